@@ -1,0 +1,225 @@
+package engine
+
+import "time"
+
+// Version is the engine's own version. It changes whenever an answer could
+// change, so that a replay can say which engine gave the recorded answer.
+const Version = "v0.1.0"
+
+// Semantics names the Kubernetes release whose behaviour the engine follows.
+const Semantics = "v1.36.3"
+
+// Code is a rule's verdict about one node. The names are those of
+// kube-scheduler's framework (k8s.io/kube-scheduler/framework Code).
+type Code uint8
+
+// The verdicts. Success is never written out for a node: a node without a
+// failing plugin is feasible.
+const (
+	Success Code = iota
+	// Unschedulable says that removing pods might help, so preemption may try
+	// the node.
+	Unschedulable
+	// UnschedulableAndUnresolvable says that no preemption can help.
+	UnschedulableAndUnresolvable
+	// Error says that the rule could not judge; it fails the whole decision.
+	Error
+)
+
+// String gives upstream's spelling.
+func (c Code) String() string {
+	switch c {
+	case Success:
+		return "Success"
+	case Unschedulable:
+		return "Unschedulable"
+	case UnschedulableAndUnresolvable:
+		return "UnschedulableAndUnresolvable"
+	default:
+		return "Error"
+	}
+}
+
+// Outcome is what a decision comes to.
+type Outcome string
+
+// The outcomes.
+const (
+	Scheduled       Outcome = "Scheduled"
+	UnschedulableOK Outcome = "Unschedulable" // an answer, not an error: no node is feasible
+	Gated           Outcome = "Gated"
+	Preempting      Outcome = "Preempting"
+)
+
+// Explain says how much of a decision is written out.
+type Explain string
+
+// The levels of explanation.
+const (
+	// ExplainFailures lists the nodes that failed and the best ten.
+	ExplainFailures Explain = "failures"
+	// ExplainFull lists every node with its scores.
+	ExplainFull Explain = "full"
+	// ExplainNone lists no node.
+	ExplainNone Explain = "none"
+)
+
+// Decision is a complete, explained answer. It marshals to the decision part
+// of the API's answer; ids and times of record are added by the audit.
+type Decision struct {
+	Outcome       Outcome            `json:"outcome"`
+	Node          string             `json:"node,omitempty"`
+	NominatedNode string             `json:"nominatedNode,omitempty"`
+	Message       string             `json:"message"`
+	Priority      int32              `json:"priority"`
+	Profile       string             `json:"profile"`
+	Gates         []string           `json:"gates,omitempty"`
+	Nodes         []NodeVerdict      `json:"nodes,omitempty"`
+	NodesOmitted  int                `json:"nodesOmitted,omitempty"`
+	Counts        Counts             `json:"counts"`
+	Failures      []FailureCount     `json:"failures,omitempty"`
+	Best          []string           `json:"best,omitempty"`
+	Margin        *int64             `json:"margin,omitempty"`
+	Spread        []SpreadConstraint `json:"topologySpread,omitempty"`
+	Preemption    *Preemption        `json:"preemption,omitempty"`
+	NotEvaluated  []NotEvaluated     `json:"notEvaluated,omitempty"`
+	Digest        string             `json:"digest"`
+}
+
+// Counts are numbers of nodes.
+type Counts struct {
+	Nodes    int `json:"nodes"`    // nodes considered
+	Feasible int `json:"feasible"` // nodes that passed every filter
+}
+
+// FailureCount says how many nodes a plugin rejected first with a reason. One
+// node counts once per reason, so the sum may exceed the number of nodes.
+type FailureCount struct {
+	Plugin string `json:"plugin"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+	Nodes  int    `json:"nodes"`
+}
+
+// NodeVerdict is the answer about one node: feasible with its scores, or the
+// first plugin that failed it in upstream's order.
+type NodeVerdict struct {
+	Name     string        `json:"name"`
+	Feasible bool          `json:"feasible"`
+	Score    *int64        `json:"score,omitempty"` // weighted total; absent where no scoring took place
+	Scores   []PluginScore `json:"scores,omitempty"`
+	Plugin   string        `json:"plugin,omitempty"`
+	Code     string        `json:"code,omitempty"`
+	Reasons  []string      `json:"reasons,omitempty"`
+	Details  []Detail      `json:"details,omitempty"`
+}
+
+// PluginScore is one plugin's opinion of one node. Weighted is
+// Normalized × Weight, the node's total the sum of the weighted.
+type PluginScore struct {
+	Plugin     string `json:"plugin"`
+	Raw        int64  `json:"raw"`
+	Normalized int64  `json:"normalized"`
+	Weight     int64  `json:"weight"`
+	Weighted   int64  `json:"weighted"`
+}
+
+// Detail is the structured cause of a node's failure. Which fields are set
+// depends on Kind: taint (key, value, effect), resource (name, requested,
+// available, capacity, in the resource's own unit: millicores for cpu, bytes
+// for memory), topologySpread (topologyKey, domain, matching, skew, maxSkew),
+// port (protocol, hostIP, port), nodeAffinity (terms in words),
+// podAffinity, podAntiAffinity and existingAntiAffinity (topologyKey, domain,
+// term), nodeName, unschedulable, declaredFeature (name).
+type Detail struct {
+	Kind        string `json:"kind"`
+	Key         string `json:"key,omitempty"`
+	Value       string `json:"value,omitempty"`
+	Effect      string `json:"effect,omitempty"`
+	Name        string `json:"name,omitempty"`
+	Requested   *int64 `json:"requested,omitempty"`
+	Available   *int64 `json:"available,omitempty"`
+	Capacity    *int64 `json:"capacity,omitempty"`
+	TopologyKey string `json:"topologyKey,omitempty"`
+	Domain      string `json:"domain,omitempty"`
+	Matching    *int64 `json:"matching,omitempty"`
+	Skew        *int64 `json:"skew,omitempty"`
+	MaxSkew     *int64 `json:"maxSkew,omitempty"`
+	Protocol    string `json:"protocol,omitempty"`
+	HostIP      string `json:"hostIP,omitempty"`
+	Port        int32  `json:"port,omitempty"`
+	Term        string `json:"term,omitempty"`
+}
+
+// SpreadConstraint is one row of the spread ledger: a constraint and its
+// domains in order of value.
+type SpreadConstraint struct {
+	TopologyKey       string         `json:"topologyKey"`
+	WhenUnsatisfiable string         `json:"whenUnsatisfiable"`
+	MaxSkew           int32          `json:"maxSkew"`
+	MinDomains        *int32         `json:"minDomains,omitempty"`
+	LabelSelector     string         `json:"labelSelector"`
+	Source            string         `json:"source"` // pod, or defaultConstraints (System or List)
+	SelfMatch         bool           `json:"selfMatch"`
+	GlobalMinimum     *int           `json:"globalMinimum,omitempty"` // hard constraints only
+	Domains           []SpreadDomain `json:"domains"`
+	DomainsOmitted    int            `json:"domainsOmitted,omitempty"`
+}
+
+// SpreadDomain is one topology value. SkewIfPlaced is the skew that placing
+// the pod there would give, measured against the global minimum of all
+// eligible domains. Eligible is false where no node of the domain counts.
+type SpreadDomain struct {
+	Value        string `json:"value"`
+	Nodes        int    `json:"nodes"`
+	Matching     int    `json:"matching"`
+	SkewIfPlaced int    `json:"skewIfPlaced"`
+	Eligible     bool   `json:"eligible"`
+	Why          string `json:"why,omitempty"` // why the domain is not eligible
+}
+
+// NotEvaluated names a plugin that the snapshot or this version does not let
+// the engine judge, and why. Its verdict is left out, never guessed.
+type NotEvaluated struct {
+	Plugin string `json:"plugin"`
+	Reason string `json:"reason"`
+}
+
+// Preemption explains who would have to go.
+type Preemption struct {
+	Eligible            bool                  `json:"eligible"`
+	Reason              string                `json:"reason,omitempty"`
+	Node                string                `json:"node,omitempty"`
+	Victims             []Victim              `json:"victims,omitempty"`
+	NumPDBViolations    int                   `json:"numPDBViolations"`
+	StartsWithinSeconds *int64                `json:"startsWithinSeconds,omitempty"`
+	Candidates          []PreemptionCandidate `json:"candidates,omitempty"`
+}
+
+// Victim is a pod that has to go.
+type Victim struct {
+	Namespace          string `json:"namespace"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Priority           int32  `json:"priority"`
+	GracePeriodSeconds int64  `json:"gracePeriodSeconds"`
+}
+
+// PreemptionCandidate is a node on which preemption would help.
+type PreemptionCandidate struct {
+	Node             string   `json:"node"`
+	Victims          []Victim `json:"victims"`
+	NumPDBViolations int      `json:"numPDBViolations"`
+}
+
+// Options are the inputs of a decision beside state, pod and profile. All of
+// them are recorded, so that a replay gets the same ones.
+type Options struct {
+	// Candidates limits the nodes considered to those of these names; nil means
+	// all. Names that the state does not hold are ignored by the engine.
+	Candidates []string
+	// Now is the time the decision is judged at; the engine has no clock.
+	Now time.Time
+	// NoPreemption turns preemption off for this decision.
+	NoPreemption bool
+}

@@ -1,0 +1,216 @@
+// Package store defines what berth keeps: revisions of clusters' states with
+// their checkpoints, decisions, and the profiles that decisions refer to.
+// Backends live in sub-packages and pass storetest.Run; nothing here knows
+// SQL, and payloads are opaque bytes.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Sentinel errors. Backends translate their drivers' errors into these at
+// their edge; everything else that they return is an internal fault.
+var (
+	// ErrNotFound says that no such record exists.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict says that a revision's parent is no longer the newest.
+	ErrConflict = errors.New("conflict: not the newest revision")
+	// ErrInUse says that decisions refer to the revision that was to be deleted.
+	ErrInUse = errors.New("in use: decisions refer to it")
+	// ErrClosed says that the store was closed.
+	ErrClosed = errors.New("store is closed")
+)
+
+// Revision is one immutable state of a cluster. Number starts at 1 and grows
+// by one within a cluster. Token is unique to the write; ParentToken is the
+// Token of Number-1 (empty for the first), and a revision is accepted only if
+// the stored parent bears it and is the newest, which makes chains of
+// pipelined writes safe.
+type Revision struct {
+	Cluster     string
+	Number      int64
+	Token       string
+	ParentToken string
+	CreatedAt   time.Time // UTC, microseconds
+	Digest      string    // sha256:… over the state's content
+	Cause       string    // upload, change, bind
+	// Change is the change against the parent; nil where the revision replaces
+	// the whole state and so needs its own Checkpoint in the same Entry.
+	Change []byte
+	// Summary is JSON: objects per kind, ignored per kind, hygiene. Shown, not
+	// interpreted, by the store.
+	Summary []byte
+	// Checkpointed is set on reading: a checkpoint of this very revision exists.
+	Checkpointed bool
+}
+
+// Checkpoint is a whole state at a revision.
+type Checkpoint struct {
+	Cluster string
+	Number  int64
+	Payload []byte
+}
+
+// Decision is a decision's record: the question, stamps, and a fingerprint of
+// the answer. The columns are what people ask for in SQL; a replay reads the
+// inputs from it.
+type Decision struct {
+	ID             string // UUIDv7
+	Cluster        string
+	Revision       int64
+	Verb           string // filter, prioritize, preempt, bind, decide
+	CreatedAt      time.Time
+	Now            time.Time // the time that the engine was given
+	Namespace      string
+	Pod            string
+	PodUID         string
+	Profile        string
+	ProfileDigest  string
+	Engine         string
+	Semantics      string
+	SnapshotDigest string
+	PodDigest      string
+	Outcome        string
+	Node           string
+	NominatedNode  string
+	Priority       int32
+	NodesTotal     int
+	NodesFeasible  int
+	Message        string
+	AnswerDigest   string
+	DurationMicros int64
+	BoundRevision  int64 // the revision that a bind made; 0 where none
+	// Input is what a replay needs beside the revision: pod, candidates,
+	// options, overlaid nodes, configuration. Opaque.
+	Input []byte
+	// Failures and Scores are written to tables of their own for SQL.
+	Failures []Failure
+	Scores   []Score
+	Victims  []Victim
+}
+
+// Failure counts the nodes that a plugin rejected with a reason.
+type Failure struct {
+	Plugin string
+	Code   string
+	Reason string
+	Nodes  int
+}
+
+// Score is one of the best nodes: Rank 1 is the best.
+type Score struct {
+	Rank  int
+	Node  string
+	Total int64
+	// Plugins is JSON: [{plugin, raw, normalized, weight, weighted}].
+	Plugins []byte
+}
+
+// Victim is a pod that preemption would evict.
+type Victim struct {
+	Namespace string
+	Pod       string
+	UID       string
+	Priority  int32
+	Node      string
+}
+
+// Profile is a configuration that decisions refer to by digest.
+type Profile struct {
+	Digest  string // sha256:… over Payload
+	Name    string
+	Payload []byte
+}
+
+// Entry is written whole or not at all: a revision (with its checkpoint), a
+// decision, or a decision together with the revision that its bind made.
+type Entry struct {
+	Revision   *Revision
+	Checkpoint *Checkpoint
+	Profile    *Profile
+	Decision   *Decision
+	// Err is set by Append to ErrConflict where this entry was refused; the
+	// other entries of the batch are written all the same.
+	Err error
+}
+
+// Writer appends durably.
+type Writer interface {
+	// Append writes entries in order in one transaction and returns when they
+	// are durable. A returned error means that nothing of the batch was
+	// written. A refused revision sets its Entry's Err, and so do later entries
+	// of the batch whose ParentToken it bears. Writing a decision again with
+	// the same ID is a no-op, so that a retry after a lost answer is safe.
+	Append(ctx context.Context, entries []*Entry) error
+}
+
+// Revisions reads and prunes revisions.
+type Revisions interface {
+	// Newest gives a cluster's newest revision; ErrNotFound without one.
+	Newest(ctx context.Context, cluster string) (*Revision, error)
+	// Revision gives one revision.
+	Revision(ctx context.Context, cluster string, number int64) (*Revision, error)
+	// RevisionsAfter lists up to limit revisions with Number > after, ascending.
+	RevisionsAfter(ctx context.Context, cluster string, after int64, limit int) ([]*Revision, error)
+	// ListRevisions lists newest first, those with Number < before (0: all).
+	ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error)
+	// CheckpointAt gives the newest checkpoint with Number <= number.
+	CheckpointAt(ctx context.Context, cluster string, number int64) (*Checkpoint, error)
+	// PutCheckpoint adds a checkpoint to a revision that exists.
+	PutCheckpoint(ctx context.Context, c *Checkpoint) error
+	// DeleteRevision removes a revision that no decision refers to (ErrInUse),
+	// that is not the newest (ErrConflict), and on whose change no later
+	// revision depends: the caller checkpoints the following one before.
+	DeleteRevision(ctx context.Context, cluster string, number int64) error
+	// Clusters lists the clusters that have revisions, by name.
+	Clusters(ctx context.Context) ([]ClusterInfo, error)
+	// DeleteCluster removes a cluster with everything in it.
+	DeleteCluster(ctx context.Context, cluster string) error
+}
+
+// ClusterInfo sums a cluster up.
+type ClusterInfo struct {
+	Name      string
+	Newest    int64
+	Revisions int64
+	Decisions int64
+	CreatedAt time.Time // of the newest revision
+}
+
+// DecisionFilter selects decisions; zero fields do not limit.
+type DecisionFilter struct {
+	Cluster, Namespace, Pod, Node, Outcome, Verb string
+	Since, Until                                 time.Time // since inclusive, until exclusive
+	// Before is the keyset cursor: the (CreatedAt, ID) of the last one seen.
+	BeforeTime time.Time
+	BeforeID   string
+	Limit      int
+}
+
+// Decisions reads the decision log.
+type Decisions interface {
+	// Decision gives one record whole; ErrNotFound without one.
+	Decision(ctx context.Context, id string) (*Decision, error)
+	// ListDecisions lists newest first, without Input, Failures, Scores and Victims.
+	ListDecisions(ctx context.Context, f DecisionFilter) ([]*Decision, error)
+}
+
+// Profiles reads stored profiles.
+type Profiles interface {
+	// Profile gives a profile by digest; ErrNotFound without one.
+	Profile(ctx context.Context, digest string) (*Profile, error)
+}
+
+// Store is everything a backend does. It is safe for concurrent use.
+type Store interface {
+	Writer
+	Revisions
+	Decisions
+	Profiles
+	// Ping says whether the store answers.
+	Ping(ctx context.Context) error
+	// Close releases the store; calls after it give ErrClosed.
+	Close() error
+}
