@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const anyIP = "0.0.0.0"
+
+// Class is everything about a placed pod that changes a node's columns. Pods
+// from one template share a class.
+type Class struct {
+	Shape      *Shape
+	Request    Request
+	NonZeroCPU int64 // millicores, 100 for each container without a request
+	NonZeroMem int64 // bytes, 200 MiB for each container without a request
+	Ports      []int32
+	Terms      []int32
+}
+
+// Pod is a pod as a state knows it.
+type Pod struct {
+	Namespace, Name, UID string
+	Class                *Class
+	// NodeName is where the pod is bound; empty for a pending pod. Row is that
+	// node's row, -1 where the state has no such node.
+	NodeName  string
+	Row       int32
+	Priority  int32
+	Nominated string // status.nominatedNodeName
+	Gates     []string
+	// Created and Started are seconds since 1970; Started is 0 where the pod has
+	// no start time.
+	Created, Started int64
+	// Terminal pods (Succeeded, Failed) take no room.
+	Terminal    bool
+	Terminating bool
+	// EvictedByScheduler says that the pod goes because of a preemption.
+	EvictedByScheduler bool
+	Scheduler          string
+}
+
+func terminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// occupies says that the pod counts on its node.
+func (p *Pod) occupies() bool { return p.Row >= 0 && !p.Terminal }
+
+// hostPorts lists the host ports that a pod claims: of containers, and of init
+// containers that keep running
+// (pkg/scheduler/util/utils.go GetHostPorts).
+func hostPorts(pod *corev1.Pod) []Port {
+	var out []Port
+	add := func(c *corev1.Container) {
+		for _, p := range c.Ports {
+			if p.HostPort <= 0 {
+				continue
+			}
+			q := Port{IP: p.HostIP, Protocol: string(p.Protocol), Number: p.HostPort}
+			if q.IP == "" {
+				q.IP = anyIP
+			}
+			if q.Protocol == "" {
+				q.Protocol = string(corev1.ProtocolTCP)
+			}
+			out = append(out, q)
+		}
+	}
+	for i := range pod.Spec.Containers {
+		add(&pod.Spec.Containers[i])
+	}
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; restarts(c) {
+			add(c)
+		}
+	}
+	return out
+}
+
+func restarts(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// class compiles what the pod does to a node and interns it.
+func (t *Tables) class(pod *corev1.Pod) (*Class, error) {
+	terms, err := podTerms(pod)
+	if err != nil {
+		return nil, fmt.Errorf("spec.affinity: %w", err)
+	}
+	c := Class{Shape: t.shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil)}
+	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
+	for _, p := range hostPorts(pod) {
+		c.Ports = append(c.Ports, t.port(p))
+	}
+	for _, x := range terms {
+		c.Terms = append(c.Terms, t.term(x))
+	}
+	key := make([]byte, 0, 64)
+	num := func(ns ...int64) {
+		for _, n := range ns {
+			key = binary.AppendVarint(key, n)
+		}
+	}
+	num(int64(c.Shape.ID), c.Request.CPU, c.Request.Memory, c.Request.Ephemeral, c.NonZeroCPU, c.NonZeroMem, int64(len(c.Request.Scalars)), int64(len(c.Ports)))
+	for _, s := range c.Request.Scalars {
+		num(int64(s.ID), s.N)
+	}
+	for _, p := range c.Ports {
+		num(int64(p))
+	}
+	for _, x := range c.Terms {
+		num(int64(x))
+	}
+	t.mu.RLock()
+	have := t.classes[string(key)]
+	t.mu.RUnlock()
+	if have != nil {
+		return have, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if have := t.classes[string(key)]; have != nil {
+		return have, nil
+	}
+	t.classes[string(key)] = &c
+	return &c, nil
+}
+
+// newPod compiles a pod of a state.
+func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
+	c, err := t.class(in)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s/%s: %w", in.Namespace, in.Name, err)
+	}
+	p := &Pod{
+		Namespace: in.Namespace, Name: in.Name, UID: string(in.UID), Class: c,
+		NodeName: in.Spec.NodeName, Row: -1, Nominated: in.Status.NominatedNodeName,
+		Created: in.CreationTimestamp.Unix(), Terminal: terminal(in),
+		Terminating: in.DeletionTimestamp != nil, Scheduler: in.Spec.SchedulerName,
+	}
+	if in.CreationTimestamp.IsZero() {
+		p.Created = 0
+	}
+	if in.Spec.Priority != nil {
+		p.Priority = *in.Spec.Priority
+	}
+	if in.Status.StartTime != nil {
+		p.Started = in.Status.StartTime.Unix()
+	}
+	for _, g := range in.Spec.SchedulingGates {
+		p.Gates = append(p.Gates, g.Name)
+	}
+	for _, cond := range in.Status.Conditions {
+		if cond.Type == corev1.DisruptionTarget && cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonPreemptionByScheduler {
+			p.EvictedByScheduler = true
+		}
+	}
+	return p, nil
+}

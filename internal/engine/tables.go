@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Tables interns what many pods share: shapes, classes, affinity terms,
+// resources and ports. They only ever grow, and all states that descend from
+// one another share them; ids are never reused, so an older state simply has no
+// postings for ids that came later. Safe for concurrent use.
+type Tables struct {
+	mu sync.RWMutex
+
+	shapes       []*Shape
+	shapeIDs     map[string]int32
+	shapesByPair map[pair][]int32
+	shapesByNS   map[string][]int32
+
+	classes map[string]*Class
+
+	terms      []*Term
+	termIDs    map[string]int32
+	termPairs  map[pair][]int32
+	termsLoose []int32
+
+	scalars   map[string]int32
+	scalarIDs []string
+
+	ports     []Port
+	portIDs   map[Port]int32
+	portsByNo map[portNo][]int32
+}
+
+// pair is a label.
+type pair struct{ key, value string }
+
+// Shape is what selectors see of a pod. Pods of one shape are
+// indistinguishable to topology spread and inter-pod affinity.
+type Shape struct {
+	ID          int32
+	Namespace   string
+	Labels      labels.Set
+	Terminating bool
+}
+
+// Port is a host port as pods claim it. IP "0.0.0.0" stands for all.
+type Port struct {
+	IP, Protocol string
+	Number       int32
+}
+
+type portNo struct {
+	protocol string
+	number   int32
+}
+
+func newTables() *Tables {
+	return &Tables{
+		shapeIDs:     map[string]int32{},
+		shapesByPair: map[pair][]int32{},
+		shapesByNS:   map[string][]int32{},
+		classes:      map[string]*Class{},
+		termIDs:      map[string]int32{},
+		termPairs:    map[pair][]int32{},
+		scalars:      map[string]int32{},
+		portIDs:      map[Port]int32{},
+		portsByNo:    map[portNo][]int32{},
+	}
+}
+
+// Size gives the number of interned shapes, which tells when a lineage has
+// outgrown what it still uses.
+func (t *Tables) Size() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.shapes)
+}
+
+func (t *Tables) scalar(name string) int32 {
+	t.mu.RLock()
+	id, ok := t.scalars[name]
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.scalars[name]; ok {
+		return id
+	}
+	id = int32(len(t.scalarIDs))
+	t.scalars[name] = id
+	t.scalarIDs = append(t.scalarIDs, name)
+	return id
+}
+
+func (t *Tables) scalarName(id int32) string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.scalarIDs[id]
+}
+
+// lookupScalar gives the id of a resource that somebody has mentioned.
+func (t *Tables) lookupScalar(name string) (int32, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	id, ok := t.scalars[name]
+	return id, ok
+}
+
+func shapeKey(ns string, set map[string]string, terminating bool) string {
+	keys := make([]string, 0, len(set))
+	for k := range set {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	var b strings.Builder
+	b.WriteString(ns)
+	b.WriteByte(0)
+	b.WriteString(strconv.FormatBool(terminating))
+	for _, k := range keys {
+		b.WriteByte(0)
+		b.WriteString(k)
+		b.WriteByte(0)
+		b.WriteString(set[k])
+	}
+	return b.String()
+}
+
+func (t *Tables) shape(ns string, set map[string]string, terminating bool) *Shape {
+	key := shapeKey(ns, set, terminating)
+	t.mu.RLock()
+	id, ok := t.shapeIDs[key]
+	if ok {
+		s := t.shapes[id]
+		t.mu.RUnlock()
+		return s
+	}
+	t.mu.RUnlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.shapeIDs[key]; ok {
+		return t.shapes[id]
+	}
+	s := &Shape{ID: int32(len(t.shapes)), Namespace: ns, Labels: set, Terminating: terminating}
+	t.shapes = append(t.shapes, s)
+	t.shapeIDs[key] = s.ID
+	for k, v := range set {
+		t.shapesByPair[pair{k, v}] = append(t.shapesByPair[pair{k, v}], s.ID)
+	}
+	t.shapesByNS[ns] = append(t.shapesByNS[ns], s.ID)
+	return s
+}
+
+// matchShapes appends the shapes that inNamespace admits and sel matches. A
+// selector with an equality reads only the shapes that bear the label, one
+// without reads the namespace's (ns, where only one can match) or all.
+func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool) []*Shape {
+	reqs, selectable := sel.Requirements()
+	if !selectable {
+		return dst
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	pick := func(ids []int32) {
+		for _, id := range ids {
+			s := t.shapes[id]
+			if ns != "" {
+				if s.Namespace != ns {
+					continue
+				}
+			} else if !inNamespace(s.Namespace) {
+				continue
+			}
+			if sel.Matches(s.Labels) {
+				dst = append(dst, s)
+			}
+		}
+	}
+	if key, values, ok := equality(reqs); ok {
+		for _, v := range values {
+			pick(t.shapesByPair[pair{key, v}])
+		}
+		return dst
+	}
+	if ns != "" {
+		pick(t.shapesByNS[ns])
+		return dst
+	}
+	for name, ids := range t.shapesByNS {
+		if inNamespace(name) {
+			pick(ids)
+		}
+	}
+	return dst
+}
+
+// equality finds a requirement that fixes a label to one of a few values.
+func equality(reqs labels.Requirements) (key string, values []string, ok bool) {
+	for _, r := range reqs {
+		switch r.Operator() {
+		case selection.In, selection.Equals, selection.DoubleEquals:
+			// Each value once, so that no shape is met twice.
+			return r.Key(), r.Values().UnsortedList(), true
+		default:
+		}
+	}
+	return "", nil, false
+}
+
+func (t *Tables) port(p Port) int32 {
+	t.mu.RLock()
+	id, ok := t.portIDs[p]
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.portIDs[p]; ok {
+		return id
+	}
+	id = int32(len(t.ports))
+	t.ports = append(t.ports, p)
+	t.portIDs[p] = id
+	no := portNo{p.Protocol, p.Number}
+	t.portsByNo[no] = append(t.portsByNo[no], id)
+	return id
+}
+
+// conflicting appends the ids of the known ports that p cannot share a node
+// with: same protocol and number, and the same address or one of them any
+// (pkg/scheduler/framework HostPortInfo.CheckConflict).
+func (t *Tables) conflicting(dst []int32, p Port) []int32 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, id := range t.portsByNo[portNo{p.Protocol, p.Number}] {
+		if o := t.ports[id]; o.IP == p.IP || o.IP == anyIP || p.IP == anyIP {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
