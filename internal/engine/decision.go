@@ -220,6 +220,9 @@ type Options struct {
 	Candidates []string
 	// Now is the time the decision is judged at; the engine has no clock.
 	Now time.Time
+	// ScoreAlways scores even a single feasible node, which kube-scheduler does
+	// not; the extender's /prioritize needs it.
+	ScoreAlways bool
 	// NoPreemption turns preemption off for this decision.
 	NoPreemption bool
 }

@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Decide judges one pod against one state under one profile, as one cycle of
+// kube-scheduler would over all nodes: gates, PreFilter, the nominated node
+// first, Filter, Score, and the pick. It is pure: the same input gives the same
+// result. "Fits nowhere" is a result; an error means that a rule could not judge
+// (pkg/scheduler/schedule_one.go schedulePod, findNodesThatFitPod).
+//
+// The pod is taken as an apiserver would hand it over: defaulted, with its
+// priority resolved.
+func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
+	q, err := newQuery(s, pod, p, o)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: make([]any, len(p.Rules))}
+	r.Feasible = q.Bits()
+	if p.Gates && len(pod.Spec.SchedulingGates) > 0 {
+		for _, g := range pod.Spec.SchedulingGates {
+			r.gates = append(r.gates, g.Name)
+		}
+		r.Outcome = Gated
+		return r, nil
+	}
+	if q.Candidates.Empty() {
+		r.noNodes = true
+		return r, nil
+	}
+	if err := r.filterAll(); err != nil {
+		r.Release()
+		return nil, err
+	}
+	return r, nil
+}
+
+// filterAll goes from PreFilter to the pick.
+func (r *Result) filterAll() error {
+	q, p := r.q, r.q.Profile
+	skip := make([]bool, len(p.Rules))
+	names, narrowing, err := r.preFilter(skip)
+	if err != nil || r.PreFilter != nil {
+		return err
+	}
+	if nn := q.Pod.Status.NominatedNodeName; nn != "" {
+		if row := q.Nodes.Row(nn); row >= 0 && q.Candidates.Has(row) {
+			one := q.Bits()
+			one.Set(row)
+			rejected, err := r.filter(one, skip)
+			if err != nil {
+				return err
+			}
+			if len(rejected) == 0 {
+				r.Feasible.Set(row)
+				r.Row, r.Nominated, r.Outcome = row, true, Scheduled
+				return nil
+			}
+			// Upstream adds the plugin to the same set that names the narrowing ones.
+			if !slices.Contains(narrowing, rejected[0].Plugin) {
+				narrowing = append(narrowing, rejected[0].Plugin)
+			}
+		}
+	}
+	in := q.Bits()
+	copy(in, q.Candidates)
+	if names != nil {
+		kept := q.Bits()
+		for name := range names {
+			if row := q.Nodes.Row(name); row >= 0 && q.Candidates.Has(row) {
+				kept.Set(row)
+			}
+		}
+		in.AndNot(kept)
+		sort.Strings(narrowing)
+		out := Rejected{Plugin: narrowing[0], Nodes: q.Bits(), Unresolvable: q.Bits()}
+		out.Add(fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", narrowing), UnschedulableAndUnresolvable, in)
+		if len(out.Reasons) > 0 {
+			r.Rejected = append(r.Rejected, out)
+			r.rejectedBy = append(r.rejectedBy, -1)
+		}
+		in = kept
+	}
+	rejected, err := r.filter(in, skip)
+	if err != nil {
+		return err
+	}
+	r.Rejected = append(r.Rejected, rejected...)
+	r.Feasible = in
+	return r.pick()
+}
+
+// preFilter runs the first phase. It gives the names that the nodes were
+// narrowed to (nil: all) and the plugins that narrowed
+// (pkg/scheduler/framework/runtime RunPreFilterPlugins).
+func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
+	q, p := r.q, r.q.Profile
+	var names map[string]struct{}
+	var narrowing []string
+	for _, i := range p.PreFilter {
+		f, ok := p.Rules[i].(PreFilterer)
+		if !ok {
+			continue
+		}
+		res := f.PreFilter(q)
+		r.states[i] = res.State
+		switch {
+		case res.Skip:
+			skip[i] = true
+			continue
+		case res.Code == Error:
+			return nil, nil, fmt.Errorf("%s: %s", f.Name(), res.Reason)
+		case res.Code == UnschedulableAndUnresolvable:
+			r.PreFilter = &PreFilterRejection{f.Name(), res.Code, res.Reason}
+			return nil, nil, nil
+		case res.Code == Unschedulable:
+			// The others still run, since preemption may follow; the last one's
+			// words are the ones shown.
+			r.PreFilter = &PreFilterRejection{f.Name(), res.Code, res.Reason}
+			continue
+		}
+		if res.Names == nil {
+			continue
+		}
+		narrowing = append(narrowing, f.Name())
+		if names == nil {
+			names = res.Names
+		} else {
+			both := map[string]struct{}{}
+			for n := range names {
+				if _, ok := res.Names[n]; ok {
+					both[n] = struct{}{}
+				}
+			}
+			names = both
+		}
+		if len(names) == 0 {
+			sort.Strings(narrowing)
+			text := fmt.Sprintf("node(s) didn't satisfy plugin(s) %v simultaneously", narrowing)
+			if len(narrowing) == 1 {
+				text = "node(s) didn't satisfy plugin " + narrowing[0]
+			}
+			r.PreFilter = &PreFilterRejection{f.Name(), UnschedulableAndUnresolvable, text}
+			return nil, nil, nil
+		}
+	}
+	return names, narrowing, nil
+}
+
+// filter runs the filters over in and takes out of it what they reject: each
+// rule sees only what the ones before it let pass, so the first failing plugin
+// is the one that a node is filed under.
+func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
+	q, p := r.q, r.q.Profile
+	var out []Rejected
+	r.rejectedBy = r.rejectedBy[:len(r.Rejected)]
+	for _, i := range p.Filter {
+		f, ok := p.Rules[i].(Filterer)
+		if !ok || skip[i] {
+			continue
+		}
+		rej := Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+		if err := f.Filter(q, r.states[i], in, &rej); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		if len(rej.Reasons) == 0 {
+			continue
+		}
+		out = append(out, rej)
+		r.rejectedBy = append(r.rejectedBy, i)
+		in.AndNot(rej.Nodes)
+		if in.Empty() {
+			break
+		}
+	}
+	return out, nil
+}
+
+// pick scores the feasible nodes and chooses.
+func (r *Result) pick() error {
+	q := r.q
+	n := r.Feasible.Count()
+	if n == 0 {
+		return nil
+	}
+	r.Outcome = Scheduled
+	if n == 1 && !q.Options.ScoreAlways {
+		r.Row = r.Feasible.First()
+		return nil
+	}
+	if err := r.score(); err != nil {
+		return err
+	}
+	uid := mixString(string(q.Pod.UID))
+	var least uint64
+	r.best.Each(func(row int) {
+		h := mix(uid ^ q.Nodes.rows[row].hash)
+		if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
+			r.Row, least = row, h
+		}
+	})
+	return nil
+}
+
+func (r *Result) score() error {
+	q, p := r.q, r.q.Profile
+	r.total = q.Column()
+	clear(r.total)
+	r.best = q.Bits()
+	var uniform int64
+	for _, w := range p.Score {
+		sc, ok := p.Rules[w.Rule].(Scorer)
+		if !ok {
+			continue
+		}
+		out := Scores{Raw: q.Column(), Norm: q.Column()}
+		if err := sc.Score(q, r.Feasible, &out); err != nil {
+			return fmt.Errorf("%s: %w", sc.Name(), err)
+		}
+		if out.skip {
+			q.scratch.ncols -= 2
+			continue
+		}
+		r.scores = append(r.scores, out)
+		r.scoreRules = append(r.scoreRules, w)
+		if out.uniform {
+			uniform += out.norm * w.Weight
+			q.scratch.ncols -= 2
+			continue
+		}
+		for i, word := range r.Feasible {
+			for ; word != 0; word &= word - 1 {
+				row := i<<6 + bits.TrailingZeros64(word)
+				r.total[row] += out.Norm[row] * w.Weight
+			}
+		}
+	}
+	r.scored = true
+	first := true
+	for i, word := range r.Feasible {
+		for ; word != 0; word &= word - 1 {
+			row := i<<6 + bits.TrailingZeros64(word)
+			r.total[row] += uniform
+			switch t := r.total[row]; {
+			case first || t > r.top:
+				first, r.top = false, t
+				r.best.Zero()
+				r.best.Set(row)
+			case t == r.top:
+				r.best.Set(row)
+			}
+		}
+	}
+	return nil
+}
+
+// mix is a bijective scrambling of 64 bits (the finaliser of splitmix64).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func mixString(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return mix(h)
+}

@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+var lastEdit atomic.Uint64
+
+// Edit collects changes to a state. It is for one goroutine; Done gives the
+// next state and ends the edit.
+type Edit struct {
+	id    uint64
+	s     *State
+	nodes bool // s.nodes is a clone of ours
+	ns    bool
+	cls   bool
+	wait  bool
+	objs  map[string]bool // namespaces whose objects are clones of ours
+}
+
+// Edit starts the next state. The receiver stays as it is.
+func (s *State) Edit() *Edit {
+	next := *s
+	return &Edit{id: lastEdit.Add(1), s: &next, objs: map[string]bool{}}
+}
+
+// Done gives the edited state.
+func (e *Edit) Done() *State {
+	if e.nodes {
+		e.s.nodes.seal(e.s.t)
+	}
+	s := e.s
+	e.s = nil
+	return s
+}
+
+// Put adds or replaces an object. Kinds that no rule reads are accepted and
+// left aside; an object that cannot be compiled is an error that names it.
+func (e *Edit) Put(obj any) error {
+	switch o := obj.(type) {
+	case *corev1.Node:
+		e.putNode(o)
+	case *corev1.Pod:
+		p, err := newPod(e.s.t, o)
+		if err != nil {
+			return err
+		}
+		e.removePod(o.Namespace, o.Name)
+		e.addPod(p)
+	case *corev1.Namespace:
+		e.namespaces()[o.Name] = nonNil(o.Labels)
+	case *corev1.Service:
+		e.objects(o.Namespace).services[o.Name] = o
+	case *corev1.ReplicationController:
+		e.objects(o.Namespace).controllers[o.Name] = o
+	case *appsv1.ReplicaSet:
+		e.objects(o.Namespace).replicaSets[o.Name] = o
+	case *appsv1.StatefulSet:
+		e.objects(o.Namespace).statefulSets[o.Name] = o
+	case *policyv1.PodDisruptionBudget:
+		e.objects(o.Namespace).budgets[o.Name] = o
+	case *schedulingv1.PriorityClass:
+		e.priorityClasses()[o.Name] = o
+	case nil:
+		return fmt.Errorf("no object to put")
+	}
+	return nil
+}
+
+func nonNil(m map[string]string) labels.Set {
+	if m == nil {
+		return labels.Set{}
+	}
+	return m
+}
+
+// Delete takes an object out; taking out one that is not there is no error.
+func (e *Edit) Delete(kind, namespace, name string) {
+	switch kind {
+	case "Node":
+		e.removeNode(name)
+	case "Pod":
+		e.removePod(namespace, name)
+	case "Namespace":
+		delete(e.namespaces(), name)
+	case "PriorityClass":
+		delete(e.priorityClasses(), name)
+	case "Service":
+		delete(e.objects(namespace).services, name)
+	case "ReplicationController":
+		delete(e.objects(namespace).controllers, name)
+	case "ReplicaSet":
+		delete(e.objects(namespace).replicaSets, name)
+	case "StatefulSet":
+		delete(e.objects(namespace).statefulSets, name)
+	case "PodDisruptionBudget":
+		delete(e.objects(namespace).budgets, name)
+	}
+}
+
+// Bind puts a pending pod (or one that the state does not know) on a node.
+func (e *Edit) Bind(pod *corev1.Pod, node string) error {
+	p, err := newPod(e.s.t, pod)
+	if err != nil {
+		return err
+	}
+	p.NodeName, p.Nominated = node, ""
+	e.removePod(pod.Namespace, pod.Name)
+	e.addPod(p)
+	return nil
+}
+
+func (e *Edit) namespaces() map[string]labels.Set {
+	if !e.ns {
+		e.s.ns, e.ns = maps.Clone(e.s.ns), true
+	}
+	return e.s.ns
+}
+
+func (e *Edit) priorityClasses() map[string]*schedulingv1.PriorityClass {
+	if !e.cls {
+		e.s.classes, e.cls = maps.Clone(e.s.classes), true
+	}
+	return e.s.classes
+}
+
+func (e *Edit) objects(ns string) *namespaced {
+	if len(e.objs) == 0 {
+		e.s.objects = maps.Clone(e.s.objects)
+	}
+	o := e.s.objects[ns]
+	if e.objs[ns] {
+		return o
+	}
+	fresh := &namespaced{
+		services: map[string]*corev1.Service{}, controllers: map[string]*corev1.ReplicationController{},
+		replicaSets: map[string]*appsv1.ReplicaSet{}, statefulSets: map[string]*appsv1.StatefulSet{},
+		budgets: map[string]*policyv1.PodDisruptionBudget{},
+	}
+	if o != nil {
+		maps.Copy(fresh.services, o.services)
+		maps.Copy(fresh.controllers, o.controllers)
+		maps.Copy(fresh.replicaSets, o.replicaSets)
+		maps.Copy(fresh.statefulSets, o.statefulSets)
+		maps.Copy(fresh.budgets, o.budgets)
+	}
+	e.objs[ns] = true
+	e.s.objects[ns] = fresh
+	return fresh
+}
+
+func (e *Edit) nodeSet() *NodeSet {
+	if !e.nodes {
+		e.s.nodes, e.nodes = e.s.nodes.clone(), true
+	}
+	return e.s.nodes
+}
+
+func (e *Edit) putNode(in *corev1.Node) {
+	set := e.nodeSet()
+	_, had := set.byName[in.Name]
+	set.put(compileNode(e.s.t, in))
+	if had {
+		return
+	}
+	// Pods that were bound to it before it was known count from now on.
+	if late := e.s.waiting[in.Name]; len(late) > 0 {
+		delete(e.waitingPods(), in.Name)
+		for _, p := range late {
+			e.removePod(p.Namespace, p.Name)
+			fresh := *p
+			e.addPod(&fresh)
+		}
+	}
+}
+
+func (e *Edit) removeNode(name string) {
+	row, ok := e.s.nodes.byName[name]
+	if !ok {
+		return
+	}
+	pods := slices.Clone(e.s.onNode.at(int(row)))
+	for _, p := range pods {
+		e.removePod(p.Namespace, p.Name)
+	}
+	e.nodeSet().remove(name)
+	for _, p := range pods {
+		fresh := *p
+		e.addPod(&fresh)
+	}
+}
+
+func (e *Edit) waitingPods() map[string][]*Pod {
+	if !e.wait {
+		e.s.waiting, e.wait = maps.Clone(e.s.waiting), true
+	}
+	return e.s.waiting
+}
+
+// addPod files a compiled pod under its node; Row is set here.
+func (e *Edit) addPod(p *Pod) {
+	p.Row = -1
+	if p.NodeName != "" {
+		if r, ok := e.s.nodes.byName[p.NodeName]; ok {
+			p.Row = r
+		}
+	}
+	e.s.pods.put(e.id, p)
+	switch {
+	case p.occupies():
+		e.count(p, 1)
+		list := e.s.onNode.edit(e.id, int(p.Row))
+		i, _ := findPod(*list, p.Namespace, p.Name)
+		fresh := make([]*Pod, 0, len(*list)+1)
+		fresh = append(append(append(fresh, (*list)[:i]...), p), (*list)[i:]...)
+		*list = fresh
+	case p.Terminal:
+	case p.NodeName != "":
+		w := e.waitingPods()
+		w[p.NodeName] = append(slices.Clone(w[p.NodeName]), p)
+	default:
+		e.s.pending.put(e.id, p)
+	}
+}
+
+func (e *Edit) removePod(ns, name string) {
+	p := e.s.pods.get(ns, name)
+	if p == nil {
+		return
+	}
+	e.s.pods.remove(e.id, ns, name)
+	switch {
+	case p.occupies():
+		e.count(p, -1)
+		list := e.s.onNode.edit(e.id, int(p.Row))
+		if i, ok := findPod(*list, ns, name); ok {
+			*list = append(append(make([]*Pod, 0, len(*list)-1), (*list)[:i]...), (*list)[i+1:]...)
+		}
+	case p.Terminal:
+	case p.NodeName != "":
+		w := e.waitingPods()
+		rest := slices.DeleteFunc(slices.Clone(w[p.NodeName]), func(o *Pod) bool { return o == p })
+		if len(rest) == 0 {
+			delete(w, p.NodeName)
+		} else {
+			w[p.NodeName] = rest
+		}
+	default:
+		e.s.pending.remove(e.id, ns, name)
+	}
+}
+
+// count adds a pod's class to its node's columns (sign 1), or takes it out (-1).
+func (e *Edit) count(p *Pod, sign int64) {
+	c, row := p.Class, int(p.Row)
+	u := e.s.use.edit(e.id, row)
+	u.CPU += sign * c.Request.CPU
+	u.Memory += sign * c.Request.Memory
+	u.Ephemeral += sign * c.Request.Ephemeral
+	u.NonZeroCPU += sign * c.NonZeroCPU
+	u.NonZeroMem += sign * c.NonZeroMem
+	u.Pods += sign
+	if n := len(c.Request.Scalars); n > 0 {
+		last := int(c.Request.Scalars[n-1].ID)
+		fresh := make([]vec[int64], max(len(e.s.scalar), last+1))
+		copy(fresh, e.s.scalar)
+		e.s.scalar = fresh
+		for _, sc := range c.Request.Scalars {
+			*e.s.scalar[sc.ID].edit(e.id, row) += sign * sc.N
+		}
+	}
+	bump := func(v *vec[*Postings], id int32) {
+		at := v.edit(e.id, int(id))
+		*at = (*at).add(p.Row, int32(sign))
+	}
+	bump(&e.s.shapes, c.Shape.ID)
+	for _, id := range c.Terms {
+		bump(&e.s.terms, id)
+	}
+	for _, id := range c.Ports {
+		bump(&e.s.ports, id)
+	}
+}

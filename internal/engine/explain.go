@@ -1,0 +1,188 @@
+package engine
+
+import "strings"
+
+// bestListed is how many feasible nodes ExplainFailures writes out.
+const bestListed = 10
+
+// Decision writes the result out: every explanation comes from the columns, so
+// two results with the same columns explain themselves in the same bytes.
+func (r *Result) Decision(level Explain) *Decision {
+	d := &Decision{
+		Outcome: r.Outcome, Node: r.Node(), Message: r.Message(), Profile: r.q.Profile.Name,
+		Gates: r.gates, Counts: Counts{Nodes: r.Considered(), Feasible: r.Feasible.Count()},
+		Failures: r.Failures(), NotEvaluated: r.NotEvaluated(),
+	}
+	if r.q.Pod.Spec.Priority != nil {
+		d.Priority = *r.q.Pod.Spec.Priority
+	}
+	if r.Outcome == Scheduled {
+		d.Best = r.Best()
+		if m, ok := r.Margin(); ok {
+			d.Margin = &m
+		}
+	}
+	if r.Outcome != Gated {
+		for _, rule := range r.q.Profile.Rules {
+			if s, ok := rule.(Spreader); ok {
+				d.Spread = s.Spread(r.q)
+			}
+		}
+	}
+	if level != ExplainNone && r.Outcome != Gated {
+		r.writeNodes(d, level)
+	}
+	d.Digest = r.Digest()
+	return d
+}
+
+// Best lists the nodes that share the best total, by name; after a choice
+// without scoring it is the chosen one.
+func (r *Result) Best() []string {
+	if r.Row < 0 {
+		return nil
+	}
+	if !r.scored {
+		return []string{r.Node()}
+	}
+	var out []string
+	for _, row := range r.q.Nodes.order {
+		if r.best.Has(int(row)) {
+			out = append(out, r.q.Nodes.rows[row].Name)
+		}
+	}
+	return out
+}
+
+// Margin is by how many points the best total beats the best one below it; ok
+// is false where there is none below.
+func (r *Result) Margin() (int64, bool) {
+	if !r.scored {
+		return 0, false
+	}
+	second, ok := int64(0), false
+	r.Feasible.Each(func(row int) {
+		if t := r.total[row]; t < r.top && (!ok || t > second) {
+			second, ok = t, true
+		}
+	})
+	return r.top - second, ok
+}
+
+// NotEvaluated lists what could not be judged.
+func (r *Result) NotEvaluated() []NotEvaluated {
+	var out []NotEvaluated
+	for _, rule := range r.q.Profile.Rules {
+		if a, ok := rule.(Abstainer); ok {
+			if reason, yes := a.NotEvaluated(r.q); yes {
+				out = append(out, NotEvaluated{a.Name(), reason})
+			}
+		}
+	}
+	return out
+}
+
+func (r *Result) writeNodes(d *Decision, level Explain) {
+	var shown Bits
+	if level == ExplainFailures {
+		shown = r.q.Bits()
+		for _, row := range r.bestRows(bestListed) {
+			shown.Set(int(row))
+		}
+		if r.Row >= 0 {
+			shown.Set(r.Row)
+		}
+	}
+	omitted := 0
+	for _, row := range r.q.Nodes.order {
+		i := int(row)
+		if !r.q.Candidates.Has(i) {
+			continue
+		}
+		if r.Feasible.Has(i) {
+			if shown != nil && !shown.Has(i) {
+				omitted++
+				continue
+			}
+			d.Nodes = append(d.Nodes, r.feasibleVerdict(i))
+			continue
+		}
+		if r.Nominated {
+			omitted++ // never looked at: the nominated node was taken at once
+			continue
+		}
+		d.Nodes = append(d.Nodes, r.Verdict(i))
+	}
+	d.NodesOmitted = omitted
+}
+
+func (r *Result) feasibleVerdict(row int) NodeVerdict {
+	v := NodeVerdict{Name: r.q.Nodes.rows[row].Name, Feasible: true}
+	if !r.scored {
+		return v
+	}
+	total := r.total[row]
+	v.Score = &total
+	v.Scores = r.ScoresOf(row)
+	return v
+}
+
+// ScoresOf gives a feasible row's scores, rule by rule.
+func (r *Result) ScoresOf(row int) []PluginScore {
+	out := make([]PluginScore, 0, len(r.scores))
+	for k := range r.scores {
+		w := r.scoreRules[k]
+		raw, norm := r.scores[k].at(row)
+		out = append(out, PluginScore{
+			Plugin: r.q.Profile.Rules[w.Rule].Name(), Raw: raw, Normalized: norm,
+			Weight: w.Weight, Weighted: norm * w.Weight,
+		})
+	}
+	return out
+}
+
+// TopScores gives up to n of the best feasible nodes, best first.
+func (r *Result) TopScores(n int) []NodeVerdict {
+	rows := r.bestRows(n)
+	out := make([]NodeVerdict, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, r.feasibleVerdict(int(row)))
+	}
+	return out
+}
+
+// Verdict explains one row.
+func (r *Result) Verdict(row int) NodeVerdict {
+	if r.Feasible.Has(row) {
+		return r.feasibleVerdict(row)
+	}
+	v := NodeVerdict{Name: r.q.Nodes.rows[row].Name}
+	if r.PreFilter != nil {
+		v.Plugin, v.Code, v.Reasons = r.PreFilter.Plugin, r.PreFilter.Code.String(), []string{r.PreFilter.Reason}
+		return v
+	}
+	for i := range r.Rejected {
+		rej := &r.Rejected[i]
+		if !rej.Nodes.Has(row) {
+			continue
+		}
+		v.Plugin, v.Code = rej.Plugin, Unschedulable.String()
+		if rej.Unresolvable.Has(row) {
+			v.Code = UnschedulableAndUnresolvable.String()
+		}
+		for _, reason := range rej.Reasons {
+			if reason.Nodes.Has(row) {
+				v.Reasons = append(v.Reasons, reason.Text)
+			}
+		}
+		if by := r.rejectedBy[i]; by >= 0 {
+			if det, ok := r.q.Profile.Rules[by].(Detailer); ok {
+				v.Details = det.Details(r.q, r.states[by], row)
+			}
+		} else {
+			v.Details = []Detail{{Kind: "narrowed", Name: strings.Trim(v.Plugin, "[]")}}
+		}
+		return v
+	}
+	return v
+}

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// nodeOps are the operators of node selectors.
+var nodeOps = map[corev1.NodeSelectorOperator]selection.Operator{
+	corev1.NodeSelectorOpIn:           selection.In,
+	corev1.NodeSelectorOpNotIn:        selection.NotIn,
+	corev1.NodeSelectorOpExists:       selection.Exists,
+	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
+	corev1.NodeSelectorOpGt:           selection.GreaterThan,
+	corev1.NodeSelectorOpLt:           selection.LessThan,
+}
+
+// TermRows gives the nodes that a node selector term selects; ok is false
+// where the term does not parse, which makes a required term select nobody and
+// a preferred one an error. An empty term selects nobody. The result is shared
+// and not to be written
+// (k8s.io/component-helpers/scheduling/corev1/nodeaffinity).
+func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
+	key := termKey(term)
+	s.memo.mu.RLock()
+	rows, have := s.memo.terms[key]
+	s.memo.mu.RUnlock()
+	if have {
+		return rows, rows != nil
+	}
+	rows = s.termRows(term)
+	s.memo.mu.Lock()
+	if len(s.memo.terms) >= maxMemoTerms {
+		clear(s.memo.terms)
+	}
+	s.memo.terms[key] = rows
+	s.memo.mu.Unlock()
+	return rows, rows != nil
+}
+
+func termKey(term *corev1.NodeSelectorTerm) string {
+	var b strings.Builder
+	write := func(list []corev1.NodeSelectorRequirement) {
+		for _, r := range list {
+			b.WriteString(r.Key)
+			b.WriteByte(1)
+			b.WriteString(string(r.Operator))
+			for _, v := range r.Values {
+				b.WriteByte(2)
+				b.WriteString(v)
+			}
+			b.WriteByte(0)
+		}
+		b.WriteByte(3)
+	}
+	write(term.MatchExpressions)
+	write(term.MatchFields)
+	return b.String()
+}
+
+// termRows evaluates a term; nil where it does not parse.
+func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm) Bits {
+	if len(term.MatchExpressions) == 0 && len(term.MatchFields) == 0 {
+		return NewBits(len(s.rows))
+	}
+	out := s.alive.Clone()
+	for i := range term.MatchExpressions {
+		e := &term.MatchExpressions[i]
+		op, known := nodeOps[e.Operator]
+		if !known {
+			return nil
+		}
+		req, err := labels.NewRequirement(e.Key, op, e.Values)
+		if err != nil {
+			return nil
+		}
+		out.And(s.requirementRows(req))
+	}
+	for i := range term.MatchFields {
+		e := &term.MatchFields[i]
+		if len(e.Values) != 1 || (e.Operator != corev1.NodeSelectorOpIn && e.Operator != corev1.NodeSelectorOpNotIn) {
+			return nil
+		}
+		// The only field of a node that selectors know is its name; any other
+		// reads as the empty string.
+		want := NewBits(len(s.rows))
+		if e.Key == "metadata.name" {
+			if row := s.Row(e.Values[0]); row >= 0 {
+				want.Set(row)
+			}
+		} else if e.Values[0] == "" {
+			want.Or(s.alive)
+		}
+		if e.Operator == corev1.NodeSelectorOpIn {
+			out.And(want)
+		} else {
+			out.AndNot(want)
+		}
+	}
+	return out
+}
+
+// requirementRows judges each distinct value of the label once.
+func (s *NodeSet) requirementRows(req *labels.Requirement) Bits {
+	out := NewBits(len(s.rows))
+	col := s.Column(req.Key())
+	mark := func(v int32) {
+		for _, r := range col.Rows[v] {
+			out.Set(int(r))
+		}
+	}
+	if op := req.Operator(); op == selection.In || op == selection.Equals {
+		for v := range req.Values() {
+			if i := col.Lookup(v); i >= 0 {
+				mark(i)
+			}
+		}
+		return out
+	}
+	for i, v := range col.Values {
+		if req.Matches(labels.Set{col.Key: v}) {
+			mark(int32(i))
+		}
+	}
+	if req.Matches(labels.Set{}) {
+		s.alive.Each(func(r int) {
+			if col.Value[r] < 0 {
+				out.Set(r)
+			}
+		})
+	}
+	return out
+}
+
+// SelectorRows gives the nodes that a nodeSelector map selects. The result may
+// be written.
+func (s *NodeSet) SelectorRows(sel map[string]string) Bits {
+	out := s.alive.Clone()
+	for k, v := range sel {
+		col := s.Column(k)
+		i := col.Lookup(v)
+		if i < 0 {
+			out.Zero()
+			return out
+		}
+		want := NewBits(len(s.rows))
+		for _, r := range col.Rows[i] {
+			want.Set(int(r))
+		}
+		out.And(want)
+	}
+	return out
+}
+
+// RequiredRows gives the nodes that match a pod's nodeSelector and required
+// node affinity, parse errors read as terms that select nobody; nil says that
+// the pod asks for nothing and all nodes match
+// (nodeaffinity.GetRequiredNodeAffinity).
+func (s *NodeSet) RequiredRows(pod *corev1.Pod) Bits {
+	required := requiredNodeAffinity(pod)
+	if len(pod.Spec.NodeSelector) == 0 && required == nil {
+		return nil
+	}
+	out := s.SelectorRows(pod.Spec.NodeSelector)
+	if required != nil {
+		out.And(s.NodeSelectorRows(required))
+	}
+	return out
+}
+
+// NodeSelectorRows gives the union of the terms of a node selector.
+func (s *NodeSet) NodeSelectorRows(sel *corev1.NodeSelector) Bits {
+	out := NewBits(len(s.rows))
+	for i := range sel.NodeSelectorTerms {
+		if rows, ok := s.TermRows(&sel.NodeSelectorTerms[i]); ok {
+			out.Or(rows)
+		}
+	}
+	return out
+}
+
+func requiredNodeAffinity(pod *corev1.Pod) *corev1.NodeSelector {
+	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Query is one pod asked against one state. It owns the decision's scratch
+// memory; a Query is for one goroutine.
+type Query struct {
+	State   *State
+	Nodes   *NodeSet
+	Pod     *corev1.Pod
+	Profile *Profile
+	Options Options
+
+	// Request is what the pod asks for.
+	Request Request
+	// Candidates are the nodes that the decision considers.
+	Candidates Bits
+
+	required     Bits
+	requiredDone bool
+	terms        []*Term
+	nsLabels     labels.Set
+	scratch      *scratch
+}
+
+// scratch is memory that decisions use again. Nothing of it outlives Release.
+type scratch struct {
+	rows    int
+	bits    []Bits
+	nbits   int
+	columns [][]int64
+	ncols   int
+}
+
+var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
+
+func getScratch(rows int) *scratch {
+	s := scratchPool.Get().(*scratch)
+	if s.rows != rows {
+		*s = scratch{rows: rows}
+	}
+	s.nbits, s.ncols = 0, 0
+	return s
+}
+
+// Bits gives an empty set that lives as long as the decision.
+func (q *Query) Bits() Bits {
+	s := q.scratch
+	if s.nbits == len(s.bits) {
+		s.bits = append(s.bits, NewBits(s.rows))
+		s.nbits++
+		return s.bits[s.nbits-1]
+	}
+	b := s.bits[s.nbits]
+	s.nbits++
+	b.Zero()
+	return b
+}
+
+// Column gives a column of one number a row that lives as long as the
+// decision. Its content is undefined.
+func (q *Query) Column() []int64 {
+	s := q.scratch
+	if s.ncols == len(s.columns) {
+		s.columns = append(s.columns, make([]int64, s.rows))
+	}
+	s.ncols++
+	return s.columns[s.ncols-1]
+}
+
+// RequiredRows gives the nodes that match the pod's nodeSelector and required
+// node affinity; nil says all. Worked out once per decision. Not to be written.
+func (q *Query) RequiredRows() Bits {
+	if !q.requiredDone {
+		q.required, q.requiredDone = q.Nodes.RequiredRows(q.Pod), true
+	}
+	return q.required
+}
+
+// Terms gives the pod's own inter-pod affinity terms, their namespace
+// selectors resolved to the namespaces of the state: all namespaces stay a
+// selector, anything else becomes names
+// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
+func (q *Query) Terms() []*Term { return q.terms }
+
+// NamespaceLabels gives the labels of the pod's namespace.
+func (q *Query) NamespaceLabels() labels.Set { return q.nsLabels }
+
+// ShapesSelected appends the shapes of placed pods that one of the pod's own
+// terms selects.
+func (q *Query) ShapesSelected(dst []*Shape, t *Term) []*Shape {
+	if !t.NamespaceSelector.Empty() && len(t.Namespaces) == 1 {
+		return q.State.t.matchShapes(dst, t.Selector, t.Namespaces[0], nil)
+	}
+	return q.State.t.matchShapes(dst, t.Selector, "", func(ns string) bool {
+		return t.NamespaceSelector.Empty() || t.names(ns)
+	})
+}
+
+// ShapesIn appends the shapes of one namespace that a selector matches.
+func (q *Query) ShapesIn(dst []*Shape, ns string, sel labels.Selector) []*Shape {
+	return q.State.t.matchShapes(dst, sel, ns, nil)
+}
+
+// TermsSelectingPod appends the terms of placed pods that select the pod.
+func (q *Query) TermsSelectingPod(dst []*Term) []*Term {
+	return q.State.t.termsSelecting(dst, q.Pod.Namespace, q.nsLabels, q.Pod.Labels)
+}
+
+// HostPorts lists the host ports that the pod claims.
+func (q *Query) HostPorts() []Port { return hostPorts(q.Pod) }
+
+// PortConflicts appends the interned ports that p cannot share a node with.
+func (q *Query) PortConflicts(dst []int32, p Port) []int32 { return q.State.t.conflicting(dst, p) }
+
+// Port gives an interned port.
+func (q *Query) Port(id int32) Port {
+	q.State.t.mu.RLock()
+	defer q.State.t.mu.RUnlock()
+	return q.State.t.ports[id]
+}
+
+// ScoringRequest gives what resource scorers count for the pod; with nonZero,
+// containers that lack a request for cpu or memory count as 100m and 200Mi.
+func (q *Query) ScoringRequest(nonZero bool) corev1.ResourceList { return scoringRequest(q.Pod, nonZero) }
+
+func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
+	q := &Query{State: s, Nodes: s.nodes, Pod: pod, Profile: p, Options: o, nsLabels: s.ns[pod.Namespace]}
+	terms, err := podTerms(pod)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range terms {
+		if t.NamespaceSelector.Empty() {
+			continue // all namespaces, even ones that have no object
+		}
+		if reqs, ok := t.NamespaceSelector.Requirements(); ok && len(reqs) > 0 {
+			for _, ns := range s.NamespacesMatching(t.NamespaceSelector) {
+				if !t.names(ns) {
+					t.Namespaces = append(t.Namespaces, ns)
+				}
+			}
+		}
+		t.NamespaceSelector = labels.Nothing()
+	}
+	q.terms = terms
+	q.Request = incomingRequest(s.t, pod)
+	q.scratch = getScratch(s.nodes.Len())
+	if o.Candidates == nil {
+		q.Candidates = s.nodes.alive
+	} else {
+		q.Candidates = q.Bits()
+		for _, name := range o.Candidates {
+			if r := s.nodes.Row(name); r >= 0 {
+				q.Candidates.Set(r)
+			}
+		}
+	}
+	return q, nil
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"fmt"
+	"math/bits"
+	"sort"
+	"strings"
+)
+
+// Result is a decision in columns, before anything is written out. It holds
+// scratch memory: Release it, once, when everything wanted has been taken.
+type Result struct {
+	q *Query
+
+	Outcome Outcome
+	Row     int // the chosen node, -1 without
+	// Nominated says that Row was taken for being nominated, unscored.
+	Nominated bool
+	Feasible  Bits
+	Rejected  []Rejected
+	// PreFilter says that a rule rejected the pod before the nodes were looked
+	// at: its plugin, code and reason hold for every node.
+	PreFilter *PreFilterRejection
+
+	rejectedBy []int // per entry of Rejected: index into Profile.Rules, -1 for narrowing
+	states     []any // per rule
+	scored     bool
+	scores     []Scores
+	scoreRules []WeightedRule
+	total      []int64
+	best       Bits
+	top        int64
+	noNodes    bool
+	gates      []string
+}
+
+// PreFilterRejection is a verdict on the pod itself.
+type PreFilterRejection struct {
+	Plugin string
+	Code   Code
+	Reason string
+}
+
+// Release gives the scratch memory back. The result must not be used after.
+func (r *Result) Release() {
+	if r.q != nil && r.q.scratch != nil {
+		scratchPool.Put(r.q.scratch)
+		r.q.scratch = nil
+	}
+}
+
+// Node is the name of the chosen node.
+func (r *Result) Node() string {
+	if r.Row < 0 {
+		return ""
+	}
+	return r.q.Nodes.rows[r.Row].Name
+}
+
+// Scored says that the feasible nodes were scored. They are not where only one
+// was feasible, or the nominated one was taken.
+func (r *Result) Scored() bool { return r.scored }
+
+// Total is a feasible row's weighted score, 0 without scoring.
+func (r *Result) Total(row int) int64 {
+	if !r.scored || !r.Feasible.Has(row) {
+		return 0
+	}
+	return r.total[row]
+}
+
+// Top is the best total.
+func (r *Result) Top() int64 { return r.top }
+
+// Considered is the number of nodes that the decision was about.
+func (r *Result) Considered() int { return r.q.Candidates.Count() }
+
+// ReasonOf gives a rejected row's reasons in one text, and whether preemption
+// could not help; ok is false for a feasible row.
+func (r *Result) ReasonOf(row int) (text string, unresolvable, ok bool) {
+	if r.PreFilter != nil {
+		return r.PreFilter.Reason, r.PreFilter.Code == UnschedulableAndUnresolvable, true
+	}
+	for i := range r.Rejected {
+		rej := &r.Rejected[i]
+		if !rej.Nodes.Has(row) {
+			continue
+		}
+		for _, reason := range rej.Reasons {
+			if !reason.Nodes.Has(row) {
+				continue
+			}
+			if text != "" {
+				text += ", "
+			}
+			text += reason.Text
+		}
+		return text, rej.Unresolvable.Has(row), true
+	}
+	return "", false, false
+}
+
+// Failures counts the rejected nodes by plugin, code and reason, in the order
+// that the rules ran.
+func (r *Result) Failures() []FailureCount {
+	if r.PreFilter != nil {
+		if r.PreFilter.Plugin == "" {
+			return nil
+		}
+		return []FailureCount{{r.PreFilter.Plugin, r.PreFilter.Code.String(), r.PreFilter.Reason, r.Considered()}}
+	}
+	var out []FailureCount
+	for i := range r.Rejected {
+		rej := &r.Rejected[i]
+		for _, reason := range rej.Reasons {
+			hard := countAnd(reason.Nodes, rej.Unresolvable)
+			soft := reason.Nodes.Count() - hard
+			if soft > 0 {
+				out = append(out, FailureCount{rej.Plugin, Unschedulable.String(), reason.Text, soft})
+			}
+			if hard > 0 {
+				out = append(out, FailureCount{rej.Plugin, UnschedulableAndUnresolvable.String(), reason.Text, hard})
+			}
+		}
+	}
+	return out
+}
+
+// Message is kube-scheduler's own summary of a pod that fits nowhere, without
+// what preemption adds (pkg/scheduler/framework/types.go FitError.Error).
+func (r *Result) Message() string {
+	switch r.Outcome {
+	case Gated:
+		return "Scheduling is blocked due to non-empty scheduling gates"
+	case Scheduled, Preempting:
+		return ""
+	default:
+	}
+	if r.noNodes {
+		return "no nodes available to schedule pods"
+	}
+	head := fmt.Sprintf("0/%d nodes are available:", r.Considered())
+	if r.PreFilter != nil {
+		return fmt.Sprintf("%s %s.", head, r.PreFilter.Reason)
+	}
+	counts := map[string]int{}
+	for i := range r.Rejected {
+		for _, reason := range r.Rejected[i].Reasons {
+			counts[reason.Text] += reason.Nodes.Count()
+		}
+	}
+	parts := make([]string, 0, len(counts))
+	for text, n := range counts {
+		parts = append(parts, fmt.Sprintf("%d %s", n, text))
+	}
+	if len(parts) == 0 {
+		return head
+	}
+	sort.Strings(parts)
+	return fmt.Sprintf("%s %s.", head, strings.Join(parts, ", "))
+}
+
+// BestTen gives up to n of the best feasible rows: by total, then by name.
+func (r *Result) bestRows(n int) []int32 {
+	if n <= 0 {
+		return nil
+	}
+	set := r.q.Nodes
+	better := func(a, b int32) bool {
+		if r.scored && r.total[a] != r.total[b] {
+			return r.total[a] > r.total[b]
+		}
+		return set.rows[a].Name < set.rows[b].Name
+	}
+	var top []int32
+	for i, w := range r.Feasible {
+		for ; w != 0; w &= w - 1 {
+			row := int32(i<<6 + bits.TrailingZeros64(w))
+			if len(top) == n && !better(row, top[n-1]) {
+				continue
+			}
+			at := sort.Search(len(top), func(i int) bool { return better(row, top[i]) })
+			if len(top) < n {
+				top = append(top, 0)
+			}
+			copy(top[at+1:], top[at:])
+			top[at] = row
+		}
+	}
+	return top
+}

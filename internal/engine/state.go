@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"sort"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// State is a cluster at one revision, compiled for decisions: columns and
+// counts instead of objects. It is immutable and safe for concurrent use; Edit
+// makes the next one, which shares everything that did not change.
+type State struct {
+	t      *Tables
+	nodes  *NodeSet
+	use    vec[Use]
+	scalar []vec[int64] // by scalar id: requested by row
+	onNode vec[[]*Pod]  // by row, in order of namespace and name
+	shapes vec[*Postings]
+	terms  vec[*Postings]
+	ports  vec[*Postings]
+
+	pods    podTable
+	waiting map[string][]*Pod // bound to nodes that the state does not have, by node name
+	pending podTable          // neither bound nor terminal
+
+	ns      map[string]labels.Set
+	objects map[string]*namespaced
+	classes map[string]*schedulingv1.PriorityClass
+}
+
+// Use is what the pods on a node hold. NonZero counts stand-ins for requests
+// that containers lack.
+type Use struct {
+	Amount
+	NonZeroCPU, NonZeroMem int64
+	Pods                   int64
+}
+
+// namespaced holds the objects of one namespace that decisions read.
+type namespaced struct {
+	services     map[string]*corev1.Service
+	controllers  map[string]*corev1.ReplicationController
+	replicaSets  map[string]*appsv1.ReplicaSet
+	statefulSets map[string]*appsv1.StatefulSet
+	budgets      map[string]*policyv1.PodDisruptionBudget
+}
+
+// NewState gives the state of a cluster without anything in it.
+func NewState() *State {
+	return &State{
+		t: newTables(), nodes: emptyNodeSet(),
+		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
+		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
+	}
+}
+
+// Nodes gives the node columns.
+func (s *State) Nodes() *NodeSet { return s.nodes }
+
+// Tables gives the interned shapes and terms.
+func (s *State) Tables() *Tables { return s.t }
+
+// Pod finds a pod; nil where the state has none of that name.
+func (s *State) Pod(namespace, name string) *Pod { return s.pods.get(namespace, name) }
+
+// PodCount gives the number of pods, terminal ones included.
+func (s *State) PodCount() int { return s.pods.n }
+
+// PodsOn lists the pods that occupy a row, by namespace and name. Not to be
+// written.
+func (s *State) PodsOn(row int) []*Pod { return s.onNode.at(row) }
+
+// EachPod visits all pods in no particular order.
+func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }
+
+// Pending lists the pods that wait for a node, by namespace and name.
+func (s *State) Pending() []*Pod {
+	out := make([]*Pod, 0, s.pending.n)
+	s.pending.each(func(p *Pod) { out = append(out, p) })
+	sort.Slice(out, func(i, j int) bool { return podLess(out[i], out[j].Namespace, out[j].Name) })
+	return out
+}
+
+// Use gives what is held on a row.
+func (s *State) Use(row int) Use { return s.use.at(row) }
+
+// UseChunk gives the 64 rows from chunk*64 on; nil where none of them holds
+// anything.
+func (s *State) UseChunk(chunk int) *[leafSize]Use {
+	if chunk < len(s.use.leaves) && s.use.leaves[chunk] != nil {
+		return &s.use.leaves[chunk].v
+	}
+	return nil
+}
+
+// ScalarUse gives how much of an interned resource is requested on a row.
+func (s *State) ScalarUse(id int32, row int) int64 {
+	if int(id) < len(s.scalar) {
+		return s.scalar[id].at(row)
+	}
+	return 0
+}
+
+// ScalarID gives the id of a resource by name; ok is false where neither a node
+// nor a pod ever mentioned it.
+func (s *State) ScalarID(name string) (int32, bool) { return s.t.lookupScalar(name) }
+
+// ScalarName gives a resource's name.
+func (s *State) ScalarName(id int32) string { return s.t.scalarName(id) }
+
+// ShapePostings gives where pods of a shape are.
+func (s *State) ShapePostings(id int32) *Postings { return s.shapes.at(int(id)) }
+
+// TermPostings gives where pods with an interned term are.
+func (s *State) TermPostings(id int32) *Postings { return s.terms.at(int(id)) }
+
+// PortPostings gives where an interned port is taken.
+func (s *State) PortPostings(id int32) *Postings { return s.ports.at(int(id)) }
+
+// NamespaceLabels gives a namespace's labels; nil where the state has no such
+// namespace, which reads as no labels.
+func (s *State) NamespaceLabels(ns string) labels.Set { return s.ns[ns] }
+
+// NamespacesMatching lists the namespaces whose labels match.
+func (s *State) NamespacesMatching(sel labels.Selector) []string {
+	var out []string
+	for name, set := range s.ns {
+		if sel.Matches(set) {
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Services lists a namespace's services by name.
+func (s *State) Services(ns string) []*corev1.Service {
+	o := s.objects[ns]
+	if o == nil {
+		return nil
+	}
+	out := make([]*corev1.Service, 0, len(o.services))
+	for _, v := range o.services {
+		out = append(out, v)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// ReplicationController finds one; nil without.
+func (s *State) ReplicationController(ns, name string) *corev1.ReplicationController {
+	if o := s.objects[ns]; o != nil {
+		return o.controllers[name]
+	}
+	return nil
+}
+
+// ReplicaSet finds one; nil without.
+func (s *State) ReplicaSet(ns, name string) *appsv1.ReplicaSet {
+	if o := s.objects[ns]; o != nil {
+		return o.replicaSets[name]
+	}
+	return nil
+}
+
+// StatefulSet finds one; nil without.
+func (s *State) StatefulSet(ns, name string) *appsv1.StatefulSet {
+	if o := s.objects[ns]; o != nil {
+		return o.statefulSets[name]
+	}
+	return nil
+}
+
+// PriorityClass finds one of the snapshot's classes; nil without.
+func (s *State) PriorityClass(name string) *schedulingv1.PriorityClass { return s.classes[name] }
+
+// GlobalDefaultClass gives the snapshot's default class: of several, which an
+// apiserver would not admit, the one with the lowest value
+// (plugin/pkg/admission/priority getDefaultPriority).
+func (s *State) GlobalDefaultClass() *schedulingv1.PriorityClass {
+	var best *schedulingv1.PriorityClass
+	for _, c := range s.classes {
+		if c.GlobalDefault && (best == nil || c.Value < best.Value || c.Value == best.Value && c.Name < best.Name) {
+			best = c
+		}
+	}
+	return best
+}
