@@ -54,7 +54,7 @@ func (r *Result) filterAll() error {
 		if row := q.Nodes.Row(nn); row >= 0 && q.Candidates.Has(row) {
 			one := q.Bits()
 			one.Set(row)
-			rejected, err := r.filter(one, skip)
+			rejected, err := r.filterTwice(one, skip)
 			if err != nil {
 				return err
 			}
@@ -84,11 +84,11 @@ func (r *Result) filterAll() error {
 		out.Add(fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", narrowing), UnschedulableAndUnresolvable, in)
 		if len(out.Reasons) > 0 {
 			r.Rejected = append(r.Rejected, out)
-			r.rejectedBy = append(r.rejectedBy, -1)
+			r.narrowed = true
 		}
 		in = kept
 	}
-	rejected, err := r.filter(in, skip)
+	rejected, err := r.filterTwice(in, skip)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,6 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
 	q, p := r.q, r.q.Profile
 	var out []Rejected
-	r.rejectedBy = r.rejectedBy[:len(r.Rejected)]
 	for _, i := range p.Filter {
 		f, ok := p.Rules[i].(Filterer)
 		if !ok || skip[i] {
@@ -174,13 +173,25 @@ func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
 			continue
 		}
 		out = append(out, rej)
-		r.rejectedBy = append(r.rejectedBy, i)
 		in.AndNot(rej.Nodes)
 		if in.Empty() {
 			break
 		}
 	}
 	return out, nil
+}
+
+// filterTwice filters with the pods nominated to the nodes, then without.
+func (r *Result) filterTwice(in Bits, skip []bool) ([]Rejected, error) {
+	with, err := r.filterWithNominated(in, skip)
+	if err != nil {
+		return nil, err
+	}
+	without, err := r.filter(in, skip)
+	if err != nil || len(with) == 0 {
+		return without, err
+	}
+	return mergeRejected(without, with, r.q.Profile), nil
 }
 
 // pick scores the feasible nodes and chooses.

@@ -34,6 +34,7 @@ func (r *Result) Digest() string {
 		buf = append(buf, byte(r.PreFilter.Code))
 		str(r.PreFilter.Reason)
 	}
+	flush()
 	r.column(h.Write, r.q.Candidates)
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]

@@ -229,6 +229,9 @@ func (e *Edit) addPod(p *Pod) {
 		w[p.NodeName] = append(slices.Clone(w[p.NodeName]), p)
 	default:
 		e.s.pending.put(e.id, p)
+		if p.Nominated != "" {
+			e.nominate(p)
+		}
 	}
 }
 
@@ -256,6 +259,9 @@ func (e *Edit) removePod(ns, name string) {
 		}
 	default:
 		e.s.pending.remove(e.id, ns, name)
+		if p.Nominated != "" {
+			e.unnominate(p)
+		}
 	}
 }
 

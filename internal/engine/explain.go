@@ -1,7 +1,5 @@
 package engine
 
-import "strings"
-
 // bestListed is how many feasible nodes ExplainFailures writes out.
 const bestListed = 10
 
@@ -175,12 +173,12 @@ func (r *Result) Verdict(row int) NodeVerdict {
 				v.Reasons = append(v.Reasons, reason.Text)
 			}
 		}
-		if by := r.rejectedBy[i]; by >= 0 {
-			if det, ok := r.q.Profile.Rules[by].(Detailer); ok {
-				v.Details = det.Details(r.q, r.states[by], row)
+		if i == 0 && r.narrowed {
+			v.Details = []Detail{{Kind: "narrowed", Name: v.Plugin}}
+		} else if k := r.q.Profile.ruleNamed(v.Plugin); k >= 0 {
+			if det, ok := r.q.Profile.Rules[k].(Detailer); ok {
+				v.Details = det.Details(r.q, r.states[k], row)
 			}
-		} else {
-			v.Details = []Detail{{Kind: "narrowed", Name: strings.Trim(v.Plugin, "[]")}}
 		}
 		return v
 	}

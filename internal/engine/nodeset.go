@@ -310,12 +310,13 @@ const (
 	maxMemoColumns = 1024
 )
 
-// Column is one label key over all nodes.
+// Column is one label key over all nodes. Whole says that every node bears it.
 type Column struct {
 	Key    string
 	Value  []int32  // by row: index into Values, -1 without the label
 	Values []string // distinct values in order of first row by name
 	Rows   [][]int32
+	Whole  bool
 	index  map[string]int32
 }
 
@@ -354,6 +355,11 @@ func (s *NodeSet) Column(key string) *Column {
 		c.Value[r] = id
 		c.Rows[id] = append(c.Rows[id], r)
 	}
+	n := 0
+	for _, rows := range c.Rows {
+		n += len(rows)
+	}
+	c.Whole = n == s.n
 	s.memo.mu.Lock()
 	defer s.memo.mu.Unlock()
 	if have := s.memo.columns[key]; have != nil {

@@ -127,7 +127,9 @@ func (q *Query) Port(id int32) Port {
 
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
 // containers that lack a request for cpu or memory count as 100m and 200Mi.
-func (q *Query) ScoringRequest(nonZero bool) corev1.ResourceList { return scoringRequest(q.Pod, nonZero) }
+func (q *Query) ScoringRequest(nonZero bool) corev1.ResourceList {
+	return scoringRequest(q.Pod, nonZero)
+}
 
 func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
 	q := &Query{State: s, Nodes: s.nodes, Pod: pod, Profile: p, Options: o, nsLabels: s.ns[pod.Namespace]}

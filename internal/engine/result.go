@@ -22,7 +22,7 @@ type Result struct {
 	// at: its plugin, code and reason hold for every node.
 	PreFilter *PreFilterRejection
 
-	rejectedBy []int // per entry of Rejected: index into Profile.Rules, -1 for narrowing
+	narrowed   bool  // the first entry of Rejected is of nodes that PreFilter left out
 	states     []any // per rule
 	scored     bool
 	scores     []Scores

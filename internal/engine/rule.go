@@ -140,9 +140,11 @@ func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
 // every rule in use; the phases refer to it by index, in the order that they
 // run in.
 type Profile struct {
-	Name      string // the schedulerName that pods ask for
-	Digest    string // sha256:… over Payload
-	Payload   []byte // the configuration in canonical form, for the record
+	Name    string // the schedulerName that pods ask for
+	Digest  string // sha256:… over Payload
+	Payload []byte // the configuration in canonical form, for the record
+	// Siblings are the names of all profiles of the configuration.
+	Siblings  []string
 	Rules     []Rule
 	PreFilter []int
 	Filter    []int
@@ -157,4 +159,14 @@ type Profile struct {
 type WeightedRule struct {
 	Rule   int
 	Weight int64
+}
+
+// ruleNamed finds a rule's index; -1 without.
+func (p *Profile) ruleNamed(name string) int {
+	for i, r := range p.Rules {
+		if r.Name() == name {
+			return i
+		}
+	}
+	return -1
 }

@@ -23,9 +23,10 @@ type State struct {
 	terms  vec[*Postings]
 	ports  vec[*Postings]
 
-	pods    podTable
-	waiting map[string][]*Pod // bound to nodes that the state does not have, by node name
-	pending podTable          // neither bound nor terminal
+	pods      podTable
+	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
+	pending   podTable          // neither bound nor terminal
+	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
 
 	ns      map[string]labels.Set
 	objects map[string]*namespaced

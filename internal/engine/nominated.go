@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// NominatedPods lists the pending pods that an earlier preemption gave a node
+// to, by namespace and name. Not to be written.
+func (s *State) NominatedPods() []*Pod { return s.nominated }
+
+func (e *Edit) nominate(p *Pod) {
+	i, _ := findPod(e.s.nominated, p.Namespace, p.Name)
+	fresh := make([]*Pod, 0, len(e.s.nominated)+1)
+	e.s.nominated = append(append(append(fresh, e.s.nominated[:i]...), p), e.s.nominated[i:]...)
+}
+
+func (e *Edit) unnominate(p *Pod) {
+	if i, ok := findPod(e.s.nominated, p.Namespace, p.Name); ok {
+		e.s.nominated = slices.Delete(slices.Clone(e.s.nominated), i, i+1)
+	}
+}
+
+// nominatedRows gives, by row, the nominated pods that count while this pod is
+// filtered: of its priority or higher, another pod, ready, and of a scheduler
+// that the configuration runs
+// (pkg/scheduler/framework/runtime addGENominatedPods, backend/queue nominator).
+func (q *Query) nominatedRows() map[int][]*Pod {
+	var out map[int][]*Pod
+	for _, p := range q.State.nominated {
+		if p.Priority < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || len(p.Gates) > 0 || !q.Profile.runs(p.Scheduler) {
+			continue
+		}
+		row := q.Nodes.Row(p.Nominated)
+		if row < 0 {
+			continue
+		}
+		if out == nil {
+			out = map[int][]*Pod{}
+		}
+		out[row] = append(out[row], p)
+	}
+	return out
+}
+
+func podPriority(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority == nil {
+		return 0
+	}
+	return *pod.Spec.Priority
+}
+
+// runs says whether the configuration that the profile is of has a profile of
+// this name.
+func (p *Profile) runs(scheduler string) bool {
+	return scheduler == p.Name || slices.Contains(p.Siblings, scheduler)
+}
+
+// filterWithNominated runs the filters as if the pods nominated to each node
+// were there already, over the nodes of in that have some. It takes the nodes
+// that fail out of in; those that pass are still to be filtered without the
+// nominated pods, since both must hold
+// (pkg/scheduler/framework/runtime RunFilterPluginsWithNominatedPods).
+func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
+	rows := r.q.nominatedRows()
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	var out []Rejected
+	for _, row := range r.q.Nodes.order {
+		pods := rows[int(row)]
+		if len(pods) == 0 || !in.Has(int(row)) {
+			continue
+		}
+		rejected, err := r.filterWith(pods, row, skip)
+		if err != nil {
+			return nil, err
+		}
+		if len(rejected) > 0 {
+			in.Clear(int(row))
+			out = mergeRejected(out, rejected, r.q.Profile)
+		}
+	}
+	return out, nil
+}
+
+// filterWith judges one row with more pods on it. The pods are put into a state
+// of their own, which shares all but the row with the one at hand.
+func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, error) {
+	q := r.q
+	e := q.State.Edit()
+	for _, p := range pods {
+		e.removePod(p.Namespace, p.Name)
+		there := *p
+		there.NodeName = q.Nodes.rows[row].Name
+		if there.Class.Shape.Terminating {
+			// Pods that are added count for topology spread even if they are on
+			// their way out.
+			c := *there.Class
+			c.Shape = q.State.t.shape(p.Namespace, c.Shape.Labels, false)
+			there.Class = &c
+		}
+		e.addPod(&there)
+	}
+	sub := *q
+	sub.State = e.Done()
+	trial := &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
+	again := make([]bool, len(skip))
+	if _, _, err := trial.preFilter(again); err != nil {
+		return nil, err
+	}
+	// A rule that skipped without the pods stays skipped: upstream runs PreFilter
+	// once, without them.
+	one := q.Bits()
+	one.Set(int(row))
+	return trial.filter(one, skip)
+}
+
+// mergeRejected adds more to have, plugin by plugin and reason by reason, in
+// the order that the filters run in.
+func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
+	for i := range more {
+		m := &more[i]
+		at := slices.IndexFunc(have, func(h Rejected) bool { return h.Plugin == m.Plugin })
+		if at < 0 {
+			have = append(have, *m)
+			continue
+		}
+		h := &have[at]
+		h.Nodes.Or(m.Nodes)
+		h.Unresolvable.Or(m.Unresolvable)
+		for _, reason := range m.Reasons {
+			k := slices.IndexFunc(h.Reasons, func(o Reason) bool { return o.Text == reason.Text })
+			if k < 0 {
+				h.Reasons = append(h.Reasons, reason)
+			} else {
+				h.Reasons[k].Nodes.Or(reason.Nodes)
+			}
+		}
+	}
+	place := func(r Rejected) int {
+		return slices.IndexFunc(p.Filter, func(i int) bool { return p.Rules[i].Name() == r.Plugin })
+	}
+	slices.SortStableFunc(have, func(a, b Rejected) int { return place(a) - place(b) })
+	return have
+}

@@ -1,0 +1,93 @@
+package rules
+
+import (
+	"math/bits"
+	"strings"
+
+	"berth/internal/engine"
+)
+
+// The sizes between which an image counts: below 23 MiB a container it makes no
+// difference, above 1000 MiB no more.
+const (
+	minImageBytes = 23 << 20
+	maxImageBytes = 1000 << 20
+)
+
+// ImageLocality prefers nodes that hold the pod's images already, the more so
+// the larger the images and the more nodes hold them (plugins/imagelocality).
+type ImageLocality struct{}
+
+var _ engine.Scorer = ImageLocality{}
+
+// Name is the plugin's name.
+func (ImageLocality) Name() string { return "ImageLocality" }
+
+// Score adds up image sizes, scaled by the share of nodes that have them.
+func (ImageLocality) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	type held struct {
+		rows  engine.Bits
+		scale int64
+	}
+	spec := &q.Pod.Spec
+	var images []held
+	add := func(name string) {
+		rows, count, size := q.Nodes.Image(normalizedImage(name))
+		if rows == nil {
+			return
+		}
+		spread := float64(count) / float64(q.Nodes.Count())
+		images = append(images, held{rows, int64(float64(size) * spread)})
+	}
+	for i := range spec.InitContainers {
+		add(spec.InitContainers[i].Image)
+	}
+	for i := range spec.Containers {
+		add(spec.Containers[i].Image)
+	}
+	for i := range spec.Volumes {
+		if im := spec.Volumes[i].Image; im != nil {
+			add(im.Reference)
+		}
+	}
+	most := int64(maxImageBytes) * int64(len(spec.InitContainers)+len(spec.Containers))
+	points := func(sum int64) int64 {
+		if sum < minImageBytes {
+			sum = minImageBytes
+		} else if sum > most {
+			sum = most
+		}
+		return engine.MaxScore * (sum - minImageBytes) / (most - minImageBytes)
+	}
+	if len(images) == 0 {
+		n := points(0)
+		out.Uniform(n, n)
+		return nil
+	}
+	none := points(0)
+	for i, word := range feasible {
+		for ; word != 0; word &= word - 1 {
+			row := i<<6 + bits.TrailingZeros64(word)
+			var sum int64
+			for k := range images {
+				if images[k].rows.Has(row) {
+					sum += images[k].scale
+				}
+			}
+			out.Raw[row] = none
+			if sum > 0 {
+				out.Raw[row] = points(sum)
+			}
+		}
+	}
+	out.Same()
+	return nil
+}
+
+// normalizedImage gives an image without a tag the tag latest.
+func normalizedImage(name string) string {
+	if strings.LastIndex(name, ":") <= strings.LastIndex(name, "/") {
+		return name + ":latest"
+	}
+	return name
+}

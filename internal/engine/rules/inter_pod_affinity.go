@@ -1,0 +1,273 @@
+package rules
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/engine"
+)
+
+// The reasons of InterPodAffinity, in the order that they are looked for.
+const (
+	ReasonPodAffinity          = "node(s) didn't match pod affinity rules"
+	ReasonPodAntiAffinity      = "node(s) didn't match pod anti-affinity rules"
+	ReasonExistingAntiAffinity = "node(s) didn't satisfy existing pods anti-affinity rules"
+)
+
+// InterPodAffinity keeps pods near or away from other pods: the pod's own terms
+// and, for anti-affinity, those of pods that are already there
+// (plugins/interpodaffinity).
+type InterPodAffinity struct {
+	// HardWeight is what an existing pod's required affinity adds to a score.
+	HardWeight int32
+	// IgnoreExisting leaves existing pods' preferences out for pods that have
+	// none themselves.
+	IgnoreExisting bool
+}
+
+var (
+	_ engine.PreFilterer = (*InterPodAffinity)(nil)
+	_ engine.Filterer    = (*InterPodAffinity)(nil)
+	_ engine.Scorer      = (*InterPodAffinity)(nil)
+	_ engine.Detailer    = (*InterPodAffinity)(nil)
+)
+
+// Name is the plugin's name.
+func (*InterPodAffinity) Name() string { return "InterPodAffinity" }
+
+// domainCounts counts something per value of a topology key.
+type domainCounts struct {
+	column *engine.Column
+	n      []int32
+	total  int32
+}
+
+func newDomainCounts(c *engine.Column) *domainCounts {
+	return &domainCounts{column: c, n: make([]int32, len(c.Values))}
+}
+
+func (d *domainCounts) add(p *engine.Postings) {
+	for _, seg := range p.Segments() {
+		for _, e := range seg {
+			if v := d.column.Value[e.Row]; v >= 0 {
+				d.n[v] += e.N
+				d.total += e.N
+			}
+		}
+	}
+}
+
+// mark adds the nodes of every domain that counted somebody to out.
+func (d *domainCounts) mark(out engine.Bits) {
+	if d.total == 0 {
+		return
+	}
+	for v, n := range d.n {
+		if n > 0 {
+			for _, row := range d.column.Rows[v] {
+				out.Set(int(row))
+			}
+		}
+	}
+}
+
+// affinityCounts is what filtering needs to know of the pods that are there.
+type affinityCounts struct {
+	required []*engine.Term
+	near     []*domainCounts // per required affinity term: pods that match all of them
+	anyNear  bool            // such a pod exists on a node with one of the keys
+	first    bool            // the pod matches its own required terms
+	anti     []*engine.Term
+	away     []*domainCounts // per required anti-affinity term: pods that match it
+	existing map[string]*domainCounts
+	terms    []*engine.Term // existing pods' anti-affinity terms that select the pod
+}
+
+// PreFilter counts, per topology domain, the pods that the pod's required terms
+// select and the existing pods that want it away.
+func (a *InterPodAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
+	s := &affinityCounts{existing: map[string]*domainCounts{}}
+	for _, t := range q.TermsSelectingPod(nil) {
+		if t.Kind != engine.RequiredAntiAffinity {
+			continue
+		}
+		where := q.State.TermPostings(t.ID)
+		if where.Total() == 0 {
+			continue
+		}
+		d := s.existing[t.TopologyKey]
+		if d == nil {
+			d = newDomainCounts(q.Nodes.Column(t.TopologyKey))
+			s.existing[t.TopologyKey] = d
+		}
+		d.add(where)
+		s.terms = append(s.terms, t)
+	}
+	for key, d := range s.existing {
+		if d.total == 0 {
+			delete(s.existing, key)
+		}
+	}
+	for _, t := range q.Terms() {
+		switch t.Kind {
+		case engine.RequiredAffinity:
+			s.required = append(s.required, t)
+		case engine.RequiredAntiAffinity:
+			s.anti = append(s.anti, t)
+		default:
+		}
+	}
+	if len(s.existing) == 0 && len(s.required) == 0 && len(s.anti) == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	a.countNear(q, s)
+	for _, t := range s.anti {
+		d := newDomainCounts(q.Nodes.Column(t.TopologyKey))
+		for _, shape := range q.ShapesSelected(nil, t) {
+			d.add(q.State.ShapePostings(shape.ID))
+		}
+		s.away = append(s.away, d)
+	}
+	return engine.PreFilterResult{State: s}
+}
+
+// countNear counts the pods that match all of the required affinity terms, for
+// only such pods count for any of them.
+func (a *InterPodAffinity) countNear(q *engine.Query, s *affinityCounts) {
+	if len(s.required) == 0 {
+		return
+	}
+	for _, t := range s.required {
+		s.near = append(s.near, newDomainCounts(q.Nodes.Column(t.TopologyKey)))
+	}
+	for _, shape := range q.ShapesSelected(nil, s.required[0]) {
+		if !selectsAll(s.required[1:], shape.Namespace, shape.Labels) {
+			continue
+		}
+		where := q.State.ShapePostings(shape.ID)
+		for _, d := range s.near {
+			d.add(where)
+		}
+	}
+	for _, d := range s.near {
+		s.anyNear = s.anyNear || d.total > 0
+	}
+	s.first = selectsAll(s.required, q.Pod.Namespace, q.Pod.Labels)
+}
+
+func selectsAll(terms []*engine.Term, ns string, set labels.Set) bool {
+	for _, t := range terms {
+		if !t.Matches(ns, nil, set) {
+			return false
+		}
+	}
+	return true
+}
+
+// Filter rejects nodes that the pod's affinity leaves out (for good), then
+// those that its anti-affinity does, then those whose pods want it away.
+func (a *InterPodAffinity) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	s, ok := state.(*affinityCounts)
+	if !ok {
+		return nil
+	}
+	left := q.Bits()
+	copy(left, in)
+	if len(s.required) > 0 {
+		out := q.Bits()
+		copy(out, left)
+		out.AndNot(s.nearRows(q))
+		rej.Add(ReasonPodAffinity, engine.UnschedulableAndUnresolvable, out)
+		left.AndNot(out)
+	}
+	if len(s.anti) > 0 {
+		out := q.Bits()
+		for _, d := range s.away {
+			d.mark(out)
+		}
+		out.And(left)
+		rej.Add(ReasonPodAntiAffinity, engine.Unschedulable, out)
+		left.AndNot(out)
+	}
+	if len(s.existing) > 0 {
+		out := q.Bits()
+		for _, d := range s.existing {
+			d.mark(out)
+		}
+		out.And(left)
+		rej.Add(ReasonExistingAntiAffinity, engine.Unschedulable, out)
+	}
+	return nil
+}
+
+// nearRows gives the nodes that satisfy the required affinity: in every term's
+// domain there is a pod that matches all terms. The first pod of a group that
+// has affinity to itself may go wherever the keys are.
+func (s *affinityCounts) nearRows(q *engine.Query) engine.Bits {
+	out := q.Bits()
+	copy(out, q.Nodes.Alive())
+	alone := !s.anyNear && s.first
+	for _, d := range s.near {
+		ok := q.Bits()
+		if alone {
+			for _, rows := range d.column.Rows {
+				for _, row := range rows {
+					ok.Set(int(row))
+				}
+			}
+		} else {
+			d.mark(ok)
+		}
+		out.And(ok)
+	}
+	return out
+}
+
+// Details names the terms that fail on the node and its domain.
+func (a *InterPodAffinity) Details(q *engine.Query, state any, row int) []engine.Detail {
+	s, ok := state.(*affinityCounts)
+	if !ok {
+		return nil
+	}
+	var out []engine.Detail
+	add := func(kind string, t *engine.Term, d *domainCounts) {
+		det := engine.Detail{Kind: kind, TopologyKey: t.TopologyKey, Term: t.String()}
+		if v := d.column.Value[row]; v >= 0 {
+			n := int64(d.n[v])
+			det.Domain, det.Matching = d.column.Values[v], &n
+		}
+		out = append(out, det)
+	}
+	counted := func(d *domainCounts) bool {
+		v := d.column.Value[row]
+		return v >= 0 && d.n[v] > 0
+	}
+	if len(s.required) > 0 && !s.nearRows(q).Has(row) {
+		for i, t := range s.required {
+			if !counted(s.near[i]) {
+				add("podAffinity", t, s.near[i])
+			}
+		}
+		return out
+	}
+	for i, t := range s.anti {
+		if counted(s.away[i]) {
+			add("podAntiAffinity", t, s.away[i])
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, t := range s.terms {
+		if d := s.existing[t.TopologyKey]; d != nil && counted(d) && holds(q, t, d, row) {
+			add("existingAntiAffinity", t, d)
+		}
+	}
+	return out
+}
+
+// holds says whether a pod with this very term is in the row's domain.
+func holds(q *engine.Query, t *engine.Term, d *domainCounts, row int) bool {
+	want, found := d.column.Value[row], false
+	q.State.TermPostings(t.ID).Each(func(r, _ int32) { found = found || d.column.Value[r] == want })
+	return found
+}

@@ -1,0 +1,225 @@
+package rules
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"berth/internal/engine"
+)
+
+// The reasons of NodeAffinity.
+const (
+	ReasonAffinity         = "node(s) didn't match Pod's node affinity/selector"
+	ReasonEnforcedAffinity = "node(s) didn't match scheduler-enforced node affinity"
+	ReasonAffinityConflict = "pod affinity terms conflict"
+)
+
+// NodeAffinity applies nodeSelector and node affinity, the pod's and the
+// profile's added one (plugins/nodeaffinity).
+type NodeAffinity struct {
+	// Added is NodeAffinityArgs.addedAffinity; nil without.
+	Added *corev1.NodeAffinity
+}
+
+var (
+	_ engine.PreFilterer = NodeAffinity{}
+	_ engine.Filterer    = NodeAffinity{}
+	_ engine.Scorer      = NodeAffinity{}
+	_ engine.Detailer    = NodeAffinity{}
+)
+
+// newNodeAffinity checks the added affinity, whose terms must all parse.
+func newNodeAffinity(added *corev1.NodeAffinity) (NodeAffinity, error) {
+	if added == nil {
+		return NodeAffinity{}, nil
+	}
+	if r := added.RequiredDuringSchedulingIgnoredDuringExecution; r != nil {
+		if _, err := nodeaffinity.NewNodeSelector(r); err != nil {
+			return NodeAffinity{}, fmt.Errorf("addedAffinity.requiredDuringSchedulingIgnoredDuringExecution: %w", err)
+		}
+	}
+	if p := added.PreferredDuringSchedulingIgnoredDuringExecution; len(p) > 0 {
+		if _, err := nodeaffinity.NewPreferredSchedulingTerms(p); err != nil {
+			return NodeAffinity{}, fmt.Errorf("addedAffinity.preferredDuringSchedulingIgnoredDuringExecution: %w", err)
+		}
+	}
+	return NodeAffinity{Added: added}, nil
+}
+
+// Name is the plugin's name.
+func (NodeAffinity) Name() string { return "NodeAffinity" }
+
+func (a NodeAffinity) enforced() *corev1.NodeSelector {
+	if a.Added == nil {
+		return nil
+	}
+	return a.Added.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+func affinityOf(pod *corev1.Pod) *corev1.NodeAffinity {
+	if pod.Spec.Affinity == nil {
+		return nil
+	}
+	return pod.Spec.Affinity.NodeAffinity
+}
+
+// PreFilter narrows the nodes where every required term names some by
+// metadata.name In: within a term the lists intersect, over the terms they add
+// up.
+func (a NodeAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
+	var required *corev1.NodeSelector
+	if na := affinityOf(q.Pod); na != nil {
+		required = na.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	if required == nil && a.enforced() == nil && q.Pod.Spec.NodeSelector == nil {
+		return engine.PreFilterResult{Skip: true}
+	}
+	if required == nil || len(required.NodeSelectorTerms) == 0 {
+		return engine.PreFilterResult{}
+	}
+	names := map[string]struct{}{}
+	for i := range required.NodeSelectorTerms {
+		of, named := namedBy(&required.NodeSelectorTerms[i])
+		if !named {
+			return engine.PreFilterResult{}
+		}
+		for n := range of {
+			names[n] = struct{}{}
+		}
+	}
+	if len(names) == 0 {
+		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: ReasonAffinityConflict}
+	}
+	return engine.PreFilterResult{Names: names}
+}
+
+// namedBy gives the nodes that a term's metadata.name In requirements share;
+// named is false without such a requirement.
+func namedBy(term *corev1.NodeSelectorTerm) (names map[string]struct{}, named bool) {
+	for _, f := range term.MatchFields {
+		if f.Key != "metadata.name" || f.Operator != corev1.NodeSelectorOpIn {
+			continue
+		}
+		set := map[string]struct{}{}
+		for _, v := range f.Values {
+			if _, ok := names[v]; ok || !named {
+				set[v] = struct{}{}
+			}
+		}
+		names, named = set, true
+	}
+	return names, named
+}
+
+// Filter rejects, for good, what the profile's affinity excludes, then what the
+// pod's does.
+func (a NodeAffinity) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	left := in
+	if e := a.enforced(); e != nil {
+		out := q.Bits()
+		copy(out, in)
+		out.AndNot(q.Nodes.NodeSelectorRows(e))
+		rej.Add(ReasonEnforcedAffinity, engine.UnschedulableAndUnresolvable, out)
+		left = q.Bits()
+		copy(left, in)
+		left.AndNot(out)
+	}
+	match := q.RequiredRows()
+	if match == nil {
+		return nil
+	}
+	out := q.Bits()
+	copy(out, left)
+	out.AndNot(match)
+	rej.Add(ReasonAffinity, engine.UnschedulableAndUnresolvable, out)
+	return nil
+}
+
+// Details writes the selector and the required terms in words.
+func (a NodeAffinity) Details(q *engine.Query, _ any, row int) []engine.Detail {
+	if e := a.enforced(); e != nil && !q.Nodes.NodeSelectorRows(e).Has(row) {
+		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: selectorWords(e)}}
+	}
+	var out []engine.Detail
+	keys := make([]string, 0, len(q.Pod.Spec.NodeSelector))
+	for k := range q.Pod.Spec.NodeSelector {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	have := q.Nodes.Node(row).Labels
+	for _, k := range keys {
+		if want := q.Pod.Spec.NodeSelector[k]; have[k] != want || !has(have, k) {
+			out = append(out, engine.Detail{Kind: "nodeAffinity", Name: "nodeSelector", Key: k, Value: have[k], Term: k + "=" + want})
+		}
+	}
+	if na := affinityOf(q.Pod); na != nil && na.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		if r := na.RequiredDuringSchedulingIgnoredDuringExecution; !q.Nodes.NodeSelectorRows(r).Has(row) {
+			out = append(out, engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: selectorWords(r)})
+		}
+	}
+	return out
+}
+
+func has(m map[string]string, k string) bool {
+	_, ok := m[k]
+	return ok
+}
+
+func selectorWords(sel *corev1.NodeSelector) string {
+	terms := make([]string, 0, len(sel.NodeSelectorTerms))
+	for _, t := range sel.NodeSelectorTerms {
+		var parts []string
+		for _, list := range [][]corev1.NodeSelectorRequirement{t.MatchExpressions, t.MatchFields} {
+			for _, r := range list {
+				parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Key, r.Operator, strings.Join(r.Values, ","))))
+			}
+		}
+		if len(parts) == 0 {
+			parts = []string{"<nothing>"}
+		}
+		terms = append(terms, strings.Join(parts, " and "))
+	}
+	return strings.Join(terms, ", or ")
+}
+
+// Score adds up the weights of the preferred terms that a node matches, the
+// profile's and the pod's. A term of the pod that does not parse is an error.
+func (a NodeAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	var own []corev1.PreferredSchedulingTerm
+	if na := affinityOf(q.Pod); na != nil {
+		own = na.PreferredDuringSchedulingIgnoredDuringExecution
+	}
+	var added []corev1.PreferredSchedulingTerm
+	if a.Added != nil {
+		added = a.Added.PreferredDuringSchedulingIgnoredDuringExecution
+	}
+	if own == nil && len(added) == 0 {
+		out.Skip()
+		return nil
+	}
+	feasible.Each(func(row int) { out.Raw[row] = 0 })
+	for _, list := range [][]corev1.PreferredSchedulingTerm{added, own} {
+		for i := range list {
+			t := &list[i]
+			if t.Weight == 0 || len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) == 0 {
+				continue
+			}
+			rows, ok := q.Nodes.TermRows(&t.Preference)
+			if !ok {
+				_, err := nodeaffinity.NewPreferredSchedulingTerms(own)
+				return fmt.Errorf("preferred term %d: %w", i, err)
+			}
+			feasible.Each(func(row int) {
+				if rows.Has(row) {
+					out.Raw[row] += int64(t.Weight)
+				}
+			})
+		}
+	}
+	engine.NormalizeByMax(feasible, out, false)
+	return nil
+}

@@ -1,0 +1,82 @@
+package rules
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
+
+	"berth/internal/engine"
+)
+
+// ReasonFeatures is why a node without a needed feature is out.
+const ReasonFeatures = "node(s) didn't match Pod's required features"
+
+// NodeDeclaredFeatures keeps pods that need a feature off nodes that do not
+// declare it in status.declaredFeatures (plugins/nodedeclaredfeatures). What a
+// pod needs is inferred by Kubernetes' own library.
+type NodeDeclaredFeatures struct{}
+
+var (
+	_ engine.PreFilterer = NodeDeclaredFeatures{}
+	_ engine.Filterer    = NodeDeclaredFeatures{}
+	_ engine.Detailer    = NodeDeclaredFeatures{}
+)
+
+var semanticsVersion = version.MustParseSemantic(engine.Semantics)
+
+// Name is the plugin's name.
+func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
+
+func neededFeatures(q *engine.Query) ([]string, error) {
+	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &q.Pod.Spec}, semanticsVersion)
+	if err != nil || set.IsEmpty() {
+		return nil, err
+	}
+	return ndf.DefaultFramework.Unmap(set)
+}
+
+// PreFilter infers what the pod needs; mostly nothing.
+func (NodeDeclaredFeatures) PreFilter(q *engine.Query) engine.PreFilterResult {
+	need, err := neededFeatures(q)
+	if err != nil {
+		return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+	}
+	return engine.PreFilterResult{Skip: len(need) == 0, State: need}
+}
+
+// Filter rejects nodes that lack a needed feature for good.
+func (NodeDeclaredFeatures) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	need, _ := state.([]string)
+	if len(need) == 0 {
+		return nil
+	}
+	out := q.Bits()
+	in.Each(func(row int) {
+		if len(missing(need, q.Nodes.Node(row).Features)) > 0 {
+			out.Set(row)
+		}
+	})
+	rej.Add(ReasonFeatures, engine.UnschedulableAndUnresolvable, out)
+	return nil
+}
+
+func missing(need, have []string) []string {
+	var out []string
+	for _, n := range need {
+		if !slices.Contains(have, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Details names the features that the node lacks.
+func (NodeDeclaredFeatures) Details(q *engine.Query, state any, row int) []engine.Detail {
+	need, _ := state.([]string)
+	var out []engine.Detail
+	for _, m := range missing(need, q.Nodes.Node(row).Features) {
+		out = append(out, engine.Detail{Kind: "declaredFeature", Name: m})
+	}
+	return out
+}

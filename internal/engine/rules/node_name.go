@@ -1,0 +1,38 @@
+package rules
+
+import "berth/internal/engine"
+
+// ReasonNodeName is why all nodes but the one asked for are out.
+const ReasonNodeName = "node(s) didn't match the requested node name"
+
+// NodeName keeps a pod with spec.nodeName to that node
+// (plugins/nodename Filter).
+type NodeName struct{}
+
+var (
+	_ engine.Filterer = NodeName{}
+	_ engine.Detailer = NodeName{}
+)
+
+// Name is the plugin's name.
+func (NodeName) Name() string { return "NodeName" }
+
+// Filter rejects every node but the named one for good.
+func (NodeName) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	want := q.Pod.Spec.NodeName
+	if want == "" {
+		return nil
+	}
+	out := q.Bits()
+	copy(out, in)
+	if row := q.Nodes.Row(want); row >= 0 {
+		out.Clear(row)
+	}
+	rej.Add(ReasonNodeName, engine.UnschedulableAndUnresolvable, out)
+	return nil
+}
+
+// Details names the node that was asked for.
+func (NodeName) Details(q *engine.Query, _ any, _ int) []engine.Detail {
+	return []engine.Detail{{Kind: "nodeName", Name: q.Pod.Spec.NodeName}}
+}

@@ -1,0 +1,56 @@
+package rules
+
+import "berth/internal/engine"
+
+// ReasonPorts is why a node whose ports are taken is out.
+const ReasonPorts = "node(s) didn't have free ports for the requested pod ports"
+
+// NodePorts keeps pods off nodes on which a host port that they claim is taken
+// (plugins/nodeports).
+type NodePorts struct{}
+
+var (
+	_ engine.PreFilterer = NodePorts{}
+	_ engine.Filterer    = NodePorts{}
+	_ engine.Detailer    = NodePorts{}
+)
+
+// Name is the plugin's name.
+func (NodePorts) Name() string { return "NodePorts" }
+
+// PreFilter skips pods without host ports.
+func (NodePorts) PreFilter(q *engine.Query) engine.PreFilterResult {
+	ports := q.HostPorts()
+	return engine.PreFilterResult{Skip: len(ports) == 0, State: ports}
+}
+
+// Filter reads where the conflicting ports are taken.
+func (NodePorts) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	ports, ok := state.([]engine.Port)
+	if !ok {
+		ports = q.HostPorts()
+	}
+	taken := q.Bits()
+	for _, p := range ports {
+		for _, id := range q.PortConflicts(nil, p) {
+			q.State.PortPostings(id).Each(func(row, _ int32) { taken.Set(int(row)) })
+		}
+	}
+	taken.And(in)
+	rej.Add(ReasonPorts, engine.Unschedulable, taken)
+	return nil
+}
+
+// Details names the ports that are taken, as they are claimed on the node.
+func (NodePorts) Details(q *engine.Query, _ any, row int) []engine.Detail {
+	var out []engine.Detail
+	for _, p := range q.HostPorts() {
+		for _, id := range q.PortConflicts(nil, p) {
+			if q.State.PortPostings(id).At(int32(row)) > 0 {
+				o := q.Port(id)
+				out = append(out, engine.Detail{Kind: "port", Protocol: o.Protocol, HostIP: o.IP, Port: o.Number})
+			}
+		}
+	}
+	return out
+}

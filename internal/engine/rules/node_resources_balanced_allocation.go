@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"math"
+
+	"berth/internal/engine"
+)
+
+// NodeResourcesBalancedAllocation prefers nodes whose resources the pod would
+// bring into balance: the score before and after are compared, 75 stands for no
+// difference (plugins/noderesources/balanced_allocation.go, as of v1.36).
+type NodeResourcesBalancedAllocation struct {
+	Resources []ResourceWeight // the weights are not used
+}
+
+var _ engine.Scorer = (*NodeResourcesBalancedAllocation)(nil)
+
+// Name is the plugin's name.
+func (*NodeResourcesBalancedAllocation) Name() string { return "NodeResourcesBalancedAllocation" }
+
+// Score skips pods that ask for none of the resources.
+func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	list := ask(q, b.Resources, false)
+	idle := true
+	for i := range list {
+		idle = idle && list[i].want == 0
+	}
+	if idle {
+		out.Skip()
+		return nil
+	}
+	if plainPair(withWeight(list)) {
+		cpu, memory := list[0].want, list[1].want
+		each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
+			out.Raw[row] = 75
+			if c.CPU == 0 || c.Memory == 0 {
+				return // with one resource there is nothing to balance
+			}
+			after := balancePair(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory)
+			before := balancePair(u.CPU, c.CPU, u.Memory, c.Memory)
+			out.Raw[row] = compare(after, before)
+		})
+		out.Same()
+		return nil
+	}
+	after, before := make([]float64, 0, len(list)), make([]float64, 0, len(list))
+	each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
+		after, before = after[:0], before[:0]
+		for i := range list {
+			capacity, used := list[i].read.at(q, c, u, row)
+			if capacity == 0 {
+				continue
+			}
+			after = append(after, fraction(used+list[i].want, capacity))
+			before = append(before, fraction(used, capacity))
+		}
+		out.Raw[row] = compare(balance(after), balance(before))
+	})
+	out.Same()
+	return nil
+}
+
+// withWeight gives the list with equal weights, which balance ignores.
+func withWeight(list []asked) []asked {
+	out := make([]asked, len(list))
+	for i := range list {
+		out[i] = list[i]
+		out[i].weight = 1
+	}
+	return out
+}
+
+func compare(after, before int64) int64 {
+	return engine.MaxScore/2 + (engine.MaxScore/2+after-before)/2
+}
+
+func fraction(used, capacity int64) float64 {
+	return min(float64(used)/float64(capacity), 1)
+}
+
+func balancePair(a, aCapacity, b, bCapacity int64) int64 {
+	std := math.Abs((fraction(a, aCapacity) - fraction(b, bCapacity)) / 2)
+	return int64((1 - std) * float64(engine.MaxScore))
+}
+
+// balance is 100 less the standard deviation of the fractions. The products
+// are rounded one by one, so that no machine fuses them into other bits.
+func balance(fractions []float64) int64 {
+	std := 0.0
+	switch n := len(fractions); {
+	case n == 2:
+		std = math.Abs((fractions[0] - fractions[1]) / 2)
+	case n > 2:
+		var total float64
+		for _, f := range fractions {
+			total += f
+		}
+		mean := total / float64(n)
+		var sum float64
+		for _, f := range fractions {
+			sum += float64((f - mean) * (f - mean))
+		}
+		std = math.Sqrt(sum / float64(n))
+	}
+	return int64((1 - std) * float64(engine.MaxScore))
+}

@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// The reasons of NodeResourcesFit; a scalar resource's is ReasonInsufficient and
+// its name.
+const (
+	ReasonTooManyPods  = "Too many pods"
+	ReasonInsufficient = "Insufficient "
+)
+
+// NodeResourcesFit keeps pods off nodes without room for their requests, and
+// scores by how much would be left (plugins/noderesources/fit.go).
+type NodeResourcesFit struct {
+	// Ignored extended resources, by name and by the group before the slash.
+	Ignored, IgnoredGroups []string
+	scorer                 resourceScorer
+}
+
+var (
+	_ engine.Filterer = (*NodeResourcesFit)(nil)
+	_ engine.Scorer   = (*NodeResourcesFit)(nil)
+	_ engine.Detailer = (*NodeResourcesFit)(nil)
+)
+
+// Name is the plugin's name.
+func (*NodeResourcesFit) Name() string { return "NodeResourcesFit" }
+
+// ignores says whether an extended resource is left to somebody else.
+func (f *NodeResourcesFit) ignores(name string) bool {
+	if !engine.IsExtended(corev1.ResourceName(name)) {
+		return false
+	}
+	group, _, _ := strings.Cut(name, "/")
+	return slices.Contains(f.Ignored, name) || slices.Contains(f.IgnoredGroups, group)
+}
+
+// Filter compares request and room, resource by resource. A node that could
+// never hold one of the requests is out for good; one with too many pods is
+// not.
+func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	req := &q.Request
+	tooMany, noCPU, noMemory, noDisk, never := q.Bits(), q.Bits(), q.Bits(), q.Bits(), q.Bits()
+	capacity := q.Nodes.Capacities()
+	var idle engine.Use
+	for i, word := range in {
+		if word == 0 {
+			continue
+		}
+		chunk := q.State.UseChunk(i)
+		var b0, b1, b2, b3, hopeless uint64
+		for w := word; w != 0; w &= w - 1 {
+			k := bits.TrailingZeros64(w)
+			u := &idle
+			if chunk != nil {
+				u = &chunk[k]
+			}
+			c, bit := &capacity[i<<6+k], uint64(1)<<k
+			if u.Pods+1 > c.Pods {
+				b0 |= bit
+			}
+			if req.CPU > 0 && req.CPU > c.CPU-u.CPU {
+				b1 |= bit
+				if req.CPU > c.CPU {
+					hopeless |= bit
+				}
+			}
+			if req.Memory > 0 && req.Memory > c.Memory-u.Memory {
+				b2 |= bit
+				if req.Memory > c.Memory {
+					hopeless |= bit
+				}
+			}
+			if req.Ephemeral > 0 && req.Ephemeral > c.Ephemeral-u.Ephemeral {
+				b3 |= bit
+				if req.Ephemeral > c.Ephemeral {
+					hopeless |= bit
+				}
+			}
+		}
+		tooMany[i], noCPU[i], noMemory[i], noDisk[i], never[i] = b0, b1, b2, b3, hopeless
+	}
+	rej.Add(ReasonTooManyPods, engine.Unschedulable, tooMany)
+	rej.Add(ReasonInsufficient+string(corev1.ResourceCPU), engine.Unschedulable, noCPU)
+	rej.Add(ReasonInsufficient+string(corev1.ResourceMemory), engine.Unschedulable, noMemory)
+	rej.Add(ReasonInsufficient+string(corev1.ResourceEphemeralStorage), engine.Unschedulable, noDisk)
+	for _, s := range f.scalars(q) {
+		short := q.Bits()
+		col := q.Nodes.ScalarColumn(s.ID)
+		in.Each(func(row int) {
+			var have int64
+			if col != nil {
+				have = col[row]
+			}
+			if s.N > have-q.State.ScalarUse(s.ID, row) {
+				short.Set(row)
+				if s.N > have {
+					never.Set(row)
+				}
+			}
+		})
+		rej.Add(ReasonInsufficient+q.State.ScalarName(s.ID), engine.Unschedulable, short)
+	}
+	rej.Unresolvable.Or(never)
+	return nil
+}
+
+// scalars lists the other resources to compare, by name, so that reasons come
+// in one order.
+func (f *NodeResourcesFit) scalars(q *engine.Query) []engine.Scalar {
+	var out []engine.Scalar
+	for _, s := range q.Request.Scalars {
+		if s.N != 0 && !f.ignores(q.State.ScalarName(s.ID)) {
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return q.State.ScalarName(out[i].ID) < q.State.ScalarName(out[j].ID) })
+	return out
+}
+
+// Details says, per resource that is short, what is asked and what is there.
+func (f *NodeResourcesFit) Details(q *engine.Query, _ any, row int) []engine.Detail {
+	var out []engine.Detail
+	add := func(name string, want, have, used int64) {
+		if want > 0 && want > have-used {
+			left := have - used
+			out = append(out, engine.Detail{Kind: "resource", Name: name, Requested: &want, Available: &left, Capacity: &have})
+		}
+	}
+	c, u := q.Nodes.Capacity(row), q.State.Use(row)
+	add(string(corev1.ResourcePods), 1, c.Pods, u.Pods)
+	add(string(corev1.ResourceCPU), q.Request.CPU, c.CPU, u.CPU)
+	add(string(corev1.ResourceMemory), q.Request.Memory, c.Memory, u.Memory)
+	add(string(corev1.ResourceEphemeralStorage), q.Request.Ephemeral, c.Ephemeral, u.Ephemeral)
+	for _, s := range f.scalars(q) {
+		var have int64
+		if col := q.Nodes.ScalarColumn(s.ID); col != nil {
+			have = col[row]
+		}
+		add(q.State.ScalarName(s.ID), s.N, have, q.State.ScalarUse(s.ID, row))
+	}
+	return out
+}
+
+// Score scores by the profile's strategy; raw and normalised are the same.
+func (f *NodeResourcesFit) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	f.scorer.score(q, feasible, out.Raw)
+	out.Same()
+	return nil
+}

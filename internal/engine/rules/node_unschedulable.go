@@ -1,0 +1,44 @@
+package rules
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// ReasonUnschedulable is why a cordoned node is out.
+const ReasonUnschedulable = "node(s) were unschedulable"
+
+// NodeUnschedulable keeps pods off cordoned nodes, unless they tolerate the
+// taint that a cordon implies (plugins/nodeunschedulable Filter).
+type NodeUnschedulable struct{}
+
+var (
+	_ engine.Filterer = NodeUnschedulable{}
+	_ engine.Detailer = NodeUnschedulable{}
+)
+
+// Name is the plugin's name.
+func (NodeUnschedulable) Name() string { return "NodeUnschedulable" }
+
+// Filter rejects cordoned nodes for good.
+func (NodeUnschedulable) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	cordoned := q.Nodes.Cordoned()
+	if cordoned.Empty() {
+		return nil
+	}
+	taint := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if tolerates(q.Pod.Spec.Tolerations, &taint) {
+		return nil
+	}
+	out := q.Bits()
+	copy(out, in)
+	out.And(cordoned)
+	rej.Add(ReasonUnschedulable, engine.UnschedulableAndUnresolvable, out)
+	return nil
+}
+
+// Details says that the node is cordoned.
+func (NodeUnschedulable) Details(*engine.Query, any, int) []engine.Detail {
+	return []engine.Detail{{Kind: "unschedulable"}}
+}

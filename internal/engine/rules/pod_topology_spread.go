@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// The reasons of PodTopologySpread.
+const (
+	ReasonSpread        = "node(s) didn't match pod topology spread constraints"
+	ReasonSpreadNoLabel = ReasonSpread + " (missing required label)"
+)
+
+// PodTopologySpread keeps pods of one kind evenly spread over topology domains
+// (plugins/podtopologyspread).
+type PodTopologySpread struct {
+	// Defaults apply to pods without constraints that belong to a Service or a
+	// controller.
+	Defaults []corev1.TopologySpreadConstraint
+	// System says that Defaults are upstream's own, which do not exclude nodes
+	// for lacking a key.
+	System bool
+}
+
+var (
+	_ engine.PreFilterer = (*PodTopologySpread)(nil)
+	_ engine.Filterer    = (*PodTopologySpread)(nil)
+	_ engine.Scorer      = (*PodTopologySpread)(nil)
+	_ engine.Detailer    = (*PodTopologySpread)(nil)
+	_ engine.Spreader    = (*PodTopologySpread)(nil)
+)
+
+// Name is the plugin's name.
+func (*PodTopologySpread) Name() string { return "PodTopologySpread" }
+
+// spreadCounts is a hard constraint with its domains counted.
+type spreadCounts struct {
+	*spreadConstraint
+	matching []int32 // by value of the column; only nodes that count are in it
+	eligible []bool  // by value: some node that counts bears it
+	domains  int
+	least    int32 // the global minimum
+	whole    bool  // every node of the state bears the keys of all hard constraints
+}
+
+// skew is what placing the pod into a domain would make of it.
+func (c *spreadCounts) skew(value int32) int32 {
+	n := c.matching[value] - c.least
+	if c.self {
+		n++
+	}
+	return n
+}
+
+// PreFilter counts the domains of the hard constraints.
+func (p *PodTopologySpread) PreFilter(q *engine.Query) engine.PreFilterResult {
+	list, err := p.constraints(q, corev1.DoNotSchedule)
+	if err != nil {
+		return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+	}
+	if len(list) == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	return engine.PreFilterResult{State: countHard(q, list)}
+}
+
+// countHard counts matching pods per domain. Only nodes that bear the keys of
+// all hard constraints count, each constraint applying its own policies.
+func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
+	keyed := withKeys(q, list)
+	whole := keyed.Count() == q.Nodes.Count()
+	out := make([]*spreadCounts, 0, len(list))
+	for _, c := range list {
+		counting := c.counting(q, keyed)
+		n := &spreadCounts{
+			spreadConstraint: c, whole: whole,
+			matching: make([]int32, len(c.column.Values)), eligible: make([]bool, len(c.column.Values)),
+		}
+		if whole && counting == nil {
+			for v := range n.eligible {
+				n.eligible[v] = true
+			}
+			n.domains = len(n.eligible)
+		} else {
+			if counting == nil {
+				counting = keyed
+			}
+			counting.Each(func(row int) {
+				if v := c.column.Value[row]; !n.eligible[v] {
+					n.eligible[v] = true
+					n.domains++
+				}
+			})
+		}
+		c.eachMatching(q, func(row, k int32) {
+			if counting == nil || counting.Has(int(row)) {
+				n.matching[c.column.Value[row]] += k
+			}
+		})
+		n.least = math.MaxInt32
+		for v, ok := range n.eligible {
+			if ok && n.matching[v] < n.least {
+				n.least = n.matching[v]
+			}
+		}
+		if n.domains < int(c.minDomains) || n.domains == 0 {
+			n.least = 0
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// Filter rejects nodes whose domain would get too far ahead of the emptiest.
+func (p *PodTopologySpread) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	counts, ok := state.([]*spreadCounts)
+	if !ok {
+		return nil
+	}
+	skewed, unlabelled, left := q.Bits(), q.Bits(), q.Bits()
+	copy(left, in)
+	for _, c := range counts {
+		if c.whole && c.within() {
+			continue
+		}
+		over := make([]bool, len(c.matching))
+		for v := range over {
+			over[v] = c.skew(int32(v)) > c.MaxSkew
+		}
+		for i, word := range left {
+			var bad, none uint64
+			for w := word; w != 0; w &= w - 1 {
+				k := bits.TrailingZeros64(w)
+				switch v := c.column.Value[i<<6+k]; {
+				case v < 0:
+					none |= 1 << k
+				case over[v]:
+					bad |= 1 << k
+				}
+			}
+			skewed[i] |= bad
+			unlabelled[i] |= none
+			left[i] &^= bad | none
+		}
+	}
+	rej.Add(ReasonSpread, engine.Unschedulable, skewed)
+	rej.Add(ReasonSpreadNoLabel, engine.UnschedulableAndUnresolvable, unlabelled)
+	return nil
+}
+
+// within says that no domain would exceed the skew.
+func (c *spreadCounts) within() bool {
+	for v := range c.matching {
+		if c.skew(int32(v)) > c.MaxSkew {
+			return false
+		}
+	}
+	return true
+}
+
+// Details names the constraint that failed the node, its domain and skew.
+func (p *PodTopologySpread) Details(_ *engine.Query, state any, row int) []engine.Detail {
+	counts, _ := state.([]*spreadCounts)
+	for _, c := range counts {
+		v := c.column.Value[row]
+		most := int64(c.MaxSkew)
+		if v < 0 {
+			return []engine.Detail{{Kind: "topologySpread", TopologyKey: c.TopologyKey, MaxSkew: &most, Term: "the node lacks the label " + c.TopologyKey}}
+		}
+		if skew := int64(c.skew(v)); skew > most {
+			matching := int64(c.matching[v])
+			return []engine.Detail{{
+				Kind: "topologySpread", TopologyKey: c.TopologyKey, Domain: c.column.Values[v], Matching: &matching, Skew: &skew, MaxSkew: &most,
+				Term: fmt.Sprintf("%d matching in the domain, %d in the emptiest", c.matching[v], c.least),
+			}}
+		}
+	}
+	return nil
+}

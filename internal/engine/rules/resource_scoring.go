@@ -1,0 +1,236 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// Strategy names a way to score by resources.
+type Strategy string
+
+// The strategies of NodeResourcesFit.
+const (
+	LeastAllocated           Strategy = "LeastAllocated"
+	MostAllocated            Strategy = "MostAllocated"
+	RequestedToCapacityRatio Strategy = "RequestedToCapacityRatio"
+)
+
+// ResourceWeight says how much a resource counts in a score.
+type ResourceWeight struct {
+	Name   string `json:"name"`
+	Weight int64  `json:"weight"`
+}
+
+// ShapePoint is a corner of the function from utilisation (percent) to score
+// (0 to 10).
+type ShapePoint struct {
+	Utilization int64 `json:"utilization"`
+	Score       int64 `json:"score"`
+}
+
+// resourceScorer is what the scores of Fit have in common: per resource a
+// number from what would be requested and what there is, then a weighted mean
+// (plugins/noderesources/resource_allocation.go).
+type resourceScorer struct {
+	strategy  Strategy
+	resources []ResourceWeight
+	shape     []ShapePoint // scores scaled to 0..100
+}
+
+func newResourceScorer(s Strategy, resources []ResourceWeight, shape []ShapePoint) (resourceScorer, error) {
+	out := resourceScorer{strategy: s, resources: resources}
+	switch s {
+	case LeastAllocated, MostAllocated:
+	case RequestedToCapacityRatio:
+		if len(shape) == 0 {
+			return out, fmt.Errorf("scoringStrategy.requestedToCapacityRatio.shape: at least one point is required")
+		}
+		for _, p := range shape {
+			out.shape = append(out.shape, ShapePoint{p.Utilization, p.Score * (engine.MaxScore / 10)})
+		}
+	default:
+		return out, fmt.Errorf("scoringStrategy.type: %q is none of LeastAllocated, MostAllocated, RequestedToCapacityRatio", s)
+	}
+	return out, nil
+}
+
+// asked is one resource of a scorer, ready for the loop over nodes.
+type asked struct {
+	weight int64
+	read   resourceReader
+	want   int64
+}
+
+// resourceReader fetches what a node offers and what is taken of it.
+type resourceReader struct {
+	kind    corev1.ResourceName // cpu, memory, ephemeral-storage, or empty for a scalar
+	id      int32
+	column  []int64
+	nonZero bool
+}
+
+func (r *resourceReader) at(q *engine.Query, c *engine.Capacity, u *engine.Use, row int) (capacity, used int64) {
+	switch r.kind {
+	case corev1.ResourceCPU:
+		if r.nonZero {
+			return c.CPU, u.NonZeroCPU
+		}
+		return c.CPU, u.CPU
+	case corev1.ResourceMemory:
+		if r.nonZero {
+			return c.Memory, u.NonZeroMem
+		}
+		return c.Memory, u.Memory
+	case corev1.ResourceEphemeralStorage:
+		return c.Ephemeral, u.Ephemeral
+	default:
+		if r.column == nil {
+			return 0, 0
+		}
+		return r.column[row], q.State.ScalarUse(r.id, row)
+	}
+}
+
+// ask resolves the resources of a scorer for one pod. A scalar that the pod
+// does not ask for is left out.
+func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
+	list := q.ScoringRequest(nonZero)
+	out := make([]asked, 0, len(resources))
+	for _, r := range resources {
+		name := corev1.ResourceName(r.Name)
+		a := asked{weight: r.Weight, read: resourceReader{nonZero: nonZero}}
+		quantity := list[name]
+		a.want = quantity.Value()
+		switch name {
+		case corev1.ResourceCPU:
+			a.want, a.read.kind = quantity.MilliValue(), name
+		case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+			a.read.kind = name
+		default:
+			id, known := q.State.ScalarID(r.Name)
+			if a.want == 0 || !known {
+				continue
+			}
+			a.read.id, a.read.column = id, q.Nodes.ScalarColumn(id)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// score fills the raw column.
+func (s *resourceScorer) score(q *engine.Query, feasible engine.Bits, raw []int64) {
+	list := ask(q, s.resources, true)
+	if s.strategy == LeastAllocated && plainPair(list) {
+		leastOfPair(q, feasible, raw, list[0].want, list[1].want)
+		return
+	}
+	each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
+		var sum, weights int64
+		for i := range list {
+			a := &list[i]
+			capacity, used := a.read.at(q, c, u, row)
+			if capacity == 0 {
+				continue
+			}
+			n := s.one(used+a.want, capacity)
+			if s.strategy == RequestedToCapacityRatio && n <= 0 {
+				continue
+			}
+			sum += n * a.weight
+			weights += a.weight
+		}
+		switch {
+		case weights == 0:
+			raw[row] = 0
+		case s.strategy == RequestedToCapacityRatio:
+			raw[row] = int64(math.Round(float64(sum) / float64(weights)))
+		default:
+			raw[row] = sum / weights
+		}
+	})
+}
+
+// one scores one resource of one node, 0 to 100.
+func (s *resourceScorer) one(requested, capacity int64) int64 {
+	switch s.strategy {
+	case MostAllocated:
+		return min(requested, capacity) * engine.MaxScore / capacity
+	case RequestedToCapacityRatio:
+		if requested > capacity {
+			return s.at(100)
+		}
+		return s.at(requested * 100 / capacity)
+	default:
+		return least(requested, capacity)
+	}
+}
+
+func least(requested, capacity int64) int64 {
+	if requested > capacity {
+		return 0
+	}
+	return (capacity - requested) * engine.MaxScore / capacity
+}
+
+// at evaluates the shape: level outside of it, straight lines in between.
+func (s *resourceScorer) at(utilization int64) int64 {
+	for i, p := range s.shape {
+		if utilization > p.Utilization {
+			continue
+		}
+		if i == 0 {
+			return p.Score
+		}
+		o := s.shape[i-1]
+		return o.Score + (p.Score-o.Score)*(utilization-o.Utilization)/(p.Utilization-o.Utilization)
+	}
+	return s.shape[len(s.shape)-1].Score
+}
+
+// each visits the feasible rows with what they offer and hold.
+func each(q *engine.Query, feasible engine.Bits, f func(row int, c *engine.Capacity, u *engine.Use)) {
+	var idle engine.Use
+	capacity := q.Nodes.Capacities()
+	for i, word := range feasible {
+		if word == 0 {
+			continue
+		}
+		chunk := q.State.UseChunk(i)
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			u := &idle
+			if chunk != nil {
+				u = &chunk[k]
+			}
+			f(i<<6+k, &capacity[i<<6+k], u)
+		}
+	}
+}
+
+// plainPair says that the resources are cpu and memory of equal weight, which
+// is the default and has a loop of its own.
+func plainPair(list []asked) bool {
+	return len(list) == 2 && list[0].weight == list[1].weight &&
+		list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
+}
+
+func leastOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, memory int64) {
+	each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
+		switch {
+		case c.CPU != 0 && c.Memory != 0:
+			raw[row] = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
+		case c.CPU != 0:
+			raw[row] = least(u.NonZeroCPU+cpu, c.CPU)
+		case c.Memory != 0:
+			raw[row] = least(u.NonZeroMem+memory, c.Memory)
+		default:
+			raw[row] = 0
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package rules
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/engine"
+)
+
+// spreadConstraint is one constraint made ready for a query.
+type spreadConstraint struct {
+	corev1.TopologySpreadConstraint
+	selector      labels.Selector
+	minDomains    int32
+	honorAffinity bool
+	honorTaints   bool
+	self          bool // the pod matches its own selector
+	source        string
+	column        *engine.Column
+}
+
+// constraints gives the constraints of one kind that apply to the pod: its own,
+// or the defaults where it has none at all
+// (plugins/podtopologyspread/common.go, filtering.go getConstraints).
+func (p *PodTopologySpread) constraints(q *engine.Query, action corev1.UnsatisfiableConstraintAction) ([]*spreadConstraint, error) {
+	own := q.Pod.Spec.TopologySpreadConstraints
+	if len(own) > 0 {
+		return readyConstraints(q, own, action, "pod", nil)
+	}
+	wanted := false
+	for i := range p.Defaults {
+		wanted = wanted || p.Defaults[i].WhenUnsatisfiable == action
+	}
+	if !wanted {
+		return nil, nil
+	}
+	selector := ownersSelector(q)
+	if selector.Empty() {
+		return nil, nil
+	}
+	source := "defaultConstraints (List)"
+	if p.System {
+		source = "defaultConstraints (System)"
+	}
+	return readyConstraints(q, p.Defaults, action, source, selector)
+}
+
+func readyConstraints(q *engine.Query, in []corev1.TopologySpreadConstraint, action corev1.UnsatisfiableConstraintAction, source string, selector labels.Selector) ([]*spreadConstraint, error) {
+	var out []*spreadConstraint
+	for i := range in {
+		if in[i].WhenUnsatisfiable != action {
+			continue
+		}
+		c := &spreadConstraint{
+			TopologySpreadConstraint: in[i], selector: selector, source: source,
+			minDomains: 1, honorAffinity: true, column: q.Nodes.Column(in[i].TopologyKey),
+		}
+		if c.selector == nil {
+			s, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
+			if err != nil {
+				return nil, fmt.Errorf("topologySpreadConstraints[%d].labelSelector: %w", i, err)
+			}
+			c.selector = narrowed(s, c.MatchLabelKeys, q.Pod.Labels)
+		}
+		if c.MinDomains != nil {
+			c.minDomains = *c.MinDomains
+		}
+		if c.NodeAffinityPolicy != nil {
+			c.honorAffinity = *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+		}
+		if c.NodeTaintsPolicy != nil {
+			c.honorTaints = *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+		}
+		c.self = c.selector.Matches(labels.Set(q.Pod.Labels))
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// narrowed adds the pod's own values of matchLabelKeys to a selector. Keys that
+// the pod lacks do nothing, and so does a selector that matches nothing.
+func narrowed(s labels.Selector, keys []string, podLabels map[string]string) labels.Selector {
+	own := labels.Set{}
+	for _, k := range keys {
+		if v, ok := podLabels[k]; ok {
+			own[k] = v
+		}
+	}
+	reqs, selectable := s.Requirements()
+	if len(own) == 0 || !selectable {
+		return s
+	}
+	return labels.SelectorFromSet(own).Add(reqs...)
+}
+
+// withKeys gives the nodes that bear the topology keys of all constraints.
+func withKeys(q *engine.Query, list []*spreadConstraint) engine.Bits {
+	keyed := q.Bits()
+	copy(keyed, q.Nodes.Alive())
+	for _, c := range list {
+		if c.column.Whole {
+			continue
+		}
+		keyed.Each(func(row int) {
+			if c.column.Value[row] < 0 {
+				keyed.Clear(row)
+			}
+		})
+	}
+	return keyed
+}
+
+// counting narrows keyed to the nodes that the constraint's policies let count;
+// nil says that the policies exclude nobody.
+func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.Bits {
+	var required engine.Bits
+	if c.honorAffinity {
+		required = q.RequiredRows()
+	}
+	tainted := false
+	var bad []bool
+	if c.honorTaints {
+		sets := q.Nodes.TaintSets()
+		bad = make([]bool, len(sets))
+		for i, taints := range sets {
+			bad[i] = firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
+			tainted = tainted || bad[i]
+		}
+	}
+	if required == nil && !tainted {
+		return nil
+	}
+	out := q.Bits()
+	copy(out, keyed)
+	if required != nil {
+		out.And(required)
+	}
+	if tainted {
+		of := q.Nodes.TaintSetOf()
+		out.Each(func(row int) {
+			if bad[of[row]] {
+				out.Clear(row)
+			}
+		})
+	}
+	return out
+}
+
+// eachMatching visits the nodes that bear the key with how many of their pods
+// count: live ones of the pod's namespace that the selector matches. An empty
+// selector counts nobody, though the pod matches it.
+func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
+	if c.selector.Empty() {
+		return
+	}
+	for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {
+		if s.Terminating {
+			continue
+		}
+		for _, seg := range q.State.ShapePostings(s.ID).Segments() {
+			for _, e := range seg {
+				if c.column.Value[e.Row] >= 0 {
+					f(e.Row, e.N)
+				}
+			}
+		}
+	}
+}
+
+// ownersSelector is what selects the pod's kin: the selectors of the services
+// that select it and of the controller that owns it, together
+// (plugins/helper/spread.go DefaultSelector).
+func ownersSelector(q *engine.Query) labels.Selector {
+	pod := q.Pod
+	set := labels.Set{}
+	for _, svc := range q.State.Services(pod.Namespace) {
+		if svc.Spec.Selector == nil {
+			continue
+		}
+		if labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels)) {
+			set = labels.Merge(set, svc.Spec.Selector)
+		}
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil {
+		return set.AsSelector()
+	}
+	extend := func(sel *metav1.LabelSelector) labels.Selector {
+		out := set.AsSelector()
+		if other, err := metav1.LabelSelectorAsSelector(sel); err == nil {
+			if reqs, ok := other.Requirements(); ok {
+				out = out.Add(reqs...)
+			}
+		}
+		return out
+	}
+	switch owner.APIVersion + "/" + owner.Kind {
+	case "v1/ReplicationController":
+		if rc := q.State.ReplicationController(pod.Namespace, owner.Name); rc != nil {
+			return labels.Merge(set, rc.Spec.Selector).AsSelector()
+		}
+	case "apps/v1/ReplicaSet":
+		if rs := q.State.ReplicaSet(pod.Namespace, owner.Name); rs != nil {
+			return extend(rs.Spec.Selector)
+		}
+	case "apps/v1/StatefulSet":
+		if ss := q.State.StatefulSet(pod.Namespace, owner.Name); ss != nil {
+			return extend(ss.Spec.Selector)
+		}
+	}
+	return set.AsSelector()
+}

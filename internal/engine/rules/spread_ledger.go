@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/engine"
+)
+
+// ledgerDomains bounds the domains that are written out for one constraint;
+// how many were left out is said.
+const ledgerDomains = 200
+
+// Spread gives the ledger: every constraint that applies, hard ones first, with
+// its domains, who counts and what placing the pod there would come to.
+func (p *PodTopologySpread) Spread(q *engine.Query) []engine.SpreadConstraint {
+	var out []engine.SpreadConstraint
+	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
+		list, err := p.constraints(q, action)
+		if err != nil || len(list) == 0 {
+			continue
+		}
+		for _, c := range countHard(q, list) {
+			out = append(out, c.ledger(q, action))
+		}
+	}
+	return out
+}
+
+func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstraintAction) engine.SpreadConstraint {
+	row := engine.SpreadConstraint{
+		TopologyKey: c.TopologyKey, WhenUnsatisfiable: string(action), MaxSkew: c.MaxSkew,
+		MinDomains: c.MinDomains, LabelSelector: words(c.selector), Source: c.source, SelfMatch: c.self,
+	}
+	if action == corev1.DoNotSchedule {
+		least := int(c.least)
+		row.GlobalMinimum = &least
+	}
+	order := make([]int, len(c.column.Values))
+	for v := range order {
+		order[v] = v
+	}
+	sort.Slice(order, func(i, j int) bool { return c.column.Values[order[i]] < c.column.Values[order[j]] })
+	for _, v := range order {
+		if len(row.Domains) == ledgerDomains {
+			row.DomainsOmitted = len(order) - ledgerDomains
+			break
+		}
+		d := engine.SpreadDomain{
+			Value: c.column.Values[v], Nodes: len(c.column.Rows[v]), Matching: int(c.matching[v]),
+			SkewIfPlaced: int(c.skew(int32(v))), Eligible: c.eligible[v],
+		}
+		if !d.Eligible {
+			d.Why = c.whyNot(q, c.column.Rows[v])
+		}
+		row.Domains = append(row.Domains, d)
+	}
+	return row
+}
+
+// whyNot says why none of a domain's nodes counts.
+func (c *spreadCounts) whyNot(q *engine.Query, rows []int32) string {
+	required := q.RequiredRows()
+	affinity, taints := 0, 0
+	for _, r := range rows {
+		if c.honorAffinity && required != nil && !required.Has(int(r)) {
+			affinity++
+		} else if c.honorTaints && firstUntolerated(q.Pod.Spec.Tolerations, q.Nodes.Node(int(r)).Taints) != nil {
+			taints++
+		}
+	}
+	switch {
+	case affinity == len(rows):
+		return "no node of it matches the pod's node affinity or selector (nodeAffinityPolicy: Honor)"
+	case taints == len(rows):
+		return "all nodes of it have taints that the pod does not tolerate (nodeTaintsPolicy: Honor)"
+	case affinity+taints == len(rows):
+		return "its nodes are excluded by nodeAffinityPolicy and nodeTaintsPolicy"
+	default:
+		return "its nodes lack the topology key of another constraint, or are excluded by a policy"
+	}
+}
+
+// words writes a selector so that everything and nothing differ.
+func words(s labels.Selector) string {
+	if _, selectable := s.Requirements(); !selectable {
+		return "<nothing>"
+	}
+	if s.Empty() {
+		return "<everything>"
+	}
+	return s.String()
+}

@@ -1,0 +1,90 @@
+package rules
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// ReasonTaint is why a tainted node is out. Upstream stopped naming the taint;
+// the details do.
+const ReasonTaint = "node(s) had untolerated taint(s)"
+
+// TaintToleration keeps pods off nodes whose NoSchedule and NoExecute taints
+// they do not tolerate, and prefers nodes with fewer PreferNoSchedule taints
+// that they do not (plugins/tainttoleration).
+type TaintToleration struct{}
+
+var (
+	_ engine.Filterer = TaintToleration{}
+	_ engine.Scorer   = TaintToleration{}
+	_ engine.Detailer = TaintToleration{}
+)
+
+// Name is the plugin's name.
+func (TaintToleration) Name() string { return "TaintToleration" }
+
+// Filter judges each distinct list of taints once.
+func (TaintToleration) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	sets := q.Nodes.TaintSets()
+	bad := make([]bool, len(sets))
+	any := false
+	for i, taints := range sets {
+		bad[i] = firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
+		any = any || bad[i]
+	}
+	if !any {
+		return nil
+	}
+	out := q.Bits()
+	of := q.Nodes.TaintSetOf()
+	in.Each(func(row int) {
+		if bad[of[row]] {
+			out.Set(row)
+		}
+	})
+	rej.Add(ReasonTaint, engine.UnschedulableAndUnresolvable, out)
+	return nil
+}
+
+// Details names the taints that the pod does not tolerate.
+func (TaintToleration) Details(q *engine.Query, _ any, row int) []engine.Detail {
+	var out []engine.Detail
+	taints := q.Nodes.Node(row).Taints
+	for i := range taints {
+		if t := &taints[i]; keepsOut(t) && !tolerates(q.Pod.Spec.Tolerations, t) {
+			out = append(out, engine.Detail{Kind: "taint", Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+		}
+	}
+	return out
+}
+
+// Score counts the PreferNoSchedule taints that the pod does not tolerate;
+// fewer is better. Only tolerations of that effect, or of all, count.
+func (TaintToleration) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	var tolerations []corev1.Toleration
+	for _, t := range q.Pod.Spec.Tolerations {
+		if t.Effect == "" || t.Effect == corev1.TaintEffectPreferNoSchedule {
+			tolerations = append(tolerations, t)
+		}
+	}
+	sets := q.Nodes.TaintSets()
+	count := make([]int64, len(sets))
+	any := false
+	for i, taints := range sets {
+		for k := range taints {
+			if t := &taints[k]; t.Effect == corev1.TaintEffectPreferNoSchedule && !tolerates(tolerations, t) {
+				count[i]++
+				any = true
+			}
+		}
+	}
+	if !any {
+		out.Uniform(0, engine.MaxScore)
+		return nil
+	}
+	of := q.Nodes.TaintSetOf()
+	feasible.Each(func(row int) { out.Raw[row] = count[of[row]] })
+	engine.NormalizeByMax(feasible, out, true)
+	return nil
+}
