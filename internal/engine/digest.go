@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math/bits"
 )
 
 // Digest fingerprints the complete answer: outcome, choice, every node's first
@@ -52,41 +53,60 @@ func (r *Result) Digest() string {
 		w, s := r.scoreRules[k], &r.scores[k]
 		str(r.q.Profile.Rules[w.Rule].Name())
 		buf = binary.AppendVarint(buf, w.Weight)
-		if s.uniform {
-			// A uniform column is written as one that is not would be, run-length
-			// coded: which of the two a rule chose is its own business.
-			buf = run(buf, s.raw, s.norm, r.Feasible.Count())
-			continue
-		}
-		var raw, norm int64
-		n := 0
-		for _, row := range r.q.Nodes.order {
-			if !r.Feasible.Has(int(row)) {
-				continue
-			}
-			if a, b := s.Raw[row], s.Norm[row]; n > 0 && a == raw && b == norm {
-				n++
-			} else {
-				buf = run(buf, raw, norm, n)
-				raw, norm, n = a, b, 1
-			}
-			if len(buf) > 3500 {
-				flush()
-			}
-		}
-		buf = run(buf, raw, norm, n)
+		flush()
+		h.Write(r.scoreColumn(s))
 	}
 	flush()
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func run(buf []byte, raw, norm int64, n int) []byte {
-	if n == 0 {
-		return buf
+// scoreColumn writes a rule's scores in order of the nodes' names: a byte each
+// where all are in 0..255, which they nearly always are, else eight; the
+// normalised ones only where they differ from the raw. The form depends on the
+// values alone, not on how the rule came to them.
+func (r *Result) scoreColumn(s *Scores) []byte {
+	n := r.Feasible.Count()
+	raw, norm := make([]byte, 0, n), make([]byte, 0, n)
+	small, same := true, true
+	each := func(f func(raw, norm int64)) {
+		if s.uniform {
+			for range n {
+				f(s.raw, s.norm)
+			}
+			return
+		}
+		if !r.q.Nodes.inOrder {
+			for _, row := range r.q.Nodes.order {
+				if r.Feasible.Has(int(row)) {
+					f(s.Raw[row], s.Norm[row])
+				}
+			}
+			return
+		}
+		for i, word := range r.Feasible {
+			for ; word != 0; word &= word - 1 {
+				row := i<<6 + bits.TrailingZeros64(word)
+				f(s.Raw[row], s.Norm[row])
+			}
+		}
 	}
-	buf = binary.AppendVarint(buf, raw)
-	buf = binary.AppendVarint(buf, norm)
-	return binary.AppendUvarint(buf, uint64(n))
+	each(func(a, b int64) {
+		raw, norm = append(raw, byte(a)), append(norm, byte(b))
+		small = small && a == int64(byte(a))
+		same = same && a == b
+	})
+	out := []byte{'b'}
+	if small {
+		out = append(out, raw...)
+	} else {
+		out = make([]byte, 1, 1+9*n)
+		out[0] = 'w'
+		each(func(a, _ int64) { out = binary.LittleEndian.AppendUint64(out, uint64(a)) })
+	}
+	if !same {
+		out = append(append(out, 'n'), norm...)
+	}
+	return out
 }
 
 // column writes a set of rows as bits in order of the nodes' names.

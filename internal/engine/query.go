@@ -35,6 +35,10 @@ type scratch struct {
 	nbits   int
 	columns [][]int64
 	ncols   int
+	counts  [][]int32
+	ncounts int
+	floats  [][]float64
+	nfloats int
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -44,7 +48,7 @@ func getScratch(rows int) *scratch {
 	if s.rows != rows {
 		*s = scratch{rows: rows}
 	}
-	s.nbits, s.ncols = 0, 0
+	s.nbits, s.ncols, s.ncounts, s.nfloats = 0, 0, 0, 0
 	return s
 }
 
@@ -67,10 +71,35 @@ func (q *Query) Bits() Bits {
 func (q *Query) Column() []int64 {
 	s := q.scratch
 	if s.ncols == len(s.columns) {
-		s.columns = append(s.columns, make([]int64, s.rows))
+		// Whole chunks of 64, so that loops over a chunk need no bounds.
+		s.columns = append(s.columns, make([]int64, (s.rows+leafSize-1)&^(leafSize-1)))
 	}
 	s.ncols++
 	return s.columns[s.ncols-1]
+}
+
+// Counts gives n zeros that live as long as the decision; n is at most the
+// number of rows.
+func (q *Query) Counts(n int) []int32 {
+	s := q.scratch
+	if s.ncounts == len(s.counts) {
+		s.counts = append(s.counts, make([]int32, s.rows))
+	}
+	out := s.counts[s.ncounts][:n]
+	s.ncounts++
+	clear(out)
+	return out
+}
+
+// Floats gives a column of one float a row that lives as long as the decision.
+// Its content is undefined.
+func (q *Query) Floats() []float64 {
+	s := q.scratch
+	if s.nfloats == len(s.floats) {
+		s.floats = append(s.floats, make([]float64, s.rows))
+	}
+	s.nfloats++
+	return s.floats[s.nfloats-1]
 }
 
 // RequiredRows gives the nodes that match the pod's nodeSelector and required
