@@ -66,7 +66,13 @@ func (r *Result) Digest() string {
 // values alone, not on how the rule came to them.
 func (r *Result) scoreColumn(s *Scores) []byte {
 	n := r.Feasible.Count()
-	raw, norm := make([]byte, 0, n), make([]byte, 0, n)
+	sc := r.q.scratch
+	if len(sc.bytes) < 2*n+2 {
+		sc.bytes = make([]byte, 2*n+2)
+	}
+	// One buffer for both: the raw bytes behind their mark, the normalised ones
+	// behind theirs.
+	raw, norm := sc.bytes[1:1:n+1], sc.bytes[n+2:n+2:2*n+2]
 	small, same := true, true
 	each := func(f func(raw, norm int64)) {
 		if s.uniform {
@@ -95,16 +101,18 @@ func (r *Result) scoreColumn(s *Scores) []byte {
 		small = small && a == int64(byte(a))
 		same = same && a == b
 	})
-	out := []byte{'b'}
-	if small {
-		out = append(out, raw...)
-	} else {
-		out = make([]byte, 1, 1+9*n)
-		out[0] = 'w'
-		each(func(a, _ int64) { out = binary.LittleEndian.AppendUint64(out, uint64(a)) })
+	sc.bytes[0], sc.bytes[n+1] = 'b', 'n'
+	switch {
+	case small && same:
+		return sc.bytes[:n+1]
+	case small:
+		return sc.bytes[:2*n+2]
 	}
+	out := make([]byte, 1, 2+9*n)
+	out[0] = 'w'
+	each(func(a, _ int64) { out = binary.LittleEndian.AppendUint64(out, uint64(a)) })
 	if !same {
-		out = append(append(out, 'n'), norm...)
+		out = append(out, sc.bytes[n+1:2*n+2]...)
 	}
 	return out
 }
@@ -112,7 +120,10 @@ func (r *Result) scoreColumn(s *Scores) []byte {
 // column writes a set of rows as bits in order of the nodes' names.
 func (r *Result) column(write func([]byte) (int, error), rows Bits) {
 	set := r.q.Nodes
-	out := make([]byte, 0, (set.n+7)/8)
+	if cap(r.q.scratch.column) < set.n/8+16 {
+		r.q.scratch.column = make([]byte, set.n/8+16)
+	}
+	out := r.q.scratch.column[:0]
 	if set.inOrder {
 		for _, w := range rows {
 			out = binary.LittleEndian.AppendUint64(out, w)
@@ -120,6 +131,7 @@ func (r *Result) column(write func([]byte) (int, error), rows Bits) {
 		out = out[:(set.n+7)/8]
 	} else {
 		out = out[:(set.n+7)/8]
+		clear(out)
 		for i, row := range set.order {
 			if rows.Has(int(row)) {
 				out[i>>3] |= 1 << (i & 7)

@@ -39,6 +39,8 @@ type scratch struct {
 	ncounts int
 	floats  [][]float64
 	nfloats int
+	bytes   []byte // of Digest
+	column  []byte // of Digest
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
