@@ -40,6 +40,40 @@ func readHeader(src []byte) (h header, err error) {
 	return h, nil
 }
 
+// peekKind reads kind and apiVersion of an object whose syntax was checked, and
+// stops as soon as it has both, which kubectl prints first. It is false where
+// they are not there as plain strings, which readHeader then words.
+func peekKind(src []byte) (h header, ok bool) {
+	p := pruner{src: src, i: 1}
+	for {
+		p.space()
+		switch p.src[p.i] {
+		case '}':
+			return h, false
+		case ',':
+			p.i++
+			p.space()
+		}
+		key := string(p.key())
+		p.space()
+		p.i++ // the colon
+		p.space()
+		if p.src[p.i] != '"' || (key != "kind" && key != "apiVersion") {
+			p.skip()
+			continue
+		}
+		value := string(p.key())
+		if key == "kind" {
+			h.Kind = value
+		} else {
+			h.APIVersion = value
+		}
+		if h.Kind != "" && h.APIVersion != "" {
+			return h, true
+		}
+	}
+}
+
 func (h header) key(k *kind) Key {
 	key := Key{Kind: h.Kind, Name: h.Metadata.Name}
 	if k.namespaced {
@@ -52,33 +86,33 @@ func (h header) key(k *kind) Key {
 
 // build makes an Object of kind k from one JSON object whose syntax was
 // checked: prune, decode, default, validate, encode.
-func build(k *kind, src []byte, path string, scratch *[]byte) (Object, error) {
+func build(k *kind, src []byte, path func() string, scratch *[]byte) (Object, error) {
 	pruned, err := prune((*scratch)[:0], src, k.keep)
 	*scratch = pruned
 	if err != nil {
-		return Object{}, inPath(err, path)
+		return Object{}, inPath(err, path())
 	}
 	if !utf8.Valid(pruned) {
-		return Object{}, inPath(&SyntaxError{Offset: -1, Msg: "a string isn't UTF-8"}, path)
+		return Object{}, inPath(&SyntaxError{Offset: -1, Msg: "a string isn't UTF-8"}, path())
 	}
 	v := k.alloc()
 	if err := json.Unmarshal(pruned, v); err != nil {
 		h, herr := readHeader(src)
 		if herr != nil {
-			return Object{}, inPath(herr, path)
+			return Object{}, inPath(herr, path())
 		}
 		h.Kind = k.name
 		errs := locate(pruned, v)
 		if len(errs) == 0 {
 			errs = field.ErrorList{field.Invalid(field.NewPath(""), "", err.Error())}
 		}
-		return Object{}, &InvalidError{Key: h.key(k), Path: path, Errors: errs}
+		return Object{}, &InvalidError{Key: h.key(k), Path: path(), Errors: errs}
 	}
 	return k.finish(v, path)
 }
 
 // finish defaults, validates and encodes a decoded value.
-func (k *kind) finish(v typed, path string) (Object, error) {
+func (k *kind) finish(v typed, path func() string) (Object, error) {
 	k.setDefaults(v)
 	key := Key{Kind: k.name, Namespace: v.GetNamespace(), Name: v.GetName()}
 	errs := k.validateMeta(v)
@@ -86,11 +120,11 @@ func (k *kind) finish(v typed, path string) (Object, error) {
 		errs = append(errs, k.validate(v)...)
 	}
 	if len(errs) > 0 {
-		return Object{}, &InvalidError{Key: key, Path: path, Errors: errs}
+		return Object{}, &InvalidError{Key: key, Path: path(), Errors: errs}
 	}
 	js, err := Encode(v)
 	if err != nil {
-		return Object{}, &InvalidError{Key: key, Path: path, Errors: field.ErrorList{field.Invalid(field.NewPath("metadata"), key.Name, err.Error())}}
+		return Object{}, &InvalidError{Key: key, Path: path(), Errors: field.ErrorList{field.Invalid(field.NewPath("metadata"), key.Name, err.Error())}}
 	}
 	return Object{Key: key, Value: v, JSON: js}, nil
 }

@@ -94,9 +94,12 @@ func (l listOf) item() string { return strings.TrimSuffix(l.kind, "List") }
 // take builds and yields one object whose syntax was checked. within is the
 // list around it.
 func (in *intake) take(src []byte, within listOf) error {
-	h, err := readHeader(src)
-	if err != nil {
-		return inPath(err, in.objectPath())
+	h, ok := peekKind(src)
+	if !ok || kinds[h.Kind] == nil || kinds[h.Kind].apiVersion != h.APIVersion {
+		var err error
+		if h, err = readHeader(src); err != nil {
+			return inPath(err, in.objectPath())
+		}
 	}
 	if h.Kind == "" && h.APIVersion == "" && within.item() != "" {
 		h.Kind, h.APIVersion = within.item(), within.apiVersion
@@ -117,7 +120,7 @@ func (in *intake) take(src []byte, within listOf) error {
 	if err := in.count(k); err != nil {
 		return err
 	}
-	o, err := build(k, src, in.objectPath(), &in.scratch)
+	o, err := build(k, src, in.objectPath, &in.scratch)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func Decode(raw []byte, lim Limits) (Object, error) {
 		}
 	}
 	var scratch []byte
-	return build(k, raw, "", &scratch)
+	return build(k, raw, nowhere, &scratch)
 }
 
 // DecodePod makes a pod from a request's JSON, in which kind and apiVersion may
@@ -75,8 +75,11 @@ func decodeAs(raw []byte, lim Limits, kindName string) (Object, error) {
 		return Object{}, &InvalidError{Key: h.key(k), Errors: errs}
 	}
 	var scratch []byte
-	return build(k, raw, "", &scratch)
+	return build(k, raw, nowhere, &scratch)
 }
+
+// nowhere is the place of an object that is the whole body.
+func nowhere() string { return "" }
 
 // checkObject checks that raw is one JSON object within the limits.
 func checkObject(raw []byte, lim Limits) error {
