@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -136,6 +138,13 @@ func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
 				h.Reasons = append(h.Reasons, reason)
 			} else {
 				h.Reasons[k].Nodes.Or(reason.Nodes)
+			}
+		}
+		if k := p.ruleNamed(h.Plugin); k >= 0 {
+			if rank, ok := p.Rules[k].(ReasonRanker); ok {
+				slices.SortStableFunc(h.Reasons, func(a, b Reason) int {
+					return cmp.Or(cmp.Compare(rank.ReasonRank(a.Text), rank.ReasonRank(b.Text)), strings.Compare(a.Text, b.Text))
+				})
 			}
 		}
 	}
