@@ -92,6 +92,7 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, error) {
 	q := r.q
 	e := q.State.Edit()
+	added := make([]*Pod, 0, len(pods))
 	for _, p := range pods {
 		e.removePod(p.Namespace, p.Name)
 		there := *p
@@ -104,9 +105,10 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 			there.Class = &c
 		}
 		e.addPod(&there)
+		added = append(added, &there)
 	}
 	sub := *q
-	sub.State = e.Done()
+	sub.State, sub.added = e.Done(), added
 	trial := &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
 	again := make([]bool, len(skip))
 	if _, _, err := trial.preFilter(again); err != nil {

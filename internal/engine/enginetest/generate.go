@@ -14,9 +14,11 @@ import (
 // Generate makes a random case from a seed; the same seed gives the same case.
 // Words are drawn from small vocabularies, so that objects meet: most taints are
 // tolerated by somebody, most selectors match something, most nodes are nearly
-// full. One case in twenty has more than 64 nodes.
+// full. One case in twenty has more than 64 nodes. In every other case the nodes
+// are roomy and untainted, so that the later rules get to judge more of them.
 func Generate(seed uint64) *Case {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x6265727468))}
+	g.gentle = g.in(2)
 	nodes, pods := 1+g.r.IntN(12), g.r.IntN(36)
 	if g.in(20) {
 		nodes, pods = 60+g.r.IntN(80), 60+g.r.IntN(200)
@@ -52,8 +54,9 @@ func Generate(seed uint64) *Case {
 
 // generator draws from seeded vocabularies.
 type generator struct {
-	r     *rand.Rand
-	nodes []string
+	r      *rand.Rand
+	nodes  []string
+	gentle bool
 }
 
 // in is true once in n times.
@@ -95,6 +98,14 @@ func (g *generator) node(name string) *corev1.Node {
 	if g.in(40) {
 		n.Labels = nil
 	}
+	if g.gentle {
+		Allocatable("cpu", g.of("16", "32"), "memory", "64Gi", "pods", "110", "example.com/gpu", "8", "hugepages-2Mi", "1Gi", "example.com/nic", "8")(n)
+		if g.in(3) {
+			Taint("flaky", "", corev1.TaintEffectPreferNoSchedule)(n)
+		}
+		g.extras(n)
+		return n
+	}
 	for range 1 + g.r.IntN(3) {
 		if g.in(3) {
 			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{
@@ -124,6 +135,12 @@ func (g *generator) node(name string) *corev1.Node {
 			Allocatable(o.name, g.of(o.amounts...))(n)
 		}
 	}
+	g.extras(n)
+	return n
+}
+
+// extras are images and declared features.
+func (g *generator) extras(n *corev1.Node) {
 	for _, image := range []string{"main:1", "docker.io/library/web:latest", "registry:5000/app:latest", "init:1"} {
 		if g.in(3) {
 			HoldsImage(int64(1+g.r.IntN(1200))<<20, image, image+"@sha256:1")(n)
@@ -134,7 +151,6 @@ func (g *generator) node(name string) *corev1.Node {
 			Declares(f)(n)
 		}
 	}
-	return n
 }
 
 // surroundings are namespaces and what owns pods.
