@@ -51,6 +51,12 @@ func (r *Result) filterAll() error {
 	if err != nil || r.PreFilter != nil {
 		return err
 	}
+	narrower := ""
+	if len(narrowing) > 0 {
+		narrower = narrowing[0]
+	}
+	var apart []Rejected // the nominated node's own failure
+	apartRow := -1
 	if nn := q.Pod.Status.NominatedNodeName; nn != "" {
 		if row := q.Nodes.Row(nn); row >= 0 && q.Candidates.Has(row) {
 			one := q.Bits()
@@ -64,6 +70,7 @@ func (r *Result) filterAll() error {
 				r.Row, r.Nominated, r.Outcome = row, true, Scheduled
 				return nil
 			}
+			apart, apartRow = rejected, row
 			// Upstream adds the plugin to the same set that names the narrowing ones.
 			if !slices.Contains(narrowing, rejected[0].Plugin) {
 				narrowing = append(narrowing, rejected[0].Plugin)
@@ -80,18 +87,30 @@ func (r *Result) filterAll() error {
 			}
 		}
 		in.AndNot(kept)
+		if apartRow >= 0 {
+			if kept.Has(apartRow) {
+				apart = nil // it is judged once more with the others
+			} else {
+				in.Clear(apartRow) // left out as it is, it keeps its own failure
+			}
+		}
 		sort.Strings(narrowing)
-		out := Rejected{Plugin: narrowing[0], Nodes: q.Bits(), Unresolvable: q.Bits()}
+		out := Rejected{Plugin: narrower, Nodes: q.Bits(), Unresolvable: q.Bits()}
 		out.Add(fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", narrowing), UnschedulableAndUnresolvable, in)
 		if len(out.Reasons) > 0 {
 			r.Rejected = append(r.Rejected, out)
 			r.narrowed = true
 		}
 		in = kept
+	} else {
+		apart = nil
 	}
 	rejected, err := r.filterTwice(in, skip)
 	if err != nil {
 		return err
+	}
+	if len(apart) > 0 {
+		rejected = mergeRejected(rejected, apart, p)
 	}
 	r.Rejected = append(r.Rejected, rejected...)
 	r.Feasible = in

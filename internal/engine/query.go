@@ -21,6 +21,7 @@ type Query struct {
 	// Candidates are the nodes that the decision considers.
 	Candidates Bits
 
+	added        []*Pod
 	required     Bits
 	requiredDone bool
 	terms        []*Term
@@ -112,6 +113,10 @@ func (q *Query) RequiredRows() Bits {
 	}
 	return q.required
 }
+
+// Added lists pods that were put into the state for this judgement alone, such
+// as those nominated to a node. Not to be written.
+func (q *Query) Added() []*Pod { return q.added }
 
 // Terms gives the pod's own inter-pod affinity terms, their namespace
 // selectors resolved to the namespaces of the state: all namespaces stay a

@@ -31,6 +31,8 @@ var (
 	_ engine.Filterer = (*NodeResourcesFit)(nil)
 	_ engine.Scorer   = (*NodeResourcesFit)(nil)
 	_ engine.Detailer = (*NodeResourcesFit)(nil)
+
+	_ engine.ReasonRanker = (*NodeResourcesFit)(nil)
 )
 
 // Name is the plugin's name.
@@ -110,6 +112,19 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *e
 	}
 	rej.Unresolvable.Or(never)
 	return nil
+}
+
+// ReasonRank puts reasons in the order that Filter finds them in; other
+// resources come last, by name.
+func (f *NodeResourcesFit) ReasonRank(text string) int {
+	order := []string{
+		ReasonTooManyPods, ReasonInsufficient + string(corev1.ResourceCPU), ReasonInsufficient + string(corev1.ResourceMemory),
+		ReasonInsufficient + string(corev1.ResourceEphemeralStorage),
+	}
+	if i := slices.Index(order, text); i >= 0 {
+		return i
+	}
+	return len(order)
 }
 
 // wanted is an amount to compare with: nothing is less than any amount left,

@@ -142,9 +142,15 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.B
 
 // eachMatching visits the nodes that bear the key with how many of their pods
 // count: live ones of the pod's namespace that the selector matches. An empty
-// selector counts nobody, though the pod matches it.
+// selector counts nobody, though the pod matches it, but for pods that were
+// added for this judgement (plugins/podtopologyspread updateWithPod).
 func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
 	if c.selector.Empty() {
+		for _, p := range q.Added() {
+			if p.Namespace == q.Pod.Namespace && c.column.Value[p.Row] >= 0 {
+				f(p.Row, 1)
+			}
+		}
 		return
 	}
 	for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {
