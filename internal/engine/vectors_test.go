@@ -107,7 +107,10 @@ func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
 	if err != nil || pod == nil {
 		t.Fatalf("read case: %v (pod found: %v)", err, pod != nil)
 	}
-	r, err := engine.Decide(edit.Done(), pod, profile, engine.Options{})
+	state := edit.Done()
+	priority, _ := state.ResolvePriority(pod, nil)
+	pod.Spec.Priority = &priority
+	r, err := engine.Decide(state, pod, profile, engine.Options{})
 	if err != nil {
 		return []string{fmt.Sprintf("error %v, want outcome %s", err, v.Verdict.Outcome)}
 	}
