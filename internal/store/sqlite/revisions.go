@@ -7,7 +7,7 @@ import (
 	"berth/internal/store"
 )
 
-const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.summary,
+const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.change IS NULL, r.summary,
 EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = ?`
 
@@ -58,9 +58,13 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 	for rows.Next() {
 		var r store.Revision
 		var created int64
+		var whole bool
 		if err := rows.Scan(&r.Cluster, &r.Number, &r.Token, &r.ParentToken, &created, &r.Digest, &r.Cause,
-			&r.Change, &r.Summary, &r.Checkpointed); err != nil {
+			&r.Change, &whole, &r.Summary, &r.Checkpointed); err != nil {
 			return nil, s.toStoreErr(err)
+		}
+		if !whole && r.Change == nil {
+			r.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
 		}
 		r.CreatedAt = fromMicro(created)
 		rs = append(rs, &r)
