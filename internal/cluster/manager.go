@@ -180,6 +180,9 @@ func (l *line) held(revision int64) *View {
 
 // newest reads a cluster's newest revision and remembers it.
 func (m *Manager) newest(ctx context.Context, l *line) (*View, error) {
+	l.mu.Lock()
+	epoch := l.epoch
+	l.mu.Unlock()
 	r, err := m.st.Newest(ctx, l.name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, 0), err)
@@ -189,10 +192,12 @@ func (m *Manager) newest(ctx context.Context, l *line) (*View, error) {
 		return nil, err
 	}
 	l.mu.Lock()
-	if l.durable == nil || l.durable.Revision < v.Revision {
-		l.durable = v
+	if l.epoch == epoch { // else the cluster may be another one by now
+		if l.durable == nil || l.durable.Revision < v.Revision {
+			l.durable = v
+		}
+		v = l.durable
 	}
-	v = l.durable
 	l.checkpoint = max(l.checkpoint, v.checkpoint)
 	l.mu.Unlock()
 	m.trim(l)

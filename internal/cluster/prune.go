@@ -94,9 +94,6 @@ func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
 	}
 	m.mu.Lock()
 	m.gone++
-	if m.lines[cluster] == l {
-		delete(m.lines, cluster)
-	}
 	m.views.drop(cluster, 0)
 	m.mu.Unlock()
 	l.mu.Lock()
