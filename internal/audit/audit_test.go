@@ -528,3 +528,39 @@ func TestStrangeRecords(t *testing.T) {
 		}
 	}
 }
+
+func TestDecidedOnIsKept(t *testing.T) {
+	h := open(t, t.TempDir())
+	upload(t, h, sample(t)...)
+	decide(t, h, Question{Pod: pod(t, "w", "")})
+	upload(t, h, node(t, "n1", 4))
+	upload(t, h, node(t, "n2", 4))
+	if err := h.m.Delete(t.Context(), "default", 1); !errors.Is(err, store.ErrInUse) {
+		t.Fatalf("a revision that a decision refers to: %v", err)
+	}
+	if err := h.m.Delete(t.Context(), "default", 2); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzInput reads any bytes as a record's input: an error, or an input that
+// reads the same when written again.
+func FuzzInput(f *testing.F) {
+	for _, in := range []string{"", "{}", `{"v":1}`, `{"v":1,"only":{"bits":"AAE="}}`, `{"v":1,"pod":{"kind":"Pod"},"nodes":[{}],"bind":"n1"}`, "\x28\xb5\x2f\xfd"} {
+		f.Add([]byte(in))
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		in, err := decodeInput(payload)
+		if err != nil {
+			return
+		}
+		again, err := in.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decodeInput(again)
+		if err != nil || text(t, back) != text(t, in) {
+			t.Fatalf("%v: %s, not %s", err, text(t, back), text(t, in))
+		}
+	})
+}

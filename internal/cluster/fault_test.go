@@ -330,3 +330,44 @@ func TestListPages(t *testing.T) {
 		t.Fatal("a kind that nobody has")
 	}
 }
+
+// TestClustersAreLetGo has more clusters than are held, all of which answer.
+func TestClustersAreLetGo(t *testing.T) {
+	h := open(t, t.TempDir(), Options{KeepViews: 2})
+	for i := range 6 {
+		if _, _, err := h.Upload(t.Context(), fmt.Sprintf("c%d", i), reader(sample(t)...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range 3 {
+		for i := range 6 {
+			v, err := h.View(t.Context(), fmt.Sprintf("c%d", i), 0)
+			if err != nil || v.Revision != int64(1+round) {
+				t.Fatal(v, err)
+			}
+			if _, err := h.Change(t.Context(), v.Cluster, v.Revision, []objects.Object{pod(t, fmt.Sprintf("p%d", round), "n1")}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h.work.Wait()
+	h.trim(nil)
+	held := 0
+	for _, l := range h.lines {
+		if l.held(0) != nil {
+			held++
+		}
+	}
+	if held > 2 {
+		t.Fatalf("%d clusters are held", held)
+	}
+	if n := len(h.lines); n != 6 {
+		t.Fatalf("%d lines", n)
+	}
+	for i := range 50 {
+		_, _ = h.View(t.Context(), fmt.Sprintf("unknown-%d", i), 0)
+	}
+	if n := len(h.lines); n != 6 {
+		t.Fatalf("asking for names made %d lines", n-6)
+	}
+}

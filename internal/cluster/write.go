@@ -227,6 +227,12 @@ func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reade
 		return nil, false, err
 	}
 	var checkpoint []byte
+	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
+		// Most likely needed, and nobody has to wait for it yet.
+		if checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
+			return nil, false, err
+		}
+	}
 	err = retry(0, func() error {
 		v, created, err = m.uploadLocked(ctx, l, fresh, &checkpoint)
 		if err != nil {
