@@ -85,46 +85,55 @@ func (r *Result) scoreColumn(s *Scores) []byte {
 	}
 	// One buffer for both: the raw bytes behind their mark, the normalised ones
 	// behind theirs.
-	raw, norm := sc.bytes[1:1:n+1], sc.bytes[n+2:n+2:2*n+2]
-	small, same := true, true
-	each := func(f func(raw, norm int64)) {
-		if s.uniform {
-			for range n {
-				f(s.raw, s.norm)
-			}
-			return
+	raw, norm := sc.bytes[1:n+1], sc.bytes[n+2:2*n+2]
+	sc.bytes[0], sc.bytes[n+1] = 'b', 'n'
+	var wide, differ int64 // bits beyond a byte; bits in which raw and normalised differ
+	switch {
+	case s.uniform:
+		for i := range raw {
+			raw[i], norm[i] = byte(s.raw), byte(s.norm)
 		}
-		if !r.q.Nodes.inOrder {
-			for _, row := range r.q.Nodes.order {
-				if r.Feasible.Has(int(row)) {
-					f(s.Raw[row], s.Norm[row])
-				}
-			}
-			return
-		}
+		wide, differ = s.raw, s.raw^s.norm
+	case r.q.Nodes.inOrder:
+		at := 0
 		for i, word := range r.Feasible {
 			for ; word != 0; word &= word - 1 {
 				row := i<<6 + bits.TrailingZeros64(word)
-				f(s.Raw[row], s.Norm[row])
+				a, b := s.Raw[row], s.Norm[row]
+				raw[at], norm[at] = byte(a), byte(b)
+				at++
+				wide |= a
+				differ |= a ^ b
+			}
+		}
+	default:
+		at := 0
+		for _, row := range r.q.Nodes.order {
+			if r.Feasible.Has(int(row)) {
+				a, b := s.Raw[row], s.Norm[row]
+				raw[at], norm[at] = byte(a), byte(b)
+				at++
+				wide |= a
+				differ |= a ^ b
 			}
 		}
 	}
-	each(func(a, b int64) {
-		raw, norm = append(raw, byte(a)), append(norm, byte(b))
-		small = small && a == int64(byte(a))
-		same = same && a == b
-	})
-	sc.bytes[0], sc.bytes[n+1] = 'b', 'n'
+	small := wide&^0xff == 0
 	switch {
-	case small && same:
+	case small && differ == 0:
 		return sc.bytes[:n+1]
 	case small:
 		return sc.bytes[:2*n+2]
 	}
 	out := make([]byte, 1, 2+9*n)
 	out[0] = 'w'
-	each(func(a, _ int64) { out = binary.LittleEndian.AppendUint64(out, uint64(a)) })
-	if !same {
+	for _, row := range r.q.Nodes.order {
+		if r.Feasible.Has(int(row)) {
+			a, _ := s.at(int(row))
+			out = binary.LittleEndian.AppendUint64(out, uint64(a))
+		}
+	}
+	if differ != 0 {
 		out = append(out, sc.bytes[n+1:2*n+2]...)
 	}
 	return out

@@ -74,23 +74,9 @@ func balancedOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, mem
 				out[k] = 75 // with one resource there is nothing to balance
 				continue
 			}
-			cores, bytes := float64(c.CPU), float64(c.Memory)
-			after := imbalance(float64(u.CPU+cpu)/cores, float64(u.Memory+memory)/bytes)
-			before := imbalance(float64(u.CPU)/cores, float64(u.Memory)/bytes)
-			out[k] = compare(int64((1-after)*engine.MaxScore), int64((1-before)*engine.MaxScore))
+			out[k] = compare(engine.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-u.Unbalanced)
 		}
 	}
-}
-
-// imbalance is the standard deviation of two fractions, each at most 1.
-func imbalance(a, b float64) float64 {
-	if a > 1 {
-		a = 1
-	}
-	if b > 1 {
-		b = 1
-	}
-	return math.Abs((a - b) / 2)
 }
 
 // withWeight gives the list with equal weights, which balance ignores.

@@ -120,17 +120,13 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.B
 	if c.honorAffinity {
 		required = q.RequiredRows()
 	}
-	tainted := false
-	var bad []bool
+	var tainted engine.Bits
 	if c.honorTaints {
-		sets := q.Nodes.TaintSets()
-		bad = make([]bool, len(sets))
-		for i, taints := range sets {
-			bad[i] = firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
-			tainted = tainted || bad[i]
-		}
+		tainted, _ = q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
+			return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
+		})
 	}
-	if required == nil && !tainted {
+	if required == nil && tainted == nil {
 		return nil
 	}
 	out := q.Bits()
@@ -138,13 +134,8 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.B
 	if required != nil {
 		out.And(required)
 	}
-	if tainted {
-		of := q.Nodes.TaintSetOf()
-		out.Each(func(row int) {
-			if bad[of[row]] {
-				out.Clear(row)
-			}
-		})
+	if tainted != nil {
+		out.AndNot(tainted)
 	}
 	return out
 }
