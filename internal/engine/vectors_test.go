@@ -108,8 +108,8 @@ func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
 		t.Fatalf("read case: %v (pod found: %v)", err, pod != nil)
 	}
 	state := edit.Done()
-	priority, _ := state.ResolvePriority(pod, nil)
-	pod.Spec.Priority = &priority
+	admitted, _ := state.ResolvePriority(pod, nil)
+	pod.Spec.Priority = &admitted.Priority
 	r, err := engine.Decide(state, pod, profile, engine.Options{})
 	if err != nil {
 		return []string{fmt.Sprintf("error %v, want outcome %s", err, v.Verdict.Outcome)}
