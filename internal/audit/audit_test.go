@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
@@ -20,126 +16,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/objects"
 	"berth/internal/store"
-	"berth/internal/store/commit"
-	"berth/internal/store/sqlite"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-type house struct {
-	*Log
-	st *sqlite.Store
-	g  *commit.Group
-}
-
-func (h *house) end() {
-	_ = h.m.Close()
-	_ = h.g.Close(context.Background())
-	_ = h.st.Close()
-}
-
-func profile(t testing.TB, change func(*rules.Spec)) *engine.Profile {
-	t.Helper()
-	s := rules.DefaultSpec()
-	if change != nil {
-		change(&s)
-	}
-	p, err := rules.Build(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func open(t testing.TB, dir string) *house {
-	t.Helper()
-	st, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(t.Context(), st, g, cluster.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := profile(t, func(s *rules.Spec) {
-		s.SchedulerName = "packed"
-		s.Args.NodeResourcesFit.Strategy = rules.MostAllocated
-	})
-	h := &house{New(m, st, []*engine.Profile{profile(t, nil), packed}, Options{}), st, g}
-	t.Cleanup(h.end)
-	return h
-}
-
-func object(t testing.TB, js string) objects.Object {
-	t.Helper()
-	o, err := objects.Decode([]byte(js), objects.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-func node(t testing.TB, name string, cpu int) objects.Object {
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"topology.kubernetes.io/zone":"z%d"}},
-		"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, name, name, int(name[len(name)-1])%3, cpu))
-}
-
-func pod(t testing.TB, name, spec string) *corev1.Pod {
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","uid":"uid-%s","labels":{"app":"web"}},
-		"spec":{%s"containers":[{"name":"c","resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]}}`, name, name, spec)).Value.(*corev1.Pod)
-}
-
-func held(t testing.TB, p *corev1.Pod) objects.Object {
-	js, err := objects.Encode(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return objects.Object{Key: podKey(p.Namespace, p.Name), Value: p, JSON: js}
-}
-
-func upload(t testing.TB, h *house, list ...objects.Object) *cluster.View {
-	t.Helper()
-	v, _, err := h.m.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
-		for _, o := range list {
-			if err := yield(o); err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func sample(t testing.TB) []objects.Object {
-	return []objects.Object{
-		node(t, "n1", 4), node(t, "n2", 8), node(t, "n3", 2),
-		held(t, pod(t, "bound", `"nodeName":"n1",`)), held(t, pod(t, "free", "")), held(t, pod(t, "gated", `"schedulingGates":[{"name":"g"}],`)),
-		object(t, `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`),
-		object(t, `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"usual"},"value":7,"globalDefault":true}`),
-	}
-}
-
-func text(t testing.TB, v any) string {
-	t.Helper()
-	js, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(js)
-}
-
-func decide(t testing.TB, h *house, q Question) *Answer {
-	t.Helper()
-	a, err := h.Decide(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
 
 // TestRestartGivesTheSameBytes holds what was answered against what is given
 // again from the record by a server that knows only the store.
@@ -381,56 +258,6 @@ func TestBindLedger(t *testing.T) {
 	}
 }
 
-func TestReplayWithOverrides(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	a := decide(t, h, Question{Pod: pod(t, "w", ""), Bind: true})
-	paths := func(o Overrides) map[string]bool {
-		t.Helper()
-		r, err := h.Replay(t.Context(), a.ID, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Identical != (len(r.Differences) == 0) {
-			t.Fatalf("%+v", r)
-		}
-		out := map[string]bool{}
-		for _, d := range r.Differences {
-			out[d.Path] = true
-		}
-		return out
-	}
-	if got := paths(Overrides{Snapshot: "default@1", Profile: "default-scheduler"}); len(got) != 0 {
-		t.Errorf("the same in other words: %v", got)
-	}
-	// The pod itself is bound in the newest revision, and taken out for a replay.
-	if got := paths(Overrides{Snapshot: "default@latest"}); len(got) != 0 {
-		t.Errorf("the revision that its bind made: %v", got)
-	}
-	if got := paths(Overrides{Profile: "packed"}); !got["node"] && !got["nodes[n3].score"] || !got["nodes[n3].scores[NodeResourcesFit].raw"] || !got["profile"] {
-		t.Errorf("packed: %v", got)
-	}
-	if got := paths(Overrides{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`)}); !got["outcome"] || !got["nodes[n1].feasible"] {
-		t.Errorf("another pod: %v", got)
-	}
-	odd := profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = nil })
-	if got := paths(Overrides{Profiles: []*engine.Profile{odd}}); !got["profile"] || !got["nodes[n2].score"] {
-		t.Errorf("another configuration: %v", got)
-	}
-	upload(t, h, append(sample(t), node(t, "n4", 16))...)
-	if got := paths(Overrides{Snapshot: "default@latest"}); !got["nodes[n4]"] || !got["counts.nodes"] {
-		t.Errorf("one node more: %v", got)
-	}
-	for _, o := range []Overrides{{Snapshot: "default"}, {Profile: "none"}, {Snapshot: "default@99"}} {
-		if _, err := h.Replay(t.Context(), a.ID, o); err == nil {
-			t.Errorf("%+v was taken", o)
-		}
-	}
-	if _, err := h.Replay(t.Context(), "nobody", Overrides{}); !errors.Is(err, store.ErrNotFound) {
-		t.Error(err)
-	}
-}
-
 func TestJudge(t *testing.T) {
 	h := open(t, t.TempDir())
 	list := sample(t)
@@ -478,89 +305,4 @@ func TestJudge(t *testing.T) {
 	if _, err := h.Judge(t.Context(), Question{Verb: VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
 		t.Fatal(err)
 	}
-}
-
-// TestStrangeRecords has records that no version wrote, or another one did.
-func TestStrangeRecords(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	a := decide(t, h, Question{Pod: pod(t, "w", "")})
-	good, err := h.st.Decision(t.Context(), a.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put := func(id string, change func(*store.Decision)) {
-		d := *good
-		d.ID = id
-		change(&d)
-		e := &store.Entry{Decision: &d}
-		if err := h.st.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
-			t.Fatal(id, err, e.Err)
-		}
-	}
-	for i, in := range []string{"", "{", "[]", "\x28\xb5\x2f\xfdjunk", `{"v":1,"pod":7}`, `{"v":1}`, `{"v":1,"nodes":[7]}`, `{"v":1,"pod":{"metadata":{"name":"w","namespace":"d"}},"only":{"bits":"AAAAAAAA"}}`, `{"v":9}`} {
-		id := fmt.Sprintf("damaged-%d", i)
-		put(id, func(d *store.Decision) { d.Input = []byte(in) })
-		_, gerr := h.Get(t.Context(), id)
-		_, rerr := h.Replay(t.Context(), id, Overrides{})
-		for _, err := range []error{gerr, rerr} {
-			if err == nil || !bytes.Contains([]byte(err.Error()), []byte(id)) {
-				t.Errorf("%q: %v", in, err)
-			}
-		}
-	}
-	put("older-answer", func(d *store.Decision) { d.AnswerDigest, d.Node = "sha256:00", "n1" })
-	r, err := h.Replay(t.Context(), "older-answer", Overrides{})
-	if err != nil || r.Identical || len(r.Differences) == 0 || r.Note == "" {
-		t.Fatalf("%+v %v", r, err)
-	}
-	for id, change := range map[string]func(*store.Decision){
-		"engine":    func(d *store.Decision) { d.Engine = "v9.0.0" },
-		"semantics": func(d *store.Decision) { d.Semantics = "v1.99.0" },
-	} {
-		put(id, change)
-		got, err := h.Get(t.Context(), id)
-		if err != nil || got.Note == "" || got.DigestAgrees || got.Node != a.Node {
-			t.Errorf("%s: %+v %v", id, got, err)
-		}
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || r.Note == "" || !r.Identical {
-			t.Errorf("%s: %+v %v", id, r, err)
-		}
-	}
-}
-
-func TestDecidedOnIsKept(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	decide(t, h, Question{Pod: pod(t, "w", "")})
-	upload(t, h, node(t, "n1", 4))
-	upload(t, h, node(t, "n2", 4))
-	if err := h.m.Delete(t.Context(), "default", 1); !errors.Is(err, store.ErrInUse) {
-		t.Fatalf("a revision that a decision refers to: %v", err)
-	}
-	if err := h.m.Delete(t.Context(), "default", 2); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// FuzzInput reads any bytes as a record's input: an error, or an input that
-// reads the same when written again.
-func FuzzInput(f *testing.F) {
-	for _, in := range []string{"", "{}", `{"v":1}`, `{"v":1,"only":{"bits":"AAE="}}`, `{"v":1,"pod":{"kind":"Pod"},"nodes":[{}],"bind":"n1"}`, "\x28\xb5\x2f\xfd"} {
-		f.Add([]byte(in))
-	}
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		in, err := decodeInput(payload)
-		if err != nil {
-			return
-		}
-		again, err := in.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := decodeInput(again)
-		if err != nil || text(t, back) != text(t, in) {
-			t.Fatalf("%v: %s, not %s", err, text(t, back), text(t, in))
-		}
-	})
 }
