@@ -1,0 +1,35 @@
+package wire
+
+// maxNesting is the depth at which encoding/json gives up; no setting goes beyond it.
+const maxNesting = 10000
+
+// Limits bounds what a body may hold. A zero field sets no bound (Depth then is 10,000). Exceeding one gives a
+// *LimitError that names it.
+type Limits struct {
+	// Bytes bounds the body's length.
+	Bytes int
+	// Depth bounds the nesting of objects and arrays; the outermost object is depth 1.
+	Depth int
+	// Tokens bounds the number of keys and values; an object or array is one value more than what is in it.
+	Tokens int
+	// Names bounds NodeNames.
+	Names int
+	// Nodes bounds the items of Nodes, and the nodes of a preemption.
+	Nodes int
+	// VictimsPerNode bounds the victims of one node, Victims those of all nodes of a preemption.
+	VictimsPerNode int
+	Victims        int
+}
+
+// FilterLimits are the bounds /filter and /prioritize start with, wide enough for Nodes mode.
+func FilterLimits() Limits {
+	return Limits{Bytes: 128 << 20, Depth: 64, Tokens: 5_000_000, Names: 15_000, Nodes: 5_000}
+}
+
+// PreemptLimits are the bounds /preempt starts with.
+func PreemptLimits() Limits {
+	return Limits{Bytes: 16 << 20, Depth: 64, Tokens: 1_000_000, Nodes: 5_000, VictimsPerNode: 110, Victims: 50_000}
+}
+
+// BindLimits are the bounds /bind starts with.
+func BindLimits() Limits { return Limits{Bytes: 16 << 10, Depth: 8, Tokens: 100} }
