@@ -96,16 +96,18 @@ func build(k *kind, src []byte, path func() string, scratch *[]byte) (Object, er
 		return Object{}, inPath(&SyntaxError{Offset: -1, Msg: "a string isn't UTF-8"}, path())
 	}
 	v := k.alloc()
-	if err := json.Unmarshal(pruned, v); err != nil {
-		h, herr := readHeader(src)
-		if herr != nil {
-			return Object{}, inPath(herr, path())
+	errs, err := unmarshal(pruned, v)
+	if err != nil {
+		if errs = locate(pruned, v); len(errs) == 0 {
+			errs = field.ErrorList{field.Invalid(field.NewPath("metadata"), "", err.Error())}
+		}
+	}
+	if len(errs) > 0 {
+		h, err := readHeader(src)
+		if err != nil {
+			return Object{}, inPath(err, path())
 		}
 		h.Kind = k.name
-		errs := locate(pruned, v)
-		if len(errs) == 0 {
-			errs = field.ErrorList{field.Invalid(field.NewPath(""), "", err.Error())}
-		}
 		return Object{}, &InvalidError{Key: h.key(k), Path: path(), Errors: errs}
 	}
 	return k.finish(v, path)

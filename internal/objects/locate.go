@@ -16,12 +16,17 @@ import (
 // decoded into v, since its own errors don't say where a malformed quantity
 // or time is. It is slow, and runs only where something is wrong.
 func locate(doc []byte, v any) field.ErrorList {
-	return locateIn(doc, reflect.TypeOf(v).Elem(), nil)
+	return locateIn(doc, reflect.TypeOf(v).Elem(), nil, attempt)
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-func locateIn(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorList {
+// leafFunc judges one value of a document by itself.
+type leafFunc func(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorList
+
+// locateIn walks a document along a type and puts each leaf, and each value of
+// the wrong shape, to leaf.
+func locateIn(raw json.RawMessage, t reflect.Type, path *field.Path, leaf leafFunc) field.ErrorList {
 	if bytes.Equal(raw, []byte("null")) {
 		return nil
 	}
@@ -29,39 +34,39 @@ func locateIn(raw json.RawMessage, t reflect.Type, path *field.Path) field.Error
 		t = t.Elem()
 	}
 	if reflect.PointerTo(t).Implements(unmarshaler) {
-		return attempt(raw, t, path)
+		return leaf(raw, t, path)
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return locateStruct(raw, t, path)
+		return locateStruct(raw, t, path, leaf)
 	case reflect.Slice:
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
-			return attempt(raw, t, path)
+			return leaf(raw, t, path)
 		}
 		var errs field.ErrorList
 		for i, item := range items {
-			errs = append(errs, locateIn(item, t.Elem(), path.Index(i))...)
+			errs = append(errs, locateIn(item, t.Elem(), path.Index(i), leaf)...)
 		}
 		return errs
 	case reflect.Map:
 		var items map[string]json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
-			return attempt(raw, t, path)
+			return leaf(raw, t, path)
 		}
 		var errs field.ErrorList
 		for _, key := range slices.Sorted(maps.Keys(items)) {
-			errs = append(errs, locateIn(items[key], t.Elem(), path.Key(key))...)
+			errs = append(errs, locateIn(items[key], t.Elem(), path.Key(key), leaf)...)
 		}
 		return errs
 	}
-	return attempt(raw, t, path)
+	return leaf(raw, t, path)
 }
 
-func locateStruct(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorList {
+func locateStruct(raw json.RawMessage, t reflect.Type, path *field.Path, leaf leafFunc) field.ErrorList {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
-		return attempt(raw, t, path)
+		return leaf(raw, t, path)
 	}
 	var errs field.ErrorList
 	for i := range t.NumField() {
@@ -69,11 +74,11 @@ func locateStruct(raw json.RawMessage, t reflect.Type, path *field.Path) field.E
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case name == "" && f.Anonymous:
-			errs = append(errs, locateStruct(raw, f.Type, path)...)
+			errs = append(errs, locateStruct(raw, f.Type, path, leaf)...)
 		case name == "" || name == "-":
 		default:
 			if member, ok := members[name]; ok {
-				errs = append(errs, locateIn(member, f.Type, path.Child(name))...)
+				errs = append(errs, locateIn(member, f.Type, path.Child(name), leaf)...)
 			}
 		}
 	}

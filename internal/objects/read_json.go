@@ -134,7 +134,7 @@ func (in *intake) object(s *scanner, within listOf, depth int) error {
 			return err
 		}
 	}
-	if s.mark >= 0 && s.pos-s.mark > in.lim.MaxObjectBytes {
+	if s.mark >= 0 && s.pos-s.mark > s.lim.MaxObjectBytes {
 		return s.tooLarge()
 	}
 	mark := s.mark

@@ -124,6 +124,9 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 		if len(bytes.TrimSpace(item)) == 0 {
 			return nil
 		}
+		if len(item) > y.lim.MaxObjectBytes {
+			return y.tooLarge()
+		}
 		err := y.convert(item, itemStart, self)
 		y.path[len(y.path)-1]++
 		return err
@@ -199,6 +202,10 @@ func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
 		return &SyntaxError{Offset: start, Msg: y.where() + " isn't an object"}
 	}
 	err = y.value(s, js[0], within, len(y.path))
+	var limit *LimitError
+	if errors.As(err, &limit) && limit.Limit == limitObjectBytes {
+		return y.tooLarge()
+	}
 	var syntax *SyntaxError
 	if errors.As(err, &syntax) {
 		return &SyntaxError{Offset: start, Msg: syntax.Msg} // offsets in the JSON mean nothing to anyone

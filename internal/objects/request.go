@@ -2,7 +2,6 @@ package objects
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -109,7 +108,11 @@ func FromCanonical(kindName string, js []byte) (Object, error) {
 		return Object{}, fmt.Errorf("decode canonical object: kind %q isn't kept", kindName)
 	}
 	v := k.alloc()
-	if err := json.Unmarshal(js, v); err != nil {
+	errs, err := unmarshal(js, v)
+	if err == nil && len(errs) > 0 {
+		err = errs.ToAggregate()
+	}
+	if err != nil {
 		return Object{}, fmt.Errorf("decode canonical %s: %w", kindName, err)
 	}
 	key := Key{Kind: kindName, Namespace: v.GetNamespace(), Name: v.GetName()}
