@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/handlers"
+	"berth/internal/profiles"
+)
+
+// settings are everything that can be set of a server.
+type settings struct {
+	Listen          string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
+	Insecure        bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
+	ReadyFile       string        `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
+	DataDir         string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
+	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store; not supported in this version."`
+	Config          string        `placeholder:"FILE" help:"KubeSchedulerConfiguration to decide under; without it upstream's default."`
+	LogLevel        string        `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
+	LogFormat       string        `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
+	OTLPEndpoint    string        `name:"otlp-endpoint" placeholder:"URL" help:"Where to send traces by OTLP over HTTP; without it none are sent."`
+	AutoMemory      bool          `default:"true" negatable:"" help:"Take the memory limit from the container, at 90 percent, where GOMEMLIMIT is not set."`
+	ShutdownTimeout time.Duration `default:"30s" help:"How long calls on their way may take to end."`
+	CheckpointEvery int           `default:"500" help:"Changes after which a whole state is written."`
+
+	Limits handlers.Limits `embed:"" group:"limits"`
+}
+
+// validate checks the settings; its messages name the flags.
+func (s *settings) validate() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if s.DatabaseURL != "" {
+		fail("--database-url (or DATABASE_URL): Postgres is not supported in this version; leave it unset to use the embedded store in --data-dir")
+	}
+	if err := s.checkListen(); err != nil {
+		errs = append(errs, err)
+	}
+	if s.DataDir == "" {
+		fail("--data-dir must not be empty")
+	}
+	if s.OTLPEndpoint != "" {
+		if u, err := url.Parse(s.OTLPEndpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			fail("--otlp-endpoint must be an http or https URL, such as http://localhost:4318")
+		}
+	}
+	if s.ShutdownTimeout <= 0 {
+		fail("--shutdown-timeout must be above zero")
+	}
+	if s.CheckpointEvery <= 0 {
+		fail("--checkpoint-every must be above zero")
+	}
+	if err := s.Limits.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// checkListen keeps an unprotected server off the network unless that is asked for in so many words.
+func (s *settings) checkListen() error {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen %q is not HOST:PORT", s.Listen)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
+		return fmt.Errorf("--listen %q: %q is no port", s.Listen, port)
+	}
+	if s.Insecure || host == "localhost" {
+		return nil
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("--listen %s can be reached from outside, and this version has neither TLS nor authentication: add --insecure to do so all the same", s.Listen)
+	}
+	return nil
+}
+
+// profiles reads the scheduler's configuration.
+func (s *settings) profiles() ([]*engine.Profile, error) {
+	if s.Config == "" {
+		return profiles.Default(), nil
+	}
+	raw, err := os.ReadFile(s.Config)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	list, err := profiles.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
+	}
+	return list, nil
+}

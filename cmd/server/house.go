@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/store/commit"
+	"berth/internal/store/sqlite"
+)
+
+// house is the rooms behind the API, open and wired.
+type house struct {
+	store    *sqlite.Store
+	group    *commit.Group
+	clusters *cluster.Manager
+	log      *audit.Log
+}
+
+// queueCapacity is how many records may wait for the disk.
+const queueCapacity = 4096
+
+func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, observe func(int, time.Duration, error), log *slog.Logger) (*house, error) {
+	st, err := sqlite.Open(ctx, s.DataDir, sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	h := &house{store: st, group: commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})}
+	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, h.close(ctx))
+	}
+	h.log = audit.New(h.clusters, st, profiles, audit.Options{Log: log})
+	return h, nil
+}
+
+// close ends the rooms in the order in which they use each other: nothing that was accepted is lost.
+func (h *house) close(ctx context.Context) error {
+	var errs []error
+	if h.clusters != nil {
+		errs = append(errs, named("end writes", h.clusters.Close()))
+	}
+	errs = append(errs, named("flush records", h.group.Close(ctx)), named("close store", h.store.Close()))
+	return errors.Join(errs...)
+}
+
+func named(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

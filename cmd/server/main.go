@@ -1,0 +1,77 @@
+// Command server runs berth: scheduling decisions as a service, over an embedded store. Without a subcommand it serves.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line. Each flag is also an environment variable: BERTH_ and its name in upper case.
+type cli struct {
+	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve (the default)."`
+	Migrate migrateCmd `cmd:"" help:"Bring the store's schema up or down, or say where it stands. The server itself migrates up when it starts."`
+	Replay  replayCmd  `cmd:"" help:"Answer a recorded decision again. Exit 0: identical, 2: different, 1: it failed."`
+	Config  configCmd  `cmd:"" help:"Look at the configuration."`
+	Version versionCmd `cmd:"" help:"Say which version this is."`
+}
+
+const about = `Scheduling decisions with Kubernetes v1.36 semantics: explained, recorded, replayable.
+
+Examples:
+  server                                     serve on 127.0.0.1:8080, records in ./data
+  server --listen 127.0.0.1:0 --ready-file r serve on a free port and write it to r
+  server replay 01938f3e-…                   answer a recorded decision again
+
+Flags win over environment variables (BERTH_LISTEN is --listen), those over defaults.`
+
+// exitCode is an error that says with which code to end; its message, if any, was printed.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main without the process: it gives the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	var c cli
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case exitCode: // kong printed help and wants to end
+			code = int(p)
+		default:
+			panic(p)
+		}
+	}()
+	parser, err := kong.New(&c, kong.Name("server"), kong.Description(about), kong.DefaultEnvars("BERTH"), kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exitCode(code)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.ExplicitGroups([]kong.Group{{Key: "limits", Title: "Limits (each refusal names its limit):"}}),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(streams{stdout, stderr}))
+	if err != nil {
+		fmt.Fprintln(stderr, "server:", err)
+		return 1
+	}
+	k, err := parser.Parse(args)
+	if err == nil {
+		err = k.Run()
+	}
+	var ended exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &ended):
+		return int(ended)
+	}
+	fmt.Fprintln(stderr, "server:", err)
+	return 1
+}
+
+// streams are where data and everything else go.
+type streams struct{ out, err io.Writer }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"berth/internal/audit"
+)
+
+type replayCmd struct {
+	ID      string `arg:"" help:"The decision's id."`
+	Server  string `placeholder:"URL" help:"Ask a running server, such as http://127.0.0.1:8080, instead of opening --data-dir."`
+	DataDir string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
+	Config  string `placeholder:"FILE" help:"The server's KubeSchedulerConfiguration."`
+}
+
+// Run replays and prints the outcome as JSON. A difference ends with code 2.
+func (c *replayCmd) Run(ctx context.Context, s streams) error {
+	replay := c.local
+	if c.Server != "" {
+		replay = c.remote
+	}
+	out, err := replay(ctx, s)
+	if err != nil {
+		return err
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, out, "", "  "); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if _, err := fmt.Fprintln(s.out, strings.TrimSpace(pretty.String())); err != nil {
+		return err
+	}
+	var verdict struct {
+		Identical bool `json:"identical"`
+	}
+	if err := json.Unmarshal(out, &verdict); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if !verdict.Identical {
+		fmt.Fprintln(s.err, "different")
+		return exitCode(2)
+	}
+	fmt.Fprintln(s.err, "identical")
+	return nil
+}
+
+func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error) {
+	set := &settings{DataDir: c.DataDir, Config: c.Config}
+	schedulers, err := set.profiles()
+	if err != nil {
+		return nil, err
+	}
+	rooms, err := openHouse(ctx, set, schedulers, nil, newLogger(s.err, "auto", "warn"))
+	if err != nil {
+		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
+	}
+	defer func() { err = errors.Join(err, rooms.close(ctx)) }()
+	r, err := rooms.log.Replay(ctx, c.ID, audit.Overrides{})
+	if err != nil {
+		return nil, err
+	}
+	if r.Differences == nil {
+		r.Differences = []audit.Difference{}
+	}
+	return json.Marshal(r)
+}
+
+func (c *replayCmd) remote(ctx context.Context, _ streams) ([]byte, error) {
+	base, err := url.Parse(c.Server)
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("--server %q is no URL", c.Server)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath("v1", "decisions", c.ID, "replay").String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("--server: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<30))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		var p struct {
+			Detail string `json:"detail"`
+		}
+		_ = json.Unmarshal(body, &p) // whatever it is, the status is told
+		return nil, fmt.Errorf("the server answered %s: %s", resp.Status, p.Detail)
+	}
+	return body, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"berth/internal/engine"
+)
+
+// telemetry is where figures and traces go.
+type telemetry struct {
+	meter   metric.Meter
+	tracer  trace.TracerProvider // nil: traces go nowhere
+	handler http.Handler
+	closers []func(context.Context) error
+}
+
+func newTelemetry(ctx context.Context, otlp string) (*telemetry, error) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
+	if err != nil {
+		return nil, fmt.Errorf("make metrics: %w", err)
+	}
+	about := resource.NewSchemaless(attribute.String("service.name", "berth"), attribute.String("service.version", engine.Version))
+	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about))
+	t := &telemetry{
+		meter: provider.Meter("berth"), handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		closers: []func(context.Context) error{provider.Shutdown},
+	}
+	v := buildVersion()
+	_, err = t.meter.Int64ObservableGauge("berth.build_info", metric.WithDescription("What runs here; always 1."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(1, metric.WithAttributes(attribute.String("version", v.Version), attribute.String("revision", v.Commit),
+				attribute.String("goversion", runtime.Version()), attribute.String("semantics", engine.Semantics)))
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("make metrics: %w", err)
+	}
+	if otlp == "" {
+		return t, nil
+	}
+	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(otlp))
+	if err != nil {
+		return nil, fmt.Errorf("--otlp-endpoint: %w", err)
+	}
+	traces := sdktrace.NewTracerProvider(sdktrace.WithBatcher(spans), sdktrace.WithResource(about))
+	t.tracer, t.closers = traces, append(t.closers, traces.Shutdown)
+	return t, nil
+}
+
+// close sends what is left.
+func (t *telemetry) close(ctx context.Context) error {
+	var errs []error
+	for _, f := range t.closers {
+		errs = append(errs, f(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// queue is what is known of records on their way to the store.
+type queue interface{ Depth() int }
+
+// watchQueue shows how full the queue of records is.
+func (t *telemetry) watchQueue(q queue, capacity int) error {
+	length, err := t.meter.Int64ObservableGauge("berth.audit.queue.length", metric.WithDescription("Records that wait to be written."))
+	if err != nil {
+		return err
+	}
+	size, err := t.meter.Int64ObservableGauge("berth.audit.queue.capacity", metric.WithDescription("Records that may wait."))
+	if err != nil {
+		return err
+	}
+	_, err = t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(length, int64(q.Depth()))
+		o.ObserveInt64(size, int64(capacity))
+		return nil
+	}, length, size)
+	return err
+}
+
+// observeBatches gives the function that counts what the store wrote.
+func (t *telemetry) observeBatches() (func(entries int, took time.Duration, err error), error) {
+	records, err1 := t.meter.Int64Counter("berth.audit.records", metric.WithDescription("Records written, by result."))
+	took, err2 := t.meter.Float64Histogram("berth.store.operation.duration", metric.WithUnit("s"), metric.WithDescription("Time to write a batch of records."),
+		metric.WithExplicitBucketBoundaries(1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 0.5, 1, 2.5))
+	failures, err3 := t.meter.Int64Counter("berth.store.errors", metric.WithDescription("Batches that the store refused or failed."))
+	appending := metric.WithAttributes(attribute.String("backend", "sqlite"), attribute.String("operation", "append"))
+	return func(entries int, d time.Duration, err error) {
+		result := "written"
+		if err != nil {
+			result = "failed"
+			failures.Add(context.Background(), 1, appending)
+		}
+		records.Add(context.Background(), int64(entries), metric.WithAttributes(attribute.String("result", result)))
+		took.Record(context.Background(), d.Seconds(), appending)
+	}, errors.Join(err1, err2, err3)
+}
