@@ -184,7 +184,14 @@ func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) 
 				}
 			}
 		}
-		t.NamespaceSelector = labels.Nothing()
+		// Upstream leaves the selector in place and then asks it about pods without
+		// their namespace's labels, so one that is content with no labels at all
+		// (DoesNotExist, NotIn) selects every namespace.
+		if t.NamespaceSelector.Matches(labels.Set{}) {
+			t.NamespaceSelector = labels.Everything()
+		} else {
+			t.NamespaceSelector = labels.Nothing()
+		}
 	}
 	q.terms = terms
 	q.Request = incomingRequest(s.t, pod)
