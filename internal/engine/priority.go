@@ -12,36 +12,41 @@ var systemClasses = map[string]int32{
 	"system-node-critical":    2000001000,
 }
 
+// Admitted is what admission writes into a pod for its class.
+type Admitted struct {
+	Priority int32
+	// Policy is the class's preemptionPolicy; nil where it has none.
+	Policy *corev1.PreemptionPolicy
+}
+
 // ResolvePriority gives the priority that admission would give a pod: its own
 // where it has one, else its class's, else the default class's, else 0. ok is
 // false for a class that nobody knows. extra is asked for classes that the
 // snapshot lacks; it may be nil, and it is asked for the name "" where the
 // snapshot has no default class
 // (plugin/pkg/admission/priority admission.go admitPod).
-func (s *State) ResolvePriority(pod *corev1.Pod, extra func(name string) *schedulingv1.PriorityClass) (priority int32, ok bool) {
+func (s *State) ResolvePriority(pod *corev1.Pod, extra func(name string) *schedulingv1.PriorityClass) (a Admitted, ok bool) {
 	if pod.Spec.Priority != nil {
-		return *pod.Spec.Priority, true
+		return Admitted{*pod.Spec.Priority, pod.Spec.PreemptionPolicy}, true
 	}
-	return s.classPriority(pod.Spec.PriorityClassName, extra)
+	return s.ofClass(pod.Spec.PriorityClassName, extra)
 }
 
-func (s *State) classPriority(name string, extra func(string) *schedulingv1.PriorityClass) (int32, bool) {
-	var c *schedulingv1.PriorityClass
+func (s *State) ofClass(name string, extra func(string) *schedulingv1.PriorityClass) (Admitted, bool) {
+	c := s.classes[name]
 	if name == "" {
 		c = s.GlobalDefaultClass()
-	} else {
-		c = s.classes[name]
 	}
 	if c == nil && extra != nil {
 		c = extra(name)
 	}
 	if c != nil {
-		return c.Value, true
+		return Admitted{c.Value, c.PreemptionPolicy}, true
 	}
 	if v, ok := systemClasses[name]; ok {
-		return v, true
+		return Admitted{Priority: v}, true
 	}
-	return 0, name == ""
+	return Admitted{}, name == ""
 }
 
 // PriorityOf gives a known pod's priority. A pod that came without one has that
@@ -50,6 +55,6 @@ func (s *State) PriorityOf(p *Pod) int32 {
 	if p.hasPriority {
 		return p.Priority
 	}
-	n, _ := s.classPriority(p.className, nil)
-	return n
+	a, _ := s.ofClass(p.className, nil)
+	return a.Priority
 }

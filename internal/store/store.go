@@ -17,8 +17,12 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict says that a revision's parent is no longer the newest.
 	ErrConflict = errors.New("conflict: not the newest revision")
-	// ErrInUse says that decisions refer to the revision that was to be deleted.
+	// ErrInUse says that decisions refer to the revision that was to be deleted,
+	// or that a later revision still needs its change.
 	ErrInUse = errors.New("in use: decisions refer to it")
+	// ErrInvalid says that an entry cannot be stored as it is; the error that
+	// wraps it names the field.
+	ErrInvalid = errors.New("invalid record")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store is closed")
 )
@@ -27,7 +31,8 @@ var (
 // by one within a cluster. Token is unique to the write; ParentToken is the
 // Token of Number-1 (empty for the first), and a revision is accepted only if
 // the stored parent bears it and is the newest, which makes chains of
-// pipelined writes safe.
+// pipelined writes safe. Writing a revision again with the Number and Token
+// that are stored is a no-op, so that a retry after a lost answer is safe.
 type Revision struct {
 	Cluster     string
 	Number      int64
@@ -85,7 +90,7 @@ type Decision struct {
 	// Input is what a replay needs beside the revision: pod, candidates,
 	// options, overlaid nodes, configuration. Opaque.
 	Input []byte
-	// Failures and Scores are written to tables of their own for SQL.
+	// Failures, Scores and Victims are shown as rows of their own to SQL.
 	Failures []Failure
 	Scores   []Score
 	Victims  []Victim
@@ -97,6 +102,10 @@ type Failure struct {
 	Code   string
 	Reason string
 	Nodes  int
+	// Names names the rejected nodes as far as the caller keeps them, which may
+	// be few or none: Nodes is the truth. It lets SQL answer "who was rejected
+	// on node x" where it is kept.
+	Names []string
 }
 
 // Score is one of the best nodes: Rank 1 is the best.
@@ -104,7 +113,7 @@ type Score struct {
 	Rank  int
 	Node  string
 	Total int64
-	// Plugins is JSON: [{plugin, raw, normalized, weight, weighted}].
+	// Plugins is JSON: [{plugin, raw, normalized, weight, weighted}], or nil.
 	Plugins []byte
 }
 
@@ -125,14 +134,18 @@ type Profile struct {
 }
 
 // Entry is written whole or not at all: a revision (with its checkpoint), a
-// decision, or a decision together with the revision that its bind made.
+// decision, or a decision together with the revision that its bind made. The
+// caller leaves it alone from handing it over until the write has ended.
 type Entry struct {
 	Revision   *Revision
 	Checkpoint *Checkpoint
 	Profile    *Profile
 	Decision   *Decision
-	// Err is set by Append to ErrConflict where this entry was refused; the
-	// other entries of the batch are written all the same.
+	// Err is set by Append where this entry was refused, while the other
+	// entries of the batch are written all the same. ErrConflict: its revision
+	// does not follow the newest, or its decision is stored already without
+	// it. ErrNotFound: its decision refers to a revision (not 0) that is not
+	// stored, and so could never be replayed. ErrInvalid: see Entry.Validate.
 	Err error
 }
 
@@ -142,7 +155,8 @@ type Writer interface {
 	// are durable. A returned error means that nothing of the batch was
 	// written. A refused revision sets its Entry's Err, and so do later entries
 	// of the batch whose ParentToken it bears. Writing a decision again with
-	// the same ID is a no-op, so that a retry after a lost answer is safe.
+	// the same ID is a no-op, so that a retry after a lost answer is safe. A
+	// ctx that ends before the commit begins undoes the whole batch.
 	Append(ctx context.Context, entries []*Entry) error
 }
 
@@ -152,21 +166,27 @@ type Revisions interface {
 	Newest(ctx context.Context, cluster string) (*Revision, error)
 	// Revision gives one revision.
 	Revision(ctx context.Context, cluster string, number int64) (*Revision, error)
-	// RevisionsAfter lists up to limit revisions with Number > after, ascending.
+	// RevisionsAfter lists up to limit (0: all) revisions with Number > after,
+	// ascending; an unknown cluster has none.
 	RevisionsAfter(ctx context.Context, cluster string, after int64, limit int) ([]*Revision, error)
-	// ListRevisions lists newest first, those with Number < before (0: all).
+	// ListRevisions lists newest first, those with Number < before (0: all), up
+	// to limit (0: all).
 	ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error)
 	// CheckpointAt gives the newest checkpoint with Number <= number.
 	CheckpointAt(ctx context.Context, cluster string, number int64) (*Checkpoint, error)
-	// PutCheckpoint adds a checkpoint to a revision that exists.
+	// PutCheckpoint adds a checkpoint to a revision that exists (ErrNotFound);
+	// one that is there already stays.
 	PutCheckpoint(ctx context.Context, c *Checkpoint) error
-	// DeleteRevision removes a revision that no decision refers to (ErrInUse),
-	// that is not the newest (ErrConflict), and on whose change no later
-	// revision depends: the caller checkpoints the following one before.
+	// DeleteRevision removes a revision with its checkpoint if no decision
+	// refers to it as the state decided on or the one that its bind made
+	// (ErrInUse), it is not the newest (ErrConflict), and no later revision
+	// depends on its change (ErrInUse): the caller checkpoints the following
+	// one before.
 	DeleteRevision(ctx context.Context, cluster string, number int64) error
 	// Clusters lists the clusters that have revisions, by name.
 	Clusters(ctx context.Context) ([]ClusterInfo, error)
-	// DeleteCluster removes a cluster with everything in it.
+	// DeleteCluster removes a cluster with everything in it; ErrNotFound where
+	// nothing of it is stored. Profiles belong to no cluster and stay.
 	DeleteCluster(ctx context.Context, cluster string) error
 }
 
@@ -179,7 +199,8 @@ type ClusterInfo struct {
 	CreatedAt time.Time // of the newest revision
 }
 
-// DecisionFilter selects decisions; zero fields do not limit.
+// DecisionFilter selects decisions; zero fields do not limit. Strings match
+// whole and byte for byte.
 type DecisionFilter struct {
 	Cluster, Namespace, Pod, Node, Outcome, Verb string
 	Since, Until                                 time.Time // since inclusive, until exclusive
@@ -193,7 +214,8 @@ type DecisionFilter struct {
 type Decisions interface {
 	// Decision gives one record whole; ErrNotFound without one.
 	Decision(ctx context.Context, id string) (*Decision, error)
-	// ListDecisions lists newest first, without Input, Failures, Scores and Victims.
+	// ListDecisions lists newest first, by CreatedAt and among equals by ID in
+	// byte order, without Input, Failures, Scores and Victims.
 	ListDecisions(ctx context.Context, f DecisionFilter) ([]*Decision, error)
 }
 
@@ -211,6 +233,7 @@ type Store interface {
 	Profiles
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
-	// Close releases the store; calls after it give ErrClosed.
+	// Close waits for the write under way and releases the store; calls after
+	// it give ErrClosed, but Close itself may be called again.
 	Close() error
 }

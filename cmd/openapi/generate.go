@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"path/filepath"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi2"
+	"github.com/getkin/kin-openapi/openapi2conv"
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/swaggo/swag"
+	"sigs.k8s.io/yaml"
+)
+
+// sources are the packages whose annotations and types make the description.
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/audit", "internal/cluster", "internal/engine", "internal/objects"}
+
+// generate gives the description as bytes: the same sources, the same bytes.
+func generate(root string) ([]byte, error) {
+	p := swag.New(swag.SetDebugger(log.New(io.Discard, "", 0)), swag.ParseUsingGoList(false))
+	p.PropNamingStrategy = swag.CamelCase
+	dirs := make([]string, len(sources))
+	for i, s := range sources {
+		dirs[i] = filepath.Join(root, filepath.FromSlash(s))
+	}
+	if err := p.ParseAPIMultiSearchDir(dirs, "main.go", 0); err != nil {
+		return nil, fmt.Errorf("read annotations: %w", err)
+	}
+	js, err := json.Marshal(p.GetSwagger())
+	if err != nil {
+		return nil, fmt.Errorf("encode Swagger 2.0: %w", err)
+	}
+	var v2 openapi2.T
+	if err := json.Unmarshal(js, &v2); err != nil {
+		return nil, fmt.Errorf("decode Swagger 2.0: %w", err)
+	}
+	v3, err := openapi2conv.ToV3(&v2)
+	if err != nil {
+		return nil, fmt.Errorf("convert to OpenAPI 3: %w", err)
+	}
+	patch(v3)
+	if js, err = v3.MarshalJSON(); err != nil {
+		return nil, fmt.Errorf("encode OpenAPI 3: %w", err)
+	}
+	read, err := openapi3.NewLoader().LoadFromData(js)
+	if err != nil {
+		return nil, fmt.Errorf("read the description back: %w", err)
+	}
+	if err := read.Validate(context.Background()); err != nil {
+		return nil, fmt.Errorf("the description is not valid: %w", err)
+	}
+	text, err := yaml.JSONToYAML(js)
+	if err != nil {
+		return nil, fmt.Errorf("write YAML: %w", err)
+	}
+	return append([]byte("# Written by cmd/openapi from the handlers' annotations; do not edit.\n"), text...), nil
+}
+
+// patch mends what Swagger 2.0 cannot say.
+func patch(doc *openapi3.T) {
+	doc.OpenAPI = "3.0.3"
+	doc.Servers = nil
+	for path, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			patchParameters(path, op)
+			for status, resp := range op.Responses.Map() {
+				patchResponse(status, resp)
+			}
+		}
+	}
+	// A configuration may be an object or YAML in a string.
+	for _, name := range []string{"DecisionRequest", "ReplayRequest"} {
+		if s := doc.Components.Schemas[name]; s != nil {
+			config := s.Value.Properties["config"]
+			config.Value = &openapi3.Schema{
+				Description: config.Value.Description,
+				OneOf:       openapi3.SchemaRefs{openapi3.NewObjectSchema().NewRef(), openapi3.NewStringSchema().NewRef()},
+			}
+		}
+	}
+	// What was recorded and replayed may be any value, or be missing.
+	if s := doc.Components.Schemas["audit.Difference"]; s != nil {
+		for _, name := range []string{"recorded", "replayed"} {
+			s.Value.Properties[name].Value = &openapi3.Schema{Nullable: true, Description: "any value; null where it is absent"}
+		}
+	}
+}
+
+// patchParameters drops path parameters that a path does not have: the extender's verbs are described once for both
+// their paths.
+func patchParameters(path string, op *openapi3.Operation) {
+	kept := openapi3.Parameters{}
+	for _, p := range op.Parameters {
+		if p.Value.In != openapi3.ParameterInPath || strings.Contains(path, "{"+p.Value.Name+"}") {
+			kept = append(kept, p)
+		}
+	}
+	op.Parameters = kept
+}
+
+// patchResponse gives problems their media type and names the header that every answer carries.
+func patchResponse(_ string, resp *openapi3.ResponseRef) {
+	const problem = "#/components/schemas/Problem"
+	for _, media := range resp.Value.Content {
+		if media.Schema != nil && media.Schema.Ref == problem {
+			resp.Value.Content = openapi3.Content{"application/problem+json": &openapi3.MediaType{Schema: &openapi3.SchemaRef{Ref: problem}}}
+			break
+		}
+	}
+	if resp.Value.Headers == nil {
+		resp.Value.Headers = openapi3.Headers{}
+	}
+	resp.Value.Headers["X-Request-Id"] = &openapi3.HeaderRef{Value: &openapi3.Header{Parameter: openapi3.Parameter{
+		Description: "names the request in logs", Schema: openapi3.NewStringSchema().NewRef(),
+	}}}
+}

@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+// Answer is a decision as it is handed out: whose, when and on what, and the
+// engine's explanation.
+type Answer struct {
+	ID        string    `json:"id,omitempty"`
+	Cluster   string    `json:"cluster"`
+	Snapshot  string    `json:"snapshot"`
+	Profile   string    `json:"profile"`
+	Engine    string    `json:"engine"`
+	Semantics string    `json:"semantics"`
+	CreatedAt time.Time `json:"createdAt"`
+	Verb      string    `json:"verb"`
+	Pod       PodRef    `json:"pod"`
+	engine.Decision
+	// BoundSnapshot is the revision that a bind made.
+	BoundSnapshot  string `json:"boundSnapshot,omitempty"`
+	ProfileDigest  string `json:"profileDigest"`
+	SnapshotDigest string `json:"snapshotDigest"`
+	PodDigest      string `json:"podDigest"`
+	DurationMicros int64  `json:"durationMicros"`
+}
+
+// PodRef names a pod.
+type PodRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+// Recorded is a stored decision: the answer given again from its record, and
+// whether it is the one that was given then.
+type Recorded struct {
+	Answer
+	DigestAgrees   bool   `json:"digestAgrees"`
+	RecordedDigest string `json:"recordedDigest"`
+	// Note says why the answer could not be worked out again, or why it may
+	// differ.
+	Note string `json:"note,omitempty"`
+}
+
+// Row is a decision in a list.
+type Row struct {
+	ID             string    `json:"id"`
+	Cluster        string    `json:"cluster"`
+	Snapshot       string    `json:"snapshot"`
+	Verb           string    `json:"verb"`
+	CreatedAt      time.Time `json:"createdAt"`
+	Pod            PodRef    `json:"pod"`
+	Profile        string    `json:"profile"`
+	Engine         string    `json:"engine"`
+	Semantics      string    `json:"semantics"`
+	Priority       int32     `json:"priority"`
+	Outcome        string    `json:"outcome"`
+	Node           string    `json:"node,omitempty"`
+	NominatedNode  string    `json:"nominatedNode,omitempty"`
+	Message        string    `json:"message"`
+	Counts         RowCounts `json:"counts"`
+	BoundSnapshot  string    `json:"boundSnapshot,omitempty"`
+	Digest         string    `json:"digest"`
+	DurationMicros int64     `json:"durationMicros"`
+}
+
+// RowCounts are numbers of nodes.
+type RowCounts = engine.Counts
+
+// describe stamps an answer from its record.
+func describe(d *store.Decision, ans *Answer) {
+	ans.ID, ans.Cluster, ans.Snapshot = d.ID, d.Cluster, formatID(d.Cluster, d.Revision)
+	ans.Profile, ans.Engine, ans.Semantics = d.Profile, d.Engine, d.Semantics
+	ans.CreatedAt, ans.Verb = d.CreatedAt.UTC(), d.Verb
+	ans.Pod = PodRef{d.Namespace, d.Pod, d.PodUID}
+	if d.BoundRevision > 0 {
+		ans.BoundSnapshot = formatID(d.Cluster, d.BoundRevision)
+	}
+	ans.ProfileDigest, ans.SnapshotDigest, ans.PodDigest = d.ProfileDigest, d.SnapshotDigest, d.PodDigest
+	ans.DurationMicros = d.DurationMicros
+}
+
+// fromColumns gives what a record says of itself, without working anything out.
+func fromColumns(d *store.Decision) Answer {
+	ans := Answer{Decision: engine.Decision{
+		Outcome: engine.Outcome(d.Outcome), Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
+		Priority: d.Priority, Counts: engine.Counts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest,
+	}}
+	for _, f := range d.Failures {
+		ans.Failures = append(ans.Failures, engine.FailureCount{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes})
+	}
+	describe(d, &ans)
+	return ans
+}
+
+func rowOf(d *store.Decision) *Row {
+	r := &Row{
+		ID: d.ID, Cluster: d.Cluster, Snapshot: formatID(d.Cluster, d.Revision), Verb: d.Verb, CreatedAt: d.CreatedAt.UTC(),
+		Pod: PodRef{d.Namespace, d.Pod, d.PodUID}, Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
+		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
+		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros,
+	}
+	if d.BoundRevision > 0 {
+		r.BoundSnapshot = formatID(d.Cluster, d.BoundRevision)
+	}
+	return r
+}

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+// Decide answers a question in full and returns when the answer's record is
+// durable. With Bind, a Scheduled outcome becomes the cluster's next revision in
+// the same write, decided on the newest one; a Revision that is not the newest
+// is store.ErrConflict then.
+func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
+	q, err := q.normal(l.o.Clock)
+	if err != nil {
+		return nil, err
+	}
+	if q.Bind {
+		return l.decideAndBind(ctx, q)
+	}
+	v, err := l.m.View(ctx, q.Cluster, q.Revision)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	c, err := l.prepare(v, q, l.overlays.get)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.decide()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Release()
+	if q.DryRun {
+		ans := c.answer(r, q.Explain)
+		ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
+		return &ans, nil
+	}
+	d, err := l.record(c, r, began)
+	if err != nil {
+		return nil, err
+	}
+	ans := c.answer(r, q.Explain)
+	if err := l.write(ctx, d, c.profile); err != nil {
+		return nil, err
+	}
+	describe(d, &ans)
+	return &ans, nil
+}
+
+// write records a decision that makes no revision.
+func (l *Log) write(ctx context.Context, d *store.Decision, p *engine.Profile) error {
+	with := l.unstored(p)
+	if err := l.m.Record(ctx, d, with); err != nil {
+		return err
+	}
+	l.noteStored(with)
+	return nil
+}
+
+// decideAndBind decides under the writer's lock. The answer is written out
+// after it, since the result's state does not change.
+func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
+	var c *matter
+	var r *engine.Result
+	defer func() {
+		if r != nil {
+			r.Release()
+		}
+	}()
+	_, step, err := l.m.Update(ctx, q.Cluster, q.Revision, func(v *cluster.View) (*cluster.Step, error) {
+		if r != nil { // a race was lost: once more, on what won it
+			r.Release()
+			r = nil
+		}
+		began := time.Now()
+		var err error
+		if c, err = l.prepare(v, q, l.overlays.get); err != nil {
+			return nil, err
+		}
+		if r, err = c.decide(); err != nil {
+			return nil, err
+		}
+		d, err := l.record(c, r, began)
+		if err != nil {
+			return nil, err
+		}
+		step := &cluster.Step{Decision: d, Profile: l.unstored(c.profile)}
+		if r.Outcome == engine.Scheduled {
+			step.Bind = &cluster.Bind{Pod: c.pod, Node: d.Node}
+		}
+		return step, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.noteStored(step.Profile)
+	ans := c.answer(r, q.Explain)
+	describe(step.Decision, &ans)
+	return &ans, nil
+}
+
+// Judge is the extender's way: it decides on the newest view unless told, lets
+// use write the reply while the result is alive, and returns when the decision's
+// record is durable. The reply must not be sent before.
+func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r *engine.Result) error) (id string, err error) {
+	if q.Bind || q.DryRun {
+		return "", bad(400, "bind", "an extender's question neither binds nor runs dry")
+	}
+	if q, err = q.normal(l.o.Clock); err != nil {
+		return "", err
+	}
+	v, err := l.m.View(ctx, q.Cluster, q.Revision)
+	if err != nil {
+		return "", err
+	}
+	began := time.Now()
+	c, err := l.prepare(v, q, l.overlays.get)
+	if err != nil {
+		return "", err
+	}
+	r, err := c.decide()
+	if err != nil {
+		return "", err
+	}
+	defer r.Release()
+	d, err := l.record(c, r, began)
+	if err != nil {
+		return "", err
+	}
+	if err := use(v, r); err != nil {
+		return "", err
+	}
+	return d.ID, l.write(ctx, d, c.profile)
+}

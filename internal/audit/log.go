@@ -1,0 +1,125 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/engine/rules"
+	"berth/internal/store"
+)
+
+// Options tune a Log. Zero fields take the defaults.
+type Options struct {
+	Clock func() time.Time
+	Log   *slog.Logger
+	// TopScores is how many of the best nodes a record keeps for SQL; 3 unless
+	// told.
+	TopScores int
+}
+
+// maxProfiles bounds the profiles that are remembered: as built from the store,
+// and as known to be stored.
+const maxProfiles = 256
+
+// Log answers questions and keeps their records. It is safe for concurrent use.
+type Log struct {
+	m        *cluster.Manager
+	st       store.Store
+	profiles []*engine.Profile
+	o        Options
+
+	mu       sync.Mutex
+	stored   map[string]struct{}        // digests of profiles that the store has
+	restored map[string]*engine.Profile // by digest
+	overlays overlayCache
+}
+
+// New makes a log over a manager and its store. Profiles are the server's
+// configuration, at least one.
+func New(m *cluster.Manager, st store.Store, profiles []*engine.Profile, o Options) *Log {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.TopScores <= 0 {
+		o.TopScores = 3
+	}
+	return &Log{m: m, st: st, profiles: profiles, o: o, stored: map[string]struct{}{}, restored: map[string]*engine.Profile{}}
+}
+
+func (l *Log) now() time.Time { return l.o.Clock().UTC().Truncate(time.Microsecond) }
+
+func formatID(c string, revision int64) string { return cluster.FormatID(c, revision) }
+
+// unstored gives the profile to write with a record; nil where the store is
+// known to have it.
+func (l *Log) unstored(p *engine.Profile) *store.Profile {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.stored[p.Digest]; ok {
+		return nil
+	}
+	return &store.Profile{Digest: p.Digest, Name: p.Name, Payload: p.Payload}
+}
+
+// noteStored remembers that a profile was written.
+func (l *Log) noteStored(p *store.Profile) {
+	if p == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.stored) >= maxProfiles {
+		clear(l.stored) // writing one again does no harm
+	}
+	l.stored[p.Digest] = struct{}{}
+}
+
+// profile gives the profile that a record names.
+func (l *Log) profile(ctx context.Context, digest string) (*engine.Profile, error) {
+	for _, p := range l.profiles {
+		if p.Digest == digest {
+			return p, nil
+		}
+	}
+	l.mu.Lock()
+	p := l.restored[digest]
+	l.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	kept, err := l.st.Profile(ctx, digest)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", digest, err)
+	}
+	if p, err = rules.Restore(kept.Payload); err != nil {
+		return nil, fmt.Errorf("profile %s: %w (%w)", digest, cluster.ErrCorrupt, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.restored) >= maxProfiles {
+		clear(l.restored)
+	}
+	l.restored[digest] = p
+	return p, nil
+}
+
+// List lists decisions, newest first.
+func (l *Log) List(ctx context.Context, f store.DecisionFilter) ([]*Row, error) {
+	list, err := l.st.ListDecisions(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("list decisions: %w", err)
+	}
+	out := make([]*Row, 0, len(list))
+	for _, d := range list {
+		out = append(out, rowOf(d))
+	}
+	return out, nil
+}

@@ -1,0 +1,181 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+)
+
+// matter is a question made ready for the engine, on one view.
+type matter struct {
+	q       Question
+	view    *cluster.View
+	state   *engine.State // the view's, or one made from it for this question
+	pod     *corev1.Pod   // with its priority, without a node
+	asked   []byte        // canonical JSON of the pod as it was asked about
+	byRef   bool          // asked is what the view holds
+	profile *engine.Profile
+	names   []string // candidates; nil: all
+	overlay *overlay
+}
+
+// prepare makes a question ready. Overlaid gives the view with the question's
+// nodes in place of its own.
+func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, []*corev1.Node) (*overlay, error)) (*matter, error) {
+	c := &matter{q: q, view: v, state: v.State, names: q.NodeNames}
+	if err := c.findPod(); err != nil {
+		return nil, err
+	}
+	if err := c.takeOut(); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.pod, err = resolvePriority(v.State, c.pod); err != nil {
+		return nil, err
+	}
+	profiles := q.Profiles
+	if len(profiles) == 0 {
+		profiles = l.profiles
+	}
+	if c.profile, err = choose(profiles, q.Profile, c.pod.Spec.SchedulerName); err != nil {
+		return nil, err
+	}
+	if q.Nodes != nil {
+		if c.names == nil {
+			c.names = make([]string, len(q.Nodes))
+			for i, n := range q.Nodes {
+				c.names[i] = n.Name
+			}
+		}
+		if c.overlay, err = overlaid(v, q.Nodes); err != nil {
+			return nil, err
+		}
+		if c.overlay.state != v.State {
+			// The pod may have been taken out: then once more, of the overlaid state.
+			c.state = c.overlay.state
+			if err := c.takeOut(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// findPod takes the question's pod, or the snapshot's of the name asked for.
+func (c *matter) findPod() error {
+	if c.q.PodRef != nil {
+		k := *c.q.PodRef
+		js, ok := c.view.Object(k)
+		if !ok {
+			return bad(http.StatusNotFound, "podRef", "%s has no pod %s/%s", c.view.ID(), k.Namespace, k.Name)
+		}
+		pod, err := c.view.Pod(k.Namespace, k.Name)
+		if err != nil {
+			return err
+		}
+		c.pod, c.asked, c.byRef = pod, js, true
+		return nil
+	}
+	c.pod = c.q.Pod
+	js, err := objects.Encode(withKind(c.pod))
+	if err != nil {
+		return bad(http.StatusUnprocessableEntity, "pod", "%v", err)
+	}
+	c.asked = js
+	held, ok := c.view.Object(objects.Key{Kind: "Pod", Namespace: c.pod.Namespace, Name: c.pod.Name})
+	c.byRef = ok && string(held) == string(js)
+	return nil
+}
+
+// withKind spares Encode a deep copy.
+func withKind(pod *corev1.Pod) *corev1.Pod {
+	if pod.Kind == "Pod" && pod.APIVersion == "v1" {
+		return pod
+	}
+	p := *pod
+	p.Kind, p.APIVersion = "Pod", "v1"
+	return &p
+}
+
+// takeOut sees to it that the pod counts only as the one asked about. A bound
+// pod is not decided on, except to see where it would go today.
+func (c *matter) takeOut() error {
+	held := c.state.Pod(c.pod.Namespace, c.pod.Name)
+	isBound := held != nil && held.NodeName != ""
+	switch {
+	case c.q.DryRun:
+	case isBound:
+		return bad(http.StatusConflict, "pod", "pod %s/%s is bound to node %s in %s", c.pod.Namespace, c.pod.Name, held.NodeName, c.view.ID())
+	case c.pod.Spec.NodeName != "":
+		return bad(http.StatusConflict, "pod.spec.nodeName", "the pod is bound to node %s already", c.pod.Spec.NodeName)
+	}
+	if c.pod.Spec.NodeName != "" {
+		free := *c.pod
+		free.Spec.NodeName = ""
+		c.pod = &free
+	}
+	// A pending one changes nothing for others unless it is nominated to a node.
+	if isBound || held != nil && held.Nominated != "" {
+		e := c.state.Edit()
+		e.Delete("Pod", c.pod.Namespace, c.pod.Name)
+		c.state = e.Done()
+	}
+	return nil
+}
+
+// choose finds the profile for a pod: the one wanted, else the one that it
+// names, else the first.
+func choose(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profile, error) {
+	if len(profiles) == 0 {
+		return nil, bad(http.StatusUnprocessableEntity, "profile", "the configuration has no profile")
+	}
+	for _, name := range []string{wanted, scheduler} {
+		for _, p := range profiles {
+			if name != "" && p.Name == name {
+				return p, nil
+			}
+		}
+		if wanted != "" {
+			names := make([]string, len(profiles))
+			for i, p := range profiles {
+				names[i] = p.Name
+			}
+			return nil, bad(http.StatusUnprocessableEntity, "profile", "there is no profile %q; there are %q", wanted, names)
+		}
+	}
+	return profiles[0], nil
+}
+
+// decide asks the engine. The result is to be released.
+func (c *matter) decide() (*engine.Result, error) {
+	r, err := engine.Decide(c.state, c.pod, c.profile, engine.Options{
+		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoPreemption: c.q.NoPreemption,
+	})
+	if err != nil {
+		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)
+	}
+	return r, nil
+}
+
+func digestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// answer writes a result out under the stamps of its record.
+func (c *matter) answer(r *engine.Result, level engine.Explain) Answer {
+	return Answer{
+		Cluster: c.view.Cluster, Snapshot: c.view.ID(), Profile: c.profile.Name,
+		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: c.q.Now, Verb: c.q.Verb,
+		Pod: PodRef{c.pod.Namespace, c.pod.Name, string(c.pod.UID)}, Decision: *r.Decision(level),
+		ProfileDigest: c.profile.Digest, SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
+	}
+}
+
+func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }

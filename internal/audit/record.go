@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+// record makes the record of a result: columns for SQL, the input for a replay,
+// and the digest of the whole answer.
+func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decision, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	d := &store.Decision{
+		ID: id.String(), Cluster: c.view.Cluster, Revision: c.view.Revision, Verb: c.q.Verb,
+		CreatedAt: l.now(), Now: c.q.Now,
+		Namespace: c.pod.Namespace, Pod: c.pod.Name, PodUID: string(c.pod.UID),
+		Profile: c.profile.Name, ProfileDigest: c.profile.Digest,
+		Engine: engine.Version, Semantics: engine.Semantics,
+		SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
+		Outcome: string(r.Outcome), Message: r.Message(), Priority: *c.pod.Spec.Priority,
+		NodesTotal: r.Considered(), NodesFeasible: r.Feasible.Count(), AnswerDigest: r.Digest(),
+	}
+	if r.Outcome == engine.Scheduled {
+		d.Node = r.Node()
+	}
+	if d.Input, err = c.encodeInput(d.NodesTotal); err != nil {
+		return nil, err
+	}
+	for _, f := range r.Failures() {
+		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes})
+	}
+	if r.Scored() {
+		for i, v := range r.TopScores(l.o.TopScores) {
+			js, err := json.Marshal(v.Scores)
+			if err != nil {
+				return nil, fmt.Errorf("encode scores: %w", err)
+			}
+			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: js})
+		}
+	}
+	d.DurationMicros = time.Since(began).Microseconds()
+	return d, nil
+}

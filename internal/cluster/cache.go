@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"slices"
+	"sync"
+)
+
+// heavy bounds the objects of all views in the cache together: what was read
+// from the store shares little with the newest state.
+const heavy = 400_000
+
+// viewCache holds the most recently used views that were read from the store.
+type viewCache struct {
+	keep int
+
+	mu   sync.Mutex
+	list []*View // least recently used first
+}
+
+func (c *viewCache) get(cluster string, revision int64) *View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, v := range c.list {
+		if v.Cluster == cluster && v.Revision == revision {
+			c.list = append(slices.Delete(c.list, i, i+1), v)
+			return v
+		}
+	}
+	return nil
+}
+
+func (c *viewCache) put(v *View) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, func(o *View) bool { return o.Cluster == v.Cluster && o.Revision == v.Revision })
+	c.list = append(c.list, v)
+	objects := 0
+	for _, v := range c.list {
+		objects += v.inv.n
+	}
+	for len(c.list) > 1 && (len(c.list) > c.keep || objects > heavy) {
+		objects -= c.list[0].inv.n
+		c.list = slices.Delete(c.list, 0, 1)
+	}
+}
+
+// before gives the newest view of a cluster from first on that is older than a
+// revision.
+func (c *viewCache) before(cluster string, revision, first int64) *View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var best *View
+	for _, v := range c.list {
+		if v.Cluster == cluster && v.Revision < revision && v.Revision >= first && (best == nil || best.Revision < v.Revision) {
+			best = v
+		}
+	}
+	return best
+}
+
+// drop forgets a revision, or with 0 all of a cluster's.
+func (c *viewCache) drop(cluster string, revision int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, func(v *View) bool {
+		return v.Cluster == cluster && (revision == 0 || v.Revision == revision)
+	})
+}

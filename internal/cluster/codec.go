@@ -1,0 +1,207 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"berth/internal/objects"
+)
+
+// checkpointMagic heads a checkpoint's content and carries its version.
+const checkpointMagic = "berth-checkpoint-1\n"
+
+// maxStored bounds one stored string or object, so that a damaged length
+// cannot ask for all the memory.
+const maxStored = 64 << 20
+
+// encodeCheckpoint writes a whole state: zstd over the header, the number of
+// objects, and each object as kind, namespace, name and canonical JSON, each
+// with its length, in order of the keys.
+func encodeCheckpoint(inv *inventory) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("encode checkpoint: %w", err)
+	}
+	buf := append(make([]byte, 0, 64<<10), checkpointMagic...)
+	buf = binary.AppendUvarint(buf, uint64(inv.n))
+	text := func(s string) {
+		buf = binary.AppendUvarint(buf, uint64(len(s)))
+		buf = append(buf, s...)
+	}
+	for _, e := range inv.sorted() {
+		text(e.key.Kind)
+		text(e.key.Namespace)
+		text(e.key.Name)
+		buf = binary.AppendUvarint(buf, uint64(len(e.json)))
+		buf = append(buf, e.json...)
+		if len(buf) > 32<<10 {
+			if _, err := z.Write(buf); err != nil {
+				return nil, fmt.Errorf("encode checkpoint: %w", err)
+			}
+			buf = buf[:0]
+		}
+	}
+	if _, err := z.Write(buf); err != nil {
+		return nil, fmt.Errorf("encode checkpoint: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("encode checkpoint: %w", err)
+	}
+	return bytes.Clone(out.Bytes()), nil
+}
+
+// decodeCheckpoint reads a state back. An object that share holds alike is
+// taken from there, so that revisions of one cluster hold their common objects
+// once.
+func decodeCheckpoint(payload []byte, share *inventory) (*inventory, error) {
+	z, err := zstd.NewReader(bytes.NewReader(payload), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	defer z.Close()
+	r := bufio.NewReaderSize(z, 64<<10)
+	head := make([]byte, len(checkpointMagic))
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, fmt.Errorf("checkpoint's header: %w", err)
+	}
+	if string(head) != checkpointMagic {
+		return nil, fmt.Errorf("checkpoint of an unknown form %q", head)
+	}
+	n, err := binary.ReadUvarint(r)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint's count: %w", err)
+	}
+	kinds := map[string]string{}
+	d := new(inventory).draft()
+	for i := range n {
+		e, err := readEntry(r, kinds)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint's object %d: %w", i, err)
+		}
+		if share != nil {
+			if have := share.get(e.key); have != nil && have.sum == e.sum {
+				e = have
+			}
+		}
+		if d.put(e) != nil {
+			return nil, fmt.Errorf("checkpoint's object %d: %v is there twice", i, e.key)
+		}
+	}
+	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("checkpoint goes on after its end")
+	}
+	return d.done(), nil
+}
+
+func readEntry(r *bufio.Reader, kinds map[string]string) (*entry, error) {
+	var parts [4][]byte
+	for i := range parts {
+		n, err := binary.ReadUvarint(r)
+		if err != nil {
+			return nil, err
+		}
+		if n > maxStored {
+			return nil, fmt.Errorf("a length of %d bytes", n)
+		}
+		parts[i] = make([]byte, n)
+		if _, err := io.ReadFull(r, parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	kind, ok := kinds[string(parts[0])]
+	if !ok {
+		kind = string(parts[0])
+		kinds[kind] = kind
+	}
+	return newEntry(objects.Key{Kind: kind, Namespace: string(parts[1]), Name: string(parts[2])}, parts[3]), nil
+}
+
+// change is a revision's difference to its parent, as it is stored.
+type change struct {
+	Apply  []json.RawMessage `json:"apply,omitempty"`
+	Delete []objects.Key     `json:"delete,omitempty"`
+	Bind   *boundTo          `json:"bind,omitempty"`
+}
+
+// boundTo says that the parent's pod of that name got a node, and nothing else
+// of it changed.
+type boundTo struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Node      string `json:"node"`
+}
+
+// smallest is the size from which on a change is worth compressing.
+const smallest = 200
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// coders are shared: EncodeAll and DecodeAll may be called at the same time.
+var coders = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(fmt.Sprintf("zstd encoder options: %v", err)) // options are constant
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1<<30))
+	if err != nil {
+		panic(fmt.Sprintf("zstd decoder options: %v", err))
+	}
+	return e, d
+})
+
+// Pack compresses a stored payload where that makes it shorter. The payload
+// must not begin with zstd's magic number, as JSON never does.
+func Pack(js []byte) []byte {
+	if len(js) < smallest {
+		return js
+	}
+	enc, _ := coders()
+	if z := enc.EncodeAll(js, make([]byte, 0, len(js)/2)); len(z) < len(js) {
+		return z
+	}
+	return js
+}
+
+// Unpack undoes Pack.
+func Unpack(payload []byte) ([]byte, error) {
+	if !bytes.HasPrefix(payload, zstdMagic) {
+		return payload, nil
+	}
+	_, dec := coders()
+	js, err := dec.DecodeAll(payload, nil)
+	if err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
+	return js, nil
+}
+
+func encodeChange(c *change) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // the objects inside are canonical and must stay so
+	if err := enc.Encode(c); err != nil {
+		return nil, fmt.Errorf("encode change: %w", err)
+	}
+	return Pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+}
+
+func decodeChange(payload []byte) (*change, error) {
+	js, err := Unpack(payload)
+	if err != nil {
+		return nil, fmt.Errorf("change: %w", err)
+	}
+	c := &change{}
+	if err := json.Unmarshal(js, c); err != nil {
+		return nil, fmt.Errorf("change: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// The causes of revisions.
+const (
+	causeUpload = "upload"
+	causeChange = "change"
+	causeBind   = "bind"
+)
+
+// Bind puts a pod on a node. The pod becomes the state's object of its name,
+// with spec.nodeName set and status.nominatedNodeName cleared.
+type Bind struct {
+	Pod  *corev1.Pod
+	Node string
+}
+
+// bound is the pod once it has a node. The argument is not written.
+func bound(pod *corev1.Pod, node string) *corev1.Pod {
+	p := *pod
+	p.Kind, p.APIVersion = "Pod", "v1" // spares Encode a copy
+	p.Spec.NodeName = node
+	p.Status.NominatedNodeName = ""
+	return &p
+}
+
+// difference is what one revision does to its parent.
+type difference struct {
+	apply []objects.Object
+	del   []objects.Key
+	bind  *Bind
+	cause string
+}
+
+// grow makes the next revision of a view, in memory alone.
+func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error) {
+	d, e := head.inv.draft(), head.State.Edit()
+	var c change
+	touched, nodes, kinds := map[podName]struct{}{}, false, map[string]int{}
+	note := func(k objects.Key, n int) {
+		kinds[k.Kind] += n
+		switch k.Kind {
+		case "Pod":
+			touched[podName{k.Namespace, k.Name}] = struct{}{}
+		case "Node":
+			nodes = true
+		}
+	}
+	put := func(o objects.Object) error {
+		if err := e.Put(o.Value); err != nil {
+			return err
+		}
+		if d.put(newEntry(o.Key, o.JSON)) == nil {
+			note(o.Key, 1)
+		} else {
+			note(o.Key, 0)
+		}
+		return nil
+	}
+	for i, k := range x.del {
+		if d.remove(k) == nil {
+			return nil, nil, &InvalidError{Field: fmt.Sprintf("delete[%d]", i), Detail: fmt.Sprintf("%s is not in %s", nameOf(k), head.ID()), Absent: true}
+		}
+		e.Delete(k.Kind, k.Namespace, k.Name)
+		c.Delete = append(c.Delete, k)
+		note(k, -1)
+	}
+	for i, o := range x.apply {
+		if err := put(o); err != nil {
+			return nil, nil, &InvalidError{Field: fmt.Sprintf("apply[%d]", i), Detail: err.Error()}
+		}
+		c.Apply = append(c.Apply, o.JSON)
+	}
+	if x.bind != nil {
+		o, short, err := bindObject(d.inv, x.bind)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := put(o); err != nil {
+			return nil, nil, &InvalidError{Field: "pod", Detail: err.Error()}
+		}
+		if c.Bind = short; short == nil {
+			c.Apply = append(c.Apply, o.JSON)
+		}
+	}
+	v := &View{
+		Cluster: head.Cluster, Revision: head.Revision + 1, CreatedAt: m.now(), Cause: x.cause,
+		State: e.Done(), inv: d.done(), token: rand.Text(), checkpoint: head.checkpoint,
+	}
+	v.Digest = v.inv.digest()
+	v.Summary = head.Summary.next(head.State, v.State, touched, nodes, kinds)
+	r, err := revisionOf(v, head.token)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Change, err = encodeChange(&c)
+	return v, r, err
+}
+
+// bindObject makes the pod on its node. The short form says all where the
+// state holds the same pod without one.
+func bindObject(inv *inventory, b *Bind) (objects.Object, *boundTo, error) {
+	pod := bound(b.Pod, b.Node)
+	k := objects.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
+	js, err := objects.Encode(pod)
+	if err != nil {
+		return objects.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(k), err)
+	}
+	o := objects.Object{Key: k, Value: pod, JSON: js}
+	have := inv.get(k)
+	if have == nil {
+		return o, nil, nil
+	}
+	free := *pod
+	free.Spec.NodeName, free.Status.NominatedNodeName = "", b.Pod.Status.NominatedNodeName
+	before, err := objects.Encode(&free)
+	if err != nil {
+		return objects.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(k), err)
+	}
+	if !bytes.Equal(before, have.json) {
+		return o, nil, nil
+	}
+	return o, &boundTo{Namespace: k.Namespace, Name: k.Name, Node: b.Node}, nil
+}
+
+func revisionOf(v *View, parent string) (*store.Revision, error) {
+	summary, err := v.Summary.encode()
+	if err != nil {
+		return nil, err
+	}
+	return &store.Revision{
+		Cluster: v.Cluster, Number: v.Revision, Token: v.token, ParentToken: parent,
+		CreatedAt: v.CreatedAt, Digest: v.Digest, Cause: v.Cause, Summary: summary,
+	}, nil
+}
+
+func nameOf(k objects.Key) string {
+	if k.Namespace == "" {
+		return k.Kind + " " + k.Name
+	}
+	return k.Kind + " " + k.Namespace + "/" + k.Name
+}
+
+// checkDifference refuses requests that name an object twice, since the order
+// would decide.
+func checkDifference(apply []objects.Object, del []objects.Key) error {
+	if len(apply) == 0 && len(del) == 0 {
+		return &InvalidError{Field: "apply", Detail: "nothing to apply and nothing to delete"}
+	}
+	seen := make(map[objects.Key]string, len(apply)+len(del))
+	once := func(k objects.Key, at string) error {
+		if first, ok := seen[k]; ok {
+			return &InvalidError{Field: at, Detail: nameOf(k) + " is named twice, first in " + first}
+		}
+		seen[k] = at
+		return nil
+	}
+	for i, o := range apply {
+		if err := once(o.Key, fmt.Sprintf("apply[%d]", i)); err != nil {
+			return err
+		}
+	}
+	for i, k := range del {
+		if err := once(k, fmt.Sprintf("delete[%d]", i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"berth/internal/engine"
+)
+
+// survey counts a state's pods from scratch.
+func survey(st *engine.State, h *Hygiene) {
+	h.TerminalPods, h.PendingPods = 0, 0
+	h.PodsOnUnknownNodes = PodList{}
+	st.EachPod(func(p *engine.Pod) { h.count(p, 1) })
+}
+
+// count adds a pod (sign 1) or takes it out (-1). Taking out may leave the
+// sample shorter than it should be; see stale.
+func (h *Hygiene) count(p *engine.Pod, sign int) {
+	switch {
+	case p == nil:
+	case p.Terminal:
+		h.TerminalPods += sign
+	case p.NodeName == "":
+		h.PendingPods += sign
+	case p.Row < 0:
+		h.PodsOnUnknownNodes.count(PodOnNode{p.Namespace, p.Name, p.NodeName}, sign)
+	}
+}
+
+func comparePods(a, b PodOnNode) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// count writes a sample of its own: the one before belongs to an older view.
+func (l *PodList) count(p PodOnNode, sign int) {
+	l.Count += sign
+	i, have := slices.BinarySearchFunc(l.Sample, p, comparePods)
+	switch {
+	case sign < 0 && have:
+		l.Sample = slices.Delete(slices.Clone(l.Sample), i, i+1)
+	case sign > 0 && i < sampleSize:
+		fresh := make([]PodOnNode, 0, sampleSize+1)
+		fresh = append(append(append(fresh, l.Sample[:i]...), p), l.Sample[i:]...)
+		l.Sample = fresh[:min(len(fresh), sampleSize)]
+	}
+}
+
+// stale says that the sample lacks pods that it has room for.
+func (l *PodList) stale() bool { return len(l.Sample) < min(l.Count, sampleSize) }
+
+// next makes the summary of a state that came from another by a few objects.
+// touched are the names of the pods among them, nodes says that there were
+// nodes too, which move any number of pods to and from unknown ones.
+func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, nodes bool, kinds map[string]int) Summary {
+	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Hygiene: s.Hygiene}
+	changed := false
+	for kind, n := range kinds {
+		if n == 0 {
+			continue
+		}
+		if !changed {
+			out.Objects, changed = maps.Clone(s.Objects), true
+			if out.Objects == nil {
+				out.Objects = map[string]int{}
+			}
+		}
+		if out.Objects[kind] += n; out.Objects[kind] == 0 {
+			delete(out.Objects, kind)
+		}
+	}
+	h := &out.Hygiene
+	if !nodes {
+		for p := range touched {
+			h.count(from.Pod(p.namespace, p.name), -1)
+			h.count(to.Pod(p.namespace, p.name), 1)
+		}
+	}
+	if nodes || h.PodsOnUnknownNodes.stale() {
+		survey(to, h)
+	}
+	out.describe()
+	return out
+}
+
+type podName struct{ namespace, name string }

@@ -1,0 +1,280 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"berth/internal/objects"
+)
+
+// fan is the width of both levels of the inventory. 4,096 buckets hold about 40
+// objects each in a large cluster, so that a change copies and hashes a few
+// kilobytes. The digest of a state depends on it.
+const fan = 64
+
+// entry is one object. Entries are never written after they are made.
+type entry struct {
+	key  objects.Key
+	json []byte
+	sum  [sha256.Size]byte // over key and json
+}
+
+func newEntry(k objects.Key, js []byte) *entry {
+	e := &entry{key: k, json: js}
+	h := sha256.New()
+	buf := make([]byte, 0, 256)
+	for _, s := range [...]string{k.Kind, k.Namespace, k.Name} {
+		buf = binary.AppendUvarint(buf, uint64(len(s)))
+		buf = append(buf, s...)
+	}
+	h.Write(buf)
+	h.Write(js)
+	h.Sum(e.sum[:0])
+	return e
+}
+
+// inventory is a persistent map from key to object with a digest over all of
+// it. Copies share what did not change; an inventory is written only by the
+// draft that made it.
+type inventory struct {
+	groups [fan]*group
+	n      int
+}
+
+type group struct {
+	owner   uint64
+	buckets [fan]bucket
+	sum     [sha256.Size]byte
+	n       int
+}
+
+type bucket struct {
+	entries []*entry // by key
+	sum     [sha256.Size]byte
+}
+
+// place says where a key is kept: group and bucket.
+func place(k objects.Key) (int, int) {
+	h := uint32(2166136261)
+	for _, s := range [...]string{k.Kind, k.Namespace, k.Name} {
+		for i := 0; i < len(s); i++ {
+			h = (h ^ uint32(s[i])) * 16777619
+		}
+		h = (h ^ '/') * 16777619
+	}
+	h ^= h >> 15
+	h *= 0x2c1b3c6d
+	h ^= h >> 12
+	return int(h % fan), int(h / fan % fan)
+}
+
+// compareKeys orders by kind, namespace, name.
+func compareKeys(a, b objects.Key) int {
+	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func find(list []*entry, k objects.Key) (int, bool) {
+	return slices.BinarySearchFunc(list, k, func(e *entry, k objects.Key) int { return compareKeys(e.key, k) })
+}
+
+func (v *inventory) get(k objects.Key) *entry {
+	g, b := place(k)
+	if v.groups[g] == nil {
+		return nil
+	}
+	list := v.groups[g].buckets[b].entries
+	if i, ok := find(list, k); ok {
+		return list[i]
+	}
+	return nil
+}
+
+// each visits all objects in no order that means anything.
+func (v *inventory) each(f func(*entry)) {
+	for _, g := range v.groups {
+		if g == nil {
+			continue
+		}
+		for i := range g.buckets {
+			for _, e := range g.buckets[i].entries {
+				f(e)
+			}
+		}
+	}
+}
+
+// sorted lists all objects by kind, namespace and name.
+func (v *inventory) sorted() []*entry {
+	out := make([]*entry, 0, v.n)
+	v.each(func(e *entry) { out = append(out, e) })
+	slices.SortFunc(out, func(a, b *entry) int { return compareKeys(a.key, b.key) })
+	return out
+}
+
+// digest is a Merkle tree's root over the content: it does not depend on the
+// order in which objects came.
+func (v *inventory) digest() string {
+	h := sha256.New()
+	h.Write([]byte("berth-state-1"))
+	for i, g := range v.groups {
+		if g != nil && g.n > 0 {
+			h.Write([]byte{byte(i)})
+			h.Write(g.sum[:])
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// diff visits the objects that differ between two inventories: before is nil
+// for one that only to has, after for one that only from has. What both share
+// is not looked at.
+func diff(from, to *inventory, f func(before, after *entry)) {
+	for i := range from.groups {
+		a, b := from.groups[i], to.groups[i]
+		if a == b {
+			continue
+		}
+		for k := range fan {
+			var x, y []*entry
+			if a != nil {
+				x = a.buckets[k].entries
+			}
+			if b != nil {
+				y = b.buckets[k].entries
+			}
+			diffBuckets(x, y, f)
+		}
+	}
+}
+
+func diffBuckets(x, y []*entry, f func(before, after *entry)) {
+	if len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0]) {
+		return
+	}
+	for len(x) > 0 || len(y) > 0 {
+		c := 0
+		switch {
+		case len(x) == 0:
+			c = 1
+		case len(y) == 0:
+			c = -1
+		default:
+			c = compareKeys(x[0].key, y[0].key)
+		}
+		switch {
+		case c < 0:
+			f(x[0], nil)
+			x = x[1:]
+		case c > 0:
+			f(nil, y[0])
+			y = y[1:]
+		default:
+			if x[0] != y[0] && x[0].sum != y[0].sum {
+				f(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+		}
+	}
+}
+
+var lastDraft atomic.Uint64
+
+// draft makes the next inventory. It is for one goroutine.
+type draft struct {
+	id    uint64
+	inv   *inventory
+	dirty map[int]uint64 // group -> its buckets that changed, as bits
+}
+
+func (v *inventory) draft() *draft {
+	next := *v
+	return &draft{id: lastDraft.Add(1), inv: &next, dirty: map[int]uint64{}}
+}
+
+func (d *draft) bucket(k objects.Key) (*group, *bucket) {
+	g, b := place(k)
+	at := d.inv.groups[g]
+	switch {
+	case at == nil:
+		at = &group{owner: d.id}
+		d.inv.groups[g] = at
+	case at.owner != d.id:
+		fresh := *at
+		fresh.owner = d.id
+		at = &fresh
+		d.inv.groups[g] = at
+	}
+	if d.dirty[g]>>b&1 == 0 {
+		d.dirty[g] |= 1 << b
+		at.buckets[b].entries = slices.Clone(at.buckets[b].entries)
+	}
+	return at, &at.buckets[b]
+}
+
+// put adds or replaces an object and gives the one before.
+func (d *draft) put(e *entry) (before *entry) {
+	g, b := d.bucket(e.key)
+	i, ok := find(b.entries, e.key)
+	if ok {
+		before = b.entries[i]
+		b.entries[i] = e
+		return before
+	}
+	b.entries = slices.Insert(b.entries, i, e)
+	g.n++
+	d.inv.n++
+	return nil
+}
+
+// remove takes an object out and gives it; nil where there was none.
+func (d *draft) remove(k objects.Key) *entry {
+	if d.inv.get(k) == nil {
+		return nil
+	}
+	g, b := d.bucket(k)
+	i, _ := find(b.entries, k)
+	before := b.entries[i]
+	b.entries = slices.Delete(b.entries, i, i+1)
+	g.n--
+	d.inv.n--
+	return before
+}
+
+// done works out the digests of what changed and ends the draft.
+func (d *draft) done() *inventory {
+	h := sha256.New()
+	for i, bits := range d.dirty {
+		g := d.inv.groups[i]
+		for k := range fan {
+			if bits>>k&1 == 0 {
+				continue
+			}
+			h.Reset()
+			for _, e := range g.buckets[k].entries {
+				h.Write(e.sum[:])
+			}
+			h.Sum(g.buckets[k].sum[:0])
+		}
+		h.Reset()
+		for k := range g.buckets {
+			if len(g.buckets[k].entries) > 0 {
+				h.Write([]byte{byte(k)})
+				h.Write(g.buckets[k].sum[:])
+			}
+		}
+		h.Sum(g.sum[:0])
+	}
+	inv := d.inv
+	d.inv = nil
+	return inv
+}

@@ -1,0 +1,212 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// page is how many revisions are read at a time.
+const page = 200
+
+// errBroken says that changes alone do not lead from a view to a revision.
+var errBroken = errors.New("the changes between are not all there")
+
+// load reads a revision: from a view in memory that is not far before it, else
+// from the nearest checkpoint, and the changes from there. What it gives has
+// the digest that was recorded.
+func (m *Manager) load(ctx context.Context, l *line, revision int64) (*View, error) {
+	m.mu.Lock()
+	gone := m.gone
+	m.mu.Unlock()
+	r, err := m.st.Revision(ctx, l.name, revision)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", FormatID(l.name, revision), err)
+	}
+	v, err := m.loadNear(ctx, l, r)
+	if errors.Is(err, errBroken) {
+		v, err = m.loadCheckpoint(ctx, l, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone == gone {
+		m.views.put(v)
+	}
+	return v, nil
+}
+
+// near finds a view in memory from which a few changes lead to a revision.
+func (m *Manager) near(l *line, revision int64) *View {
+	first := revision - int64(m.o.CheckpointEvery)
+	best := m.views.before(l.name, revision, first)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range append([]*View{l.durable}, l.recent...) {
+		if v != nil && v.Revision < revision && v.Revision >= first && (best == nil || best.Revision < v.Revision) {
+			best = v
+		}
+	}
+	return best
+}
+
+func (m *Manager) loadNear(ctx context.Context, l *line, r *store.Revision) (*View, error) {
+	base := m.near(l, r.Number)
+	if base == nil {
+		return nil, errBroken
+	}
+	inv, err := m.follow(ctx, base.inv, l.name, base.Revision, r)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := ParseSummary(r.Summary)
+	if err != nil {
+		return nil, corrupt(l.name, r.Number, "summary", err)
+	}
+	v := viewOf(r, inv, base.checkpoint)
+	v.Summary = summary
+	return v, m.compile(v, base.State, base.inv)
+}
+
+func (m *Manager) loadCheckpoint(ctx context.Context, l *line, r *store.Revision) (*View, error) {
+	c, err := m.st.CheckpointAt(ctx, l.name, r.Number)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, corrupt(l.name, r.Number, "there is no checkpoint before it", nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", FormatID(l.name, r.Number), err)
+	}
+	l.mu.Lock()
+	var share *inventory
+	if l.durable != nil {
+		share = l.durable.inv
+	}
+	l.mu.Unlock()
+	inv, err := decodeCheckpoint(c.Payload, share)
+	if err != nil {
+		return nil, corrupt(l.name, r.Number, fmt.Sprintf("checkpoint at revision %d", c.Number), err)
+	}
+	if inv, err = m.follow(ctx, inv, l.name, c.Number, r); err != nil {
+		if errors.Is(err, errBroken) {
+			return nil, corrupt(l.name, r.Number, err.Error(), nil)
+		}
+		return nil, err
+	}
+	stored, err := ParseSummary(r.Summary)
+	if err != nil {
+		return nil, corrupt(l.name, r.Number, "summary", err)
+	}
+	v := viewOf(r, inv, c.Number)
+	if err := m.compile(v, engine.NewState(), new(inventory)); err != nil {
+		return nil, err
+	}
+	v.Summary = recount(inv, v.State, stored.Ignored)
+	return v, nil
+}
+
+func viewOf(r *store.Revision, inv *inventory, checkpoint int64) *View {
+	return &View{
+		Cluster: r.Cluster, Revision: r.Number, Digest: r.Digest, CreatedAt: r.CreatedAt.UTC(), Cause: r.Cause,
+		inv: inv, token: r.Token, checkpoint: checkpoint,
+	}
+}
+
+// compile checks what was read against its digest and makes the state. Only
+// then are objects decoded.
+func (m *Manager) compile(v *View, st *engine.State, from *inventory) error {
+	if got := v.inv.digest(); got != v.Digest {
+		return corrupt(v.Cluster, v.Revision, fmt.Sprintf("content has the digest %s, not %s", got, v.Digest), nil)
+	}
+	state, err := advance(st, from, v.inv)
+	if err != nil {
+		return corrupt(v.Cluster, v.Revision, "content", err)
+	}
+	v.State = state
+	return nil
+}
+
+// follow applies the changes after a revision up to r.
+func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, after int64, r *store.Revision) (*inventory, error) {
+	d := inv.draft()
+	for at := after; at < r.Number; {
+		var list []*store.Revision
+		var err error
+		if at+1 == r.Number {
+			list = []*store.Revision{r}
+		} else if list, err = m.st.RevisionsAfter(ctx, cluster, at, min(page, int(r.Number-at))); err != nil {
+			return nil, fmt.Errorf("%s: %w", FormatID(cluster, r.Number), err)
+		}
+		if len(list) == 0 {
+			return nil, errBroken
+		}
+		for _, next := range list {
+			if next.Number != at+1 || next.Change == nil {
+				return nil, errBroken
+			}
+			if err := d.apply(next.Change); err != nil {
+				return nil, corrupt(cluster, next.Number, "change", err)
+			}
+			at++
+		}
+	}
+	return d.done(), nil
+}
+
+// apply replays a stored change.
+func (d *draft) apply(payload []byte) error {
+	c, err := decodeChange(payload)
+	if err != nil {
+		return err
+	}
+	for _, k := range c.Delete {
+		if d.remove(k) == nil {
+			return fmt.Errorf("deletes %v, which is not there", k)
+		}
+	}
+	for i, js := range c.Apply {
+		k, err := keyOf(js)
+		if err != nil {
+			return fmt.Errorf("apply[%d]: %w", i, err)
+		}
+		d.put(newEntry(k, js))
+	}
+	if c.Bind == nil {
+		return nil
+	}
+	e := d.inv.get(objects.Key{Kind: "Pod", Namespace: c.Bind.Namespace, Name: c.Bind.Name})
+	if e == nil {
+		return fmt.Errorf("binds pod %s/%s, which is not there", c.Bind.Namespace, c.Bind.Name)
+	}
+	pod, err := decodePod(e)
+	if err != nil {
+		return err
+	}
+	js, err := objects.Encode(bound(pod, c.Bind.Node))
+	if err != nil {
+		return err
+	}
+	d.put(newEntry(e.key, js))
+	return nil
+}
+
+// keyOf reads which object a canonical encoding is of.
+func keyOf(js []byte) (objects.Key, error) {
+	var h struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(js, &h); err != nil {
+		return objects.Key{}, err
+	}
+	return objects.Key{Kind: h.Kind, Namespace: h.Metadata.Namespace, Name: h.Metadata.Name}, nil
+}

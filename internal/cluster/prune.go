@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/store"
+)
+
+// List lists a cluster's stored revisions, newest first, those before a number
+// (0: all).
+func (m *Manager) List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error) {
+	return m.st.ListRevisions(ctx, cluster, before, limit)
+}
+
+// Clusters lists the clusters by name.
+func (m *Manager) Clusters(ctx context.Context) ([]store.ClusterInfo, error) {
+	return m.st.Clusters(ctx)
+}
+
+// Delete removes a revision: store.ErrInUse while decisions refer to it,
+// store.ErrConflict for the newest. The one after gets a checkpoint first, so
+// that it does without the change that goes.
+func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) error {
+	newest, err := m.st.Newest(ctx, cluster)
+	if err != nil {
+		return fmt.Errorf("%s: %w", FormatID(cluster, revision), err)
+	}
+	if revision == newest.Number {
+		return fmt.Errorf("%s is the newest: %w", FormatID(cluster, revision), store.ErrConflict)
+	}
+	if _, err := m.st.Revision(ctx, cluster, revision); err != nil {
+		return fmt.Errorf("%s: %w", FormatID(cluster, revision), err)
+	}
+	next, err := m.st.Revision(ctx, cluster, revision+1)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // deleted before
+	case err != nil:
+		return fmt.Errorf("%s: %w", FormatID(cluster, revision+1), err)
+	case next.Change != nil && !next.Checkpointed:
+		v, err := m.View(ctx, cluster, revision+1)
+		if err != nil {
+			return err
+		}
+		if err := m.putCheckpoint(v); err != nil {
+			return err
+		}
+	}
+	if err := m.st.DeleteRevision(ctx, cluster, revision); err != nil {
+		return fmt.Errorf("delete %s: %w", FormatID(cluster, revision), err)
+	}
+	m.views.drop(cluster, revision)
+	m.mu.Lock()
+	l := m.lines[cluster]
+	m.mu.Unlock()
+	if l != nil {
+		l.mu.Lock()
+		kept := make([]*View, 0, len(l.recent))
+		for _, v := range l.recent {
+			if v.Revision != revision {
+				kept = append(kept, v)
+			}
+		}
+		l.recent = kept
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+// DeleteCluster removes a cluster with its revisions and decisions. Writes on
+// their way end first.
+func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
+	l, err := m.line(ctx, cluster, false)
+	if err != nil {
+		return err
+	}
+	if err := l.lock(ctx); err != nil {
+		return err
+	}
+	defer l.unlock()
+	l.mu.Lock()
+	head := l.head
+	l.mu.Unlock()
+	if head != nil && head.write != nil {
+		select {
+		case <-head.write.done: // durable or refused: gone either way
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err := m.st.DeleteCluster(ctx, cluster); err != nil {
+		return fmt.Errorf("delete cluster %s: %w", cluster, err)
+	}
+	m.mu.Lock()
+	m.gone++
+	m.views.drop(cluster, 0)
+	m.mu.Unlock()
+	l.mu.Lock()
+	l.epoch++
+	l.head, l.durable, l.recent, l.checkpoint = nil, nil, nil, 0
+	l.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"fmt"
+
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+// save writes a checkpoint of a view in the background. Writers go on: the view
+// does not change.
+func (m *Manager) save(l *line, v *View) {
+	err := m.putCheckpoint(v)
+	l.mu.Lock()
+	l.saving = false
+	if err == nil {
+		l.checkpoint = max(l.checkpoint, v.Revision)
+	}
+	l.mu.Unlock()
+	if err != nil {
+		// Nothing is lost: the revision loads from an older one, and the next
+		// change tries again.
+		m.o.Log.Warn("checkpoint not written", "snapshot", v.ID(), "error", err)
+		return
+	}
+	if outgrown(v.State) {
+		if err := m.recompile(l, v); err != nil {
+			m.o.Log.Warn("state not compiled anew", "snapshot", v.ID(), "error", err)
+		}
+	}
+}
+
+func (m *Manager) putCheckpoint(v *View) error {
+	payload, err := encodeCheckpoint(v.inv)
+	if err != nil {
+		return err
+	}
+	if err := m.st.PutCheckpoint(m.ctx, &store.Checkpoint{Cluster: v.Cluster, Number: v.Revision, Payload: payload}); err != nil {
+		return fmt.Errorf("checkpoint %s: %w", v.ID(), err)
+	}
+	return nil
+}
+
+// recompile replaces the head's state by one that has interned only what it
+// uses. It is made from v without holding up writers; what they changed since
+// is added under the lock.
+func (m *Manager) recompile(l *line, v *View) error {
+	fresh, err := advance(engine.NewState(), new(inventory), v.inv)
+	if err != nil {
+		return err
+	}
+	if err := l.lock(m.ctx); err != nil {
+		return err
+	}
+	defer l.unlock()
+	l.mu.Lock()
+	head := l.head
+	l.mu.Unlock()
+	if head == nil {
+		return nil
+	}
+	st, err := advance(fresh, v.inv, head.inv)
+	if err != nil {
+		return err
+	}
+	twin := &View{
+		Cluster: head.Cluster, Revision: head.Revision, Digest: head.Digest, CreatedAt: head.CreatedAt, Cause: head.Cause,
+		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write,
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.head != head {
+		return nil // a write on its way failed meanwhile
+	}
+	l.head = twin
+	if l.durable == head {
+		l.durable = twin
+	}
+	l.recent = nil // they hold the outgrown tables
+	return nil
+}

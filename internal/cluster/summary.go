@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Summary says what a state holds and what is odd about it.
+type Summary struct {
+	Objects map[string]int `json:"objects"`
+	// Ignored counts what the upload held of kinds that are not kept; changes
+	// leave it as it is.
+	Ignored map[string]int `json:"ignored,omitempty"`
+	Hygiene Hygiene        `json:"hygiene"`
+}
+
+// Hygiene says what a snapshot lacks and what in it cannot be as a cluster has
+// it, since decisions are as good as what they are made on.
+type Hygiene struct {
+	MissingKinds       []MissingKind `json:"missingKinds,omitempty"`
+	PodsOnUnknownNodes PodList       `json:"podsOnUnknownNodes"`
+	TerminalPods       int           `json:"terminalPods"`
+	PendingPods        int           `json:"pendingPods"`
+	Notes              []string      `json:"notes,omitempty"`
+}
+
+// MissingKind is a kind of which the snapshot has no object, and what cannot be
+// decided without.
+type MissingKind struct {
+	Kind        string `json:"kind"`
+	Consequence string `json:"consequence,omitempty"`
+}
+
+// PodList counts pods and names the first of them.
+type PodList struct {
+	Count  int         `json:"count"`
+	Sample []PodOnNode `json:"sample,omitempty"` // at most 20, by namespace and name
+}
+
+// PodOnNode is a pod and the node that it says it is on.
+type PodOnNode struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Node      string `json:"node"`
+}
+
+// sampleSize is how many pods a PodList names.
+const sampleSize = 20
+
+// consequences says, for each kind that decisions read, what its absence means.
+// The order is the report's.
+var consequences = []MissingKind{
+	{"Node", "no pod can be placed: every decision says that no nodes are available"},
+	{"Pod", "all nodes count as empty: resources, ports, affinity and spreading see no pods"},
+	{"Namespace", "a namespaceSelector matches no namespace, unless it is empty ({}), which matches all"},
+	{"Service", "default topology spreading cannot select by a pod's Services"},
+	{"ReplicationController", "default topology spreading cannot select by a pod's ReplicationController"},
+	{"ReplicaSet", "default topology spreading cannot select by a pod's ReplicaSet"},
+	{"StatefulSet", "default topology spreading cannot select by a pod's StatefulSet"},
+	{"PriorityClass", "a pod that names a class other than the two system classes is refused, and one that names none has priority 0"},
+	{"PodDisruptionBudget", "every eviction counts as allowed"},
+	{"PersistentVolumeClaim", "claims of pods cannot be followed to volumes: volume rules are not evaluated"},
+	{"PersistentVolume", "zones and node affinity of volumes are unknown: volume rules are not evaluated"},
+	{"StorageClass", "whether a claim may be bound later is unknown: volume rules are not evaluated"},
+	{"CSINode", "how many volumes a node can attach is unknown: volume limits are not evaluated"},
+}
+
+// spreadKinds are those of which one is enough for default spreading.
+var spreadKinds = []string{"Service", "ReplicationController", "ReplicaSet", "StatefulSet"}
+
+const noSpreading = "no Service, ReplicationController, ReplicaSet or StatefulSet: default topology spreading cannot apply to any pod without constraints of its own"
+
+// describe fills in what follows from the counts alone.
+func (s *Summary) describe() {
+	h := &s.Hygiene
+	h.MissingKinds, h.Notes = nil, nil
+	for _, m := range consequences {
+		if s.Objects[m.Kind] == 0 {
+			h.MissingKinds = append(h.MissingKinds, m)
+		}
+	}
+	spread := 0
+	for _, k := range spreadKinds {
+		spread += s.Objects[k]
+	}
+	if spread == 0 {
+		h.Notes = append(h.Notes, noSpreading)
+	}
+	if n := h.PodsOnUnknownNodes.Count; n > 0 {
+		h.Notes = append(h.Notes, fmt.Sprintf("%s on nodes that the snapshot does not have: nothing that they hold is counted", pods(n)))
+	}
+	if n := h.TerminalPods; n > 0 {
+		h.Notes = append(h.Notes, fmt.Sprintf("%s ended (Succeeded or Failed): no room is counted for them", pods(n)))
+	}
+	ignored := 0
+	for _, n := range s.Ignored {
+		ignored += n
+	}
+	if ignored > 0 {
+		h.Notes = append(h.Notes, fmt.Sprintf("%d object(s) of kinds that no decision reads were left out", ignored))
+	}
+}
+
+func pods(n int) string {
+	if n == 1 {
+		return "1 pod is"
+	}
+	return fmt.Sprintf("%d pods are", n)
+}
+
+// encode writes the summary for the store, without what describe fills in.
+func (s *Summary) encode() ([]byte, error) {
+	short := *s
+	short.Hygiene.MissingKinds, short.Hygiene.Notes = nil, nil
+	js, err := json.Marshal(&short)
+	if err != nil {
+		return nil, fmt.Errorf("encode summary: %w", err)
+	}
+	return js, nil
+}
+
+// ParseSummary reads a stored revision's summary and completes it.
+func ParseSummary(js []byte) (Summary, error) {
+	var s Summary
+	if len(js) > 0 {
+		if err := json.Unmarshal(js, &s); err != nil {
+			return s, fmt.Errorf("summary: %w (%w)", ErrCorrupt, err)
+		}
+	}
+	s.describe()
+	return s, nil
+}

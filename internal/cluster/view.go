@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// View is one immutable revision, ready for decisions. It is safe for
+// concurrent use.
+type View struct {
+	Cluster   string
+	Revision  int64
+	Digest    string // sha256:… over the content alone
+	CreatedAt time.Time
+	Cause     string // upload, change, bind
+	State     *engine.State
+	Summary   Summary
+
+	inv        *inventory
+	token      string
+	checkpoint int64    // the newest one that is known to be at or before this revision
+	write      *pending // of this revision, until it is durable; nil for one that was read
+
+	mu     sync.Mutex
+	byKind map[string][]*entry // lists made at first use
+}
+
+// ID is the snapshot's id, such as "prod@1042".
+func (v *View) ID() string { return FormatID(v.Cluster, v.Revision) }
+
+// Object gives an object's canonical JSON, not to be written.
+func (v *View) Object(k objects.Key) ([]byte, bool) {
+	if e := v.inv.get(k); e != nil {
+		return e.json, true
+	}
+	return nil, false
+}
+
+// Pod gives a pod, decoded for the caller alone; an error that wraps
+// store.ErrNotFound where the state has none of that name.
+func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
+	e := v.inv.get(objects.Key{Kind: "Pod", Namespace: namespace, Name: name})
+	if e == nil {
+		return nil, fmt.Errorf("pod %s/%s in %s: %w", namespace, name, v.ID(), store.ErrNotFound)
+	}
+	pod, err := decodePod(e)
+	if err != nil {
+		return nil, corrupt(v.Cluster, v.Revision, "pod "+namespace+"/"+name, err)
+	}
+	return pod, nil
+}
+
+func decodePod(e *entry) (*corev1.Pod, error) {
+	o, err := objects.FromCanonical("Pod", e.json)
+	if err != nil {
+		return nil, err
+	}
+	pod, ok := o.Value.(*corev1.Pod)
+	if !ok {
+		return nil, fmt.Errorf("%T is no pod", o.Value)
+	}
+	return pod, nil
+}
+
+// List gives up to limit objects of a kind, by namespace and name, from the one
+// behind after on; the zero key starts at the beginning. More says that others
+// follow. Items are canonical JSON, not to be written.
+func (v *View) List(kind string, after objects.Key, limit int) (items [][]byte, more bool) {
+	list := v.kind(kind)
+	at := 0
+	if after.Namespace != "" || after.Name != "" {
+		i, ok := find(list, objects.Key{Kind: kind, Namespace: after.Namespace, Name: after.Name})
+		if at = i; ok {
+			at++
+		}
+	}
+	rest := list[at:]
+	if limit > 0 && len(rest) > limit {
+		rest, more = rest[:limit], true
+	}
+	for _, e := range rest {
+		items = append(items, e.json)
+	}
+	return items, more
+}
+
+func (v *View) kind(kind string) []*entry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if list, ok := v.byKind[kind]; ok {
+		return list
+	}
+	if v.Summary.Objects[kind] == 0 {
+		return nil // not kept: kinds that are asked for may be any words
+	}
+	list := make([]*entry, 0, v.Summary.Objects[kind])
+	v.inv.each(func(e *entry) {
+		if e.key.Kind == kind {
+			list = append(list, e)
+		}
+	})
+	slices.SortFunc(list, func(a, b *entry) int { return compareKeys(a.key, b.key) })
+	if v.byKind == nil {
+		v.byKind = map[string][]*entry{}
+	}
+	v.byKind[kind] = list
+	return list
+}

@@ -1,0 +1,302 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// tries is how often a write on "latest" is begun anew after it lost a race.
+const tries = 3
+
+// lostError says that a write's parent turned out not to be the newest. It is
+// store.ErrConflict to callers.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// retry runs a write on the newest revision again where it lost a race.
+func retry(parent int64, once func() error) error {
+	for n := 1; ; n++ {
+		err := once()
+		var lost *lostError
+		if parent != 0 || n == tries || !errors.As(err, &lost) {
+			return err
+		}
+	}
+}
+
+// Step is what a writer wants written together. Without Bind and Apply only the
+// decision is recorded and no revision made. Where there is a revision, its
+// number becomes the decision's BoundRevision if the step binds.
+type Step struct {
+	Bind     *Bind
+	Apply    []objects.Object
+	Decision *store.Decision
+	Profile  *store.Profile
+}
+
+// Update runs f under the cluster's writer lock on its newest view and writes
+// the step that f gives, whole or not at all; a nil step writes nothing. With a
+// parent other than 0 that is not the newest, it is store.ErrConflict; with 0,
+// f may be run again after a lost race. Update returns when the step, and
+// everything that f could see, is durable; others work on meanwhile. The view is
+// the one after the step.
+func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
+	var view *View
+	var step *Step
+	err := retry(parent, func() (err error) {
+		view, step, err = m.update(ctx, cluster, parent, f)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return view, step, nil
+}
+
+func (m *Manager) update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
+	l, err := m.line(ctx, cluster, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	head, step, v, err := m.stepLocked(ctx, l, parent, f)
+	switch {
+	case head == nil:
+		return nil, nil, err
+	case v != nil:
+		return v, step, v.write.wait(ctx)
+	}
+	// What f saw may yet be refused, and what it said would be wrong then.
+	if werr := head.write.wait(ctx); werr != nil {
+		return nil, nil, werr
+	}
+	if err == nil && step != nil && step.Decision != nil {
+		err = m.Record(ctx, step.Decision, step.Profile)
+	}
+	return head, step, err
+}
+
+// stepLocked does the part under the lock. Head is nil where f was not run, v
+// where no revision was begun.
+func (m *Manager) stepLocked(ctx context.Context, l *line, parent int64, f func(v *View) (*Step, error)) (head *View, step *Step, v *View, err error) {
+	if err := l.lock(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	defer l.unlock()
+	head, epoch, err := m.parent(ctx, l, parent)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if step, err = f(head); err != nil || step == nil || step.Bind == nil && len(step.Apply) == 0 {
+		return head, step, nil, err
+	}
+	x := difference{apply: step.Apply, bind: step.Bind, cause: causeChange}
+	if x.bind != nil {
+		x.cause = causeBind
+	}
+	v, r, err := m.grow(head, x)
+	if err != nil {
+		return head, step, nil, err
+	}
+	if step.Decision != nil && step.Bind != nil {
+		step.Decision.BoundRevision = v.Revision
+	}
+	err = m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return head, step, v, nil
+}
+
+// parent gives the view that a write goes on from, and the epoch that it is of,
+// which holds for a cluster without revisions too. The line is locked.
+func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, uint64, error) {
+	for again := false; ; again = true {
+		l.mu.Lock()
+		head, epoch := l.head, l.epoch
+		l.mu.Unlock()
+		if head == nil {
+			var err error
+			if head, err = m.newest(ctx, l); err != nil {
+				return nil, epoch, err
+			}
+			l.mu.Lock()
+			l.head, epoch = head, l.epoch
+			l.mu.Unlock()
+		}
+		switch {
+		case revision == 0 || revision == head.Revision:
+			return head, epoch, nil
+		case revision < head.Revision:
+			return nil, 0, fmt.Errorf("%s is not the newest, which is %s: %w", FormatID(l.name, revision), head.ID(), store.ErrConflict)
+		case again:
+			return nil, 0, fmt.Errorf("%s: %w", FormatID(l.name, revision), store.ErrNotFound)
+		}
+		l.giveUp(epoch) // another process may have written it
+	}
+}
+
+// giveUp forgets the head, which then is read again, unless that was done
+// since epoch.
+func (l *line) giveUp(epoch uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.epoch == epoch {
+		l.epoch++
+		l.head, l.durable = nil, nil
+	}
+}
+
+// Change makes the next revision by applying and deleting objects. Parent 0
+// stands for the newest; another parent that is not the newest is
+// store.ErrConflict. What a request cannot mean is *InvalidError.
+func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*View, error) {
+	del = append([]objects.Key(nil), del...)
+	for i := range del {
+		namespaced, known := objects.Namespaced(del[i].Kind)
+		switch {
+		case known && !namespaced:
+			del[i].Namespace = ""
+		case namespaced && del[i].Namespace == "":
+			del[i].Namespace = "default"
+		}
+	}
+	if err := checkDifference(apply, del); err != nil {
+		return nil, err
+	}
+	var view *View
+	err := retry(parent, func() error {
+		l, err := m.line(ctx, cluster, false)
+		if err != nil {
+			return err
+		}
+		head, v, err := m.changeLocked(ctx, l, parent, difference{apply: apply, del: del, cause: causeChange})
+		if err != nil {
+			if head != nil {
+				if werr := head.write.wait(ctx); werr != nil {
+					return werr
+				}
+			}
+			return err
+		}
+		view = v
+		return v.write.wait(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return view, nil
+}
+
+func (m *Manager) changeLocked(ctx context.Context, l *line, parent int64, x difference) (head, v *View, err error) {
+	if err := l.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer l.unlock()
+	head, epoch, err := m.parent(ctx, l, parent)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, r, err := m.grow(head, x)
+	if err != nil {
+		return head, nil, err
+	}
+	return head, v, m.submit(ctx, l, epoch, v, &store.Entry{Revision: r})
+}
+
+// Upload makes a revision of everything that read yields, whatever was before.
+// Where the newest revision has the same content, that is the view and created
+// is false. Objects are compiled as they come and not held.
+func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reader) (v *View, created bool, err error) {
+	if err := CheckName(cluster); err != nil {
+		return nil, false, err
+	}
+	fresh, err := m.collect(read)
+	if err != nil {
+		return nil, false, err
+	}
+	l, err := m.line(ctx, cluster, true)
+	if err != nil {
+		return nil, false, err
+	}
+	var checkpoint []byte
+	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
+		// Most likely needed, and nobody has to wait for it yet.
+		if checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
+			return nil, false, err
+		}
+	}
+	err = retry(0, func() error {
+		v, created, err = m.uploadLocked(ctx, l, fresh, &checkpoint)
+		if err != nil {
+			return err
+		}
+		return v.write.wait(ctx)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return v, created, nil
+}
+
+// collect reads an upload into a view that has no place in a line yet.
+func (m *Manager) collect(read objects.Reader) (*View, error) {
+	d, e := new(inventory).draft(), engine.NewState().Edit()
+	ignored, err := read(func(o objects.Object) error {
+		if d.put(newEntry(o.Key, o.JSON)) != nil {
+			return &InvalidError{Field: "items", Detail: nameOf(o.Key) + " is there twice"}
+		}
+		if err := e.Put(o.Value); err != nil {
+			return &InvalidError{Field: "items", Detail: err.Error()}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := &View{State: e.Done(), inv: d.done(), Cause: causeUpload}
+	v.Digest = v.inv.digest()
+	v.Summary = recount(v.inv, v.State, ignored)
+	return v, nil
+}
+
+func (m *Manager) uploadLocked(ctx context.Context, l *line, fresh *View, checkpoint *[]byte) (*View, bool, error) {
+	if err := l.lock(ctx); err != nil {
+		return nil, false, err
+	}
+	defer l.unlock()
+	head, epoch, err := m.parent(ctx, l, 0)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, false, err
+	}
+	if head != nil && head.Digest == fresh.Digest {
+		return head, false, nil
+	}
+	if *checkpoint == nil {
+		if *checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
+			return nil, false, err
+		}
+	}
+	v := &View{
+		Cluster: l.name, Revision: 1, Digest: fresh.Digest, CreatedAt: m.now(), Cause: causeUpload,
+		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, token: rand.Text(),
+	}
+	parent := ""
+	if head != nil {
+		v.Revision, parent = head.Revision+1, head.token
+	}
+	v.checkpoint = v.Revision
+	r, err := revisionOf(v, parent)
+	if err != nil {
+		return nil, false, err
+	}
+	c := &store.Checkpoint{Cluster: l.name, Number: v.Revision, Payload: *checkpoint}
+	return v, true, m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Checkpoint: c})
+}

@@ -1,0 +1,107 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// handlerFunc answers a request or says why it cannot; then it has written nothing.
+type handlerFunc func(w http.ResponseWriter, r *http.Request) error
+
+// style is how errors are told to a kind of client.
+type style int
+
+const (
+	// rest clients get problem+json.
+	rest style = iota
+	// extenderStyle is for kube-scheduler, which sees no more than the status: overload is told without a body.
+	extenderStyle
+)
+
+// adapt is the one place where errors become answers and log lines.
+func (a *API) adapt(s style, h handlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := h(w, r)
+		if err == nil {
+			return
+		}
+		a.fail(w, r, s, err)
+	}
+}
+
+func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
+	if cause := context.Cause(r.Context()); errors.Is(err, context.Canceled) && errors.Is(cause, context.DeadlineExceeded) {
+		err = cause
+	}
+	e := translate(err)
+	if !e.quiet() {
+		level := slog.LevelInfo
+		if e.Status >= http.StatusInternalServerError {
+			level = slog.LevelError
+		}
+		a.log.LogAttrs(r.Context(), level, "refused", slog.Int("status", e.Status), slog.String("method", r.Method),
+			slog.String("route", routePattern(r)), slog.String("error", e.Error()))
+	}
+	if s == extenderStyle && e.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Content-Length", "0")
+		w.WriteHeader(e.Status)
+		return
+	}
+	writeProblem(w, e, requestID(r.Context()))
+}
+
+// quiet says that the error is logged elsewhere, at a bounded rate.
+func (e *Error) quiet() bool { return e.Kind == "overload" }
+
+// observe is the outermost of our middlewares: it gives the request its id, catches panics and measures.
+func (a *API) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		id := incomingID(r)
+		w.Header().Set(requestIDHeader, id)
+		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		defer func() {
+			if p := recover(); p != nil {
+				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+					panic(p)
+				}
+				a.log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.Any("panic", p), slog.String("route", routePattern(r)), slog.String("stack", string(debug.Stack())))
+				if ww.Status() == 0 {
+					clear(ww.Header())
+					ww.Header().Set(requestIDHeader, id)
+					writeProblem(ww, internal(nil), id)
+				}
+			}
+			status := ww.Status()
+			if status == 0 {
+				status = http.StatusOK
+			}
+			a.metrics.request(r.Context(), routePattern(r), r.Method, status, time.Since(start))
+			a.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
+				slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", ww.BytesWritten()))
+		}()
+		next.ServeHTTP(ww, r)
+		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+			span.SetName(r.Method + " " + routePattern(r))
+		}
+	})
+}
+
+// routePattern is the matched route, never the path, which a client is free to make up.
+func routePattern(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil {
+		if p := c.RoutePattern(); p != "" {
+			return p
+		}
+	}
+	return "none"
+}

@@ -1,0 +1,130 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// class is a kind of endpoint with bounds of its own.
+type class struct {
+	gate     *gate
+	deadline time.Duration
+	style    style
+	// key gives the lane of a call; nil: one for all.
+	key func(*http.Request) string
+}
+
+// slack is what a connection's own time-outs leave beyond a class's deadline, so that a late answer is still ours.
+const slack = 5 * time.Second
+
+// admitted wraps a handler of a class: its turn is waited for before the body is read, and its context ends at the
+// deadline.
+func (a *API) admitted(c *class, h handlerFunc) http.HandlerFunc {
+	return a.adapt(c.style, func(w http.ResponseWriter, r *http.Request) error {
+		key := ""
+		if c.key != nil {
+			key = c.key(r)
+		}
+		return a.admit(w, r, c, key, h)
+	})
+}
+
+func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string, h handlerFunc) error {
+	rc := http.NewResponseController(w)
+	until := time.Now().Add(c.deadline)
+	// A recorder in a test has no connection whose deadlines could be set.
+	if err := errors.Join(rc.SetReadDeadline(until.Add(slack)), rc.SetWriteDeadline(until.Add(slack))); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return internal(err)
+	}
+	ctx, cancel := context.WithDeadline(r.Context(), until)
+	defer cancel()
+	leave, err := c.gate.enter(ctx, key)
+	if err != nil {
+		return a.shed(r, c, err)
+	}
+	defer leave()
+	return h(w, r.WithContext(ctx))
+}
+
+// shed counts a refusal and words it for the kind of client.
+func (a *API) shed(r *http.Request, c *class, err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	a.metrics.shed(r.Context(), routePattern(r), e.Limit)
+	if c.style == extenderStyle {
+		e.Status = http.StatusServiceUnavailable
+		if a.isPrioritize(r) {
+			a.metrics.prioritizeFailed(r.Context(), "overload")
+		}
+	}
+	if a.seldom.allow(routePattern(r) + e.Limit) {
+		a.log.LogAttrs(r.Context(), slog.LevelWarn, "overloaded", slog.String("route", routePattern(r)), slog.String("limit", e.Limit), slog.Int("status", e.Status))
+	}
+	return e
+}
+
+// seldom lets one log line through in a while for each cause.
+type seldom struct {
+	every time.Duration
+	mu    sync.Mutex
+	last  map[string]time.Time // guarded by mu; the causes are routes and settings, so they are few
+}
+
+func (s *seldom) allow(cause string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); now.Sub(s.last[cause]) >= s.every {
+		s.last[cause] = now
+		return true
+	}
+	return false
+}
+
+// byCluster is the lane of calls that name their cluster in the path or, for an upload, in the query.
+func byCluster(r *http.Request) string {
+	if name := chi.URLParam(r, "cluster"); name != "" {
+		return name
+	}
+	if name := r.URL.Query().Get("cluster"); name != "" {
+		return name
+	}
+	return defaultCluster
+}
+
+// defaultCluster is the cluster of calls that name none.
+const defaultCluster = "default"
+
+// classes makes the gates of a server.
+func (a *API) classes() {
+	l := &a.limits
+	cpu := func(name string, inFlight, queue int, deadline time.Duration) *class {
+		return &class{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
+	}
+	extender := func(name string, inFlight, queue int) *class {
+		return &class{gate: newGate(name, inFlight, 0, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, key: byCluster}
+	}
+	a.filterClass = extender("filter", l.FilterInFlight, l.FilterQueue)
+	a.nodesClass = extender("nodes", l.NodesInFlight, l.NodesQueue)
+	a.bindClass = extender("bind", l.BindInFlight, l.BindQueue)
+	a.snapshotClass = &class{
+		gate:     newGate("snapshot", l.SnapshotInFlight, l.SnapshotTotal, l.SnapshotQueue, l.SnapshotDeadline),
+		deadline: l.SnapshotDeadline, key: byCluster,
+	}
+	a.decisionClass = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
+	a.replayClass = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
+	a.readClass = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
+}
+
+// Timeouts gives the time-outs of a server for connections that no class speaks for yet.
+func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {
+	longest := max(l.ExtenderDeadline, l.DecisionDeadline, l.ReadDeadline)
+	return 5 * time.Second, longest + slack, longest + slack, 120 * time.Second
+}

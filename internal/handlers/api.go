@@ -1,0 +1,118 @@
+package handlers
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/handlers/wire"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// Clusters is what the API needs of the clusters' revisions; *cluster.Manager is one.
+type Clusters interface {
+	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
+	Upload(ctx context.Context, cluster string, read objects.Reader) (v *cluster.View, created bool, err error)
+	Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*cluster.View, error)
+	List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error)
+	Delete(ctx context.Context, cluster string, revision int64) error
+	DeleteCluster(ctx context.Context, cluster string) error
+	Clusters(ctx context.Context) ([]store.ClusterInfo, error)
+}
+
+// Decisions is what the API needs of the decision log; *audit.Log is one.
+type Decisions interface {
+	Decide(ctx context.Context, q audit.Question) (*audit.Answer, error)
+	Judge(ctx context.Context, q audit.Question, use func(v *cluster.View, r *engine.Result) error) (id string, err error)
+	Bind(ctx context.Context, cluster, ns, name, uid, node string) (audit.BindOutcome, error)
+	Get(ctx context.Context, id string) (*audit.Recorded, error)
+	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
+	Replay(ctx context.Context, id string, o audit.Overrides) (*audit.Replay, error)
+}
+
+// Check is one thing that has to be right for the server to be ready.
+type Check struct {
+	Name  string
+	Probe func(context.Context) error
+}
+
+// Options are what an API is made of. Clusters, Decisions and ParseProfiles are needed; the rest has defaults.
+type Options struct {
+	Clusters  Clusters
+	Decisions Decisions
+	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
+	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
+	// Checks are asked by /readyz.
+	Checks []Check
+	Limits Limits // zero: DefaultLimits
+	Log    *slog.Logger
+	Meter  metric.Meter
+	Tracer trace.TracerProvider
+	// Metrics answers /metrics; without it the path is not found.
+	Metrics http.Handler
+}
+
+// API answers HTTP. It is safe for concurrent use.
+type API struct {
+	clusters  Clusters
+	decisions Decisions
+	profiles  func(raw []byte) ([]*engine.Profile, error)
+	checks    []Check
+	limits    Limits
+	log       *slog.Logger
+	metrics   *metrics
+	tracer    trace.TracerProvider
+	scrape    http.Handler
+	docs      *docs
+
+	filterClass, nodesClass, bindClass, snapshotClass *class
+	decisionClass, replayClass, readClass             *class
+
+	seldom   seldom
+	names    nameTables
+	nodes    nodeCaches
+	draining atomic.Bool
+}
+
+// New makes an API.
+func New(o Options) (*API, error) {
+	if o.Limits == (Limits{}) {
+		o.Limits = DefaultLimits()
+	}
+	if err := o.Limits.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &API{
+		clusters: o.Clusters, decisions: o.Decisions, profiles: o.ParseProfiles, checks: o.Checks,
+		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
+		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
+		names:  nameTables{tables: map[string]nameTable{}},
+		nodes:  nodeCaches{bytes: int64(o.Limits.NodesCacheBytes), caches: map[string]*wire.NodeCache[*corev1.Node]{}},
+	}
+	var err error
+	if a.metrics, err = newMetrics(o.Meter); err != nil {
+		return nil, err
+	}
+	if a.docs, err = newDocs(); err != nil {
+		return nil, err
+	}
+	a.classes()
+	return a, nil
+}
+
+// Drain makes the server not ready, so that nobody sends it more while it ends; calls are still answered.
+func (a *API) Drain() { a.draining.Store(true) }

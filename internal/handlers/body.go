@@ -1,0 +1,74 @@
+package handlers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"berth/internal/handlers/wire"
+)
+
+// readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a snapshot may be one.
+// setting names the limit.
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string) ([]byte, error) {
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		return buf, unsupportedEncoding(w, enc, "identity")
+	}
+	over := tooLarge(setting, fmt.Sprintf("the body is over the limit %s=%s", setting, limit))
+	if r.ContentLength > int64(limit) {
+		w.Header().Set("Connection", "close") // or the rest would be read for nothing
+		return buf, over
+	}
+	if n := int(r.ContentLength); n > cap(buf)-len(buf) {
+		buf = append(make([]byte, 0, len(buf)+n+bytes.MinRead), buf...)
+	}
+	in := http.MaxBytesReader(w, r.Body, int64(limit))
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := in.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		var tooMuch *http.MaxBytesError
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case errors.As(err, &tooMuch):
+			return buf, over
+		default:
+			return buf, unreadable(r, err)
+		}
+	}
+}
+
+// unreadable words a body that broke off.
+func unreadable(r *http.Request, err error) error {
+	if ctxErr := r.Context().Err(); ctxErr != nil {
+		return ctxErr
+	}
+	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: "the body could not be read to its end", Cause: err}
+}
+
+func unsupportedEncoding(w http.ResponseWriter, got, want string) error {
+	w.Header().Set("Accept-Encoding", want)
+	return &Error{
+		Status: http.StatusUnsupportedMediaType, Kind: "media-type",
+		Detail: fmt.Sprintf("Content-Encoding %.40q is not supported here; send %s", got, want),
+	}
+}
+
+// withBody hands a pooled buffer with the body to use; nothing of it may be kept.
+func withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
+	buf := wire.GetBuffer()
+	defer wire.PutBuffer(buf)
+	body, err := readBody(w, r, *buf, limit, setting)
+	*buf = body
+	if err != nil {
+		return err
+	}
+	return use(body)
+}

@@ -1,0 +1,166 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+)
+
+// DecisionRequest asks where a pod goes.
+type DecisionRequest struct {
+	// Snapshot is the state to decide on; default@latest if absent.
+	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
+	// Pod is the v1.Pod to place. Either this or podRef.
+	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
+	// PodRef names a pod of the snapshot.
+	PodRef *PodName `json:"podRef,omitempty"`
+	// NodeNames limits the nodes considered; absent: all.
+	NodeNames []string `json:"nodeNames,omitempty"`
+	// Profile is a profile's name; else the pod's schedulerName where such a profile exists, else the first.
+	Profile string `json:"profile,omitempty"`
+	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under instead of the server's.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Explain says how much is written out: full, failures or none.
+	Explain string `json:"explain,omitempty" enums:"full,failures,none" default:"failures"`
+	// Preempt false tries no preemption. This version tries none anyway.
+	Preempt *bool `json:"preempt,omitempty" default:"true"`
+	// Suggest asks for the smallest changes that would make the pod fit; not supported in this version.
+	Suggest bool `json:"suggest,omitempty"`
+	// DryRun computes without recording; the answer has no id.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Bind binds a Scheduled outcome in the same call.
+	Bind bool `json:"bind,omitempty"`
+} // @name DecisionRequest
+
+// PodName names a pod.
+type PodName struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+} // @name PodName
+
+// decide decides where a pod goes.
+//
+//	@Summary		Decide where a pod goes
+//	@Description	Recorded before it is answered, unless dryRun. A pod that fits nowhere is an answer, not an error.
+//	@Tags			decisions
+//	@Accept			json
+//	@Produce		json
+//	@Param			body	body		DecisionRequest	true	"the question"
+//	@Success		200		{object}	audit.Answer	"dryRun"
+//	@Success		201		{object}	audit.Answer
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/decisions [post]
+func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
+	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+		start := time.Now()
+		q, err := a.decodeDecision(body)
+		if err != nil {
+			return err
+		}
+		ans, err := a.decisions.Decide(r.Context(), q)
+		if err != nil {
+			if q.Revision == 0 && q.PodRef == nil {
+				return a.noSnapshot(q.Cluster, err)
+			}
+			return err
+		}
+		a.metrics.decided(r.Context(), "decide", ans.Profile, ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
+		if q.DryRun {
+			return writeJSON(w, http.StatusOK, ans)
+		}
+		w.Header().Set(decisionIDHeader, ans.ID)
+		w.Header().Set("Location", "/v1/decisions/"+ans.ID)
+		return writeJSON(w, http.StatusCreated, ans)
+	})
+}
+
+// decodeDecision makes a question of a body.
+func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
+	var req DecisionRequest
+	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		return q, err
+	}
+	if req.Snapshot == "" {
+		req.Snapshot = cluster.FormatID(defaultCluster, 0)
+	}
+	if q.Cluster, q.Revision, err = cluster.ParseID(req.Snapshot); err != nil {
+		return q, badField(http.StatusBadRequest, "snapshot", translate(err).Detail)
+	}
+	if isNull(req.Pod) == (req.PodRef == nil) {
+		return q, badField(http.StatusBadRequest, "pod", "one of pod and podRef is needed, and only one")
+	}
+	if !isNull(req.Pod) {
+		if q.Pod, err = a.decodePod("pod", req.Pod); err != nil {
+			return q, err
+		}
+	} else {
+		if req.PodRef.Name == "" {
+			return q, badField(http.StatusBadRequest, "podRef.name", "a name is needed")
+		}
+		q.PodRef = &objects.Key{Kind: "Pod", Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
+		if q.PodRef.Namespace == "" {
+			q.PodRef.Namespace = corev1.NamespaceDefault
+		}
+	}
+	switch q.Explain = engine.Explain(req.Explain); q.Explain {
+	case "":
+		q.Explain = engine.ExplainFailures
+	case engine.ExplainFull, engine.ExplainFailures, engine.ExplainNone:
+	default:
+		return q, badField(http.StatusBadRequest, "explain", "want full, failures or none")
+	}
+	if req.Suggest {
+		return q, badField(http.StatusUnprocessableEntity, "suggest", "suggestions are not supported in this version")
+	}
+	if req.Bind && req.DryRun {
+		return q, badField(http.StatusBadRequest, "bind", "a dry run cannot bind")
+	}
+	if q.Profiles, err = a.parseConfig(req.Config); err != nil {
+		return q, err
+	}
+	q.Verb, q.NodeNames, q.Profile = "decide", req.NodeNames, req.Profile
+	q.NoPreemption, q.DryRun, q.Bind = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind
+	return q, nil
+}
+
+// decodePod decodes a pod of a request.
+func (a *API) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+	pod, err := objects.DecodePod(raw, a.limits.objects())
+	return pod, inField(name, err)
+}
+
+// parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a string.
+func (a *API) parseConfig(raw json.RawMessage) ([]*engine.Profile, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	switch raw[0] {
+	case '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, badField(http.StatusBadRequest, "config", "it is no proper string")
+		}
+		if strings.TrimSpace(text) == "" {
+			return nil, badField(http.StatusUnprocessableEntity, "config", "it is empty")
+		}
+		raw = []byte(text)
+	case '{':
+	default:
+		return nil, badField(http.StatusBadRequest, "config", "want a KubeSchedulerConfiguration as an object, or as YAML in a string")
+	}
+	profiles, err := a.profiles(raw)
+	if err != nil {
+		return nil, badField(http.StatusUnprocessableEntity, "config", err.Error())
+	}
+	return profiles, nil
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -1,0 +1,147 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// jsonBounds are the bounds of a JSON body of ours and the settings they come from.
+type jsonBounds struct {
+	depth, tokens              int
+	depthSetting, tokenSetting string
+}
+
+// decodeStrict decodes the one JSON object of a body into v. A field that v does not have, or has twice, is an error
+// that names it; raw fields are left to whoever reads them. Keys are compared exactly.
+func decodeStrict(body []byte, v any, b jsonBounds) error {
+	if err := b.check(body); err != nil {
+		return err
+	}
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	if len(trimmed) == 0 {
+		return badRequest("the body is empty; want a JSON object")
+	}
+	if trimmed[0] != '{' {
+		return badRequest("the body is not a JSON object")
+	}
+	strict, err := kjson.UnmarshalStrict(body, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
+	if err != nil {
+		return decodeError(err)
+	}
+	if len(strict) == 0 {
+		return nil
+	}
+	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
+	for _, s := range strict {
+		name, why := strictField(s)
+		e.Fields = append(e.Fields, FieldError{name, string(field.ErrorTypeForbidden), why})
+		if e.Detail != "" {
+			e.Detail += "; "
+		}
+		e.Detail += fmt.Sprintf("%s %q", why, name)
+	}
+	return e
+}
+
+// strictField takes a strict error apart.
+func strictField(err error) (name, why string) {
+	if f, ok := err.(kjson.FieldError); ok { //nolint:errorlint // it is never wrapped
+		name = f.FieldPath()
+	}
+	if strings.HasPrefix(err.Error(), "duplicate") {
+		return name, "duplicate field"
+	}
+	return name, "unknown field"
+}
+
+// decodeError words what encoding/json has against a body, without a word of the body.
+func decodeError(err error) error {
+	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &typed):
+		name := typed.Field
+		if name == "" {
+			name = "body"
+		}
+		message := fmt.Sprintf("want %s, not a %s", jsonKind(typed.Type.String()), typed.Value)
+		return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: name + ": " + message,
+			Fields: []FieldError{{name, string(field.ErrorTypeTypeInvalid), message}}}
+	case errors.As(err, &syntax):
+		return badRequest(fmt.Sprintf("malformed JSON at byte %d: %s", syntax.Offset, syntax.Error()))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return badRequest("malformed JSON: it ends too early")
+	}
+	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: "malformed JSON: " + err.Error()}
+}
+
+// jsonKind says in JSON's words what a Go type is written as.
+func jsonKind(goType string) string {
+	switch {
+	case goType == "bool", goType == "*bool":
+		return "true or false"
+	case goType == "string" || goType == "*string" || goType == "engine.Explain":
+		return "a string"
+	case goType[0] == '[':
+		return "an array"
+	case goType[:1] == "i" || goType[:2] == "*i":
+		return "an integer"
+	}
+	return "an object"
+}
+
+// check walks over the body once and counts, before anything is built from it.
+func (b jsonBounds) check(body []byte) error {
+	depth, tokens := 0, 0
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; c {
+		case '{', '[':
+			tokens++
+			if depth++; depth > b.depth {
+				return tooLarge(b.depthSetting, fmt.Sprintf("the body nests deeper than the limit %s=%d at byte %d", b.depthSetting, b.depth, i))
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			tokens++
+			for i++; i < len(body) && body[i] != '"'; i++ {
+				if body[i] == '\\' {
+					i++
+				}
+			}
+		case ',', ':', ' ', '\t', '\r', '\n':
+		default: // a number or a word: count its first byte only
+			if i == 0 || isBreak(body[i-1]) {
+				tokens++
+			}
+		}
+		if tokens > b.tokens {
+			return tooLarge(b.tokenSetting, fmt.Sprintf("the body has more keys and values than the limit %s=%d", b.tokenSetting, b.tokens))
+		}
+	}
+	return nil
+}
+
+func isBreak(c byte) bool {
+	switch c {
+	case ',', ':', '[', '{', ' ', '\t', '\r', '\n':
+		return true
+	}
+	return false
+}
+
+func (a *API) decisionBounds() jsonBounds {
+	return jsonBounds{a.limits.MaxDepth, a.limits.DecisionMaxTokens, "max-json-depth", "decision-max-tokens"}
+}
+
+func (a *API) changesBounds() jsonBounds {
+	return jsonBounds{a.limits.MaxDepth, a.limits.ChangesMaxTokens, "max-json-depth", "changes-max-tokens"}
+}

@@ -1,0 +1,201 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	field "k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/handlers/wire"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// Error is an error in two parts: what the client is told and, as Cause, what only the log is.
+type Error struct {
+	Status int
+	// Kind is the last part of the problem's type, a key of titles.
+	Kind       string
+	Detail     string
+	Fields     []FieldError
+	Limit      string
+	RetryAfter int // seconds; 0: no such header
+	Cause      error
+}
+
+// Error implements error, with the part for the log.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %v", e.Detail, e.Cause)
+	}
+	return e.Detail
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+func internal(cause error) *Error {
+	return &Error{Status: http.StatusInternalServerError, Kind: "internal", Detail: "something failed inside berth; its log tells what, by the requestId", Cause: cause}
+}
+
+func badRequest(detail string) *Error {
+	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: detail}
+}
+
+// badField says that a field or a parameter of ours has no good value.
+func badField(status int, name, message string) *Error {
+	kind := "invalid"
+	if status == http.StatusConflict {
+		kind = "conflict"
+	}
+	return &Error{Status: status, Kind: kind, Detail: name + ": " + message, Fields: []FieldError{{name, string(field.ErrorTypeInvalid), message}}}
+}
+
+func tooLarge(limit, detail string) *Error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Detail: detail, Limit: limit}
+}
+
+func notFound(detail string) *Error {
+	return &Error{Status: http.StatusNotFound, Kind: "not-found", Detail: detail}
+}
+
+// translate gives any error its public face.
+func translate(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	for _, f := range []func(error) *Error{fromObjects, fromWire, fromRooms, fromStore} {
+		if e := f(err); e != nil {
+			return e
+		}
+	}
+	return internal(err)
+}
+
+func fromObjects(err error) *Error {
+	var limit *objects.LimitError
+	var syntax *objects.SyntaxError
+	var invalid *objects.InvalidError
+	switch {
+	case errors.As(err, &limit):
+		return tooLarge(limit.Limit, limit.Error())
+	case errors.As(err, &syntax):
+		return badRequest(syntax.Error())
+	case errors.As(err, &invalid):
+		return invalidObject(invalid, "")
+	}
+	return nil
+}
+
+// invalidObject lists an object's errors; their fields get the path that the object has in the body.
+func invalidObject(invalid *objects.InvalidError, prefix string) *Error {
+	if prefix == "" {
+		prefix = invalid.Path
+	}
+	if prefix != "" {
+		prefix += "."
+	}
+	name := invalid.Key.Name
+	if invalid.Key.Namespace != "" {
+		name = invalid.Key.Namespace + "/" + name
+	}
+	e := &Error{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: fmt.Sprintf("%s %q is invalid", invalid.Key.Kind, name)}
+	for i, f := range invalid.Errors {
+		e.Fields = append(e.Fields, FieldError{prefix + f.Field, string(f.Type), f.ErrorBody()})
+		if i == 0 {
+			e.Detail += ": " + prefix + f.Field + ": " + f.ErrorBody()
+		}
+	}
+	if n := len(invalid.Errors); n > 1 {
+		e.Detail += fmt.Sprintf(" (and %d more)", n-1)
+	}
+	return e
+}
+
+// inField puts the field of ours that held an object before the errors' paths.
+func inField(prefix string, err error) error {
+	var invalid *objects.InvalidError
+	var syntax *objects.SyntaxError
+	switch {
+	case errors.As(err, &invalid):
+		return invalidObject(invalid, prefix)
+	case errors.As(err, &syntax):
+		e := badRequest(prefix + ": " + syntax.Error())
+		e.Fields = []FieldError{{prefix, string(field.ErrorTypeTypeInvalid), syntax.Error()}}
+		return e
+	}
+	return err
+}
+
+func fromWire(err error) *Error {
+	var syntax *wire.SyntaxError
+	var typed *wire.TypeError
+	var limit *wire.LimitError
+	var missing *wire.MissingError
+	switch {
+	case errors.As(err, &syntax):
+		return badRequest(syntax.Error())
+	case errors.As(err, &typed):
+		e := badRequest(typed.Error())
+		e.Fields = []FieldError{{typed.Field, string(field.ErrorTypeTypeInvalid), typed.Error()}}
+		return e
+	case errors.As(err, &limit):
+		return tooLarge(limit.Limit, limit.Error())
+	case errors.As(err, &missing):
+		e := badRequest(missing.Error())
+		e.Fields = []FieldError{{missing.Field, string(field.ErrorTypeRequired), missing.Error()}}
+		return e
+	}
+	return nil
+}
+
+func fromRooms(err error) *Error {
+	var input *audit.InputError
+	var invalid *cluster.InvalidError
+	switch {
+	case errors.As(err, &input):
+		status := input.Status
+		if status == 0 {
+			status = http.StatusUnprocessableEntity
+		}
+		e := badField(status, input.Field, input.Detail)
+		if status == http.StatusNotFound {
+			e.Kind = "not-found"
+		}
+		return e
+	case errors.As(err, &invalid) && invalid.Absent:
+		e := notFound(invalid.Error())
+		e.Fields = []FieldError{{invalid.Field, string(field.ErrorTypeNotFound), invalid.Detail}}
+		return e
+	case errors.As(err, &invalid):
+		return badField(http.StatusUnprocessableEntity, invalid.Field, invalid.Detail)
+	}
+	return nil
+}
+
+func fromStore(err error) *Error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		e := notFound(err.Error())
+		return e
+	case errors.Is(err, store.ErrConflict):
+		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: err.Error()}
+	case errors.Is(err, store.ErrInUse):
+		return &Error{Status: http.StatusConflict, Kind: "in-use", Detail: err.Error()}
+	case errors.Is(err, store.ErrClosed):
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "unavailable", Detail: "the store is closed: the server is ending", RetryAfter: 1, Cause: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Detail: "the answer was not ready within the deadline", RetryAfter: 1, Cause: err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Status: statusClientGone, Kind: "unavailable", Detail: "the caller hung up", Cause: err}
+	}
+	return nil
+}
+
+// statusClientGone is what logs show of a call whose caller hung up before the answer; nobody gets to see it.
+const statusClientGone = 499

@@ -1,0 +1,264 @@
+package handlers
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/handlers/wire"
+	"berth/internal/objects"
+)
+
+// decisionIDHeader carries a decision's id where the body has no place for it.
+const decisionIDHeader = "Berth-Decision-Id"
+
+// unknownNode is said of a node that the snapshot lacks. kube-scheduler counts equal texts, so it names nothing.
+const unknownNode = "node(s) not known to berth yet"
+
+// filter answers kube-scheduler's question which of these nodes would do.
+//
+//	@Summary		Filter nodes (kube-scheduler's extender protocol)
+//	@Description	Answered in the form asked: NodeNames (nodeCacheCapable: true) or Nodes. A semantic failure is 200 with Error set.
+//	@Tags			extender
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	path		string				true	"the cluster"
+//	@Param			body	body		ExtenderArgs		true	"the pod and the nodes to judge"
+//	@Success		200		{object}	ExtenderFilterResult
+//	@Failure		400,413,415,500	{object}	Problem
+//	@Failure		503		"overloaded, or the answer could not be recorded in time"
+//	@Router			/filter [post]
+//	@Router			/clusters/{cluster}/filter [post]
+func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
+	return a.extend(w, r, "filter")
+}
+
+// prioritize answers how good each of these nodes would be.
+//
+//	@Summary		Score nodes, 0 to 10 (kube-scheduler's extender protocol)
+//	@Description	The best of the asked nodes gets 10, a total of zero 0. The protocol has no place for an error here: any failure is a status other than 200.
+//	@Tags			extender
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	path		string			true	"the cluster"
+//	@Param			body	body		ExtenderArgs	true	"the pod and the nodes to score"
+//	@Success		200		{array}		HostPriority
+//	@Failure		400,404,409,413,415,422,500	{object}	Problem
+//	@Failure		503		"overloaded, or the answer could not be recorded in time"
+//	@Router			/prioritize [post]
+//	@Router			/clusters/{cluster}/prioritize [post]
+func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
+	err := a.extend(w, r, "prioritize")
+	if err != nil && translate(err).Kind != "overload" {
+		a.metrics.prioritizeFailed(r.Context(), translate(err).Kind)
+	}
+	return err
+}
+
+func (a *API) isPrioritize(r *http.Request) bool {
+	return strings.HasSuffix(routePattern(r), "/prioritize")
+}
+
+// extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode.
+func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string) error {
+	c, limit, setting := a.nodesClass, a.limits.NodesMaxBytes, "nodes-max-bytes"
+	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
+		c, limit, setting = a.filterClass, a.limits.FilterMaxBytes, "filter-max-bytes"
+	}
+	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
+		return withBody(w, r, limit, setting, func(body []byte) error { return a.judge(w, r, verb, body) })
+	})
+}
+
+// call is the memory of one extender call, kept for the next.
+type call struct {
+	args     wire.FilterArgs
+	verdicts []wire.Verdict
+	scores   []int64
+	rows     []int32
+	seen     engine.Bits
+	table    nameTable
+	reply    []byte
+	id       string
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+// done gives a call's memory back, without what it shares with the body.
+func (c *call) done() {
+	if cap(c.reply) > wire.MaxPooledBuffer {
+		return
+	}
+	c.args.Pod, c.table, c.id = nil, nameTable{}, ""
+	clear(c.args.Unknown)
+	clear(c.args.Nodes)
+	clear(c.verdicts)
+	calls.Put(c)
+}
+
+func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []byte) error {
+	start := time.Now()
+	c := calls.Get().(*call)
+	defer c.done()
+	err := a.ask(r, verb, body, c, start)
+	var refused *protocolError
+	switch {
+	case err == nil:
+	case errors.As(err, &refused):
+		return refused.error
+	case verb == "filter" && translate(err).Status < http.StatusInternalServerError && translate(err).Status != statusClientGone:
+		e := translate(err)
+		a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", e.Error()))
+		c.reply = wire.AppendFilterError(c.reply[:0], e.Detail)
+	default:
+		return err
+	}
+	if c.id != "" {
+		w.Header().Set(decisionIDHeader, c.id)
+	}
+	return writeBytes(w, http.StatusOK, c.reply)
+}
+
+// protocolError wraps what is wrong with a body that isn't the protocol, in contrast to what it says.
+type protocolError struct{ error }
+
+// Unwrap gives the error itself.
+func (e *protocolError) Unwrap() error { return e.error }
+
+// ask reads the question, puts it and writes the answer to c.reply. The answer must not be sent before ask returns: only
+// then is it on record.
+func (a *API) ask(r *http.Request, verb string, body []byte, c *call, start time.Time) error {
+	name := byCluster(r)
+	if err := cluster.CheckName(name); err != nil {
+		return err
+	}
+	view, err := a.clusters.View(r.Context(), name, 0)
+	if err != nil {
+		return a.noSnapshot(name, err)
+	}
+	c.table = a.names.of(view)
+	cache := a.nodes.of(name)
+	parser := wire.Parser{Limits: a.limits.filter(), Names: c.table.names, Known: cache}
+	if err := parser.FilterArgs(body, &c.args); err != nil {
+		return &protocolError{extenderLimit(err)}
+	}
+	q, err := a.question(c, verb, view)
+	if err != nil {
+		return err
+	}
+	if c.args.HasNodes && !c.args.HasNames {
+		if q.Nodes, err = a.standIns(c, cache); err != nil {
+			return err
+		}
+	}
+	c.id, err = a.decisions.Judge(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
+		c.place(v.State.Nodes())
+		if verb == "filter" {
+			c.filter(res)
+		} else {
+			c.score(res)
+		}
+		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, res.Failures(), nil, time.Since(start))
+		return nil
+	})
+	return err
+}
+
+// question makes the question that the log answers.
+func (a *API) question(c *call, verb string, view *cluster.View) (q audit.Question, err error) {
+	switch {
+	case c.args.Pod == nil:
+		return q, &protocolError{fieldMissing("Pod")}
+	case !c.args.HasNames && !c.args.HasNodes:
+		return q, &protocolError{fieldMissing("NodeNames or Nodes")}
+	}
+	pod, err := objects.DecodePod(c.args.Pod, a.limits.objects())
+	if err != nil {
+		var invalid *objects.InvalidError
+		if err := inField("Pod", err); !errors.As(err, &invalid) && translate(err).Status != http.StatusUnprocessableEntity {
+			return q, &protocolError{err}
+		}
+		return q, inField("Pod", err)
+	}
+	// kube-scheduler asks for the nominated node by offering it alone; it is not to hide the others here.
+	pod.Status.NominatedNodeName = ""
+	q = audit.Question{
+		Verb: verb, Cluster: view.Cluster, Revision: view.Revision, Pod: pod,
+		Explain: engine.ExplainNone, NoPreemption: true, ScoreAlways: verb == "prioritize",
+	}
+	if c.args.HasNames {
+		q.NodeNames = c.candidates()
+	}
+	return q, nil
+}
+
+// candidates gives the names that the snapshot has, each once, or nil if those are all of it: the record of a decision
+// is short then, and 5,000 names cost nothing.
+func (c *call) candidates() []string {
+	set := c.table.set
+	if n := len(set.Alive()); cap(c.seen) < n {
+		c.seen = make(engine.Bits, n)
+	} else {
+		c.seen = c.seen[:n]
+		c.seen.Zero()
+	}
+	count := 0
+	for _, row := range c.args.Rows {
+		if row >= 0 && set.Node(int(row)) != nil && !c.seen.Has(int(row)) {
+			c.seen.Set(int(row))
+			count++
+		}
+	}
+	if count == set.Count() {
+		return nil
+	}
+	names := make([]string, 0, count)
+	c.seen.Each(func(row int) { names = append(names, set.Node(row).Name) })
+	return names
+}
+
+// standIns decodes the nodes that were sent, those that came before not at all.
+func (a *API) standIns(c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.Node, error) {
+	nodes := make([]*corev1.Node, 0, len(c.args.Nodes))
+	lim := a.limits.objects()
+	for i, item := range c.args.Nodes {
+		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) { return objects.DecodeNode(raw, lim) })
+		if err != nil {
+			err = inField("Nodes.items["+strconv.Itoa(i)+"]", err)
+			if translate(err).Status == http.StatusUnprocessableEntity {
+				return nil, err
+			}
+			return nil, &protocolError{err}
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+// noSnapshot words the absence of a cluster for somebody who has just set berth up.
+func (a *API) noSnapshot(name string, err error) error {
+	if e := translate(err); e.Status == http.StatusNotFound {
+		return notFound("cluster " + strconv.Quote(name) + " has no snapshot: upload one with POST /v1/snapshots?cluster=" + name)
+	}
+	return err
+}
+
+// extenderLimit gives wire's limits the names of their settings.
+func extenderLimit(err error) error {
+	var limit *wire.LimitError
+	if errors.As(err, &limit) {
+		return tooLarge(wireLimits[limit.Limit], limit.Error())
+	}
+	return err
+}
+
+func fieldMissing(name string) error { return &wire.MissingError{Field: name} }

@@ -1,0 +1,85 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// livez says that the process answers.
+//
+//	@Summary	Is the process alive
+//	@Tags		around
+//	@Produce	plain
+//	@Success	200	{string}	string	"ok"
+//	@Router		/livez [get]
+func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
+	return writeText(w, http.StatusOK, "ok\n")
+}
+
+// readyz says whether calls would be answered, and names what is not ready.
+//
+//	@Summary	Is the server ready
+//	@Tags		around
+//	@Produce	plain
+//	@Param		verbose	query		string	false	"list every check, also when all is well"
+//	@Success	200		{string}	string	"ok"
+//	@Failure	503		{string}	string	"what is not ready"
+//	@Router		/readyz [get]
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	checks := append([]Check{{"shutdown", func(context.Context) error {
+		if a.draining.Load() {
+			return errors.New("the server is ending")
+		}
+		return nil
+	}}}, a.checks...)
+	var text strings.Builder
+	status := http.StatusOK
+	for _, c := range checks {
+		if err := c.Probe(ctx); err != nil {
+			status = http.StatusServiceUnavailable
+			fmt.Fprintf(&text, "[-]%s: not ready: %v\n", c.Name, err)
+		} else {
+			fmt.Fprintf(&text, "[+]%s: ok\n", c.Name)
+		}
+	}
+	if status == http.StatusOK {
+		if !r.URL.Query().Has("verbose") {
+			return writeText(w, status, "ok\n")
+		}
+		text.WriteString("readyz: all checks passed\n")
+	}
+	return writeText(w, status, text.String())
+}
+
+// scrapeMetrics gives the figures in Prometheus' text format.
+//
+//	@Summary	Metrics for Prometheus
+//	@Tags		around
+//	@Produce	plain
+//	@Success	200	{string}	string	"metrics in Prometheus' text format"
+//	@Failure	404	{object}	Problem	"metrics are off"
+//	@Router		/metrics [get]
+func (a *API) scrapeMetrics(w http.ResponseWriter, r *http.Request) error {
+	if a.scrape == nil {
+		return notFound("metrics are off")
+	}
+	a.scrape.ServeHTTP(w, r)
+	return nil
+}
+
+func writeText(w http.ResponseWriter, status int, text string) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+	return nil
+}

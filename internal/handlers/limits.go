@@ -1,0 +1,218 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/handlers/wire"
+	"berth/internal/objects"
+)
+
+// Limits are the bounds of what one server takes on. Each is a setting; a refusal names it by its name tag. The tags
+// are read by the command line and by DefaultLimits, so that a limit is declared in one line.
+type Limits struct {
+	FilterMaxBytes  Bytes `name:"filter-max-bytes" default:"2MiB" help:"Body of /filter and /prioritize in NodeNames mode; what is larger counts as Nodes mode."`
+	FilterMaxNames  int   `name:"filter-max-names" default:"15000" help:"Names in NodeNames."`
+	FilterInFlight  int   `name:"filter-in-flight" default:"4" help:"Calls of /filter and /prioritize at once, per cluster."`
+	FilterQueue     int   `name:"filter-queue" default:"32" help:"Calls of /filter and /prioritize that wait for their turn, per cluster."`
+	NodesMaxBytes   Bytes `name:"nodes-max-bytes" default:"128MiB" help:"Body of /filter and /prioritize in Nodes mode."`
+	NodesMaxNodes   int   `name:"nodes-max-nodes" default:"5000" help:"Nodes in a body in Nodes mode."`
+	NodesMaxTokens  int   `name:"nodes-max-tokens" default:"5000000" help:"JSON keys and values in a body of /filter or /prioritize."`
+	NodesInFlight   int   `name:"nodes-in-flight" default:"1" help:"Calls in Nodes mode at once, per cluster."`
+	NodesQueue      int   `name:"nodes-queue" default:"4" help:"Calls in Nodes mode that wait for their turn, per cluster."`
+	NodesCacheBytes Bytes `name:"nodes-cache-bytes" default:"256MiB" help:"Memory for nodes known from earlier calls in Nodes mode, over all clusters."`
+
+	ExtenderDeadline  time.Duration `name:"extender-deadline" default:"4s" help:"Time for an extender call; keep it below the httpTimeout of kube-scheduler's configuration (5s there)."`
+	ExtenderQueueWait time.Duration `name:"extender-queue-wait" default:"1s" help:"How long an extender call waits for its turn."`
+	BindMaxBytes      Bytes         `name:"bind-max-bytes" default:"16KiB" help:"Body of /bind."`
+	BindInFlight      int           `name:"bind-in-flight" default:"32" help:"Calls of /bind at once, per cluster."`
+	BindQueue         int           `name:"bind-queue" default:"64" help:"Calls of /bind that wait for their turn, per cluster."`
+
+	SnapshotMaxBytes    Bytes         `name:"snapshot-max-bytes" default:"1GiB" help:"Body of a snapshot as sent."`
+	SnapshotMaxInflated Bytes         `name:"snapshot-max-inflated" default:"4GiB" help:"Body of a snapshot once decompressed."`
+	SnapshotMaxRatio    int           `name:"snapshot-max-ratio" default:"100" help:"Decompressed to compressed size of a snapshot, judged from 1 MiB on."`
+	SnapshotInFlight    int           `name:"snapshot-in-flight" default:"1" help:"Uploads at once, per cluster."`
+	SnapshotTotal       int           `name:"snapshot-total" default:"2" help:"Uploads at once, over all clusters."`
+	SnapshotQueue       int           `name:"snapshot-queue" default:"4" help:"Uploads that wait for their turn, over all clusters."`
+	SnapshotDeadline    time.Duration `name:"snapshot-deadline" default:"10m" help:"Time for an upload."`
+	MaxTokens           int           `name:"max-json-tokens" default:"200000000" help:"JSON values in a snapshot."`
+	MaxObjects          int           `name:"max-objects" default:"500000" help:"Objects kept of a snapshot."`
+	MaxNodes            int           `name:"max-nodes" default:"20000" help:"Nodes in a snapshot."`
+	MaxPods             int           `name:"max-pods" default:"200000" help:"Pods in a snapshot."`
+	MaxObjectBytes      Bytes         `name:"max-object-bytes" default:"4MiB" help:"One Kubernetes object as sent."`
+	MaxAliases          int           `name:"max-yaml-aliases" default:"0" help:"Aliases in YAML."`
+	MaxDepth            int           `name:"max-json-depth" default:"64" help:"Nesting of arrays and objects, in any body."`
+
+	ChangesMaxBytes  Bytes `name:"changes-max-bytes" default:"16MiB" help:"Body of a change to a snapshot."`
+	ChangesMaxTokens int   `name:"changes-max-tokens" default:"2000000" help:"JSON keys and values in a change."`
+
+	DecisionMaxBytes  Bytes         `name:"decision-max-bytes" default:"3MiB" help:"Body of a decision or replay."`
+	DecisionMaxTokens int           `name:"decision-max-tokens" default:"300000" help:"JSON keys and values in a decision or replay."`
+	DecisionInFlight  int           `name:"decision-in-flight" default:"16" help:"Decisions and changes at once."`
+	DecisionQueue     int           `name:"decision-queue" default:"512" help:"Decisions and changes that wait for their turn."`
+	DecisionDeadline  time.Duration `name:"decision-deadline" default:"10s" help:"Time for a decision or change."`
+
+	ReplayInFlight int           `name:"replay-in-flight" default:"2" help:"Replays at once."`
+	ReplayQueue    int           `name:"replay-queue" default:"16" help:"Replays that wait for their turn."`
+	ReplayDeadline time.Duration `name:"replay-deadline" default:"5m" help:"Time for a replay."`
+
+	ReadInFlight int           `name:"read-in-flight" default:"16" help:"Reads and deletes at once."`
+	ReadQueue    int           `name:"read-queue" default:"64" help:"Reads and deletes that wait for their turn."`
+	ReadDeadline time.Duration `name:"read-deadline" default:"30s" help:"Time for a read or delete."`
+	MaxPage      int           `name:"max-page" default:"500" help:"Items in one page of a list."`
+
+	MaxConnections int   `name:"max-connections" default:"1000" help:"Connections in all."`
+	MaxHeaderBytes Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
+}
+
+// DefaultLimits gives the limits that a server starts with unless told otherwise.
+func DefaultLimits() Limits {
+	var l Limits
+	v := reflect.ValueOf(&l).Elem()
+	for i := range v.NumField() {
+		text := v.Type().Field(i).Tag.Get("default")
+		switch p := v.Field(i).Addr().Interface().(type) {
+		case *Bytes:
+			if err := p.UnmarshalText([]byte(text)); err != nil {
+				panic(err)
+			}
+		case *time.Duration:
+			d, err := time.ParseDuration(text)
+			if err != nil {
+				panic(err)
+			}
+			*p = d
+		case *int:
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				panic(err)
+			}
+			*p = n
+		default:
+			panic(fmt.Sprintf("limit of type %T", p))
+		}
+	}
+	return l
+}
+
+// Validate checks each limit and the limits against each other. Its messages name the settings.
+func (l *Limits) Validate() error {
+	var errs []error
+	v := reflect.ValueOf(l).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("name")
+		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || strings.HasSuffix(name, "-queue")
+		if n := v.Field(i).Int(); n < 0 || n == 0 && !mayBeZero {
+			errs = append(errs, fmt.Errorf("--%s must be above zero", name))
+		}
+	}
+	below := func(low, high string, ok bool) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("--%s must not be above --%s", low, high))
+		}
+	}
+	below("filter-max-bytes", "nodes-max-bytes", l.FilterMaxBytes <= l.NodesMaxBytes)
+	below("snapshot-max-bytes", "snapshot-max-inflated", l.SnapshotMaxBytes <= l.SnapshotMaxInflated)
+	below("snapshot-in-flight", "snapshot-total", l.SnapshotInFlight <= l.SnapshotTotal)
+	below("max-object-bytes", "changes-max-bytes", l.MaxObjectBytes <= l.ChangesMaxBytes)
+	below("max-object-bytes", "snapshot-max-inflated", l.MaxObjectBytes <= l.SnapshotMaxInflated)
+	below("max-nodes", "max-objects", l.MaxNodes <= l.MaxObjects)
+	below("max-pods", "max-objects", l.MaxPods <= l.MaxObjects)
+	below("extender-queue-wait", "extender-deadline", l.ExtenderQueueWait <= l.ExtenderDeadline)
+	if l.SnapshotMaxRatio == 1 {
+		errs = append(errs, errors.New("--snapshot-max-ratio must be above 1: a compressed body has to grow"))
+	}
+	return errors.Join(errs...)
+}
+
+// CheckMemory says whether the bodies that the limits let in at once fit into memory, a decoded body counting four
+// times. Snapshots are streamed, so only the object at hand counts of them. It is false comfort that each limit alone is
+// sane: together they are what a flood of callers costs. budget is in bytes; 0 takes the runtime's own limit, and
+// nothing is checked where there is none.
+func (l *Limits) CheckMemory(budget int64) error {
+	if budget <= 0 {
+		budget = debug.SetMemoryLimit(-1)
+	}
+	if budget <= 0 || budget > 1<<50 {
+		return nil
+	}
+	need := int64(0)
+	for _, n := range []struct {
+		bytes Bytes
+		at    int
+	}{
+		{l.FilterMaxBytes, l.FilterInFlight}, {l.NodesMaxBytes, l.NodesInFlight}, {l.BindMaxBytes, l.BindInFlight},
+		{l.MaxObjectBytes, l.SnapshotTotal}, {l.DecisionMaxBytes, l.DecisionInFlight}, {l.DecisionMaxBytes, l.ReplayInFlight},
+	} {
+		need += 4 * int64(n.bytes) * int64(n.at)
+	}
+	need += int64(l.NodesCacheBytes)
+	if need > budget {
+		return fmt.Errorf("the limits admit bodies that need %s at once, but memory is limited to %s: lower --nodes-max-bytes, --nodes-in-flight, --nodes-cache-bytes, --decision-max-bytes or --decision-in-flight, or give more memory",
+			Bytes(need), Bytes(budget))
+	}
+	return nil
+}
+
+func (l *Limits) objects() objects.Limits {
+	return objects.Limits{
+		MaxDepth: l.MaxDepth, MaxTokens: l.MaxTokens, MaxObjectBytes: int(l.MaxObjectBytes),
+		MaxNodes: l.MaxNodes, MaxPods: l.MaxPods, MaxObjects: l.MaxObjects, MaxAliases: l.MaxAliases,
+	}
+}
+
+func (l *Limits) filter() wire.Limits {
+	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Names: l.FilterMaxNames, Nodes: l.NodesMaxNodes}
+}
+
+func (l *Limits) bind() wire.Limits {
+	lim := wire.BindLimits()
+	lim.Bytes = int(l.BindMaxBytes)
+	return lim
+}
+
+// wireLimits gives the settings behind the names that wire's limits have on the extender's paths.
+var wireLimits = map[string]string{
+	"bytes": "nodes-max-bytes", "depth": "max-json-depth", "tokens": "nodes-max-tokens", "names": "filter-max-names", "nodes": "nodes-max-nodes",
+}
+
+// Bytes is a size; it reads and writes as 64KiB, 2MiB, 1GiB or a plain number of bytes.
+type Bytes int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	s, shift := strings.TrimSpace(string(text)), 0
+	for suffix, n := range map[string]int{"KiB": 10, "MiB": 20, "GiB": 30} {
+		if rest, ok := strings.CutSuffix(s, suffix); ok {
+			s, shift = strings.TrimSpace(rest), n
+			break
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > 1<<62>>shift {
+		return fmt.Errorf("%q is no size: want a number, or one with KiB, MiB or GiB", text)
+	}
+	*b = Bytes(n << shift)
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// String implements fmt.Stringer.
+func (b Bytes) String() string {
+	for _, u := range []struct {
+		name  string
+		shift int
+	}{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}} {
+		if b != 0 && b&(1<<u.shift-1) == 0 {
+			return strconv.FormatInt(int64(b)>>u.shift, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}

@@ -1,0 +1,130 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+)
+
+// metrics are the figures the API keeps. No pod's or node's name is ever a label: there would be as many series.
+type metrics struct {
+	requests    metric.Float64Histogram
+	decisions   metric.Int64Counter
+	took        metric.Float64Histogram
+	rejections  metric.Int64Counter
+	nodes       metric.Int64Histogram
+	abstentions metric.Int64Counter
+	sheds       metric.Int64Counter
+	prioritize  metric.Int64Counter
+	replays     metric.Int64Counter
+
+	mu sync.Mutex
+	// snapshots is guarded by mu: what came in last, by cluster.
+	snapshots map[string]snapshotFigures
+}
+
+type snapshotFigures struct{ at, nodes, pods int64 }
+
+// seconds are the buckets of durations, from a fast decision to a slow upload.
+var seconds = metric.WithExplicitBucketBoundaries(1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300)
+
+func newMetrics(meter metric.Meter) (*metrics, error) {
+	if meter == nil {
+		meter = noop.NewMeterProvider().Meter("")
+	}
+	m := &metrics{snapshots: map[string]snapshotFigures{}}
+	var errs [13]error
+	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
+	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
+	m.took, errs[2] = meter.Float64Histogram("berth.decision.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to decide and record."))
+	m.rejections, errs[3] = meter.Int64Counter("berth.node_rejections", metric.WithDescription("Nodes rejected, by the first rule that did."))
+	m.nodes, errs[4] = meter.Int64Histogram("berth.decision.nodes", metric.WithExplicitBucketBoundaries(1, 5, 10, 50, 100, 500, 1000, 5000, 10000, 50000), metric.WithDescription("Nodes of a decision."))
+	m.abstentions, errs[5] = meter.Int64Counter("berth.not_evaluated", metric.WithDescription("Rules that could not be judged."))
+	m.sheds, errs[6] = meter.Int64Counter("berth.shed", metric.WithDescription("Calls refused for overload."))
+	m.prioritize, errs[7] = meter.Int64Counter("berth.prioritize_failures", metric.WithDescription("Calls of /prioritize without scores. kube-scheduler tells nobody of them."))
+	m.replays, errs[8] = meter.Int64Counter("berth.replays", metric.WithDescription("Replays."))
+	at, err := meter.Int64ObservableGauge("berth.snapshot.received.timestamp", metric.WithUnit("s"), metric.WithDescription("When a cluster's newest state came in, Unix time."))
+	errs[9] = err
+	nodes, err := meter.Int64ObservableGauge("berth.snapshot.nodes", metric.WithDescription("Nodes of a cluster's newest state."))
+	errs[10] = err
+	pods, err := meter.Int64ObservableGauge("berth.snapshot.pods", metric.WithDescription("Pods of a cluster's newest state."))
+	errs[11] = err
+	_, errs[12] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for name, f := range m.snapshots {
+			in := metric.WithAttributes(attribute.String("cluster", name))
+			o.ObserveInt64(at, f.at, in)
+			o.ObserveInt64(nodes, f.nodes, in)
+			o.ObserveInt64(pods, f.pods, in)
+		}
+		return nil
+	}, at, nodes, pods)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("make metrics: %w", err)
+	}
+	return m, nil
+}
+
+// known keeps a client from making up labels.
+var known = map[string]bool{http.MethodGet: true, http.MethodPost: true, http.MethodDelete: true, http.MethodHead: true, http.MethodPut: true, http.MethodOptions: true, http.MethodPatch: true}
+
+func (m *metrics) request(ctx context.Context, route, method string, status int, took time.Duration) {
+	if !known[method] {
+		method = "_OTHER"
+	}
+	m.requests.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
+		attribute.String("http.route", route), attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status))))
+}
+
+func (m *metrics) decided(ctx context.Context, verb, profile string, outcome engine.Outcome, counts engine.Counts, failures []engine.FailureCount, abstained []engine.NotEvaluated, took time.Duration) {
+	m.decisions.Add(ctx, 1, metric.WithAttributes(attribute.String("verb", verb), attribute.String("outcome", string(outcome)), attribute.String("profile", profile)))
+	m.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("verb", verb), attribute.String("profile", profile)))
+	m.nodes.Record(ctx, int64(counts.Nodes), metric.WithAttributes(attribute.String("stage", "offered")))
+	m.nodes.Record(ctx, int64(counts.Feasible), metric.WithAttributes(attribute.String("stage", "feasible")))
+	for _, f := range failures {
+		// Reasons may hold names of resources or plugins, so the rule alone is the label.
+		m.rejections.Add(ctx, int64(f.Nodes), metric.WithAttributes(attribute.String("rule", f.Plugin), attribute.String("code", f.Code)))
+	}
+	for _, n := range abstained {
+		m.abstentions.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", n.Plugin)))
+	}
+}
+
+func (m *metrics) shed(ctx context.Context, route, limit string) {
+	m.sheds.Add(ctx, 1, metric.WithAttributes(attribute.String("route", route), attribute.String("cause", limit)))
+}
+
+func (m *metrics) prioritizeFailed(ctx context.Context, cause string) {
+	m.prioritize.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
+}
+
+func (m *metrics) replayed(ctx context.Context, identical bool) {
+	result := "different"
+	if identical {
+		result = "identical"
+	}
+	m.replays.Add(ctx, 1, metric.WithAttributes(attribute.String("result", result)))
+}
+
+func (m *metrics) received(v *cluster.View) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.snapshots[v.Cluster] = snapshotFigures{v.CreatedAt.Unix(), int64(v.Summary.Objects["Node"]), int64(v.Summary.Objects["Pod"])}
+}
+
+func (m *metrics) gone(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.snapshots, name)
+}

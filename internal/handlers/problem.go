@@ -1,0 +1,99 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// problemType is the media type of RFC 9457.
+const problemType = "application/problem+json"
+
+// Problem is an error as clients see it (RFC 9457).
+type Problem struct {
+	// Type tells kinds of problems apart: urn:berth:problem:…
+	Type string `json:"type" example:"urn:berth:problem:limit"`
+	// Title is the kind of problem in words, the same for all of its type.
+	Title string `json:"title" example:"A limit was exceeded"`
+	// Status is the HTTP status.
+	Status int `json:"status" example:"413"`
+	// Detail is what is wrong with this request.
+	Detail string `json:"detail"`
+	// Errors names the fields at fault.
+	Errors []FieldError `json:"errors,omitempty"`
+	// Limit is the setting that the request exceeded.
+	Limit string `json:"limit,omitempty" example:"decision-max-bytes"`
+	// RequestID is the value of the X-Request-Id header.
+	RequestID string `json:"requestId,omitempty"`
+} // @name Problem
+
+// FieldError is what is wrong with one field.
+type FieldError struct {
+	// Field is the path from the body's root, or the name of a parameter.
+	Field string `json:"field" example:"pod.spec.containers[0].name"`
+	// Type is the kind of error, as an apiserver names its causes.
+	Type string `json:"type" example:"FieldValueInvalid"`
+	// Message says what is wrong, in words.
+	Message string `json:"message"`
+} // @name FieldError
+
+// titles are the kinds of problems: the last part of a type and its title.
+var titles = map[string]string{
+	"malformed":     "The request is malformed",
+	"unknown-field": "The request has a field that is not known",
+	"invalid":       "The request is invalid",
+	"not-found":     "Not found",
+	"method":        "The method is not allowed here",
+	"conflict":      "The request conflicts with what is there",
+	"in-use":        "It is in use",
+	"media-type":    "The body's form is not supported",
+	"limit":         "A limit was exceeded",
+	"overload":      "Too busy",
+	"deadline":      "The answer took too long",
+	"unavailable":   "Not available now",
+	"internal":      "Internal error",
+}
+
+// problem gives an error's public face.
+func (e *Error) problem(requestID string) Problem {
+	return Problem{
+		Type: "urn:berth:problem:" + e.Kind, Title: titles[e.Kind], Status: e.Status, Detail: e.Detail,
+		Errors: e.Fields, Limit: e.Limit, RequestID: requestID,
+	}
+}
+
+// writeProblem sends an error as problem+json.
+func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
+	body, err := json.Marshal(e.problem(requestID))
+	if err != nil { // strings and ints always marshal
+		body = []byte(`{}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", problemType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	w.WriteHeader(e.Status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}
+
+// writeJSON sends v. It is buffered whole, so that its length is known and a failure to encode can still be told.
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return internal(err)
+	}
+	return writeBytes(w, status, append(body, '\n'))
+}
+
+// writeBytes sends JSON that is there already.
+func writeBytes(w http.ResponseWriter, status int, body []byte) error {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+	return nil
+}

@@ -1,0 +1,232 @@
+package handlers
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/store"
+)
+
+// DecisionList is a page of decisions, newest first.
+type DecisionList struct {
+	Items []*audit.Row `json:"items"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name DecisionList
+
+// ReplayRequest says what is to be other than recorded; nothing of it is needed.
+type ReplayRequest struct {
+	// Snapshot is another state, such as prod@latest.
+	Snapshot string `json:"snapshot,omitempty"`
+	// Profile is another profile's name.
+	Profile string `json:"profile,omitempty"`
+	// Config is another KubeSchedulerConfiguration, as an object or as YAML in a string.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Pod is another v1.Pod.
+	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
+} // @name ReplayRequest
+
+// listDecisions lists records.
+//
+//	@Summary	List decisions, newest first
+//	@Tags		decisions
+//	@Produce	json
+//	@Param		cluster		query		string	false	"of this cluster"
+//	@Param		namespace	query		string	false	"about pods of this namespace"
+//	@Param		pod			query		string	false	"about pods of this name"
+//	@Param		node		query		string	false	"that chose this node"
+//	@Param		outcome		query		string	false	"Scheduled, Unschedulable, Gated or Preempting"
+//	@Param		verb		query		string	false	"filter, prioritize, bind or decide"
+//	@Param		since		query		string	false	"at this time or later, RFC 3339"
+//	@Param		until		query		string	false	"before this time, RFC 3339"
+//	@Param		limit		query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor		query		string	false	"cursor of the page before"
+//	@Success	200			{object}	DecisionList
+//	@Failure	400,429,500,503	{object}	Problem
+//	@Router		/v1/decisions [get]
+func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
+	f, limit, err := a.decisionFilter(r)
+	if err != nil {
+		return err
+	}
+	f.Limit = limit + 1
+	rows, err := a.decisions.List(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	list := DecisionList{Items: rows}
+	if len(rows) > limit {
+		list.Items = rows[:limit]
+		last := rows[limit-1]
+		list.Cursor = base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(last.CreatedAt.UnixMicro(), 10) + "/" + last.ID))
+	}
+	if list.Items == nil {
+		list.Items = []*audit.Row{}
+	}
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// allowed are the values of parameters that have few.
+var allowed = map[string][]string{
+	"outcome": {"Scheduled", "Unschedulable", "Gated", "Preempting"},
+	"verb":    {"filter", "prioritize", "preempt", "bind", "decide"},
+}
+
+func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int, err error) {
+	q := r.URL.Query()
+	for name := range q {
+		switch name {
+		case "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor":
+		default:
+			return f, 0, badField(http.StatusBadRequest, name, "unknown parameter")
+		}
+	}
+	f = store.DecisionFilter{
+		Cluster: q.Get("cluster"), Namespace: q.Get("namespace"), Pod: q.Get("pod"), Node: q.Get("node"),
+		Outcome: q.Get("outcome"), Verb: q.Get("verb"),
+	}
+	if f.Cluster != "" {
+		if err := cluster.CheckName(f.Cluster); err != nil {
+			return f, 0, badField(http.StatusBadRequest, "cluster", translate(err).Detail)
+		}
+	}
+	for name, values := range allowed {
+		if v := q.Get(name); v != "" && !contains(values, v) {
+			return f, 0, badField(http.StatusBadRequest, name, "want one of "+strings.Join(values, ", "))
+		}
+	}
+	for name, to := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
+		if v := q.Get(name); v != "" {
+			if *to, err = time.Parse(time.RFC3339Nano, v); err != nil {
+				return f, 0, badField(http.StatusBadRequest, name, "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
+			}
+		}
+	}
+	if c := q.Get("cursor"); c != "" {
+		if f.BeforeTime, f.BeforeID, err = parseDecisionCursor(c); err != nil {
+			return f, 0, err
+		}
+	}
+	limit, err = a.pageSize(r)
+	return f, limit, err
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+func parseDecisionCursor(s string) (time.Time, string, error) {
+	text, err := base64.RawURLEncoding.DecodeString(s)
+	micros, id, ok := strings.Cut(string(text), "/")
+	n, numErr := strconv.ParseInt(micros, 10, 64)
+	if err != nil || !ok || numErr != nil || uuid.Validate(id) != nil {
+		return time.Time{}, "", badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	}
+	return time.UnixMicro(n).UTC(), id, nil
+}
+
+// decisionID reads the id in the path.
+func decisionID(r *http.Request) (string, error) {
+	id, err := pathParam(r, "id")
+	if err != nil {
+		return "", err
+	}
+	if len(id) != 36 || uuid.Validate(id) != nil {
+		return "", badField(http.StatusBadRequest, "id", "it is not a decision's id, which is a UUID")
+	}
+	return strings.ToLower(id), nil
+}
+
+// getDecision gives one record, its explanation worked out again.
+//
+//	@Summary		A decision
+//	@Description	The explanation is worked out again from the recorded inputs; digestAgrees says whether it is the one that was given.
+//	@Tags			decisions
+//	@Produce		json
+//	@Param			id	path		string	true	"the decision"
+//	@Success		200	{object}	audit.Recorded
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/decisions/{id} [get]
+func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
+	id, err := decisionID(r)
+	if err != nil {
+		return err
+	}
+	rec, err := a.decisions.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, rec)
+}
+
+// replay answers a recorded question once more.
+//
+//	@Summary		Replay a decision
+//	@Description	With no override the recorded inputs are used and the answer must be identical. Nothing is recorded.
+//	@Tags			decisions
+//	@Accept			json
+//	@Produce		json
+//	@Param			id		path		string			true	"the decision"
+//	@Param			body	body		ReplayRequest	false	"what is to be other than recorded"
+//	@Success		200		{object}	audit.Replay
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/decisions/{id}/replay [post]
+func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
+	id, err := decisionID(r)
+	if err != nil {
+		return err
+	}
+	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+		o, err := a.decodeReplay(body)
+		if err != nil {
+			return err
+		}
+		out, err := a.decisions.Replay(r.Context(), id, o)
+		if err != nil {
+			return err
+		}
+		a.metrics.replayed(r.Context(), out.Identical)
+		if out.Differences == nil {
+			out.Differences = []audit.Difference{}
+		}
+		return writeJSON(w, http.StatusOK, out)
+	})
+}
+
+func (a *API) decodeReplay(body []byte) (o audit.Overrides, err error) {
+	if strings.TrimSpace(string(body)) == "" {
+		return o, nil
+	}
+	var req ReplayRequest
+	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		return o, err
+	}
+	o.Snapshot, o.Profile = req.Snapshot, req.Profile
+	if o.Snapshot != "" {
+		if _, _, err := cluster.ParseID(o.Snapshot); err != nil {
+			return o, badField(http.StatusBadRequest, "snapshot", translate(err).Detail)
+		}
+	}
+	if o.Profiles, err = a.parseConfig(req.Config); err != nil {
+		return o, err
+	}
+	if !isNull(req.Pod) {
+		if o.Pod, err = a.decodePod("pod", req.Pod); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}

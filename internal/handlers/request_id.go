@@ -1,0 +1,44 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+type requestIDKey struct{}
+
+// RequestID gives the id of the request that ctx belongs to; empty without one.
+func RequestID(ctx context.Context) string { return requestID(ctx) }
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// incomingID takes the caller's id if it is sane, since it ends in logs and headers, else makes one.
+func incomingID(r *http.Request) string {
+	id := r.Header.Get(requestIDHeader)
+	if len(id) == 0 || len(id) > 128 {
+		return newID()
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == ':', c == '/', c == '+', c == '=':
+		default:
+			return newID()
+		}
+	}
+	return id
+}
+
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return uuid.NewString() // panics itself where there is no randomness
+	}
+	return id.String()
+}

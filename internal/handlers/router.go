@@ -1,0 +1,90 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+)
+
+// Router gives all routes there are. Paths are exact and nothing redirects: a redirect would turn kube-scheduler's POST
+// into a GET.
+func (a *API) Router() *chi.Mux {
+	r := chi.NewRouter()
+	r.Use(a.observe)
+	r.NotFound(a.adapt(rest, func(http.ResponseWriter, *http.Request) error {
+		return notFound("there is nothing at this path; /docs lists what there is")
+	}))
+	r.MethodNotAllowed(a.adapt(rest, a.methodNotAllowed))
+
+	for _, at := range []string{"", "/clusters/{cluster}"} {
+		r.Post(at+"/filter", a.adapt(extenderStyle, a.filter))
+		r.Post(at+"/prioritize", a.adapt(extenderStyle, a.prioritize))
+		r.Post(at+"/bind", a.admitted(a.bindClass, a.bind))
+	}
+
+	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, a.uploadSnapshot))
+	r.Get("/v1/snapshots", a.admitted(a.readClass, a.listSnapshots))
+	r.Get("/v1/snapshots/{id}", a.admitted(a.readClass, a.getSnapshot))
+	r.Delete("/v1/snapshots/{id}", a.admitted(a.readClass, a.deleteSnapshot))
+	r.Get("/v1/snapshots/{id}/objects", a.admitted(a.readClass, a.listObjects))
+	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, a.changeSnapshot))
+
+	r.Get("/v1/clusters", a.admitted(a.readClass, a.listClusters))
+	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, a.getCluster))
+	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, a.deleteCluster))
+
+	r.Post("/v1/decisions", a.admitted(a.decisionClass, a.decide))
+	r.Get("/v1/decisions", a.admitted(a.readClass, a.listDecisions))
+	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, a.getDecision))
+	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, a.replay))
+
+	r.Get("/livez", a.adapt(rest, a.livez))
+	r.Get("/readyz", a.adapt(rest, a.readyz))
+	r.Get("/metrics", a.adapt(rest, a.scrapeMetrics))
+	r.Get("/openapi.yaml", a.adapt(rest, a.openAPI))
+	r.Get("/docs", a.adapt(rest, a.docsPage))
+	r.Get("/docs/{file}", a.adapt(rest, a.docsFile))
+	return r
+}
+
+// Handler gives the router with tracing around it. The caller's W3C trace context is taken up whether or not spans are
+// sent anywhere, so that logs name the caller's trace.
+func (a *API) Handler() http.Handler {
+	tracer := a.tracer
+	if tracer == nil {
+		tracer = tracenoop.NewTracerProvider()
+	}
+	return otelhttp.NewHandler(a.Router(), "http", otelhttp.WithTracerProvider(tracer),
+		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
+}
+
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
+	allowed := allowedMethods(r)
+	for _, m := range allowed {
+		w.Header().Add("Allow", m)
+	}
+	return &Error{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: fmt.Sprintf("%.20s is not allowed here; allowed: %v", r.Method, allowed)}
+}
+
+// allowedMethods asks the router itself which methods the path has.
+func allowedMethods(r *http.Request) (allowed []string) {
+	c := chi.RouteContext(r.Context())
+	if c == nil || c.Routes == nil {
+		return nil
+	}
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		if c.Routes.Match(chi.NewRouteContext(), m, path) {
+			allowed = append(allowed, m)
+		}
+	}
+	return allowed
+}

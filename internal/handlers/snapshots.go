@@ -1,0 +1,269 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+// Snapshot is a revision of a cluster's state as clients see it.
+type Snapshot struct {
+	// ID is cluster@revision.
+	ID        string    `json:"id" example:"prod@1042"`
+	Cluster   string    `json:"cluster" example:"prod"`
+	Revision  int64     `json:"revision" example:"1042"`
+	CreatedAt time.Time `json:"createdAt"`
+	// Digest is over the content alone: equal states have equal digests.
+	Digest string `json:"digest" example:"sha256:…"`
+	// Cause is what made the revision: upload, change or bind.
+	Cause string `json:"cause" example:"upload"`
+	cluster.Summary
+} // @name Snapshot
+
+// SnapshotList is a page of revisions, newest first.
+type SnapshotList struct {
+	Items []Snapshot `json:"items"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name SnapshotList
+
+// ChangeRequest is a difference to the newest revision.
+type ChangeRequest struct {
+	// Apply holds Kubernetes objects that are added or replace those of the same kind and name.
+	Apply []json.RawMessage `json:"apply" swaggertype:"array,object"`
+	// Delete names objects that go.
+	Delete []objects.Key `json:"delete"`
+} // @name ChangeRequest
+
+func snapshotOf(v *cluster.View) Snapshot {
+	return Snapshot{ID: v.ID(), Cluster: v.Cluster, Revision: v.Revision, CreatedAt: v.CreatedAt.UTC(), Digest: v.Digest, Cause: v.Cause, Summary: v.Summary}
+}
+
+func snapshotRow(r *store.Revision) (Snapshot, error) {
+	sum, err := cluster.ParseSummary(r.Summary)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return Snapshot{ID: cluster.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, Summary: sum}, nil
+}
+
+// snapshotID reads the id in the path.
+func snapshotID(r *http.Request) (name string, revision int64, err error) {
+	raw, err := pathParam(r, "id")
+	if err != nil {
+		return "", 0, err
+	}
+	name, revision, err = cluster.ParseID(raw)
+	if err != nil {
+		return "", 0, badField(http.StatusBadRequest, "id", translate(err).Detail)
+	}
+	return name, revision, nil
+}
+
+// pathParam gives a part of the path, unescaped: clients may write @ as %40.
+func pathParam(r *http.Request, name string) (string, error) {
+	s, err := url.PathUnescape(chi.URLParam(r, name))
+	if err != nil {
+		return "", badField(http.StatusBadRequest, name, "it is not escaped as a part of a URL")
+	}
+	return s, nil
+}
+
+// queryCluster gives the cluster in the query.
+func queryCluster(r *http.Request) (string, error) {
+	name := r.URL.Query().Get("cluster")
+	if name == "" {
+		name = defaultCluster
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return "", badField(http.StatusBadRequest, "cluster", translate(err).Detail)
+	}
+	return name, nil
+}
+
+// listSnapshots lists revisions.
+//
+//	@Summary	List a cluster's revisions, newest first
+//	@Tags		snapshots
+//	@Produce	json
+//	@Param		cluster	query		string	false	"the cluster; default if absent"
+//	@Param		limit	query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor	query		string	false	"cursor of the page before"
+//	@Success	200		{object}	SnapshotList
+//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Router		/v1/snapshots [get]
+func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
+	name, err := queryCluster(r)
+	if err != nil {
+		return err
+	}
+	limit, err := a.pageSize(r)
+	if err != nil {
+		return err
+	}
+	before := int64(0)
+	if c := r.URL.Query().Get("cursor"); c != "" {
+		if before, err = strconv.ParseInt(c, 10, 64); err != nil || before < 1 {
+			return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+		}
+	}
+	rows, err := a.clusters.List(r.Context(), name, before, limit+1)
+	if err != nil {
+		return err
+	}
+	list := SnapshotList{Items: make([]Snapshot, 0, min(len(rows), limit))}
+	for i, row := range rows {
+		if i == limit {
+			list.Cursor = strconv.FormatInt(rows[i-1].Number, 10)
+			break
+		}
+		s, err := snapshotRow(row)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, s)
+	}
+	if len(list.Items) == 0 && before == 0 {
+		return notFound(fmt.Sprintf("cluster %q has no snapshot", name))
+	}
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// getSnapshot gives one revision.
+//
+//	@Summary	A revision
+//	@Tags		snapshots
+//	@Produce	json
+//	@Param		id	path		string	true	"cluster@revision or cluster@latest"
+//	@Success	200	{object}	Snapshot
+//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Router		/v1/snapshots/{id} [get]
+func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
+	name, revision, err := snapshotID(r)
+	if err != nil {
+		return err
+	}
+	row, err := a.revision(r, name, revision)
+	if err != nil {
+		return err
+	}
+	s, err := snapshotRow(row)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, s)
+}
+
+// revision reads a revision's row, which needs none of its state; 0 is the newest.
+func (a *API) revision(r *http.Request, name string, revision int64) (*store.Revision, error) {
+	before := int64(0)
+	if revision > 0 {
+		before = revision + 1
+	}
+	rows, err := a.clusters.List(r.Context(), name, before, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 || revision > 0 && rows[0].Number != revision {
+		return nil, notFound(fmt.Sprintf("there is no snapshot %s", cluster.FormatID(name, revision)))
+	}
+	return rows[0], nil
+}
+
+// deleteSnapshot removes one revision.
+//
+//	@Summary	Delete a revision
+//	@Tags		snapshots
+//	@Param		id	path	string	true	"cluster@revision"
+//	@Success	204
+//	@Failure	400,404,409,429,500,503	{object}	Problem
+//	@Router		/v1/snapshots/{id} [delete]
+func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
+	name, revision, err := snapshotID(r)
+	if err != nil {
+		return err
+	}
+	row, err := a.revision(r, name, revision)
+	if err != nil {
+		return err
+	}
+	if err := a.clusters.Delete(r.Context(), name, row.Number); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// changeSnapshot makes the next revision out of a difference.
+//
+//	@Summary		Change a cluster's state
+//	@Description	Makes the next revision. 409 if {id} is not the newest; cluster@latest skips that check.
+//	@Tags			snapshots
+//	@Accept			json
+//	@Produce		json
+//	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
+//	@Param			body	body		ChangeRequest	true	"what to add, replace and delete"
+//	@Success		201		{object}	Snapshot
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/snapshots/{id}/changes [post]
+func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
+	name, parent, err := snapshotID(r)
+	if err != nil {
+		return err
+	}
+	return withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
+		var req ChangeRequest
+		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {
+			return err
+		}
+		if len(req.Apply)+len(req.Delete) == 0 {
+			return badField(http.StatusUnprocessableEntity, "apply", "there is nothing to apply or delete")
+		}
+		apply := make([]objects.Object, 0, len(req.Apply))
+		for i, raw := range req.Apply {
+			o, err := objects.Decode(raw, a.limits.objects())
+			if err != nil {
+				return inField(fmt.Sprintf("apply[%d]", i), err)
+			}
+			apply = append(apply, o)
+		}
+		for i := range req.Delete {
+			if err := completeKey(&req.Delete[i], i); err != nil {
+				return err
+			}
+		}
+		v, err := a.clusters.Change(r.Context(), name, parent, apply, req.Delete)
+		if err != nil {
+			return err
+		}
+		a.metrics.received(v)
+		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
+		return writeJSON(w, http.StatusCreated, snapshotOf(v))
+	})
+}
+
+// completeKey checks what a delete names, and gives a namespaced object the namespace that kubectl would.
+func completeKey(k *objects.Key, i int) error {
+	at := fmt.Sprintf("delete[%d]", i)
+	namespaced, known := objects.Namespaced(k.Kind)
+	switch {
+	case !known:
+		return badField(http.StatusUnprocessableEntity, at+".kind", fmt.Sprintf("%.60q is no kind that snapshots hold", k.Kind))
+	case k.Name == "":
+		return badField(http.StatusUnprocessableEntity, at+".name", "a name is needed")
+	case !namespaced && k.Namespace != "":
+		return badField(http.StatusUnprocessableEntity, at+".namespace", k.Kind+" has no namespace")
+	case namespaced && k.Namespace == "":
+		k.Namespace = "default"
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package handlers
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"berth/internal/objects"
+)
+
+// uploadSnapshot takes a cluster's whole state in.
+//
+//	@Summary		Upload a cluster's state
+//	@Description	What `kubectl get nodes,pods,… -A -o json` (or -o yaml) prints, or multi-document YAML; gzip and zstd are accepted. It replaces the whole state. The same state again answers the revision that exists.
+//	@Tags			snapshots
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			cluster				query		string	false	"the cluster; default if absent"
+//	@Param			Content-Encoding	header		string	false	"gzip or zstd"
+//	@Param			body				body		object	true	"a v1 List of Kubernetes objects"
+//	@Success		200,201				{object}	Snapshot
+//	@Failure		400,408,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/snapshots [post]
+func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
+	name, err := queryCluster(r)
+	if err != nil {
+		return err
+	}
+	body, done, err := a.inflate(w, r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	in := bufio.NewReaderSize(body, 64<<10)
+	format, err := formatOf(r, in)
+	if err != nil {
+		return bodyError(r, err)
+	}
+	v, created, err := a.clusters.Upload(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
+		return objects.Read(in, format, a.limits.objects(), yield)
+	})
+	if err != nil {
+		return bodyError(r, err)
+	}
+	a.metrics.received(v)
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
+	}
+	return writeJSON(w, status, snapshotOf(v))
+}
+
+// bodyError words what went wrong while a body was streamed; what readers behind it made of that comes second.
+func bodyError(r *http.Request, err error) error {
+	var tooMuch *http.MaxBytesError
+	var own *Error
+	var corrupt *corruptError
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &tooMuch):
+		return tooLarge("snapshot-max-bytes", fmt.Sprintf("the body is over the limit snapshot-max-bytes=%s", Bytes(tooMuch.Limit)))
+	case errors.As(err, &corrupt):
+		return badRequest(corrupt.Error())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return badRequest("the body ends too early")
+	}
+	return err
+}
+
+// inflate gives the body as it was before compression, within the limits.
+func (a *API) inflate(w http.ResponseWriter, r *http.Request) (io.Reader, func(), error) {
+	l := &a.limits
+	if r.ContentLength > int64(l.SnapshotMaxBytes) {
+		w.Header().Set("Connection", "close")
+		return nil, nil, tooLarge("snapshot-max-bytes", fmt.Sprintf("the body is over the limit snapshot-max-bytes=%s", l.SnapshotMaxBytes))
+	}
+	raw := &counter{in: http.MaxBytesReader(w, r.Body, int64(l.SnapshotMaxBytes))}
+	enc := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
+	switch enc {
+	case "", "identity":
+		return raw, func() {}, nil
+	case "gzip":
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, nil, bodyError(r, wrapCorrupt(enc, err))
+		}
+		return &bounded{in: z, raw: raw, limits: l, encoding: enc}, func() { _ = z.Close() }, nil
+	case "zstd":
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20), zstd.WithDecoderMaxWindow(64<<20))
+		if err != nil {
+			return nil, nil, internal(err)
+		}
+		return &bounded{in: z, raw: raw, limits: l, encoding: enc}, z.Close, nil
+	}
+	return nil, nil, unsupportedEncoding(w, enc, "gzip, zstd, identity")
+}
+
+// counter counts what was read.
+type counter struct {
+	in io.Reader
+	n  int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// ratioFrom is from how many decompressed bytes on the ratio is judged: a short body says little about itself.
+const ratioFrom = 1 << 20
+
+// bounded reads decompressed bytes, up to the limits.
+type bounded struct {
+	in       io.Reader
+	raw      *counter
+	n        int64
+	limits   *Limits
+	encoding string
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	b.n += int64(n)
+	if b.n > int64(b.limits.SnapshotMaxInflated) {
+		return 0, tooLarge("snapshot-max-inflated", fmt.Sprintf("the decompressed body is over the limit snapshot-max-inflated=%s", b.limits.SnapshotMaxInflated))
+	}
+	if b.n > ratioFrom && b.n/int64(b.limits.SnapshotMaxRatio) > b.raw.n {
+		return 0, tooLarge("snapshot-max-ratio", fmt.Sprintf("the body grows more than the limit snapshot-max-ratio=%d when decompressed", b.limits.SnapshotMaxRatio))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = wrapCorrupt(b.encoding, err)
+	}
+	return n, err
+}
+
+// corruptError says that a body cannot be decompressed.
+type corruptError struct {
+	encoding string
+	err      error
+}
+
+func (e *corruptError) Error() string {
+	return fmt.Sprintf("the body is not proper %s: %v", e.encoding, e.err)
+}
+func (e *corruptError) Unwrap() error { return e.err }
+
+// wrapCorrupt tells a broken stream from a body that broke limits on its way.
+func wrapCorrupt(encoding string, err error) error {
+	var tooMuch *http.MaxBytesError
+	if errors.As(err, &tooMuch) {
+		return err
+	}
+	return &corruptError{encoding, err}
+}
+
+// formatOf tells JSON from YAML: by the media type where it is one of the two, else by the first byte, since curl calls
+// anything a form.
+func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil {
+		switch {
+		case media == "application/json":
+			return objects.JSON, nil
+		case strings.HasSuffix(media, "/yaml") || strings.HasSuffix(media, "/x-yaml") || strings.HasSuffix(media, "+yaml"):
+			return objects.YAML, nil
+		}
+	}
+	for n := 1; ; n++ {
+		b, err := in.Peek(n)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, bufio.ErrBufferFull):
+			return objects.JSON, nil // whose reader words what is wrong with an empty body
+		case err != nil:
+			return 0, err
+		}
+		switch b[n-1] {
+		case ' ', '\t', '\r', '\n':
+		case '{', '[':
+			return objects.JSON, nil
+		default:
+			return objects.YAML, nil
+		}
+	}
+}

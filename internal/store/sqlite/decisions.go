@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/store"
+)
+
+// Decision implements store.Decisions.
+func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	var d store.Decision
+	var created, now int64
+	var failures, scores, victims *string
+	into := append(decisionTargets(&d, &created, &now), &failures, &scores, &victims, &d.Input)
+	const query = `SELECT ` + decisionColumns + `, failures, scores, victims, input FROM decisions WHERE id = ?`
+	if err := s.reads.QueryRowContext(ctx, query, id).Scan(into...); err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
+	var err error
+	if d.Failures, err = decodeFailures(failures); err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	if d.Scores, err = decodeScores(scores); err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	if d.Victims, err = decodeVictims(victims); err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	return &d, nil
+}
+
+// ListDecisions implements store.Decisions.
+func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*store.Decision, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	if f.Cluster != "" {
+		return s.listDecisions(ctx, f)
+	}
+	// Every index is led by the cluster: a list over all of them is a merge of
+	// one list each.
+	names, err := s.clusterNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*store.Decision
+	for _, f.Cluster = range names {
+		part, err := s.listDecisions(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, part...)
+	}
+	slices.SortFunc(all, func(a, b *store.Decision) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(b.ID, a.ID))
+	})
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	return all, nil
+}
+
+func (s *Store) listDecisions(ctx context.Context, f store.DecisionFilter) ([]*store.Decision, error) {
+	query, args := listSQL(f)
+	rows, err := s.reads.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	var ds []*store.Decision
+	for rows.Next() {
+		var d store.Decision
+		var created, now int64
+		if err := rows.Scan(decisionTargets(&d, &created, &now)...); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
+		ds = append(ds, &d)
+	}
+	return ds, s.toStoreErr(rows.Err())
+}
+
+// listSQL builds the list's query; only our own constants become SQL.
+func listSQL(f store.DecisionFilter) (string, []any) {
+	var q strings.Builder
+	q.WriteString(`SELECT ` + decisionColumns + ` FROM decisions WHERE cluster = ?`)
+	args := []any{f.Cluster}
+	and := func(condition string, values ...any) {
+		q.WriteString(" AND " + condition)
+		args = append(args, values...)
+	}
+	if f.Namespace != "" {
+		and("namespace = ?", f.Namespace)
+	}
+	if f.Pod != "" {
+		and("pod = ?", f.Pod)
+	}
+	if f.Node != "" {
+		and("node = ? AND node <> ''", f.Node) // the second lets the partial index serve
+	}
+	if f.Outcome != "" {
+		and("outcome = ?", f.Outcome)
+	}
+	if f.Verb != "" {
+		and("verb = ?", f.Verb)
+	}
+	if !f.Since.IsZero() {
+		and("created_at >= ?", ceilMicro(f.Since))
+	}
+	if !f.Until.IsZero() {
+		and("created_at < ?", ceilMicro(f.Until))
+	}
+	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
+		and("(created_at, id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
+	}
+	q.WriteString(" ORDER BY created_at DESC, id DESC")
+	if f.Limit > 0 {
+		q.WriteString(" LIMIT ?")
+		args = append(args, f.Limit)
+	}
+	return q.String(), args
+}
+
+// decisionTargets are where a row of decisionColumns goes.
+func decisionTargets(d *store.Decision, created, now *int64) []any {
+	return []any{
+		&d.Cluster, &d.ID, created, now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
+		&d.Namespace, &d.Pod, &d.PodUID, &d.Node, &d.NominatedNode, &d.Priority,
+		&d.NodesTotal, &d.NodesFeasible, &d.Message,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.DurationMicros,
+	}
+}
+
+func fromMicro(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// ceilMicro rounds a bound up: stored times are whole microseconds, so t >= x
+// holds exactly where t >= ⌈x⌉ does.
+func ceilMicro(t time.Time) int64 {
+	us := t.UnixMicro()
+	if t.Nanosecond()%1000 != 0 {
+		us++
+	}
+	return us
+}

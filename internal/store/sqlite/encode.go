@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"berth/internal/store"
+)
+
+// The lists of a decision are JSON arrays of arrays: half the size of objects,
+// and json_each makes rows of them. They are written by hand since they are
+// written for each decision; they are read with encoding/json.
+
+func encodeFailures(fs []store.Failure) []byte {
+	if len(fs) == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 96*len(fs))
+	for i := range fs {
+		f := &fs[i]
+		b = append(b, separator(i)...)
+		b = append(appendString(b, f.Plugin), ',')
+		b = append(appendString(b, f.Code), ',')
+		b = append(appendString(b, f.Reason), ',')
+		b = strconv.AppendInt(b, int64(f.Nodes), 10)
+		for j, name := range f.Names {
+			if j == 0 {
+				b = append(b, ",["...)
+			} else {
+				b = append(b, ',')
+			}
+			b = appendString(b, name)
+		}
+		if len(f.Names) > 0 {
+			b = append(b, ']')
+		}
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+func encodeScores(ss []store.Score) []byte {
+	if len(ss) == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 48*len(ss))
+	for i := range ss {
+		s := &ss[i]
+		b = append(b, separator(i)...)
+		b = append(strconv.AppendInt(b, int64(s.Rank), 10), ',')
+		b = append(appendString(b, s.Node), ',')
+		b = strconv.AppendInt(b, s.Total, 10)
+		if s.Plugins != nil {
+			b = append(append(b, ','), s.Plugins...)
+		}
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+func encodeVictims(vs []store.Victim) []byte {
+	if len(vs) == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 128*len(vs))
+	for i := range vs {
+		v := &vs[i]
+		b = append(b, separator(i)...)
+		b = append(appendString(b, v.Namespace), ',')
+		b = append(appendString(b, v.Pod), ',')
+		b = append(appendString(b, v.UID), ',')
+		b = append(strconv.AppendInt(b, int64(v.Priority), 10), ',')
+		b = append(appendString(b, v.Node), ']')
+	}
+	return append(b, ']')
+}
+
+// separator opens the list before its first element, then each element.
+func separator(i int) string {
+	if i == 0 {
+		return "[["
+	}
+	return ",["
+}
+
+// appendString quotes text that is known to be UTF-8.
+func appendString(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			// Rare in names and reasons. Marshalling a string cannot fail.
+			q, _ := json.Marshal(s)
+			return append(b, q...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// decodeRows reads an array of arrays, whose rows may leave out their last
+// fields. A row of the database is input like any other: what does not fit is
+// an error, never a panic.
+func decodeRows(what string, column *string, each func(fields func(i int, into any) error) error) error {
+	if column == nil {
+		return nil
+	}
+	var rows [][]json.RawMessage
+	if err := json.Unmarshal([]byte(*column), &rows); err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	for _, row := range rows {
+		field := func(i int, into any) error {
+			if i >= len(row) {
+				return nil
+			}
+			return json.Unmarshal(row[i], into)
+		}
+		if err := each(field); err != nil {
+			return fmt.Errorf("read %s: %w", what, err)
+		}
+	}
+	return nil
+}

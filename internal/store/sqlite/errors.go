@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"berth/internal/store"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+// Reasons for which Open refuses.
+var (
+	// ErrLocked says that another process, or another Store, has the file open.
+	ErrLocked = errors.New("another process uses this store")
+	// ErrRemote says that the directory is on a network or user-space file system.
+	ErrRemote = errors.New("file system is not fit for the embedded store")
+	// ErrSchema says that the schema is newer than this program.
+	ErrSchema = errors.New("schema is newer than this program")
+)
+
+// toStoreErr is the one place where the driver's errors become the store's.
+// It also remembers the errors after which nothing written can be trusted.
+func (s *Store) toStoreErr(err error) error {
+	var de *driver.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return store.ErrNotFound
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case s.closed.Load():
+		// database/sql has no sentinel for a closed DB.
+		return store.ErrClosed
+	case errors.As(err, &de) && breaks(de.Code()):
+		s.fault.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// breaks says whether an SQLite result code means that the disk failed or the
+// file is damaged. Going on after a failed fsync would acknowledge writes that
+// may be gone, so the store writes nothing more until it is opened anew, which
+// makes SQLite read back what the disk really has. A full disk is no such
+// case: it undoes the transaction and may have room again later.
+func breaks(code int) bool {
+	switch code & 0xff {
+	case codes.SQLITE_IOERR, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return true
+	default:
+		return false
+	}
+}

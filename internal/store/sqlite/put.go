@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"berth/internal/store"
+)
+
+// putRevision writes a revision that judge let pass. ok is false where the
+// table's own keys refuse it, which a reused token makes them do.
+func (b *batch) putRevision(r *store.Revision, c *store.Checkpoint) (ok bool, err error) {
+	n, err := b.w.exec(sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
+		r.CreatedAt.UnixMicro(), r.Digest, r.Cause, blob(r.Change), text(r.Summary))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	if c != nil {
+		n, err := b.w.exec(sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))
+		if err != nil {
+			return false, err
+		}
+		if n != 1 {
+			return false, fmt.Errorf("write checkpoint of %s@%d: %d rows added, not 1", c.Cluster, c.Number, n)
+		}
+	}
+	h := b.heads[r.Cluster]
+	h.newest, h.token = r.Number, r.Token
+	h.revisions++
+	b.known[revisionKey{r.Cluster, r.Number}] = true
+	return true, nil
+}
+
+func (b *batch) putProfile(p *store.Profile) error {
+	if b.profiles[p.Digest] {
+		return nil
+	}
+	if _, err := b.w.exec(sqlPutProfile, p.Digest, p.Name, notNull(p.Payload)); err != nil {
+		return err
+	}
+	b.profiles[p.Digest] = true
+	return nil
+}
+
+// putDecision tells whether the decision was added rather than there already.
+func (b *batch) putDecision(d *store.Decision) (added bool, err error) {
+	n, err := b.w.exec(sqlPutDecision, decisionValues(d)...)
+	if err != nil {
+		return false, err
+	}
+	if n > 1 {
+		return false, fmt.Errorf("write decision %s: %d rows added, not 1", d.ID, n)
+	}
+	return n == 1, nil
+}
+
+func decisionValues(d *store.Decision) []any {
+	return []any{
+		d.Cluster, d.ID, d.CreatedAt.UnixMicro(), d.Now.UnixMicro(), d.Revision, d.BoundRevision, d.Verb, d.Outcome,
+		d.Namespace, d.Pod, d.PodUID, d.Node, d.NominatedNode, int64(d.Priority),
+		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message,
+		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.AnswerDigest, d.DurationMicros,
+		text(encodeFailures(d.Failures)), text(encodeScores(d.Scores)), text(encodeVictims(d.Victims)), blob(d.Input),
+	}
+}
+
+// blob, text and notNull keep nil apart from empty: a nil []byte inside an any
+// is not a nil any.
+func blob(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
+func text(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return string(b)
+}
+
+func notNull(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+
+	"berth/internal/store"
+)
+
+const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.change IS NULL, r.summary,
+EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
+FROM revisions r WHERE r.cluster = ?`
+
+// Newest implements store.Revisions.
+func (s *Store) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
+	return s.oneRevision(ctx, revisionColumns+` ORDER BY r.number DESC LIMIT 1`, cluster)
+}
+
+// Revision implements store.Revisions.
+func (s *Store) Revision(ctx context.Context, cluster string, number int64) (*store.Revision, error) {
+	return s.oneRevision(ctx, revisionColumns+` AND r.number = ?`, cluster, number)
+}
+
+// RevisionsAfter implements store.Revisions.
+func (s *Store) RevisionsAfter(ctx context.Context, cluster string, after int64, limit int) ([]*store.Revision, error) {
+	return s.revisions(ctx, revisionColumns+` AND r.number > ? ORDER BY r.number LIMIT ?`, cluster, after, orAll(limit))
+}
+
+// ListRevisions implements store.Revisions.
+func (s *Store) ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error) {
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	return s.revisions(ctx, revisionColumns+` AND r.number < ? ORDER BY r.number DESC LIMIT ?`, cluster, before, orAll(limit))
+}
+
+func (s *Store) oneRevision(ctx context.Context, query string, args ...any) (*store.Revision, error) {
+	rs, err := s.revisions(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rs) == 0 {
+		return nil, store.ErrNotFound
+	}
+	return rs[0], nil
+}
+
+func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*store.Revision, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	rows, err := s.reads.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	var rs []*store.Revision
+	for rows.Next() {
+		var r store.Revision
+		var created int64
+		var whole bool
+		if err := rows.Scan(&r.Cluster, &r.Number, &r.Token, &r.ParentToken, &created, &r.Digest, &r.Cause,
+			&r.Change, &whole, &r.Summary, &r.Checkpointed); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if !whole && r.Change == nil {
+			r.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
+		}
+		r.CreatedAt = fromMicro(created)
+		rs = append(rs, &r)
+	}
+	return rs, s.toStoreErr(rows.Err())
+}
+
+// orAll turns "no limit" into SQLite's word for it.
+func orAll(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}

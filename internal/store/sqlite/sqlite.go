@@ -1,0 +1,167 @@
+// Package sqlite is the embedded store: one SQLite file in a directory that
+// one process owns. It waits for the disk at every commit (WAL with
+// synchronous=FULL), writes through one connection and reads through a pool,
+// so that readers never wait for the writer.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/store"
+
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+)
+
+// FileName is the database's name inside its directory.
+const FileName = "berth.db"
+
+// Options tunes Open; the zero value is right for a server.
+type Options struct {
+	// BusyTimeout is how long to wait for a lock that another program, say a
+	// sqlite3 shell, holds on the file. 0: 5 s.
+	BusyTimeout time.Duration
+	// Readers bounds the connections that read. 0: twice the processors, at
+	// least 4.
+	Readers int
+}
+
+func (o Options) withDefaults() Options {
+	if o.BusyTimeout <= 0 {
+		o.BusyTimeout = 5 * time.Second
+	}
+	if o.Readers <= 0 {
+		o.Readers = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	return o
+}
+
+// Store is the embedded store. It is safe for concurrent use.
+type Store struct {
+	path   string
+	lock   *dirLock
+	reads  *sql.DB
+	writes *writer
+	closed atomic.Bool
+	// fault is the first error after which the file can no longer be trusted.
+	fault     atomic.Pointer[error]
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in dir, which it makes where it is missing, and brings
+// its schema up to date. It refuses, with a reason that names the file or the
+// directory: a directory on a network or user-space file system, one that
+// another process (or Store) has open, a file that is no database, and a
+// schema that is newer than this program.
+func Open(ctx context.Context, dir string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	path, lock, err := claim(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, lock: lock}
+	if err := s.open(ctx, o); err != nil {
+		if s.reads != nil {
+			err = errors.Join(err, s.reads.Close())
+		}
+		return nil, errors.Join(err, lock.release())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, o Options) error {
+	if err := migrateTo(ctx, s.path, o, latest); err != nil {
+		return err
+	}
+	reads, err := sql.Open("sqlite", dsn(s.path, o, true))
+	if err != nil {
+		return fmt.Errorf("open sqlite %s: %w", s.path, err)
+	}
+	s.reads = reads
+	reads.SetMaxOpenConns(o.Readers)
+	reads.SetMaxIdleConns(o.Readers)
+	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
+		return fmt.Errorf("open sqlite %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// claim makes dir fit for a store and locks it.
+func claim(dir string) (path string, lock *dirLock, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return "", nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	// The log tells who runs what where: it is for its owner only.
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, fmt.Errorf("make data directory: %w", err)
+	}
+	if err := refuseRemote(dir, fileSystem); err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(dir, FileName)
+	lock, err = lockFile(path + ".lock")
+	if err != nil {
+		return "", nil, fmt.Errorf("open sqlite %s: %w", path, err)
+	}
+	// SQLite would make the file readable to all, and its WAL likewise.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("open sqlite: %w", err), lock.release())
+	}
+	return path, lock, nil
+}
+
+// Path is the database's file.
+func (s *Store) Path() string { return s.path }
+
+// Ping implements store.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if err := s.faulted(); err != nil {
+		return err
+	}
+	var one int
+	return s.toStoreErr(s.reads.QueryRowContext(ctx, "SELECT 1 FROM schema_migrations").Scan(&one))
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.closed.Store(true)
+		// The writer goes last: SQLite folds the WAL into the file when its last
+		// connection goes, which a read-only one cannot do.
+		s.closeErr = errors.Join(s.reads.Close(), s.writes.close(), s.lock.release())
+	})
+	return s.closeErr
+}
+
+func (s *Store) usable() error {
+	if s.closed.Load() {
+		return store.ErrClosed
+	}
+	return nil
+}
+
+func (s *Store) faulted() error {
+	if p := s.fault.Load(); p != nil {
+		return fmt.Errorf("store %s needs a restart after: %w", s.path, *p)
+	}
+	return nil
+}

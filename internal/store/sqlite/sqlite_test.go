@@ -1,0 +1,37 @@
+package sqlite
+
+import (
+	"os"
+	"testing"
+
+	"berth/internal/store"
+	"berth/internal/store/storetest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childRole); role != "" {
+		os.Exit(runChild(role))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, t.TempDir()) })
+}
+
+// openAt opens a store that the caller, or else the test's end, closes.
+func openAt(tb testing.TB, dir string) *Store {
+	tb.Helper()
+	s, err := Open(tb.Context(), dir, Options{})
+	if err != nil {
+		tb.Fatalf("Open: %v", err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}

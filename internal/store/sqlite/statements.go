@@ -1,0 +1,47 @@
+package sqlite
+
+// The writer's statements. They are prepared once; the text is the key.
+const (
+	sqlBegin    = `BEGIN IMMEDIATE`
+	sqlCommit   = `COMMIT`
+	sqlRollback = `ROLLBACK`
+
+	sqlHead = `SELECT newest, token FROM clusters WHERE cluster = ?`
+	// The books are kept by difference, so that one statement a batch and
+	// cluster is enough.
+	sqlPutHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (cluster) DO UPDATE SET newest = excluded.newest, token = excluded.token,
+  revisions = revisions + excluded.revisions, decisions = decisions + excluded.decisions`
+	sqlDropHead = `DELETE FROM clusters WHERE cluster = ?`
+
+	sqlToken       = `SELECT token FROM revisions WHERE cluster = ? AND number = ?`
+	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
+FROM revisions r WHERE r.cluster = ? AND r.number > ? ORDER BY r.number LIMIT 1`
+	sqlReferred = `SELECT EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND revision = ?2)
+OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AND bound_revision > 0)`
+	sqlDropRevision  = `DELETE FROM revisions WHERE cluster = ? AND number = ?` // its checkpoint goes with it
+	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = ?`
+	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = ?`
+	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = ?`
+
+	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+
+	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlDropDecision = `DELETE FROM decisions WHERE id = ?`
+
+	// decisionColumns are those that a list shows, in the order of
+	// decisionValues and decisionTargets.
+	decisionColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
+namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message,
+profile, profile_digest, engine, semantics, snapshot_digest, pod_digest, answer_digest, duration_micros`
+)
+
+var writerSQL = []string{
+	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
+	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
+	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
+}

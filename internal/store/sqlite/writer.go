@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"berth/internal/store"
+)
+
+// writer is the one connection that writes, with its prepared statements.
+type writer struct {
+	db   *sql.DB
+	conn *sql.Conn
+	// turn holds a token while nobody writes; a channel, not a mutex, so that
+	// waiting for it obeys the context.
+	turn  chan struct{}
+	stmts map[string]*sql.Stmt
+}
+
+func openWriter(ctx context.Context, path string, o Options) (_ *writer, err error) {
+	db, err := sql.Open("sqlite", dsn(path, o, false))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	w := &writer{db: db, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	if w.conn, err = db.Conn(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	for _, q := range writerSQL {
+		if w.stmts[q], err = w.conn.PrepareContext(ctx, q); err != nil {
+			return nil, errors.Join(fmt.Errorf("prepare %q: %w", q, err), w.conn.Close(), db.Close())
+		}
+	}
+	w.turn <- struct{}{}
+	return w, nil
+}
+
+// exec runs a prepared statement and tells how many rows it changed. It takes
+// no context on purpose: the driver starts a goroutine for each statement
+// whose context can end, and the caller looks at its context between entries.
+func (w *writer) exec(query string, args ...any) (int64, error) {
+	res, err := w.stmts[query].ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// row reads one row through a prepared statement.
+func (w *writer) row(query string, args []any, into ...any) error {
+	return w.stmts[query].QueryRowContext(context.Background(), args...).Scan(into...)
+}
+
+func (w *writer) close() error {
+	<-w.turn // waits for the write under way and lets no other begin
+	var errs []error
+	for _, st := range w.stmts {
+		errs = append(errs, st.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
+}
+
+// write runs fn in one immediate transaction, alone. An error or a panic of fn
+// undoes everything.
+func (s *Store) write(ctx context.Context, fn func(w *writer) error) (err error) {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w := s.writes
+	select {
+	case <-w.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { w.turn <- struct{}{} }()
+	if s.closed.Load() {
+		return store.ErrClosed
+	}
+	if err := s.faulted(); err != nil {
+		return err
+	}
+	if _, err := w.exec(sqlBegin); err != nil {
+		return s.toStoreErr(fmt.Errorf("begin: %w", err))
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			// SQLite may have undone it already and then says so: either way
+			// nothing is left of it.
+			_, _ = w.exec(sqlRollback)
+		}
+	}()
+	if err := fn(w); err != nil {
+		return s.toStoreErr(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if _, err := w.exec(sqlCommit); err != nil {
+		return s.toStoreErr(fmt.Errorf("commit: %w", err))
+	}
+	committed = true
+	return nil
+}

@@ -1,0 +1,57 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"berth/internal/store"
+)
+
+// calls are all calls of a store, by name.
+func calls(s store.Store) map[string]func(ctx context.Context) error {
+	return map[string]func(ctx context.Context) error{
+		"Append": func(ctx context.Context) error {
+			return s.Append(ctx, []*store.Entry{{Decision: decision("prod", "late", at(1))}})
+		},
+		"Newest":         func(ctx context.Context) error { _, err := s.Newest(ctx, "prod"); return err },
+		"Revision":       func(ctx context.Context) error { _, err := s.Revision(ctx, "prod", 1); return err },
+		"RevisionsAfter": func(ctx context.Context) error { _, err := s.RevisionsAfter(ctx, "prod", 0, 1); return err },
+		"ListRevisions":  func(ctx context.Context) error { _, err := s.ListRevisions(ctx, "prod", 0, 1); return err },
+		"CheckpointAt":   func(ctx context.Context) error { _, err := s.CheckpointAt(ctx, "prod", 1); return err },
+		"PutCheckpoint": func(ctx context.Context) error {
+			return s.PutCheckpoint(ctx, &store.Checkpoint{Cluster: "prod", Number: 1})
+		},
+		"DeleteRevision": func(ctx context.Context) error { return s.DeleteRevision(ctx, "prod", 1) },
+		"Clusters":       func(ctx context.Context) error { _, err := s.Clusters(ctx); return err },
+		"DeleteCluster":  func(ctx context.Context) error { return s.DeleteCluster(ctx, "prod") },
+		"Decision":       func(ctx context.Context) error { _, err := s.Decision(ctx, "d1"); return err },
+		"ListDecisions": func(ctx context.Context) error {
+			_, err := s.ListDecisions(ctx, store.DecisionFilter{})
+			return err
+		},
+		"Profile": func(ctx context.Context) error { _, err := s.Profile(ctx, "p"); return err },
+		"Ping":    func(ctx context.Context) error { return s.Ping(ctx) },
+	}
+}
+
+var lifecycleCases = map[string]func(t *testing.T, s store.Store){
+	"Ping": func(t *testing.T, s store.Store) { wantErr(t, "Ping", s.Ping(t.Context()), nil) },
+	"CancelledContext": func(t *testing.T, s store.Store) {
+		appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, call := range calls(s) {
+			wantErr(t, name, call(ctx), context.Canceled)
+		}
+		same(t, "nothing happened", int64(1), newest(t, s, "prod"))
+		sameList(t, "nothing was written", []string{"d1"}, ids(t, s, store.DecisionFilter{}))
+	},
+	"UseAfterClose": func(t *testing.T, s store.Store) {
+		appendAll(t, s, revision("prod", 1))
+		wantErr(t, "Close", s.Close(), nil)
+		for name, call := range calls(s) {
+			wantErr(t, name, call(t.Context()), store.ErrClosed)
+		}
+		wantErr(t, "a second Close", s.Close(), nil)
+	},
+}

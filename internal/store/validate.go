@@ -1,0 +1,126 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Validate says why an entry cannot be stored by every backend alike; the
+// error wraps ErrInvalid and names the field. Strings must be UTF-8 without
+// NUL (Postgres' text takes nothing else), JSON must be JSON, and a revision
+// without a change needs its checkpoint. Payloads may hold any bytes. Backends
+// call it in Append for each entry, so that one bad record spoils no batch.
+func (e *Entry) Validate() error {
+	if e.Revision == nil && e.Decision == nil {
+		return invalid("entry", "has neither revision nor decision")
+	}
+	if err := e.validateRevision(); err != nil {
+		return err
+	}
+	if e.Profile != nil {
+		if err := validateText("profile", e.Profile.Digest, e.Profile.Name); err != nil {
+			return err
+		}
+		if e.Profile.Digest == "" {
+			return invalid("profile.digest", "is empty")
+		}
+	}
+	if e.Decision == nil {
+		return nil
+	}
+	if e.Revision != nil && e.Revision.Cluster != e.Decision.Cluster {
+		return invalid("decision.cluster", "is not the revision's")
+	}
+	return e.Decision.validate()
+}
+
+func (e *Entry) validateRevision() error {
+	r, c := e.Revision, e.Checkpoint
+	if r == nil {
+		if c != nil {
+			return invalid("checkpoint", "comes without its revision")
+		}
+		return nil
+	}
+	switch {
+	case r.Cluster == "":
+		return invalid("revision.cluster", "is empty")
+	case r.Number < 1:
+		return invalid("revision.number", "is below 1")
+	case r.Token == "":
+		return invalid("revision.token", "is empty")
+	case r.Token == r.ParentToken:
+		return invalid("revision.token", "is its parent's")
+	case r.Change == nil && c == nil:
+		return invalid("checkpoint", "is missing for a revision without a change")
+	case c != nil && (c.Cluster != r.Cluster || c.Number != r.Number):
+		return invalid("checkpoint", "is not the revision's")
+	case r.Summary != nil && !validJSON(r.Summary):
+		return invalid("revision.summary", "is not JSON")
+	}
+	return validateText("revision", r.Cluster, r.Token, r.ParentToken, r.Digest, r.Cause)
+}
+
+func (d *Decision) validate() error {
+	switch {
+	case d.ID == "":
+		return invalid("decision.id", "is empty")
+	case d.Cluster == "":
+		return invalid("decision.cluster", "is empty")
+	case d.Revision < 0:
+		return invalid("decision.revision", "is below 0")
+	case d.BoundRevision < 0:
+		return invalid("decision.boundRevision", "is below 0")
+	}
+	if err := validateText("decision", d.ID, d.Cluster, d.Verb, d.Namespace, d.Pod, d.PodUID,
+		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest,
+		d.Outcome, d.Node, d.NominatedNode, d.Message, d.AnswerDigest); err != nil {
+		return err
+	}
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		if err := validateText("decision.failures", f.Plugin, f.Code, f.Reason); err != nil {
+			return err
+		}
+		if err := validateText("decision.failures.names", f.Names...); err != nil {
+			return err
+		}
+	}
+	for i := range d.Scores {
+		s := &d.Scores[i]
+		if err := validateText("decision.scores", s.Node); err != nil {
+			return err
+		}
+		if s.Plugins != nil && !validJSON(s.Plugins) {
+			return invalid("decision.scores.plugins", "is not JSON")
+		}
+	}
+	for i := range d.Victims {
+		v := &d.Victims[i]
+		if err := validateText("decision.victims", v.Namespace, v.Pod, v.UID, v.Node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validateText(where string, texts ...string) error {
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			return invalid(where, "holds text that is not UTF-8")
+		}
+		if strings.IndexByte(t, 0) >= 0 {
+			return invalid(where, "holds text with a NUL")
+		}
+	}
+	return nil
+}
+
+// validJSON wants UTF-8 too, which encoding/json lets pass inside strings.
+func validJSON(b []byte) bool { return utf8.Valid(b) && json.Valid(b) }
+
+func invalid(field, why string) error {
+	return fmt.Errorf("%s %s: %w", field, why, ErrInvalid)
+}
