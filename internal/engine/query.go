@@ -119,8 +119,8 @@ func (q *Query) RequiredRows() Bits {
 func (q *Query) Added() []*Pod { return q.added }
 
 // Terms gives the pod's own inter-pod affinity terms, their namespace
-// selectors resolved to the namespaces of the state: all namespaces stay a
-// selector, anything else becomes names
+// selectors resolved to the namespaces of the state: what selects all
+// namespaces stays a selector, anything else becomes names
 // (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
 func (q *Query) Terms() []*Term { return q.terms }
 
