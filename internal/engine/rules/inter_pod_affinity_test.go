@@ -27,6 +27,11 @@ func TestInterPodAffinityFilter(t *testing.T) {
 		term.NamespaceSelector = et.Match(kv...)
 		return term
 	}
+	without := func(key string) corev1.PodAffinityTerm {
+		term := et.PodTerm(zoneKey, db)
+		term.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+		return term
+	}
 	named := et.PodTerm(zoneKey, db)
 	named.Namespaces = []string{"data"}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"team": "red"}}}
@@ -48,6 +53,7 @@ func TestInterPodAffinityFilter(t *testing.T) {
 		{name: "or selected by labels of the Namespace object", objects: append(nodes, ns, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(byLabels("team", "red"))), want: inZoneA},
 		{name: "which has to exist", objects: append(nodes, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(byLabels("team", "red"))), want: allNear},
 		{name: "while the empty selector means all, known or not", objects: append(nodes, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(byLabels())), want: inZoneA},
+		{name: "a selector that is content with no labels means all as well: upstream asks it without them", objects: append(nodes, ns, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(without("team"))), want: inZoneA},
 		{name: "existing pods' namespace selectors read the labels of the pod's namespace", objects: append(nodes, ns, et.Pod("web", et.On("b1"), et.Away(byLabels("team", "red")))), pod: et.Pod("p", et.In("data"), et.Labels("app", "db")), want: map[string]string{"a1": "ok", "a2": "ok", "b1": existing, "none": "ok"}},
 		{name: "affinity to a nominated pod does not count, for it may go elsewhere", objects: append(nodes, et.Pod("db", et.NominatedTo("a1"), et.Labels("app", "db"))), pod: et.Pod("p", et.Near(et.PodTerm(zoneKey, db))), want: allNear},
 	})
