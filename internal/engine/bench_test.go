@@ -133,7 +133,7 @@ func BenchmarkDecide(b *testing.B) {
 }
 
 // BenchmarkDigest and BenchmarkExplain measure what is done with a decision.
-func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Digest() }) }
+func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Fingerprint() }) }
 func BenchmarkExplain(b *testing.B) {
 	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFailures) })
 }

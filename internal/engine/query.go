@@ -163,8 +163,8 @@ func (q *Query) Port(id int32) Port {
 
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
 // containers that lack a request for cpu or memory count as 100m and 200Mi.
-func (q *Query) ScoringRequest(nonZero bool) corev1.ResourceList {
-	return scoringRequest(q.Pod, nonZero)
+func (q *Query) ScoringRequest(nonZero bool) Request {
+	return scoringRequest(q.State.t, q.Pod, nonZero)
 }
 
 func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
