@@ -55,7 +55,7 @@ func weigh(list []rules.Enabled, name string, weight int64) []rules.Enabled {
 	for _, e := range list {
 		if e.Name != name {
 			out = append(out, e)
-		} else if weight > 0 {
+		} else if weight != 0 {
 			out = append(out, rules.Enabled{Name: name, Weight: weight})
 		}
 	}
@@ -171,8 +171,8 @@ func TestPlugins(t *testing.T) {
 		}},
 		{"points that are not berth's", "plugins: {queueSort: {enabled: [{name: PrioritySort}]}, bind: {enabled: [{name: DefaultBinder}]}, reserve: {disabled: [{name: VolumeBinding}]}, permit: {enabled: [{name: GangScheduling}]}}",
 			func(*rules.Spec) {}},
-		{"negative weights count, as upstream", "plugins: {score: {enabled: [{name: ImageLocality, weight: -1}]}}", func(s *rules.Spec) {
-			s.Score = front(s.Score, "ImageLocality", -1)
+		{"a negative weight that others outweigh counts, as upstream", "plugins: {multiPoint: {enabled: [{name: ImageLocality, weight: -1}]}}", func(s *rules.Spec) {
+			s.Score = weigh(s.Score, "ImageLocality", -1)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -36,6 +36,7 @@ func TestErrors(t *testing.T) {
 		{"plugin at the wrong point", one("plugins: {score: {enabled: [{name: NodeName}]}}"), []string{"profiles[0].plugins.score.enabled[0].name", "plays no part in score"}},
 		{"twice at a point", one("plugins: {score: {enabled: [{name: ImageLocality}, {name: ImageLocality}]}}"), []string{"profiles[0].plugins.score.enabled[1].name", "Duplicate"}},
 		{"twice at multiPoint", one("plugins: {multiPoint: {enabled: [{name: ImageLocality}, {name: ImageLocality, weight: 2}]}}"), []string{"profiles[0].plugins.multiPoint.enabled[0].name", "would be in score twice"}},
+		{"a negative weight first", one("plugins: {score: {enabled: [{name: ImageLocality, weight: -1}]}}"), []string{"profiles[0].plugins.score", "negative"}},
 		{"no binder", one("plugins: {bind: {disabled: [{name: '*'}]}}"), []string{"profiles[0].plugins.bind", "must bind"}},
 		{"no queue sort", one("plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}"), []string{"profiles[0].plugins.queueSort", "exactly one"}},
 		{"filter alone", one("plugins: {preFilter: {disabled: [{name: InterPodAffinity}]}}"), []string{"profiles[0].plugins.filter", "relies on its preFilter"}},
