@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -50,6 +51,12 @@ func (r *Result) filterAll() error {
 	if err != nil || r.PreFilter != nil {
 		return err
 	}
+	narrower := ""
+	if len(narrowing) > 0 {
+		narrower = narrowing[0]
+	}
+	var apart []Rejected // the nominated node's own failure
+	apartRow := -1
 	if nn := q.Pod.Status.NominatedNodeName; nn != "" {
 		if row := q.Nodes.Row(nn); row >= 0 && q.Candidates.Has(row) {
 			one := q.Bits()
@@ -63,6 +70,7 @@ func (r *Result) filterAll() error {
 				r.Row, r.Nominated, r.Outcome = row, true, Scheduled
 				return nil
 			}
+			apart, apartRow = rejected, row
 			// Upstream adds the plugin to the same set that names the narrowing ones.
 			if !slices.Contains(narrowing, rejected[0].Plugin) {
 				narrowing = append(narrowing, rejected[0].Plugin)
@@ -79,18 +87,30 @@ func (r *Result) filterAll() error {
 			}
 		}
 		in.AndNot(kept)
+		if apartRow >= 0 {
+			if kept.Has(apartRow) {
+				apart = nil // it is judged once more with the others
+			} else {
+				in.Clear(apartRow) // left out as it is, it keeps its own failure
+			}
+		}
 		sort.Strings(narrowing)
-		out := Rejected{Plugin: narrowing[0], Nodes: q.Bits(), Unresolvable: q.Bits()}
+		out := Rejected{Plugin: narrower, Nodes: q.Bits(), Unresolvable: q.Bits()}
 		out.Add(fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", narrowing), UnschedulableAndUnresolvable, in)
 		if len(out.Reasons) > 0 {
 			r.Rejected = append(r.Rejected, out)
 			r.narrowed = true
 		}
 		in = kept
+	} else {
+		apart = nil
 	}
 	rejected, err := r.filterTwice(in, skip)
 	if err != nil {
 		return err
+	}
+	if len(apart) > 0 {
+		rejected = mergeRejected(rejected, apart, p)
 	}
 	r.Rejected = append(r.Rejected, rejected...)
 	r.Feasible = in
@@ -246,30 +266,58 @@ func (r *Result) score() error {
 			q.scratch.ncols -= 2
 			continue
 		}
-		for i, word := range r.Feasible {
-			for ; word != 0; word &= word - 1 {
-				row := i<<6 + bits.TrailingZeros64(word)
-				r.total[row] += out.Norm[row] * w.Weight
-			}
-		}
+		addWeighted(r.total, out.Norm, w.Weight, r.Feasible)
 	}
 	r.scored = true
-	first := true
-	for i, word := range r.Feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			r.total[row] += uniform
-			switch t := r.total[row]; {
-			case first || t > r.top:
-				first, r.top = false, t
-				r.best.Zero()
-				r.best.Set(row)
-			case t == r.top:
-				r.best.Set(row)
+	r.findBest(uniform)
+	return nil
+}
+
+// addWeighted adds weight × norm to the totals of the feasible rows. Chunks
+// without a hole, which are most, get a loop without bounds.
+func addWeighted(total, norm []int64, weight int64, feasible Bits) {
+	for i, word := range feasible {
+		if word == 0 {
+			continue
+		}
+		t, n := (*[leafSize]int64)(total[i<<leafBits:]), (*[leafSize]int64)(norm[i<<leafBits:])
+		if word == ^uint64(0) {
+			for k := range t {
+				t[k] += weight * n[k]
 			}
+			continue
+		}
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			t[k] += weight * n[k]
 		}
 	}
-	return nil
+}
+
+// findBest adds what all feasible nodes have in common and finds the best.
+func (r *Result) findBest(uniform int64) {
+	top := int64(math.MinInt64)
+	for i, word := range r.Feasible {
+		if word == 0 {
+			continue
+		}
+		t := (*[leafSize]int64)(r.total[i<<leafBits:])
+		var best uint64
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			t[k] += uniform
+			if t[k] < top {
+				continue
+			}
+			if t[k] > top {
+				top, best = t[k], 0
+				r.best[:i].Zero()
+			}
+			best |= 1 << k
+		}
+		r.best[i] = best
+	}
+	r.top = top
 }
 
 // mix is a bijective scrambling of 64 bits (the finaliser of splitmix64).

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math/bits"
 )
 
 // Digest fingerprints the complete answer: outcome, choice, every node's first
@@ -52,47 +53,86 @@ func (r *Result) Digest() string {
 		w, s := r.scoreRules[k], &r.scores[k]
 		str(r.q.Profile.Rules[w.Rule].Name())
 		buf = binary.AppendVarint(buf, w.Weight)
-		if s.uniform {
-			// A uniform column is written as one that is not would be, run-length
-			// coded: which of the two a rule chose is its own business.
-			buf = run(buf, s.raw, s.norm, r.Feasible.Count())
-			continue
-		}
-		var raw, norm int64
-		n := 0
-		for _, row := range r.q.Nodes.order {
-			if !r.Feasible.Has(int(row)) {
-				continue
-			}
-			if a, b := s.Raw[row], s.Norm[row]; n > 0 && a == raw && b == norm {
-				n++
-			} else {
-				buf = run(buf, raw, norm, n)
-				raw, norm, n = a, b, 1
-			}
-			if len(buf) > 3500 {
-				flush()
-			}
-		}
-		buf = run(buf, raw, norm, n)
+		flush()
+		h.Write(r.scoreColumn(s))
 	}
 	flush()
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func run(buf []byte, raw, norm int64, n int) []byte {
-	if n == 0 {
-		return buf
+// scoreColumn writes a rule's scores in order of the nodes' names: a byte each
+// where all are in 0..255, which they nearly always are, else eight; the
+// normalised ones only where they differ from the raw. The form depends on the
+// values alone, not on how the rule came to them.
+func (r *Result) scoreColumn(s *Scores) []byte {
+	n := r.Feasible.Count()
+	sc := r.q.scratch
+	if len(sc.bytes) < 2*n+2 {
+		sc.bytes = make([]byte, 2*n+2)
 	}
-	buf = binary.AppendVarint(buf, raw)
-	buf = binary.AppendVarint(buf, norm)
-	return binary.AppendUvarint(buf, uint64(n))
+	// One buffer for both: the raw bytes behind their mark, the normalised ones
+	// behind theirs.
+	raw, norm := sc.bytes[1:n+1], sc.bytes[n+2:2*n+2]
+	sc.bytes[0], sc.bytes[n+1] = 'b', 'n'
+	var wide, differ int64 // bits beyond a byte; bits in which raw and normalised differ
+	switch {
+	case s.uniform:
+		for i := range raw {
+			raw[i], norm[i] = byte(s.raw), byte(s.norm)
+		}
+		wide, differ = s.raw, s.raw^s.norm
+	case r.q.Nodes.inOrder:
+		at := 0
+		for i, word := range r.Feasible {
+			for ; word != 0; word &= word - 1 {
+				row := i<<6 + bits.TrailingZeros64(word)
+				a, b := s.Raw[row], s.Norm[row]
+				raw[at], norm[at] = byte(a), byte(b)
+				at++
+				wide |= a
+				differ |= a ^ b
+			}
+		}
+	default:
+		at := 0
+		for _, row := range r.q.Nodes.order {
+			if r.Feasible.Has(int(row)) {
+				a, b := s.Raw[row], s.Norm[row]
+				raw[at], norm[at] = byte(a), byte(b)
+				at++
+				wide |= a
+				differ |= a ^ b
+			}
+		}
+	}
+	small := wide&^0xff == 0
+	switch {
+	case small && differ == 0:
+		return sc.bytes[:n+1]
+	case small:
+		return sc.bytes[:2*n+2]
+	}
+	out := make([]byte, 1, 2+9*n)
+	out[0] = 'w'
+	for _, row := range r.q.Nodes.order {
+		if r.Feasible.Has(int(row)) {
+			a, _ := s.at(int(row))
+			out = binary.LittleEndian.AppendUint64(out, uint64(a))
+		}
+	}
+	if differ != 0 {
+		out = append(out, sc.bytes[n+1:2*n+2]...)
+	}
+	return out
 }
 
 // column writes a set of rows as bits in order of the nodes' names.
 func (r *Result) column(write func([]byte) (int, error), rows Bits) {
 	set := r.q.Nodes
-	out := make([]byte, 0, (set.n+7)/8)
+	if cap(r.q.scratch.column) < set.n/8+16 {
+		r.q.scratch.column = make([]byte, set.n/8+16)
+	}
+	out := r.q.scratch.column[:0]
 	if set.inOrder {
 		for _, w := range rows {
 			out = binary.LittleEndian.AppendUint64(out, w)
@@ -100,6 +140,7 @@ func (r *Result) column(write func([]byte) (int, error), rows Bits) {
 		out = out[:(set.n+7)/8]
 	} else {
 		out = out[:(set.n+7)/8]
+		clear(out)
 		for i, row := range set.order {
 			if rows.Has(int(row)) {
 				out[i>>3] |= 1 << (i & 7)

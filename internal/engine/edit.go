@@ -168,8 +168,11 @@ func (e *Edit) nodeSet() *NodeSet {
 func (e *Edit) putNode(in *corev1.Node) {
 	set := e.nodeSet()
 	_, had := set.byName[in.Name]
-	set.put(compileNode(e.s.t, in))
+	row := set.put(compileNode(e.s.t, in))
 	if had {
+		if e.s.use.ref(int(row)) != nil {
+			e.s.use.edit(e.id, int(row)).weigh(&set.capacity[row])
+		}
 		return
 	}
 	// Pods that were bound to it before it was known count from now on.
@@ -275,6 +278,7 @@ func (e *Edit) count(p *Pod, sign int64) {
 	u.NonZeroCPU += sign * c.NonZeroCPU
 	u.NonZeroMem += sign * c.NonZeroMem
 	u.Pods += sign
+	u.weigh(&e.s.nodes.capacity[row])
 	if n := len(c.Request.Scalars); n > 0 {
 		last := int(c.Request.Scalars[n-1].ID)
 		fresh := make([]vec[int64], max(len(e.s.scalar), last+1))

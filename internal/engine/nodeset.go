@@ -49,6 +49,7 @@ type NodeSet struct {
 	scalars  map[int32][]int64 // by scalar id: allocatable by row
 	taintSet []int32           // by row
 	taints   [][]corev1.Taint  // distinct lists
+	tainted  []Bits            // by list: the rows that have it
 	cordoned Bits
 	images   map[string]*imageHolders
 	inOrder  bool // row order is name order, without gaps
@@ -105,6 +106,38 @@ func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
 
 // TaintSetOf is the column of indexes into TaintSets.
 func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
+
+// maxTaintRows is up to how many distinct lists of taints each keeps its rows;
+// beyond, looking every node's list up costs less.
+const maxTaintRows = 64
+
+// TaintedRows gives the rows whose list of taints bad says yes to; it is
+// asked once per distinct list; out makes the set where there is one to fill.
+func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) bool) (rows Bits, any bool) {
+	yes := make([]bool, len(s.taints))
+	for i, taints := range s.taints {
+		yes[i] = bad(taints)
+		any = any || yes[i]
+	}
+	if !any {
+		return nil, false
+	}
+	rows = out()
+	if len(s.taints) <= maxTaintRows {
+		for i, y := range yes {
+			if y {
+				rows.Or(s.tainted[i])
+			}
+		}
+		return rows, true
+	}
+	for _, r := range s.order {
+		if yes[s.taintSet[r]] {
+			rows.Set(int(r))
+		}
+	}
+	return rows, true
+}
 
 // nodeSpec is a node before it gets a row.
 type nodeSpec struct {
@@ -246,7 +279,7 @@ func (s *NodeSet) seal(_ *Tables) {
 		s.scalars[id] = col
 	}
 	s.taintSet = make([]int32, len(s.rows))
-	s.taints = nil
+	s.taints, s.tainted = nil, nil
 	s.cordoned = NewBits(len(s.rows))
 	s.images = map[string]*imageHolders{}
 	known := map[string]int32{}
@@ -258,8 +291,14 @@ func (s *NodeSet) seal(_ *Tables) {
 			id = int32(len(s.taints))
 			known[key] = id
 			s.taints = append(s.taints, n.Taints)
+			if id < maxTaintRows {
+				s.tainted = append(s.tainted, NewBits(len(s.rows)))
+			}
 		}
 		s.taintSet[r] = id
+		if id < maxTaintRows {
+			s.tainted[id].Set(int(r))
+		}
 		if n.Unschedulable {
 			s.cordoned.Set(int(r))
 		}

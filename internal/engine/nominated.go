@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -90,6 +92,7 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, error) {
 	q := r.q
 	e := q.State.Edit()
+	added := make([]*Pod, 0, len(pods))
 	for _, p := range pods {
 		e.removePod(p.Namespace, p.Name)
 		there := *p
@@ -102,9 +105,10 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 			there.Class = &c
 		}
 		e.addPod(&there)
+		added = append(added, &there)
 	}
 	sub := *q
-	sub.State = e.Done()
+	sub.State, sub.added = e.Done(), added
 	trial := &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
 	again := make([]bool, len(skip))
 	if _, _, err := trial.preFilter(again); err != nil {
@@ -136,6 +140,13 @@ func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
 				h.Reasons = append(h.Reasons, reason)
 			} else {
 				h.Reasons[k].Nodes.Or(reason.Nodes)
+			}
+		}
+		if k := p.ruleNamed(h.Plugin); k >= 0 {
+			if rank, ok := p.Rules[k].(ReasonRanker); ok {
+				slices.SortStableFunc(h.Reasons, func(a, b Reason) int {
+					return cmp.Or(cmp.Compare(rank.ReasonRank(a.Text), rank.ReasonRank(b.Text)), strings.Compare(a.Text, b.Text))
+				})
 			}
 		}
 	}

@@ -21,6 +21,7 @@ type Query struct {
 	// Candidates are the nodes that the decision considers.
 	Candidates Bits
 
+	added        []*Pod
 	required     Bits
 	requiredDone bool
 	terms        []*Term
@@ -35,6 +36,12 @@ type scratch struct {
 	nbits   int
 	columns [][]int64
 	ncols   int
+	counts  [][]int32
+	ncounts int
+	floats  [][]float64
+	nfloats int
+	bytes   []byte // of Digest
+	column  []byte // of Digest
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -44,7 +51,7 @@ func getScratch(rows int) *scratch {
 	if s.rows != rows {
 		*s = scratch{rows: rows}
 	}
-	s.nbits, s.ncols = 0, 0
+	s.nbits, s.ncols, s.ncounts, s.nfloats = 0, 0, 0, 0
 	return s
 }
 
@@ -67,10 +74,35 @@ func (q *Query) Bits() Bits {
 func (q *Query) Column() []int64 {
 	s := q.scratch
 	if s.ncols == len(s.columns) {
-		s.columns = append(s.columns, make([]int64, s.rows))
+		// Whole chunks of 64, so that loops over a chunk need no bounds.
+		s.columns = append(s.columns, make([]int64, (s.rows+leafSize-1)&^(leafSize-1)))
 	}
 	s.ncols++
 	return s.columns[s.ncols-1]
+}
+
+// Counts gives n zeros that live as long as the decision; n is at most the
+// number of rows.
+func (q *Query) Counts(n int) []int32 {
+	s := q.scratch
+	if s.ncounts == len(s.counts) {
+		s.counts = append(s.counts, make([]int32, s.rows))
+	}
+	out := s.counts[s.ncounts][:n]
+	s.ncounts++
+	clear(out)
+	return out
+}
+
+// Floats gives a column of one float a row that lives as long as the decision.
+// Its content is undefined.
+func (q *Query) Floats() []float64 {
+	s := q.scratch
+	if s.nfloats == len(s.floats) {
+		s.floats = append(s.floats, make([]float64, s.rows))
+	}
+	s.nfloats++
+	return s.floats[s.nfloats-1]
 }
 
 // RequiredRows gives the nodes that match the pod's nodeSelector and required
@@ -81,6 +113,10 @@ func (q *Query) RequiredRows() Bits {
 	}
 	return q.required
 }
+
+// Added lists pods that were put into the state for this judgement alone, such
+// as those nominated to a node. Not to be written.
+func (q *Query) Added() []*Pod { return q.added }
 
 // Terms gives the pod's own inter-pod affinity terms, their namespace
 // selectors resolved to the namespaces of the state: all namespaces stay a

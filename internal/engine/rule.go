@@ -41,6 +41,13 @@ type Scorer interface {
 	Score(q *Query, feasible Bits, out *Scores) error
 }
 
+// ReasonRanker orders the reasons of a rule that may give a node several, where
+// verdicts of several passes are put together. Reasons of one rank go by text.
+type ReasonRanker interface {
+	Rule
+	ReasonRank(text string) int
+}
+
 // Detailer explains a rejected node with structure instead of words.
 type Detailer interface {
 	Rule

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"sort"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,6 +40,32 @@ type Use struct {
 	Amount
 	NonZeroCPU, NonZeroMem int64
 	Pods                   int64
+	// Unbalanced is how many points cpu and memory being used unevenly costs the
+	// node as it is: 0 to 50, see Balance. It is here because only pods coming and
+	// going change it, and every decision reads it.
+	Unbalanced int64
+}
+
+// Balance scores how evenly cpu and memory are used, 50 to 100: 100 less the
+// standard deviation of the two fractions, in percent
+// (plugins/noderesources/balanced_allocation.go balancedResourceScore).
+func Balance(cpu, cpuCapacity, memory, memoryCapacity int64) int64 {
+	a, b := float64(cpu)/float64(cpuCapacity), float64(memory)/float64(memoryCapacity)
+	if a > 1 {
+		a = 1
+	}
+	if b > 1 {
+		b = 1
+	}
+	return int64((1 - math.Abs((a-b)/2)) * MaxScore)
+}
+
+// weigh brings Unbalanced up to date.
+func (u *Use) weigh(c *Capacity) {
+	u.Unbalanced = 0
+	if c.CPU != 0 && c.Memory != 0 {
+		u.Unbalanced = MaxScore - Balance(u.CPU, c.CPU, u.Memory, c.Memory)
+	}
 }
 
 // namespaced holds the objects of one namespace that decisions read.

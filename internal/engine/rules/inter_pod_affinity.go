@@ -41,8 +41,9 @@ type domainCounts struct {
 	total  int32
 }
 
-func newDomainCounts(c *engine.Column) *domainCounts {
-	return &domainCounts{column: c, n: make([]int32, len(c.Values))}
+func newDomainCounts(q *engine.Query, key string) *domainCounts {
+	c := q.Nodes.Column(key)
+	return &domainCounts{column: c, n: q.Counts(len(c.Values))}
 }
 
 func (d *domainCounts) add(p *engine.Postings) {
@@ -96,7 +97,7 @@ func (a *InterPodAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 		d := s.existing[t.TopologyKey]
 		if d == nil {
-			d = newDomainCounts(q.Nodes.Column(t.TopologyKey))
+			d = newDomainCounts(q, t.TopologyKey)
 			s.existing[t.TopologyKey] = d
 		}
 		d.add(where)
@@ -121,7 +122,7 @@ func (a *InterPodAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
 	}
 	a.countNear(q, s)
 	for _, t := range s.anti {
-		d := newDomainCounts(q.Nodes.Column(t.TopologyKey))
+		d := newDomainCounts(q, t.TopologyKey)
 		for _, shape := range q.ShapesSelected(nil, t) {
 			d.add(q.State.ShapePostings(shape.ID))
 		}
@@ -137,7 +138,7 @@ func (a *InterPodAffinity) countNear(q *engine.Query, s *affinityCounts) {
 		return
 	}
 	for _, t := range s.required {
-		s.near = append(s.near, newDomainCounts(q.Nodes.Column(t.TopologyKey)))
+		s.near = append(s.near, newDomainCounts(q, t.TopologyKey))
 	}
 	for _, shape := range q.ShapesSelected(nil, s.required[0]) {
 		if !selectsAll(s.required[1:], shape.Namespace, shape.Labels) {

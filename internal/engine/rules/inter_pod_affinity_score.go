@@ -40,7 +40,8 @@ func (a *InterPodAffinity) Score(q *engine.Query, feasible engine.Bits, out *eng
 		}
 		if d == nil {
 			c := q.Nodes.Column(key)
-			d = &domainPoints{c, make([]int64, len(c.Values))}
+			d = &domainPoints{c, q.Column()[:len(c.Values)]}
+			clear(d.points)
 			list = append(list, d)
 		}
 		for _, seg := range where.Segments() {
@@ -84,17 +85,36 @@ func (a *InterPodAffinity) Score(q *engine.Query, feasible engine.Bits, out *eng
 			least, most = min(least, sum), max(most, sum)
 		}
 	}
+	normalizeSpan(feasible, least, most, out)
+	return nil
+}
+
+// normalizeSpan maps least..most to 0..100, truncating; all equal is 0.
+func normalizeSpan(feasible engine.Bits, least, most int64, out *engine.Scores) {
 	span := float64(most - least)
+	one := func(raw int64) int64 {
+		if span == 0 {
+			return 0
+		}
+		return int64(float64(engine.MaxScore) * (float64(raw-least) / span))
+	}
+	var known []int64 // raw scores are few, so each is divided once
+	if most-least < 4096 {
+		known = make([]int64, most-least+1)
+		for i := range known {
+			known[i] = one(least + int64(i))
+		}
+	}
 	for i, word := range feasible {
 		for ; word != 0; word &= word - 1 {
 			row := i<<6 + bits.TrailingZeros64(word)
-			out.Norm[row] = 0
-			if span > 0 {
-				out.Norm[row] = int64(float64(engine.MaxScore) * (float64(out.Raw[row]-least) / span))
+			if known != nil {
+				out.Norm[row] = known[out.Raw[row]-least]
+			} else {
+				out.Norm[row] = one(out.Raw[row])
 			}
 		}
 	}
-	return nil
 }
 
 // weight is what one pod that a term connects adds; counts is false for terms

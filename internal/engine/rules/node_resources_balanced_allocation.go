@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"math/bits"
 
 	"berth/internal/engine"
 )
@@ -31,15 +32,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, feasible engine
 	}
 	if plainPair(withWeight(list)) {
 		cpu, memory := list[0].want, list[1].want
-		each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
-			out.Raw[row] = 75
-			if c.CPU == 0 || c.Memory == 0 {
-				return // with one resource there is nothing to balance
-			}
-			after := balancePair(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory)
-			before := balancePair(u.CPU, c.CPU, u.Memory, c.Memory)
-			out.Raw[row] = compare(after, before)
-		})
+		balancedOfPair(q, feasible, out.Raw, cpu, memory)
 		out.Same()
 		return nil
 	}
@@ -60,6 +53,32 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, feasible engine
 	return nil
 }
 
+// balancedOfPair is the default case, cpu and memory.
+func balancedOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, memory int64) {
+	capacity := q.Nodes.Capacities()
+	var idle engine.Use
+	for i, word := range feasible {
+		if word == 0 {
+			continue
+		}
+		chunk := q.State.UseChunk(i)
+		out := (*[64]int64)(raw[i<<6:])
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			u := &idle
+			if chunk != nil {
+				u = &chunk[k]
+			}
+			c := &capacity[i<<6+k]
+			if c.CPU == 0 || c.Memory == 0 {
+				out[k] = 75 // with one resource there is nothing to balance
+				continue
+			}
+			out[k] = compare(engine.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-u.Unbalanced)
+		}
+	}
+}
+
 // withWeight gives the list with equal weights, which balance ignores.
 func withWeight(list []asked) []asked {
 	out := make([]asked, len(list))
@@ -76,11 +95,6 @@ func compare(after, before int64) int64 {
 
 func fraction(used, capacity int64) float64 {
 	return min(float64(used)/float64(capacity), 1)
-}
-
-func balancePair(a, aCapacity, b, bCapacity int64) int64 {
-	std := math.Abs((fraction(a, aCapacity) - fraction(b, bCapacity)) / 2)
-	return int64((1 - std) * float64(engine.MaxScore))
 }
 
 // balance is 100 less the standard deviation of the fractions. The products

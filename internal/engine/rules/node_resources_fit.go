@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -30,6 +31,8 @@ var (
 	_ engine.Filterer = (*NodeResourcesFit)(nil)
 	_ engine.Scorer   = (*NodeResourcesFit)(nil)
 	_ engine.Detailer = (*NodeResourcesFit)(nil)
+
+	_ engine.ReasonRanker = (*NodeResourcesFit)(nil)
 )
 
 // Name is the plugin's name.
@@ -48,8 +51,9 @@ func (f *NodeResourcesFit) ignores(name string) bool {
 // never hold one of the requests is out for good; one with too many pods is
 // not.
 func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
-	req := &q.Request
 	tooMany, noCPU, noMemory, noDisk, never := q.Bits(), q.Bits(), q.Bits(), q.Bits(), q.Bits()
+	// A resource that is not asked for never falls short.
+	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
 	capacity := q.Nodes.Capacities()
 	var idle engine.Use
 	for i, word := range in {
@@ -57,37 +61,33 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *e
 			continue
 		}
 		chunk := q.State.UseChunk(i)
-		var b0, b1, b2, b3, hopeless uint64
 		for w := word; w != 0; w &= w - 1 {
 			k := bits.TrailingZeros64(w)
 			u := &idle
 			if chunk != nil {
 				u = &chunk[k]
 			}
-			c, bit := &capacity[i<<6+k], uint64(1)<<k
-			if u.Pods+1 > c.Pods {
-				b0 |= bit
+			c := &capacity[i<<6+k]
+			if u.Pods < c.Pods && cpu <= c.CPU-u.CPU && memory <= c.Memory-u.Memory && disk <= c.Ephemeral-u.Ephemeral {
+				continue
 			}
-			if req.CPU > 0 && req.CPU > c.CPU-u.CPU {
-				b1 |= bit
-				if req.CPU > c.CPU {
-					hopeless |= bit
-				}
+			bit := uint64(1) << k
+			if u.Pods >= c.Pods {
+				tooMany[i] |= bit
 			}
-			if req.Memory > 0 && req.Memory > c.Memory-u.Memory {
-				b2 |= bit
-				if req.Memory > c.Memory {
-					hopeless |= bit
-				}
+			if cpu > c.CPU-u.CPU {
+				noCPU[i] |= bit
 			}
-			if req.Ephemeral > 0 && req.Ephemeral > c.Ephemeral-u.Ephemeral {
-				b3 |= bit
-				if req.Ephemeral > c.Ephemeral {
-					hopeless |= bit
-				}
+			if memory > c.Memory-u.Memory {
+				noMemory[i] |= bit
+			}
+			if disk > c.Ephemeral-u.Ephemeral {
+				noDisk[i] |= bit
+			}
+			if cpu > c.CPU || memory > c.Memory || disk > c.Ephemeral {
+				never[i] |= bit
 			}
 		}
-		tooMany[i], noCPU[i], noMemory[i], noDisk[i], never[i] = b0, b1, b2, b3, hopeless
 	}
 	rej.Add(ReasonTooManyPods, engine.Unschedulable, tooMany)
 	rej.Add(ReasonInsufficient+string(corev1.ResourceCPU), engine.Unschedulable, noCPU)
@@ -112,6 +112,28 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *e
 	}
 	rej.Unresolvable.Or(never)
 	return nil
+}
+
+// ReasonRank puts reasons in the order that Filter finds them in; other
+// resources come last, by name.
+func (f *NodeResourcesFit) ReasonRank(text string) int {
+	order := []string{
+		ReasonTooManyPods, ReasonInsufficient + string(corev1.ResourceCPU), ReasonInsufficient + string(corev1.ResourceMemory),
+		ReasonInsufficient + string(corev1.ResourceEphemeralStorage),
+	}
+	if i := slices.Index(order, text); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// wanted is an amount to compare with: nothing is less than any amount left,
+// even where a node is overcommitted.
+func wanted(n int64) int64 {
+	if n <= 0 {
+		return math.MinInt64
+	}
+	return n
 }
 
 // scalars lists the other resources to compare, by name, so that reasons come

@@ -42,15 +42,18 @@ func (*PodTopologySpread) Name() string { return "PodTopologySpread" }
 type spreadCounts struct {
 	*spreadConstraint
 	matching []int32 // by value of the column; only nodes that count are in it
-	eligible []bool  // by value: some node that counts bears it
+	eligible []bool  // by value: some node that counts bears it; nil for all
 	domains  int
 	least    int32 // the global minimum
-	whole    bool  // every node of the state bears the keys of all hard constraints
+	most     int32
+	whole    bool // every node of the state bears the keys of all hard constraints
 }
 
 // skew is what placing the pod into a domain would make of it.
-func (c *spreadCounts) skew(value int32) int32 {
-	n := c.matching[value] - c.least
+func (c *spreadCounts) skew(value int32) int32 { return c.skewOf(c.matching[value]) }
+
+func (c *spreadCounts) skewOf(matching int32) int32 {
+	n := matching - c.least
 	if c.self {
 		n++
 	}
@@ -77,19 +80,14 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 	out := make([]*spreadCounts, 0, len(list))
 	for _, c := range list {
 		counting := c.counting(q, keyed)
-		n := &spreadCounts{
-			spreadConstraint: c, whole: whole,
-			matching: make([]int32, len(c.column.Values)), eligible: make([]bool, len(c.column.Values)),
-		}
+		n := &spreadCounts{spreadConstraint: c, whole: whole, matching: q.Counts(len(c.column.Values))}
 		if whole && counting == nil {
-			for v := range n.eligible {
-				n.eligible[v] = true
-			}
-			n.domains = len(n.eligible)
+			n.domains = len(c.column.Values)
 		} else {
 			if counting == nil {
 				counting = keyed
 			}
+			n.eligible = make([]bool, len(c.column.Values))
 			counting.Each(func(row int) {
 				if v := c.column.Value[row]; !n.eligible[v] {
 					n.eligible[v] = true
@@ -97,19 +95,24 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 				}
 			})
 		}
+		met := 0 // domains with a matching pod
 		c.eachMatching(q, func(row, k int32) {
 			if counting == nil || counting.Has(int(row)) {
-				n.matching[c.column.Value[row]] += k
+				v := c.column.Value[row]
+				if n.matching[v] == 0 {
+					met++
+				}
+				n.matching[v] += k
+				n.most = max(n.most, n.matching[v])
 			}
 		})
-		n.least = math.MaxInt32
-		for v, ok := range n.eligible {
-			if ok && n.matching[v] < n.least {
-				n.least = n.matching[v]
+		if n.domains >= int(c.minDomains) && met >= n.domains && n.domains > 0 {
+			n.least = math.MaxInt32
+			for v, k := range n.matching {
+				if n.eligible == nil || n.eligible[v] {
+					n.least = min(n.least, k)
+				}
 			}
-		}
-		if n.domains < int(c.minDomains) || n.domains == 0 {
-			n.least = 0
 		}
 		out = append(out, n)
 	}
@@ -125,7 +128,7 @@ func (p *PodTopologySpread) Filter(q *engine.Query, state any, in engine.Bits, r
 	skewed, unlabelled, left := q.Bits(), q.Bits(), q.Bits()
 	copy(left, in)
 	for _, c := range counts {
-		if c.whole && c.within() {
+		if c.whole && c.skewOf(c.most) <= c.MaxSkew {
 			continue
 		}
 		over := make([]bool, len(c.matching))
@@ -151,16 +154,6 @@ func (p *PodTopologySpread) Filter(q *engine.Query, state any, in engine.Bits, r
 	rej.Add(ReasonSpread, engine.Unschedulable, skewed)
 	rej.Add(ReasonSpreadNoLabel, engine.UnschedulableAndUnresolvable, unlabelled)
 	return nil
-}
-
-// within says that no domain would exceed the skew.
-func (c *spreadCounts) within() bool {
-	for v := range c.matching {
-		if c.skew(int32(v)) > c.MaxSkew {
-			return false
-		}
-	}
-	return true
 }
 
 // Details names the constraint that failed the node, its domain and skew.

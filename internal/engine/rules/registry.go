@@ -166,7 +166,7 @@ func DefaultArgs() Args {
 
 // DefaultSpec gives upstream's default profile.
 func DefaultSpec() Spec {
-	s := Spec{SchedulerName: corev1.DefaultSchedulerName, Args: DefaultArgs()}
+	s := Spec{SchedulerName: corev1.DefaultSchedulerName, Siblings: []string{corev1.DefaultSchedulerName}, Args: DefaultArgs()}
 	for _, p := range registry {
 		s.Enable(p.name, p.weight)
 	}

@@ -220,17 +220,33 @@ func plainPair(list []asked) bool {
 		list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
 }
 
+// leastOfPair is LeastAllocated for cpu and memory.
 func leastOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, memory int64) {
-	each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
-		switch {
-		case c.CPU != 0 && c.Memory != 0:
-			raw[row] = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
-		case c.CPU != 0:
-			raw[row] = least(u.NonZeroCPU+cpu, c.CPU)
-		case c.Memory != 0:
-			raw[row] = least(u.NonZeroMem+memory, c.Memory)
-		default:
-			raw[row] = 0
+	capacity := q.Nodes.Capacities()
+	var idle engine.Use
+	for i, word := range feasible {
+		if word == 0 {
+			continue
 		}
-	})
+		chunk := q.State.UseChunk(i)
+		out := (*[64]int64)(raw[i<<6:])
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			u := &idle
+			if chunk != nil {
+				u = &chunk[k]
+			}
+			c := &capacity[i<<6+k]
+			switch {
+			case c.CPU != 0 && c.Memory != 0:
+				out[k] = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
+			case c.CPU != 0:
+				out[k] = least(u.NonZeroCPU+cpu, c.CPU)
+			case c.Memory != 0:
+				out[k] = least(u.NonZeroMem+memory, c.Memory)
+			default:
+				out[k] = 0
+			}
+		}
+	}
 }

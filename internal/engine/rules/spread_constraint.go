@@ -120,17 +120,13 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.B
 	if c.honorAffinity {
 		required = q.RequiredRows()
 	}
-	tainted := false
-	var bad []bool
+	var tainted engine.Bits
 	if c.honorTaints {
-		sets := q.Nodes.TaintSets()
-		bad = make([]bool, len(sets))
-		for i, taints := range sets {
-			bad[i] = firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
-			tainted = tainted || bad[i]
-		}
+		tainted, _ = q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
+			return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
+		})
 	}
-	if required == nil && !tainted {
+	if required == nil && tainted == nil {
 		return nil
 	}
 	out := q.Bits()
@@ -138,22 +134,23 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.B
 	if required != nil {
 		out.And(required)
 	}
-	if tainted {
-		of := q.Nodes.TaintSetOf()
-		out.Each(func(row int) {
-			if bad[of[row]] {
-				out.Clear(row)
-			}
-		})
+	if tainted != nil {
+		out.AndNot(tainted)
 	}
 	return out
 }
 
 // eachMatching visits the nodes that bear the key with how many of their pods
 // count: live ones of the pod's namespace that the selector matches. An empty
-// selector counts nobody, though the pod matches it.
+// selector counts nobody, though the pod matches it, but for pods that were
+// added for this judgement (plugins/podtopologyspread updateWithPod).
 func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
 	if c.selector.Empty() {
+		for _, p := range q.Added() {
+			if p.Namespace == q.Pod.Namespace && c.column.Value[p.Row] >= 0 {
+				f(p.Row, 1)
+			}
+		}
 		return
 	}
 	for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {

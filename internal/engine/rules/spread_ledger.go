@@ -50,7 +50,7 @@ func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstr
 		}
 		d := engine.SpreadDomain{
 			Value: c.column.Values[v], Nodes: len(c.column.Rows[v]), Matching: int(c.matching[v]),
-			SkewIfPlaced: int(c.skew(int32(v))), Eligible: c.eligible[v],
+			SkewIfPlaced: int(c.skew(int32(v))), Eligible: c.eligible == nil || c.eligible[v],
 		}
 		if !d.Eligible {
 			d.Why = c.whyNot(q, c.column.Rows[v])

@@ -42,11 +42,9 @@ func (p *PodTopologySpread) Score(q *engine.Query, feasible engine.Bits, out *en
 			var sum float64
 			for k := range points {
 				pt := &points[k]
-				switch v := pt.value[row]; {
-				case v < 0:
-				case pt.byRow != nil:
-					sum += pt.of(pt.byRow[row])
-				default:
+				if pt.byRow != nil {
+					sum += pt.byRow[row]
+				} else if v := pt.value[row]; v >= 0 {
 					sum += pt.byValue[v]
 				}
 			}
@@ -60,11 +58,11 @@ func (p *PodTopologySpread) Score(q *engine.Query, feasible engine.Bits, out *en
 }
 
 // softPoints is one soft constraint's share in a node's score: by value of the
-// topology key or, for hostnames, by row.
+// topology key or, for hostnames, by row (0 without the key).
 type softPoints struct {
 	value   []int32
 	byValue []float64
-	byRow   []int64
+	byRow   []float64
 	weight  float64
 	base    float64
 }
@@ -78,9 +76,19 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored engine.Bits, no
 	if c.TopologyKey == corev1.LabelHostname {
 		// Counted on the node itself, whatever the policies say.
 		out.weight = math.Log(float64(nodes + 2))
-		out.byRow = q.Column()
-		clear(out.byRow)
-		c.eachMatching(q, func(row, n int32) { out.byRow[row] += int64(n) })
+		out.byRow = q.Floats()
+		none := out.of(0)
+		for row, v := range c.column.Value {
+			out.byRow[row] = none
+			if v < 0 {
+				out.byRow[row] = 0
+			}
+		}
+		counts := q.Counts(len(c.column.Value))
+		c.eachMatching(q, func(row, n int32) {
+			counts[row] += n
+			out.byRow[row] = out.of(int64(counts[row]))
+		})
 		return out
 	}
 	// A node without the key, where that does not exclude it, stands for the

@@ -26,23 +26,13 @@ func (TaintToleration) Name() string { return "TaintToleration" }
 
 // Filter judges each distinct list of taints once.
 func (TaintToleration) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
-	sets := q.Nodes.TaintSets()
-	bad := make([]bool, len(sets))
-	any := false
-	for i, taints := range sets {
-		bad[i] = firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
-		any = any || bad[i]
-	}
+	out, any := q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
+		return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
+	})
 	if !any {
 		return nil
 	}
-	out := q.Bits()
-	of := q.Nodes.TaintSetOf()
-	in.Each(func(row int) {
-		if bad[of[row]] {
-			out.Set(row)
-		}
-	})
+	out.And(in)
 	rej.Add(ReasonTaint, engine.UnschedulableAndUnresolvable, out)
 	return nil
 }

@@ -1,0 +1,64 @@
+# Every target works on a machine with Go, git and make; `make help` lists them.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.revision=$(VERSION)
+TOOL    := $(GO) tool -modfile=tools/go.mod
+FUZZTIME ?= 30s
+N       ?= 2000
+SEED    ?= 1
+
+.PHONY: help run build test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance image clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: ## serve on 127.0.0.1:8080 over ./data
+	$(GO) run ./cmd/server
+
+build: ## a static binary in bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/server ./cmd/server
+
+test: ## all tests
+	$(GO) test -timeout 10m ./...
+
+test-race: ## all tests under the race detector (needs a C compiler)
+	$(GO) test -race -timeout 20m ./...
+
+lint: ## vet, staticcheck and formatting
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+	@out="$$($(TOOL) gofumpt -l cmd internal migrations 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+
+fmt: ## format the code
+	$(TOOL) gofumpt -w cmd internal migrations
+
+generate: ## write api/openapi.yaml again
+	$(GO) run ./cmd/openapi
+
+verify: ## what is generated is current, go.mod is tidy, nothing is left over
+	$(GO) mod tidy -diff
+	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
+
+ci: lint verify test ## exactly what CI runs
+
+bench: ## benchmarks with allocations, beside their naive twins
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/objects/... ./internal/store/... ./internal/cluster/... ./internal/audit/...
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@for pkg in $$($(GO) list ./internal/...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+openb: ## run a real cluster's trace against a running server: make openb DATA=DIR
+	$(GO) run ./cmd/openb --data $(DATA)
+
+conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
+	./test/conformance/run.sh $(N) $(SEED)
+
+image: ## a small static container image
+	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .
+
+clean: ## remove what was built
+	rm -rf bin

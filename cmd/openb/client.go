@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// client speaks berth's REST API.
+type client struct {
+	base string
+	http *http.Client
+}
+
+// decision is what the run reads of an answer.
+type decision struct {
+	ID       string `json:"id"`
+	Outcome  string `json:"outcome"`
+	Node     string `json:"node"`
+	Message  string `json:"message"`
+	Failures []struct {
+		Plugin string `json:"plugin"`
+		Reason string `json:"reason"`
+		Nodes  int    `json:"nodes"`
+	} `json:"failures"`
+}
+
+// call sends a JSON body (nil for none) and decodes the answer. Any status but
+// the wanted ones is an error that carries the server's own words.
+func (c *client) call(ctx context.Context, method, path string, body, out any, want ...int) error {
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return fmt.Errorf("%s %s: read answer: %w", method, path, err)
+	}
+	for _, w := range want {
+		if res.StatusCode == w {
+			if out == nil {
+				return nil
+			}
+			if err := json.Unmarshal(raw, out); err != nil {
+				return fmt.Errorf("%s %s: decode answer: %w", method, path, err)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, strings.TrimSpace(string(raw)))
+}
+
+func (c *client) upload(ctx context.Context, cluster string, machines []machine) (string, error) {
+	items := make([]object, 0, len(machines)+1)
+	items = append(items, object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "openb"}})
+	for _, m := range machines {
+		items = append(items, m.node())
+	}
+	var out struct {
+		ID string `json:"id"`
+	}
+	err := c.call(ctx, http.MethodPost, "/v1/snapshots?cluster="+url.QueryEscape(cluster),
+		object{"apiVersion": "v1", "kind": "List", "items": items}, &out, http.StatusCreated, http.StatusOK)
+	return out.ID, err
+}
+
+func (c *client) decide(ctx context.Context, cluster string, t task) (*decision, error) {
+	var d decision
+	err := c.call(ctx, http.MethodPost, "/v1/decisions",
+		object{"snapshot": cluster + "@latest", "pod": t.pod(), "bind": true, "explain": "none"}, &d, http.StatusCreated)
+	return &d, err
+}
+
+func (c *client) remove(ctx context.Context, cluster string, names []string) error {
+	gone := make([]object, 0, len(names))
+	for _, n := range names {
+		gone = append(gone, object{"kind": "Pod", "namespace": "openb", "name": n})
+	}
+	return c.call(ctx, http.MethodPost, "/v1/snapshots/"+cluster+"@latest/changes", object{"delete": gone}, nil, http.StatusCreated)
+}
+
+// replay asks for one decision again, from its record.
+func (c *client) replay(ctx context.Context, id string) (bool, error) {
+	var out struct {
+		Identical bool `json:"identical"`
+	}
+	err := c.call(ctx, http.MethodPost, "/v1/decisions/"+id+"/replay", object{}, &out, http.StatusOK)
+	return out.Identical, err
+}

@@ -1,0 +1,113 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// rooms says what each package may import of ours; a prefix ending in /...
+// stands for all packages below. Packages that are not listed fail the test, so
+// that a new room gets its line.
+var rooms = map[string][]string{
+	"berth/migrations":                 {},
+	"berth/internal/objects":           {},
+	"berth/internal/engine":            {},
+	"berth/internal/engine/rules":      {"berth/internal/engine"},
+	"berth/internal/engine/enginetest": {"berth/internal/engine", "berth/internal/engine/rules"},
+	"berth/internal/profiles":          {"berth/internal/engine", "berth/internal/engine/rules"},
+	"berth/internal/store":             {},
+	"berth/internal/store/commit":      {"berth/internal/store"},
+	"berth/internal/store/storetest":   {"berth/internal/store"},
+	"berth/internal/store/sqlite":      {"berth/internal/store", "berth/migrations"},
+	"berth/internal/cluster":           {"berth/internal/engine", "berth/internal/objects", "berth/internal/store", "berth/internal/store/commit"},
+	"berth/internal/audit":             {"berth/internal/engine", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store"},
+	"berth/internal/handlers/wire":     {},
+	"berth/internal/handlers":          {"berth/internal/handlers/wire", "berth/internal/engine", "berth/internal/objects", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/audit", "berth/internal/store", "berth/api"},
+	"berth/api":                        {},
+	"berth/cmd/openapi":                {"berth/internal/handlers", "berth/api"},
+	"berth/cmd/openb":                  {},
+	"berth/cmd/server":                 {"berth/..."},
+}
+
+// listed is what `go list -json` says of a package.
+type listed struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "berth/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatalf("decode go list: %v", err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		allowed, known := rooms[p.ImportPath]
+		if !known {
+			t.Errorf("%s has no line in the table of rooms", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if !strings.HasPrefix(imp, "berth") || permits(allowed, imp) {
+				continue
+			}
+			t.Errorf("%s imports %s, which its room may not", p.ImportPath, imp)
+		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "k8s.io/kubernetes") {
+				t.Errorf("%s imports %s: only the nested test modules may", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+func permits(allowed []string, imp string) bool {
+	for _, a := range allowed {
+		if a == imp || strings.HasSuffix(a, "/...") && strings.HasPrefix(imp, strings.TrimSuffix(a, "...")) {
+			return true
+		}
+	}
+	return false
+}
+
+// impure is what the engine must not touch: clocks, randomness, files, logs.
+var impure = regexp.MustCompile(`\btime\.(Now|Since|Until|After|Sleep|NewTimer|NewTicker)\b|"math/rand|"crypto/rand"|"os"|"log"|"log/slog"|"net/http"`)
+
+func TestEngineIsPure(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath != "berth/internal/engine" && p.ImportPath != "berth/internal/engine/rules" {
+			continue
+		}
+		for _, f := range p.GoFiles {
+			raw, err := os.ReadFile(filepath.Join(p.Dir, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := impure.Find(raw); m != nil {
+				t.Errorf("%s/%s uses %s: the engine has no clock, no randomness and no I/O", p.ImportPath, f, m)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package profiles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Kind is the kind of object that Parse reads.
+const Kind = "KubeSchedulerConfiguration"
+
+// APIVersion is the version of it.
+var APIVersion = configv1.SchemeGroupVersion.String()
+
+// removed are the versions that kube-scheduler has read once.
+var removed = []string{"v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3"}
+
+// decode reads the document strictly. It gives also what is ignored of its top
+// level, for only the document tells whether a field was there.
+func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) {
+	doc := raw
+	if !json.Valid(raw) {
+		var err error
+		if doc, err = yaml.YAMLToJSONStrict(raw); err != nil {
+			return nil, nil, fmt.Errorf("read %s: %s", Kind, oneLine(err))
+		}
+	}
+	var head map[string]json.RawMessage
+	if err := json.Unmarshal(doc, &head); err != nil || head == nil {
+		return nil, nil, fmt.Errorf("read %s: the document is not an object", Kind)
+	}
+	if err := checkKind(head, APIVersion, Kind, true); err != nil {
+		return nil, nil, err
+	}
+	var conf configv1.KubeSchedulerConfiguration
+	if problems := strictly(doc, &conf, nil); len(problems) > 0 {
+		return nil, nil, (&reader{problems: problems}).err()
+	}
+	var ignored []string
+	for _, f := range idle {
+		if _, ok := head[f.name]; ok {
+			ignored = append(ignored, f.name+": "+f.why)
+		}
+	}
+	return &conf, ignored, nil
+}
+
+// err joins what was found; nil where that is nothing.
+func (r *reader) err() error {
+	all := utilerrors.Flatten(utilerrors.NewAggregate(r.problems))
+	if all == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", Kind, all)
+}
+
+// checkKind says what is wrong with apiVersion and kind. Arguments of plugins may
+// leave them out.
+func checkKind(head map[string]json.RawMessage, version, kind string, required bool) error {
+	for _, f := range []struct{ name, want string }{{"apiVersion", version}, {"kind", kind}} {
+		raw, there := head[f.name]
+		var have string
+		if there {
+			if err := json.Unmarshal(raw, &have); err != nil {
+				return fmt.Errorf("%s: must be %s", f.name, f.want)
+			}
+		}
+		switch group, v, _ := strings.Cut(have, "/"); {
+		case have == f.want, have == "" && !required:
+		case have == "":
+			return fmt.Errorf("%s: required; must be %s", f.name, f.want)
+		case f.name == "apiVersion" && group == configv1.GroupName && slices.Contains(removed, v):
+			return fmt.Errorf("apiVersion: %s is no longer part of Kubernetes; write %s", have, f.want)
+		default:
+			return fmt.Errorf("%s: %q is not read here; must be %s", f.name, have, f.want)
+		}
+	}
+	return nil
+}
+
+// strictly decodes JSON into v. Names count case by case, and every unknown or
+// repeated field is a problem of its own, named with its path.
+func strictly(doc []byte, v any, at *field.Path) []error {
+	strict, err := kjson.UnmarshalStrict(doc, v)
+	if err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return []error{field.Invalid(at.Child(wrong.Field), wrong.Value, "must be of type "+wrong.Type.String())}
+		}
+		if at == nil {
+			return []error{errors.New(oneLine(err))}
+		}
+		return []error{fmt.Errorf("%s: %s", at, oneLine(err))}
+	}
+	var out []error
+	for _, e := range strict {
+		if fe, ok := e.(kjson.FieldError); ok && at != nil { //nolint:errorlint // a list of plain values, never wrapped
+			fe.SetFieldPath(at.String() + "." + fe.FieldPath())
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

@@ -1,0 +1,98 @@
+package profiles
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+
+	"berth/internal/engine"
+)
+
+const (
+	allNodes = "berth looks at all nodes and scores all that are feasible"
+	workers  = "says how fast kube-scheduler works, not what it decides"
+	process  = "concerns the process of kube-scheduler"
+	queueing = "concerns when a pod is tried again, not where it fits"
+	volumes  = "this version of berth does not evaluate persistent volumes"
+	devices  = "this version of berth does not evaluate resource claims"
+)
+
+// idle are the fields that are accepted and have no part in a decision.
+var idle = []struct{ name, why string }{
+	{"parallelism", workers},
+	{"leaderElection", process},
+	{"clientConnection", process},
+	{"enableProfiling", process},
+	{"enableContentionProfiling", process},
+	{"delayCacheUntilActive", process},
+	{"percentageOfNodesToScore", allNodes},
+	{"podInitialBackoffSeconds", queueing},
+	{"podMaxBackoffSeconds", queueing},
+	{"extenders", "berth calls no extenders, so what they would filter or score is not in its answers; only managedResources[].ignoredByScheduler is applied"},
+}
+
+// checkNumbers holds the numbers that are not used to upstream's limits all the
+// same, so that a file that kube-scheduler refuses is refused here too
+// (apis/config/validation/validation.go ValidateKubeSchedulerConfiguration).
+func (r *reader) checkNumbers(c *configv1.KubeSchedulerConfiguration) {
+	if p := c.Parallelism; p != nil && *p <= 0 {
+		r.refuse(field.Invalid(field.NewPath("parallelism"), *p, "must be greater than 0"))
+	}
+	r.percentage(field.NewPath("percentageOfNodesToScore"), c.PercentageOfNodesToScore)
+	first, most := int64(1), int64(10)
+	if c.PodInitialBackoffSeconds != nil {
+		first = *c.PodInitialBackoffSeconds
+	}
+	if c.PodMaxBackoffSeconds != nil {
+		most = *c.PodMaxBackoffSeconds
+	}
+	if first <= 0 {
+		r.refuse(field.Invalid(field.NewPath("podInitialBackoffSeconds"), first, "must be greater than 0"))
+	}
+	if most < first {
+		r.refuse(field.Invalid(field.NewPath("podMaxBackoffSeconds"), most, "must not be less than podInitialBackoffSeconds"))
+	}
+}
+
+func (r *reader) percentage(path *field.Path, v *int32) {
+	if v != nil && (*v < 0 || *v > 100) {
+		r.refuse(field.Invalid(path, *v, "must be in [0, 100]"))
+	}
+}
+
+// extenders checks the extenders and gives the resources that they tell the
+// scheduler to leave to them. Where there are any they replace ignoredResources
+// of NodeResourcesFit in every profile (validateExtenders;
+// pkg/scheduler/scheduler.go buildExtenders).
+func (r *reader) extenders(list []configv1.Extender) []string {
+	at := field.NewPath("extenders")
+	var out []string
+	seen := map[string]bool{}
+	binders := 0
+	for i := range list {
+		e := &list[i]
+		if e.PrioritizeVerb != "" && e.Weight <= 0 {
+			r.refuse(field.Invalid(at.Index(i).Child("weight"), e.Weight, "must be positive where there is a prioritizeVerb"))
+		}
+		if e.BindVerb != "" {
+			binders++
+		}
+		for k, res := range e.ManagedResources {
+			path := at.Index(i).Child("managedResources").Index(k).Child("name")
+			if !engine.IsExtended(corev1.ResourceName(res.Name)) {
+				r.refuse(field.Invalid(path, res.Name, "is not the name of an extended resource"))
+			}
+			if seen[res.Name] {
+				r.refuse(field.Duplicate(path, res.Name))
+			}
+			seen[res.Name] = true
+			if res.IgnoredByScheduler {
+				out = append(out, res.Name)
+			}
+		}
+	}
+	if binders > 1 {
+		r.refuse(field.Invalid(at, binders, "only one extender may bind"))
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"berth/test/conformance/gen"
+	"berth/test/conformance/oracle"
+)
+
+// draw gives the next n judged cases from a seed on. A case that upstream's
+// validation refuses, or whose cycle fails with an error, is passed over; why
+// is counted.
+func draw(ctx context.Context, n int, seed uint64, opts gen.Options, each func(*oracle.Case) error) (skipped map[string]int, err error) {
+	skipped = map[string]int{}
+	for done := 0; done < n; seed++ {
+		c, err := gen.Case(seed, opts)
+		if err != nil {
+			return skipped, fmt.Errorf("seed %d: %w", seed, err)
+		}
+		invalid, err := oracle.Invalid(c)
+		if err != nil {
+			return skipped, fmt.Errorf("seed %d: %w", seed, err)
+		}
+		if len(invalid) > 0 {
+			skipped[invalid[0]]++
+			continue
+		}
+		if c.Verdict, err = oracle.Judge(ctx, c); err != nil {
+			return skipped, fmt.Errorf("seed %d: %w", seed, err)
+		}
+		if c.Verdict.Outcome == oracle.Failed {
+			skipped[c.Verdict.Message]++
+			continue
+		}
+		if err := each(c); err != nil {
+			return skipped, err
+		}
+		done++
+	}
+	return skipped, nil
+}
+
+// writeVectors writes a JSON array, one case a line, gzipped. The same seed
+// gives the same bytes.
+func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen.Options) error {
+	var buf bytes.Buffer
+	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	mix := newMix()
+	sep := "[\n"
+	skipped, err := draw(ctx, n, seed, opts, func(c *oracle.Case) error {
+		line, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		mix.add(c.Verdict)
+		_, err = fmt.Fprintf(z, "%s%s", sep, line)
+		sep = ",\n"
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write([]byte("\n]\n")); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("%d cases from seed %d, %d bytes\n", n, seed, buf.Len())
+	mix.print(os.Stdout)
+	printSkipped(skipped)
+	return nil
+}

@@ -1,0 +1,189 @@
+// Package gen makes random cases: small clusters and one pending pod, drawn so
+// that rules meet one another and verdicts are mixed. The same seed and
+// options give the same case, byte for byte.
+package gen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth/test/conformance/oracle"
+)
+
+// Options bound the size of a case.
+type Options struct {
+	MaxNodes int // at least 2
+	MaxPods  int
+}
+
+// maker draws one case. The features on at once are drawn first, so that a
+// case has a few rules at work and not a little of everything: otherwise
+// nearly no pod would fit anywhere.
+type maker struct {
+	*rand.Rand
+	opts   Options
+	nodes  []*v1.Node
+	objs   []runtime.Object
+	on     map[string]bool
+	serial int
+}
+
+// features and how likely each is, in percent.
+var features = []struct {
+	name    string
+	percent int
+}{
+	{"taints", 45}, {"nodeAffinity", 40}, {"selector", 25}, {"ports", 30}, {"tight", 45}, {"scalar", 25},
+	{"spread", 45}, {"podAffinity", 45}, {"existingAffinity", 40}, {"services", 35}, {"images", 40},
+	{"nominated", 30}, {"selfNominated", 8}, {"gates", 4}, {"declared", 12}, {"resize", 20}, {"podLevel", 20},
+	{"inits", 30}, {"oddNodes", 20}, {"terminal", 35}, {"priorities", 60}, {"overhead", 12}, {"matchFields", 8}, {"nodeless", 1},
+	{"manyNodes", 20}, {"keys", 30}, {"bestEffort", 15},
+}
+
+// Case draws the case of a seed. Its objects are in their raw form.
+func Case(seed uint64, opts Options) (*oracle.Case, error) {
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6265727468)), opts: opts, on: map[string]bool{}}
+	for _, f := range features {
+		m.on[f.name] = m.chance(f.percent)
+	}
+	if m.on["spread"] && m.chance(60) {
+		// Skew shows only on nodes that nothing else has refused.
+		for _, f := range []string{"nodeAffinity", "selector", "tight", "keys", "scalar"} {
+			m.on[f] = false
+		}
+	}
+	m.makeNodes()
+	m.makeNamespaces()
+	m.makeClasses()
+	m.makeOwners()
+	m.makeExisting()
+	pod := m.incoming()
+	m.objs = append(m.objs, pod)
+	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
+	if pod.Namespace != "" {
+		c.Pod.Namespace = pod.Namespace
+	}
+	for _, o := range m.objs {
+		raw, err := Compact(o)
+		if err != nil {
+			return nil, err
+		}
+		c.Objects = append(c.Objects, raw)
+	}
+	return c, nil
+}
+
+// Compact marshals an object without what Go's types write for unset fields.
+// Empty selectors and terms stay: empty and absent differ in meaning there.
+func Compact(o any) (json.RawMessage, error) {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var tree map[string]any
+	if err := d.Decode(&tree); err != nil {
+		return nil, err
+	}
+	prune(tree)
+	return json.Marshal(tree)
+}
+
+// droppable are the keys whose empty object says nothing.
+var droppable = map[string]bool{"status": true, "resources": true, "loadBalancer": true, "strategy": true, "nodeInfo": true, "daemonEndpoints": true, "lastState": true, "state": true}
+
+func prune(v any) {
+	switch t := v.(type) {
+	case map[string]any:
+		for k, e := range t {
+			prune(e)
+			empty, isMap := e.(map[string]any)
+			kubelet := k == "kubeletEndpoint" || k == "nodeInfo"
+			if e == nil || kubelet || isMap && len(empty) == 0 && droppable[k] {
+				delete(t, k)
+			}
+		}
+	case []any:
+		for _, e := range t {
+			prune(e)
+		}
+	}
+}
+
+func (m *maker) chance(percent int) bool { return m.IntN(100) < percent }
+
+// between draws from lo to hi, both included.
+func (m *maker) between(lo, hi int) int { return lo + m.IntN(hi-lo+1) }
+
+func pick[T any](m *maker, from ...T) T { return from[m.IntN(len(from))] }
+
+func (m *maker) meta(namespace, name string, labels map[string]string) metav1.ObjectMeta {
+	m.serial++
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels, UID: types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", m.serial))}
+}
+
+// The small vocabularies make objects meet.
+var (
+	apps       = []string{"web", "web", "web", "db", "cache"}
+	tiers      = []string{"a", "b"}
+	versions   = []string{"1", "2"}
+	namespaces = []string{"default", "default", "default", "team", "ops"}
+	scalars    = []string{"example.com/gpu", "example.com/fpga"}
+)
+
+func (m *maker) labels() map[string]string {
+	l := map[string]string{"app": pick(m, apps...)}
+	if m.chance(60) {
+		l["tier"] = pick(m, tiers...)
+	}
+	if m.chance(50) {
+		l["version"] = pick(m, versions...)
+	}
+	if m.chance(5) {
+		return nil
+	}
+	return l
+}
+
+// selector draws a label selector over the same vocabulary, at times empty,
+// nil or with expressions.
+func (m *maker) selector() *metav1.LabelSelector {
+	switch n := m.IntN(100); {
+	case n < 5:
+		return nil
+	case n < 12:
+		return &metav1.LabelSelector{}
+	case n < 60:
+		return &metav1.LabelSelector{MatchLabels: map[string]string{"app": pick(m, apps...)}}
+	case n < 75:
+		return &metav1.LabelSelector{MatchLabels: map[string]string{"app": pick(m, apps...), "tier": pick(m, tiers...)}}
+	}
+	op := pick(m, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist)
+	e := metav1.LabelSelectorRequirement{Key: pick(m, "app", "tier", "version"), Operator: op}
+	if op == metav1.LabelSelectorOpIn || op == metav1.LabelSelectorOpNotIn {
+		e.Values = []string{pick(m, apps...), pick(m, tiers...), pick(m, versions...)}
+	}
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{e}}
+}
+
+// topologyKey prefers those that nodes have.
+func (m *maker) topologyKey() string {
+	return pick(m, v1.LabelTopologyZone, v1.LabelTopologyZone, v1.LabelHostname, v1.LabelHostname, v1.LabelTopologyRegion, "rack")
+}
+
+// spreadKey rarely names a key that some node lacks, since a hard constraint
+// then fails that node before any skew is computed.
+func (m *maker) spreadKey() string {
+	if m.chance(12) {
+		return m.topologyKey()
+	}
+	return pick(m, v1.LabelTopologyZone, v1.LabelTopologyZone, v1.LabelHostname, v1.LabelTopologyRegion)
+}

@@ -1,0 +1,106 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+)
+
+// tries bounds how often a two-way choice is repeated to see whether upstream
+// leaves it to chance: a fair coin hides a side with probability 2^-64.
+const tries = 64
+
+// postFilter asks DefaultPreemption for every candidate. Only when there is
+// none are the PostFilter plugins really run, for their text: with a candidate
+// they would go on to delete pods.
+func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleState, fit *framework.FitError) error {
+	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok {
+		p, err := cl.dryRun(ctx, plugin, state, fit)
+		if err != nil {
+			return err
+		}
+		v.Preemption = p
+		if len(p.Candidates) > 0 {
+			return nil
+		}
+	}
+	if !cl.framework.HasPostFilterPlugins() {
+		return nil
+	}
+	_, s := cl.framework.RunPostFilterPlugins(ctx, state, cl.pod, fit.Diagnosis.NodeToStatus)
+	v.PostFilter = s.Message()
+	return nil
+}
+
+// dryRun covers all potential nodes: upstream samples them above a hundred.
+func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.DefaultPreemption, state fwk.CycleState, fit *framework.FitError) (*Preemption, error) {
+	p := &Preemption{}
+	statuses := fit.Diagnosis.NodeToStatus
+	if p.Eligible, p.Reason = plugin.PodEligibleToPreemptOthers(ctx, cl.pod, statuses.Get(cl.pod.Status.NominatedNodeName)); !p.Eligible {
+		return p, nil
+	}
+	potential, err := statuses.NodesForStatusCode(cl.snapshot, fwk.Unschedulable)
+	if err != nil || len(potential) == 0 {
+		return p, err
+	}
+	var pdbs []*policyv1.PodDisruptionBudget
+	if pdbs, err = cl.informers.Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything()); err != nil {
+		return nil, err
+	}
+	// One more than there are nodes: the run stops early once it has enough.
+	found, _, err := plugin.Evaluator.DryRunPreemption(ctx, state, cl.pod, potential, pdbs, 0, int32(len(potential)+1))
+	if err != nil {
+		return nil, fmt.Errorf("dry run: %w", err)
+	}
+	for _, c := range found {
+		out := Candidate{Node: c.Name(), NumPDBViolations: c.Victims().NumPDBViolations}
+		for _, victim := range c.Victims().Pods {
+			out.Victims = append(out.Victims, victim.Namespace+"/"+victim.Name)
+		}
+		p.Candidates = append(p.Candidates, out)
+	}
+	slices.SortFunc(p.Candidates, func(a, b Candidate) int { return compareStrings(a.Node, b.Node) })
+	p.Choices = choices(ctx, plugin.Evaluator, found)
+	return p, nil
+}
+
+func compareStrings(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// choices are the winner of all candidates and everyone who can beat it when
+// only the two are left.
+func choices(ctx context.Context, ev *preemption.Evaluator, found []preemption.Candidate) []string {
+	if len(found) == 0 {
+		return nil
+	}
+	winner := ev.SelectCandidate(ctx, found)
+	out := []string{winner.Name()}
+	for _, c := range found {
+		if c.Name() == winner.Name() {
+			continue
+		}
+		for range tries {
+			if ev.SelectCandidate(ctx, []preemption.Candidate{winner, c}).Name() == c.Name() {
+				out = append(out, c.Name())
+				break
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
