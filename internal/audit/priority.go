@@ -8,41 +8,20 @@ import (
 	"berth/internal/engine"
 )
 
-// systemClasses are the classes that every apiserver brings
-// (pkg/apis/scheduling/v1 SystemPriorityClasses).
-var systemClasses = map[string]int32{
-	"system-cluster-critical": 2_000_000_000,
-	"system-node-critical":    2_000_001_000,
-}
-
-// resolvePriority gives the pod its priority as admission would: its own, else
-// the snapshot's class's, else a system class's, else without a class the global
-// default's, else 0 (plugin/pkg/admission/priority admitPod). The argument is
-// not written.
+// resolvePriority gives the pod its priority, and where it has none of its own
+// its preemption policy, as admission would. The argument is not written.
 func resolvePriority(st *engine.State, pod *corev1.Pod) (*corev1.Pod, error) {
 	if pod.Spec.Priority != nil {
 		return pod, nil
 	}
-	var value int32
-	var policy *corev1.PreemptionPolicy
-	name := pod.Spec.PriorityClassName
-	class := st.PriorityClass(name)
-	if name == "" {
-		class = st.GlobalDefaultClass()
-	}
-	system, isSystem := systemClasses[name]
-	switch {
-	case class != nil:
-		value, policy = class.Value, class.PreemptionPolicy
-	case isSystem:
-		value = system
-	case name != "":
-		return nil, bad(http.StatusUnprocessableEntity, "spec.priorityClassName", "no PriorityClass with name %s was found", name)
+	admitted, ok := st.ResolvePriority(pod, nil)
+	if !ok {
+		return nil, bad(http.StatusUnprocessableEntity, "spec.priorityClassName", "no PriorityClass with name %s was found", pod.Spec.PriorityClassName)
 	}
 	out := *pod
-	out.Spec.Priority = &value
+	out.Spec.Priority = &admitted.Priority
 	if out.Spec.PreemptionPolicy == nil {
-		out.Spec.PreemptionPolicy = policy
+		out.Spec.PreemptionPolicy = admitted.Policy
 	}
 	return &out, nil
 }

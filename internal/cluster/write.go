@@ -115,7 +115,8 @@ func (m *Manager) stepLocked(ctx context.Context, l *line, parent int64, f func(
 	return head, step, v, nil
 }
 
-// parent gives the view that a write goes on from. The line is locked.
+// parent gives the view that a write goes on from, and the epoch that it is of,
+// which holds for a cluster without revisions too. The line is locked.
 func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, uint64, error) {
 	for again := false; ; again = true {
 		l.mu.Lock()
@@ -124,7 +125,7 @@ func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, u
 		if head == nil {
 			var err error
 			if head, err = m.newest(ctx, l); err != nil {
-				return nil, 0, err
+				return nil, epoch, err
 			}
 			l.mu.Lock()
 			l.head, epoch = head, l.epoch
@@ -226,6 +227,12 @@ func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reade
 		return nil, false, err
 	}
 	var checkpoint []byte
+	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
+		// Most likely needed, and nobody has to wait for it yet.
+		if checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
+			return nil, false, err
+		}
+	}
 	err = retry(0, func() error {
 		v, created, err = m.uploadLocked(ctx, l, fresh, &checkpoint)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
+	"slices"
+	"strings"
 )
 
 // Digest fingerprints the complete answer: outcome, choice, every node's first
@@ -42,7 +44,7 @@ func (r *Result) Digest() string {
 		str(rej.Plugin)
 		flush()
 		r.column(h.Write, rej.Unresolvable)
-		for _, reason := range rej.Reasons {
+		for _, reason := range byText(rej.Reasons) {
 			str(reason.Text)
 			flush()
 			r.column(h.Write, reason.Nodes)
@@ -58,6 +60,17 @@ func (r *Result) Digest() string {
 	}
 	flush()
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// byText orders reasons so that the order in which they were found, which may
+// depend on nodes that have others, leaves no trace.
+func byText(reasons []Reason) []Reason {
+	if len(reasons) < 2 {
+		return reasons
+	}
+	out := slices.Clone(reasons)
+	slices.SortFunc(out, func(a, b Reason) int { return strings.Compare(a.Text, b.Text) })
+	return out
 }
 
 // scoreColumn writes a rule's scores in order of the nodes' names: a byte each

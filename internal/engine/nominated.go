@@ -31,7 +31,7 @@ func (e *Edit) unnominate(p *Pod) {
 func (q *Query) nominatedRows() map[int][]*Pod {
 	var out map[int][]*Pod
 	for _, p := range q.State.nominated {
-		if p.Priority < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || len(p.Gates) > 0 || !q.Profile.runs(p.Scheduler) {
+		if q.State.PriorityOf(p) < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || len(p.Gates) > 0 || !q.Profile.runs(p.Scheduler) {
 			continue
 		}
 		row := q.Nodes.Row(p.Nominated)

@@ -26,11 +26,15 @@ type Pod struct {
 	Class                *Class
 	// NodeName is where the pod is bound; empty for a pending pod. Row is that
 	// node's row, -1 where the state has no such node.
-	NodeName  string
-	Row       int32
-	Priority  int32
-	Nominated string // status.nominatedNodeName
-	Gates     []string
+	NodeName string
+	Row      int32
+	// Priority is spec.priority; State.PriorityOf knows what a pod without one
+	// gets.
+	Priority    int32
+	hasPriority bool
+	className   string
+	Nominated   string // status.nominatedNodeName
+	Gates       []string
 	// Created and Started are seconds since 1970; Started is 0 where the pod has
 	// no start time.
 	Created, Started int64
@@ -145,8 +149,9 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		p.Created = 0
 	}
 	if in.Spec.Priority != nil {
-		p.Priority = *in.Spec.Priority
+		p.Priority, p.hasPriority = *in.Spec.Priority, true
 	}
+	p.className = in.Spec.PriorityClassName
 	if in.Status.StartTime != nil {
 		p.Started = in.Status.StartTime.Unix()
 	}

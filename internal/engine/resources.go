@@ -105,15 +105,21 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 	return req, c.MilliValue(), m.Value()
 }
 
-// scoringRequest is what the resource scorers count for the pod to be placed;
-// nonZero asks for stand-ins (plugins/noderesources/resource_allocation.go
+// scoringRequest is what the resource scorers count for the pod to be placed.
+// With nonZero, as Fit's strategies count, containers that lack a request for
+// cpu or memory stand for a little, and pod-level requests and what a resize has
+// in force are not looked at; without, as BalancedAllocation counts, they are.
+// The difference is upstream's: Fit makes its scorer without the two gates
+// (plugins/noderesources/fit.go NewFit, resource_allocation.go
 // calculatePodResourceRequest).
 func scoringRequest(pod *corev1.Pod, nonZero bool) corev1.ResourceList {
-	opts := statusOptions
-	if nonZero {
-		opts.NonMissingContainerRequests = nonMissing(true, true)
+	if !nonZero {
+		return resourcehelper.PodRequests(pod, statusOptions)
 	}
-	return resourcehelper.PodRequests(pod, opts)
+	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+		SkipPodLevelResources:       true,
+		NonMissingContainerRequests: nonMissing(true, true),
+	})
 }
 
 func (t *Tables) request(list corev1.ResourceList) Request {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -85,5 +84,6 @@ func (e *InvalidError) Error() string {
 // Reader is the signature of Read, which others take as a source of objects.
 type Reader func(yield func(Object) error) (ignored map[string]int, err error)
 
-var _ = func(io.Reader, Format, Limits, func(Object) error) (map[string]int, error) { return nil, nil }
-var _ *corev1.Pod
+var _ = func(r io.Reader, f Format, lim Limits) Reader {
+	return func(yield func(Object) error) (map[string]int, error) { return Read(r, f, lim, yield) }
+}

@@ -3,12 +3,8 @@ package objects
 import (
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -72,10 +68,6 @@ var kinds = byName(
 	define("ResourceSlice", "resource.k8s.io/v1", false, keepResourceSlice, nil, validateSlice),
 	define[resourcev1.DeviceClass]("DeviceClass", "resource.k8s.io/v1", false, keepDeviceClass, nil, nil),
 )
-
-var _ = []typed{
-	&appsv1.ReplicaSet{}, &policyv1.PodDisruptionBudget{}, &schedulingv1.PriorityClass{}, &storagev1.StorageClass{},
-}
 
 func byName(list ...*kind) map[string]*kind {
 	m := make(map[string]*kind, len(list))

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"cmp"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
@@ -263,6 +266,10 @@ func (a *InterPodAffinity) Details(q *engine.Query, state any, row int) []engine
 			add("existingAntiAffinity", t, d)
 		}
 	}
+	// Terms come in no particular order; their words do.
+	slices.SortFunc(out, func(a, b engine.Detail) int {
+		return cmp.Or(cmp.Compare(a.TopologyKey, b.TopologyKey), cmp.Compare(a.Term, b.Term))
+	})
 	return out
 }
 

@@ -1,6 +1,11 @@
 package rules
 
-import "berth/internal/engine"
+import (
+	"cmp"
+	"slices"
+
+	"berth/internal/engine"
+)
 
 // ReasonPorts is why a node whose ports are taken is out.
 const ReasonPorts = "node(s) didn't have free ports for the requested pod ports"
@@ -41,16 +46,21 @@ func (NodePorts) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.
 	return nil
 }
 
-// Details names the ports that are taken, as they are claimed on the node.
+// Details names the ports that are taken, as they are claimed on the node, in
+// order of protocol, number and address.
 func (NodePorts) Details(q *engine.Query, _ any, row int) []engine.Detail {
 	var out []engine.Detail
 	for _, p := range q.HostPorts() {
 		for _, id := range q.PortConflicts(nil, p) {
-			if q.State.PortPostings(id).At(int32(row)) > 0 {
-				o := q.Port(id)
-				out = append(out, engine.Detail{Kind: "port", Protocol: o.Protocol, HostIP: o.IP, Port: o.Number})
+			o := q.Port(id)
+			d := engine.Detail{Kind: "port", Protocol: o.Protocol, HostIP: o.IP, Port: o.Number}
+			if q.State.PortPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
+				out = append(out, d)
 			}
 		}
 	}
+	slices.SortFunc(out, func(a, b engine.Detail) int {
+		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), cmp.Compare(a.HostIP, b.HostIP))
+	})
 	return out
 }

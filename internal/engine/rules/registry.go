@@ -128,7 +128,7 @@ var registry = []plugin{
 		i := a.InterPodAffinity
 		return &InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}, nil
 	}},
-	{name: "DynamicResources", preEnqueue: true, preFilter: true, filter: true, postFilter: true, scoring: true, weight: 2, build: always(abstain{"DynamicResources", judgesDevices})},
+	{name: "DynamicResources", preEnqueue: true, preFilter: true, filter: true, postFilter: true, scoring: true, weight: 2, build: always(newDynamicResources())},
 	{name: "DefaultPreemption", preEnqueue: true, postFilter: true, build: always(named("DefaultPreemption"))},
 	{name: "NodeResourcesBalancedAllocation", scoring: true, weight: 1, build: func(a *Args) (engine.Rule, error) {
 		return &NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}, nil

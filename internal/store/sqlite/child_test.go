@@ -13,7 +13,7 @@ import (
 )
 
 // The test binary starts itself with this variable set to play another
-// process; the arguments' place is taken by childDir.
+// process; childDir says on which directory.
 const (
 	childRole = "BERTH_STORE_TEST_CHILD"
 	childDir  = "BERTH_STORE_TEST_DIR"

@@ -21,11 +21,10 @@ func TestOpenRefuses(t *testing.T) {
 			write(t, filepath.Join(dir, FileName), strings.Repeat("no database ", 1000))
 		}, nil, "not a database"},
 		{"a newer schema", func(t *testing.T, dir string) {
-			openAt(t, dir)
-			execRaw(t, dir, "PRAGMA user_version = 99")
-			if err := os.Remove(filepath.Join(dir, FileName+".lock")); err != nil { // the first Store still holds it
+			if err := MigrateUp(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
+			execRaw(t, dir, "PRAGMA user_version = 99")
 		}, ErrSchema, "version 99, this program knows 1"},
 	}
 	for _, tt := range tests {

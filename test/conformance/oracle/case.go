@@ -4,7 +4,10 @@
 // feeds upstream's types and writes down their answers.
 package oracle
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Key names the pod that is to be decided.
 type Key struct {
@@ -99,4 +102,24 @@ type Candidate struct {
 	Node             string   `json:"node"`
 	Victims          []string `json:"victims"`
 	NumPDBViolations int64    `json:"numPDBViolations"`
+}
+
+// FindPod gives the raw object of the pod that is to be decided.
+func (c *Case) FindPod() (json.RawMessage, error) {
+	for _, raw := range c.Objects {
+		var o struct {
+			Kind     string
+			Metadata Key
+		}
+		if err := json.Unmarshal(raw, &o); err != nil {
+			return nil, err
+		}
+		if o.Metadata.Namespace == "" {
+			o.Metadata.Namespace = "default"
+		}
+		if o.Kind == "Pod" && o.Metadata == c.Pod {
+			return raw, nil
+		}
+	}
+	return nil, fmt.Errorf("the case holds no pod %s/%s", c.Pod.Namespace, c.Pod.Name)
 }

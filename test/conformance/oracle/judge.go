@@ -90,24 +90,34 @@ func (cl *cluster) scheduled(ctx context.Context, v *Verdict, result scheduler.S
 	if !status.IsSuccess() {
 		return fmt.Errorf("PreFilter now says %v, but the cycle chose %s", status, result.SuggestedHost)
 	}
-	if nominated := cl.pod.Status.NominatedNodeName; nominated == result.SuggestedHost && result.EvaluatedNodes == 1 {
-		if n, err := cl.snapshot.Get(nominated); err == nil &&
-			cl.framework.RunFilterPluginsWithNominatedPods(ctx, state, cl.pod, n).IsSuccess() {
-			v.Nominated = true
-			v.Feasible, v.Best = []string{nominated}, []string{nominated}
-			return nil
+	// A nominated node is judged first, even one that PreFilter has left out; a
+	// failure keeps its own status and joins the plugins of the leftOut text.
+	statuses := map[string]*fwk.Status{}
+	if nominated := cl.pod.Status.NominatedNodeName; nominated != "" {
+		if n, err := cl.snapshot.Get(nominated); err == nil {
+			s := cl.framework.RunFilterPluginsWithNominatedPods(ctx, state, cl.pod, n)
+			if s.IsSuccess() {
+				v.Nominated = true
+				v.Feasible, v.Best = []string{nominated}, []string{nominated}
+				return nil
+			}
+			statuses[nominated] = s
+			if plugins != nil {
+				plugins.Insert(s.Plugin())
+			}
 		}
 	}
 	all, err := cl.snapshot.List()
 	if err != nil {
 		return err
 	}
-	statuses := map[string]*fwk.Status{}
 	var feasible []fwk.NodeInfo
 	for _, n := range all {
 		name := n.Node().Name
 		if !pre.AllNodes() && !pre.NodeNames.Has(name) {
-			statuses[name] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, leftOut(plugins.UnsortedList()))
+			if statuses[name] == nil {
+				statuses[name] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, leftOut(plugins.UnsortedList()))
+			}
 			continue
 		}
 		s := cl.framework.RunFilterPluginsWithNominatedPods(ctx, state, cl.pod, n)

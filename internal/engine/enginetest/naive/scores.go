@@ -41,6 +41,9 @@ func (y *cycle) score(feasible []*node) (map[string][]engine.PluginScore, error)
 		case "NodeResourcesBalancedAllocation":
 			raw = y.balanced(feasible)
 			norm = raw
+		case "DynamicResources":
+			raw = make([]int64, len(feasible))
+			norm = raw
 		case "ImageLocality":
 			raw = y.images(feasible)
 			norm = raw
@@ -158,8 +161,8 @@ type share struct{ before, want, have, weight int64 }
 // that the pod does not ask for, are left out.
 func (y *cycle) shares(n *node, list []rules.ResourceWeight, nonZero bool) []share {
 	opts := placed
-	if nonZero {
-		opts.NonMissingContainerRequests = standIns
+	if nonZero { // Fit counts the pod's own containers alone, without what the pod as a whole asks for
+		opts = resourcehelper.PodResourcesOptions{SkipPodLevelResources: true, NonMissingContainerRequests: standIns}
 	}
 	ask := resourcehelper.PodRequests(y.pod, opts)
 	var out []share

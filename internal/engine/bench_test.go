@@ -1,0 +1,222 @@
+package engine_test
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/enginetest/naive"
+	"berth/internal/engine/rules"
+)
+
+// large is the cluster of the benchmarks, made once.
+var large = sync.OnceValues(func() ([]any, *engine.State) {
+	objects := enginetest.Large(enginetest.FullSize)
+	s, err := enginetest.State(objects...)
+	if err != nil {
+		panic(err)
+	}
+	return objects, s
+})
+
+// question is one benchmark's pod and profile.
+type question struct {
+	name string
+	pod  *corev1.Pod
+	spec rules.Spec
+}
+
+// only is the default profile with nothing but these plugins filtering and
+// scoring.
+func only(names ...string) rules.Spec {
+	all := rules.DefaultSpec()
+	s := rules.Spec{SchedulerName: all.SchedulerName, Args: all.Args}
+	for _, n := range names {
+		weight, _ := rules.Known(n)
+		s.Enable(n, weight)
+	}
+	return s
+}
+
+// noDefaults is the default profile without default spreading.
+func noDefaults() rules.Spec {
+	s := rules.DefaultSpec()
+	s.Args.PodTopologySpread = rules.SpreadArgs{}
+	return s
+}
+
+// questions ask about pods that fit on 95 % of the nodes or more, which is the
+// worst case: every rule judges every node, and all are scored.
+func questions() []question {
+	zone, host := corev1.LabelTopologyZone, corev1.LabelHostname
+	app := enginetest.Match("app", "app-000")
+	affinity := []enginetest.PodOption{
+		enginetest.Tolerate("dedicated", corev1.TolerationOpEqual, "batch", corev1.TaintEffectNoSchedule),
+		enginetest.RequireNodes(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+			enginetest.Expr(corev1.LabelArchStable, corev1.NodeSelectorOpIn, "amd64", "arm64"),
+			enginetest.Expr("node.example.com/pool", corev1.NodeSelectorOpNotIn, "pool-99"),
+		}}),
+		enginetest.PreferNodes(50, corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+			enginetest.Expr("disktype", corev1.NodeSelectorOpIn, "ssd")}}),
+	}
+	hard := []enginetest.PodOption{
+		enginetest.Spread(zone, 50, corev1.DoNotSchedule, app),
+		enginetest.Spread(host, 5, corev1.DoNotSchedule, app),
+	}
+	soft := []enginetest.PodOption{
+		enginetest.Spread(zone, 1, corev1.ScheduleAnyway, app),
+		enginetest.Spread(host, 1, corev1.ScheduleAnyway, app),
+	}
+	inter := []enginetest.PodOption{
+		enginetest.Near(enginetest.PodTerm(zone, app)),
+		enginetest.Away(enginetest.PodTerm(host, enginetest.Match("app", "app-020"))),
+		enginetest.PreferNear(-100, enginetest.PodTerm(host, app)),
+		enginetest.PreferNear(10, enginetest.PodTerm(zone, enginetest.Match("app", "app-040"))),
+	}
+	// The tainted nodes are let in, so that hard constraints do not shrink the set.
+	in := enginetest.Tolerate("dedicated", corev1.TolerationOpExists, "", "")
+	pod := func(app int, opts ...enginetest.PodOption) *corev1.Pod {
+		return enginetest.LargePod(app, "asked", append([]enginetest.PodOption{in}, opts...)...)
+	}
+	return []question{
+		{"plain", pod(0), only("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality")},
+		{"taints+affinity", enginetest.LargePod(0, "asked", affinity...), noDefaults()},
+		{"spreadHard", pod(0, hard...), rules.DefaultSpec()},
+		{"spreadSoft", pod(0, soft...), rules.DefaultSpec()},
+		{"defaultSpread", pod(0), rules.DefaultSpec()},
+		{"interpod", pod(0, inter...), noDefaults()},
+		{"interpodOwnAway", pod(7), noDefaults()},
+		{"allRules", pod(0, slices.Concat(affinity, hard, soft, inter)...), rules.DefaultSpec()},
+	}
+}
+
+// profile builds a question's profile and checks that the answer is what the
+// benchmark claims to measure.
+func (q *question) profile(b *testing.B, s *engine.State) *engine.Profile {
+	b.Helper()
+	p, err := rules.Build(q.spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := engine.Decide(s, q.pod, p, engine.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Release()
+	if r.Outcome != engine.Scheduled || r.Feasible.Count() < s.Nodes().Count()*94/100 {
+		b.Fatalf("%s: %d of %d nodes are feasible: %s", r.Outcome, r.Feasible.Count(), s.Nodes().Count(), r.Message())
+	}
+	return p
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, q := range questions() {
+		b.Run(q.name, func(b *testing.B) {
+			_, s := large()
+			p := q.profile(b, s)
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := engine.Decide(s, q.pod, p, engine.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Release()
+			}
+		})
+	}
+}
+
+// BenchmarkDigest and BenchmarkExplain measure what is done with a decision.
+func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Digest() }) }
+func BenchmarkExplain(b *testing.B) {
+	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFailures) })
+}
+func BenchmarkExplainFull(b *testing.B) {
+	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFull) })
+}
+
+func benchmarkResult(b *testing.B, f func(*engine.Result)) {
+	b.Helper()
+	_, s := large()
+	q := questions()[len(questions())-1]
+	p := q.profile(b, s)
+	r, err := engine.Decide(s, q.pod, p, engine.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Release()
+	b.ReportAllocs()
+	for b.Loop() {
+		f(r)
+	}
+}
+
+// BenchmarkBind measures a bind as a new revision; older ones stay.
+func BenchmarkBind(b *testing.B) {
+	_, s := large()
+	first := s.PodCount()
+	pod := enginetest.LargePod(7, "bound")
+	base := s
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		pod.Name = "bound-" + string(rune('a'+i%26)) + string(rune('a'+i/26%26))
+		e := s.Edit()
+		if err := e.Bind(pod, s.Nodes().Node(i%5000).Name); err != nil {
+			b.Fatal(err)
+		}
+		s = e.Done()
+		i++
+	}
+	if base.PodCount() != first || s.PodCount() <= first {
+		b.Fatalf("%d pods before, %d in the older state now, %d in the newest", first, base.PodCount(), s.PodCount())
+	}
+}
+
+// BenchmarkBuild measures compiling the cluster, and what it keeps.
+func BenchmarkBuild(b *testing.B) {
+	objects, _ := large()
+	b.ReportAllocs()
+	heap := func() float64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	before := heap()
+	var s *engine.State
+	var err error
+	start, n := time.Now(), 0
+	for b.Loop() {
+		if s, err = enginetest.State(objects...); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	b.ReportMetric(float64(time.Since(start).Nanoseconds())/float64(n)/float64(len(objects)), "ns/object")
+	b.ReportMetric((heap()-before)/(1<<20), "MiB-kept")
+	runtime.KeepAlive(s)
+}
+
+// BenchmarkNaive asks the naive twin the questions of BenchmarkDecide.
+func BenchmarkNaive(b *testing.B) {
+	for _, q := range questions() {
+		b.Run(q.name, func(b *testing.B) {
+			objects, s := large()
+			c := naive.NewCluster(objects)
+			q.profile(b, s)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := naive.Decide(c, q.pod, q.spec, engine.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,23 @@
+package rules
+
+import "berth/internal/engine"
+
+// DynamicResources abstains from devices. It does score, as upstream does, and
+// gives every node 0 unless a claim asks for a choice between alternatives
+// (plugins/dynamicresources).
+type DynamicResources struct{ abstain }
+
+var (
+	_ engine.Abstainer = DynamicResources{}
+	_ engine.Scorer    = DynamicResources{}
+)
+
+func newDynamicResources() DynamicResources {
+	return DynamicResources{abstain{"DynamicResources", judgesDevices}}
+}
+
+// Score gives all nodes 0.
+func (DynamicResources) Score(_ *engine.Query, _ engine.Bits, out *engine.Scores) error {
+	out.Uniform(0, 0)
+	return nil
+}

@@ -1,0 +1,192 @@
+package engine_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/rules"
+	"berth/internal/objects"
+)
+
+// vector is a case with kube-scheduler's own verdict; see
+// testdata/vectors/README.md.
+type vector struct {
+	ID      string            `json:"id"`
+	Pod     objects.Key       `json:"pod"`
+	Objects []json.RawMessage `json:"objects"`
+	Verdict struct {
+		Outcome   string   `json:"outcome"`
+		Message   string   `json:"message"`
+		Nominated bool     `json:"nominated"`
+		Nodes     int      `json:"nodes"`
+		Feasible  []string `json:"feasible"`
+		Best      []string `json:"best"`
+		Failures  []struct {
+			Plugin  string   `json:"plugin"`
+			Code    string   `json:"code"`
+			Reasons []string `json:"reasons"`
+			Nodes   []string `json:"nodes"`
+		} `json:"failures"`
+		Scores *struct {
+			Plugins []string `json:"plugins"`
+			Weights []int64  `json:"weights"`
+			Nodes   map[string]struct {
+				Raw        []int64 `json:"raw"`
+				Normalized []int64 `json:"normalized"`
+				Total      int64   `json:"total"`
+			} `json:"nodes"`
+		} `json:"scores"`
+		Gates []string `json:"gates"`
+	} `json:"verdict"`
+}
+
+// TestVectors holds the engine to upstream's verdicts on recorded cases.
+func TestVectors(t *testing.T) {
+	files, err := filepath.Glob("testdata/vectors/*.json.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no vectors: %v", err)
+	}
+	profile, err := rules.Build(rules.DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, v := range readVectors(t, file) {
+			t.Run(v.ID, func(t *testing.T) {
+				for _, d := range v.differences(t, profile) {
+					t.Error(d)
+				}
+			})
+		}
+	}
+}
+
+func readVectors(t *testing.T, file string) []vector {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []vector
+	if err := json.NewDecoder(z).Decode(&out); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return out
+}
+
+func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
+	t.Helper()
+	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": v.Objects})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := engine.NewState().Edit()
+	var pod *corev1.Pod
+	_, err = objects.Read(bytes.NewReader(list), objects.JSON, objects.Limits{}, func(o objects.Object) error {
+		if p, ok := o.Value.(*corev1.Pod); ok && p.Namespace == v.Pod.Namespace && p.Name == v.Pod.Name {
+			pod = p
+		}
+		return edit.Put(o.Value)
+	})
+	if err != nil || pod == nil {
+		t.Fatalf("read case: %v (pod found: %v)", err, pod != nil)
+	}
+	state := edit.Done()
+	admitted, _ := state.ResolvePriority(pod, nil)
+	pod.Spec.Priority = &admitted.Priority
+	r, err := engine.Decide(state, pod, profile, engine.Options{})
+	if err != nil {
+		return []string{fmt.Sprintf("error %v, want outcome %s", err, v.Verdict.Outcome)}
+	}
+	defer r.Release()
+	return v.compare(r.Decision(engine.ExplainFull))
+}
+
+func (v *vector) compare(d *engine.Decision) []string {
+	w := &v.Verdict
+	var out []string
+	differ := func(what string, got, want any) {
+		if g, m := fmt.Sprint(got), fmt.Sprint(want); g != m {
+			out = append(out, fmt.Sprintf("%s: got %s, want %s", what, g, m))
+		}
+	}
+	differ("outcome", d.Outcome, w.Outcome)
+	differ("gates", d.Gates, w.Gates)
+	if w.Outcome == "Gated" {
+		return out
+	}
+	if w.Outcome == "Unschedulable" {
+		differ("message", d.Message, w.Message)
+	}
+	if w.Outcome == "Scheduled" {
+		differ("best", d.Best, w.Best)
+		if !slices.Contains(w.Best, d.Node) {
+			out = append(out, fmt.Sprintf("node %s is none of %v", d.Node, w.Best))
+		}
+	}
+	if w.Nominated {
+		return out
+	}
+	got := map[string]engine.NodeVerdict{}
+	var feasible []string
+	for _, n := range d.Nodes {
+		got[n.Name] = n
+		if n.Feasible {
+			feasible = append(feasible, n.Name)
+		}
+	}
+	differ("feasible", feasible, w.Feasible)
+	for _, f := range w.Failures {
+		for _, name := range f.Nodes {
+			n := got[name]
+			reasons := slices.Clone(n.Reasons)
+			sort.Strings(reasons)
+			plugin := n.Plugin
+			if f.Plugin == "" {
+				plugin = ""
+			}
+			differ(name, strings.Join(append([]string{plugin, n.Code}, reasons...), "|"), strings.Join(append([]string{f.Plugin, f.Code}, f.Reasons...), "|"))
+		}
+	}
+	if w.Scores == nil {
+		for _, n := range d.Nodes {
+			if len(n.Scores) > 0 {
+				out = append(out, n.Name+" is scored, upstream scores nobody")
+			}
+		}
+		return out
+	}
+	for name, s := range w.Scores.Nodes {
+		n := got[name]
+		var have, want []string
+		for _, ps := range n.Scores {
+			have = append(have, fmt.Sprintf("%s %d %d x%d", ps.Plugin, ps.Raw, ps.Normalized, ps.Weight))
+		}
+		for i, plugin := range w.Scores.Plugins {
+			want = append(want, fmt.Sprintf("%s %d %d x%d", plugin, s.Raw[i], s.Normalized[i], w.Scores.Weights[i]))
+		}
+		sort.Strings(have)
+		sort.Strings(want)
+		differ(name+" scores", have, want)
+		if n.Score != nil {
+			differ(name+" total", *n.Score, s.Total)
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/store"
+)
+
+// TestDamageStopsWriting overwrites pages of a file: the store must say so and
+// write nothing more, rather than go on beside the damage.
+func TestDamageStopsWriting(t *testing.T) {
+	dir := t.TempDir()
+	s := openAt(t, dir)
+	var es []*store.Entry
+	for i := range 2000 {
+		d := sampleDecision("prod", fmt.Sprintf("%06d", i), fromMicro(int64(i)))
+		d.Revision = 0
+		es = append(es, &store.Entry{Decision: d})
+	}
+	if err := s.Append(t.Context(), es); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	junk := strings.Repeat("\xff", int(info.Size()/2))
+	if _, err := f.WriteAt([]byte(junk), info.Size()/4/4096*4096); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = openAt(t, dir)
+	if _, err = s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod"}); err == nil {
+		t.Fatal("a damaged log was listed")
+	}
+	if err := s.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "needs a restart") {
+		t.Errorf("Ping = %v", err)
+	}
+	e := &store.Entry{Decision: sampleDecision("prod", "late", time.Now())}
+	if err := s.Append(t.Context(), []*store.Entry{e}); err == nil || !strings.Contains(err.Error(), "needs a restart") {
+		t.Errorf("Append = %v", err)
+	}
+}
+
+// TestHostileRows plants values that we never write: a row is input, and one
+// that is wrong may cost its own reader an error, and nobody a panic.
+func TestHostileRows(t *testing.T) {
+	dir := t.TempDir()
+	s := openAt(t, dir)
+	columns := []string{"failures", "scores", "victims"}
+	values := []string{`{`, `null`, `{}`, `[1]`, `[[[]]]`, `[[{}]]`, `[null]`, `[[]]`, `[["a","b","c",1e99]]`, `[[9223372036854775808]]`, ``}
+	var es []*store.Entry
+	for c := range columns {
+		for v := range values {
+			d := sampleDecision("prod", fmt.Sprintf("%d-%d", c, v), time.Now())
+			d.Revision = 0
+			es = append(es, &store.Entry{Decision: d})
+		}
+	}
+	if err := s.Append(t.Context(), es); err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for c, column := range columns {
+		for v, value := range values {
+			id := fmt.Sprintf("%d-%d", c, v)
+			execRaw(t, dir, fmt.Sprintf("UPDATE decisions SET %s = '%s', priority = 1 << 40 WHERE id = '%s'", column, value, id))
+			execRaw(t, dir, fmt.Sprintf("UPDATE decisions SET priority = 0 WHERE id = '%s' AND %d < 10", id, v))
+			if _, err := s.Decision(t.Context(), id); err != nil {
+				if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrClosed) {
+					t.Errorf("%s = %s: %v", column, value, err)
+				}
+				refused++
+			}
+		}
+	}
+	if refused < len(values) {
+		t.Errorf("only %d hostile rows were noticed", refused)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("Ping = %v", err)
+	}
+	d := sampleDecision("prod", "after", time.Now())
+	d.Revision = 0
+	if err := s.Append(t.Context(), []*store.Entry{{Decision: d}}); err != nil {
+		t.Errorf("Append = %v", err)
+	}
+}

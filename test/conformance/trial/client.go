@@ -1,0 +1,130 @@
+// Package trial puts cases to a running berth, compares its answers with
+// upstream's verdicts and makes differing cases small.
+package trial
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"berth/test/conformance/oracle"
+)
+
+// Client asks one berth over HTTP. Each client uses a cluster of its own, so
+// that several may work side by side.
+type Client struct {
+	Server  string // base URL without a slash at its end
+	Cluster string
+	HTTP    http.Client
+}
+
+// NewClient gives a client with a timeout, so that a berth that hangs is a
+// difference and not a run without end.
+func NewClient(server, cluster string) *Client {
+	return &Client{Server: server, Cluster: cluster, HTTP: http.Client{Timeout: 30 * time.Second}}
+}
+
+// Answer is what is compared of berth's answer.
+type Answer struct {
+	Outcome string       `json:"outcome"`
+	Node    string       `json:"node"`
+	Message string       `json:"message"`
+	Gates   []string     `json:"gates"`
+	Best    []string     `json:"best"`
+	Nodes   []NodeAnswer `json:"nodes"`
+	Counts  struct {
+		Nodes    int `json:"nodes"`
+		Feasible int `json:"feasible"`
+	} `json:"counts"`
+}
+
+// NodeAnswer is berth's answer about one node.
+type NodeAnswer struct {
+	Name     string        `json:"name"`
+	Feasible bool          `json:"feasible"`
+	Score    int64         `json:"score"`
+	Scores   []ScoreAnswer `json:"scores"`
+	Plugin   string        `json:"plugin"`
+	Code     string        `json:"code"`
+	Reasons  []string      `json:"reasons"`
+}
+
+// ScoreAnswer is one plugin's score of one node.
+type ScoreAnswer struct {
+	Plugin     string `json:"plugin"`
+	Raw        int64  `json:"raw"`
+	Normalized int64  `json:"normalized"`
+	Weight     int64  `json:"weight"`
+	Weighted   int64  `json:"weighted"`
+}
+
+// Refused is an HTTP answer other than success. It is a difference: a verdict
+// of upstream exists for every case that is asked.
+type Refused struct {
+	Status int
+	Body   string
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("HTTP %d: %s", r.Status, r.Body) }
+
+// Ask posts the case's state and asks for the decision on its pod. The pod
+// goes by reference for even seeds and in full for odd ones.
+func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {
+	list, err := kase.List()
+	if err != nil {
+		return nil, err
+	}
+	var snapshot struct {
+		ID string `json:"id"`
+	}
+	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
+		return nil, fmt.Errorf("post snapshot: %w", err)
+	}
+	request := map[string]any{"snapshot": snapshot.ID, "podRef": kase.Pod, "explain": "full", "dryRun": true, "preempt": false}
+	if kase.Seed%2 == 1 {
+		pod, err := kase.FindPod()
+		if err != nil {
+			return nil, err
+		}
+		delete(request, "podRef")
+		request["pod"] = pod
+	}
+	if len(kase.Config) > 0 {
+		request["config"] = kase.Config
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	var a Answer
+	if err := c.post(ctx, "/v1/decisions", body, &a); err != nil {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
+	return &a, nil
+}
+
+func (c *Client) post(ctx context.Context, path string, body []byte, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Server+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return &Refused{Status: res.StatusCode, Body: string(raw[:min(len(raw), 500)])}
+	}
+	return json.Unmarshal(raw, into)
+}

@@ -1,0 +1,80 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/test/conformance/gen"
+	"berth/test/conformance/oracle"
+)
+
+// Result is what came of one seed.
+type Result struct {
+	Case    *oracle.Case
+	Diffs   []Difference
+	Skipped string // why the case was not tried
+}
+
+// One draws the case of a seed, judges it and tries the server.
+func One(ctx context.Context, client *Client, seed uint64, opts gen.Options) (*Result, error) {
+	c, err := gen.Case(seed, opts)
+	if err != nil {
+		return nil, err
+	}
+	return Try(ctx, client, c)
+}
+
+// Try judges a case and compares. An error means that the trial itself broke:
+// the server can't be reached or upstream couldn't be asked.
+func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
+	r := &Result{Case: c}
+	invalid, err := oracle.Invalid(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(invalid) > 0 {
+		r.Skipped = "invalid: " + invalid[0]
+		return r, nil
+	}
+	if c.Verdict, err = oracle.Judge(ctx, c); err != nil {
+		return nil, err
+	}
+	if c.Verdict.Outcome == oracle.Failed {
+		r.Skipped = "cycle failed: " + c.Verdict.Message
+		return r, nil
+	}
+	answer, err := client.Ask(ctx, c)
+	var refused *Refused
+	switch {
+	case errors.As(err, &refused):
+		r.Diffs = []Difference{{Class: "http", Path: "http", Want: c.Verdict.Outcome, Got: err.Error()}}
+	case err != nil:
+		return nil, err
+	default:
+		r.Diffs = Compare(c.Verdict, answer)
+	}
+	return r, nil
+}
+
+// Shrink makes a differing case small, keeping its first difference's class.
+func Shrink(ctx context.Context, client *Client, r *Result) (*Result, error) {
+	class := r.Diffs[0].Class
+	small := Minimise(ctx, r.Case, func(ctx context.Context, c *oracle.Case) bool {
+		got, err := Try(ctx, client, c)
+		if err != nil {
+			return false
+		}
+		for _, d := range got.Diffs {
+			if d.Class == class {
+				return true
+			}
+		}
+		return false
+	})
+	out, err := Try(ctx, client, small)
+	if err != nil {
+		return nil, fmt.Errorf("try the minimised case: %w", err)
+	}
+	return out, nil
+}
