@@ -79,18 +79,18 @@ func (s *settings) checkListen() error {
 	return nil
 }
 
-// profiles reads the scheduler's configuration.
-func (s *settings) profiles() ([]*engine.Profile, error) {
+// profiles reads the scheduler's configuration. ignored says, a sentence each, what of it has no part in decisions.
+func (s *settings) profiles() (list []*engine.Profile, ignored []string, err error) {
 	if s.Config == "" {
-		return profiles.Default(), nil
+		return profiles.Default(), nil, nil
 	}
 	raw, err := os.ReadFile(s.Config)
 	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
+		return nil, nil, fmt.Errorf("--config: %w", err)
 	}
-	list, err := profiles.Parse(raw)
+	c, err := profiles.Read(raw)
 	if err != nil {
-		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
+		return nil, nil, fmt.Errorf("--config %s: %w", s.Config, err)
 	}
-	return list, nil
+	return c.Profiles, c.Ignored, nil
 }

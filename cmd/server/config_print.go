@@ -36,7 +36,10 @@ func (c *configPrintCmd) Run(k *kong.Context, s streams) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	_, err := c.profiles()
+	_, ignored, err := c.profiles()
+	for _, line := range ignored {
+		fmt.Fprintln(s.err, "ignored:", line)
+	}
 	return err
 }
 

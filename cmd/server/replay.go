@@ -55,7 +55,7 @@ func (c *replayCmd) Run(ctx context.Context, s streams) error {
 
 func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error) {
 	set := &settings{DataDir: c.DataDir, Config: c.Config}
-	schedulers, err := set.profiles()
+	schedulers, _, err := set.profiles()
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	schedulers, err := c.profiles()
+	schedulers, ignored, err := c.profiles()
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	defer func() { _ = listener.Close() }() // Shutdown has closed it by then, unless starting failed
 	address := listener.Addr().String()
 	log.Info("berth listens on http://"+address, slog.String("address", address), slog.String("docs", "http://"+address+"/docs"), slog.String("dataDir", c.DataDir))
+	for _, line := range ignored {
+		log.Warn("the configuration has what berth does not use", slog.String("ignored", line))
+	}
 	if c.AutoMemory {
 		limitMemory(log)
 	}

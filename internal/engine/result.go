@@ -58,6 +58,9 @@ func (r *Result) Node() string {
 	return r.q.Nodes.rows[r.Row].Name
 }
 
+// Nodes gives the nodes that rows are rows of.
+func (r *Result) Nodes() *NodeSet { return r.q.Nodes }
+
 // Scored says that the feasible nodes were scored. They are not where only one
 // was feasible, or the nominated one was taken.
 func (r *Result) Scored() bool { return r.scored }

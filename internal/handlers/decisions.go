@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -65,6 +66,9 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		if err := a.checkNodes(r, &q); err != nil {
+			return err
+		}
 		ans, err := a.decisions.Decide(r.Context(), q)
 		if err != nil {
 			if q.Revision == 0 && q.PodRef == nil {
@@ -80,6 +84,25 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Location", "/v1/decisions/"+ans.ID)
 		return writeJSON(w, http.StatusCreated, ans)
 	})
+}
+
+// checkNodes refuses names that the snapshot does not have: a misspelt one would silently count as a node that is out
+// of the question.
+func (a *API) checkNodes(r *http.Request, q *audit.Question) error {
+	if len(q.NodeNames) == 0 {
+		return nil
+	}
+	v, err := a.clusters.View(r.Context(), q.Cluster, q.Revision)
+	if err != nil {
+		return err
+	}
+	nodes := v.State.Nodes()
+	for i, name := range q.NodeNames {
+		if nodes.Row(name) < 0 {
+			return badField(http.StatusUnprocessableEntity, fmt.Sprintf("nodeNames[%d]", i), fmt.Sprintf("%s has no node %.253q", v.ID(), name))
+		}
+	}
+	return nil
 }
 
 // decodeDecision makes a question of a body.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/audit"
 	"berth/internal/cluster"
@@ -131,6 +132,24 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 // protocolError wraps what is wrong with a body that isn't the protocol, in contrast to what it says.
 type protocolError struct{ error }
 
+// unprotocol tells an object that is none of its kind, for a field of it has another type, from one with a bad value.
+func unprotocol(err error) error {
+	e := translate(err)
+	wrong := e.Status != http.StatusUnprocessableEntity
+	for _, f := range e.Fields {
+		if f.Type == string(field.ErrorTypeTypeInvalid) {
+			wrong = true
+		}
+	}
+	if !wrong {
+		return err
+	}
+	if e.Status == http.StatusUnprocessableEntity {
+		e.Status, e.Kind = http.StatusBadRequest, "malformed"
+	}
+	return &protocolError{e}
+}
+
 // Unwrap gives the error itself.
 func (e *protocolError) Unwrap() error { return e.error }
 
@@ -160,8 +179,8 @@ func (a *API) ask(r *http.Request, verb string, body []byte, c *call, start time
 			return err
 		}
 	}
-	c.id, err = a.decisions.Judge(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
-		c.place(v.State.Nodes())
+	c.id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
+		c.place(res.Nodes())
 		if verb == "filter" {
 			c.filter(res)
 		} else {
@@ -183,11 +202,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q audit.Questi
 	}
 	pod, err := objects.DecodePod(c.args.Pod, a.limits.objects())
 	if err != nil {
-		var invalid *objects.InvalidError
-		if err := inField("Pod", err); !errors.As(err, &invalid) && translate(err).Status != http.StatusUnprocessableEntity {
-			return q, &protocolError{err}
-		}
-		return q, inField("Pod", err)
+		return q, unprotocol(inField("Pod", err))
 	}
 	// kube-scheduler asks for the nominated node by offering it alone; it is not to hide the others here.
 	pod.Status.NominatedNodeName = ""
@@ -233,11 +248,7 @@ func (a *API) standIns(c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.
 	for i, item := range c.args.Nodes {
 		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) { return objects.DecodeNode(raw, lim) })
 		if err != nil {
-			err = inField("Nodes.items["+strconv.Itoa(i)+"]", err)
-			if translate(err).Status == http.StatusUnprocessableEntity {
-				return nil, err
-			}
-			return nil, &protocolError{err}
+			return nil, unprotocol(inField("Nodes.items["+strconv.Itoa(i)+"]", err))
 		}
 		nodes = append(nodes, n)
 	}

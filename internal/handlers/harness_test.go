@@ -26,8 +26,7 @@ import (
 	"berth/api"
 	"berth/internal/audit"
 	"berth/internal/cluster"
-	"berth/internal/engine"
-	"berth/internal/engine/rules"
+	"berth/internal/profiles"
 	"berth/internal/store/commit"
 	"berth/internal/store/sqlite"
 )
@@ -60,15 +59,6 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-func defaultProfile(t testing.TB) *engine.Profile {
-	t.Helper()
-	p, err := rules.Build(rules.DefaultSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // rooms opens a store in a directory of its own and the rooms over it.
 func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
 	t.Helper()
@@ -89,7 +79,7 @@ func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
 			}
 		}
 	})
-	return m, audit.New(m, st, []*engine.Profile{defaultProfile(t)}, audit.Options{})
+	return m, audit.New(m, st, profiles.Default(), audit.Options{})
 }
 
 // start serves real rooms; change may alter the options before.
@@ -105,7 +95,7 @@ func start(t *testing.T, change func(*Options)) *harness {
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
 	o := Options{
-		Clusters: m, Decisions: l, ParseProfiles: parseProfiles, Limits: DefaultLimits(),
+		Clusters: m, Decisions: l, ParseProfiles: profiles.Parse, Limits: DefaultLimits(),
 		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})), Meter: provider.Meter("berth"),
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	}

@@ -73,31 +73,34 @@ type Limits struct {
 // DefaultLimits gives the limits that a server starts with unless told otherwise.
 func DefaultLimits() Limits {
 	var l Limits
-	v := reflect.ValueOf(&l).Elem()
-	for i := range v.NumField() {
-		text := v.Type().Field(i).Tag.Get("default")
-		switch p := v.Field(i).Addr().Interface().(type) {
-		case *Bytes:
-			if err := p.UnmarshalText([]byte(text)); err != nil {
-				panic(err)
-			}
-		case *time.Duration:
-			d, err := time.ParseDuration(text)
-			if err != nil {
-				panic(err)
-			}
-			*p = d
-		case *int:
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				panic(err)
-			}
-			*p = n
-		default:
-			panic(fmt.Sprintf("limit of type %T", p))
+	eachLimit(&l, func(tag reflect.StructTag, p any) {
+		if err := setLimit(p, tag.Get("default")); err != nil {
+			panic(fmt.Sprintf("default of %s: %v", tag.Get("name"), err)) // a bug: it has no input
 		}
-	}
+	})
 	return l
+}
+
+// eachLimit gives each limit's tags and a pointer to its value.
+func eachLimit(l *Limits, f func(tag reflect.StructTag, p any)) {
+	v := reflect.ValueOf(l).Elem()
+	for i := range v.NumField() {
+		f(v.Type().Field(i).Tag, v.Field(i).Addr().Interface())
+	}
+}
+
+func setLimit(p any, text string) (err error) {
+	switch p := p.(type) {
+	case *Bytes:
+		return p.UnmarshalText([]byte(text))
+	case *time.Duration:
+		*p, err = time.ParseDuration(text)
+	case *int:
+		*p, err = strconv.Atoi(text)
+	default:
+		err = fmt.Errorf("no limit is a %T", p)
+	}
+	return err
 }
 
 // Validate checks each limit and the limits against each other. Its messages name the settings.

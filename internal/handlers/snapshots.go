@@ -71,6 +71,9 @@ func snapshotID(r *http.Request) (name string, revision int64, err error) {
 
 // pathParam gives a part of the path, unescaped: clients may write @ as %40.
 func pathParam(r *http.Request, name string) (string, error) {
+	if r.URL.RawPath == "" { // then the router has matched what is unescaped already
+		return chi.URLParam(r, name), nil
+	}
 	s, err := url.PathUnescape(chi.URLParam(r, name))
 	if err != nil {
 		return "", badField(http.StatusBadRequest, name, "it is not escaped as a part of a URL")

@@ -164,30 +164,34 @@ func wrapCorrupt(encoding string, err error) error {
 }
 
 // formatOf tells JSON from YAML: by the media type where it is one of the two, else by the first byte, since curl calls
-// anything a form.
+// anything a form. A body without any is refused: it would replace a cluster's state by nothing.
 func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
+	format := objects.YAML
+	for n := 1; ; n++ {
+		b, err := in.Peek(n)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return format, badRequest("the body begins with too much white space")
+		}
+		if errors.Is(err, io.EOF) {
+			return format, badRequest("the body is empty; want a v1 List of objects")
+		}
+		if err != nil {
+			return format, err
+		}
+		if c := b[n-1]; c == '{' || c == '[' {
+			format = objects.JSON
+		} else if strings.IndexByte(" \t\r\n", c) >= 0 {
+			continue
+		}
+		break
+	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil {
 		switch {
 		case media == "application/json":
-			return objects.JSON, nil
+			format = objects.JSON
 		case strings.HasSuffix(media, "/yaml") || strings.HasSuffix(media, "/x-yaml") || strings.HasSuffix(media, "+yaml"):
-			return objects.YAML, nil
+			format = objects.YAML
 		}
 	}
-	for n := 1; ; n++ {
-		b, err := in.Peek(n)
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, bufio.ErrBufferFull):
-			return objects.JSON, nil // whose reader words what is wrong with an empty body
-		case err != nil:
-			return 0, err
-		}
-		switch b[n-1] {
-		case ' ', '\t', '\r', '\n':
-		case '{', '[':
-			return objects.JSON, nil
-		default:
-			return objects.YAML, nil
-		}
-	}
+	return format, nil
 }

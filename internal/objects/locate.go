@@ -100,7 +100,7 @@ func attempt(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorL
 	}
 	msg := err.Error()
 	if _, ok := err.(*json.UnmarshalTypeError); ok {
-		msg = "must be a " + jsonName(t)
+		return field.ErrorList{field.TypeInvalid(path, value, "must be a "+jsonName(t))}
 	}
 	return field.ErrorList{field.Invalid(path, value, msg)}
 }
