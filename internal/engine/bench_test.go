@@ -64,7 +64,8 @@ func questions() []question {
 			enginetest.Expr("node.example.com/pool", corev1.NodeSelectorOpNotIn, "pool-99"),
 		}}),
 		enginetest.PreferNodes(50, corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-			enginetest.Expr("disktype", corev1.NodeSelectorOpIn, "ssd")}}),
+			enginetest.Expr("disktype", corev1.NodeSelectorOpIn, "ssd"),
+		}}),
 	}
 	hard := []enginetest.PodOption{
 		enginetest.Spread(zone, 50, corev1.DoNotSchedule, app),
@@ -135,9 +136,11 @@ func BenchmarkDecide(b *testing.B) {
 
 // BenchmarkDigest and BenchmarkExplain measure what is done with a decision.
 func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Fingerprint() }) }
+
 func BenchmarkExplain(b *testing.B) {
 	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFailures) })
 }
+
 func BenchmarkExplainFull(b *testing.B) {
 	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFull) })
 }

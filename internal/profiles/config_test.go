@@ -169,8 +169,10 @@ func TestPlugins(t *testing.T) {
 		{"no gates", "plugins: {preEnqueue: {disabled: [{name: SchedulingGates}]}}", func(s *rules.Spec) {
 			s.PreEnqueue = without(s.PreEnqueue, "SchedulingGates")
 		}},
-		{"points that are not berth's", "plugins: {queueSort: {enabled: [{name: PrioritySort}]}, bind: {enabled: [{name: DefaultBinder}]}, reserve: {disabled: [{name: VolumeBinding}]}, permit: {enabled: [{name: GangScheduling}]}}",
-			func(*rules.Spec) {}},
+		{
+			"points that are not berth's", "plugins: {queueSort: {enabled: [{name: PrioritySort}]}, bind: {enabled: [{name: DefaultBinder}]}, reserve: {disabled: [{name: VolumeBinding}]}, permit: {enabled: [{name: GangScheduling}]}}",
+			func(*rules.Spec) {},
+		},
 		{"a negative weight that others outweigh counts, as upstream", "plugins: {multiPoint: {enabled: [{name: ImageLocality, weight: -1}]}}", func(s *rules.Spec) {
 			s.Score = weigh(s.Score, "ImageLocality", -1)
 		}},
@@ -222,8 +224,10 @@ func TestArguments(t *testing.T) {
 		}},
 		{"InterPodAffinity", "{ignorePreferredTermsOfExistingPods: true}", func(a *rules.Args) { a.InterPodAffinity.IgnorePreferredTermsOfExistingPods = true }},
 		{"DefaultPreemption", "{minCandidateNodesAbsolute: 5}", func(a *rules.Args) { a.DefaultPreemption.MinCandidateNodesAbsolute = 5 }},
-		{"NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a]}]}]}}}",
-			func(a *rules.Args) { a.NodeAffinity.AddedAffinity = affinity }},
+		{
+			"NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a]}]}]}}}",
+			func(a *rules.Args) { a.NodeAffinity.AddedAffinity = affinity },
+		},
 		{"VolumeBinding", "{bindTimeoutSeconds: 30, shape: [{utilization: 0, score: 0}]}", func(*rules.Args) {}},
 		{"DynamicResources", "{filterTimeout: 20s, bindingTimeout: 60s}", func(*rules.Args) {}},
 	} {
