@@ -82,6 +82,10 @@ func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
 	return m, audit.New(m, st, profiles.Default(), audit.Options{})
 }
 
+func optionsFor(m *cluster.Manager, l *audit.Log) Options {
+	return Options{Clusters: m, Decisions: l, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
+}
+
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
@@ -94,11 +98,9 @@ func start(t *testing.T, change func(*Options)) *harness {
 	}
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
-	o := Options{
-		Clusters: m, Decisions: l, ParseProfiles: profiles.Parse, Limits: DefaultLimits(),
-		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})), Meter: provider.Meter("berth"),
-		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-	}
+	o := optionsFor(m, l)
+	o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	if change != nil {
 		change(&o)
 	}

@@ -75,11 +75,9 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 }
 
 func TestPanicIsAProblem(t *testing.T) {
-	var log syncBuffer
 	h := start(t, func(o *Options) {
 		o.Checks = []Check{{"boom", nil}} // a nil probe panics
 	})
-	h.log = &log
 	r := h.api.Router()
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
@@ -94,6 +92,9 @@ func TestPanicIsAProblem(t *testing.T) {
 	r.ServeHTTP(w, httptest.NewRequest("GET", "/livez", nil))
 	if w.Code != 200 {
 		t.Error("the server did not survive")
+	}
+	if !strings.Contains(h.log.String(), `"panic"`) {
+		t.Error("the panic is not in the log")
 	}
 }
 

@@ -195,7 +195,7 @@ func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
 	}
 	lim := y.lim
 	lim.MaxObjectBytes = lim.fallbackBytes() // JSON is no longer than its YAML, but for escapes
-	s := newScanner(bytes.NewReader(js), lim, y.where)
+	s := scanBytes(js, lim, y.where)
 	s.tokens = y.tokens
 	defer func() { y.tokens = s.tokens }()
 	if c, ok := s.next(); !ok || (c != '{' && c != '[') || (c == '[' && len(y.path) > 0) {

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"bytes"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,7 +85,7 @@ func checkObject(raw []byte, lim Limits) error {
 	if len(raw) > lim.MaxObjectBytes {
 		return &LimitError{Limit: limitObjectBytes, Max: int64(lim.MaxObjectBytes), What: "the size of the object"}
 	}
-	s := newScanner(bytes.NewReader(raw), lim, func() string { return "the object" })
+	s := scanBytes(raw, lim, func() string { return "the object" })
 	if c, ok := s.next(); ok && c != '{' {
 		return s.unexpected("an object")
 	}

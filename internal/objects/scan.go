@@ -29,6 +29,12 @@ func newScanner(r io.Reader, lim Limits, where func() string) *scanner {
 	return &scanner{r: r, buf: make([]byte, 0, scanBuffer), mark: -1, lim: lim, where: where}
 }
 
+// scanBytes scans what is in memory already, where it lies: a buffer as large as
+// a stream's would cost a small pod more than all else.
+func scanBytes(b []byte, lim Limits, where func() string) *scanner {
+	return &scanner{buf: b[:len(b):len(b)], readErr: io.EOF, mark: -1, lim: lim, where: where}
+}
+
 // fill reads more behind what is buffered; it is false at the end of the
 // stream or at a failure, which err tells apart.
 func (s *scanner) fill() bool {

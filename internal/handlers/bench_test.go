@@ -1,0 +1,201 @@
+package handlers
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	extender "k8s.io/kube-scheduler/extender/v1"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/profiles"
+)
+
+// unrecorded judges without writing anything down, so that the two handlers are compared and not the disk.
+type unrecorded struct {
+	Decisions
+	m       Clusters
+	profile *engine.Profile
+}
+
+func (u *unrecorded) Judge(ctx context.Context, q audit.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+	v, err := u.m.View(ctx, q.Cluster, q.Revision)
+	if err != nil {
+		return "", err
+	}
+	r, err := engine.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways})
+	if err != nil {
+		return "", err
+	}
+	defer r.Release()
+	return "01938f3e-0000-7000-8000-000000000000", use(v, r)
+}
+
+// naiveFilter is the handler anybody would write first: upstream's types through encoding/json.
+func naiveFilter(u Decisions) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var args extender.ExtenderArgs
+		if err := json.NewDecoder(r.Body).Decode(&args); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		asked := *args.NodeNames
+		out := extender.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{}}
+		_, err := u.Judge(r.Context(), audit.Question{Verb: "filter", Cluster: "default", Pod: args.Pod, NodeNames: asked}, func(v *cluster.View, res *engine.Result) error {
+			for _, name := range asked {
+				row := v.State.Nodes().Row(name)
+				if row < 0 {
+					out.FailedNodes[name] = unknownNode
+					continue
+				}
+				text, unresolvable, failed := res.ReasonOf(row)
+				switch {
+				case !failed:
+					*out.NodeNames = append(*out.NodeNames, name)
+				case unresolvable:
+					out.FailedAndUnresolvableNodes[name] = text
+				default:
+					out.FailedNodes[name] = text
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			out = extender.ExtenderFilterResult{Error: err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(out)
+	}
+}
+
+// BenchmarkFilterHTTP asks /filter about 5,000 nodes by name over loopback, and the naive twin the same in the same run.
+func BenchmarkFilterHTTP(b *testing.B) {
+	const n = 5000
+	m, l := rooms(b)
+	names := make([]string, n)
+	_, _, err := m.Upload(context.Background(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+		for i := range n {
+			names[i] = fmt.Sprintf("node-%c-%05d.internal", 'a'+i%3, i)
+			cpu := "16"
+			if i%5 == 0 {
+				cpu = "500m"
+			}
+			o, err := objects.Decode([]byte(node(names[i], cpu, corev1.LabelTopologyZone, string('a'+rune(i%3)))), objects.Limits{})
+			if err == nil {
+				err = yield(o)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	// kube-scheduler asks in the order of its own tree of zones.
+	var asked []string
+	for z := range 3 {
+		for i := z; i < n; i += 3 {
+			asked = append(asked, names[i])
+		}
+	}
+	body, err := json.Marshal(extender.ExtenderArgs{Pod: &corev1.Pod{}, NodeNames: &asked})
+	if err != nil {
+		b.Fatal(err)
+	}
+	body = bytes.Replace(body, []byte(`"metadata":{},"spec":{"containers":null},"status":{}`), []byte(pod("web", "2", "")[1:len(pod("web", "2", ""))-1]), 1)
+	u := &unrecorded{Decisions: l, m: m, profile: profiles.Default()[0]}
+	want := ""
+	for _, c := range []struct {
+		name    string
+		handler func(o Options) http.Handler
+	}{
+		{"encoding_json", func(Options) http.Handler { return naiveFilter(u) }},
+		{"own", func(o Options) http.Handler { o.Decisions = u; return mustNew(b, o).Handler() }},
+		{"encoding_json_recorded", func(Options) http.Handler { return naiveFilter(l) }},
+		{"own_recorded", func(o Options) http.Handler { return mustNew(b, o).Handler() }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := httptest.NewServer(c.handler(optionsFor(m, l)))
+			defer s.Close()
+			first := dial(b, s, body)
+			defer first.close()
+			got := string(bytes.TrimSpace(first.ask(b)))
+			if want == "" {
+				want = got
+			}
+			if got != want || len(got) < n*10 {
+				b.Fatalf("the handlers differ: %.200s\n%.200s", got, want)
+			}
+			b.ReportAllocs()
+			b.SetParallelism(2) // four connections on two processors
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				conn := dial(b, s, body)
+				defer conn.close()
+				for pb.Next() {
+					conn.ask(b)
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+		})
+	}
+}
+
+// rawClient writes the same bytes again and again and costs little itself, since it shares the processors with the
+// server that is measured.
+type rawClient struct {
+	conn    net.Conn
+	in      *bufio.Reader
+	request []byte
+	body    bytes.Buffer
+}
+
+func dial(b *testing.B, s *httptest.Server, body []byte) *rawClient {
+	b.Helper()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	head := fmt.Sprintf("POST /filter HTTP/1.1\r\nHost: berth\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+	return &rawClient{conn: conn, in: bufio.NewReaderSize(conn, 256<<10), request: append([]byte(head), body...)}
+}
+
+func (c *rawClient) ask(b *testing.B) []byte {
+	if _, err := c.conn.Write(c.request); err != nil {
+		b.Error(err)
+		return nil
+	}
+	resp, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		b.Error(err)
+		return nil
+	}
+	c.body.Reset()
+	if _, err := c.body.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		b.Errorf("%d %v", resp.StatusCode, err)
+	}
+	return c.body.Bytes()
+}
+
+func (c *rawClient) close() { _ = c.conn.Close() }
+
+func mustNew(b *testing.B, o Options) *API {
+	b.Helper()
+	a, err := New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return a
+}

@@ -1,0 +1,267 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+)
+
+// slow is a decision log that holds every question until it is let go.
+type slow struct {
+	Decisions
+	entered chan struct{}
+	let     chan struct{}
+	err     error
+}
+
+func (s *slow) hold(ctx context.Context) error {
+	s.entered <- struct{}{}
+	select {
+	case <-s.let:
+		return s.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *slow) Decide(ctx context.Context, q audit.Question) (*audit.Answer, error) {
+	if err := s.hold(ctx); err != nil {
+		return nil, err
+	}
+	return s.Decisions.Decide(ctx, q)
+}
+
+func (s *slow) Judge(ctx context.Context, q audit.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+	if err := s.hold(ctx); err != nil {
+		return "", err
+	}
+	return s.Decisions.Judge(ctx, q, use)
+}
+
+func (s *slow) Bind(ctx context.Context, c, ns, name, uid, node string) (audit.BindOutcome, error) {
+	if err := s.hold(ctx); err != nil {
+		return audit.BindOutcome{}, err
+	}
+	return s.Decisions.Bind(ctx, c, ns, name, uid, node)
+}
+
+func startSlow(t *testing.T, change func(*Limits)) (*harness, *slow) {
+	t.Helper()
+	s := &slow{entered: make(chan struct{}, 100), let: make(chan struct{})}
+	h := start(t, func(o *Options) {
+		s.Decisions = o.Decisions
+		o.Decisions = s
+		change(&o.Limits)
+	})
+	h.upload("default", small())
+	h.upload("other", small())
+	return h, s
+}
+
+// TestOverloadIsRefusedFast fills every slot and every place in the queue: what comes then is refused at once, in the
+// caller's own terms, and never with 200.
+func TestOverloadIsRefusedFast(t *testing.T) {
+	web := pod("web", "1", "")
+	for _, c := range []struct {
+		path, other, body string
+		status            int
+		limit             string
+	}{
+		{"/filter", "/clusters/other/filter", filterBody(web, "n1"), 503, "filter-queue"},
+		{"/prioritize", "/clusters/other/prioritize", filterBody(web, "n1"), 503, "filter-queue"},
+		{"/bind", "/clusters/other/bind", `{"PodName":"web","PodNamespace":"shop","PodUID":"uid-web","Node":"n1"}`, 503, "bind-queue"},
+		{"/v1/decisions", "", `{"pod":` + pod("new", "1", "") + `}`, 429, "decision-queue"},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			h, s := startSlow(t, func(l *Limits) {
+				l.FilterInFlight, l.FilterQueue, l.BindInFlight, l.BindQueue, l.DecisionInFlight, l.DecisionQueue = 1, 1, 1, 1, 1, 1
+				l.ExtenderQueueWait = 3 * time.Second
+			})
+			var group sync.WaitGroup
+			group.Go(func() { h.do("POST", c.path, c.body) })
+			<-s.entered
+			group.Go(func() { h.do("POST", c.path, c.body) })
+			waitFor(t, func() bool { return waiting(h.api) == 1 })
+			began := time.Now()
+			a := h.do("POST", c.path, c.body)
+			if took := time.Since(began); a.StatusCode != c.status || took > time.Second {
+				t.Errorf("%d after %s", a.StatusCode, took)
+			}
+			if c.status == 503 && len(a.body) > 0 {
+				t.Errorf("kube-scheduler reads no body: %s", a.body)
+			}
+			if c.status == 429 && (a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.body), c.limit)) {
+				t.Errorf("%v %s", a.Header, a.body)
+			}
+			if c.other != "" { // another cluster has slots of its own
+				group.Go(func() {
+					if a := h.do("POST", c.other, c.body); a.StatusCode != 200 {
+						t.Errorf("another cluster: %d", a.StatusCode)
+					}
+				})
+				<-s.entered
+			}
+			close(s.let)
+			group.Wait()
+			text := string(h.want(200, nil, "GET", "/metrics", "").body)
+			if !strings.Contains(text, `berth_shed_total{cause="`+c.limit+`",route="`+c.path+`"} 1`) {
+				t.Error("not counted")
+			}
+			if c.path == "/prioritize" && !strings.Contains(text, `berth_prioritize_failures_total{cause="overload"} 1`) {
+				t.Error("a refused /prioritize is not counted")
+			}
+			if n := strings.Count(h.log.String(), `"overloaded"`); n != 1 {
+				t.Errorf("%d lines in the log", n)
+			}
+		})
+	}
+}
+
+func waiting(a *API) int {
+	n := 0
+	for _, c := range []*class{a.filterClass, a.bindClass, a.decisionClass} {
+		c.gate.mu.Lock()
+		n += c.gate.waiting.Len()
+		c.gate.mu.Unlock()
+	}
+	return n
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for began := time.Now(); !ok(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatal("it did not come to that")
+		}
+	}
+}
+
+func TestQueueWaitsNoLongerThanTold(t *testing.T) {
+	h, s := startSlow(t, func(l *Limits) { l.FilterInFlight, l.ExtenderQueueWait = 1, 20*time.Millisecond })
+	var group sync.WaitGroup
+	body := filterBody(pod("web", "1", ""), "n1")
+	group.Go(func() { h.do("POST", "/filter", body) })
+	<-s.entered
+	if a := h.do("POST", "/filter", body); a.StatusCode != 503 {
+		t.Errorf("%d", a.StatusCode)
+	}
+	close(s.let)
+	group.Wait()
+	h.want(200, nil, "POST", "/filter", body)
+}
+
+// TestDeadline ends what takes too long: kube-scheduler would have given up a moment later.
+func TestDeadline(t *testing.T) {
+	h, _ := startSlow(t, func(l *Limits) {
+		l.ExtenderDeadline, l.ExtenderQueueWait, l.DecisionDeadline = 50*time.Millisecond, 10*time.Millisecond, 50*time.Millisecond
+	})
+	if a := h.do("POST", "/filter", filterBody(pod("web", "1", ""), "n1")); a.StatusCode != 503 || len(a.body) > 0 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	var p Problem
+	h.want(503, &p, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
+	if p.Type != "urn:berth:problem:deadline" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestInnerFailuresStayInside answers a fault of ours without its words, and never as "no node fits".
+func TestInnerFailuresStayInside(t *testing.T) {
+	h, s := startSlow(t, func(*Limits) {})
+	s.err = errors.New("disk of secret.example is broken")
+	close(s.let)
+	body := filterBody(pod("web", "1", ""), "n1")
+	for _, c := range []struct{ path, body string }{
+		{"/filter", body}, {"/prioritize", body}, {"/bind", `{"PodName":"web","PodNamespace":"shop","PodUID":"uid-web","Node":"n1"}`}, {"/v1/decisions", `{"pod":` + pod("new", "1", "") + `}`},
+	} {
+		a := h.do("POST", c.path, c.body)
+		if a.StatusCode != 500 || strings.Contains(string(a.body), "secret") {
+			t.Errorf("%s: %d %s", c.path, a.StatusCode, a.body)
+		}
+		if id := a.Header.Get("X-Request-Id"); !strings.Contains(h.log.String(), "secret.example") || id == "" {
+			t.Errorf("%s: the log does not say what failed", c.path)
+		}
+	}
+}
+
+func TestGate(t *testing.T) {
+	ctx := context.Background()
+	g := newGate("x", 2, 3, 10, time.Minute)
+	var leaves []func()
+	enter := func(key string) {
+		t.Helper()
+		leave, err := g.enter(ctx, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaves = append(leaves, leave)
+	}
+	enter("a")
+	enter("a")
+	enter("b")
+	order := make(chan string, 10)
+	var group sync.WaitGroup
+	for i, key := range []string{"a", "b", "a"} {
+		group.Go(func() {
+			leave, err := g.enter(ctx, key)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			order <- fmt.Sprintf("%s%d", key, i)
+			leave()
+		})
+		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting.Len() == i+1 })
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := g.enter(gone, "a"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	leaves[2]() // b's slot: a is full still, so b's waiter goes first
+	if first := <-order; first != "b1" {
+		t.Errorf("%s went first", first)
+	}
+	leaves[0]()
+	group.Wait()
+	leaves[1]()
+	if len(g.keys) != 0 || g.running != 0 || g.waiting.Len() != 0 {
+		t.Errorf("%d keys, %d running, %d waiting are left", len(g.keys), g.running, g.waiting.Len())
+	}
+}
+
+func TestGateUnderLoad(t *testing.T) {
+	g := newGate("x", 2, 3, 50, 2*time.Millisecond)
+	var mu sync.Mutex
+	running, most := 0, 0
+	var group sync.WaitGroup
+	for i := range 200 {
+		group.Go(func() {
+			leave, err := g.enter(context.Background(), fmt.Sprint(i%4))
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			time.Sleep(100 * time.Microsecond)
+			mu.Lock()
+			running--
+			mu.Unlock()
+			leave()
+		})
+	}
+	group.Wait()
+	if most > 3 || most == 0 || len(g.keys) != 0 {
+		t.Errorf("%d at once, %d keys left", most, len(g.keys))
+	}
+}
