@@ -167,7 +167,7 @@ func choose(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profi
 // decide asks the engine. The result is to be released.
 func (c *matter) decide() (*engine.Result, error) {
 	r, err := engine.Decide(c.state, c.pod, c.profile, engine.Options{
-		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoPreemption: c.q.NoPreemption,
+		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
 	})
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)
