@@ -25,8 +25,10 @@ type versionInfo struct {
 var version = "dev"
 
 func buildVersion() versionInfo {
-	v := versionInfo{Version: version, Engine: engine.Version, Semantics: engine.Semantics, Commit: "unknown", Date: "unknown",
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{
+		Version: version, Engine: engine.Version, Semantics: engine.Semantics, Commit: "unknown", Date: "unknown",
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {

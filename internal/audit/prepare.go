@@ -110,6 +110,7 @@ func (c *matter) takeOut() error {
 	isBound := held != nil && held.NodeName != ""
 	switch {
 	case c.q.DryRun:
+	case isBound && c.succeeds(held):
 	case isBound:
 		return bad(http.StatusConflict, "pod", "pod %s/%s is bound to node %s in %s", c.pod.Namespace, c.pod.Name, held.NodeName, c.view.ID())
 	case c.pod.Spec.NodeName != "":
@@ -127,6 +128,17 @@ func (c *matter) takeOut() error {
 		c.state = e.Done()
 	}
 	return nil
+}
+
+// succeeds says that the extender is asked about a pod of the same name but
+// another UID than the one held: an apiserver has only one pod of a name, so the
+// one held is gone, and berth only has not heard of it yet.
+func (c *matter) succeeds(held *engine.Pod) bool {
+	if c.q.Verb != VerbFilter && c.q.Verb != VerbPrioritize {
+		return false
+	}
+	uid := string(c.pod.UID)
+	return uid != held.UID && uid != string(objects.DerivedUID(podKey(c.pod.Namespace, c.pod.Name)))
 }
 
 // choose finds the profile for a pod: the one wanted, else the one that it
@@ -155,7 +167,7 @@ func choose(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profi
 // decide asks the engine. The result is to be released.
 func (c *matter) decide() (*engine.Result, error) {
 	r, err := engine.Decide(c.state, c.pod, c.profile, engine.Options{
-		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoPreemption: c.q.NoPreemption,
+		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
 	})
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)

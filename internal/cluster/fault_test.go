@@ -169,7 +169,7 @@ func TestAnotherWriterIsNoticed(t *testing.T) {
 	if _, err := h.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "mine", "n1")}, nil); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("a stale parent that looked like the newest: %v", err)
 	}
-	if v, err = other.Change(t.Context(), "prod", 2, []objects.Object{pod(t, "theirs2", "n1")}, nil); err != nil {
+	if _, err = other.Change(t.Context(), "prod", 2, []objects.Object{pod(t, "theirs2", "n1")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if v, err = h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "mine", "n1")}, nil); err != nil || v.Revision != 4 || v.State.Pod("d", "theirs2") == nil {

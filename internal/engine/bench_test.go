@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -63,7 +64,8 @@ func questions() []question {
 			enginetest.Expr("node.example.com/pool", corev1.NodeSelectorOpNotIn, "pool-99"),
 		}}),
 		enginetest.PreferNodes(50, corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-			enginetest.Expr("disktype", corev1.NodeSelectorOpIn, "ssd")}}),
+			enginetest.Expr("disktype", corev1.NodeSelectorOpIn, "ssd"),
+		}}),
 	}
 	hard := []enginetest.PodOption{
 		enginetest.Spread(zone, 50, corev1.DoNotSchedule, app),
@@ -133,10 +135,12 @@ func BenchmarkDecide(b *testing.B) {
 }
 
 // BenchmarkDigest and BenchmarkExplain measure what is done with a decision.
-func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Digest() }) }
+func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Fingerprint() }) }
+
 func BenchmarkExplain(b *testing.B) {
 	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFailures) })
 }
+
 func BenchmarkExplainFull(b *testing.B) {
 	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFull) })
 }
@@ -157,25 +161,30 @@ func benchmarkResult(b *testing.B, f func(*engine.Result)) {
 	}
 }
 
-// BenchmarkBind measures a bind as a new revision; older ones stay.
+// BenchmarkBind measures a bind as a new revision: a pod that the state does not
+// have yet is put on a node, and older states stay as they are.
 func BenchmarkBind(b *testing.B) {
-	_, s := large()
-	first := s.PodCount()
-	pod := enginetest.LargePod(7, "bound")
-	base := s
+	_, base := large()
+	first := base.PodCount()
+	pods := make([]*corev1.Pod, 2000)
+	for i := range pods {
+		pods[i] = enginetest.LargePod(i%500, fmt.Sprintf("bound-%d", i))
+	}
+	s, i := base, 0
 	b.ReportAllocs()
-	i := 0
 	for b.Loop() {
-		pod.Name = "bound-" + string(rune('a'+i%26)) + string(rune('a'+i/26%26))
+		if i == len(pods) {
+			s, i = base, 0
+		}
 		e := s.Edit()
-		if err := e.Bind(pod, s.Nodes().Node(i%5000).Name); err != nil {
+		if err := e.Bind(pods[i], base.Nodes().Node(i*7%5000).Name); err != nil {
 			b.Fatal(err)
 		}
 		s = e.Done()
 		i++
 	}
-	if base.PodCount() != first || s.PodCount() <= first {
-		b.Fatalf("%d pods before, %d in the older state now, %d in the newest", first, base.PodCount(), s.PodCount())
+	if base.PodCount() != first || s.PodCount() != first+i {
+		b.Fatalf("%d pods in the first state and %d in the last, want %d and %d", base.PodCount(), s.PodCount(), first, first+i)
 	}
 }
 

@@ -222,6 +222,9 @@ func (r *Result) pick() error {
 		return nil
 	}
 	r.Outcome = Scheduled
+	if q.Options.NoScores {
+		return nil
+	}
 	if n == 1 && !q.Options.ScoreAlways {
 		r.Row = r.Feasible.First()
 		return nil

@@ -223,6 +223,10 @@ type Options struct {
 	// ScoreAlways scores even a single feasible node, which kube-scheduler does
 	// not; the extender's /prioritize needs it.
 	ScoreAlways bool
+	// NoScores stops at the filters: the extender's /filter is not asked which
+	// node is best. The outcome is Scheduled where a node is feasible, without a
+	// node.
+	NoScores bool
 	// NoPreemption turns preemption off for this decision.
 	NoPreemption bool
 }

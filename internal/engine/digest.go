@@ -15,6 +15,13 @@ import (
 // same digest explain themselves alike; it does not depend on the order of the
 // input, nor on the rows that nodes happen to have.
 func (r *Result) Digest() string {
+	if r.digest == "" {
+		r.digest = r.fingerprint()
+	}
+	return r.digest
+}
+
+func (r *Result) fingerprint() string {
 	h := sha256.New()
 	buf := make([]byte, 0, 4096)
 	str := func(s string) {

@@ -139,6 +139,24 @@ func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) b
 	return rows, true
 }
 
+// HasTaintSet says whether a row of in has one of the TaintSets.
+func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
+	if set < maxTaintRows {
+		for i, word := range s.tainted[set] {
+			if word&in[i] != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for i, of := range s.taintSet {
+		if int(of) == set && in.Has(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // nodeSpec is a node before it gets a row.
 type nodeSpec struct {
 	node     *Node

@@ -9,7 +9,7 @@ type Posting struct {
 }
 
 // segMax bounds what adding one pod copies.
-const segMax = 256
+const segMax = 128
 
 // Postings lists, in order of row, how many pods of one shape (or terms, or
 // ports of one kind) each node has. It is immutable; add gives a new one that

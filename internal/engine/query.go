@@ -119,8 +119,8 @@ func (q *Query) RequiredRows() Bits {
 func (q *Query) Added() []*Pod { return q.added }
 
 // Terms gives the pod's own inter-pod affinity terms, their namespace
-// selectors resolved to the namespaces of the state: all namespaces stay a
-// selector, anything else becomes names
+// selectors resolved to the namespaces of the state: what selects all
+// namespaces stays a selector, anything else becomes names
 // (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
 func (q *Query) Terms() []*Term { return q.terms }
 
@@ -163,8 +163,8 @@ func (q *Query) Port(id int32) Port {
 
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
 // containers that lack a request for cpu or memory count as 100m and 200Mi.
-func (q *Query) ScoringRequest(nonZero bool) corev1.ResourceList {
-	return scoringRequest(q.Pod, nonZero)
+func (q *Query) ScoringRequest(nonZero bool) Request {
+	return scoringRequest(q.State.t, q.Pod, nonZero)
 }
 
 func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
@@ -184,7 +184,14 @@ func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) 
 				}
 			}
 		}
-		t.NamespaceSelector = labels.Nothing()
+		// Upstream leaves the selector in place and then asks it about pods without
+		// their namespace's labels, so one that is content with no labels at all
+		// (DoesNotExist, NotIn) selects every namespace.
+		if t.NamespaceSelector.Matches(labels.Set{}) {
+			t.NamespaceSelector = labels.Everything()
+		} else {
+			t.NamespaceSelector = labels.Nothing()
+		}
 	}
 	q.terms = terms
 	q.Request = incomingRequest(s.t, pod)

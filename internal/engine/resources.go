@@ -62,6 +62,9 @@ func IsExtended(name corev1.ResourceName) bool {
 // incomingRequest is what a pod that is to be placed asks for: its spec alone
 // (plugins/noderesources/fit.go computePodResourceRequest).
 func incomingRequest(t *Tables, pod *corev1.Pod) Request {
+	if r, _, _, ok := plainRequest(t, pod); ok {
+		return r
+	}
 	return t.request(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 }
 
@@ -88,6 +91,9 @@ func nonMissing(cpu, memory bool) corev1.ResourceList {
 // stand-ins for missing requests
 // (pkg/scheduler/framework/types.go PodInfo.CalculateResource).
 func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZeroMemory int64) {
+	if r, cpu, memory, ok := plainRequest(t, pod); ok {
+		return r, cpu, memory
+	}
 	list := resourcehelper.PodRequests(pod, statusOptions)
 	req = t.request(list)
 	cpu, memory := true, true
@@ -112,14 +118,20 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 // The difference is upstream's: Fit makes its scorer without the two gates
 // (plugins/noderesources/fit.go NewFit, resource_allocation.go
 // calculatePodResourceRequest).
-func scoringRequest(pod *corev1.Pod, nonZero bool) corev1.ResourceList {
-	if !nonZero {
-		return resourcehelper.PodRequests(pod, statusOptions)
+func scoringRequest(t *Tables, pod *corev1.Pod, nonZero bool) Request {
+	if r, cpu, memory, ok := plainRequest(t, pod); ok {
+		if nonZero {
+			r.CPU, r.Memory = cpu, memory
+		}
+		return r
 	}
-	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+	if !nonZero {
+		return t.request(resourcehelper.PodRequests(pod, statusOptions))
+	}
+	return t.request(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
 		SkipPodLevelResources:       true,
 		NonMissingContainerRequests: nonMissing(true, true),
-	})
+	}))
 }
 
 func (t *Tables) request(list corev1.ResourceList) Request {

@@ -32,6 +32,7 @@ type Result struct {
 	top        int64
 	noNodes    bool
 	gates      []string
+	digest     string // once worked out
 }
 
 // PreFilterRejection is a verdict on the pod itself.

@@ -1,5 +1,7 @@
 package engine
 
+import "math/bits"
+
 // Rule is one plugin with its arguments, built once per profile and used by
 // many decisions at a time: it keeps nothing about a decision. It implements
 // those of the phases below that it needs.
@@ -130,18 +132,40 @@ const MaxScore = 100
 // (plugins/helper/normalize_score.go DefaultNormalizeScore).
 func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
 	var most int64
-	feasible.Each(func(r int) { most = max(most, out.Raw[r]) })
-	feasible.Each(func(r int) {
+	for i, word := range feasible {
+		for ; word != 0; word &= word - 1 {
+			most = max(most, out.Raw[i<<leafBits+bits.TrailingZeros64(word)])
+		}
+	}
+	one := func(raw int64) int64 {
 		var n int64
 		if most > 0 {
-			n = MaxScore * out.Raw[r] / most
+			n = MaxScore * raw / most
 		}
 		if reverse {
 			n = MaxScore - n
 		}
-		out.Norm[r] = n
-	})
+		return n
+	}
+	if most >= maxKnown {
+		feasible.Each(func(row int) { out.Norm[row] = one(out.Raw[row]) })
+		return
+	}
+	// Raw scores are few and small, so each is divided once.
+	var known [maxKnown]int64
+	for raw := range most + 1 {
+		known[raw] = one(raw)
+	}
+	for i, word := range feasible {
+		for ; word != 0; word &= word - 1 {
+			row := i<<leafBits + bits.TrailingZeros64(word)
+			out.Norm[row] = known[out.Raw[row]]
+		}
+	}
 }
+
+// maxKnown is up to which raw score normalised ones are looked up.
+const maxKnown = 512
 
 // Profile is a scheduler's configuration, ready for decisions. Rules holds
 // every rule in use; the phases refer to it by index, in the order that they

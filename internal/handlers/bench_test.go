@@ -33,7 +33,7 @@ func (u *unrecorded) Judge(ctx context.Context, q audit.Question, use func(*clus
 	if err != nil {
 		return "", err
 	}
-	r, err := engine.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways})
+	r, err := engine.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways, NoScores: q.Verb == audit.VerbFilter})
 	if err != nil {
 		return "", err
 	}

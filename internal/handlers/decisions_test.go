@@ -184,8 +184,10 @@ func TestBadInput(t *testing.T) {
 		{"another kind", "POST", "/v1/decisions", `{"pod":{"kind":"Service","metadata":{"name":"x"}}}`, 422, "pod.kind"},
 		{"negative quantity", "POST", "/v1/decisions", `{"pod":` + pod("new", "-1", "") + `}`, 422, "pod.spec.containers[0].resources.requests[cpu]"},
 		{"no quantity", "POST", "/v1/decisions", `{"pod":` + pod("new", "much", "") + `}`, 422, "~cpu"},
-		{"invalid selector", "POST", "/v1/decisions", `{"pod":` + pod("new", "1", `,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near","values":["b"]}]}]}}}`) + `}`, 422,
-			"pod.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator"},
+		{
+			"invalid selector", "POST", "/v1/decisions", `{"pod":` + pod("new", "1", `,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near","values":["b"]}]}]}}}`) + `}`, 422,
+			"pod.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator",
+		},
 		{"pod of another type", "POST", "/v1/decisions", `{"pod":"web"}`, 400, "pod"},
 		{"body over the limit", "POST", "/v1/decisions", `{"pod":"` + strings.Repeat("x", 5000) + `"}`, 413, "~decision-max-bytes"},
 		{"too many values", "POST", "/v1/decisions", `{"nodeNames":[` + strings.Repeat(`"",`, 500) + `""]}`, 413, "~decision-max-tokens"},

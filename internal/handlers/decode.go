@@ -73,8 +73,10 @@ func decodeError(err error) error {
 			name = "body"
 		}
 		message := fmt.Sprintf("want %s, not a %s", jsonKind(typed.Type.String()), typed.Value)
-		return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: name + ": " + message,
-			Fields: []FieldError{{name, string(field.ErrorTypeTypeInvalid), message}}}
+		return &Error{
+			Status: http.StatusBadRequest, Kind: "malformed", Detail: name + ": " + message,
+			Fields: []FieldError{{name, string(field.ErrorTypeTypeInvalid), message}},
+		}
 	case errors.As(err, &syntax):
 		return badRequest(fmt.Sprintf("malformed JSON at byte %d: %s", syntax.Offset, syntax.Error()))
 	case errors.Is(err, io.ErrUnexpectedEOF):

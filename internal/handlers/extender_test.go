@@ -29,8 +29,10 @@ func filterBody(pod string, names ...string) string {
 // TestTypesAreUpstreams keeps the described bodies from drifting from extender/v1's.
 func TestTypesAreUpstreams(t *testing.T) {
 	for _, c := range []struct{ own, upstream any }{
-		{ExtenderArgs{}, extender.ExtenderArgs{}}, {ExtenderFilterResult{}, extender.ExtenderFilterResult{}},
-		{HostPriority{}, extender.HostPriority{}}, {ExtenderBindingArgs{}, extender.ExtenderBindingArgs{}},
+		{ExtenderArgs{}, extender.ExtenderArgs{}},
+		{ExtenderFilterResult{}, extender.ExtenderFilterResult{}},
+		{HostPriority{}, extender.HostPriority{}},
+		{ExtenderBindingArgs{}, extender.ExtenderBindingArgs{}},
 		{ExtenderBindingResult{}, extender.ExtenderBindingResult{}},
 	} {
 		own, up := reflect.TypeOf(c.own), reflect.TypeOf(c.upstream)

@@ -149,8 +149,12 @@ func (l *Limits) CheckMemory(budget int64) error {
 		bytes Bytes
 		at    int
 	}{
-		{l.FilterMaxBytes, l.FilterInFlight}, {l.NodesMaxBytes, l.NodesInFlight}, {l.BindMaxBytes, l.BindInFlight},
-		{l.MaxObjectBytes, l.SnapshotTotal}, {l.DecisionMaxBytes, l.DecisionInFlight}, {l.DecisionMaxBytes, l.ReplayInFlight},
+		{l.FilterMaxBytes, l.FilterInFlight},
+		{l.NodesMaxBytes, l.NodesInFlight},
+		{l.BindMaxBytes, l.BindInFlight},
+		{l.MaxObjectBytes, l.SnapshotTotal},
+		{l.DecisionMaxBytes, l.DecisionInFlight},
+		{l.DecisionMaxBytes, l.ReplayInFlight},
 	} {
 		need += 4 * int64(n.bytes) * int64(n.at)
 	}

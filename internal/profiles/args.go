@@ -12,8 +12,8 @@ import (
 
 // args reads pluginConfig over the default arguments; fit says that it has an
 // entry for NodeResourcesFit. Arguments are checked whether or not their plugin
-// is on, for upstream checks most of them so
-// (validation/validation.go validatePluginConfig).
+// is on, as upstream does with all but NodeResourcesFit's, which it checks only
+// when it makes the plugin (validation/validation.go validatePluginConfig).
 func (r *reader) args(path *field.Path, list []configv1.PluginConfig) (out rules.Args, fit bool) {
 	out = rules.DefaultArgs()
 	seen := map[string]bool{}

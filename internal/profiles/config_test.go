@@ -55,7 +55,7 @@ func weigh(list []rules.Enabled, name string, weight int64) []rules.Enabled {
 	for _, e := range list {
 		if e.Name != name {
 			out = append(out, e)
-		} else if weight > 0 {
+		} else if weight != 0 {
 			out = append(out, rules.Enabled{Name: name, Weight: weight})
 		}
 	}
@@ -169,10 +169,12 @@ func TestPlugins(t *testing.T) {
 		{"no gates", "plugins: {preEnqueue: {disabled: [{name: SchedulingGates}]}}", func(s *rules.Spec) {
 			s.PreEnqueue = without(s.PreEnqueue, "SchedulingGates")
 		}},
-		{"points that are not berth's", "plugins: {queueSort: {enabled: [{name: PrioritySort}]}, bind: {enabled: [{name: DefaultBinder}]}, reserve: {disabled: [{name: VolumeBinding}]}, permit: {enabled: [{name: GangScheduling}]}}",
-			func(*rules.Spec) {}},
-		{"negative weights count, as upstream", "plugins: {score: {enabled: [{name: ImageLocality, weight: -1}]}}", func(s *rules.Spec) {
-			s.Score = front(s.Score, "ImageLocality", -1)
+		{
+			"points that are not berth's", "plugins: {queueSort: {enabled: [{name: PrioritySort}]}, bind: {enabled: [{name: DefaultBinder}]}, reserve: {disabled: [{name: VolumeBinding}]}, permit: {enabled: [{name: GangScheduling}]}}",
+			func(*rules.Spec) {},
+		},
+		{"a negative weight that others outweigh counts, as upstream", "plugins: {multiPoint: {enabled: [{name: ImageLocality, weight: -1}]}}", func(s *rules.Spec) {
+			s.Score = weigh(s.Score, "ImageLocality", -1)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -222,8 +224,10 @@ func TestArguments(t *testing.T) {
 		}},
 		{"InterPodAffinity", "{ignorePreferredTermsOfExistingPods: true}", func(a *rules.Args) { a.InterPodAffinity.IgnorePreferredTermsOfExistingPods = true }},
 		{"DefaultPreemption", "{minCandidateNodesAbsolute: 5}", func(a *rules.Args) { a.DefaultPreemption.MinCandidateNodesAbsolute = 5 }},
-		{"NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a]}]}]}}}",
-			func(a *rules.Args) { a.NodeAffinity.AddedAffinity = affinity }},
+		{
+			"NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a]}]}]}}}",
+			func(a *rules.Args) { a.NodeAffinity.AddedAffinity = affinity },
+		},
 		{"VolumeBinding", "{bindTimeoutSeconds: 30, shape: [{utilization: 0, score: 0}]}", func(*rules.Args) {}},
 		{"DynamicResources", "{filterTimeout: 20s, bindingTimeout: 60s}", func(*rules.Args) {}},
 	} {

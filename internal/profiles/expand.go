@@ -1,11 +1,13 @@
 package profiles
 
 import (
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
+	"berth/internal/engine"
 	"berth/internal/engine/rules"
 )
 
@@ -44,6 +46,9 @@ func (r *reader) plugins(path *field.Path, custom *configv1.Plugins) active {
 				r.refuse(field.Duplicate(e.path, e.name))
 			}
 			out.named[e.name] = true
+		}
+		if p.is&(score|placementScore) != 0 {
+			r.checkWeights(at, p.is, own, multi)
 		}
 		out.at[p.is] = r.expand(p.is, p.name, own, r.disabled(at, *set), multi)
 	}
@@ -151,6 +156,29 @@ func (r *reader) expand(is point, name string, own []entry, off map[string]bool,
 		}
 	}
 	return append(append(out, common...), rest...)
+}
+
+// checkWeights refuses weights whose sum could overflow. The arithmetic is
+// upstream's, wrapping included: a negative weight is refused there unless the
+// sum before it outweighs it or nothing comes after it, and a file that
+// kube-scheduler starts with should be read here
+// (framework/runtime/framework.go getValidScoreWeights).
+func (r *reader) checkWeights(path *field.Path, is point, own, multi []entry) {
+	var total int64
+	seen := map[string]bool{}
+	for _, list := range [][]entry{own, multi} {
+		for _, e := range list {
+			if e.at&is == 0 || seen[e.name] {
+				continue
+			}
+			seen[e.name] = true
+			if e.weight*engine.MaxScore > math.MaxInt64-total {
+				r.refuse(field.Invalid(path, total/engine.MaxScore, "the weights add up to a negative number or to one too large at "+e.name))
+				return
+			}
+			total += e.weight * engine.MaxScore
+		}
+	}
 }
 
 // checkActive refuses what kube-scheduler would not start with or would fail

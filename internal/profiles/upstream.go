@@ -79,8 +79,10 @@ var upstream = []known{
 	{name: "VolumeZone", at: preFilter | filter},
 	{name: "PodTopologySpread", at: preFilter | filter | preScore | score, needs: bothNeed},
 	{name: "InterPodAffinity", at: preFilter | filter | preScore | score, needs: bothNeed},
-	{name: "DynamicResources", at: preEnqueue | preFilter | filter | postFilter | score | reserve | preBind,
-		needs: map[point]point{filter: preFilter, score: preFilter}},
+	{
+		name: "DynamicResources", at: preEnqueue | preFilter | filter | postFilter | score | reserve | preBind,
+		needs: map[point]point{filter: preFilter, score: preFilter},
+	},
 	{name: "DefaultPreemption", at: preEnqueue | postFilter},
 	{name: "NodeResourcesBalancedAllocation", at: preScore | score},
 	{name: "ImageLocality", at: score},

@@ -10,11 +10,6 @@ func Expr(key string, op corev1.NodeSelectorOperator, values ...string) corev1.N
 	return corev1.NodeSelectorRequirement{Key: key, Operator: op, Values: values}
 }
 
-// NodeTerm is a node selector term of expressions.
-func NodeTerm(exprs ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
-	return corev1.NodeSelectorTerm{MatchExpressions: exprs}
-}
-
 // FieldTerm is a node selector term of fields.
 func FieldTerm(fields ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchFields: fields}

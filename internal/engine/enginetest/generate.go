@@ -124,8 +124,12 @@ func (g *generator) node(name string) *corev1.Node {
 		name    string
 		amounts []string
 	}{
-		{"example.com/gpu", []string{"0", "1", "4"}}, {"hugepages-2Mi", []string{"0", "4Mi", "64Mi"}},
-		{"example.com/nic", []string{"2", "3"}}, {"cpu", []string{"0"}}, {"memory", []string{"0"}}, {"pods", []string{"0", "1"}},
+		{"example.com/gpu", []string{"0", "1", "4"}},
+		{"hugepages-2Mi", []string{"0", "4Mi", "64Mi"}},
+		{"example.com/nic", []string{"2", "3"}},
+		{"cpu", []string{"0"}},
+		{"memory", []string{"0"}},
+		{"pods", []string{"0", "1"}},
 	} {
 		every := 2
 		if len(o.name) < 8 {

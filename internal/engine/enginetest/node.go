@@ -32,11 +32,6 @@ func NodeLabels(kv ...string) NodeOption {
 	}
 }
 
-// WithoutLabel takes a label off.
-func WithoutLabel(key string) NodeOption {
-	return func(n *corev1.Node) { delete(n.Labels, key) }
-}
-
 // Zone adds the zone label.
 func Zone(z string) NodeOption { return NodeLabels(corev1.LabelTopologyZone, z) }
 

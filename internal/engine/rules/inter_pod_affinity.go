@@ -84,6 +84,7 @@ type affinityCounts struct {
 	away     []*domainCounts // per required anti-affinity term: pods that match it
 	existing map[string]*domainCounts
 	terms    []*engine.Term // existing pods' anti-affinity terms that select the pod
+	nearby   engine.Bits    // what nearRows found
 }
 
 // PreFilter counts, per topology domain, the pods that the pod's required terms
@@ -207,6 +208,9 @@ func (a *InterPodAffinity) Filter(q *engine.Query, state any, in engine.Bits, re
 // domain there is a pod that matches all terms. The first pod of a group that
 // has affinity to itself may go wherever the keys are.
 func (s *affinityCounts) nearRows(q *engine.Query) engine.Bits {
+	if s.nearby != nil {
+		return s.nearby
+	}
 	out := q.Bits()
 	copy(out, q.Nodes.Alive())
 	alone := !s.anyNear && s.first
@@ -223,6 +227,7 @@ func (s *affinityCounts) nearRows(q *engine.Query) engine.Bits {
 		}
 		out.And(ok)
 	}
+	s.nearby = out
 	return out
 }
 

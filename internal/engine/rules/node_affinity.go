@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math/bits"
 	"sort"
 	"strings"
 
@@ -201,7 +202,7 @@ func (a NodeAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.S
 		out.Skip()
 		return nil
 	}
-	feasible.Each(func(row int) { out.Raw[row] = 0 })
+	clear(out.Raw)
 	for _, list := range [][]corev1.PreferredSchedulingTerm{added, own} {
 		for i := range list {
 			t := &list[i]
@@ -213,11 +214,12 @@ func (a NodeAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.S
 				_, err := nodeaffinity.NewPreferredSchedulingTerms(own)
 				return fmt.Errorf("preferred term %d: %w", i, err)
 			}
-			feasible.Each(func(row int) {
-				if rows.Has(row) {
-					out.Raw[row] += int64(t.Weight)
+			weight := int64(t.Weight)
+			for i, word := range rows {
+				for word &= feasible[i]; word != 0; word &= word - 1 {
+					out.Raw[i<<6+bits.TrailingZeros64(word)] += weight
 				}
-			})
+			}
 		}
 	}
 	engine.NormalizeByMax(feasible, out, false)

@@ -88,12 +88,14 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 				counting = keyed
 			}
 			n.eligible = make([]bool, len(c.column.Values))
-			counting.Each(func(row int) {
-				if v := c.column.Value[row]; !n.eligible[v] {
-					n.eligible[v] = true
-					n.domains++
+			for i, word := range counting {
+				for ; word != 0 && n.domains < len(n.eligible); word &= word - 1 {
+					if v := c.column.Value[i<<6+bits.TrailingZeros64(word)]; !n.eligible[v] {
+						n.eligible[v] = true
+						n.domains++
+					}
 				}
-			})
+			}
 		}
 		met := 0 // domains with a matching pod
 		c.eachMatching(q, func(row, k int32) {

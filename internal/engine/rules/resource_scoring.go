@@ -104,12 +104,9 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 	for _, r := range resources {
 		name := corev1.ResourceName(r.Name)
 		a := asked{weight: r.Weight, read: resourceReader{nonZero: nonZero}}
-		quantity := list[name]
-		a.want = quantity.Value()
+		a.want = list.Of(q.State.Tables(), name)
 		switch name {
-		case corev1.ResourceCPU:
-			a.want, a.read.kind = quantity.MilliValue(), name
-		case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 			a.read.kind = name
 		default:
 			id, known := q.State.ScalarID(r.Name)

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"math/bits"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
@@ -73,8 +75,27 @@ func (TaintToleration) Score(q *engine.Query, feasible engine.Bits, out *engine.
 		out.Uniform(0, engine.MaxScore)
 		return nil
 	}
+	// Normalised per list of taints, over the lists that feasible nodes have.
+	var most int64
+	for i, n := range count {
+		if n > most && q.Nodes.HasTaintSet(i, feasible) {
+			most = n
+		}
+	}
+	norm := make([]int64, len(count))
+	for i, n := range count {
+		norm[i] = engine.MaxScore
+		if most > 0 && n <= most {
+			norm[i] -= engine.MaxScore * n / most
+		}
+	}
 	of := q.Nodes.TaintSetOf()
-	feasible.Each(func(row int) { out.Raw[row] = count[of[row]] })
-	engine.NormalizeByMax(feasible, out, true)
+	for i, word := range feasible {
+		for ; word != 0; word &= word - 1 {
+			row := i<<6 + bits.TrailingZeros64(word)
+			set := of[row]
+			out.Raw[row], out.Norm[row] = count[set], norm[set]
+		}
+	}
 	return nil
 }

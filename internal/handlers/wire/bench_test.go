@@ -51,7 +51,7 @@ func benchNode(name string, i int) v1.Node {
 		for j := range 20 {
 			fields += fmt.Sprintf(`,"f:topology.example.com/key-%d":{}`, j)
 		}
-		n.ManagedFields = append(n.ManagedFields, metav1.ManagedFieldsEntry{Manager: "kubelet", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields + `}}}`)}})
+		n.ManagedFields = append(n.ManagedFields, metav1.ManagedFieldsEntry{Manager: "kubelet", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields + `}}}`)})
 	}
 	n.Status.Capacity = v1.ResourceList{"cpu": resource.MustParse("16"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("110")}
 	n.Status.Allocatable = n.Status.Capacity

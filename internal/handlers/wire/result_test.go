@@ -209,8 +209,10 @@ func TestEmptyAnswers(t *testing.T) {
 
 func TestPreemptionResult(t *testing.T) {
 	nodes := []MetaVictims{
-		{Node: "b", UIDs: []string{"2", "1"}, NumPDBViolations: 3}, {Node: "a", UIDs: []string{"x"}},
-		{Node: "c", Null: true}, {Node: "a", UIDs: []string{"y\"", ""}, NumPDBViolations: -1},
+		{Node: "b", UIDs: []string{"2", "1"}, NumPDBViolations: 3},
+		{Node: "a", UIDs: []string{"x"}},
+		{Node: "c", Null: true},
+		{Node: "a", UIDs: []string{"y\"", ""}, NumPDBViolations: -1},
 	}
 	want := extender.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extender.MetaVictims{}}
 	for _, n := range nodes {

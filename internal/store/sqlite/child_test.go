@@ -114,8 +114,11 @@ func sampleDecision(cluster, id string, created time.Time) *store.Decision {
 			{Plugin: "TaintToleration", Code: "UnschedulableAndUnresolvable", Reason: "node(s) had untolerated taint {dedicated: gpu}", Nodes: 176},
 		},
 		Scores: []store.Score{
-			{Rank: 1, Node: "node-0" + id[len(id)-1:], Total: 612}, {Rank: 2, Node: "node-11", Total: 611},
-			{Rank: 3, Node: "node-12", Total: 611}, {Rank: 4, Node: "node-13", Total: 598}, {Rank: 5, Node: "node-14", Total: 590},
+			{Rank: 1, Node: "node-0" + id[len(id)-1:], Total: 612},
+			{Rank: 2, Node: "node-11", Total: 611},
+			{Rank: 3, Node: "node-12", Total: 611},
+			{Rank: 4, Node: "node-13", Total: 598},
+			{Rank: 5, Node: "node-14", Total: 590},
 		},
 	}
 }

@@ -49,18 +49,26 @@ func TestViews(t *testing.T) {
 		query string
 		want  []string
 	}{
-		{`SELECT time, namespace, pod, outcome, node, snapshot, duration_ms FROM decision_log ORDER BY created_at LIMIT 1`,
-			[]string{"2026-01-02T03:04:05.000006Z|shop|cart|Scheduled|n1|prod@0|1.5"}},
-		{`SELECT plugin, reason, count(*), sum(nodes) FROM decision_failures WHERE cluster = 'prod' GROUP BY plugin, reason ORDER BY sum(nodes) DESC LIMIT 10`,
-			[]string{"NodeResourcesFit|Insufficient cpu|2|8", "TaintToleration|untolerated|3|4"}},
-		{`SELECT time, pod, plugin, reason FROM decision_rejected_nodes WHERE cluster = 'prod' AND node = 'n5' ORDER BY created_at DESC LIMIT 2`,
-			[]string{"2026-01-02T04:05:05.000006Z|till|TaintToleration|untolerated", "2026-01-02T04:04:05.000006Z|till|TaintToleration|untolerated"}},
+		{
+			`SELECT time, namespace, pod, outcome, node, snapshot, duration_ms FROM decision_log ORDER BY created_at LIMIT 1`,
+			[]string{"2026-01-02T03:04:05.000006Z|shop|cart|Scheduled|n1|prod@0|1.5"},
+		},
+		{
+			`SELECT plugin, reason, count(*), sum(nodes) FROM decision_failures WHERE cluster = 'prod' GROUP BY plugin, reason ORDER BY sum(nodes) DESC LIMIT 10`,
+			[]string{"NodeResourcesFit|Insufficient cpu|2|8", "TaintToleration|untolerated|3|4"},
+		},
+		{
+			`SELECT time, pod, plugin, reason FROM decision_rejected_nodes WHERE cluster = 'prod' AND node = 'n5' ORDER BY created_at DESC LIMIT 2`,
+			[]string{"2026-01-02T04:05:05.000006Z|till|TaintToleration|untolerated", "2026-01-02T04:04:05.000006Z|till|TaintToleration|untolerated"},
+		},
 		{`SELECT pod, rank, node, total, chosen FROM decision_scores ORDER BY rank`, []string{"cart|1|n1|612|1", "cart|2|n2|600|0"}},
 		{`SELECT node, plugin, raw, normalized, weight, weighted FROM decision_plugin_scores`, []string{"n1|NodeAffinity|3|100|2|200"}},
 		{`SELECT pod, first, second, margin FROM decision_margins`, []string{"cart|n1|n2|12"}},
 		{`SELECT pod, victim_namespace, victim, victim_priority, node FROM decision_victims`, []string{"till|batch|job|-1|n3"}},
-		{`SELECT hour, plugin, pods, decisions, nodes FROM pending_reasons ORDER BY nodes DESC`,
-			[]string{"2026-01-02T04:00:00Z|NodeResourcesFit|1|2|8", "2026-01-02T04:00:00Z|TaintToleration|1|2|2"}},
+		{
+			`SELECT hour, plugin, pods, decisions, nodes FROM pending_reasons ORDER BY nodes DESC`,
+			[]string{"2026-01-02T04:00:00Z|NodeResourcesFit|1|2|8", "2026-01-02T04:00:00Z|TaintToleration|1|2|2"},
+		},
 		{`SELECT snapshot, cause, change_bytes, checkpoint_bytes FROM revision_log`, []string{"prod@1|upload|3|5"}},
 	}
 	for _, tt := range tests {

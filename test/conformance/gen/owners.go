@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +15,7 @@ func (m *maker) makeOwners() {
 		return
 	}
 	for i := range m.between(0, 2) {
-		s := &v1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: m.meta(pick(m, "default", "default", "team"), "svc"+apps[i], nil)}
+		s := &v1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: m.meta(pick(m, "default", "default", "team"), fmt.Sprintf("svc%d", i), nil)}
 		s.Spec.Selector = map[string]string{"app": pick(m, apps...)}
 		if m.chance(15) {
 			s.Spec.Selector = nil

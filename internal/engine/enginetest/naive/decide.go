@@ -73,11 +73,9 @@ func (y *cycle) run(d *engine.Decision) error {
 	}
 	filters := y.filters()
 	failed := map[string]status{}
-	narrowed := map[string]bool{}
+	var narrowed map[string]bool // nil: to all nodes
 	if contains(y.spec.PreFilter, "NodeAffinity") {
 		narrowed = namedNodes(y.pod)
-	} else {
-		narrowed = nil
 	}
 	blamed := []string{"NodeAffinity"}
 	if nn := y.candidate(y.pod.Status.NominatedNodeName); nn != nil {

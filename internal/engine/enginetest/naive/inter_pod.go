@@ -31,10 +31,12 @@ func (y *cycle) selects(t *corev1.PodAffinityTerm, owner, p *corev1.Pod) bool {
 		return true
 	}
 	set, known := y.namespaces[p.Namespace]
-	if owner == y.pod && !known {
-		return false // the pod's own terms are resolved over namespaces that exist
+	if owner != y.pod {
+		return nsSel.Matches(set)
 	}
-	return nsSel.Matches(set)
+	// The pod's own terms are resolved over namespaces that exist; besides, the
+	// selector is asked about no labels at all, which DoesNotExist likes.
+	return known && nsSel.Matches(set) || nsSel.Matches(labels.Set{})
 }
 
 func requiredNear(p *corev1.Pod) []corev1.PodAffinityTerm {

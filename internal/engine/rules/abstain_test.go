@@ -1,0 +1,46 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	et "berth/internal/engine/enginetest"
+)
+
+func TestAbstainingPluginsSayWhatTheyLeaveOut(t *testing.T) {
+	volume := func(v corev1.VolumeSource) *corev1.Pod {
+		p := et.Pod("p")
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: v}}
+		return p
+	}
+	claims := et.Pod("p")
+	claims.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		want []string
+	}{
+		{"nothing to judge, nothing said", et.Pod("p"), nil},
+		{"an emptyDir concerns nobody", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), nil},
+		{"a claim concerns all volume plugins", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), []string{"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}},
+		{"an inline CSI volume counts towards limits", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}), []string{"NodeVolumeLimits"}},
+		{"an inline disk may conflict", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{}}), []string{"VolumeRestrictions"}},
+		{"resource claims are devices", claims, []string{"DynamicResources"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := decide(t, ruleCase{objects: list(et.Node("n")), pod: tc.pod})
+			var got []string
+			for _, n := range d.NotEvaluated {
+				got = append(got, n.Plugin)
+				if n.Reason == "" {
+					t.Errorf("%s gives no reason", n.Plugin)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("not evaluated (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
