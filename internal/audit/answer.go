@@ -20,6 +20,9 @@ type Answer struct {
 	Verb      string    `json:"verb"`
 	Pod       PodRef    `json:"pod"`
 	engine.Decision
+	// Suggestions are single changes that would let the pod fit, cheapest first;
+	// they are worked out when asked for and not part of the record.
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
 	// BoundSnapshot is the revision that a bind made.
 	BoundSnapshot  string `json:"boundSnapshot,omitempty"`
 	ProfileDigest  string `json:"profileDigest"`

@@ -182,12 +182,16 @@ func digestOf(b []byte) string {
 
 // answer writes a result out under the stamps of its record.
 func (c *matter) answer(r *engine.Result, level engine.Explain) Answer {
-	return Answer{
+	ans := Answer{
 		Cluster: c.view.Cluster, Snapshot: c.view.ID(), Profile: c.profile.Name,
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: c.q.Now, Verb: c.q.Verb,
 		Pod: PodRef{c.pod.Namespace, c.pod.Name, string(c.pod.UID)}, Decision: *r.Decision(level),
 		ProfileDigest: c.profile.Digest, SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
 	}
+	if c.q.Suggest {
+		ans.Suggestions = c.suggest(r)
+	}
+	return ans
 }
 
 func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }

@@ -42,7 +42,9 @@ type Question struct {
 	// Scheduled outcome in the same write, ScoreAlways scores a single feasible
 	// node too.
 	NoPreemption, DryRun, Bind, ScoreAlways bool
-	Now                                     time.Time // zero: the log's clock
+	// Suggest asks for changes that would let a pod fit that fits nowhere.
+	Suggest bool
+	Now     time.Time // zero: the log's clock
 }
 
 // normal fills in defaults and refuses contradictions.

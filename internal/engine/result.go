@@ -76,6 +76,9 @@ func (r *Result) Total(row int) int64 {
 // Top is the best total.
 func (r *Result) Top() int64 { return r.top }
 
+// Candidate says whether a row was considered at all.
+func (r *Result) Candidate(row int) bool { return r.q.Candidates.Has(row) }
+
 // Considered is the number of nodes that the decision was about.
 func (r *Result) Considered() int { return r.q.Candidates.Count() }
 

@@ -33,7 +33,7 @@ type DecisionRequest struct {
 	Explain string `json:"explain,omitempty" enums:"full,failures,none" default:"failures"`
 	// Preempt false tries no preemption. This version tries none anyway.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
-	// Suggest asks for the smallest changes that would make the pod fit; not supported in this version.
+	// Suggest asks for single changes that would make a pod fit that fits nowhere, each tried.
 	Suggest bool `json:"suggest,omitempty"`
 	// DryRun computes without recording; the answer has no id.
 	DryRun bool `json:"dryRun,omitempty"`
@@ -140,9 +140,6 @@ func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
 	default:
 		return q, badField(http.StatusBadRequest, "explain", "want full, failures or none")
 	}
-	if req.Suggest {
-		return q, badField(http.StatusUnprocessableEntity, "suggest", "suggestions are not supported in this version")
-	}
 	if req.Bind && req.DryRun {
 		return q, badField(http.StatusBadRequest, "bind", "a dry run cannot bind")
 	}
@@ -150,7 +147,7 @@ func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
 		return q, err
 	}
 	q.Verb, q.NodeNames, q.Profile = "decide", req.NodeNames, req.Profile
-	q.NoPreemption, q.DryRun, q.Bind = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind
+	q.NoPreemption, q.DryRun, q.Bind, q.Suggest = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind, req.Suggest
 	return q, nil
 }
 
