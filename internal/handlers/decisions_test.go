@@ -169,7 +169,6 @@ func TestBadInput(t *testing.T) {
 		{"both", "POST", "/v1/decisions", `{"pod":` + good + `,"podRef":{"name":"x"}}`, 400, "pod"},
 		{"podRef without name", "POST", "/v1/decisions", `{"podRef":{}}`, 400, "podRef.name"},
 		{"explain", "POST", "/v1/decisions", `{"pod":` + good + `,"explain":"all"}`, 400, "explain"},
-		{"suggest", "POST", "/v1/decisions", `{"pod":` + good + `,"suggest":true}`, 422, "suggest"},
 		{"bind a dry run", "POST", "/v1/decisions", `{"pod":` + good + `,"bind":true,"dryRun":true}`, 400, "bind"},
 		{"snapshot without revision", "POST", "/v1/decisions", `{"snapshot":"default","pod":` + good + `}`, 400, "snapshot"},
 		{"unknown snapshot", "POST", "/v1/decisions", `{"snapshot":"default@77","pod":` + good + `}`, 404, "~default@77"},
@@ -298,4 +297,21 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%d bound, %+v", bound, c)
 	}
 	t.Logf("%d of %d bound at the first try", bound, len(ids))
+}
+
+func TestSuggestionsAreTried(t *testing.T) {
+	h := start(t, nil)
+	h.upload("default", small())
+	var d struct {
+		Outcome     string
+		Suggestions []struct {
+			Kind, Change, Target string
+			Fits                 int
+			Nodes                []string
+		}
+	}
+	h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", `,"nodeSelector":{"disk":"ssd"}`)+`,"suggest":true}`)
+	if d.Outcome != "Unschedulable" || len(d.Suggestions) == 0 || d.Suggestions[0].Change != "drop disk=ssd from nodeSelector" || d.Suggestions[0].Fits == 0 {
+		t.Fatalf("%+v", d)
+	}
 }

@@ -35,7 +35,7 @@ type Limits struct {
 
 	SnapshotMaxBytes    Bytes         `name:"snapshot-max-bytes" default:"1GiB" help:"Body of a snapshot as sent."`
 	SnapshotMaxInflated Bytes         `name:"snapshot-max-inflated" default:"4GiB" help:"Body of a snapshot once decompressed."`
-	SnapshotMaxRatio    int           `name:"snapshot-max-ratio" default:"100" help:"Decompressed to compressed size of a snapshot, judged from 1 MiB on."`
+	SnapshotMaxRatio    int           `name:"snapshot-max-ratio" default:"1000" help:"Decompressed to compressed size of a snapshot, judged from 1 MiB on."`
 	SnapshotInFlight    int           `name:"snapshot-in-flight" default:"1" help:"Uploads at once, per cluster."`
 	SnapshotTotal       int           `name:"snapshot-total" default:"2" help:"Uploads at once, over all clusters."`
 	SnapshotQueue       int           `name:"snapshot-queue" default:"4" help:"Uploads that wait for their turn, over all clusters."`
