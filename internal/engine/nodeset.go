@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"crypto/sha256"
-	"hash/fnv"
 	"slices"
 	"sort"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -106,95 +103,6 @@ func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
 
 // TaintSetOf is the column of indexes into TaintSets.
 func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
-
-// maxTaintRows is up to how many distinct lists of taints each keeps its rows;
-// beyond, looking every node's list up costs less.
-const maxTaintRows = 64
-
-// TaintedRows gives the rows whose list of taints bad says yes to; it is
-// asked once per distinct list; out makes the set where there is one to fill.
-func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) bool) (rows Bits, any bool) {
-	yes := make([]bool, len(s.taints))
-	for i, taints := range s.taints {
-		yes[i] = bad(taints)
-		any = any || yes[i]
-	}
-	if !any {
-		return nil, false
-	}
-	rows = out()
-	if len(s.taints) <= maxTaintRows {
-		for i, y := range yes {
-			if y {
-				rows.Or(s.tainted[i])
-			}
-		}
-		return rows, true
-	}
-	for _, r := range s.order {
-		if yes[s.taintSet[r]] {
-			rows.Set(int(r))
-		}
-	}
-	return rows, true
-}
-
-// HasTaintSet says whether a row of in has one of the TaintSets.
-func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
-	if set < maxTaintRows {
-		for i, word := range s.tainted[set] {
-			if word&in[i] != 0 {
-				return true
-			}
-		}
-		return false
-	}
-	for i, of := range s.taintSet {
-		if int(of) == set && in.Has(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// nodeSpec is a node before it gets a row.
-type nodeSpec struct {
-	node     *Node
-	capacity Capacity
-	scalars  []Scalar
-}
-
-func compileNode(t *Tables, in *corev1.Node) nodeSpec {
-	n := &Node{
-		Name: in.Name, Labels: in.Labels, Taints: in.Spec.Taints,
-		Unschedulable: in.Spec.Unschedulable, Features: in.Status.DeclaredFeatures,
-	}
-	h := fnv.New64a()
-	h.Write([]byte(in.Name))
-	n.hash = h.Sum64()
-	for _, im := range in.Status.Images {
-		n.Images = append(n.Images, Image{Names: im.Names, Bytes: im.SizeBytes})
-	}
-	out := nodeSpec{node: n}
-	for name, q := range in.Status.Allocatable {
-		switch name {
-		case corev1.ResourceCPU:
-			out.capacity.CPU = q.MilliValue()
-		case corev1.ResourceMemory:
-			out.capacity.Memory = q.Value()
-		case corev1.ResourceEphemeralStorage:
-			out.capacity.Ephemeral = q.Value()
-		case corev1.ResourcePods:
-			out.capacity.Pods = q.Value()
-		default:
-			if IsScalar(name) {
-				out.scalars = append(out.scalars, Scalar{t.scalar(string(name)), q.Value()})
-			}
-		}
-	}
-	slices.SortFunc(out.scalars, func(a, b Scalar) int { return cmp.Compare(a.ID, b.ID) })
-	return out
-}
 
 func emptyNodeSet() *NodeSet {
 	s := &NodeSet{}
@@ -337,14 +245,6 @@ func (s *NodeSet) seal(_ *Tables) {
 	s.memo = &nodeMemo{columns: map[string]*Column{}, terms: map[string]Bits{}}
 }
 
-func taintKey(taints []corev1.Taint) string {
-	var b []byte
-	for _, t := range taints {
-		b = append(append(append(append(append(append(b, t.Key...), 0), t.Value...), 0), t.Effect...), 0)
-	}
-	return string(b)
-}
-
 // Image gives the nodes that hold an image of this (normalised) name, how many
 // they are and its size; nil without any.
 func (s *NodeSet) Image(name string) (rows Bits, count int, bytes int64) {
@@ -352,79 +252,4 @@ func (s *NodeSet) Image(name string) (rows Bits, count int, bytes int64) {
 		return h.rows, h.count, h.bytes
 	}
 	return nil, 0, 0
-}
-
-// nodeMemo holds what was derived from the nodes on demand. It is bounded and
-// semantically invisible.
-type nodeMemo struct {
-	mu      sync.RWMutex
-	columns map[string]*Column
-	terms   map[string]Bits
-}
-
-const (
-	maxMemoTerms   = 4096
-	maxMemoColumns = 1024
-)
-
-// Column is one label key over all nodes. Whole says that every node bears it.
-type Column struct {
-	Key    string
-	Value  []int32  // by row: index into Values, -1 without the label
-	Values []string // distinct values in order of first row by name
-	Rows   [][]int32
-	Whole  bool
-	index  map[string]int32
-}
-
-// Lookup gives the index of a value; -1 where no node has it.
-func (c *Column) Lookup(value string) int32 {
-	if i, ok := c.index[value]; ok {
-		return i
-	}
-	return -1
-}
-
-// Column gives a label key's column, made at first use.
-func (s *NodeSet) Column(key string) *Column {
-	s.memo.mu.RLock()
-	c := s.memo.columns[key]
-	s.memo.mu.RUnlock()
-	if c != nil {
-		return c
-	}
-	c = &Column{Key: key, Value: make([]int32, len(s.rows)), index: map[string]int32{}}
-	for i := range c.Value {
-		c.Value[i] = -1
-	}
-	for _, r := range s.order {
-		v, ok := s.rows[r].Labels[key]
-		if !ok {
-			continue
-		}
-		id, known := c.index[v]
-		if !known {
-			id = int32(len(c.Values))
-			c.index[v] = id
-			c.Values = append(c.Values, v)
-			c.Rows = append(c.Rows, nil)
-		}
-		c.Value[r] = id
-		c.Rows[id] = append(c.Rows[id], r)
-	}
-	n := 0
-	for _, rows := range c.Rows {
-		n += len(rows)
-	}
-	c.Whole = n == s.n
-	s.memo.mu.Lock()
-	defer s.memo.mu.Unlock()
-	if have := s.memo.columns[key]; have != nil {
-		return have
-	}
-	if len(s.memo.columns) >= maxMemoColumns {
-		clear(s.memo.columns)
-	}
-	s.memo.columns[key] = c
-	return c
 }

@@ -82,22 +82,31 @@ func (t *Tables) Size() int {
 	return len(t.shapes)
 }
 
-func (t *Tables) scalar(name string) int32 {
+// interned gives the id of a key, made by add at the key's first use. Most keys
+// are known, so the first look is under the readers' lock; add runs under the
+// writer's.
+func interned[K comparable](t *Tables, ids map[K]int32, key K, add func() int32) int32 {
 	t.mu.RLock()
-	id, ok := t.scalars[name]
+	id, ok := ids[key]
 	t.mu.RUnlock()
 	if ok {
 		return id
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if id, ok := t.scalars[name]; ok {
+	if id, ok := ids[key]; ok {
 		return id
 	}
-	id = int32(len(t.scalarIDs))
-	t.scalars[name] = id
-	t.scalarIDs = append(t.scalarIDs, name)
+	id = add()
+	ids[key] = id
 	return id
+}
+
+func (t *Tables) scalar(name string) int32 {
+	return interned(t, t.scalars, name, func() int32 {
+		t.scalarIDs = append(t.scalarIDs, name)
+		return int32(len(t.scalarIDs) - 1)
+	})
 }
 
 func (t *Tables) scalarName(id int32) string {
@@ -134,28 +143,18 @@ func shapeKey(ns string, set map[string]string, terminating bool) string {
 }
 
 func (t *Tables) shape(ns string, set map[string]string, terminating bool) *Shape {
-	key := shapeKey(ns, set, terminating)
+	id := interned(t, t.shapeIDs, shapeKey(ns, set, terminating), func() int32 {
+		s := &Shape{ID: int32(len(t.shapes)), Namespace: ns, Labels: set, Terminating: terminating}
+		t.shapes = append(t.shapes, s)
+		for k, v := range set {
+			t.shapesByPair[pair{k, v}] = append(t.shapesByPair[pair{k, v}], s.ID)
+		}
+		t.shapesByNS[ns] = append(t.shapesByNS[ns], s.ID)
+		return s.ID
+	})
 	t.mu.RLock()
-	id, ok := t.shapeIDs[key]
-	if ok {
-		s := t.shapes[id]
-		t.mu.RUnlock()
-		return s
-	}
-	t.mu.RUnlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if id, ok := t.shapeIDs[key]; ok {
-		return t.shapes[id]
-	}
-	s := &Shape{ID: int32(len(t.shapes)), Namespace: ns, Labels: set, Terminating: terminating}
-	t.shapes = append(t.shapes, s)
-	t.shapeIDs[key] = s.ID
-	for k, v := range set {
-		t.shapesByPair[pair{k, v}] = append(t.shapesByPair[pair{k, v}], s.ID)
-	}
-	t.shapesByNS[ns] = append(t.shapesByNS[ns], s.ID)
-	return s
+	defer t.mu.RUnlock()
+	return t.shapes[id]
 }
 
 // matchShapes appends the shapes that inNamespace admits and sel matches. A
@@ -215,23 +214,12 @@ func equality(reqs labels.Requirements) (key string, values []string, ok bool) {
 }
 
 func (t *Tables) port(p Port) int32 {
-	t.mu.RLock()
-	id, ok := t.portIDs[p]
-	t.mu.RUnlock()
-	if ok {
+	return interned(t, t.portIDs, p, func() int32 {
+		id, no := int32(len(t.ports)), portNo{p.Protocol, p.Number}
+		t.ports = append(t.ports, p)
+		t.portsByNo[no] = append(t.portsByNo[no], id)
 		return id
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if id, ok := t.portIDs[p]; ok {
-		return id
-	}
-	id = int32(len(t.ports))
-	t.ports = append(t.ports, p)
-	t.portIDs[p] = id
-	no := portNo{p.Protocol, p.Number}
-	t.portsByNo[no] = append(t.portsByNo[no], id)
-	return id
+	})
 }
 
 // conflicting appends the ids of the known ports that p cannot share a node

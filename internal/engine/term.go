@@ -137,34 +137,23 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 // term interns a compiled term and gives its id.
 func (t *Tables) term(x *Term) int32 {
 	key := fmt.Sprintf("%d\x00%d\x00%s\x00%s\x00%s\x00%s", x.Kind, x.Weight, x.TopologyKey, strings.Join(x.Namespaces, ","), selectorText(x.NamespaceSelector), selectorText(x.Selector))
-	t.mu.RLock()
-	id, ok := t.termIDs[key]
-	t.mu.RUnlock()
-	if ok {
-		return id
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if id, ok := t.termIDs[key]; ok {
-		return id
-	}
-	id = int32(len(t.terms))
-	fresh := *x
-	fresh.ID = id
-	t.terms = append(t.terms, &fresh)
-	t.termIDs[key] = id
-	reqs, selectable := x.Selector.Requirements()
-	if !selectable {
-		return id // selects nobody, so nobody ever has to look it up
-	}
-	if k, values, ok := equality(reqs); ok {
-		for _, v := range values {
-			t.termPairs[pair{k, v}] = append(t.termPairs[pair{k, v}], id)
+	return interned(t, t.termIDs, key, func() int32 {
+		fresh := *x
+		fresh.ID = int32(len(t.terms))
+		t.terms = append(t.terms, &fresh)
+		reqs, selectable := x.Selector.Requirements()
+		if !selectable {
+			return fresh.ID // selects nobody, so nobody ever has to look it up
 		}
-	} else {
-		t.termsLoose = append(t.termsLoose, id)
-	}
-	return id
+		if k, values, ok := equality(reqs); ok {
+			for _, v := range values {
+				t.termPairs[pair{k, v}] = append(t.termPairs[pair{k, v}], fresh.ID)
+			}
+		} else {
+			t.termsLoose = append(t.termsLoose, fresh.ID)
+		}
+		return fresh.ID
+	})
 }
 
 // termsSelecting appends the interned terms that select a pod with these
