@@ -75,7 +75,7 @@ func fillLikeTheGuide(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	api := examplePod(t)
-	api.Name, api.UID, api.Spec.TopologySpreadConstraints, api.Spec.Affinity = "api", "uid-api", nil, nil
+	api.Name, api.UID, api.Labels, api.Spec.TopologySpreadConstraints, api.Spec.Affinity = "api", "uid-api", nil, nil, nil
 	api.Spec.Containers[0].Resources.Requests = corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("512Mi"),
 	}
