@@ -1,0 +1,140 @@
+package rules
+
+// Description is what docs/rules.md says of one plugin.
+type Description struct {
+	Plugin string
+	// Phases are the extension points at which the default profile runs it.
+	Phases []string
+	// Weight is its weight in the default profile, 0 where it scores nobody.
+	Weight int64
+	// Judges says in a sentence what it judges.
+	Judges string
+	// Code says with which code it rejects a node, and when; empty where it
+	// rejects none.
+	Code string
+	// Reasons are its reasons, word for word; a trailing blank stands before the
+	// name of a resource.
+	Reasons []string
+	// Upstream is where the behaviour comes from, below pkg/scheduler/framework/plugins.
+	Upstream string
+	// Differs says what berth does otherwise and why; empty where nothing is.
+	Differs string
+	// Evaluated is false for plugins that this version abstains from.
+	Evaluated bool
+}
+
+const (
+	preemptable = "Unschedulable"
+	forGood     = "UnschedulableAndUnresolvable"
+)
+
+// described is the part of the descriptions that the registry cannot know.
+var described = map[string]Description{
+	"SchedulingGates": {
+		Judges:   "A pod with scheduling gates is not considered at all; the outcome is `Gated` and the gates are listed.",
+		Upstream: "schedulinggates/scheduling_gates.go",
+	},
+	"NodeUnschedulable": {
+		Judges: "Cordoned nodes, unless the pod tolerates `node.kubernetes.io/unschedulable:NoSchedule`.",
+		Code:   forGood, Reasons: []string{ReasonUnschedulable}, Upstream: "nodeunschedulable/node_unschedulable.go",
+	},
+	"NodeName": {
+		Judges: "Every node but the one in `spec.nodeName`, where that is set.",
+		Code:   forGood, Reasons: []string{ReasonNodeName}, Upstream: "nodename/node_name.go",
+	},
+	"TaintToleration": {
+		Judges: "NoSchedule and NoExecute taints that the pod does not tolerate; the score prefers nodes with fewer untolerated PreferNoSchedule taints.",
+		Code:   forGood, Reasons: []string{ReasonTaint}, Upstream: "tainttoleration/taint_toleration.go",
+	},
+	"NodeAffinity": {
+		Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`; the score adds up the weights of preferred terms.",
+		Code:   forGood, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
+	},
+	"NodePorts": {
+		Judges: "Host ports that another pod on the node holds.",
+		Code:   preemptable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
+	},
+	"NodeResourcesFit": {
+		Judges: "Requests against what is left of the node's allocatable resources, and its number of pods; the score follows the profile's strategy (LeastAllocated, MostAllocated or RequestedToCapacityRatio).",
+		Code:   preemptable + "; " + forGood + " where one request alone exceeds what the node has in all",
+		Reasons: []string{
+			ReasonTooManyPods, ReasonInsufficient,
+		},
+		Upstream: "noderesources/fit.go, resource_allocation.go",
+		Differs:  "Several extended resources that fall short are named in order of their names; upstream's order is that of a Go map.",
+	},
+	"VolumeRestrictions": {
+		Judges: "Disks that must not be mounted twice, and ReadWriteOncePod claims.", Upstream: "volumerestrictions/volume_restrictions.go",
+	},
+	"NodeVolumeLimits": {
+		Judges: "How many CSI volumes a node can attach.", Upstream: "nodevolumelimits/csi.go",
+	},
+	"VolumeBinding": {
+		Judges: "Whether the pod's claims are bound, or can be, to volumes that the node reaches.", Upstream: "volumebinding/volume_binding.go",
+		Differs: "It has no line among the scores; upstream's score is 0 while StorageCapacityScoring is off.",
+	},
+	"VolumeZone": {
+		Judges: "Zone and region labels of bound volumes against the node's.", Upstream: "volumezone/volume_zone.go",
+	},
+	"PodTopologySpread": {
+		Judges: "Topology spread constraints: DoNotSchedule ones reject, ScheduleAnyway ones score domains with fewer matching pods higher. Default constraints apply to pods that have none and belong to a Service or a controller.",
+		Code:   preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
+		Upstream: "podtopologyspread/filtering.go, scoring.go",
+	},
+	"InterPodAffinity": {
+		Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of pods that are there; the score adds up preferred terms both ways.",
+		Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
+		Upstream: "interpodaffinity/filtering.go, scoring.go",
+	},
+	"DynamicResources": {
+		Judges: "Resource claims: devices that a node can allocate.", Upstream: "dynamicresources/dynamicresources.go",
+		Differs: "It scores 0 for every node, as upstream does for pods without prioritised claims. Its words `no new claims to deallocate` are not in messages.",
+	},
+	"DefaultPreemption": {
+		Judges: "Which lower-priority pods would have to go.", Upstream: "defaultpreemption/default_preemption.go",
+		Differs: "It can be configured, and no victim is sought. Messages lack upstream's part that begins with `preemption:`.",
+	},
+	"NodeResourcesBalancedAllocation": {
+		Judges:   "Whether the pod brings the use of the node's resources into balance; 75 stands for no difference. It is left out for pods that ask for none of them.",
+		Upstream: "noderesources/balanced_allocation.go",
+	},
+	"ImageLocality": {
+		Judges: "How much of the pod's images the node holds already, scaled by how many nodes hold them.", Upstream: "imagelocality/image_locality.go",
+	},
+	"NodeDeclaredFeatures": {
+		Judges: "Features that the pod needs, inferred by Kubernetes' own library, against `status.declaredFeatures`.",
+		Code:   forGood, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
+	},
+}
+
+// Describe gives the plugins in the registry's order, which is the order in
+// which a node's first failing plugin is named.
+func Describe() []Description {
+	args := DefaultArgs()
+	out := make([]Description, 0, len(registry))
+	for _, p := range registry {
+		d := described[p.name]
+		d.Plugin, d.Weight, d.Evaluated = p.name, 0, p.name != "DefaultPreemption"
+		if rule, err := p.build(&args); err == nil {
+			switch rule.(type) {
+			case abstain, DynamicResources:
+				d.Evaluated = false
+			}
+		}
+		for _, phase := range []struct {
+			on   bool
+			name string
+		}{
+			{p.preEnqueue, "PreEnqueue"}, {p.preFilter, "PreFilter"}, {p.filter, "Filter"}, {p.postFilter, "PostFilter"}, {p.scoring, "Score"},
+		} {
+			if phase.on {
+				d.Phases = append(d.Phases, phase.name)
+			}
+		}
+		if p.scoring {
+			d.Weight = max(p.weight, 1)
+		}
+		out = append(out, d)
+	}
+	return out
+}

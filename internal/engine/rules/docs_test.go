@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the plugins' part of docs/rules.md again")
+
+const (
+	docsFile  = "../../../docs/rules.md"
+	docsBegin = "<!-- plugins: written by go test ./internal/engine/rules -run Docs -update -->\n"
+	docsEnd   = "<!-- end of plugins -->\n"
+)
+
+// TestDocs holds the plugins' part of docs/rules.md to the registry.
+func TestDocs(t *testing.T) {
+	raw, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(raw), docsBegin)
+	part, after, ended := strings.Cut(rest, docsEnd)
+	if !ok || !ended {
+		t.Fatalf("%s lacks the marks around the plugins", docsFile)
+	}
+	want := plugins()
+	if *update {
+		if err := os.WriteFile(docsFile, []byte(before+docsBegin+want+docsEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, part); diff != "" {
+		t.Errorf("docs/rules.md is out of date, run this test with -update (-want +got):\n%s", diff)
+	}
+}
+
+// TestDocsAreComplete: no plugin goes without words, none is described that does
+// not exist, and every reason that the code has is listed.
+func TestDocsAreComplete(t *testing.T) {
+	var reasons []string
+	names := map[string]bool{}
+	for _, d := range Describe() {
+		names[d.Plugin] = true
+		if d.Judges == "" || d.Upstream == "" || len(d.Phases) == 0 {
+			t.Errorf("%s is not described: %+v", d.Plugin, d)
+		}
+		if (d.Code == "") != (len(d.Reasons) == 0) {
+			t.Errorf("%s: a code without a reason or a reason without a code", d.Plugin)
+		}
+		reasons = append(reasons, d.Reasons...)
+	}
+	for name := range described {
+		if !names[name] {
+			t.Errorf("%s is described and not in the registry", name)
+		}
+	}
+	if got := reasonsInCode(t); !slices.Equal(got, slices.Sorted(slices.Values(reasons))) {
+		t.Errorf("reasons (-code +described):\n%s", cmp.Diff(got, slices.Sorted(slices.Values(reasons))))
+	}
+}
+
+// reasonsInCode reads the reasons' constants from the package's own files.
+func reasonsInCode(t *testing.T) []string {
+	t.Helper()
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constant := regexp.MustCompile(`(?m)^(?:const|\t)\s*(Reason\w+)\s*= (Reason\w+ \+ )?"(.*)"$`)
+	values := map[string]string{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		raw, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range constant.FindAllStringSubmatch(string(raw), -1) {
+			values[m[1]] = values[strings.TrimSuffix(m[2], " + ")] + m[3]
+		}
+	}
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// plugins writes the generated part.
+func plugins() string {
+	var b strings.Builder
+	b.WriteString("| Plugin | Phases | Weight | Rejects with |\n| --- | --- | --- | --- |\n")
+	for _, d := range Describe() {
+		weight, code := "", d.Code
+		if d.Weight > 0 {
+			weight = fmt.Sprint(d.Weight)
+		}
+		if !d.Evaluated {
+			code = "not evaluated"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.Plugin, strings.Join(d.Phases, ", "), weight, code)
+	}
+	for _, d := range Describe() {
+		fmt.Fprintf(&b, "\n**%s** (`%s`). %s", d.Plugin, strings.ReplaceAll(d.Upstream, ", ", "`, `"), d.Judges)
+		if len(d.Reasons) > 0 {
+			quoted := make([]string, len(d.Reasons))
+			for i, r := range d.Reasons {
+				quoted[i] = "`" + r + "`"
+				if strings.HasSuffix(r, " ") {
+					quoted[i] = "`" + r + "<resource>`"
+				}
+			}
+			fmt.Fprintf(&b, " Reasons: %s.", strings.Join(quoted, ", "))
+		}
+		if !d.Evaluated {
+			b.WriteString(" *Not evaluated in this version.*")
+		}
+		if d.Differs != "" {
+			fmt.Fprintf(&b, " What differs: %s", d.Differs)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,116 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/audit"
+	"berth/internal/handlers/wire"
+	"berth/internal/objects"
+	"berth/internal/profiles"
+)
+
+func example(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("../../examples/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// TestExamplesAreRead: what a newcomer is told to send is what the decoders take.
+func TestExamplesAreRead(t *testing.T) {
+	kinds := map[string]int{}
+	ignored, err := objects.Read(bytes.NewReader(example(t, "cluster.yaml")), objects.YAML, objects.Limits{}, func(o objects.Object) error {
+		kinds[o.Kind]++
+		return nil
+	})
+	if err != nil || len(ignored) > 0 || kinds["Node"] == 0 || kinds["Pod"] == 0 {
+		t.Errorf("cluster.yaml: %v, kept %v, ignored %v", err, kinds, ignored)
+	}
+	c, err := profiles.Read(example(t, "kube-scheduler.yaml"))
+	if err != nil || len(c.Profiles) != 1 {
+		t.Errorf("kube-scheduler.yaml: %v, %v", c, err)
+	}
+	args, err := wire.ParseFilterArgs(example(t, "filter.json"), wire.Limits{})
+	if err != nil || !args.HasNames || args.Pod == nil {
+		t.Fatalf("filter.json: %v", err)
+	}
+	if _, err := objects.DecodePod(args.Pod, objects.Limits{}); err != nil {
+		t.Errorf("filter.json: %v", err)
+	}
+	var q struct {
+		Pod json.RawMessage `json:"pod"`
+	}
+	if err := json.Unmarshal(example(t, "decision.json"), &q); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := objects.DecodePod(q.Pod, objects.Limits{}); err != nil {
+		t.Errorf("decision.json: %v", err)
+	}
+}
+
+// TestExamplesAreAnswered sends the examples to a server and holds the guides'
+// answers to it.
+func TestExamplesAreAnswered(t *testing.T) {
+	h := start(t, nil)
+	h.want(201, nil, "POST", "/v1/snapshots?cluster=demo", string(example(t, "cluster.yaml")), "Content-Type", "application/yaml")
+	var d audit.Answer
+	h.want(201, &d, "POST", "/v1/decisions", string(example(t, "decision.json")))
+	if d.Outcome != "Scheduled" || d.Node != "node-c1" || len(d.Nodes) != 6 || len(d.Spread) != 1 {
+		t.Errorf("decision.json: %s on %q with %d nodes", d.Outcome, d.Node, len(d.Nodes))
+	}
+	var f ExtenderFilterResult
+	h.want(200, &f, "POST", "/clusters/demo/filter", string(example(t, "filter.json")))
+	if f.NodeNames == nil || !slices.Equal(*f.NodeNames, []string{"node-a1", "node-b1", "node-c1"}) || len(f.FailedAndUnresolvableNodes) != 1 {
+		t.Errorf("filter.json on /filter: %+v", f)
+	}
+	var p []HostPriority
+	h.want(200, &p, "POST", "/clusters/demo/prioritize", string(example(t, "filter.json")))
+	if len(p) != 4 || p[3] != (HostPriority{"node-c1", 10}) || p[2] != (HostPriority{"node-b2", 0}) {
+		t.Errorf("filter.json on /prioritize: %+v", p)
+	}
+}
+
+// TestExtenderGuide holds docs/extender.md to the example that it shows and to
+// the limits' defaults that it lists.
+func TestExtenderGuide(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/extender.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(raw)
+	_, block, _ := strings.Cut(guide, "```yaml\n")
+	block, _, _ = strings.Cut(block, "```")
+	shown := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(string(example(t, "kube-scheduler.yaml")), "")
+	if diff := cmp.Diff(strings.TrimSpace(shown), strings.TrimSpace(block)); diff != "" {
+		t.Errorf("the configuration shown is not the example (-example +guide):\n%s", diff)
+	}
+	defaults := map[string]string{}
+	limits := reflect.TypeFor[Limits]()
+	for i := range limits.NumField() {
+		defaults[limits.Field(i).Tag.Get("name")] = limits.Field(i).Tag.Get("default")
+	}
+	rows := regexp.MustCompile("(?m)^\\| (`--.*`) \\| (.*?) \\|").FindAllStringSubmatch(guide, -1)
+	if len(rows) < 6 {
+		t.Fatalf("%d rows of limits", len(rows))
+	}
+	for _, row := range rows {
+		values := strings.Split(row[2], ", ")
+		for i, name := range strings.Split(row[1], ", ") {
+			name = strings.TrimPrefix(strings.Trim(name, "`"), "--")
+			if i >= len(values) || defaults[name] != values[i] {
+				t.Errorf("--%s has the default %q; the guide says %q", name, defaults[name], row[2])
+			}
+		}
+	}
+}
