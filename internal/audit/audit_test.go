@@ -151,7 +151,7 @@ func TestRefusals(t *testing.T) {
 		"bound ref":       {Question{PodRef: ref("bound")}, "pod", 409},
 		"bound by name":   {Question{Pod: pod(t, "bound", "")}, "pod", 409},
 		"carries node":    {Question{Pod: pod(t, "w", `"nodeName":"n1",`)}, "pod.spec.nodeName", 409},
-		"unknown class":   {Question{Pod: pod(t, "w", `"priorityClassName":"vip",`)}, "spec.priorityClassName", 422},
+		"unknown class":   {Question{Pod: pod(t, "w", `"priorityClassName":"vip",`)}, "pod.spec.priorityClassName", 422},
 		"unknown profile": {Question{Pod: pod(t, "w", ""), Profile: "none"}, "profile", 422},
 		"node twice":      {Question{Pod: pod(t, "w", ""), Nodes: []*corev1.Node{node(t, "a", 1).Value.(*corev1.Node), node(t, "a", 2).Value.(*corev1.Node)}}, "nodes", 422},
 	}

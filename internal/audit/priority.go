@@ -16,7 +16,7 @@ func resolvePriority(st *engine.State, pod *corev1.Pod) (*corev1.Pod, error) {
 	}
 	admitted, ok := st.ResolvePriority(pod, nil)
 	if !ok {
-		return nil, bad(http.StatusUnprocessableEntity, "spec.priorityClassName", "no PriorityClass with name %s was found", pod.Spec.PriorityClassName)
+		return nil, bad(http.StatusUnprocessableEntity, "pod.spec.priorityClassName", "no PriorityClass with name %s was found", pod.Spec.PriorityClassName)
 	}
 	out := *pod
 	out.Spec.Priority = &admitted.Priority

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/store"
 )
 
 // Overrides replace parts of a recorded question.
@@ -70,7 +71,7 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 				return nil, err
 			}
 		}
-		stamp(out.Decision, d.ID)
+		stamp(out.Decision, d)
 		return out, nil
 	}
 	full, shown, err := l.under(ctx, rec, o)
@@ -88,12 +89,12 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 	}
 	out.Identical = len(out.Differences) == 0
 	out.Decision = shown
-	stamp(shown, d.ID)
+	stamp(shown, d)
 	return out, nil
 }
 
-// stamp marks an answer as one to a recorded question.
-func stamp(a *Answer, id string) { a.ID = id }
+// stamp marks an answer as one to a recorded question, asked when that was.
+func stamp(a *Answer, d *store.Decision) { a.ID, a.CreatedAt = d.ID, d.CreatedAt.UTC() }
 
 // columnsOf leaves of an answer what a record keeps in columns.
 func columnsOf(a *Answer) *Answer {

@@ -11,6 +11,10 @@ import (
 	"berth/internal/handlers/wire"
 )
 
+// lenience is by how much a body may be over its limit and still be read to its end, in bytes. Many clients send all of a
+// body before they look for an answer: one that is cut off would get a broken connection, not the limit's name.
+const lenience = 16 << 20
+
 // readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a snapshot may be one.
 // setting names the limit.
 func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string) ([]byte, error) {
@@ -19,7 +23,13 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 	}
 	over := tooLarge(setting, fmt.Sprintf("the body is over the limit %s=%s", setting, limit))
 	if r.ContentLength > int64(limit) {
-		w.Header().Set("Connection", "close") // or the rest would be read for nothing
+		if r.ContentLength > int64(limit)+lenience {
+			w.Header().Set("Connection", "close") // or the rest would be read for nothing
+			return buf, over
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return buf, unreadable(r, err)
+		}
 		return buf, over
 	}
 	if n := int(r.ContentLength); n > cap(buf)-len(buf) {

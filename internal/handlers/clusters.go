@@ -34,7 +34,7 @@ func clusterOf(c store.ClusterInfo) Cluster {
 //	@Tags		clusters
 //	@Produce	json
 //	@Success	200	{object}	ClusterList
-//	@Failure	429,500,503	{object}	Problem
+//	@Failure	400,429,500,503	{object}	Problem
 //	@Router		/v1/clusters [get]
 func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.clusters.Clusters(r.Context())

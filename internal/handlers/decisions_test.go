@@ -176,7 +176,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown pod", "POST", "/v1/decisions", `{"podRef":{"namespace":"shop","name":"nobody"}}`, 404, "~nobody"},
 		{"unknown node", "POST", "/v1/decisions", `{"pod":` + good + `,"nodeNames":["n1","nowhere"]}`, 422, "nodeNames[1]"},
 		{"unknown profile", "POST", "/v1/decisions", `{"pod":` + good + `,"profile":"nope"}`, 422, "profile"},
-		{"unknown class", "POST", "/v1/decisions", `{"pod":` + pod("new", "1", `,"priorityClassName":"nope"`) + `}`, 422, "spec.priorityClassName"},
+		{"unknown class", "POST", "/v1/decisions", `{"pod":` + pod("new", "1", `,"priorityClassName":"nope"`) + `}`, 422, "pod.spec.priorityClassName"},
 		{"config of another kind", "POST", "/v1/decisions", `{"pod":` + good + `,"config":{"kind":"Pod"}}`, 422, "config"},
 		{"config of another type", "POST", "/v1/decisions", `{"pod":` + good + `,"config":7}`, 400, "config"},
 		{"config with an unknown plugin", "POST", "/v1/decisions", `{"pod":` + good + `,"config":"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {filter: {enabled: [{name: Nope}]}}}]"}`, 422, "config"},

@@ -82,13 +82,6 @@ var allowed = map[string][]string{
 
 func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int, err error) {
 	q := r.URL.Query()
-	for name := range q {
-		switch name {
-		case "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor":
-		default:
-			return f, 0, badField(http.StatusBadRequest, name, "unknown parameter")
-		}
-	}
 	f = store.DecisionFilter{
 		Cluster: q.Get("cluster"), Namespace: q.Get("namespace"), Pod: q.Get("pod"), Node: q.Get("node"),
 		Outcome: q.Get("outcome"), Verb: q.Get("verb"),

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
@@ -15,7 +16,7 @@ import (
 // into a GET.
 func (a *API) Router() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.observe)
+	r.Use(a.observe, middleware.GetHead) // probes ask by HEAD
 	r.NotFound(a.adapt(rest, func(http.ResponseWriter, *http.Request) error {
 		return notFound("there is nothing at this path; /docs lists what there is")
 	}))
@@ -27,21 +28,21 @@ func (a *API) Router() *chi.Mux {
 		r.Post(at+"/bind", a.admitted(a.bindClass, a.bind))
 	}
 
-	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, a.uploadSnapshot))
-	r.Get("/v1/snapshots", a.admitted(a.readClass, a.listSnapshots))
-	r.Get("/v1/snapshots/{id}", a.admitted(a.readClass, a.getSnapshot))
-	r.Delete("/v1/snapshots/{id}", a.admitted(a.readClass, a.deleteSnapshot))
-	r.Get("/v1/snapshots/{id}/objects", a.admitted(a.readClass, a.listObjects))
-	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, a.changeSnapshot))
+	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, only(a.uploadSnapshot, "cluster")))
+	r.Get("/v1/snapshots", a.admitted(a.readClass, only(a.listSnapshots, "cluster", "limit", "cursor")))
+	r.Get("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.getSnapshot)))
+	r.Delete("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.deleteSnapshot)))
+	r.Get("/v1/snapshots/{id}/objects", a.admitted(a.readClass, only(a.listObjects, "kind", "limit", "cursor")))
+	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, only(a.changeSnapshot)))
 
-	r.Get("/v1/clusters", a.admitted(a.readClass, a.listClusters))
-	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, a.getCluster))
-	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, a.deleteCluster))
+	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
+	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
+	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
 
-	r.Post("/v1/decisions", a.admitted(a.decisionClass, a.decide))
-	r.Get("/v1/decisions", a.admitted(a.readClass, a.listDecisions))
-	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, a.getDecision))
-	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, a.replay))
+	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
+	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor")))
+	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, only(a.getDecision)))
+	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, only(a.replay)))
 
 	r.Get("/livez", a.adapt(rest, a.livez))
 	r.Get("/readyz", a.adapt(rest, a.readyz))
@@ -84,6 +85,9 @@ func allowedMethods(r *http.Request) (allowed []string) {
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		if c.Routes.Match(chi.NewRouteContext(), m, path) {
 			allowed = append(allowed, m)
+			if m == http.MethodGet {
+				allowed = append(allowed, http.MethodHead)
+			}
 		}
 	}
 	return allowed

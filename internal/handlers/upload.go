@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -44,7 +46,15 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		return bodyError(r, err)
 	}
 	v, created, err := a.clusters.Upload(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
-		return objects.Read(in, format, a.limits.objects(), yield)
+		kept := 0
+		ignored, err := objects.Read(in, format, a.limits.objects(), func(o objects.Object) error {
+			kept++
+			return yield(o)
+		})
+		if err == nil && kept == 0 && len(ignored) > 0 {
+			err = nothingKept(ignored)
+		}
+		return ignored, err
 	})
 	if err != nil {
 		return bodyError(r, err)
@@ -56,6 +66,20 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
 	}
 	return writeJSON(w, status, snapshotOf(v))
+}
+
+// nothingKept refuses a body whose objects are all of kinds that decisions do not read. It would empty the cluster,
+// which is what an apiserver's Status, sent on by a script, must not do; an empty List may.
+func nothingKept(ignored map[string]int) error {
+	kinds := slices.Sorted(maps.Keys(ignored))
+	more := ""
+	if n := len(kinds) - 5; n > 0 {
+		kinds, more = kinds[:5], fmt.Sprintf(" and %d more kinds", n)
+	}
+	for i, k := range kinds {
+		kinds[i] = fmt.Sprintf("%.60s", k)
+	}
+	return badField(http.StatusUnprocessableEntity, "kind", "the body holds nothing of a kind that snapshots hold, only "+strings.Join(kinds, ", ")+more)
 }
 
 // bodyError words what went wrong while a body was streamed; what readers behind it made of that comes second.

@@ -17,6 +17,9 @@ import (
 // an array of objects, or several of these one after another; YAML a stream of
 // documents of these.
 //
+// A body that holds nothing at all is a SyntaxError: whoever sends nothing has
+// not said that a cluster is empty, as an empty List does.
+//
 // Kinds that aren't kept are counted in ignored by kind (with the group, where
 // it isn't one of Kubernetes' own). Errors are *LimitError, *SyntaxError,
 // *InvalidError, what yield returned, or the reader's own, wrapped. Two objects
@@ -27,11 +30,19 @@ func Read(r io.Reader, f Format, lim Limits, yield func(Object) error) (ignored 
 		// JSON is YAML, and the JSON reader streams what the YAML one cannot.
 		buffered := bufio.NewReaderSize(r, scanBuffer)
 		if !startsAsJSON(buffered) {
-			return in.ignored, in.readYAML(buffered)
+			return in.ignored, in.whole(in.readYAML(buffered))
 		}
 		r = buffered
 	}
-	return in.ignored, in.readJSON(r)
+	return in.ignored, in.whole(in.readJSON(r))
+}
+
+// whole turns the end of a body in which nothing was found into an error.
+func (in *intake) whole(err error) error {
+	if err == nil && !in.found {
+		return &SyntaxError{Offset: -1, Msg: "the body is empty: it holds neither a List nor an object"}
+	}
+	return err
 }
 
 // startsAsJSON looks ahead over white space for a brace or bracket.
@@ -53,6 +64,7 @@ type intake struct {
 	objects int
 	tokens  int // of earlier YAML documents
 	scratch []byte
+	found   bool  // an object or a list, be it an empty one
 	path    []int // indices of the lists that are being read
 	root    string
 }

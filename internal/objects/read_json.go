@@ -28,6 +28,7 @@ func (in *intake) readJSON(r io.Reader) error {
 
 // value reads an object, or an array of them, that begins with c.
 func (in *intake) value(s *scanner, c byte, within listOf, depth int) error {
+	in.found = true
 	switch {
 	case c == '{':
 		return in.object(s, within, depth+1)

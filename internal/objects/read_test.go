@@ -23,7 +23,8 @@ func TestReadShapes(t *testing.T) {
 		want       []string
 		ignored    map[string]int
 	}{
-		{name: "empty", body: " \n"},
+		{name: "empty list", body: `{"kind":"List","apiVersion":"v1","items":[]}`},
+		{name: "empty yaml list", format: YAML, body: "apiVersion: v1\nitems: []\nkind: List\n"},
 		{name: "list", body: `{"apiVersion":"v1","kind":"List","items":[` + ns("a") + `,` + ns("b") + `]}`, want: []string{"a", "b"}},
 		{name: "items before kind", body: `{"items":[` + ns("a") + `],"metadata":{"x":[1,{}]},"kind":"List","apiVersion":"v1"}`, want: []string{"a"}},
 		{name: "empty list", body: `{"apiVersion":"v1","items":[],"kind":"List"}`},
@@ -116,6 +117,8 @@ func TestReadRefuses(t *testing.T) {
 		{name: "nodes", body: strings.ReplaceAll(ns("a")+ns("b"), "Namespace", "Node"), lim: Limits{MaxNodes: 1}, want: "max-nodes=1"},
 		{name: "pods", body: strings.Replace(pod("")+pod(""), `"p"`, `"q"`, 1), lim: Limits{MaxPods: 1}, want: "max-pods=1"},
 		{name: "yaml alias", format: YAML, body: "a: &x [1]\nb: *x\n", want: "max-yaml-aliases=0"},
+		{name: "empty", body: " \n", want: "the body is empty"},
+		{name: "yaml empty", format: YAML, body: "---\n# nothing\n", want: "the body is empty"},
 		{name: "yaml syntax", format: YAML, body: "a: [1\n", want: "bad YAML"},
 		{name: "yaml duplicate key", format: YAML, body: "kind: Pod\nkind: Node\n", want: "bad YAML"},
 		{name: "yaml scalar", format: YAML, body: "hello\n", want: "isn't an object"},

@@ -116,6 +116,7 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	y.found = true
 	y.path = append(y.path, 0)
 	var item []byte
 	itemStart, indent, inItems := y.next, -1, true
