@@ -306,3 +306,21 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A record names the nodes that few were rejected with, so that SQL can say who
+// was rejected on a node.
+func TestRecordNamesFewRejectedNodes(t *testing.T) {
+	h := open(t, t.TempDir())
+	upload(t, h, sample(t)...)
+	ans, err := h.Decide(t.Context(), Question{Pod: pod(t, "big", `"nodeSelector":{"kubernetes.io/hostname":"n2"},`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := h.st.Decision(t.Context(), ans.ID)
+	if err != nil || len(d.Failures) != 1 {
+		t.Fatalf("%v %+v", err, d)
+	}
+	if f := d.Failures[0]; f.Plugin != "NodeAffinity" || len(f.Names) != 2 || f.Names[0] != "n1" || f.Names[1] != "n3" {
+		t.Fatalf("%+v", f)
+	}
+}

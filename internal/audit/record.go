@@ -11,6 +11,10 @@ import (
 	"berth/internal/store"
 )
 
+// maxNamed is up to how many nodes that failed for one reason a record names, so
+// that SQL can say who was rejected where; the rest is in the recomputed answer.
+const maxNamed = 8
+
 // record makes the record of a result: columns for SQL, the input for a replay,
 // and the digest of the whole answer.
 func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decision, error) {
@@ -34,8 +38,9 @@ func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decis
 	if d.Input, err = c.encodeInput(d.NodesTotal); err != nil {
 		return nil, err
 	}
-	for _, f := range r.Failures() {
-		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes})
+	names := r.RejectedNames(maxNamed)
+	for i, f := range r.Failures() {
+		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
 	}
 	if r.Scored() {
 		for i, v := range r.TopScores(l.o.TopScores) {

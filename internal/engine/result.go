@@ -133,6 +133,50 @@ func (r *Result) Failures() []FailureCount {
 	return out
 }
 
+// RejectedNames names, for each entry of Failures, the nodes that it counts, by
+// name; nil where there are more than limit.
+func (r *Result) RejectedNames(limit int) [][]string {
+	names := func(rows Bits, hard Bits, want bool) []string {
+		var out []string
+		for _, row := range r.q.Nodes.order {
+			if rows.Has(int(row)) && hard.Has(int(row)) == want {
+				if len(out) == limit {
+					return nil
+				}
+				out = append(out, r.q.Nodes.rows[row].Name)
+			}
+		}
+		return out
+	}
+	var out [][]string
+	if r.PreFilter != nil {
+		if r.PreFilter.Plugin != "" {
+			out = append(out, nil)
+		}
+		return out
+	}
+	for i := range r.Rejected {
+		rej := &r.Rejected[i]
+		for _, reason := range rej.Reasons {
+			hard := countAnd(reason.Nodes, rej.Unresolvable)
+			soft := reason.Nodes.Count() - hard
+			for _, part := range []struct {
+				n    int
+				want bool
+			}{{soft, false}, {hard, true}} {
+				switch {
+				case part.n == 0:
+				case part.n > limit:
+					out = append(out, nil)
+				default:
+					out = append(out, names(reason.Nodes, rej.Unresolvable, part.want))
+				}
+			}
+		}
+	}
+	return out
+}
+
 // Message is kube-scheduler's own summary of a pod that fits nowhere, without
 // what preemption adds (pkg/scheduler/framework/types.go FitError.Error).
 func (r *Result) Message() string {
