@@ -1,7 +1,7 @@
 # Every target works on a machine with Go, git and make; `make help` lists them.
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -s -w -X main.revision=$(VERSION)
+LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 FUZZTIME ?= 30s
 N       ?= 2000
