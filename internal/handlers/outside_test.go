@@ -162,3 +162,20 @@ func TestFailuresListTheBestTen(t *testing.T) {
 		t.Error("no pod was put on a node behind the tenth: this showed nothing")
 	}
 }
+
+// A field is named once, by the name that the caller knows.
+func TestFieldsAreNamedOnce(t *testing.T) {
+	h := start(t, nil)
+	for path, prefix := range map[string]string{
+		"/v1/snapshots/prod":       `id: "prod" is not`,
+		"/v1/snapshots/prod@0":     `id: revision "0" is`,
+		"/v1/snapshots?cluster=A_": `cluster: "A_" is not`,
+		"/v1/decisions?cluster=A_": `cluster: "A_" is not`,
+		"/v1/clusters/A_":          `cluster: "A_" is not`,
+	} {
+		var p Problem
+		if h.want(400, &p, "GET", path, ""); !strings.HasPrefix(p.Detail, prefix) {
+			t.Errorf("%s: %s", path, p.Detail)
+		}
+	}
+}
