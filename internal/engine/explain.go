@@ -107,11 +107,19 @@ func (r *Result) writeNodes(d *Decision, level Explain) {
 	var shown Bits
 	if level == ExplainFailures {
 		shown = r.q.Bits()
-		for _, row := range r.bestRows(bestListed) {
-			shown.Set(int(row))
-		}
-		if r.Row >= 0 {
+		listed := 0
+		if r.Row >= 0 { // among equals it may come late by name, and is the best nonetheless
 			shown.Set(r.Row)
+			listed = 1
+		}
+		for _, row := range r.bestRows(bestListed) {
+			if listed == bestListed {
+				break
+			}
+			if !shown.Has(int(row)) {
+				shown.Set(int(row))
+				listed++
+			}
 		}
 	}
 	omitted := 0

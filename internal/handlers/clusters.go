@@ -71,7 +71,7 @@ func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
 		return store.ClusterInfo{}, err
 	}
 	if err := cluster.CheckName(name); err != nil {
-		return store.ClusterInfo{}, badField(http.StatusBadRequest, "cluster", translate(err).Detail)
+		return store.ClusterInfo{}, badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	all, err := a.clusters.Clusters(r.Context())
 	if err != nil {

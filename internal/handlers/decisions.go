@@ -115,7 +115,7 @@ func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
 		req.Snapshot = cluster.FormatID(defaultCluster, 0)
 	}
 	if q.Cluster, q.Revision, err = cluster.ParseID(req.Snapshot); err != nil {
-		return q, badField(http.StatusBadRequest, "snapshot", translate(err).Detail)
+		return q, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
 	if isNull(req.Pod) == (req.PodRef == nil) {
 		return q, badField(http.StatusBadRequest, "pod", "one of pod and podRef is needed, and only one")

@@ -77,6 +77,15 @@ func translate(err error) *Error {
 	return internal(err)
 }
 
+// reason says what is wrong without the name of the field at fault, for callers that know it by another name.
+func reason(err error) string {
+	e := translate(err)
+	if len(e.Fields) == 1 {
+		return e.Fields[0].Message
+	}
+	return e.Detail
+}
+
 func fromObjects(err error) *Error {
 	var limit *objects.LimitError
 	var syntax *objects.SyntaxError

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -127,5 +128,54 @@ func TestReplayKeepsTheTime(t *testing.T) {
 	h.want(200, &replayed, "POST", "/v1/decisions/"+made.ID+"/replay", "")
 	if got != made || replayed.Decision != made {
 		t.Errorf("decided %v, on record %v, replayed %v", made, got, replayed.Decision)
+	}
+}
+
+// explain=failures promises the best ten nodes, the chosen one among them wherever it stands among its equals.
+func TestFailuresListTheBestTen(t *testing.T) {
+	h := start(t, nil)
+	var items []string
+	for i := range 25 {
+		items = append(items, node(fmt.Sprintf("n%02d", i), "8"))
+	}
+	h.upload("default", listOf(items...))
+	late := 0
+	for i := range 12 {
+		var d struct {
+			Node         string
+			NodesOmitted int
+			Nodes        []struct{ Name string }
+		}
+		h.want(200, &d, "POST", "/v1/decisions", fmt.Sprintf(`{"dryRun":true,"pod":%s}`, pod(fmt.Sprintf("p%d", i), "1", "")))
+		chosen := false
+		for _, n := range d.Nodes {
+			chosen = chosen || n.Name == d.Node
+		}
+		if len(d.Nodes) != 10 || d.NodesOmitted != 15 || !chosen {
+			t.Errorf("%d nodes and %d omitted, %s among them: %v", len(d.Nodes), d.NodesOmitted, d.Node, chosen)
+		}
+		if d.Node >= "n10" {
+			late++
+		}
+	}
+	if late == 0 {
+		t.Error("no pod was put on a node behind the tenth: this showed nothing")
+	}
+}
+
+// A field is named once, by the name that the caller knows.
+func TestFieldsAreNamedOnce(t *testing.T) {
+	h := start(t, nil)
+	for path, prefix := range map[string]string{
+		"/v1/snapshots/prod":       `id: "prod" is not`,
+		"/v1/snapshots/prod@0":     `id: revision "0" is`,
+		"/v1/snapshots?cluster=A_": `cluster: "A_" is not`,
+		"/v1/decisions?cluster=A_": `cluster: "A_" is not`,
+		"/v1/clusters/A_":          `cluster: "A_" is not`,
+	} {
+		var p Problem
+		if h.want(400, &p, "GET", path, ""); !strings.HasPrefix(p.Detail, prefix) {
+			t.Errorf("%s: %s", path, p.Detail)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 	}
 	if f.Cluster != "" {
 		if err := cluster.CheckName(f.Cluster); err != nil {
-			return f, 0, badField(http.StatusBadRequest, "cluster", translate(err).Detail)
+			return f, 0, badField(http.StatusBadRequest, "cluster", reason(err))
 		}
 	}
 	for name, values := range allowed {
@@ -210,7 +210,7 @@ func (a *API) decodeReplay(body []byte) (o audit.Overrides, err error) {
 	o.Snapshot, o.Profile = req.Snapshot, req.Profile
 	if o.Snapshot != "" {
 		if _, _, err := cluster.ParseID(o.Snapshot); err != nil {
-			return o, badField(http.StatusBadRequest, "snapshot", translate(err).Detail)
+			return o, badField(http.StatusBadRequest, "snapshot", reason(err))
 		}
 	}
 	if o.Profiles, err = a.parseConfig(req.Config); err != nil {

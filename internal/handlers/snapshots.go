@@ -64,7 +64,7 @@ func snapshotID(r *http.Request) (name string, revision int64, err error) {
 	}
 	name, revision, err = cluster.ParseID(raw)
 	if err != nil {
-		return "", 0, badField(http.StatusBadRequest, "id", translate(err).Detail)
+		return "", 0, badField(http.StatusBadRequest, "id", reason(err))
 	}
 	return name, revision, nil
 }
@@ -88,7 +88,7 @@ func queryCluster(r *http.Request) (string, error) {
 		name = defaultCluster
 	}
 	if err := cluster.CheckName(name); err != nil {
-		return "", badField(http.StatusBadRequest, "cluster", translate(err).Detail)
+		return "", badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	return name, nil
 }

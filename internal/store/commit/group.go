@@ -185,6 +185,8 @@ func (g *Group) write(batch []*pending) {
 	start := time.Now()
 	err := g.append(entries)
 	took := time.Since(start)
+	// Before anybody is answered: whoever reads the figures after an answer finds it counted.
+	g.opts.ObserveFunc(len(batch), took, err)
 	for _, p := range batch {
 		p.err = err
 		if err == nil {
@@ -192,7 +194,6 @@ func (g *Group) write(batch []*pending) {
 		}
 		close(p.done)
 	}
-	g.opts.ObserveFunc(len(batch), took, err)
 }
 
 // append keeps a panic of the store from taking the waiters with it. The
