@@ -31,7 +31,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 		"full":      {Pod: pod(t, "w", ""), Explain: engine.ExplainFull},
 		"ref":       {PodRef: &objects.Key{Namespace: "d", Name: "free"}},
 		"gated":     {PodRef: &objects.Key{Namespace: "d", Name: "gated"}},
-		"few":       {Pod: pod(t, "w", ""), NodeNames: []string{"n3", "unknown", "n1"}},
+		"few":       {Pod: pod(t, "w", ""), NodeNames: []string{"n3", "n1"}},
 		"none":      {Pod: pod(t, "w", ""), NodeNames: []string{}},
 		"what if":   {Pod: pod(t, "w", ""), Profiles: []*engine.Profile{odd}},
 		"packed":    {Pod: pod(t, "w", ""), Profile: "packed"},
@@ -153,6 +153,7 @@ func TestRefusals(t *testing.T) {
 		"carries node":    {Question{Pod: pod(t, "w", `"nodeName":"n1",`)}, "pod.spec.nodeName", 409},
 		"unknown class":   {Question{Pod: pod(t, "w", `"priorityClassName":"vip",`)}, "pod.spec.priorityClassName", 422},
 		"unknown profile": {Question{Pod: pod(t, "w", ""), Profile: "none"}, "profile", 422},
+		"unknown node":    {Question{Pod: pod(t, "w", ""), NodeNames: []string{"n1", "n9"}}, "nodeNames[1]", 422},
 		"node twice":      {Question{Pod: pod(t, "w", ""), Nodes: []*corev1.Node{node(t, "a", 1).Value.(*corev1.Node), node(t, "a", 2).Value.(*corev1.Node)}}, "nodes", 422},
 	}
 	for name, c := range cases {

@@ -30,6 +30,9 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.knowNames(); err != nil {
+		return nil, err
+	}
 	r, err := c.decide()
 	if err != nil {
 		return nil, err
@@ -80,6 +83,9 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		began := time.Now()
 		var err error
 		if c, err = l.prepare(v, q, l.overlays.get); err != nil {
+			return nil, err
+		}
+		if err = c.knowNames(); err != nil {
 			return nil, err
 		}
 		if r, err = c.decide(); err != nil {

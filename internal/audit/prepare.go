@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,21 @@ func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, 
 		}
 	}
 	return c, nil
+}
+
+// knowNames refuses a choice of nodes that the snapshot does not have: a name
+// that is misspelt would otherwise read as a node that is full. A replay on
+// another snapshot may well miss some, and drops them.
+func (c *matter) knowNames() error {
+	if c.q.Nodes != nil {
+		return nil
+	}
+	for i, n := range c.names {
+		if c.state.Nodes().Row(n) < 0 {
+			return bad(http.StatusUnprocessableEntity, fmt.Sprintf("nodeNames[%d]", i), "%s has no node %s", c.view.ID(), n)
+		}
+	}
+	return nil
 }
 
 // findPod takes the question's pod, or the snapshot's of the name asked for.
