@@ -158,7 +158,7 @@ type Entry struct {
 type Writer interface {
 	// Append writes entries in order in one transaction and returns when they
 	// are durable. A returned error means that nothing of the batch was
-	// written. A refused revision sets its Entry's Err, and so do later entries
+	// written, but for ErrUnavailable, which leaves it open. A refused revision sets its Entry's Err, and so do later entries
 	// of the batch whose ParentToken it bears. Writing a decision again with
 	// the same ID is a no-op, so that a retry after a lost answer is safe. A
 	// ctx that ends before the commit begins undoes the whole batch.
