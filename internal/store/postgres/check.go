@@ -104,10 +104,15 @@ func poolerBetween(ctx context.Context, a, b *pgx.Conn) (bool, error) {
 		err = c.QueryRow(ctx, `SELECT coalesce(current_setting('berth.probe', true), ''), pg_backend_pid()`).Scan(&seen, &pid)
 		return seen, err
 	}
-	for range 3 {
+	round := func() (between bool, err error) {
 		if _, err := b.Exec(ctx, "BEGIN"); err != nil {
 			return false, err
 		}
+		// A pooler's server must not go back to the others amid a transaction.
+		defer func() {
+			_, rollbackErr := b.Exec(ctx, "ROLLBACK")
+			err = errors.Join(err, rollbackErr)
+		}()
 		seen, err := probe(b)
 		if err != nil {
 			return false, err
@@ -122,11 +127,11 @@ func poolerBetween(ctx context.Context, a, b *pgx.Conn) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if seen != token || pid != first {
-			return true, nil
-		}
-		if _, err := b.Exec(ctx, "ROLLBACK"); err != nil {
-			return false, err
+		return seen != token || pid != first, nil
+	}
+	for range 3 {
+		if between, err := round(); between || err != nil {
+			return between, err
 		}
 	}
 	return false, nil
