@@ -101,6 +101,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	} else {
 		millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 		base.RuntimeParams["timezone"] = "UTC"
+		// All our queries have their index. Without this, a plan that is made
+		// while a month's partition is empty reads it whole when it is full.
+		base.RuntimeParams["enable_seqscan"] = "off"
 		base.RuntimeParams["statement_timeout"] = millis(o.StatementTimeout)
 		base.RuntimeParams["lock_timeout"] = millis(o.WriteTimeout)
 		// A replica that vanished must not keep a cluster's lock from the others.

@@ -104,10 +104,10 @@ func (s *Store) locked(ctx context.Context, cluster string, fn func(context.Cont
 		return fn(ctx, conn)
 	}
 	nothing := func() {}
-	return s.transact(ctx, begin, commit, nothing, nothing)
+	return s.transact(ctx, begin, commitTx, nothing, nothing)
 }
 
-func commit(ctx context.Context, conn *pgx.Conn) error {
+func commitTx(ctx context.Context, conn *pgx.Conn) error {
 	ct, err := conn.Exec(ctx, "commit")
 	if err == nil && ct.String() != "COMMIT" {
 		err = fmt.Errorf("commit: the database answered %s", ct)
