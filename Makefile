@@ -7,7 +7,7 @@ FUZZTIME ?= 30s
 N       ?= 2000
 SEED    ?= 1
 
-.PHONY: help run build test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -18,11 +18,14 @@ run: ## serve on 127.0.0.1:8080 over ./data
 build: ## a static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/server ./cmd/server
 
-test: ## all tests
+test: postgres ## all tests
 	$(GO) test -timeout 10m ./...
 
-test-race: ## all tests under the race detector (needs a C compiler)
+test-race: postgres ## all tests under the race detector (needs a C compiler)
 	$(GO) test -race -timeout 20m ./...
+
+postgres: ## PostgreSQL's binaries for the tests, installed where missing and possible
+	@./script/postgres.sh
 
 lint: ## vet, staticcheck and formatting
 	$(GO) vet ./...

@@ -19,7 +19,9 @@ type settings struct {
 	Insecure        bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
 	ReadyFile       string        `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
 	DataDir         string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
-	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store; not supported in this version."`
+	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for one server at a time in this version. Run server migrate up first."`
+	DatabaseUnsafe  bool          `help:"Serve from a database whose settings may lose what was answered; each is logged."`
+	KeepDecisions   time.Duration `placeholder:"AGE" help:"Drop decisions that are older, such as 2160h; without it all are kept."`
 	Config          string        `placeholder:"FILE" help:"KubeSchedulerConfiguration to decide under; without it upstream's default."`
 	LogLevel        string        `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 	LogFormat       string        `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
@@ -31,12 +33,21 @@ type settings struct {
 	Limits handlers.Limits `embed:"" group:"limits"`
 }
 
+func (s *settings) backend() backend {
+	return backend{dir: s.DataDir, url: s.DatabaseURL, unsafe: s.DatabaseUnsafe}
+}
+
 // validate checks the settings; its messages name the flags.
 func (s *settings) validate() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if s.DatabaseURL != "" {
-		fail("--database-url (or DATABASE_URL): Postgres is not supported in this version; leave it unset to use the embedded store in --data-dir")
+		if u, err := url.Parse(s.DatabaseURL); err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+			fail("--database-url (or DATABASE_URL) must be a URL such as postgres://user@host:5432/berth") // not quoted: it may hold a password
+		}
+	}
+	if s.KeepDecisions < 0 {
+		fail("--keep-decisions must not be negative")
 	}
 	if err := s.checkListen(); err != nil {
 		errs = append(errs, err)

@@ -10,13 +10,13 @@ import (
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/store"
 	"berth/internal/store/commit"
-	"berth/internal/store/sqlite"
 )
 
 // house is the rooms behind the API, open and wired.
 type house struct {
-	store    *sqlite.Store
+	store    store.Store
 	group    *commit.Group
 	clusters *cluster.Manager
 	log      *audit.Log
@@ -26,7 +26,7 @@ type house struct {
 const queueCapacity = 4096
 
 func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, observe func(int, time.Duration, error), log *slog.Logger) (*house, error) {
-	st, err := sqlite.Open(ctx, s.DataDir, sqlite.Options{})
+	st, err := s.backend().open(ctx, log)
 	if err != nil {
 		return nil, err
 	}

@@ -3,17 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"berth/internal/store/sqlite"
 )
 
 type migrateCmd struct {
-	DataDir string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
+	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
+	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
 
 	Up     migrateUpCmd     `cmd:"" help:"Bring the schema to the newest version."`
 	Down   migrateDownCmd   `cmd:"" help:"Take the schema back; what newer versions stored is lost."`
 	Status migrateStatusCmd `cmd:"" help:"Say where the schema stands."`
 }
+
+func (m *migrateCmd) backend() backend { return backend{dir: m.DataDir, url: m.DatabaseURL} }
 
 type (
 	migrateUpCmd   struct{}
@@ -25,7 +26,7 @@ type (
 
 // Run migrates up.
 func (*migrateUpCmd) Run(ctx context.Context, c *cli, s streams) error {
-	if err := sqlite.MigrateUp(ctx, c.Migrate.DataDir); err != nil {
+	if err := c.Migrate.backend().migrateUp(ctx); err != nil {
 		return err
 	}
 	return printStatus(ctx, c, s)
@@ -33,14 +34,14 @@ func (*migrateUpCmd) Run(ctx context.Context, c *cli, s streams) error {
 
 // Run migrates down.
 func (d *migrateDownCmd) Run(ctx context.Context, c *cli, s streams) error {
-	now, err := sqlite.MigrateStatus(ctx, c.Migrate.DataDir)
+	now, err := c.Migrate.backend().schema(ctx)
 	if err != nil {
 		return err
 	}
-	if d.To < 0 || d.To > now.Version {
-		return fmt.Errorf("--to %d is not between 0 and the version it is at, %d", d.To, now.Version)
+	if d.To < 0 || d.To > now.version {
+		return fmt.Errorf("--to %d is not between 0 and the version it is at, %d", d.To, now.version)
 	}
-	if err := sqlite.MigrateTo(ctx, c.Migrate.DataDir, d.To); err != nil {
+	if err := c.Migrate.backend().migrateTo(ctx, d.To); err != nil {
 		return err
 	}
 	return printStatus(ctx, c, s)
@@ -52,10 +53,10 @@ func (*migrateStatusCmd) Run(ctx context.Context, c *cli, s streams) error {
 }
 
 func printStatus(ctx context.Context, c *cli, s streams) error {
-	st, err := sqlite.MigrateStatus(ctx, c.Migrate.DataDir)
+	st, err := c.Migrate.backend().schema(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "schema %d of %d\n", st.Version, st.Latest)
+	_, err = fmt.Fprintf(s.out, "schema %d of %d\n", st.version, st.latest)
 	return err
 }

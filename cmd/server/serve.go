@@ -80,7 +80,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer func() { err = errors.Join(err, named("send telemetry", tel.close(ending))) }()
-	observe, err := tel.observeBatches()
+	observe, err := tel.observeBatches(c.backend().name())
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rooms.close(ending)) }()
+	defer background(ctx, func(ctx context.Context) { keep(ctx, rooms.store, c.KeepDecisions, log) })()
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
 	}
@@ -101,6 +102,21 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	return c.answer(ctx, ending, api, listener, log)
+}
+
+// background runs f until the function that it gives back is called, which
+// waits for f.
+func background(ctx context.Context, f func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // answer serves the API on a listener until ctx ends.

@@ -19,9 +19,10 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/internal/handlers"
+	"berth/internal/store/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }
 
 // command runs a command line and gives its exit code and outputs.
 func command(t *testing.T, args ...string) (code int, out, errs string) {
@@ -56,12 +57,15 @@ func (l *logs) String() string {
 	return l.b.String()
 }
 
-func serve(t *testing.T, dir string) *running {
+func serve(t *testing.T, dir string, more ...func(*settings)) *running {
 	t.Helper()
 	c := &serveCmd{settings{
 		Listen: "127.0.0.1:0", DataDir: dir, ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
 		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Limits: handlers.DefaultLimits(),
 	}}
+	for _, set := range more {
+		set(&c.settings)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &logs{}
 	ended := make(chan error, 1)
@@ -282,7 +286,9 @@ func TestSettings(t *testing.T) {
 		{[]string{"--listen", "berth.example:80"}, "--insecure"},
 		{[]string{"--listen", "80"}, "--listen"},
 		{[]string{"--listen", "127.0.0.1:http-ish"}, "--listen"},
-		{[]string{"--database-url", "postgres://u:secret@h/d"}, "--database-url"},
+		{[]string{"--database-url", "postgres://u:secret@h/d"}, ""},
+		{[]string{"--database-url", "mysql://u:secret@h/d"}, "--database-url"},
+		{[]string{"--keep-decisions", "-1h"}, "--keep-decisions"},
 		{[]string{"--data-dir", ""}, "--data-dir"},
 		{[]string{"--otlp-endpoint", "localhost:4318"}, "--otlp-endpoint"},
 		{[]string{"--shutdown-timeout", "0s"}, "--shutdown-timeout"},
@@ -319,7 +325,7 @@ func TestOriginsOfSettings(t *testing.T) {
 			t.Errorf("no %q in %s", want, out)
 		}
 	}
-	t.Setenv("DATABASE_URL", "postgres://h/d")
+	t.Setenv("DATABASE_URL", "mysql://h/d")
 	if code, _, errs := command(t, "config", "print"); code == 0 || !strings.Contains(errs, "--database-url") {
 		t.Errorf("%d %s", code, errs)
 	}

@@ -97,12 +97,12 @@ func (t *telemetry) watchQueue(q queue, capacity int) error {
 }
 
 // observeBatches gives the function that counts what the store wrote.
-func (t *telemetry) observeBatches() (func(entries int, took time.Duration, err error), error) {
+func (t *telemetry) observeBatches(backend string) (func(entries int, took time.Duration, err error), error) {
 	records, err1 := t.meter.Int64Counter("berth.audit.records", metric.WithDescription("Records written, by result."))
 	took, err2 := t.meter.Float64Histogram("berth.store.operation.duration", metric.WithUnit("s"), metric.WithDescription("Time to write a batch of records."),
 		metric.WithExplicitBucketBoundaries(1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 0.5, 1, 2.5))
 	failures, err3 := t.meter.Int64Counter("berth.store.errors", metric.WithDescription("Batches that the store refused or failed."))
-	appending := metric.WithAttributes(attribute.String("backend", "sqlite"), attribute.String("operation", "append"))
+	appending := metric.WithAttributes(attribute.String("backend", backend), attribute.String("operation", "append"))
 	return func(entries int, d time.Duration, err error) {
 		result := "written"
 		if err != nil {

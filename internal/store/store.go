@@ -25,6 +25,11 @@ var (
 	ErrInvalid = errors.New("invalid record")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store is closed")
+	// ErrUnavailable says that the store cannot be reached or cannot take the
+	// call now, so that the same call may succeed later. Of a write it says
+	// nothing: it may or may not have taken place, and writing the same entries
+	// again is safe.
+	ErrUnavailable = errors.New("store is unavailable")
 )
 
 // Revision is one immutable state of a cluster. Number starts at 1 and grows
@@ -153,7 +158,7 @@ type Entry struct {
 type Writer interface {
 	// Append writes entries in order in one transaction and returns when they
 	// are durable. A returned error means that nothing of the batch was
-	// written. A refused revision sets its Entry's Err, and so do later entries
+	// written, but for ErrUnavailable, which leaves it open. A refused revision sets its Entry's Err, and so do later entries
 	// of the batch whose ParentToken it bears. Writing a decision again with
 	// the same ID is a no-op, so that a retry after a lost answer is safe. A
 	// ctx that ends before the commit begins undoes the whole batch.
@@ -225,12 +230,24 @@ type Profiles interface {
 	Profile(ctx context.Context, digest string) (*Profile, error)
 }
 
+// Keeper looks after a store that grows.
+type Keeper interface {
+	// Retain deletes the decisions whose CreatedAt is before the given time and
+	// tells how many they were; a zero time deletes none. Revisions that they
+	// referred to stay. It may be called by several replicas at once: one does
+	// the work, the others return 0.
+	Retain(ctx context.Context, before time.Time) (deleted int64, err error)
+	// Sizes gives the bytes on disk of each table, its indexes included.
+	Sizes(ctx context.Context) (map[string]int64, error)
+}
+
 // Store is everything a backend does. It is safe for concurrent use.
 type Store interface {
 	Writer
 	Revisions
 	Decisions
 	Profiles
+	Keeper
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

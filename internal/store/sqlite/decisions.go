@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 )
 
 // Decision implements store.Decisions.
@@ -26,13 +27,13 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	}
 	d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
 	var err error
-	if d.Failures, err = decodeFailures(failures); err != nil {
+	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
-	if d.Scores, err = decodeScores(scores); err != nil {
+	if d.Scores, err = lists.DecodeScores(scores); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
-	if d.Victims, err = decodeVictims(victims); err != nil {
+	if d.Victims, err = lists.DecodeVictims(victims); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
 	return &d, nil

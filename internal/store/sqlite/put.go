@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 )
 
 // putRevision writes a revision that judge let pass. ok is false where the
@@ -59,7 +60,7 @@ func decisionValues(d *store.Decision) []any {
 		d.Namespace, d.Pod, d.PodUID, d.Node, d.NominatedNode, int64(d.Priority),
 		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message,
 		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.AnswerDigest, d.DurationMicros,
-		text(encodeFailures(d.Failures)), text(encodeScores(d.Scores)), text(encodeVictims(d.Victims)), blob(d.Input),
+		text(lists.EncodeFailures(d.Failures)), text(lists.EncodeScores(d.Scores)), text(lists.EncodeVictims(d.Victims)), blob(d.Input),
 	}
 }
 

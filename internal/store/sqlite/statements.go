@@ -27,6 +27,10 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = ?`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = ?`
 
+	sqlRetain = `DELETE FROM decisions WHERE rowid IN
+(SELECT rowid FROM decisions WHERE cluster = ? AND created_at < ? ORDER BY created_at LIMIT ?)`
+	sqlCountDecisionsDown = `UPDATE clusters SET decisions = decisions - ? WHERE cluster = ?`
+
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 
 	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
@@ -44,4 +48,5 @@ var writerSQL = []string{
 	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
+	sqlRetain, sqlCountDecisionsDown,
 }

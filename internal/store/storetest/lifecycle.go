@@ -30,6 +30,8 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"Profile": func(ctx context.Context) error { _, err := s.Profile(ctx, "p"); return err },
+		"Retain":  func(ctx context.Context) error { _, err := s.Retain(ctx, at(0)); return err },
+		"Sizes":   func(ctx context.Context) error { _, err := s.Sizes(ctx); return err },
 		"Ping":    func(ctx context.Context) error { return s.Ping(ctx) },
 	}
 }

@@ -1,4 +1,4 @@
-package sqlite
+package lists
 
 import (
 	"encoding/json"
@@ -7,7 +7,8 @@ import (
 	"berth/internal/store"
 )
 
-func decodeFailures(column *string) (fs []store.Failure, err error) {
+// DecodeFailures reads what EncodeFailures wrote; a nil column is an empty list.
+func DecodeFailures(column *string) (fs []store.Failure, err error) {
 	err = decodeRows("failures", column, func(field func(int, any) error) error {
 		var f store.Failure
 		err := errors.Join(field(0, &f.Plugin), field(1, &f.Code), field(2, &f.Reason), field(3, &f.Nodes), field(4, &f.Names))
@@ -17,7 +18,8 @@ func decodeFailures(column *string) (fs []store.Failure, err error) {
 	return fs, err
 }
 
-func decodeScores(column *string) (ss []store.Score, err error) {
+// DecodeScores reads what EncodeScores wrote; a nil column is an empty list.
+func DecodeScores(column *string) (ss []store.Score, err error) {
 	err = decodeRows("scores", column, func(field func(int, any) error) error {
 		var s store.Score
 		var plugins json.RawMessage
@@ -29,7 +31,8 @@ func decodeScores(column *string) (ss []store.Score, err error) {
 	return ss, err
 }
 
-func decodeVictims(column *string) (vs []store.Victim, err error) {
+// DecodeVictims reads what EncodeVictims wrote; a nil column is an empty list.
+func DecodeVictims(column *string) (vs []store.Victim, err error) {
 	err = decodeRows("victims", column, func(field func(int, any) error) error {
 		var v store.Victim
 		err := errors.Join(field(0, &v.Namespace), field(1, &v.Pod), field(2, &v.UID), field(3, &v.Priority), field(4, &v.Node))

@@ -1,4 +1,7 @@
-package sqlite
+// Package lists writes and reads the lists of a decision (failures, scores,
+// victims) as the columns of every backend hold them, so that one record is the
+// same bytes in each.
+package lists
 
 import (
 	"encoding/json"
@@ -10,10 +13,12 @@ import (
 )
 
 // The lists of a decision are JSON arrays of arrays: half the size of objects,
-// and json_each makes rows of them. They are written by hand since they are
-// written for each decision; they are read with encoding/json.
+// and SQL makes rows of them. They are written by hand since they are written
+// for each decision; they are read with encoding/json.
 
-func encodeFailures(fs []store.Failure) []byte {
+// EncodeFailures gives [[plugin, code, reason, nodes, [name…]]…], the names left
+// out where there are none; nil for an empty list.
+func EncodeFailures(fs []store.Failure) []byte {
 	if len(fs) == 0 {
 		return nil
 	}
@@ -41,7 +46,9 @@ func encodeFailures(fs []store.Failure) []byte {
 	return append(b, ']')
 }
 
-func encodeScores(ss []store.Score) []byte {
+// EncodeScores gives [[rank, node, total, plugins]…], the plugins left out where
+// there are none; nil for an empty list.
+func EncodeScores(ss []store.Score) []byte {
 	if len(ss) == 0 {
 		return nil
 	}
@@ -60,7 +67,9 @@ func encodeScores(ss []store.Score) []byte {
 	return append(b, ']')
 }
 
-func encodeVictims(vs []store.Victim) []byte {
+// EncodeVictims gives [[namespace, pod, uid, priority, node]…]; nil for an empty
+// list.
+func EncodeVictims(vs []store.Victim) []byte {
 	if len(vs) == 0 {
 		return nil
 	}

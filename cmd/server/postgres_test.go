@@ -1,0 +1,41 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"berth/internal/store/pgtest"
+)
+
+// A server over Postgres wants its schema first and says how to get it; then it
+// decides, and what it wrote is there after a restart.
+func TestPostgres(t *testing.T) {
+	url := pgtest.URL(t)
+	onPostgres := func(s *settings) { s.DatabaseURL = url }
+	code, _, errs := command(t, "serve", "--listen", "127.0.0.1:0", "--database-url", url)
+	if code == 0 || !strings.Contains(errs, "server migrate up") {
+		t.Fatalf("%d %s", code, errs)
+	}
+	if code, out, errs := command(t, "migrate", "up", "--database-url", url); code != 0 || !strings.HasPrefix(out, "schema 1 of 1") {
+		t.Fatalf("%d %s %s", code, out, errs)
+	}
+	r := serve(t, t.TempDir(), onPostgres)
+	if code, out := r.post(t, "/v1/snapshots", oneNode); code != http.StatusCreated {
+		t.Fatalf("%d %s", code, out)
+	}
+	code, out := r.post(t, "/v1/decisions", `{"bind":true,"pod":{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}}}`)
+	var d struct{ ID, Outcome, BoundSnapshot string }
+	if err := json.Unmarshal(out, &d); err != nil || code != http.StatusCreated || d.Outcome != "Scheduled" || d.BoundSnapshot != "default@2" {
+		t.Fatalf("%d %s", code, out)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r = serve(t, t.TempDir(), onPostgres)
+	code, out = r.post(t, "/v1/decisions/"+d.ID+"/replay", `{}`)
+	if code != http.StatusOK || !strings.HasPrefix(string(out), `{"identical":true`) {
+		t.Fatalf("%d %s", code, out)
+	}
+}

@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/store"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// attempts is how often a batch is tried: writing one again is a no-op where
+// the first time took effect and its answer was lost.
+const attempts = 3
+
+// Append implements store.Writer. An ErrUnavailable says nothing about the
+// batch, which may be handed over again.
+func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
+	if err := s.usable(ctx); err != nil || len(entries) == 0 {
+		return err
+	}
+	b := newBatch(entries)
+	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error { return b.lockAndRead(ctx, conn, "begin") },
+		func(ctx context.Context, conn *pgx.Conn) error {
+			b.judge()
+			return b.write(ctx, conn)
+		}, func() { b.remember(&s.profiles) }, b.forget(&s.profiles))
+}
+
+// transact runs prepare, which begins a transaction, and finish, which commits
+// it, on one connection; both again where the connection was lost or another
+// writer came between. ctx no longer counts once finish has begun, so that its
+// end cannot leave a commit in doubt.
+func (s *Store) transact(ctx context.Context, prepare, finish func(context.Context, *pgx.Conn) error, done, again func()) error {
+	var err error
+	for n := range attempts {
+		if n > 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		again()
+		if err = s.attempt(ctx, prepare, finish); err == nil {
+			done()
+			return nil
+		}
+		if !worthAnother(err) {
+			break
+		}
+	}
+	return s.toStoreErr(ctx, err)
+}
+
+// worthAnother says whether trying at once may help.
+func worthAnother(err error) bool {
+	var ce *pgconn.ConnectError
+	switch state := sqlState(err); state {
+	case stateSerialization, stateDeadlock, stateUniqueViolation:
+		return true
+	case "":
+		// Not after a wait of ours, and not where not even a connection could be had.
+		return lost(err) && !errors.As(err, &ce) && !errors.Is(err, store.ErrUnavailable) &&
+			!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
+	default:
+		return len(state) > 3 && state[:3] == classOperator // the server goes down, or comes up again
+	}
+}
+
+func (s *Store) attempt(ctx context.Context, prepare, finish func(context.Context, *pgx.Conn) error) error {
+	limited, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
+	defer cancel()
+	conn, err := s.pool.Acquire(limited)
+	if err != nil {
+		return err
+	}
+	defer giveBack(conn)
+	if err := prepare(limited, conn.Conn()); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	limited, cancel = context.WithTimeout(context.WithoutCancel(ctx), s.opts.WriteTimeout)
+	defer cancel()
+	return finish(limited, conn.Conn())
+}
+
+// giveBack undoes a transaction that is still open; the pool throws away a
+// connection for which that fails.
+func giveBack(conn *pgxpool.Conn) {
+	if pc := conn.Conn().PgConn(); !pc.IsClosed() && pc.TxStatus() != 'I' {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_, _ = conn.Exec(ctx, "rollback")
+		cancel()
+	}
+	conn.Release()
+}

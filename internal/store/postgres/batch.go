@@ -1,0 +1,207 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"berth/internal/store"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// batch is one Append: what was read under the clusters' locks, and what is to
+// be written. As long as it holds them nobody else adds to these clusters, so
+// every entry is judged in memory.
+type batch struct {
+	entries []*store.Entry
+
+	heads    map[string]*head       // by cluster, all of them locked
+	tokens   map[revisionKey]string // of revisions that are stored or will be
+	parents  map[parentKey]bool     // parents that have a child
+	ids      map[string]bool        // of decisions that are stored or will be
+	profiles map[string]bool        // digests that need no writing
+
+	revisions   []*store.Revision
+	checkpoints []*store.Checkpoint
+	added       []*store.Profile
+	decisions   []*store.Decision
+}
+
+// head is the end of a cluster's chain, and what the batch adds to its books.
+type head struct {
+	made                 bool // by this batch
+	newest               int64
+	token                string
+	revisions, decisions int64
+}
+
+type revisionKey struct {
+	cluster string
+	number  int64
+}
+
+type parentKey struct{ cluster, token string }
+
+func newBatch(entries []*store.Entry) *batch { return &batch{entries: entries} }
+
+// forget makes the batch ready for a new attempt.
+func (b *batch) forget(stored *sync.Map) func() {
+	return func() {
+		*b = batch{
+			entries: b.entries, heads: map[string]*head{}, tokens: map[revisionKey]string{},
+			parents: map[parentKey]bool{}, ids: map[string]bool{}, profiles: map[string]bool{},
+		}
+		for _, e := range b.entries {
+			e.Err = e.Validate()
+			if e.Err != nil || e.Profile == nil {
+				continue
+			}
+			if _, ok := stored.Load(e.Profile.Digest); ok {
+				b.profiles[e.Profile.Digest] = true
+			}
+		}
+	}
+}
+
+// remember notes the profiles that need not be written again.
+func (b *batch) remember(stored *sync.Map) {
+	for _, p := range b.added {
+		stored.Store(p.Digest, true)
+	}
+}
+
+// question is what a batch has to know, as columns for unnest.
+type question struct {
+	clusters                       []string
+	numberClusters, parentClusters []string
+	numbers                        []int64
+	parents, ids                   []string
+}
+
+func (b *batch) question() *question {
+	q := &question{}
+	clusters, numbers := map[string]bool{}, map[revisionKey]bool{}
+	number := func(cluster string, n int64) {
+		if key := (revisionKey{cluster, n}); !numbers[key] {
+			numbers[key] = true
+			q.numberClusters, q.numbers = append(q.numberClusters, cluster), append(q.numbers, n)
+		}
+	}
+	for _, e := range b.entries {
+		if e.Err != nil {
+			continue
+		}
+		if r := e.Revision; r != nil {
+			clusters[r.Cluster] = true
+			number(r.Cluster, r.Number)
+			q.parentClusters, q.parents = append(q.parentClusters, r.Cluster), append(q.parents, r.ParentToken)
+		}
+		if d := e.Decision; d != nil {
+			clusters[d.Cluster] = true
+			q.ids = append(q.ids, d.ID)
+			if d.Revision != 0 {
+				number(d.Cluster, d.Revision)
+			}
+		}
+	}
+	q.clusters = slices.Sorted(maps.Keys(clusters))
+	return q
+}
+
+// lockAndRead takes the clusters' locks and reads what the batch has to know,
+// after the first statement, in one round trip. Each statement sees what was
+// committed when it begins, so those after the lock see all that the lock's
+// holders before wrote.
+func (b *batch) lockAndRead(ctx context.Context, conn *pgx.Conn, first string) error {
+	q := b.question()
+	made := map[string]bool{}
+	for range 5 {
+		if err := b.read(ctx, conn, q, first); err != nil {
+			return err
+		}
+		if len(b.heads) == len(q.clusters) {
+			for cluster := range made {
+				b.heads[cluster].made = true
+			}
+			return nil
+		}
+		// Clusters that are new, or were deleted while we waited for them.
+		rows, err := conn.Query(ctx, sqlNewHeads, q.clusters)
+		if err != nil {
+			return fmt.Errorf("lock clusters: %w", err)
+		}
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("lock clusters: %w", err)
+		}
+		for _, name := range names {
+			made[name] = true
+		}
+		first = ""
+	}
+	return fmt.Errorf("lock clusters %v: deleted again and again: %w", q.clusters, store.ErrUnavailable)
+}
+
+func (b *batch) read(ctx context.Context, conn *pgx.Conn, q *question, first string) error {
+	p := &pgx.Batch{}
+	if first != "" {
+		p.Queue(first)
+	}
+	p.Queue(sqlLock, q.clusters).Query(func(rows pgx.Rows) error {
+		return each(rows, func() error {
+			h, cluster := &head{}, ""
+			err := rows.Scan(&cluster, &h.newest, &h.token)
+			b.heads[cluster] = h
+			return err
+		})
+	})
+	if len(q.numbers) > 0 {
+		p.Queue(sqlTokens, q.numberClusters, q.numbers).Query(func(rows pgx.Rows) error {
+			return each(rows, func() error {
+				var key revisionKey
+				var token string
+				err := rows.Scan(&key.cluster, &key.number, &token)
+				b.tokens[key] = token
+				return err
+			})
+		})
+	}
+	if len(q.parents) > 0 {
+		p.Queue(sqlParents, q.parentClusters, q.parents).Query(func(rows pgx.Rows) error {
+			return each(rows, func() error {
+				var key parentKey
+				err := rows.Scan(&key.cluster, &key.token)
+				b.parents[key] = true
+				return err
+			})
+		})
+	}
+	if len(q.ids) > 0 {
+		p.Queue(sqlIDs, q.ids).Query(func(rows pgx.Rows) error {
+			return each(rows, func() error {
+				var id string
+				err := rows.Scan(&id)
+				b.ids[id] = true
+				return err
+			})
+		})
+	}
+	if err := conn.SendBatch(ctx, p).Close(); err != nil {
+		return fmt.Errorf("lock and read: %w", err)
+	}
+	return nil
+}
+
+func each(rows pgx.Rows, fn func() error) error {
+	for rows.Next() {
+		if err := fn(); err != nil {
+			rows.Close()
+			return err
+		}
+	}
+	return errors.Join(rows.Err())
+}

@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"berth/internal/store"
+	"berth/internal/store/commit"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// BenchmarkDurableInserts sets what berth does (many committers, one Group)
+// against the driver's bare COPY of the same rows into the same table in the
+// same run, one COPY a transaction, in batches of as many rows as there are
+// committers.
+func BenchmarkDurableInserts(b *testing.B) {
+	for _, n := range []int{1, 16, 128, 256} {
+		b.Run(fmt.Sprintf("copy/%d", n), func(b *testing.B) { benchBare(b, n) })
+		b.Run(fmt.Sprintf("group/%d", n), func(b *testing.B) { benchGroup(b, n) })
+	}
+}
+
+// BenchmarkWays compares the ways to write a batch's rows, with nothing around
+// them but the transaction: what copyFrom is chosen by.
+func BenchmarkWays(b *testing.B) {
+	ways := []struct {
+		name  string
+		write func(ctx context.Context, conn *pgx.Conn, ds []*store.Decision) error
+	}{
+		{"copy", func(ctx context.Context, conn *pgx.Conn, ds []*store.Decision) error {
+			if _, err := conn.Exec(ctx, "begin"); err != nil {
+				return err
+			}
+			if _, err := conn.PgConn().CopyFrom(ctx, &copyRows{decisions: ds}, sqlCopyDecisions); err != nil {
+				return err
+			}
+			return commitTx(ctx, conn)
+		}},
+		{"insert", func(ctx context.Context, conn *pgx.Conn, ds []*store.Decision) error {
+			if _, err := conn.Exec(ctx, "begin"); err != nil {
+				return err
+			}
+			p := &pgx.Batch{}
+			for _, d := range ds {
+				p.Queue(sqlPutDecision, decisionValues(d)...)
+			}
+			p.Queue("commit")
+			return conn.SendBatch(ctx, p).Close()
+		}},
+		{"staging", func(ctx context.Context, conn *pgx.Conn, ds []*store.Decision) error {
+			if _, err := conn.Exec(ctx, "begin; CREATE TEMP TABLE IF NOT EXISTS staged (LIKE decisions) ON COMMIT DELETE ROWS"); err != nil {
+				return err
+			}
+			if _, err := conn.PgConn().CopyFrom(ctx, &copyRows{decisions: ds}, `COPY staged (`+decisionColumns+`, failures, scores, victims, input) FROM STDIN (FORMAT binary)`); err != nil {
+				return err
+			}
+			if _, err := conn.Exec(ctx, `INSERT INTO decisions SELECT * FROM staged ON CONFLICT DO NOTHING`); err != nil {
+				return err
+			}
+			return commitTx(ctx, conn)
+		}},
+	}
+	for _, n := range []int{1, 4, 8, 16, 64, 256} {
+		for _, way := range ways {
+			b.Run(fmt.Sprintf("%s/%d", way.name, n), func(b *testing.B) {
+				conn := benchConn(b)
+				b.ResetTimer()
+				for i := 0; i < b.N; {
+					var ds []*store.Decision
+					for range n {
+						i++
+						ds = append(ds, benchDecision(int64(i)))
+					}
+					if err := way.write(b.Context(), conn, ds); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.StopTimer()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+			})
+		}
+	}
+}
+
+func benchConn(b *testing.B) *pgx.Conn {
+	b.Helper()
+	s := openAt(b, freshURL(b), Options{})
+	conn, err := s.pool.Acquire(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(conn.Release)
+	return conn.Conn()
+}
+
+func benchGroup(b *testing.B, committers int) {
+	s := openAt(b, freshURL(b), Options{})
+	var batches int // counted by the one writing goroutine
+	g := commit.NewGroup(s, commit.Options{ObserveFunc: func(int, time.Duration, error) { batches++ }})
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range committers {
+		wg.Go(func() {
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				if err := g.Commit(context.Background(), &store.Entry{Decision: benchDecision(i)}); err != nil {
+					b.Errorf("commit: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	if err := g.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.N)/float64(batches), "rows/batch")
+	var rows int
+	if err := s.pool.QueryRow(context.Background(), `SELECT count(*) FROM decisions`).Scan(&rows); err != nil || rows != b.N {
+		b.Fatalf("%d rows of %d, %v", rows, b.N, err)
+	}
+}
+
+// benchBare writes with nothing between the loop and the driver's own COPY.
+func benchBare(b *testing.B, batch int) {
+	conn := benchConn(b)
+	columns := []string{
+		"cluster", "id", "created_at", "decided_as_of", "revision", "bound_revision", "verb", "outcome",
+		"namespace", "pod", "pod_uid", "node", "nominated_node", "priority", "nodes_total", "nodes_feasible", "message",
+		"profile", "profile_digest", "engine", "semantics", "snapshot_digest", "pod_digest", "answer_digest", "duration_micros",
+		"failures", "scores", "victims", "input",
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := 0; i < b.N; {
+		n := min(batch, b.N-i)
+		_, err := conn.CopyFrom(b.Context(), pgx.Identifier{"decisions"}, columns, pgx.CopyFromSlice(n, func(int) ([]any, error) {
+			i++
+			return decisionValues(benchDecision(int64(i))), nil
+		}))
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func benchDecision(i int64) *store.Decision {
+	return sampleDecision("prod", fmt.Sprintf("0197a1b2-c3d4-7e5f-8a9b-%012d", i), time.Now())
+}

@@ -1,0 +1,161 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// check looks at the database before the pool does. soft refusals become
+// warnings where unsafe.
+func check(ctx context.Context, base *pgx.ConnConfig, unsafe bool) (warnings []error, err error) {
+	connect := func() (*pgx.Conn, error) {
+		cfg := base.Copy()
+		cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statement, which a pooler may lose
+		return pgx.ConnectConfig(ctx, cfg)
+	}
+	a, err := connect()
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(a)
+	hard, soft, err := checkServer(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if len(hard) > 0 {
+		return nil, errors.Join(hard...)
+	}
+	b, err := connect()
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(b)
+	between, err := poolerBetween(ctx, a, b)
+	if err != nil {
+		return nil, err
+	}
+	if between {
+		soft = append(soft, ErrPooler)
+	}
+	if len(soft) > 0 && !unsafe {
+		return nil, errors.Join(soft...)
+	}
+	// A connection that the pooler's probe cut off may be closed: ask a new one.
+	c, err := connect()
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(c)
+	return soft, checkSchema(ctx, c)
+}
+
+func hangUp(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.Close(ctx) // it has served
+}
+
+// checkServer asks the session's own settings: a role or a database may have
+// others than the server.
+func checkServer(ctx context.Context, conn *pgx.Conn) (hard, soft []error, err error) {
+	var standby bool
+	var readOnly, fsync, commit, pages, encoding string
+	const query = `SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only'), current_setting('fsync'),
+current_setting('synchronous_commit'), current_setting('full_page_writes'), current_setting('server_encoding')`
+	if err := conn.QueryRow(ctx, query).Scan(&standby, &readOnly, &fsync, &commit, &pages, &encoding); err != nil {
+		return nil, nil, fmt.Errorf("read settings: %w", err)
+	}
+	if standby || readOnly == "on" {
+		hard = append(hard, ErrStandby)
+	}
+	if encoding != "UTF8" {
+		hard = append(hard, fmt.Errorf("%w but %s", ErrEncoding, encoding))
+	}
+	if fsync == "off" {
+		soft = append(soft, ErrFsync)
+	}
+	if commit == "off" {
+		soft = append(soft, ErrSynchronousCommit)
+	}
+	if pages == "off" {
+		soft = append(soft, ErrFullPageWrites)
+	}
+	return hard, soft, nil
+}
+
+// poolerBetween finds a pooler that hands servers out by the transaction: what
+// a sets for its session is gone when b, in a transaction, holds the server
+// that a had, or b sees it.
+func poolerBetween(ctx context.Context, a, b *pgx.Conn) (bool, error) {
+	token := uuid.NewString()
+	var first, pid int
+	if err := a.QueryRow(ctx, `SELECT pg_backend_pid() FROM (SELECT set_config('berth.probe', $1, false)) s`, token).Scan(&first); err != nil {
+		return false, err
+	}
+	probe := func(c *pgx.Conn) (seen string, err error) {
+		// A pooler that has one server only lets the second wait for the first.
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		err = c.QueryRow(ctx, `SELECT coalesce(current_setting('berth.probe', true), ''), pg_backend_pid()`).Scan(&seen, &pid)
+		return seen, err
+	}
+	round := func() (between bool, err error) {
+		if _, err := b.Exec(ctx, "BEGIN"); err != nil {
+			return false, err
+		}
+		// A pooler's server must not go back to the others amid a transaction.
+		defer func() {
+			_, rollbackErr := b.Exec(ctx, "ROLLBACK")
+			err = errors.Join(err, rollbackErr)
+		}()
+		seen, err := probe(b)
+		if err != nil {
+			return false, err
+		}
+		if seen == token {
+			return true, nil
+		}
+		seen, err = probe(a)
+		if ctx.Err() == nil && err != nil && lost(err) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return seen != token || pid != first, nil
+	}
+	for range 3 {
+		if between, err := round(); between || err != nil {
+			return between, err
+		}
+	}
+	return false, nil
+}
+
+func pooled(warnings []error) bool {
+	return errors.Is(errors.Join(warnings...), ErrPooler)
+}
+
+// checkSchema wants the very schema that this program knows.
+func checkSchema(ctx context.Context, conn *pgx.Conn) error {
+	have, err := schemaVersion(ctx, conn)
+	if err != nil {
+		return err
+	}
+	known, err := newestMigration()
+	if err != nil {
+		return err
+	}
+	switch {
+	case have > known:
+		return fmt.Errorf("%w: it has version %d, this program knows %d: start the newer program, or go back with the newer program's `server migrate to %d`", ErrSchema, have, known, known)
+	case have < known:
+		return fmt.Errorf("%w: it has version %d, this program needs %d: run `server migrate up` with the same DATABASE_URL", ErrUnmigrated, have, known)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"context"
+
+	"berth/internal/store"
+)
+
+// Clusters implements store.Revisions.
+func (s *Store) Clusters(ctx context.Context) ([]store.ClusterInfo, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	const query = `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
+FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest ORDER BY c.cluster`
+	rows, err := s.pool.Query(ctx, query)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	defer rows.Close()
+	var infos []store.ClusterInfo
+	for rows.Next() {
+		var c store.ClusterInfo
+		if err := rows.Scan(&c.Name, &c.Newest, &c.Revisions, &c.Decisions, &c.CreatedAt); err != nil {
+			return nil, s.toStoreErr(ctx, err)
+		}
+		c.CreatedAt = c.CreatedAt.UTC()
+		infos = append(infos, c)
+	}
+	return infos, s.toStoreErr(ctx, rows.Err())
+}
+
+// Profile implements store.Profiles.
+func (s *Store) Profile(ctx context.Context, digest string) (*store.Profile, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	p := store.Profile{Digest: digest}
+	const query = `SELECT name, payload FROM profiles WHERE digest = $1`
+	if err := s.pool.QueryRow(ctx, query, digest).Scan(&p.Name, &p.Payload); err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	return &p, nil
+}

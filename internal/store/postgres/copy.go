@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"io"
+	"time"
+
+	"berth/internal/store"
+	"berth/internal/store/lists"
+)
+
+// copyRows writes decisions in COPY's binary format, a chunk at a time, so that
+// large inputs are not held twice. It is written by hand since the driver asks
+// the database for the columns' types first, and boxes each value.
+type copyRows struct {
+	decisions []*store.Decision
+	state     int // 0: nothing sent; 1: rows; 2: all sent
+	buf, rest []byte
+}
+
+const (
+	copyHeader = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+	copyEnd    = "\xff\xff"
+	copyChunk  = 256 << 10
+	copyFields = 29
+)
+
+// Read implements io.Reader.
+func (c *copyRows) Read(p []byte) (int, error) {
+	if len(c.rest) == 0 {
+		if c.state == 2 {
+			return 0, io.EOF
+		}
+		c.fill()
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+func (c *copyRows) fill() {
+	c.buf = c.buf[:0]
+	if c.state == 0 {
+		c.buf = append(c.buf, copyHeader...)
+		c.state = 1
+	}
+	for len(c.decisions) > 0 && len(c.buf) < copyChunk {
+		c.buf = appendRow(c.buf, c.decisions[0])
+		c.decisions = c.decisions[1:]
+	}
+	if len(c.decisions) == 0 {
+		c.buf = append(c.buf, copyEnd...)
+		c.state = 2
+	}
+	c.rest = c.buf
+}
+
+func appendRow(b []byte, d *store.Decision) []byte {
+	b = binary.BigEndian.AppendUint16(b, copyFields)
+	b = appendText(b, d.Cluster, d.ID)
+	b = appendTime(b, d.CreatedAt)
+	b = appendTime(b, d.Now)
+	b = appendInt64(b, d.Revision, d.BoundRevision)
+	b = appendText(b, d.Verb, d.Outcome, d.Namespace, d.Pod, d.PodUID, d.Node, d.NominatedNode)
+	b = binary.BigEndian.AppendUint32(b, 4)
+	b = binary.BigEndian.AppendUint32(b, uint32(d.Priority))
+	b = appendInt64(b, int64(d.NodesTotal), int64(d.NodesFeasible))
+	b = appendText(b, d.Message, d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.AnswerDigest)
+	b = appendInt64(b, d.DurationMicros)
+	b = appendBytes(b, lists.EncodeFailures(d.Failures))
+	b = appendBytes(b, lists.EncodeScores(d.Scores))
+	b = appendBytes(b, lists.EncodeVictims(d.Victims))
+	return appendBytes(b, d.Input)
+}
+
+func appendText(b []byte, texts ...string) []byte {
+	for _, s := range texts {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(s)))
+		b = append(b, s...)
+	}
+	return b
+}
+
+// appendBytes writes nil as NULL.
+func appendBytes(b, value []byte) []byte {
+	if value == nil {
+		return append(b, 0xff, 0xff, 0xff, 0xff)
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(len(value)))
+	return append(b, value...)
+}
+
+func appendInt64(b []byte, values ...int64) []byte {
+	for _, v := range values {
+		b = binary.BigEndian.AppendUint32(b, 8)
+		b = binary.BigEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
+// epoch is when PostgreSQL's time begins, in microseconds since 1970.
+const epoch = 946684800 * 1000000
+
+func appendTime(b []byte, t time.Time) []byte { return appendInt64(b, t.UnixMicro()-epoch) }

@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/store"
+	"berth/internal/store/lists"
+)
+
+// Decision implements store.Decisions.
+func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	var d store.Decision
+	var failures, scores, victims *string
+	into := append(decisionTargets(&d), &failures, &scores, &victims, &d.Input)
+	const query = `SELECT ` + decisionColumns + `, failures, scores, victims, input FROM decisions WHERE id = $1`
+	if err := s.pool.QueryRow(ctx, query, id).Scan(into...); err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
+	var err error
+	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	if d.Scores, err = lists.DecodeScores(scores); err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	if d.Victims, err = lists.DecodeVictims(victims); err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	return &d, nil
+}
+
+// ListDecisions implements store.Decisions.
+func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*store.Decision, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	query, args := listSQL(f)
+	rows, err := s.pool.Query(ctx, query, args...)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	defer rows.Close()
+	var ds []*store.Decision
+	for rows.Next() {
+		var d store.Decision
+		if err := rows.Scan(decisionTargets(&d)...); err != nil {
+			return nil, s.toStoreErr(ctx, err)
+		}
+		d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
+		ds = append(ds, &d)
+	}
+	return ds, s.toStoreErr(ctx, rows.Err())
+}
+
+// listSQL builds the list's query; only our own constants become SQL. Every
+// index is led by the cluster, so a list over all clusters takes the first of
+// each.
+func listSQL(f store.DecisionFilter) (string, []any) {
+	var q strings.Builder
+	var args []any
+	value := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprint("$", len(args))
+	}
+	if f.Cluster != "" {
+		q.WriteString(`SELECT ` + decisionColumns + ` FROM decisions WHERE cluster = ` + value(f.Cluster))
+	} else {
+		q.WriteString(`SELECT d.* FROM clusters c CROSS JOIN LATERAL (SELECT ` + decisionColumns + ` FROM decisions WHERE cluster = c.cluster`)
+	}
+	equal := func(column, v string) {
+		if v != "" {
+			q.WriteString(" AND " + column + " = " + value(v))
+		}
+	}
+	equal("namespace", f.Namespace)
+	equal("pod", f.Pod)
+	equal("node", f.Node)
+	if f.Node != "" {
+		q.WriteString(" AND node <> ''") // lets the partial index serve
+	}
+	equal("outcome", f.Outcome)
+	equal("verb", f.Verb)
+	if !f.Since.IsZero() {
+		q.WriteString(" AND created_at >= " + value(ceilMicro(f.Since)))
+	}
+	if !f.Until.IsZero() {
+		q.WriteString(" AND created_at < " + value(ceilMicro(f.Until)))
+	}
+	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
+		// The first says nothing more than the second, but it is what shows the
+		// planner which partitions to leave out.
+		at := value(f.BeforeTime.Truncate(time.Microsecond))
+		q.WriteString(" AND created_at <= " + at + " AND (created_at, id) < (" + at + ", " + value(f.BeforeID) + ")")
+	}
+	end := " ORDER BY created_at DESC, id DESC"
+	if f.Limit > 0 {
+		end += " LIMIT " + value(f.Limit)
+	}
+	q.WriteString(end)
+	if f.Cluster == "" {
+		q.WriteString(") d" + end)
+	}
+	return q.String(), args
+}
+
+// decisionTargets are where a row of decisionColumns goes.
+func decisionTargets(d *store.Decision) []any {
+	return []any{
+		&d.Cluster, &d.ID, &d.CreatedAt, &d.Now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
+		&d.Namespace, &d.Pod, &d.PodUID, &d.Node, &d.NominatedNode, &d.Priority,
+		&d.NodesTotal, &d.NodesFeasible, &d.Message,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.DurationMicros,
+	}
+}
+
+// ceilMicro rounds a bound up: stored times are whole microseconds, so t >= x
+// holds exactly where t >= ⌈x⌉ does.
+func ceilMicro(t time.Time) time.Time {
+	cut := t.Truncate(time.Microsecond)
+	if cut.Before(t) {
+		cut = cut.Add(time.Microsecond)
+	}
+	return cut
+}

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"berth/internal/store"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Reasons for which Open refuses.
+var (
+	// ErrStandby says that the server takes no writes.
+	ErrStandby = errors.New("database is a read-only standby")
+	// ErrFsync says that a power cut would damage the database.
+	ErrFsync = errors.New("fsync is off: a power cut would lose records")
+	// ErrSynchronousCommit says that commits are acknowledged before they are on disk.
+	ErrSynchronousCommit = errors.New("synchronous_commit is off: a crash would lose acknowledged records")
+	// ErrFullPageWrites says that torn pages could not be repaired.
+	ErrFullPageWrites = errors.New("full_page_writes is off: a power cut may tear pages")
+	// ErrPooler says that a session's state does not survive its transactions.
+	ErrPooler = errors.New("a pooler in transaction mode is between berth and the database: connect directly, or in session mode")
+	// ErrEncoding says that the database's encoding is not UTF8.
+	ErrEncoding = errors.New("database encoding is not UTF8")
+	// ErrUnmigrated says that the schema is missing or older than this program.
+	ErrUnmigrated = errors.New("schema is not up to date")
+	// ErrSchema says that the schema is newer than this program.
+	ErrSchema = errors.New("schema is newer than this program")
+)
+
+// SQLSTATEs and classes of them.
+const (
+	stateUniqueViolation  = "23505"
+	stateCheckViolation   = "23514"
+	stateSerialization    = "40001"
+	stateDeadlock         = "40P01"
+	statePrivilege        = "42501"
+	stateDuplicateTable   = "42P07"
+	stateLockNotAvailable = "55P03"
+	stateQueryCanceled    = "57014"
+	stateReadOnly         = "25006"
+	stateIdleInTx         = "25P03"
+
+	classConnection = "08"
+	classResources  = "53" // disk full, out of memory, too many connections
+	classOperator   = "57P"
+)
+
+// sqlState gives an error's SQLSTATE; "" where the server said nothing.
+func sqlState(err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code
+	}
+	return ""
+}
+
+// toStoreErr is the one place where the driver's errors become the store's. ctx
+// is the caller's: a deadline that we set ourselves means that the database is
+// too slow, not that the caller lost patience.
+func (s *Store) toStoreErr(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return store.ErrNotFound
+	case s.closed.Load():
+		return store.ErrClosed // the pool has no such sentinel of its own
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	case errors.Is(err, store.ErrUnavailable):
+		return err
+	}
+	var ce *pgconn.ConnectError
+	if errors.As(err, &ce) {
+		s.retry.failed()
+	}
+	if unavailable(err) || ce != nil {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return err
+}
+
+// unavailable says whether the same call may succeed later.
+func unavailable(err error) bool {
+	switch state := sqlState(err); state {
+	case "":
+		return lost(err)
+	case stateSerialization, stateDeadlock, stateLockNotAvailable, stateQueryCanceled, stateReadOnly, stateIdleInTx:
+		return true
+	default:
+		return strings.HasPrefix(state, classConnection) || strings.HasPrefix(state, classResources) ||
+			strings.HasPrefix(state, classOperator)
+	}
+}
+
+// lost says whether the connection is gone, or the database did not answer in
+// time: what it did of the call is not known.
+func lost(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"berth/migrations"
+
+	"github.com/golang-migrate/migrate/v4"
+	dialect "github.com/golang-migrate/migrate/v4/database/pgx/v5"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// latest asks migrateTo for the newest version that this program knows.
+const latest = -1
+
+// Status tells where a store's schema stands.
+type Status struct {
+	Version int // 0: no schema yet
+	Latest  int // the newest that this program knows
+}
+
+// MigrateUp brings the schema at url to the newest version.
+func MigrateUp(ctx context.Context, url string) error { return migrateTo(ctx, url, latest) }
+
+// MigrateTo brings the schema at url to a version, up or down; version 0 takes
+// everything away. No replica may be serving from it.
+func MigrateTo(ctx context.Context, url string, version int) error {
+	if version < 0 {
+		return fmt.Errorf("migrate: no version %d", version)
+	}
+	return migrateTo(ctx, url, version)
+}
+
+// MigrateStatus reads where the schema at url stands.
+func MigrateStatus(ctx context.Context, url string) (st Status, err error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return Status{}, fmt.Errorf("migrate: %w", err)
+	}
+	defer hangUp(conn)
+	if st.Latest, err = newestMigration(); err != nil {
+		return Status{}, err
+	}
+	st.Version, err = schemaVersion(ctx, conn)
+	return st, err
+}
+
+func migrateTo(ctx context.Context, url string, want int) (err error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	known, err := newestMigration()
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	defer hangUp(conn) // and with it goes the lock
+	// Replicas that start at once take turns: what is read below must hold.
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('berth migrate ' || current_schema()))`); err != nil {
+		return fmt.Errorf("migrate %s: lock: %w", place(cfg), err)
+	}
+	have, err := schemaVersion(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if want == latest {
+		want = known
+	}
+	switch {
+	case have > known:
+		return fmt.Errorf("%w: %s has version %d, this program knows %d", ErrSchema, place(cfg), have, known)
+	case want > known:
+		return fmt.Errorf("migrate %s: no version %d, the newest is %d", place(cfg), want, known)
+	}
+	source, err := iofs.New(migrations.Postgres, "postgres")
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	var db *sql.DB = stdlib.OpenDB(*cfg)
+	target, err := dialect.WithInstance(db, &dialect.Config{})
+	if err != nil {
+		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), db.Close(), source.Close())
+	}
+	m, err := migrate.NewWithInstance("iofs", source, "pgx5", target)
+	if err != nil {
+		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), target.Close(), source.Close())
+	}
+	defer func() {
+		sourceErr, targetErr := m.Close()
+		err = errors.Join(err, sourceErr, targetErr)
+	}()
+	if err := run(m, have, want); err != nil {
+		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
+	}
+	return nil
+}
+
+// run first puts the library's own note right: it marks a version dirty before
+// running its file and clean after it, so a kill between the two would keep the
+// server down for good, though the file took effect whole or not at all. The
+// schema's own version, set inside the file's transaction, says which.
+func run(m *migrate.Migrate, have, want int) error {
+	noted, dirty, err := m.Version()
+	if err != nil && !errors.Is(err, migrate.ErrNilVersion) {
+		return err
+	}
+	if dirty || int(noted) != have {
+		force := have
+		if have == 0 {
+			force = -1 // the library's word for no version
+		}
+		if err := m.Force(force); err != nil {
+			return err
+		}
+	}
+	if have == want {
+		return nil
+	}
+	if want == 0 {
+		return m.Down()
+	}
+	return m.Migrate(uint(want))
+}
+
+// schemaVersion reads the version that the last migration left.
+func schemaVersion(ctx context.Context, conn *pgx.Conn) (version int, err error) {
+	var there bool
+	const exists = `SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL`
+	if err := conn.QueryRow(ctx, exists).Scan(&there); err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	if !there {
+		return 0, nil
+	}
+	if err := conn.QueryRow(ctx, `SELECT max(version) FROM schema_version HAVING count(*) = 1`).Scan(&version); err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	return version, nil
+}
+
+func newestMigration() (int, error) {
+	source, err := iofs.New(migrations.Postgres, "postgres")
+	if err != nil {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	version, err := source.First()
+	for err == nil {
+		var next uint
+		if next, err = source.Next(version); err == nil {
+			version = next
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	return int(version), source.Close()
+}

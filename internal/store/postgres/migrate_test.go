@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"sync"
+	"testing"
+
+	"berth/internal/store/pgtest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+)
+
+// schema lists what a schema consists of.
+func schema(t *testing.T, url string) []string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangUp(conn)
+	const query = `SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v') AND c.relname <> 'schema_migrations'
+UNION ALL
+SELECT 'index ' || replace(pg_get_indexdef(indexrelid), current_schema(), '') FROM pg_index i JOIN pg_class c ON c.oid = indrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'
+UNION ALL
+SELECT 'right ' || c.relname || ' ' || c.relacl::text FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relacl IS NOT NULL
+ORDER BY 1`
+	rows, err := conn.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestMigrateUpDownUp(t *testing.T) {
+	url := pgtest.URL(t)
+	status := func(want Status) {
+		t.Helper()
+		got, err := MigrateStatus(t.Context(), url)
+		if err != nil || got != want {
+			t.Fatalf("status %+v, %v, want %+v", got, err, want)
+		}
+	}
+	status(Status{Version: 0, Latest: 1})
+	if err := MigrateUp(t.Context(), url); err != nil {
+		t.Fatalf("up: %v", err)
+	}
+	status(Status{Version: 1, Latest: 1})
+	before := schema(t, url)
+	if len(before) < 100 {
+		t.Errorf("schema of %d parts", len(before))
+	}
+	s := openAt(t, url, Options{}) // makes partitions, and leaves one detached
+	appendOne(t, s, "d1")
+	var name string
+	for name = range map[string]bool{partitionNames(t, s)[0]: true} {
+		execRaw(t, url, `ALTER TABLE decisions DETACH PARTITION `+name)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := MigrateTo(t.Context(), url, 0); err != nil {
+		t.Fatalf("down: %v", err)
+	}
+	status(Status{Version: 0, Latest: 1})
+	if left := schema(t, url); len(left) != 0 {
+		t.Errorf("down leaves %v", left)
+	}
+	if err := MigrateTo(t.Context(), url, 1); err != nil {
+		t.Fatalf("up again: %v", err)
+	}
+	if diff := cmp.Diff(before, schema(t, url)); diff != "" {
+		t.Errorf("schema after up, down, up (-want +got):\n%s", diff)
+	}
+	if err := MigrateTo(t.Context(), url, 2); err == nil {
+		t.Error("a version that is not there was reached")
+	}
+	if err := MigrateTo(t.Context(), url, -1); err == nil {
+		t.Error("version -1 was reached")
+	}
+}
+
+func TestMigrateUpKeepsData(t *testing.T) {
+	url := freshURL(t)
+	s := openAt(t, url, Options{})
+	appendOne(t, s, "d1")
+	if err := MigrateUp(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Decision(t.Context(), "d1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A kill between the library's two notes about a migration must not keep the
+// server down: what took effect is known all the same.
+func TestHalfNotedMigrationHeals(t *testing.T) {
+	for name, query := range map[string]string{
+		"killed before it took effect": "UPDATE schema_migrations SET version = 1, dirty = true",
+		"killed after it took effect":  "UPDATE schema_migrations SET dirty = true",
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := freshURL(t)
+			if name == "killed before it took effect" {
+				if err := MigrateTo(t.Context(), url, 0); err != nil {
+					t.Fatal(err)
+				}
+				query = "INSERT INTO schema_migrations VALUES (1, true)"
+			}
+			execRaw(t, url, query)
+			if err := MigrateUp(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+			if err := openAt(t, url, Options{}).Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestReplicasMigrateAtOnce(t *testing.T) {
+	url := pgtest.URL(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if err := MigrateUp(t.Context(), url); err != nil {
+				t.Errorf("MigrateUp: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := openAt(t, url, Options{}).Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,174 @@
+// Package postgres is the shared store: several replicas over one PostgreSQL
+// (15 or newer). Writers take turns by the lock of their cluster's row, and
+// keys guard what that lock should have: no invariant rests on an isolation
+// level alone. Queries go by the extended protocol; only statements without a
+// parameter are sent as text.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/store"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Options tunes Open; the zero value is right for a server.
+type Options struct {
+	// MaxConns bounds the connections of this process. 0: 10; at least 2.
+	MaxConns int32
+	// ConnectTimeout bounds each attempt to connect. 0: 5 s.
+	ConnectTimeout time.Duration
+	// WriteTimeout bounds each write, the wait for a lock and for the disk
+	// included, so that a database that hangs fails like one that is away. 0: 10 s.
+	WriteTimeout time.Duration
+	// StatementTimeout is after how long the database ends a statement. 0: 30 s.
+	StatementTimeout time.Duration
+	// ApplicationName is what pg_stat_activity shows. "": berth.
+	ApplicationName string
+	// Unsafe opens a database that may lose what it has acknowledged, or one
+	// behind a pooler in transaction mode; Warnings then says what is wrong, for
+	// the caller to log. A standby and a wrong schema are refused all the same.
+	Unsafe bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxConns <= 0 {
+		o.MaxConns = 10
+	}
+	o.MaxConns = max(o.MaxConns, 2) // Retain holds one beside the one that it works with
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = 5 * time.Second
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = 10 * time.Second
+	}
+	if o.StatementTimeout <= 0 {
+		o.StatementTimeout = 30 * time.Second
+	}
+	if o.ApplicationName == "" {
+		o.ApplicationName = "berth"
+	}
+	return o
+}
+
+// Store is the shared store. It is safe for concurrent use.
+type Store struct {
+	pool      *pgxpool.Pool
+	opts      Options
+	warnings  []error
+	retry     backoff
+	profiles  sync.Map // digests that are known to be stored: they are never deleted
+	closed    atomic.Bool
+	closeOnce sync.Once
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in the database at url (postgres://…), in the first
+// schema of its search path. It refuses, each with its own error: a standby
+// (ErrStandby), a database that may lose what it has acknowledged (ErrFsync,
+// ErrSynchronousCommit, ErrFullPageWrites), a pooler in transaction mode
+// (ErrPooler), an encoding other than UTF-8 (ErrEncoding), and a schema that is
+// missing or older (ErrUnmigrated) or newer (ErrSchema) than this program. It
+// changes no schema, but makes the partitions of the months to come.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	base := cfg.ConnConfig
+	base.ConnectTimeout = o.ConnectTimeout
+	base.RuntimeParams["application_name"] = o.ApplicationName
+	base.RuntimeParams["client_encoding"] = "UTF8"
+	s := &Store{opts: o}
+	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
+		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
+	}
+	cfg.MaxConns = o.MaxConns
+	cfg.PingTimeout = o.ConnectTimeout
+	if pooled(s.warnings) {
+		// Behind it neither settings nor named statements survive a transaction.
+		base.DefaultQueryExecMode = pgx.QueryExecModeExec
+	} else {
+		millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+		base.RuntimeParams["timezone"] = "UTC"
+		// All our queries have their index. Without this, a plan that is made
+		// while a month's partition is empty reads it whole when it is full.
+		base.RuntimeParams["enable_seqscan"] = "off"
+		base.RuntimeParams["statement_timeout"] = millis(o.StatementTimeout)
+		base.RuntimeParams["lock_timeout"] = millis(o.WriteTimeout)
+		// A replica that vanished must not keep a cluster's lock from the others.
+		base.RuntimeParams["idle_in_transaction_session_timeout"] = millis(o.WriteTimeout)
+	}
+	cfg.BeforeConnect = func(context.Context, *pgx.ConnConfig) error { return s.retry.admit() }
+	cfg.AfterConnect = s.greet
+	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	if err := s.partitionsAhead(ctx, time.Now()); err != nil {
+		s.pool.Close()
+		return nil, fmt.Errorf("open postgres %s: make partitions: %w", place(base), s.toStoreErr(ctx, err))
+	}
+	return s, nil
+}
+
+// place names a database without its password.
+func place(c *pgx.ConnConfig) string {
+	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
+}
+
+// Warnings are the reasons for which Open would have refused without
+// Options.Unsafe.
+func (s *Store) Warnings() []error { return s.warnings }
+
+// greet looks at every new connection: after a failover it may lead to a
+// standby, or to a server with other settings.
+func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
+	hard, soft, err := checkServer(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if !s.opts.Unsafe {
+		hard = append(hard, soft...)
+	}
+	if len(hard) > 0 {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, errors.Join(hard...))
+	}
+	s.retry.reset()
+	return nil
+}
+
+// Ping implements store.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	var version int
+	err := s.pool.QueryRow(ctx, `SELECT version FROM schema_version`).Scan(&version)
+	return s.toStoreErr(ctx, err)
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.closed.Store(true)
+		s.pool.Close() // waits for the calls under way
+	})
+	return nil
+}
+
+func (s *Store) usable(ctx context.Context) error {
+	if s.closed.Load() {
+		return store.ErrClosed
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/store"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// CheckpointAt implements store.Revisions.
+func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64) (*store.Checkpoint, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	c := store.Checkpoint{Cluster: cluster}
+	const query = `SELECT number, payload FROM checkpoints WHERE cluster = $1 AND number <= $2 ORDER BY number DESC LIMIT 1`
+	if err := s.pool.QueryRow(ctx, query, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	return &c, nil
+}
+
+// PutCheckpoint implements store.Revisions.
+func (s *Store) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
+	return s.locked(ctx, c.Cluster, func(ctx context.Context, conn *pgx.Conn) error {
+		var token string
+		if err := conn.QueryRow(ctx, sqlToken, c.Cluster, c.Number).Scan(&token); err != nil {
+			return err
+		}
+		_, err := conn.Exec(ctx, sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))
+		return err
+	})
+}
+
+// DeleteRevision implements store.Revisions.
+func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64) error {
+	return s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+		var token string
+		if err := conn.QueryRow(ctx, sqlToken, cluster, number).Scan(&token); err != nil {
+			return err
+		}
+		var checkpointed, referred bool
+		err := conn.QueryRow(ctx, sqlNextCheckpoint, cluster, number).Scan(&checkpointed)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("%s@%d is the newest revision: %w", cluster, number, store.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+		if err := conn.QueryRow(ctx, sqlReferred, cluster, number).Scan(&referred); err != nil {
+			return err
+		}
+		if referred {
+			return fmt.Errorf("%s@%d: %w", cluster, number, store.ErrInUse)
+		}
+		if !checkpointed {
+			return fmt.Errorf("%s@%d: the next revision has no checkpoint of its own: %w", cluster, number, store.ErrInUse)
+		}
+		ct, err := conn.Exec(ctx, sqlDropRevision, cluster, number)
+		if err := errors.Join(err, expectOne("delete revision", ct.RowsAffected())); err != nil {
+			return err
+		}
+		ct, err = conn.Exec(ctx, sqlCountDown, cluster)
+		return errors.Join(err, expectOne("count revisions", ct.RowsAffected()))
+	})
+}
+
+// DeleteCluster implements store.Revisions. It is one transaction, and so holds
+// up other writes to the cluster while it runs; Options.WriteTimeout bounds it,
+// so a cluster with millions of decisions is emptied by Retain first.
+func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
+	return s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+		ct, err := conn.Exec(ctx, sqlDropHead, cluster)
+		if err != nil {
+			return err
+		}
+		if ct.RowsAffected() == 0 {
+			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
+		}
+		for _, query := range []string{sqlDropDecisions, sqlDropRevisions} {
+			if _, err := conn.Exec(ctx, query, cluster); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// locked runs fn in a transaction that holds the cluster's lock.
+func (s *Store) locked(ctx context.Context, cluster string, fn func(context.Context, *pgx.Conn) error) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	begin := func(ctx context.Context, conn *pgx.Conn) error {
+		p := &pgx.Batch{}
+		p.Queue("begin")
+		p.Queue(sqlLock, []string{cluster})
+		if err := conn.SendBatch(ctx, p).Close(); err != nil {
+			return err
+		}
+		return fn(ctx, conn)
+	}
+	nothing := func() {}
+	return s.transact(ctx, begin, commitTx, nothing, nothing)
+}
+
+func commitTx(ctx context.Context, conn *pgx.Conn) error {
+	ct, err := conn.Exec(ctx, "commit")
+	if err == nil && ct.String() != "COMMIT" {
+		err = fmt.Errorf("commit: the database answered %s", ct)
+	}
+	return err
+}

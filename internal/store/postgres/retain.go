@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// chunk is how many decisions one DELETE of Retain takes, so that no lock and
+// no transaction lasts.
+const chunk = 5000
+
+// Retain implements store.Keeper. Months that are over before the given time go
+// as whole partitions, without a row being touched; the rest goes row by row. It
+// also makes the partitions of the months to come, so a server that runs for
+// long calls it every day or so, with a zero time where nothing is to go.
+func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, err error) {
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
+	deleted, err = s.retain(ctx, before)
+	return deleted, s.toStoreErr(ctx, err)
+}
+
+func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, err error) {
+	// The lock belongs to a connection of its own and ends with it at the latest.
+	keeper, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer giveBack(keeper)
+	var mine bool
+	if err := keeper.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+keeperLock+`, 1)`).Scan(&mine); err != nil || !mine {
+		return 0, err
+	}
+	defer unlock(keeper)
+	if err := s.partitionsAhead(ctx, time.Now()); err != nil || before.IsZero() {
+		return 0, err
+	}
+	partitions, err := s.partitions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(partitions)) {
+		month, err := time.Parse("decisions_p200601", name)
+		if err != nil {
+			return deleted, fmt.Errorf("partition %s: %w", name, err)
+		}
+		if month.AddDate(0, 1, 0).After(before) && partitions[name] {
+			continue
+		}
+		n, err := s.dropPartition(ctx, name, partitions[name])
+		deleted += n
+		if err != nil {
+			return deleted, fmt.Errorf("drop partition %s: %w", name, err)
+		}
+	}
+	for {
+		n, err := s.deleteChunk(ctx, before)
+		deleted += n
+		if err != nil || n < chunk {
+			return deleted, err
+		}
+	}
+}
+
+func unlock(keeper *pgxpool.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := keeper.Exec(ctx, `SELECT pg_advisory_unlock(`+keeperLock+`, 1)`); err != nil {
+		_ = keeper.Conn().Close(ctx) // and the lock goes with it
+	}
+}
+
+// dropPartition takes a partition out, which needs a moment without readers,
+// and then counts and drops it, which may take its time. A kill between the two
+// leaves a table that the next Retain finds by its name.
+func (s *Store) dropPartition(ctx context.Context, name string, attached bool) (deleted int64, err error) {
+	if attached {
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			// All reads and writes queue up behind a lock that waits: give up soon.
+			if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '2s'`); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `ALTER TABLE decisions DETACH PARTITION `+name)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
+			return err
+		}
+		deleted, err = countDown(ctx, tx, `SELECT cluster, count(*) FROM `+name+` GROUP BY cluster`)
+		if err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DROP TABLE `+name)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}
+
+// deleteChunk deletes some of the old rows that share a partition with newer ones.
+func (s *Store) deleteChunk(ctx context.Context, before time.Time) (deleted int64, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		deleted, err = countDown(ctx, tx, `WITH old AS (
+  SELECT cluster, created_at, id FROM decisions WHERE created_at < $1 LIMIT $2
+), gone AS (
+  DELETE FROM decisions d USING old WHERE d.cluster = old.cluster AND d.created_at = old.created_at AND d.id = old.id
+  RETURNING d.cluster
+) SELECT cluster, count(*) FROM gone GROUP BY cluster`, ceilMicro(before), chunk)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}
+
+// countDown takes the counts that a query gives off the clusters' books, in the
+// order in which all others lock them.
+func countDown(ctx context.Context, tx pgx.Tx, query string, args ...any) (total int64, err error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	counts := map[string]int64{}
+	err = each(rows, func() error {
+		var cluster string
+		var n int64
+		err := rows.Scan(&cluster, &n)
+		counts[cluster] = n
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(counts)) {
+		// A cluster may have been deleted since, and its rows counted with it.
+		if _, err := tx.Exec(ctx, `UPDATE clusters SET decisions = greatest(decisions - $2, 0) WHERE cluster = $1`, cluster, counts[cluster]); err != nil {
+			return 0, err
+		}
+		total += counts[cluster]
+	}
+	return total, nil
+}
+
+// Sizes implements store.Keeper; decisions counts all its partitions.
+func (s *Store) Sizes(ctx context.Context) (map[string]int64, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	const query = `SELECT c.relname, pg_total_relation_size(c.oid) +
+  coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t WHERE t.isleaf), 0)::bigint
+FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+AND c.relname IN ('clusters', 'revisions', 'checkpoints', 'profiles', 'decisions')`
+	rows, err := s.pool.Query(ctx, query)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	sizes := map[string]int64{}
+	err = each(rows, func() error {
+		var name string
+		var size int64
+		err := rows.Scan(&name, &size)
+		sizes[name] = size
+		return err
+	})
+	return sizes, s.toStoreErr(ctx, err)
+}

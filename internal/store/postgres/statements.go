@@ -1,0 +1,47 @@
+package postgres
+
+// The writer's statements; the driver prepares each once a connection.
+const (
+	// In the order of names, so that two batches cannot wait for one another.
+	sqlLock = `SELECT cluster, newest, token FROM clusters WHERE cluster = ANY ($1) ORDER BY cluster FOR UPDATE`
+	// The same, for clusters that are new.
+	sqlNewHeads = `INSERT INTO clusters (cluster) SELECT c FROM unnest($1::text[]) c ORDER BY c COLLATE "C"
+ON CONFLICT DO NOTHING RETURNING cluster`
+	// The books are kept by difference, so that one statement a batch and
+	// cluster is enough.
+	sqlPutHead = `UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5
+WHERE cluster = $1`
+	sqlDropHead = `DELETE FROM clusters WHERE cluster = $1`
+
+	// What is stored of the revisions that a batch names, by number and as parents.
+	sqlTokens = `SELECT r.cluster, r.number, r.token FROM revisions r
+JOIN unnest($1::text[], $2::bigint[]) q (cluster, number) ON r.cluster = q.cluster AND r.number = q.number`
+	sqlParents = `SELECT r.cluster, r.parent_token FROM revisions r
+JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster AND r.parent_token = q.parent`
+	sqlIDs = `SELECT id FROM decisions WHERE id = ANY ($1)`
+
+	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	sqlToken          = `SELECT token FROM revisions WHERE cluster = $1 AND number = $2`
+	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
+FROM revisions r WHERE r.cluster = $1 AND r.number > $2 ORDER BY r.number LIMIT 1`
+	sqlReferred = `SELECT EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND revision = $2)
+OR EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND bound_revision = $2 AND bound_revision > 0)`
+	sqlDropRevision  = `DELETE FROM revisions WHERE cluster = $1 AND number = $2` // its checkpoint goes with it
+	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = $1`
+	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = $1`
+	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = $1`
+
+	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+
+	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`
+	sqlCopyDecisions = `COPY decisions (` + decisionColumns + `, failures, scores, victims, input) FROM STDIN (FORMAT binary)`
+
+	// decisionColumns are those that a list shows, in the order of
+	// decisionValues, copyRows and decisionTargets.
+	decisionColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
+namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message,
+profile, profile_digest, engine, semantics, snapshot_digest, pod_digest, answer_digest, duration_micros`
+)
