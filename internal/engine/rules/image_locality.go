@@ -64,22 +64,19 @@ func (ImageLocality) Score(q *engine.Query, feasible engine.Bits, out *engine.Sc
 		out.Uniform(n, n)
 		return nil
 	}
-	none := points(0)
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			var sum int64
-			for k := range images {
-				if images[k].rows.Has(row) {
-					sum += images[k].scale
-				}
-			}
-			out.Raw[row] = none
-			if sum > 0 {
-				out.Raw[row] = points(sum)
+	// Few nodes hold an image, and the others get 0.
+	clear(out.Raw)
+	some := q.Bits()
+	for k := range images {
+		for i, word := range images[k].rows {
+			for word &= feasible[i]; word != 0; word &= word - 1 {
+				out.Raw[i<<6+bits.TrailingZeros64(word)] += images[k].scale
 			}
 		}
+		some.Or(images[k].rows)
 	}
+	some.And(feasible)
+	some.Each(func(row int) { out.Raw[row] = points(out.Raw[row]) })
 	out.Same()
 	return nil
 }
