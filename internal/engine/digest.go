@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -132,17 +133,39 @@ func (r *Result) scoreColumn(s *Scores) []byte {
 	case small:
 		return sc.bytes[:2*n+2]
 	}
-	out := make([]byte, 1, 2+9*n)
-	out[0] = 'w'
-	for _, row := range r.q.Nodes.order {
-		if r.Feasible.Has(int(row)) {
-			a, _ := s.at(int(row))
-			out = binary.LittleEndian.AppendUint64(out, uint64(a))
-		}
-	}
+	out := r.wideColumn(s, n)
 	if differ != 0 {
 		out = append(out, sc.bytes[n+1:2*n+2]...)
 	}
+	return out
+}
+
+// wideColumn writes raw scores that do not fit a byte: two bytes each above the
+// least where the span allows, which it does for all but strange weights, else
+// eight.
+func (r *Result) wideColumn(s *Scores, n int) []byte {
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	each := func(f func(raw int64)) {
+		for _, row := range r.q.Nodes.order {
+			if r.Feasible.Has(int(row)) {
+				raw, _ := s.at(int(row))
+				f(raw)
+			}
+		}
+	}
+	each(func(raw int64) { least, most = min(least, raw), max(most, raw) })
+	sc := r.q.scratch
+	if cap(sc.wide) < 10*n+16 {
+		sc.wide = make([]byte, 0, 10*n+16) // the normalised ones may follow
+	}
+	out := sc.wide[:0]
+	if most-least <= math.MaxUint16 && most-least >= 0 {
+		out = binary.AppendVarint(append(out, 's'), least)
+		each(func(raw int64) { out = binary.LittleEndian.AppendUint16(out, uint16(raw-least)) })
+		return out
+	}
+	out = append(out, 'w')
+	each(func(raw int64) { out = binary.LittleEndian.AppendUint64(out, uint64(raw)) })
 	return out
 }
 

@@ -42,6 +42,7 @@ type scratch struct {
 	nfloats int
 	bytes   []byte // of Digest
 	column  []byte // of Digest
+	wide    []byte // of Digest
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
