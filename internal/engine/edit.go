@@ -36,7 +36,7 @@ func (s *State) Edit() *Edit {
 // Done gives the edited state.
 func (e *Edit) Done() *State {
 	if e.nodes {
-		e.s.nodes.seal(e.s.t)
+		e.s.nodes.seal()
 	}
 	s := e.s
 	e.s = nil

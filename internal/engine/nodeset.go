@@ -106,7 +106,7 @@ func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
 
 func emptyNodeSet() *NodeSet {
 	s := &NodeSet{}
-	s.seal(nil)
+	s.seal()
 	return s
 }
 
@@ -180,7 +180,7 @@ func (s *NodeSet) remove(name string) (int32, bool) {
 }
 
 // seal derives the columns after nodes changed.
-func (s *NodeSet) seal(_ *Tables) {
+func (s *NodeSet) seal() {
 	s.order = s.order[:0]
 	for r, n := range s.rows {
 		if n != nil {

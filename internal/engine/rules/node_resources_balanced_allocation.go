@@ -30,9 +30,8 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, feasible engine
 		out.Skip()
 		return nil
 	}
-	if plainPair(withWeight(list)) {
-		cpu, memory := list[0].want, list[1].want
-		balancedOfPair(q, feasible, out.Raw, cpu, memory)
+	if plainPair(list) {
+		balancedOfPair(q, feasible, out.Raw, list[0].want, list[1].want)
 		out.Same()
 		return nil
 	}
@@ -77,16 +76,6 @@ func balancedOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, mem
 			out[k] = compare(engine.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-u.Unbalanced)
 		}
 	}
-}
-
-// withWeight gives the list with equal weights, which balance ignores.
-func withWeight(list []asked) []asked {
-	out := make([]asked, len(list))
-	for i := range list {
-		out[i] = list[i]
-		out[i].weight = 1
-	}
-	return out
 }
 
 func compare(after, before int64) int64 {

@@ -123,7 +123,7 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 // score fills the raw column.
 func (s *resourceScorer) score(q *engine.Query, feasible engine.Bits, raw []int64) {
 	list := ask(q, s.resources, true)
-	if s.strategy == LeastAllocated && plainPair(list) {
+	if s.strategy == LeastAllocated && plainPair(list) && list[0].weight == list[1].weight {
 		leastOfPair(q, feasible, raw, list[0].want, list[1].want)
 		return
 	}
@@ -210,14 +210,13 @@ func each(q *engine.Query, feasible engine.Bits, f func(row int, c *engine.Capac
 	}
 }
 
-// plainPair says that the resources are cpu and memory of equal weight, which
-// is the default and has a loop of its own.
+// plainPair says that the resources are cpu and memory, which is the default
+// and has loops of its own: a call a node costs more than the arithmetic.
 func plainPair(list []asked) bool {
-	return len(list) == 2 && list[0].weight == list[1].weight &&
-		list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
+	return len(list) == 2 && list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
 }
 
-// leastOfPair is LeastAllocated for cpu and memory.
+// leastOfPair is LeastAllocated for cpu and memory of equal weight.
 func leastOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
 	var idle engine.Use

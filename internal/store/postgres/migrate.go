@@ -99,37 +99,10 @@ func migrateTo(ctx context.Context, url string, want int) (err error) {
 		sourceErr, targetErr := m.Close()
 		err = errors.Join(err, sourceErr, targetErr)
 	}()
-	if err := run(m, have, want); err != nil {
+	if err := migrations.Run(m, have, want); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
 	}
 	return nil
-}
-
-// run first puts the library's own note right: it marks a version dirty before
-// running its file and clean after it, so a kill between the two would keep the
-// server down for good, though the file took effect whole or not at all. The
-// schema's own version, set inside the file's transaction, says which.
-func run(m *migrate.Migrate, have, want int) error {
-	noted, dirty, err := m.Version()
-	if err != nil && !errors.Is(err, migrate.ErrNilVersion) {
-		return err
-	}
-	if dirty || int(noted) != have {
-		force := have
-		if have == 0 {
-			force = -1 // the library's word for no version
-		}
-		if err := m.Force(force); err != nil {
-			return err
-		}
-	}
-	if have == want {
-		return nil
-	}
-	if want == 0 {
-		return m.Down()
-	}
-	return m.Migrate(uint(want))
 }
 
 // schemaVersion reads the version that the last migration left.
