@@ -149,7 +149,7 @@ type Entry struct {
 	// Err is set by Append where this entry was refused, while the other
 	// entries of the batch are written all the same. ErrConflict: its revision
 	// does not follow the newest, or its decision is stored already without
-	// it. ErrNotFound: its decision refers to a revision (not 0) that is not
+	// it or in another cluster. ErrNotFound: its decision refers to a revision (not 0) that is not
 	// stored, and so could never be replayed. ErrInvalid: see Entry.Validate.
 	Err error
 }
@@ -239,6 +239,10 @@ type Keeper interface {
 	Retain(ctx context.Context, before time.Time) (deleted int64, err error)
 	// Sizes gives the bytes on disk of each table, its indexes included.
 	Sizes(ctx context.Context) (map[string]int64, error)
+	// Stock gives what a metric shows of the store; it reads little, but is for
+	// now and then.
+	Stock(ctx context.Context) (Stock, error)
+	Pruner
 }
 
 // Store is everything a backend does. It is safe for concurrent use.
@@ -248,6 +252,7 @@ type Store interface {
 	Decisions
 	Profiles
 	Keeper
+	Sharing
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

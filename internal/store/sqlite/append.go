@@ -80,6 +80,16 @@ func (b *batch) add(e *store.Entry) error {
 			e.Err = fmt.Errorf("decision %s is stored already: %w", e.Decision.ID, store.ErrConflict)
 			return nil
 		}
+		if !added {
+			var in string
+			if err := b.w.row(sqlDecisionCluster, []any{e.Decision.ID}, &in); err != nil {
+				return err
+			}
+			if in != e.Decision.Cluster {
+				e.Err = fmt.Errorf("decision %s is stored already, in cluster %s: %w", e.Decision.ID, in, store.ErrConflict)
+				return nil
+			}
+		}
 	}
 	if fresh {
 		ok, err := b.putRevision(e.Revision, e.Checkpoint)

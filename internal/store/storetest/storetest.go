@@ -31,6 +31,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
 		{"Keeping", keeperCases},
+		{"Pruning", pruneCases},
+		{"Sharing", sharingCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
 	}
