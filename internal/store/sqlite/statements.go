@@ -49,4 +49,5 @@ var writerSQL = []string{
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
 	sqlRetain, sqlCountDecisionsDown,
+	sqlPutGap, sqlDropGaps, sqlRetainGaps,
 }
