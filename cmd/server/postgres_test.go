@@ -18,7 +18,7 @@ func TestPostgres(t *testing.T) {
 	if code == 0 || !strings.Contains(errs, "server migrate up") {
 		t.Fatalf("%d %s", code, errs)
 	}
-	if code, out, errs := command(t, "migrate", "up", "--database-url", url); code != 0 || !strings.HasPrefix(out, "schema 1 of 1") {
+	if code, out, errs := command(t, "migrate", "up", "--database-url", url); code != 0 || !strings.HasPrefix(out, "schema 2 of 2") {
 		t.Fatalf("%d %s %s", code, out, errs)
 	}
 	r := serve(t, t.TempDir(), onPostgres)

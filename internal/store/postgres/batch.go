@@ -30,6 +30,7 @@ type batch struct {
 	checkpoints []*store.Checkpoint
 	added       []*store.Profile
 	decisions   []*store.Decision
+	gaps        []*store.Gap
 }
 
 // head is the end of a cluster's chain, and what the batch adds to its books.

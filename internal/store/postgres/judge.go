@@ -13,6 +13,10 @@ func (b *batch) judge() {
 		if e.Err != nil {
 			continue
 		}
+		if e.Gap != nil {
+			b.gaps = append(b.gaps, e.Gap)
+			continue
+		}
 		if e.Err = b.add(e); e.Err != nil {
 			continue
 		}

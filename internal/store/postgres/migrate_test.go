@@ -47,11 +47,11 @@ func TestMigrateUpDownUp(t *testing.T) {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: 1})
+	status(Status{Version: 0, Latest: 2})
 	if err := MigrateUp(t.Context(), url); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: 1, Latest: 1})
+	status(Status{Version: 2, Latest: 2})
 	before := schema(t, url)
 	if len(before) < 100 {
 		t.Errorf("schema of %d parts", len(before))
@@ -68,11 +68,11 @@ func TestMigrateUpDownUp(t *testing.T) {
 	if err := MigrateTo(t.Context(), url, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: 1})
+	status(Status{Version: 0, Latest: 2})
 	if left := schema(t, url); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}
-	if err := MigrateTo(t.Context(), url, 1); err != nil {
+	if err := MigrateTo(t.Context(), url, 2); err != nil {
 		t.Fatalf("up again: %v", err)
 	}
 	if diff := cmp.Diff(before, schema(t, url)); diff != "" {

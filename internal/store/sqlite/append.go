@@ -60,6 +60,10 @@ type revisionKey struct {
 
 // add writes one entry or sets its Err; an error is a fault of the store.
 func (b *batch) add(e *store.Entry) error {
+	if e.Gap != nil {
+		_, err := b.w.exec(sqlPutGap, gapValues(e.Gap)...)
+		return err
+	}
 	fresh, err := b.judge(e)
 	if err != nil || e.Err != nil {
 		return err

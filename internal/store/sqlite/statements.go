@@ -50,4 +50,5 @@ var writerSQL = []string{
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
 	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
+	sqlPutGap, sqlDropGaps, sqlRetainGaps,
 }

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"List", listCases},
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
+		{"Gaps", gapCases},
 		{"Keeping", keeperCases},
 		{"Pruning", pruneCases},
 		{"Sharing", sharingCases},
