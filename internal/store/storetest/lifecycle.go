@@ -29,10 +29,18 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			_, err := s.ListDecisions(ctx, store.DecisionFilter{})
 			return err
 		},
-		"Profile": func(ctx context.Context) error { _, err := s.Profile(ctx, "p"); return err },
-		"Retain":  func(ctx context.Context) error { _, err := s.Retain(ctx, at(0)); return err },
-		"Sizes":   func(ctx context.Context) error { _, err := s.Sizes(ctx); return err },
-		"Ping":    func(ctx context.Context) error { return s.Ping(ctx) },
+		"Profile":               func(ctx context.Context) error { _, err := s.Profile(ctx, "p"); return err },
+		"PriorityClasses":       func(ctx context.Context) error { _, _, err := s.PriorityClasses(ctx, "prod"); return err },
+		"PriorityClassVersions": func(ctx context.Context) error { _, err := s.PriorityClassVersions(ctx); return err },
+		"PriorityClass":         func(ctx context.Context) error { _, err := s.PriorityClass(ctx, "prod", "c"); return err },
+		"PutPriorityClass": func(ctx context.Context) error {
+			_, err := s.PutPriorityClass(ctx, priorityClass("prod", "c", 1), 7)
+			return err
+		},
+		"DeletePriorityClass": func(ctx context.Context) error { return s.DeletePriorityClass(ctx, "prod", "c", 0) },
+		"Retain":              func(ctx context.Context) error { _, err := s.Retain(ctx, at(0)); return err },
+		"Sizes":               func(ctx context.Context) error { _, err := s.Sizes(ctx); return err },
+		"Ping":                func(ctx context.Context) error { return s.Ping(ctx) },
 	}
 }
 

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"List", listCases},
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
+		{"PriorityClasses", priorityClassCases},
 		{"Keeping", keeperCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
