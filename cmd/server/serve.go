@@ -94,7 +94,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	api, err := handlers.New(handlers.Options{
-		Clusters: rooms.clusters, Decisions: rooms.log, ParseProfiles: profiles.Parse,
+		Clusters: rooms.clusters, Decisions: rooms.log, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Checks: []handlers.Check{{Name: "store", Probe: rooms.store.Ping}},
 		Limits: c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})

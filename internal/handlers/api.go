@@ -47,10 +47,12 @@ type Check struct {
 	Probe func(context.Context) error
 }
 
-// Options are what an API is made of. Clusters, Decisions and ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, PriorityClasses and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
+	// PriorityClasses are those stored beside the snapshots.
+	PriorityClasses PriorityClasses
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
 	// Checks are asked by /readyz.
@@ -65,16 +67,17 @@ type Options struct {
 
 // API answers HTTP. It is safe for concurrent use.
 type API struct {
-	clusters  Clusters
-	decisions Decisions
-	profiles  func(raw []byte) ([]*engine.Profile, error)
-	checks    []Check
-	limits    Limits
-	log       *slog.Logger
-	metrics   *metrics
-	tracer    trace.TracerProvider
-	scrape    http.Handler
-	docs      *docs
+	clusters        Clusters
+	decisions       Decisions
+	priorityClasses PriorityClasses
+	profiles        func(raw []byte) ([]*engine.Profile, error)
+	checks          []Check
+	limits          Limits
+	log             *slog.Logger
+	metrics         *metrics
+	tracer          trace.TracerProvider
+	scrape          http.Handler
+	docs            *docs
 
 	filterClass, nodesClass, bindClass, snapshotClass *class
 	decisionClass, replayClass, readClass             *class
@@ -97,7 +100,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, profiles: o.ParseProfiles, checks: o.Checks,
+		clusters: o.Clusters, decisions: o.Decisions, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},

@@ -4,10 +4,20 @@ package planted
 const (
 	// StaleClassVersion takes an update of a class that somebody else has changed.
 	StaleClassVersion Fault = "stale-class-version"
+	// DefaultByMemory judges by the view in memory whether there is a default
+	// class already, and not in the transaction that writes another.
+	DefaultByMemory Fault = "default-class-by-memory"
+	// MutableClass lets the value of a class change.
+	MutableClass Fault = "mutable-class"
+	// ReplayReadsClasses resolves a recorded pod's class anew when it is replayed.
+	ReplayReadsClasses Fault = "replay-reads-classes"
 )
 
 func init() {
 	All = append(All,
 		Plant{StaleClassVersion, "an update of a class overwrites another that it has not seen", "./internal/store/sqlite", "TestStore/PriorityClasses/StaleVersionIsRefused"},
+		Plant{DefaultByMemory, "two replicas each make a default class", "./internal/classes", "TestOneDefaultAmongReplicas"},
+		Plant{MutableClass, "the value of a class changes", "./internal/podlife", "TestClassUpdate"},
+		Plant{ReplayReadsClasses, "a replay answers with a class as it is today", "./internal/audit", "TestReplayAfterTheClassChanged"},
 	)
 }
