@@ -29,6 +29,8 @@ type Clusters interface {
 	Delete(ctx context.Context, cluster string, revision int64) error
 	DeleteCluster(ctx context.Context, cluster string) error
 	Clusters(ctx context.Context) ([]store.ClusterInfo, error)
+	// Held lists the newest states that are in memory.
+	Held() []*cluster.View
 }
 
 // Decisions is what the API needs of the decision log; *audit.Log is one.
@@ -55,6 +57,8 @@ type Options struct {
 	PriorityClasses PriorityClasses
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
+	// Schedulers are the names of the server's profiles, whose pods are for it to place; default-scheduler if nil.
+	Schedulers []string
 	// Checks are asked by /readyz.
 	Checks []Check
 	Limits Limits // zero: DefaultLimits
@@ -82,6 +86,9 @@ type API struct {
 	filterClass, nodesClass, bindClass, snapshotClass *class
 	decisionClass, replayClass, readClass             *class
 
+	schedulers []string
+	waits      waitCounts
+
 	seldom   seldom
 	names    nameTables
 	nodes    nodeCaches
@@ -108,6 +115,12 @@ func New(o Options) (*API, error) {
 	}
 	var err error
 	if a.metrics, err = newMetrics(o.Meter); err != nil {
+		return nil, err
+	}
+	if a.schedulers = o.Schedulers; a.schedulers == nil {
+		a.schedulers = []string{corev1.DefaultSchedulerName}
+	}
+	if err := a.watchQueue(o.Meter); err != nil {
 		return nil, err
 	}
 	if a.docs, err = newDocs(); err != nil {
