@@ -46,6 +46,8 @@ func (a *API) Router() *chi.Mux {
 	r.Put("/v1/priorityclasses/{name}", a.admitted(a.decisionClass, only(a.updatePriorityClass, "cluster")))
 	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
 
+	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
+
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor")))
 	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, only(a.getDecision)))

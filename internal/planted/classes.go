@@ -11,6 +11,10 @@ const (
 	MutableClass Fault = "mutable-class"
 	// ReplayReadsClasses resolves a recorded pod's class anew when it is replayed.
 	ReplayReadsClasses Fault = "replay-reads-classes"
+	// LooserTerm lets a gated pod's node affinity change in any way.
+	LooserTerm Fault = "looser-term"
+	// MutablePod lets everything in a spec change.
+	MutablePod Fault = "mutable-pod"
 )
 
 func init() {
@@ -19,5 +23,7 @@ func init() {
 		Plant{DefaultByMemory, "two replicas each make a default class", "./internal/classes", "TestOneDefaultAmongReplicas"},
 		Plant{MutableClass, "the value of a class changes", "./internal/podlife", "TestClassUpdate"},
 		Plant{ReplayReadsClasses, "a replay answers with a class as it is today", "./internal/audit", "TestReplayAfterTheClassChanged"},
+		Plant{LooserTerm, "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate"},
+		Plant{MutablePod, "a pod's spec changes", "./internal/podlife", "TestUpdate"},
 	)
 }
