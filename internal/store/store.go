@@ -282,6 +282,7 @@ type Store interface {
 	Decisions
 	Gaps
 	Profiles
+	PriorityClasses
 	Keeper
 	Sharing
 	// Ping says whether the store answers.
