@@ -247,6 +247,7 @@ type Store interface {
 	Revisions
 	Decisions
 	Profiles
+	Replays
 	Keeper
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error

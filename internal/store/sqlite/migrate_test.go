@@ -64,26 +64,26 @@ func TestMigrateUpDownUp(t *testing.T) {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: 1})
+	status(Status{Version: 0, Latest: 3})
 	if err := MigrateUp(t.Context(), dir); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: 1, Latest: 1})
+	status(Status{Version: 3, Latest: 3})
 	before := schema(t, dir)
 	if err := MigrateTo(t.Context(), dir, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: 1})
+	status(Status{Version: 0, Latest: 3})
 	if left := schema(t, dir); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}
-	if err := MigrateTo(t.Context(), dir, 1); err != nil {
+	if err := MigrateTo(t.Context(), dir, 3); err != nil {
 		t.Fatalf("up again: %v", err)
 	}
 	if diff := cmp.Diff(before, schema(t, dir)); diff != "" {
 		t.Errorf("schema after up, down, up (-want +got):\n%s", diff)
 	}
-	if err := MigrateTo(t.Context(), dir, 2); err == nil {
+	if err := MigrateTo(t.Context(), dir, 4); err == nil {
 		t.Error("a version that is not there was reached")
 	}
 	if err := MigrateTo(t.Context(), dir, -1); err == nil {

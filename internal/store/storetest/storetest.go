@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
 		{"Keeping", keeperCases},
+		{"Replays", replayCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
 	}
