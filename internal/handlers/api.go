@@ -47,10 +47,11 @@ type Check struct {
 	Probe func(context.Context) error
 }
 
-// Options are what an API is made of. Clusters, Decisions and ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, Replays and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
+	Replays   Replays
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
 	// Checks are asked by /readyz.
@@ -67,6 +68,7 @@ type Options struct {
 type API struct {
 	clusters  Clusters
 	decisions Decisions
+	batches   Replays
 	profiles  func(raw []byte) ([]*engine.Profile, error)
 	checks    []Check
 	limits    Limits
@@ -97,7 +99,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, profiles: o.ParseProfiles, checks: o.Checks,
+		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, profiles: o.ParseProfiles, checks: o.Checks,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},

@@ -39,13 +39,14 @@ WHERE cluster = ?1 AND replay = ?2 AND part = ?3 AND owner = ?4 AND done = ?5 AN
 	sqlPutDifference = `INSERT INTO replay_differences (cluster, replay, revision, created_at, decision_id, payload) VALUES (?, ?, ?, ?, ?, ?)`
 	sqlFinishReplay  = `UPDATE replays SET state = 'done', ended_at = ` + sqlNow + ` WHERE cluster = ?1 AND id = ?2 AND state = 'running'
 AND NOT EXISTS (SELECT 1 FROM replay_parts WHERE cluster = ?1 AND replay = ?2 AND state <> 'done')`
+	sqlFreeParts   = `UPDATE replay_parts SET owner = '' WHERE owner <> ''`
 	sqlReleasePart = `UPDATE replay_parts SET owner = '', attempts = max(attempts - 1, 0)
 WHERE cluster = ? AND replay = ? AND part = ? AND owner = ? AND state = 'running'`
 )
 
 var replaySQL = []string{
 	sqlPutReplay, sqlPutPart, sqlEndReplay, sqlReplayState, sqlDropReplay, sqlDropReplays, sqlPruneReplays, sqlFreePart, sqlClaimPart,
-	sqlPart, sqlBeginReplay, sqlAdvancePart, sqlPutDifference, sqlFinishReplay, sqlReleasePart,
+	sqlPart, sqlBeginReplay, sqlAdvancePart, sqlPutDifference, sqlFinishReplay, sqlReleasePart, sqlFreeParts,
 }
 
 // CreateReplay implements store.Replays.
