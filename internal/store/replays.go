@@ -84,6 +84,14 @@ type ReplayRange struct {
 	First, Last  int64
 }
 
+// ReplayChange is a revision as the change to its parent; Change is nil where it
+// replaces the whole state.
+type ReplayChange struct {
+	Number int64
+	Digest string
+	Change []byte
+}
+
 // Replays keeps batch replays, which all replicas work on. A worker claims a
 // part, and each time it commits its cursor, its counters and what differed
 // together, so that a kill at any moment leaves no decision out and counts none
@@ -126,6 +134,9 @@ type Replays interface {
 	// Node and what else answers hold, but for AnswerDigest. f may keep the
 	// record.
 	ReplayDecisions(ctx context.Context, q ReplayRange, after ReplayCursor, limit int, f func(*Decision) error) error
+	// ReplayChanges lists up to limit revisions with Number > after, ascending,
+	// with what it takes to go from one to the next.
+	ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*ReplayChange, error)
 	// ReplayDifferences lists what differed behind a cursor, in order, up to limit.
 	ReplayDifferences(ctx context.Context, id string, after ReplayCursor, limit int) ([]*ReplayDifference, error)
 }

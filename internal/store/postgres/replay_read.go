@@ -86,3 +86,22 @@ ORDER BY revision, created_at, decision_id LIMIT $6`
 	})
 	return list, s.toStoreErr(ctx, err)
 }
+
+// ReplayChanges implements store.Replays.
+func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	const query = `SELECT number, digest, change FROM revisions WHERE cluster = $1 AND number > $2 ORDER BY number LIMIT $3`
+	rows, err := s.pool.Query(ctx, query, cluster, after, limit)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	list := make([]*store.ReplayChange, 0, limit)
+	err = each(rows, func() error {
+		var c store.ReplayChange
+		list = append(list, &c)
+		return rows.Scan(&c.Number, &c.Digest, &c.Change)
+	})
+	return list, s.toStoreErr(ctx, err)
+}

@@ -98,3 +98,29 @@ ORDER BY revision, created_at, decision_id LIMIT ?`
 	}
 	return list, s.toStoreErr(rows.Err())
 }
+
+// ReplayChanges implements store.Replays.
+func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	const query = `SELECT number, digest, change, change IS NULL FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
+	rows, err := s.reads.QueryContext(ctx, query, cluster, after, limit)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	list := make([]*store.ReplayChange, 0, limit)
+	for rows.Next() {
+		var c store.ReplayChange
+		var whole bool
+		if err := rows.Scan(&c.Number, &c.Digest, &c.Change, &whole); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if !whole && c.Change == nil {
+			c.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
+		}
+		list = append(list, &c)
+	}
+	return list, s.toStoreErr(rows.Err())
+}

@@ -386,6 +386,22 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 		})
 		wantErr(t, "ReplayDecisions", err, nil)
 	},
+	"ChangesInOrder": func(t *testing.T, s store.Store) {
+		empty := change("prod", 2)
+		empty.Revision.Change = []byte{}
+		appendAll(t, s, revision("prod", 1), empty, change("prod", 3), revision("prod", 4), revision("test", 1))
+		list, err := s.ReplayChanges(t.Context(), "prod", 1, 9)
+		wantErr(t, "ReplayChanges", err, nil)
+		same(t, "changes", []*store.ReplayChange{
+			{Number: 2, Digest: "sha256:2", Change: []byte{}}, {Number: 3, Digest: "sha256:3", Change: []byte{0, 1, 0xfe}}, {Number: 4, Digest: "sha256:4"},
+		}, list)
+		list, err = s.ReplayChanges(t.Context(), "prod", 0, 2)
+		wantErr(t, "ReplayChanges", err, nil)
+		same(t, "a page", []int64{1, 2}, []int64{list[0].Number, list[1].Number})
+		list, err = s.ReplayChanges(t.Context(), "nowhere", 0, 2)
+		wantErr(t, "ReplayChanges", err, nil)
+		same(t, "unknown", 0, len(list))
+	},
 	"PlannedBetweenRevisions": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1))
 		var es []*store.Entry
