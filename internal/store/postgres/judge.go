@@ -50,7 +50,7 @@ func (b *batch) add(e *store.Entry) error {
 	}
 	if d != nil && !known {
 		b.ids[d.ID] = true
-		b.decisions = append(b.decisions, d)
+		b.decisions = append(b.decisions, b.packed[d])
 		b.heads[d.Cluster].decisions++
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -66,6 +67,7 @@ type Store struct {
 	warnings  []error
 	retry     backoff
 	profiles  sync.Map // digests that are known to be stored: they are never deleted
+	stamps    lists.StampIDs
 	closed    atomic.Bool
 	closeOnce sync.Once
 }
