@@ -71,7 +71,7 @@ func (in *input) encode() ([]byte, error) {
 	if err := enc.Encode(in); err != nil {
 		return nil, fmt.Errorf("encode input: %w", err)
 	}
-	return cluster.Pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+	return pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
 // pick writes a subset of a state's nodes.
@@ -128,9 +128,9 @@ func (c *candidates) names(nodes *engine.NodeSet) ([]string, error) {
 }
 
 func decodeInput(payload []byte) (*input, error) {
-	js, err := cluster.Unpack(payload)
+	js, err := unpack(payload)
 	if err != nil {
-		return nil, fmt.Errorf("input: %w (%w)", cluster.ErrCorrupt, err)
+		return nil, fmt.Errorf("input: %w", err)
 	}
 	in := &input{}
 	if err := json.Unmarshal(js, in); err != nil {

@@ -52,14 +52,14 @@ func shapes(b *testing.B) []shape {
 
 // workload is a pod of a deployment as an apiserver has it.
 func workload(b *testing.B, cpu string) *corev1.Pod {
-	return object(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"checkout-6d4cf56db6-x2x7q","namespace":"shop","uid":"8f14e45f-ceea-467f-a8d2-36fc7e8a5a11",
-		"labels":{"app":"checkout","pod-template-hash":"6d4cf56db6","tier":"web","team":"payments"},
-		"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"checkout-6d4cf56db6","uid":"b7a56873-cd77-4f2c-446d-369b648f0b6c","controller":true}]},
-		"spec":{"priority":1000,"serviceAccountName":"checkout","nodeSelector":{"kubernetes.io/os":"linux"},
+	return object(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"basket-7c9b86f4d5-kq8zn","namespace":"shop","uid":"41d3a6c0-29fb-4c1e-b3b5-0e5c7d1f62aa",
+		"labels":{"app":"basket","pod-template-hash":"7c9b86f4d5","stage":"prod","squad":"orders"},
+		"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"basket-7c9b86f4d5","uid":"9be05f3d-6a17-4f0b-8d2c-f1e2a0b47c55","controller":true}]},
+		"spec":{"priority":2500,"serviceAccountName":"basket","nodeSelector":{"kubernetes.io/os":"linux"},
 		"tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}],
-		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"checkout"}}}],
-		"containers":[{"name":"app","image":"registry.example/shop/checkout:v1.4.2","ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":%q,"memory":"1Gi"},"limits":{"memory":"1Gi"}}},
-		{"name":"proxy","image":"registry.example/mesh/proxy:v1.20","resources":{"requests":{"cpu":"100m","memory":"128Mi"}}}]}}`, cpu)).Value.(*corev1.Pod)
+		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"basket"}}}],
+		"containers":[{"name":"app","image":"harbor.corp.internal/orders/basket:v1.4.2","ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":%q,"memory":"1Gi"},"limits":{"memory":"1Gi"}}},
+		{"name":"proxy","image":"harbor.corp.internal/mesh/envoy:v1.29.4","resources":{"requests":{"cpu":"100m","memory":"128Mi"}}}]}}`, cpu)).Value.(*corev1.Pod)
 }
 
 // machines are nodes of which 24 turn a pod away: 8 by a taint, 8 cordoned and
