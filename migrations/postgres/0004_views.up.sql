@@ -374,6 +374,7 @@ BEGIN
     ALTER ROLE berth_reader SET statement_timeout = '5s';
     ALTER ROLE berth_reader SET idle_in_transaction_session_timeout = '10s';
     ALTER ROLE berth_reader SET default_transaction_read_only = on;
+    ALTER ROLE berth_reader SET jit = off; -- compiling takes longer than these queries do
   END IF;
 EXCEPTION
   WHEN insufficient_privilege THEN RAISE NOTICE 'berth_reader keeps its limits: %', SQLERRM;
