@@ -294,7 +294,7 @@ JOIN revisions n ON n.cluster = d.cluster AND n.number = (
   SELECT r.number FROM revisions r WHERE r.cluster = d.cluster AND r.created_at <= d.created_at ORDER BY r.created_at DESC, r.number DESC LIMIT 1)
 JOIN revisions o ON o.cluster = d.cluster AND o.number = (
   SELECT min(r.number) FROM revisions r WHERE r.cluster = d.cluster AND r.number > d.revision)
-WHERE d.revision > 0 AND d.bound_revision = 0 AND n.number > d.revision;
+WHERE d.revision + 0 > 0 AND d.bound_revision = 0 AND n.number > d.revision + 0; -- + 0 keeps the index by revision out of it
 
 -- How long each pod waited from its first decision to its bind, as far as berth
 -- bound it; bound, node and wait_seconds are NULL where it did not.
@@ -313,17 +313,18 @@ GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
 
 -- Pods that were told another node than the time before, and how often.
 CREATE VIEW flapping_pods AS
-SELECT p.cluster, p.namespace, p.pod, count(*) AS decisions, count(DISTINCT p.node) AS nodes,
-       count(CASE WHEN p.node <> p.before THEN 1 END) AS changes,
-       to_char(min(p.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
-       to_char(max(p.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_decided
-FROM (
-  SELECT d.cluster, d.namespace, d.pod, d.node, d.created_at,
-         lag(d.node) OVER (PARTITION BY d.cluster, d.namespace, d.pod ORDER BY d.created_at, d.id) AS before
-  FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
-) p
-GROUP BY p.cluster, p.namespace, p.pod
-HAVING count(CASE WHEN p.node <> p.before THEN 1 END) > 0;
+SELECT d.cluster, d.namespace, d.pod, count(*) AS decisions, count(DISTINCT d.node) AS nodes,
+       count(CASE WHEN d.node <> (
+         SELECT b.node FROM decisions b
+         WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.namespace = d.namespace AND b.node <> '' AND b.outcome = 'Scheduled'
+           AND (b.created_at, b.id) < (d.created_at, d.id)
+         ORDER BY b.created_at DESC, b.id DESC LIMIT 1) THEN 1 END) AS changes,
+       to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
+       to_char(max(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_decided
+FROM decisions d
+WHERE d.node <> '' AND d.outcome = 'Scheduled'
+GROUP BY d.cluster, d.namespace, d.pod
+HAVING count(DISTINCT d.node) > 1;
 
 -- What share of a cluster's decisions each verb and profile had, day by day (UTC).
 CREATE VIEW decision_shares AS
