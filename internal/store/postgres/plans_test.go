@@ -66,6 +66,7 @@ func TestViewsUseTheIndexes(t *testing.T) {
 			"cluster": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod'`,
 		}[n.by]
 		plan := strings.Join(ask(t, conn.Conn(), "EXPLAIN "+query), "\n")
+		plan = strings.ReplaceAll(plan, ` COLLATE "C"`, "")
 		if !strings.Contains(plan, n.index) || strings.Contains(plan, "Seq Scan on "+this) {
 			t.Errorf("%s by %s: plan\n%s\nwants %s", n.view, n.by, plan, n.index)
 		}
