@@ -216,4 +216,3 @@ func inShell(t *testing.T, file string, list []*documented, answers map[*documen
 		}
 	}
 }
-
