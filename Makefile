@@ -60,8 +60,8 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
 	./test/conformance/run.sh $(N) $(SEED)
 
-linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine
-	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit' ./internal/cluster ./internal/store/postgres
+linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows
+	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres
 
 image: ## a small static container image
 	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .

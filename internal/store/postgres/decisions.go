@@ -22,7 +22,6 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	if err := s.pool.QueryRow(ctx, query, id).Scan(into...); err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
-	d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
 	var err error
 	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
@@ -53,7 +52,6 @@ func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 		if err := rows.Scan(decisionTargets(&d)...); err != nil {
 			return nil, s.toStoreErr(ctx, err)
 		}
-		d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
 		ds = append(ds, &d)
 	}
 	return ds, s.toStoreErr(ctx, rows.Err())
@@ -113,7 +111,7 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 // decisionTargets are where a row of decisionColumns goes.
 func decisionTargets(d *store.Decision) []any {
 	return []any{
-		&d.Cluster, &d.ID, &d.CreatedAt, &d.Now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
+		&d.Cluster, &d.ID, moment{&d.CreatedAt}, moment{&d.Now}, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
 		&d.Namespace, &d.Pod, &d.PodUID, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
 		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.DurationMicros,

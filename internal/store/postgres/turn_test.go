@@ -19,6 +19,7 @@ func TestOthersWaitForATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := nextRevision(0)
+	defer end()
 	done := make(chan *store.Entry, 1)
 	go func() {
 		e := &store.Entry{Revision: first}
