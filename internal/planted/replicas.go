@@ -20,7 +20,7 @@ func init() {
 		{SkipParentCheck, "a change on a parent that is not the newest is written all the same", cluster, "TestStaleParentIsAConflict"},
 		{StaleHeadAfterConflict, "after a refused write the next one builds on the same stale head", cluster, "TestNoPodIsBoundTwice"},
 		{GoneClusterKept, "a cluster that another replica deleted goes on being shown", cluster, "TestGoneClusterIsNoticed"},
-		{CheckpointTwice, "each replica makes the checkpoint that one of them has made", cluster, "TestCheckpointsAreMadeOnce"},
+		{CheckpointTwice, "each replica makes the checkpoint that one of them has made", cluster, "TestCheckpointOfAnotherCounts"},
 		{CheckpointUnchecked, "what a checkpoint holds is not held against the recorded digest", cluster, "TestDamagedRows"},
 		{BindNotIdempotent, "a bind through another replica, after the first one's answer was lost, is refused", audit, "TestBindIsIdempotentAcrossReplicas"},
 		{PruneNeededChange, "retention deletes changes that a later revision is made of", postgres, "TestStore/Pruning"},
