@@ -7,7 +7,7 @@ FUZZTIME ?= 30s
 N       ?= 2000
 SEED    ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance linear image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,9 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
 	./test/conformance/run.sh $(N) $(SEED)
+
+linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows
+	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres
 
 image: ## a small static container image
 	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .

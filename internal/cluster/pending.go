@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -77,9 +76,7 @@ func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 			err = &lostError{err}
 		}
 		v.write.err = err
-		if !planted.On(planted.StaleHeadAfterConflict) {
-			l.giveUp(epoch)
-		}
+		l.giveUp(epoch)
 		l.mu.Lock()
 		if refused {
 			l.race.lost()
