@@ -10,13 +10,16 @@ import (
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/handlers"
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/internal/store/spool"
 )
 
 // house is the rooms behind the API, open and wired.
 type house struct {
-	store    store.Store
+	store    store.Store   // the spool where there is one, around the database
+	spool    *spool.Writer // nil over the embedded store
 	group    *commit.Group
 	clusters *cluster.Manager
 	log      *audit.Log
@@ -30,13 +33,54 @@ func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, obs
 	if err != nil {
 		return nil, err
 	}
-	h := &house{store: st, group: commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})}
+	h := &house{store: st}
+	if s.DatabaseURL != "" {
+		if h.spool, err = openSpool(st, s, log); err != nil {
+			return nil, errors.Join(err, named("close store", st.Close()))
+		}
+		h.store = h.spool
+	}
+	st = h.store
+	h.group = commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})
 	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
 	h.log = audit.New(h.clusters, st, profiles, audit.Options{Log: log})
 	return h, nil
+}
+
+func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, error) {
+	dir, err := spool.Directory(s.spoolDir())
+	if err != nil {
+		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
+	}
+	w, err := spool.Open(st, dir, spool.Options{Limits: spool.Limits{Total: s.SpoolLimit}, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
+	}
+	return w, nil
+}
+
+// ready says whether decisions can be recorded. With a spool a database that is
+// away does not make a server unready.
+func (h *house) ready(ctx context.Context) error {
+	if h.spool == nil {
+		return h.store.Ping(ctx)
+	}
+	_, err := h.spool.Ready()
+	return err
+}
+
+// notes are what people should know of a server that is ready.
+func (h *house) notes() []handlers.Note {
+	if h.spool == nil {
+		return nil
+	}
+	return []handlers.Note{{Name: "spool", Text: func() string {
+		note, _ := h.spool.Ready()
+		return note
+	}}}
 }
 
 // close ends the rooms in the order in which they use each other: nothing that was accepted is lost.

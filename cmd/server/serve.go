@@ -93,9 +93,12 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
 	}
+	if err := tel.watchSpool(rooms.spool); err != nil {
+		return err
+	}
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, ParseProfiles: profiles.Parse,
-		Checks: []handlers.Check{{Name: "store", Probe: rooms.store.Ping}},
+		Checks: []handlers.Check{{Name: "store", Probe: rooms.ready}}, Notes: rooms.notes(),
 		Limits: c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {

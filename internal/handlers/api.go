@@ -47,6 +47,12 @@ type Check struct {
 	Probe func(context.Context) error
 }
 
+// Note names a state that people should know of, of a server that is ready all the same.
+type Note struct {
+	Name string
+	Text func() string // "" where there is nothing to say
+}
+
 // Options are what an API is made of. Clusters, Decisions and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
@@ -55,6 +61,8 @@ type Options struct {
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
 	// Checks are asked by /readyz.
 	Checks []Check
+	// Notes are shown by /readyz.
+	Notes  []Note
 	Limits Limits // zero: DefaultLimits
 	Log    *slog.Logger
 	Meter  metric.Meter
@@ -69,6 +77,7 @@ type API struct {
 	decisions Decisions
 	profiles  func(raw []byte) ([]*engine.Profile, error)
 	checks    []Check
+	notes     []Note
 	limits    Limits
 	log       *slog.Logger
 	metrics   *metrics
@@ -97,7 +106,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, profiles: o.ParseProfiles, checks: o.Checks,
+		clusters: o.Clusters, decisions: o.Decisions, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},

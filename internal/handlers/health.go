@@ -33,25 +33,31 @@ func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	checks := append([]Check{{"shutdown", func(context.Context) error {
+	checks := append([]Check{{Name: "shutdown", Probe: func(context.Context) error {
 		if a.draining.Load() {
 			return errors.New("the server is ending")
 		}
 		return nil
 	}}}, a.checks...)
-	var text strings.Builder
+	var text, notes strings.Builder
 	status := http.StatusOK
 	for _, c := range checks {
 		if err := c.Probe(ctx); err != nil {
 			status = http.StatusServiceUnavailable
 			fmt.Fprintf(&text, "[-]%s: not ready: %v\n", c.Name, err)
-		} else {
-			fmt.Fprintf(&text, "[+]%s: ok\n", c.Name)
+			continue
+		}
+		fmt.Fprintf(&text, "[+]%s: ok\n", c.Name)
+	}
+	for _, n := range a.notes {
+		if note := n.Text(); note != "" {
+			fmt.Fprintf(&notes, "[!]%s: %s\n", n.Name, note)
 		}
 	}
+	text.WriteString(notes.String())
 	if status == http.StatusOK {
 		if !r.URL.Query().Has("verbose") {
-			return writeText(w, status, "ok\n")
+			return writeText(w, status, "ok\n"+notes.String())
 		}
 		text.WriteString("readyz: all checks passed\n")
 	}

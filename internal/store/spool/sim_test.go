@@ -211,10 +211,8 @@ func (s *simulation) kill(w *Writer) {
 	old.fail = func(int, string) error { return errIO }
 	old.mu.Unlock()
 	// The database may still do what it was asked; the rest of the process is
-	// wound up only so that no goroutine stays.
+	// wound up only so that no goroutine stays, on a disk that takes nothing.
 	db := s.db
-	dead := newDatabase()
-	dead.away = true
 	w.stop()
 	hung := func() (h chan struct{}) { db.set(func(d *database) { h = d.hang }); return h }()
 	if hung != nil {
