@@ -21,6 +21,8 @@ type house struct {
 	store    store.Store   // the spool where there is one, around the database
 	spool    *spool.Writer // nil over the embedded store
 	group    *commit.Group
+	relaxed  *commit.Relaxed // nil: no answer without its record
+	marker   *commit.Marker  // with relaxed
 	clusters *cluster.Manager
 	log      *audit.Log
 }
@@ -28,13 +30,16 @@ type house struct {
 // queueCapacity is how many records may wait for the disk.
 const queueCapacity = 4096
 
-func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, observe func(int, time.Duration, error), log *slog.Logger) (*house, error) {
+// openHouse opens the rooms. lost is told of records that --audit=relaxed loses;
+// without it nothing is to be recorded, and the spool, which belongs to one
+// server, stays with that.
+func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*house, error) {
 	st, err := s.backend().open(ctx, log)
 	if err != nil {
 		return nil, err
 	}
 	h := &house{store: st}
-	if s.DatabaseURL != "" {
+	if s.DatabaseURL != "" && lost != nil {
 		if h.spool, err = openSpool(st, s, log); err != nil {
 			return nil, errors.Join(err, named("close store", st.Close()))
 		}
@@ -42,7 +47,12 @@ func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, obs
 	}
 	st = h.store
 	h.group = commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})
-	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Log: log})
+	if lost != nil {
+		if err := h.relax(ctx, s, lost, log); err != nil {
+			return nil, errors.Join(err, h.close(ctx))
+		}
+	}
+	h.clusters, err = cluster.Open(ctx, st, h.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
@@ -74,13 +84,17 @@ func (h *house) ready(ctx context.Context) error {
 
 // notes are what people should know of a server that is ready.
 func (h *house) notes() []handlers.Note {
-	if h.spool == nil {
-		return nil
+	var notes []handlers.Note
+	if h.spool != nil {
+		notes = append(notes, handlers.Note{Name: "spool", Text: func() string {
+			note, _ := h.spool.Ready()
+			return note
+		}})
 	}
-	return []handlers.Note{{Name: "spool", Text: func() string {
-		note, _ := h.spool.Ready()
-		return note
-	}}}
+	if h.relaxed != nil {
+		notes = append(notes, handlers.Note{Name: "audit", Text: func() string { return relaxedNote }})
+	}
+	return notes
 }
 
 // close ends the rooms in the order in which they use each other: nothing that was accepted is lost.
@@ -89,7 +103,7 @@ func (h *house) close(ctx context.Context) error {
 	if h.clusters != nil {
 		errs = append(errs, named("end writes", h.clusters.Close()))
 	}
-	errs = append(errs, named("flush records", h.group.Close(ctx)), named("close store", h.store.Close()))
+	errs = append(errs, h.endRelaxed(ctx), named("flush records", h.group.Close(ctx)), named("close store", h.store.Close()))
 	return errors.Join(errs...)
 }
 

@@ -84,7 +84,11 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	rooms, err := openHouse(ending, &c.settings, schedulers, observe, log)
+	lost, err := tel.countLost()
+	if err != nil {
+		return err
+	}
+	rooms, err := openHouse(ending, &c.settings, schedulers, observe, lost, log)
 	if err != nil {
 		return err
 	}
