@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/cluster"
 	"berth/internal/store/pgtest"
 )
 
@@ -46,7 +50,7 @@ func recordedIDs(t *testing.T, base string) map[string]int {
 	}
 }
 
-const question = `{"explain":"none","pod":{"metadata":{"name":%q},"spec":{"containers":[{"name":"c"}]}}}`
+const question = `{"explain":"none","pod":{"metadata":{"name":%q,,"annotations":{"a":"canary-in-annotations"}},"spec":{"containers":[{"name":"c","command":["canary-in-command"],"env":[{"name":"E","value":"canary-in-env"}]}]}}}`
 
 // callers keep a list of their own of what they were told.
 type callers struct {
@@ -238,6 +242,34 @@ func suspend(pg *pgtest.Server, sig syscall.Signal) error {
 	return pg.Signal(sig)
 }
 
+// noCanary looks for what must not be stored in the spool's files.
+func noCanary(t *testing.T, files []string) {
+	t.Helper()
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(b, []byte("canary")) {
+			t.Errorf("%s holds a canary", name)
+		}
+		// What a replay is given is packed.
+		inputs := regexp.MustCompile(`"Input":"([^"]*)"`).FindAllSubmatch(b, -1)
+		if len(inputs) == 0 {
+			t.Errorf("%s holds no record", name)
+		}
+		for _, js := range inputs {
+			input, err := base64.StdEncoding.DecodeString(string(js[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plain, err := cluster.Unpack(input); err != nil || bytes.Contains(plain, []byte("canary")) {
+				t.Fatalf("an input in %s holds a canary, or cannot be read: %v", name, err)
+			}
+		}
+	}
+}
+
 // TestKilledWithoutDatabase kills the server itself while its database is away:
 // what it answered until then is in the spool, and the next start hands it over.
 func TestKilledWithoutDatabase(t *testing.T) {
@@ -273,6 +305,8 @@ func TestKilledWithoutDatabase(t *testing.T) {
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "spool", "*.spool")); err != nil || len(left) == 0 {
 			t.Fatalf("no spool is left: %v", err)
+		} else {
+			noCanary(t, left)
 		}
 		if code, _, errs := command(t, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir); code == 0 {
 			t.Errorf("a server started without its database: %s", errs)

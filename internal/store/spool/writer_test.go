@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,21 +107,13 @@ func TestHangIsAsHarmlessAsAnError(t *testing.T) {
 		opened(t, Options{}, func(t *testing.T, w *Writer, db *database, _ *liar) {
 			hang := make(chan struct{})
 			db.set(func(d *database) { d.hang, d.late = hang, late })
-			defer func() {
-				select {
-				case <-hang:
-				default:
-					close(hang)
-				}
-			}()
+			end := sync.OnceFunc(func() {
+				db.set(func(d *database) { d.hang = nil })
+				close(hang)
+			})
 			go func() { // a fault that waits for ever must not hang the test
 				time.Sleep(time.Minute)
-				select {
-				case <-hang:
-				default:
-					db.set(func(d *database) { d.hang = nil })
-					close(hang)
-				}
+				end()
 			}()
 			at := time.Now()
 			if e := appendOne(t, w, decision("c", 1)); !e.Spooled {
@@ -141,8 +134,7 @@ func TestHangIsAsHarmlessAsAnError(t *testing.T) {
 			if _, err := w.Newest(t.Context(), "c"); !errors.Is(err, store.ErrUnavailable) || time.Since(at) != 0 {
 				t.Errorf("a read took %v: %v", time.Since(at), err)
 			}
-			db.set(func(d *database) { d.hang = nil })
-			close(hang)
+			end()
 			time.Sleep(10 * time.Second)
 			if diff := cmp.Diff([]string{"c-000001", "c-000002"}, db.has()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
