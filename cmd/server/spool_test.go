@@ -50,7 +50,7 @@ func recordedIDs(t *testing.T, base string) map[string]int {
 	}
 }
 
-const question = `{"explain":"none","pod":{"metadata":{"name":%q,,"annotations":{"a":"canary-in-annotations"}},"spec":{"containers":[{"name":"c","command":["canary-in-command"],"env":[{"name":"E","value":"canary-in-env"}]}]}}}`
+const question = `{"explain":"none","pod":{"metadata":{"name":%q,"annotations":{"a":"canary-in-annotations"}},"spec":{"containers":[{"name":"c","command":["canary-in-command"],"env":[{"name":"E","value":"canary-in-env"}]}]}}}`
 
 // callers keep a list of their own of what they were told.
 type callers struct {

@@ -77,7 +77,8 @@ type Relaxed struct {
 	closed  bool
 	gapMu   sync.Mutex
 	gaps    map[gapKey]*store.Gap // that the log does not have yet
-	pending int                   // decisions on their way
+	orphans map[string]*store.Profile
+	pending int // decisions on their way
 }
 
 type gapKey struct{ cluster, cause string }
@@ -93,7 +94,7 @@ func NewRelaxed(g Submitter, o RelaxedOptions) *Relaxed {
 	o = o.withDefaults()
 	r := &Relaxed{
 		g: g, o: o, queue: make(chan *store.Entry, o.Queue), sent: make(chan sent, o.Queue),
-		done: make(chan struct{}), gaps: map[gapKey]*store.Gap{},
+		done: make(chan struct{}), gaps: map[gapKey]*store.Gap{}, orphans: map[string]*store.Profile{},
 	}
 	go r.send()
 	go r.follow()
@@ -113,12 +114,13 @@ func (r *Relaxed) Submit(ctx context.Context, e *store.Entry) (wait func(context
 	}
 	// The caller keeps its entry, and reads from it as soon as it is answered.
 	c := *e
+	r.adopt(&c)
 	r.count(1)
 	select {
 	case r.queue <- &c:
 	default:
 		r.count(-1)
-		r.lost(e.Decision, CauseQueueFull)
+		r.lost(&c, CauseQueueFull)
 	}
 	return func(context.Context) error { return nil }, nil
 }
@@ -140,14 +142,29 @@ func (r *Relaxed) count(n int) {
 }
 
 // lost notes a decision that is not going to be on record.
-func (r *Relaxed) lost(d *store.Decision, cause string) {
+func (r *Relaxed) lost(e *store.Entry, cause string) {
+	d := e.Decision
 	if planted.On(planted.RelaxedDropsUncounted) {
 		return
 	}
 	r.o.LostFunc(cause)
 	r.gapMu.Lock()
 	defer r.gapMu.Unlock()
+	if e.Profile != nil {
+		r.orphans[e.Profile.Digest] = e.Profile
+	}
 	r.widen(&store.Gap{Cluster: d.Cluster, Since: d.CreatedAt, Until: d.CreatedAt, Lost: 1, Cause: cause, Instance: r.o.Instance})
+}
+
+// adopt gives an entry the profile that a lost one took along: whoever handed
+// that over takes it for stored.
+func (r *Relaxed) adopt(e *store.Entry) {
+	r.gapMu.Lock()
+	defer r.gapMu.Unlock()
+	if p := r.orphans[e.Decision.ProfileDigest]; p != nil && e.Profile == nil {
+		e.Profile = p
+		delete(r.orphans, p.Digest)
+	}
 }
 
 // widen adds a gap to those that the log does not have yet; gapMu is held.
@@ -197,7 +214,7 @@ func (r *Relaxed) follow() {
 			}
 			r.count(-1)
 			if err != nil {
-				r.lost(s.entry.Decision, CauseStore)
+				r.lost(s.entry, CauseStore)
 			}
 		case <-tick.C:
 			if r.flush() == nil {

@@ -118,6 +118,52 @@ func TestRelaxedCountsWhatTheStoreRefuses(t *testing.T) {
 	}
 }
 
+// A lost record does not take its profile along: the next one brings it.
+func TestRelaxedKeepsProfiles(t *testing.T) {
+	w := &gapWriter{}
+	var stored atomic.Bool
+	w.refuse = func(es []*store.Entry) error {
+		for _, e := range es {
+			if e.Profile != nil && e.Profile.Digest == "sha256:p" {
+				stored.Store(true)
+			}
+		}
+		return nil
+	}
+	g := NewGroup(w, Options{})
+	lost := make(chan string, 1)
+	r := NewRelaxed(g, RelaxedOptions{LostFunc: func(cause string) { lost <- cause }})
+	w.fail.Store(true)
+	first, second, third := on("c", 1), on("c", 2), on("c", 3)
+	first.Profile = &store.Profile{Digest: "sha256:p"}
+	for _, e := range []*store.Entry{first, second, third} {
+		e.Decision.ProfileDigest = "sha256:p"
+	}
+	if _, err := r.Submit(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	<-lost
+	w.fail.Store(false)
+	for r.Lost() == 0 { // the loss is noted behind the call
+		runtime.Gosched()
+	}
+	for _, e := range []*store.Entry{second, third} {
+		if _, err := r.Submit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closeGroup(t, g)
+	if !stored.Load() {
+		t.Error("the profile was never stored")
+	}
+	if second.Profile != nil {
+		t.Error("the caller's own entry was changed")
+	}
+}
+
 // A revision waits for its record in every mode.
 func TestRelaxedWaitsForRevisions(t *testing.T) {
 	w := &fakeWriter{gate: make(chan struct{})}

@@ -16,7 +16,6 @@ type liar struct {
 	disk  map[string]*lie // names that would survive
 	ops   int
 	fail  func(op int, what string) error // nil: all goes well
-	locks int
 }
 
 // lie is a file: what was written, and how much of it is on disk. A sync that

@@ -126,8 +126,8 @@ func (s *simulation) life(t *testing.T) {
 		case 2:
 			s.db.set(func(d *database) { d.lose = 1 + s.rng.IntN(3) })
 		case 3:
-			until := s.disk.ops + 1 + s.rng.IntN(4)
 			s.disk.mu.Lock()
+			until := s.disk.ops + 1 + s.rng.IntN(4)
 			s.disk.fail = func(op int, what string) error {
 				if op < until && what != "names" {
 					return errIO

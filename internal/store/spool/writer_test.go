@@ -166,9 +166,11 @@ func TestHungReadEnds(t *testing.T) {
 
 // A large upload takes its time as long as the database lives.
 func TestSlowRevisionIsWaitedFor(t *testing.T) {
-	opened(t, Options{}, func(t *testing.T, w *Writer, db *database, _ *liar) {
-		slow := &slowStore{database: db, takes: 7 * time.Second}
-		w.Store = slow
+	synctest.Test(t, func(t *testing.T) {
+		w, err := Open(&slowStore{database: newDatabase(), takes: 7 * time.Second}, newLiar(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		e := revisionEntry()
 		e.Checkpoint = &store.Checkpoint{Cluster: "c", Number: 2, Payload: []byte("large")}
 		if appendOne(t, w, e); e.Err != nil {
@@ -178,7 +180,9 @@ func TestSlowRevisionIsWaitedFor(t *testing.T) {
 		if e := appendOne(t, w, revisionEntry()); !errors.Is(e.Err, store.ErrUnavailable) || time.Since(at) > 3*time.Second {
 			t.Errorf("a bind took %v: %v", time.Since(at), e.Err)
 		}
-		w.Store = db
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
