@@ -76,7 +76,11 @@ func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 			err = &lostError{err}
 		}
 		v.write.err = err
-		l.giveUp(epoch)
+		if errors.Is(err, store.ErrUnavailable) {
+			m.doubt(l, epoch)
+		} else {
+			l.giveUp(epoch)
+		}
 		l.mu.Lock()
 		if refused {
 			l.race.lost()
