@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 	"berth/internal/profiles":                {"berth/internal/engine", "berth/internal/engine/rules"},
 	"berth/internal/store":                   {},
 	"berth/internal/store/commit":            {"berth/internal/store"},
+	"berth/internal/store/spool":             {"berth/internal/store"},
 	"berth/internal/store/storetest":         {"berth/internal/store"},
 	"berth/internal/store/lists":             {"berth/internal/store"},
 	"berth/internal/store/sqlite":            {"berth/internal/store", "berth/internal/store/lists", "berth/migrations"},

@@ -34,7 +34,7 @@ func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, o
 		return nil, err
 	}
 	h := &house{store: st, group: commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})}
-	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Log: log})
+	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Poll: s.poll(), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}

@@ -45,6 +45,9 @@ type Decisions interface {
 type Check struct {
 	Name  string
 	Probe func(context.Context) error
+	// Warn only names what is wrong: the server is ready all the same, since it
+	// answers for everything else.
+	Warn bool
 }
 
 // Options are what an API is made of. Clusters, Decisions, Replays and ParseProfiles are needed; the rest has defaults.

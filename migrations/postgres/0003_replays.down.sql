@@ -4,4 +4,4 @@ DROP TABLE replay_differences;
 DROP TABLE replay_parts;
 DROP TABLE replays;
 
-UPDATE schema_version SET version = 1;
+UPDATE schema_version SET version = 2;

@@ -78,7 +78,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if n == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions} {
+		for _, query := range []string{sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropReplays} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -35,7 +35,8 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 
 	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-	sqlDropDecision = `DELETE FROM decisions WHERE id = ?`
+	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
+	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
 
 	// decisionColumns are those that a list shows, in the order of
 	// decisionValues and decisionTargets.
@@ -48,5 +49,6 @@ var writerSQL = []string{
 	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
-	sqlRetain, sqlCountDecisionsDown,
+	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
+	sqlPutGap, sqlDropGaps, sqlRetainGaps,
 }
