@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -259,6 +261,18 @@ func (b *Batch) describe(ctx context.Context, rec *recalled) (*BatchDifference, 
 		return nil, err
 	}
 	out := differenceOf(d)
+	// What the answer came to goes first, and what single nodes had to do with it
+	// second.
+	whole := func(d Difference) bool { return !strings.Contains(d.Path, "[") }
+	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
+		if whole(a) == whole(b) {
+			return 0
+		}
+		if whole(a) {
+			return -1
+		}
+		return 1
+	})
 	out.Differences, out.DifferencesOmitted = r.Differences, r.DifferencesOmitted
 	if n := len(out.Differences); n > maxPaths {
 		out.Differences, out.DifferencesOmitted = out.Differences[:maxPaths], out.DifferencesOmitted+n-maxPaths
