@@ -30,6 +30,7 @@ type input struct {
 	Explain      engine.Explain    `json:"explain,omitempty"`
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
+	Suggest      bool              `json:"suggest,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
 }
@@ -45,7 +46,7 @@ type candidates struct {
 // encodeInput writes the input of a matter that considered so many nodes.
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways,
+		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest,
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""
@@ -175,7 +176,7 @@ func quickInput(js []byte) *input {
 func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
 	q := Question{
 		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
-		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways,
+		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest,
 	}
 	if q.Explain == "" {
 		q.Explain = engine.ExplainFailures

@@ -185,7 +185,9 @@ func batchID(r *http.Request) (string, error) {
 //	@Success	200	{object}	replays.Job
 //	@Failure	400,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [get]
-func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error { return a.withBatch(w, r, a.batches.Get) }
+func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
+	return a.withBatch(w, r, a.batches.Get)
+}
 
 // cancelBatch cancels a batch replay.
 //
