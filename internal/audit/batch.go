@@ -31,22 +31,18 @@ type Batch struct {
 	stamps   map[[2]string]string       // what unknownStamp says of engine and semantics
 }
 
-// decider answers matters of a batch, which come in order of revisions, and
-// gives their digests. It may keep what it likes from one to the next.
+// decider decides on states that follow one another, one question after the
+// other. It may keep what it likes from one to the next, and a result only has
+// to be good until then.
 type decider interface {
-	digest(c *matter) (string, error)
+	Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error)
 }
 
-// plainDecider decides each matter from nothing.
+// plainDecider keeps nothing.
 type plainDecider struct{}
 
-func (plainDecider) digest(c *matter) (string, error) {
-	r, err := c.decide()
-	if err != nil {
-		return "", err
-	}
-	defer r.Release()
-	return r.Digest(), nil
+func (plainDecider) Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+	return engine.Decide(s, pod, p, o)
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
@@ -189,10 +185,12 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := b.decider.digest(c)
+	r, err := c.decideBy(b.decider.Decide)
 	if err != nil {
 		return nil, err
 	}
+	digest := r.Digest()
+	r.Release()
 	if digest == a.d.AnswerDigest && c.profile.Name == rec.profile.Name {
 		return nil, nil
 	}
