@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/audit"
+	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/profiles"
@@ -21,6 +22,7 @@ type house struct {
 	store    store.Store
 	group    *commit.Group
 	clusters *cluster.Manager
+	classes  *classes.Book
 	log      *audit.Log
 	replays  *replays.Jobs
 }
@@ -38,7 +40,10 @@ func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, o
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
-	h.log = audit.New(h.clusters, st, schedulers, audit.Options{Log: log})
+	if h.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
+		return nil, errors.Join(err, h.close(ctx))
+	}
+	h.log = audit.New(h.clusters, st, schedulers, audit.Options{Log: log, Classes: h.classes})
 	h.employ(s, schedulers, nil, log)
 	return h, nil
 }
@@ -53,6 +58,9 @@ func (h *house) employ(s *settings, schedulers []*engine.Profile, observe func(i
 // close ends the rooms in the order in which they use each other: nothing that was accepted is lost.
 func (h *house) close(ctx context.Context) error {
 	var errs []error
+	if h.classes != nil {
+		errs = append(errs, named("stop following priority classes", h.classes.Close()))
+	}
 	if h.clusters != nil {
 		errs = append(errs, named("end writes", h.clusters.Close()))
 	}

@@ -31,6 +31,8 @@ type input struct {
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
 	Suggest      bool              `json:"suggest,omitempty"`
+	// Class is the stored class that gave the pod its priority.
+	Class *storedClass `json:"class,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
 }
@@ -46,7 +48,7 @@ type candidates struct {
 // encodeInput writes the input of a matter that considered so many nodes.
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest,
+		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest, Class: c.class,
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""
@@ -72,7 +74,7 @@ func (in *input) encode() ([]byte, error) {
 	if err := enc.Encode(in); err != nil {
 		return nil, fmt.Errorf("encode input: %w", err)
 	}
-	return cluster.Pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+	return pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
 // pick writes a subset of a state's nodes.
@@ -129,9 +131,9 @@ func (c *candidates) names(nodes *engine.NodeSet) ([]string, error) {
 }
 
 func decodeInput(payload []byte) (*input, error) {
-	js, err := cluster.Unpack(payload)
+	js, err := unpack(payload)
 	if err != nil {
-		return nil, fmt.Errorf("input: %w (%w)", cluster.ErrCorrupt, err)
+		return nil, fmt.Errorf("input: %w", err)
 	}
 	if in := quickInput(js); in != nil {
 		return in, nil

@@ -58,6 +58,7 @@ func (l *Log) ask(rec *recalled) (*matter, error) {
 		return nil, fmt.Errorf("decision %s: %w", rec.d.ID, err)
 	}
 	q.Verb, q.Now = rec.d.Verb, rec.d.Now.UTC()
+	q.classes = l.sources(rec, rec.d.Cluster)
 	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
 	c, err := l.prepare(rec.view, q, afresh)
 	if err != nil {
@@ -115,7 +116,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
 	if note := unknownStamp(d); note != "" {
-		return &Recorded{Answer: fromColumns(d), RecordedDigest: d.AnswerDigest, Note: note + "; shown as recorded"}, nil
+		return &Recorded{Answer: fromColumns(d), Now: d.Now.UTC(), RecordedDigest: d.AnswerDigest, Note: note + "; shown as recorded"}, nil
 	}
 	rec, err := l.recall(ctx, d)
 	if err != nil {
@@ -125,7 +126,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Recorded{Answer: *ans, RecordedDigest: d.AnswerDigest, DigestAgrees: ans.Digest == d.AnswerDigest}
+	out := &Recorded{Answer: *ans, Now: d.Now.UTC(), RecordedDigest: d.AnswerDigest, DigestAgrees: ans.Digest == d.AnswerDigest}
 	describe(d, &out.Answer)
 	if !out.DigestAgrees {
 		out.Note = fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, engine.Semantics)

@@ -25,6 +25,7 @@ import (
 
 	"berth/api"
 	"berth/internal/audit"
+	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/profiles"
 	"berth/internal/replays"
@@ -64,6 +65,12 @@ func (s *syncBuffer) String() string {
 // rooms opens a store in a directory of its own and the rooms over it.
 func rooms(t testing.TB) (*cluster.Manager, *audit.Log, store.Store) {
 	t.Helper()
+	m, l, _, st := roomsAndClasses(t)
+	return m, l, st
+}
+
+func roomsAndClasses(t testing.TB) (*cluster.Manager, *audit.Log, *classes.Book, store.Store) {
+	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	if err != nil {
@@ -74,14 +81,18 @@ func rooms(t testing.TB) (*cluster.Manager, *audit.Log, store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	book, err := classes.Open(ctx, st, classes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		for _, err := range []error{m.Close(), g.Close(ctx), st.Close()} {
+		for _, err := range []error{book.Close(), m.Close(), g.Close(ctx), st.Close()} {
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	return m, audit.New(m, st, profiles.Default(), audit.Options{}), st
+	return m, audit.New(m, st, profiles.Default(), audit.Options{Classes: book}), book, st
 }
 
 func optionsFor(m *cluster.Manager, l *audit.Log, st store.Store) Options {
@@ -92,7 +103,7 @@ func optionsFor(m *cluster.Manager, l *audit.Log, st store.Store) Options {
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
-	m, l, st := rooms(t)
+	m, l, book, st := roomsAndClasses(t)
 	log := &syncBuffer{}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -102,6 +113,7 @@ func start(t *testing.T, change func(*Options)) *harness {
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
 	o := optionsFor(m, l, st)
+	o.PriorityClasses = book
 	o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	if change != nil {

@@ -282,6 +282,7 @@ type Store interface {
 	Decisions
 	Gaps
 	Profiles
+	PriorityClasses
 	Replays
 	Keeper
 	Sharing

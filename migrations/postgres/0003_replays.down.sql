@@ -1,5 +1,3 @@
-DROP INDEX decisions_by_revision;
-CREATE INDEX decisions_by_revision ON decisions (cluster, revision);
 DROP TABLE replay_differences;
 DROP TABLE replay_parts;
 DROP TABLE replays;

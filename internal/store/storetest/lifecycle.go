@@ -49,7 +49,15 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			}
 			return err
 		},
-		"Ping": func(ctx context.Context) error { return s.Ping(ctx) },
+		"Ping":                  func(ctx context.Context) error { return s.Ping(ctx) },
+		"PriorityClasses":       func(ctx context.Context) error { _, _, err := s.PriorityClasses(ctx, "prod"); return err },
+		"PriorityClassVersions": func(ctx context.Context) error { _, err := s.PriorityClassVersions(ctx); return err },
+		"PriorityClass":         func(ctx context.Context) error { _, err := s.PriorityClass(ctx, "prod", "c"); return err },
+		"PutPriorityClass": func(ctx context.Context) error {
+			_, err := s.PutPriorityClass(ctx, priorityClass("prod", "c", 1), 7)
+			return err
+		},
+		"DeletePriorityClass": func(ctx context.Context) error { return s.DeletePriorityClass(ctx, "prod", "c", 0) },
 	}
 }
 

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
 		{"Gaps", gapCases},
+		{"PriorityClasses", priorityClassCases},
 		{"Keeping", keeperCases},
 		{"Pruning", pruneCases},
 		{"Sharing", sharingCases},
