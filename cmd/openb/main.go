@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/sync/errgroup"
 )
 
 type options struct {
@@ -52,13 +51,14 @@ func run(ctx context.Context, o options) error {
 		tasks = tasks[:o.Limit]
 	}
 	c := &client{base: o.Server, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	began := time.Now()
 	id, err := c.upload(ctx, o.Cluster, machines)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%d machines uploaded as %s\n", len(machines), id)
 	r := newReport(machines)
-	ids, err := play(ctx, c, o.Cluster, tasks, r)
+	decisions, err := play(ctx, c, o.Cluster, tasks, r)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func run(ctx context.Context, o options) error {
 	if !o.Replay {
 		return nil
 	}
-	return replayAll(ctx, c, ids)
+	return replayAll(ctx, c, o.Cluster, began, decisions)
 }
 
 // ending is a running task and when it ends; endings is a heap by that time.
@@ -86,10 +86,9 @@ func (e *endings) Pop() any {
 }
 
 // play decides the tasks one after the other, taking out before each what has
-// ended by then. It gives the decisions' ids.
-func play(ctx context.Context, c *client, cluster string, tasks []task, r *report) ([]string, error) {
+// ended by then. It gives the number of decisions.
+func play(ctx context.Context, c *client, cluster string, tasks []task, r *report) (int, error) {
 	running := &endings{}
-	ids := make([]string, 0, len(tasks))
 	p := newProgress("decided", len(tasks))
 	every := max(len(tasks)/20, 1)
 	for i, t := range tasks {
@@ -101,17 +100,16 @@ func play(ctx context.Context, c *client, cluster string, tasks []task, r *repor
 		}
 		if len(gone) > 0 {
 			if err := c.remove(ctx, cluster, gone); err != nil {
-				return nil, err
+				return 0, err
 			}
 		}
 		start := time.Now()
 		d, err := c.decide(ctx, cluster, t)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		r.spent += time.Since(start)
 		r.decisions++
-		ids = append(ids, d.ID)
 		if d.Outcome == "Scheduled" {
 			r.scheduled++
 			r.held.add(t, 1)
@@ -124,39 +122,34 @@ func play(ctx context.Context, c *client, cluster string, tasks []task, r *repor
 		}
 		p.at(i + 1)
 	}
-	return ids, nil
+	return r.decisions, nil
 }
 
-// replayAll replays every decision and fails if one comes out otherwise.
-func replayAll(ctx context.Context, c *client, ids []string) error {
-	p := newProgress("replayed", len(ids))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(2)
-	same := make([]bool, len(ids))
-	start := time.Now()
-	for i, id := range ids {
-		g.Go(func() error {
-			ok, err := c.replay(ctx, id)
-			same[i] = ok
-			return err
-		})
-		p.at(i + 1)
-	}
-	if err := g.Wait(); err != nil {
+// replayAll has the server replay every decision as one batch, and fails if one
+// comes out otherwise.
+func replayAll(ctx context.Context, c *client, cluster string, began time.Time, decisions int) error {
+	b, err := c.startReplay(ctx, cluster, began.Add(-time.Minute)) // the server's clock may be another's
+	if err != nil {
 		return err
 	}
-	different := 0
-	for i, ok := range same {
-		if !ok {
-			different++
-			if different <= 5 {
-				fmt.Printf("decision %s replays otherwise\n", ids[i])
-			}
+	p := newProgress("replayed", int(b.Total))
+	start := time.Now()
+	for b.State == "queued" || b.State == "running" {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
 		}
+		if b, err = c.replay(ctx, b.ID); err != nil {
+			return err
+		}
+		p.at(int(b.Done))
 	}
-	fmt.Printf("\nreplayed %d decisions in %s: %d identical, %d different\n", len(ids), time.Since(start).Round(time.Millisecond), len(ids)-different, different)
-	if different > 0 {
-		return fmt.Errorf("%d decisions replay otherwise", different)
+	took := time.Since(start)
+	fmt.Printf("\nreplayed %d decisions in %s (%.0f/s) as batch %s: %d identical, %d different, %d errors\n", b.Done, took.Round(time.Millisecond),
+		float64(b.Done)/took.Seconds(), b.ID, b.Identical, b.Different, b.Errors)
+	if b.State != "done" || b.Different+b.Errors > 0 || b.Identical < int64(decisions) {
+		return fmt.Errorf("batch %s is %s, and %d of %d decisions replay identical", b.ID, b.State, b.Identical, decisions)
 	}
 	return nil
 }
