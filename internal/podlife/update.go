@@ -141,6 +141,7 @@ func leaveOf(old *corev1.Pod) (l leave) {
 	for _, t := range old.Spec.Tolerations {
 		l.comparisons = l.comparisons || t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
 	}
+	l.hostNetwork = old.Spec.HostNetwork && old.Spec.HostUsers != nil && !*old.Spec.HostUsers
 	cost, ok := old.Annotations[corev1.PodDeletionCost]
 	l.deletionCost = ok && !isDeletionCost(cost)
 	l.hugePages = oddPages(old.Spec.Overhead)
