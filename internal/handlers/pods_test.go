@@ -22,7 +22,8 @@ func TestPodAdmission(t *testing.T) {
 		Allowed bool
 		Pod     map[string]any
 		Errors  []FieldError
-	}) {
+	},
+	) {
 		t.Helper()
 		h.want(200, &out, "POST", at, body(operation, spec, old))
 		if out.Allowed != (out.Pod != nil) || out.Allowed != (len(out.Errors) == 0) || out.Errors == nil {
