@@ -90,14 +90,28 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rooms.close(ending)) }()
-	defer background(ctx, func(ctx context.Context) { keep(ctx, rooms.store, c.KeepDecisions, log) })()
+	keeper, err := newKeeper(rooms.store, &c.settings, tel.meter, log)
+	if err != nil {
+		return err
+	}
+	defer background(ctx, keeper.run)()
+	if err := watchFollowing(tel.meter, rooms.clusters, c.poll() > 0); err != nil {
+		return err
+	}
+	defer background(ctx, func(ctx context.Context) { warm(ctx, rooms.clusters, log) })()
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
 	}
+	replayed, err := tel.watchReplays(rooms.store)
+	if err != nil {
+		return err
+	}
+	rooms.employ(&c.settings, schedulers, replayed, log)
+	defer background(ctx, rooms.replays.Work)()
 	api, err := handlers.New(handlers.Options{
-		Clusters: rooms.clusters, Decisions: rooms.log, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
+		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Schedulers: schedulerNames(schedulers),
-		Checks:     []handlers.Check{{Name: "store", Probe: rooms.store.Ping}},
+		Checks:     []handlers.Check{{Name: "store", Probe: rooms.store.Ping}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}},
 		Limits:     c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ WHERE cluster = $1`
 JOIN unnest($1::text[], $2::bigint[]) q (cluster, number) ON r.cluster = q.cluster AND r.number = q.number`
 	sqlParents = `SELECT r.cluster, r.parent_token FROM revisions r
 JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster AND r.parent_token = q.parent`
-	sqlIDs = `SELECT id FROM decisions WHERE id = ANY ($1)`
+	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`

@@ -35,7 +35,8 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 
 	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-	sqlDropDecision = `DELETE FROM decisions WHERE id = ?`
+	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
+	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
 
 	sqlBumpClasses = `INSERT INTO priority_class_versions (cluster, version) VALUES (?, 1)
 ON CONFLICT (cluster) DO UPDATE SET version = version + 1 RETURNING version`
@@ -60,6 +61,7 @@ var writerSQL = []string{
 	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
-	sqlRetain, sqlCountDecisionsDown,
+	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
+	sqlPutGap, sqlDropGaps, sqlRetainGaps,
 	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses,
 }
