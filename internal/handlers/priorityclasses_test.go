@@ -40,7 +40,7 @@ func TestPriorityClasses(t *testing.T) {
 		"nothing":            {400, "POST", at, "", "not a JSON object", ""},
 		"cut off":            {400, "POST", at, `{"metadata":`, "malformed JSON", ""},
 		"deep":               {413, "POST", at, `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "max-json-depth", ""},
-		"too large":          {413, "POST", at, priorityClass("p", `,"description":"` + strings.Repeat("d", 65<<10) + `"`), "priority-class-max-bytes", ""},
+		"too large":          {413, "POST", at, priorityClass("p", `,"description":"`+strings.Repeat("d", 65<<10)+`"`), "priority-class-max-bytes", ""},
 		"a pod":              {400, "POST", at, `{"kind":"Pod"}`, "want PriorityClass", "kind FieldValueInvalid"},
 		"another version":    {400, "POST", at, `{"apiVersion":"scheduling.k8s.io/v1beta1"}`, "want scheduling.k8s.io/v1", "apiVersion FieldValueInvalid"},
 		"no name":            {422, "POST", at, priorityClass("", ""), "name or generateName is required", "metadata.name FieldValueRequired"},
