@@ -121,7 +121,7 @@ func (e *Edit) Bind(pod *corev1.Pod, node string) error {
 
 func (e *Edit) namespaces() map[string]labels.Set {
 	if !e.ns {
-		e.s.ns, e.ns = maps.Clone(e.s.ns), true
+		e.s.ns, e.s.nsEdit, e.ns = maps.Clone(e.s.ns), e.id, true
 	}
 	return e.s.ns
 }

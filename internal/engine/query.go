@@ -41,8 +41,6 @@ type scratch struct {
 	floats  [][]float64
 	nfloats int
 	bytes   []byte // of Digest
-	column  []byte // of Digest
-	wide    []byte // of Digest
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}

@@ -30,6 +30,7 @@ type State struct {
 	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
 
 	ns      map[string]labels.Set
+	nsEdit  uint64 // the last edit that changed ns
 	objects map[string]*namespaced
 	classes map[string]*schedulingv1.PriorityClass
 }

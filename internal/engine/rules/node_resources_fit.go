@@ -33,14 +33,18 @@ var (
 	_ engine.Detailer = (*NodeResourcesFit)(nil)
 
 	_ engine.ReasonRanker = (*NodeResourcesFit)(nil)
+	_ engine.Local        = (*NodeResourcesFit)(nil)
 )
 
 // Name is the plugin's name.
 func (*NodeResourcesFit) Name() string { return "NodeResourcesFit" }
 
+// Locality says that a node's room is taken by its own pods.
+func (*NodeResourcesFit) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
+
 // ignores says whether an extended resource is left to somebody else.
 func (f *NodeResourcesFit) ignores(name string) bool {
-	if !engine.IsExtended(corev1.ResourceName(name)) {
+	if len(f.Ignored)+len(f.IgnoredGroups) == 0 || !engine.IsExtended(corev1.ResourceName(name)) {
 		return false
 	}
 	group, _, _ := strings.Cut(name, "/")

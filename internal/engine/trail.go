@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// trail notes which rows changed on the way from one state to the next, so that
+// whoever worked something out some steps ago learns which of it is out of date.
+// Rows are compared by the lists of pods on them, of which states share all that
+// no edit touched; so any state may follow any other, and those that are edits of
+// one another cost least.
+type trail struct {
+	last *State
+	rows []int32 // those that changed, oldest first; some more than once
+	from uint64  // the place of rows[0]
+}
+
+// end is the place behind the last step.
+func (t *trail) end() uint64 { return t.from + uint64(len(t.rows)) }
+
+// follow steps to a state.
+func (t *trail) follow(s *State) {
+	if t.last == s {
+		return
+	}
+	if t.last == nil || t.last.nodes != s.nodes || t.last.t != s.t {
+		// Rows of other nodes cannot be compared: no place before this one is known.
+		t.from, t.rows = t.end()+1, t.rows[:0]
+		t.last = s
+		return
+	}
+	t.compare(&t.last.onNode, &s.onNode)
+	t.last = s
+	if most := max(4*s.nodes.Len(), 1024); len(t.rows) > most {
+		gone := len(t.rows) - most/2
+		t.from += uint64(gone)
+		t.rows = append(t.rows[:0], t.rows[gone:]...)
+	}
+}
+
+func (t *trail) compare(a, b *vec[[]*Pod]) {
+	var none leaf[[]*Pod]
+	for i := range max(len(a.leaves), len(b.leaves)) {
+		was, is := &none, &none
+		if i < len(a.leaves) && a.leaves[i] != nil {
+			was = a.leaves[i]
+		}
+		if i < len(b.leaves) && b.leaves[i] != nil {
+			is = b.leaves[i]
+		}
+		if was == is {
+			continue
+		}
+		for k := range was.v {
+			// An edit never writes a list, so two that are not the same memory differ.
+			if len(was.v[k]) != len(is.v[k]) || unsafe.SliceData(was.v[k]) != unsafe.SliceData(is.v[k]) {
+				t.rows = append(t.rows, int32(i<<leafBits+k))
+			}
+		}
+	}
+}
+
+// since adds the rows that changed behind a place to out and gives how many they
+// are; ok is false where the trail no longer reaches back to it.
+func (t *trail) since(place uint64, out Bits) (n int, ok bool) {
+	if place < t.from {
+		return 0, false
+	}
+	for _, row := range t.rows[place-t.from:] {
+		out.Set(int(row))
+	}
+	for _, w := range out {
+		n += bits.OnesCount64(w)
+	}
+	return n, true
+}
