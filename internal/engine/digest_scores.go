@@ -99,43 +99,45 @@ func (r *Result) appendBytes(b []byte, rows Bits, col []int64) (out []byte, firs
 	return b, first, differ, all
 }
 
-// appendNarrow is appendBytes for a column of bytes.
+// appendNarrow is appendBytes for a column of bytes, eight at a time.
 func (r *Result) appendNarrow(b []byte, rows Bits, col []uint8) (out []byte, first, differ int64) {
+	set := r.q.Nodes
 	one := col[r.Feasible.First()]
-	var other uint8
+	ones := uint64(one) * 0x0101010101010101
+	var other uint64
 	for i, word := range rows {
 		if word == 0 {
 			continue
 		}
 		at := len(b)
-		if !r.q.Nodes.inOrder {
-			var block [leafSize]byte
-			for ; word != 0; word &= word - 1 {
-				k := bits.TrailingZeros64(word)
-				v := col[r.q.Nodes.order[i<<leafBits+k]]
-				block[k] = v
-				other |= v ^ one
-			}
-			b = append(b, block[:]...)
-			continue
-		}
 		b = append(b, col[i<<leafBits:(i+1)<<leafBits]...)
 		block := (*[leafSize]byte)(b[at:])
-		if word == ^uint64(0) {
-			for _, v := range block {
-				other |= v ^ one
+		if !set.inOrder {
+			for k := range block {
+				if word>>k&1 == 1 {
+					block[k] = col[set.order[i<<leafBits+k]]
+				}
 			}
-			continue
 		}
-		for k := range block {
-			// All ones where the row is feasible.
-			mask := -uint8(word >> k & 1)
-			block[k] &= mask
-			other |= (block[k] ^ one) & mask
+		for k := 0; k < leafSize; k += 8 {
+			mask := spread[word>>k&0xff]
+			v := binary.LittleEndian.Uint64(block[k:]) & mask
+			other |= (v ^ ones) & mask
+			binary.LittleEndian.PutUint64(block[k:], v)
 		}
 	}
 	return b, int64(one), int64(other)
 }
+
+// spread gives for eight bits a byte each, all ones where the bit is set.
+var spread = func() (out [256]uint64) {
+	for set := range out {
+		for k := range 8 {
+			out[set] |= uint64(-uint8(set>>k&1)) << (8 * k)
+		}
+	}
+	return out
+}()
 
 // appendWide writes values that do not fit a byte: two bytes each above the
 // least where the span allows, which it does for all but strange weights, else

@@ -40,16 +40,26 @@ type memo struct {
 	terms        []*Term
 	required     Bits
 	requiredDone bool
+	scoring      *scoringRequests
 
 	live    []bool // by rule: it is asked every time
 	anyLive bool
-	skip    []bool // by rule, for the others
-	states  []any  // by rule, for the others
+	skip    []bool     // by rule, for the others
+	states  []any      // by rule, for the others
 	filters []Filterer // by place in the profile's list; nil for those that are not asked
 	kept    []Rejected // by place
 	settled int        // so many filters, from the first, need no second look at a row
-	pass    Bits // what all kept filters let through
+	pass    Bits       // what all kept filters let through
 	scores  []keptScore
+	sums    []int32 // of what they add to the totals, by row
+	summed  bool    // sums are up to date
+
+	// Memory that every decision uses again.
+	fresh    Rejected
+	out      Scores
+	rejected []Rejected
+	given    []Scores
+	givenBy  []WeightedRule
 }
 
 // keptScore is what a scorer said.
@@ -59,6 +69,7 @@ type keptScore struct {
 	moves     bool  // the scores of rows change
 	raw, norm int64 // where they are all alike
 	raws      []uint8
+	peak      uint8 // no raw score is above it
 	by        normalisation
 	norms     []uint8 // nil where they are the raw ones
 	most      int64   // that norms go by; -1 before they are made
@@ -86,13 +97,13 @@ func (m *memo) query(s *State, pod *corev1.Pod, o Options, t *trail) (q *Query, 
 		q := &Query{
 			State: s, Nodes: s.nodes, Pod: pod, Profile: m.key.profile, Options: o, nsLabels: s.ns[pod.Namespace],
 			Request: m.request, Candidates: s.nodes.alive, terms: m.terms,
-			required: m.required, requiredDone: m.requiredDone, scratch: getScratch(s.nodes.Len()),
+			required: m.required, requiredDone: m.requiredDone, scoring: m.scoring, scratch: getScratch(s.nodes.Len()),
 		}
 		changed := q.Bits()
-		if n, known := t.since(m.at, changed); known && n <= s.nodes.n/2 {
-			return q, changed, true
+		if !t.since(m.at, changed) {
+			copy(changed, s.nodes.alive)
 		}
-		return q, nil, true
+		return q, changed, true
 	}
 	q, err := newQuery(s, pod, m.key.profile, o)
 	if err != nil {
@@ -160,12 +171,16 @@ func (m *memo) learn(q *Query) {
 		s := &m.scores[k]
 		s.scorer, _ = p.Rules[w.Rule].(Scorer)
 		s.moves = near[w.Rule] == OwnRow
-		if near[w.Rule] == Anywhere {
+		switch {
+		case s.scorer == nil:
+			s.kind = saysNothing
+		case near[w.Rule] == Anywhere:
 			s.kind = askAgain
 		}
 	}
 	q.RequiredRows()
-	m.required, m.requiredDone = q.required, true
+	q.scoring = &scoringRequests{}
+	m.required, m.requiredDone, m.scoring = q.required, true, q.scoring
 }
 
 // judge brings the kept verdicts and scores up to date for rows; whole says that
@@ -183,11 +198,12 @@ func (m *memo) judge(q *Query, rows Bits, whole bool) error {
 			in.AndNot(kept.Nodes)
 			continue
 		}
-		rej := Rejected{Plugin: kept.Plugin, Nodes: q.Bits(), Unresolvable: q.Bits()}
-		if err := f.Filter(q, m.states[i], in, &rej); err != nil {
+		rej := &m.fresh
+		*rej = Rejected{Plugin: kept.Plugin, Nodes: q.Bits(), Unresolvable: q.Bits(), Reasons: rej.Reasons[:0]}
+		if err := f.Filter(q, m.states[i], in, rej); err != nil {
 			return err
 		}
-		if !kept.absorb(rows, &rej, f) {
+		if !kept.absorb(rows, rej, f) {
 			m.live[i], m.anyLive = true, true // the order of its reasons is its own
 		}
 		in.AndNot(rej.Nodes)
@@ -206,10 +222,10 @@ func (m *memo) judge(q *Query, rows Bits, whole bool) error {
 		switch {
 		case s.kind == askAgain || s.kind == saysNothing && !whole || s.kind == saysAlike && !whole:
 		case s.moves:
-			s.ask(q, in, whole)
+			s.ask(q, in, whole, &m.out)
 		case s.kind == notAsked:
 			// Once for all rows, whether or not they are feasible just now.
-			s.ask(q, q.Nodes.alive, true)
+			s.ask(q, q.Nodes.alive, true, &m.out)
 		}
 	}
 	return nil
@@ -248,7 +264,7 @@ func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule Rule) bool {
 
 // size is about what the memo holds, in bytes.
 func (m *memo) size() int {
-	n := 1024 + 2*len(m.key.pod) + 64*len(m.live) + 8*(len(m.pass)+len(m.required))
+	n := 1024 + 2*len(m.key.pod) + 4*len(m.sums) + 64*len(m.live) + 8*(len(m.pass)+len(m.required))
 	for i := range m.kept {
 		n += 96 + 8*(2+len(m.kept[i].Reasons))*len(m.kept[i].Nodes)
 	}

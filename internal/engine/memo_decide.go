@@ -10,12 +10,13 @@ func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 		for i := range m.kept {
 			m.kept[i].Reasons = nil
 		}
+		m.summed = false
 		changed = q.Nodes.alive
 	}
 	if err := m.judge(q, changed, whole); err != nil {
 		return nil, err
 	}
-	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: m.states, Feasible: q.Bits()}
+	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: m.states, Feasible: q.Bits(), Rejected: m.rejected[:0]}
 	if m.anyLive {
 		r.states = append([]any(nil), m.states...)
 		if ok, err := m.filterLive(r); err != nil || !ok {
@@ -29,8 +30,10 @@ func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 		}
 		copy(r.Feasible, m.pass)
 	}
+	m.rejected = r.Rejected
 	n := r.Feasible.Count()
 	if n == 0 {
+		m.summed = false
 		return r, nil
 	}
 	r.Outcome = Scheduled
@@ -39,11 +42,13 @@ func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 	case n == 1 && !q.Options.ScoreAlways:
 		r.Row = r.Feasible.First()
 	default:
-		if err := m.score(r); err != nil {
+		if err := m.score(r, changed); err != nil {
 			return nil, err
 		}
 		r.choose()
+		return r, nil
 	}
+	m.summed = false // what changed is not summed up
 	return r, nil
 }
 

@@ -8,14 +8,13 @@ import (
 // ask lets a scorer score rows and keeps what it says. Scores that are not
 // bytes, and normalised ones of the rule's own making, are not kept: the rule is
 // asked every time then, as after an error, which it will give again.
-func (s *keptScore) ask(q *Query, rows Bits, whole bool) {
+func (s *keptScore) ask(q *Query, rows Bits, whole bool, out *Scores) {
 	if rows.Empty() && !whole {
 		return
 	}
-	columns := q.scratch.ncols
-	defer func() { q.scratch.ncols = columns }()
-	out := Scores{Raw: q.Column(), Norm: q.Column()}
-	if err := s.scorer.Score(q, rows, &out); err != nil {
+	defer func(columns int) { q.scratch.ncols = columns }(q.scratch.ncols)
+	*out = Scores{Raw: q.Column(), Norm: q.Column()}
+	if err := s.scorer.Score(q, rows, out); err != nil {
 		s.kind = askAgain
 		return
 	}
@@ -30,7 +29,7 @@ func (s *keptScore) ask(q *Query, rows Bits, whole bool) {
 	}
 	if whole {
 		s.kind, s.raw, s.norm, s.by, s.most = kind, out.raw, out.norm, out.by, -1
-		s.raws, s.norms = nil, nil
+		s.raws, s.norms, s.peak = nil, nil, 0
 		if kind != saysByRow {
 			return
 		}
@@ -50,6 +49,7 @@ func (s *keptScore) ask(q *Query, rows Bits, whole bool) {
 			row := i<<leafBits + bits.TrailingZeros64(word)
 			v := out.Raw[row]
 			s.raws[row] = uint8(v)
+			s.peak = max(s.peak, uint8(v))
 			all |= v
 		}
 	}
@@ -59,19 +59,23 @@ func (s *keptScore) ask(q *Query, rows Bits, whole bool) {
 }
 
 // normalise brings the normalised scores of a kept column up to date. They
-// depend on the feasible rows by the largest raw score alone.
-func (s *keptScore) normalise(feasible Bits) {
+// depend on the feasible rows by the largest raw score alone, and all change with
+// it.
+func (s *keptScore) normalise(feasible Bits) (changed bool) {
 	if s.norms == nil {
-		return
+		return false
 	}
 	most := uint8(0)
 	for i, word := range feasible {
 		for ; word != 0; word &= word - 1 {
 			most = max(most, s.raws[i<<leafBits+bits.TrailingZeros64(word)])
 		}
+		if most == s.peak {
+			break // more there is not, and some feasible row mostly has it
+		}
 	}
 	if int64(most) == s.most {
-		return
+		return false
 	}
 	s.most = int64(most)
 	// Rows above the most are not feasible, and what is noted for them is not read.
@@ -82,6 +86,7 @@ func (s *keptScore) normalise(feasible Bits) {
 	for row, raw := range s.raws {
 		s.norms[row] = known[raw]
 	}
+	return true
 }
 
 // column gives what the totals add up.
@@ -92,43 +97,133 @@ func (s *keptScore) column() []uint8 {
 	return s.raws
 }
 
-// score adds up kept and new scores and finds the best.
-func (m *memo) score(r *Result) error {
+// score puts kept and new scores together and finds the best.
+func (m *memo) score(r *Result, changed Bits) error {
 	q, p := r.q, r.q.Profile
-	r.total = q.Column()
 	r.best = q.Bits()
-	r.scores = make([]Scores, 0, len(p.Score))
-	r.scoreRules = make([]WeightedRule, 0, len(p.Score))
-	var alike int64
-	clear(r.total)
+	r.scores, r.scoreRules = m.given[:0], m.givenBy[:0]
+	defer func() { m.given, m.givenBy = r.scores, r.scoreRules }()
+	keep := !m.anyLive && m.room(p)
+	for k := range m.scores {
+		s := &m.scores[k]
+		keep = keep && s.kind != askAgain
+		if s.kind == saysByRow && s.normalise(r.Feasible) {
+			m.summed = false
+		}
+	}
+	if !keep {
+		m.summed = false
+		r.total = q.Column()
+		clear(r.total)
+	}
 	for k, w := range p.Score {
 		s := &m.scores[k]
-		if s.scorer == nil {
-			continue
-		}
 		switch s.kind {
 		case askAgain:
 			same, err := r.scoreBy(s.scorer, w)
 			if err != nil {
 				return err
 			}
-			alike += same
-			continue
-		case saysNothing, notAsked:
+			r.alike += same
 			continue
 		case saysAlike:
 			r.scores = append(r.scores, Scores{uniform: true, raw: s.raw, norm: s.norm})
-			alike += s.norm * w.Weight
+			r.alike += s.norm * w.Weight
 		case saysByRow:
-			s.normalise(r.Feasible)
 			r.scores = append(r.scores, Scores{raws: s.raws, norms: s.norms})
-			addNarrow(r.total, s.column(), w.Weight, r.Feasible)
+			if !keep {
+				addNarrow(r.total, s.column(), w.Weight, r.Feasible)
+			}
+		default:
+			continue
 		}
 		r.scoreRules = append(r.scoreRules, w)
 	}
 	r.scored = true
-	r.findBest(alike)
+	if !keep {
+		r.findBest(r.alike)
+		return nil
+	}
+	m.sum(p, changed)
+	r.sums = m.sums
+	r.findBestSum()
 	return nil
+}
+
+// room says that sums of kept scores fit 32 bits.
+func (m *memo) room(p *Profile) bool {
+	var most int64
+	for _, w := range p.Score {
+		if w.Weight < 0 || w.Weight > math.MaxInt32 {
+			return false
+		}
+		most += w.Weight * math.MaxUint8
+	}
+	return most < math.MaxInt32
+}
+
+// sum brings the sums of the kept scores up to date; rows that do not pass have
+// less than any sum.
+func (m *memo) sum(p *Profile, changed Bits) {
+	if !m.summed {
+		if m.sums == nil {
+			m.sums = make([]int32, len(m.pass)<<leafBits)
+		}
+		changed, m.summed = nil, true
+	}
+	for i, pass := range m.pass {
+		rows := ^uint64(0)
+		if changed != nil {
+			rows = changed[i]
+		}
+		for ; rows != 0; rows &= rows - 1 {
+			k := bits.TrailingZeros64(rows)
+			row := i<<leafBits + k
+			if pass>>k&1 == 0 {
+				m.sums[row] = math.MinInt32
+				continue
+			}
+			var sum int32
+			for j, w := range p.Score {
+				if s := &m.scores[j]; s.kind == saysByRow {
+					sum += int32(w.Weight) * int32(s.column()[row])
+				}
+			}
+			m.sums[row] = sum
+		}
+	}
+}
+
+// findBestSum is findBest over sums.
+func (r *Result) findBestSum() {
+	top := int32(math.MinInt32)
+	for i, word := range r.Feasible {
+		if word == 0 {
+			continue
+		}
+		sums := (*[leafSize]int32)(r.sums[i<<leafBits:])
+		// Four at a time, which do not wait for one another.
+		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
+		for k := 4; k < leafSize; k += 4 {
+			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
+		}
+		most := max(a, b, c, d)
+		if most < top {
+			continue
+		}
+		if most > top {
+			top = most
+			r.best[:i].Zero()
+		}
+		var best uint64
+		for k, sum := range sums {
+			if sum == most {
+				best |= 1 << k
+			}
+		}
+		r.best[i] = best
+	}
+	r.top = int64(top) + r.alike
 }
 
 // addNarrow is addWeighted for bytes. It adds for whole chunks: what it makes of

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "unsafe"
 
 // trail notes which rows changed on the way from one state to the next, so that
 // whoever worked something out some steps ago learns which of it is out of date.
@@ -61,17 +58,14 @@ func (t *trail) compare(a, b *vec[[]*Pod]) {
 	}
 }
 
-// since adds the rows that changed behind a place to out and gives how many they
-// are; ok is false where the trail no longer reaches back to it.
-func (t *trail) since(place uint64, out Bits) (n int, ok bool) {
+// since adds the rows that changed behind a place to out; ok is false where the
+// trail no longer reaches back to it.
+func (t *trail) since(place uint64, out Bits) (ok bool) {
 	if place < t.from {
-		return 0, false
+		return false
 	}
 	for _, row := range t.rows[place-t.from:] {
 		out.Set(int(row))
 	}
-	for _, w := range out {
-		n += bits.OnesCount64(w)
-	}
-	return n, true
+	return true
 }
