@@ -55,6 +55,9 @@ func NewDecider(limit int) *Decider {
 // Counters gives the counts so far.
 func (d *Decider) Counters() Counters { return d.count }
 
+// Bytes is about what the Decider remembers now.
+func (d *Decider) Bytes() int { return d.bytes }
+
 // Decide is Decide. The result is good until the next call.
 func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 	if !plainOnly(s, pod, p, &o) {

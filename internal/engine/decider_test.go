@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
 )
 
@@ -35,6 +36,65 @@ func everything(t *testing.T, decide decideFunc, s *engine.State, pod *corev1.Po
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// inTwoSteps compiles objects, every other pod by an edit of its own.
+func inTwoSteps(t *testing.T, objects []any) (early, late *engine.State) {
+	t.Helper()
+	var first, second []any
+	for i, o := range objects {
+		if _, isPod := o.(*corev1.Pod); isPod && i%2 == 0 {
+			second = append(second, o)
+		} else {
+			first = append(first, o)
+		}
+	}
+	early = fresh(t, first...)
+	e := early.Edit()
+	for _, o := range second {
+		if err := e.Put(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return early, e.Done()
+}
+
+// remembering decides by a Decider that has met the pod before, on another state.
+func remembering(early *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) decideFunc {
+	d := engine.NewDecider(0)
+	if r, err := d.Decide(early, pod, p, o); err == nil {
+		r.Release()
+	}
+	return d.Decide
+}
+
+// TestDeciderAgreesWithTheNaiveTwin compares what a Decider remembered with the
+// twin, which shares no code with the engine.
+func TestDeciderAgreesWithTheNaiveTwin(t *testing.T) {
+	from, to := seeds(t, 600)
+	for seed := from; seed < to; seed++ {
+		c := enginetest.Generate(seed)
+		p, err := rules.Build(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		early, late := inTwoSteps(t, c.Objects)
+		want, err := naive.Decide(naive.NewCluster(c.Objects), c.Pod, c.Spec, c.Options)
+		r, gotErr := remembering(early, c.Pod, p, c.Options)(late, c.Pod, p, c.Options)
+		if err != nil || gotErr != nil {
+			if err == nil || gotErr == nil {
+				t.Fatalf("seed %d: errors %v and %v", seed, err, gotErr)
+			}
+			continue
+		}
+		if len(want.Best) > 0 {
+			want.Node = want.Best[0]
+		}
+		if diff := cmp.Diff(answer(want), answer(r.Decision(engine.ExplainFull))); diff != "" {
+			t.Fatalf("seed %d (-naive twin +Decider):\n%s", seed, diff)
+		}
+		r.Release()
+	}
 }
 
 // wander goes a random way from a case's cluster: pods are bound, deleted and
@@ -101,7 +161,7 @@ func calmed(o any, calm bool) any {
 // TestDeciderAnswersAsDecideDoes asks both over random sequences of states and
 // pods, every rule in play. Some steps go back to an older state.
 func TestDeciderAnswersAsDecideDoes(t *testing.T) {
-	from, to := seeds(t, 300)
+	from, to := seeds(t, 150)
 	var sum engine.Counters
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
@@ -157,7 +217,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 		sum.Kept, sum.Rows, sum.Whole, sum.Plain, sum.Dropped = sum.Kept+n.Kept, sum.Rows+n.Rows, sum.Whole+n.Whole, sum.Plain+n.Plain, sum.Dropped+n.Dropped
 	}
 	t.Logf("%+v", sum)
-	if to-from >= 300 && (sum.Kept < 1000 || sum.Rows < 1000 || sum.Whole < 1000 || sum.Dropped < 100) {
+	if to-from >= 150 && (sum.Kept < 800 || sum.Rows < 2000 || sum.Whole < 800 || sum.Dropped < 100) {
 		t.Errorf("the sequences try too little: %+v", sum)
 	}
 }

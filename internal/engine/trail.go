@@ -1,6 +1,6 @@
 package engine
 
-import "unsafe"
+import "berth/internal/planted"
 
 // trail notes which rows changed on the way from one state to the next, so that
 // whoever worked something out some steps ago learns which of it is out of date.
@@ -50,8 +50,9 @@ func (t *trail) compare(a, b *vec[[]*Pod]) {
 			continue
 		}
 		for k := range was.v {
-			// An edit never writes a list, so two that are not the same memory differ.
-			if len(was.v[k]) != len(is.v[k]) || unsafe.SliceData(was.v[k]) != unsafe.SliceData(is.v[k]) {
+			// An edit never writes a list, so one that is the same memory is the same.
+			x, y := was.v[k], is.v[k]
+			if len(x) != len(y) || len(x) > 0 && &x[0] != &y[0] {
 				t.rows = append(t.rows, int32(i<<leafBits+k))
 			}
 		}
@@ -64,7 +65,11 @@ func (t *trail) since(place uint64, out Bits) (ok bool) {
 	if place < t.from {
 		return false
 	}
-	for _, row := range t.rows[place-t.from:] {
+	rows := t.rows[place-t.from:]
+	if planted.On(planted.RowForgotten) && len(rows) > 0 {
+		rows = rows[:len(rows)-1]
+	}
+	for _, row := range rows {
 		out.Set(int(row))
 	}
 	return true
