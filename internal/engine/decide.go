@@ -239,14 +239,17 @@ func (r *Result) pick() error {
 // choose takes one of the best, by a hash of the pod's UID and the node's name.
 func (r *Result) choose() {
 	q := r.q
-	uid := mixString(string(q.Pod.UID))
+	uid, hashes := mixString(string(q.Pod.UID)), q.Nodes.hashes
 	var least uint64
-	r.best.Each(func(row int) {
-		h := mix(uid ^ q.Nodes.rows[row].hash)
-		if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
-			r.Row, least = row, h
+	for i, word := range r.best {
+		for ; word != 0; word &= word - 1 {
+			row := i<<leafBits + bits.TrailingZeros64(word)
+			h := mix(uid ^ hashes[row])
+			if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
+				r.Row, least = row, h
+			}
 		}
-	})
+	}
 }
 
 func (r *Result) score() error {

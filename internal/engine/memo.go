@@ -52,7 +52,8 @@ type memo struct {
 	pass    Bits       // what all kept filters let through
 	scores  []keptScore
 	sums    []int32 // of what they add to the totals, by row
-	summed  bool    // sums are up to date
+	tops    []int32 // of sums, the best of every 64
+	summed  bool    // both are up to date
 
 	// Memory that every decision uses again.
 	fresh    Rejected
@@ -264,7 +265,7 @@ func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule Rule) bool {
 
 // size is about what the memo holds, in bytes.
 func (m *memo) size() int {
-	n := 1024 + 2*len(m.key.pod) + 4*len(m.sums) + 64*len(m.live) + 8*(len(m.pass)+len(m.required))
+	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+len(m.tops)) + 64*len(m.live) + 8*(len(m.pass)+len(m.required))
 	for i := range m.kept {
 		n += 96 + 8*(2+len(m.kept[i].Reasons))*len(m.kept[i].Nodes)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // ask lets a scorer score rows and keeps what it says. Scores that are not
@@ -146,7 +147,7 @@ func (m *memo) score(r *Result, changed Bits) error {
 	}
 	m.sum(p, changed)
 	r.sums = m.sums
-	r.findBestSum()
+	m.findBest(r)
 	return nil
 }
 
@@ -162,12 +163,12 @@ func (m *memo) room(p *Profile) bool {
 	return most < math.MaxInt32
 }
 
-// sum brings the sums of the kept scores up to date; rows that do not pass have
-// less than any sum.
+// sum brings the sums of the kept scores up to date, and the best of every 64
+// rows; rows that do not pass have less than any sum.
 func (m *memo) sum(p *Profile, changed Bits) {
 	if !m.summed {
 		if m.sums == nil {
-			m.sums = make([]int32, len(m.pass)<<leafBits)
+			m.sums, m.tops = make([]int32, len(m.pass)<<leafBits), make([]int32, len(m.pass))
 		}
 		changed, m.summed = nil, true
 	}
@@ -176,48 +177,43 @@ func (m *memo) sum(p *Profile, changed Bits) {
 		if changed != nil {
 			rows = changed[i]
 		}
+		if rows == 0 {
+			continue
+		}
+		sums := (*[leafSize]int32)(m.sums[i<<leafBits:])
 		for ; rows != 0; rows &= rows - 1 {
 			k := bits.TrailingZeros64(rows)
-			row := i<<leafBits + k
 			if pass>>k&1 == 0 {
-				m.sums[row] = math.MinInt32
+				sums[k] = math.MinInt32
 				continue
 			}
 			var sum int32
 			for j, w := range p.Score {
 				if s := &m.scores[j]; s.kind == saysByRow {
-					sum += int32(w.Weight) * int32(s.column()[row])
+					sum += int32(w.Weight) * int32(s.column()[i<<leafBits+k])
 				}
 			}
-			m.sums[row] = sum
+			sums[k] = sum
 		}
-	}
-}
-
-// findBestSum is findBest over sums.
-func (r *Result) findBestSum() {
-	top := int32(math.MinInt32)
-	for i, word := range r.Feasible {
-		if word == 0 {
-			continue
-		}
-		sums := (*[leafSize]int32)(r.sums[i<<leafBits:])
 		// Four at a time, which do not wait for one another.
 		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
 		for k := 4; k < leafSize; k += 4 {
 			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
 		}
-		most := max(a, b, c, d)
-		if most < top {
+		m.tops[i] = max(a, b, c, d)
+	}
+}
+
+// findBest is Result.findBest over sums.
+func (m *memo) findBest(r *Result) {
+	top := slices.Max(m.tops)
+	for i, of := range m.tops {
+		if of != top {
 			continue
 		}
-		if most > top {
-			top = most
-			r.best[:i].Zero()
-		}
 		var best uint64
-		for k, sum := range sums {
-			if sum == most {
+		for k, sum := range (*[leafSize]int32)(m.sums[i<<leafBits:]) {
+			if sum == top {
 				best |= 1 << k
 			}
 		}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,21 +19,20 @@ type walk struct {
 	profile *engine.Profile
 }
 
-// openb binds the pods of an openb-shaped trace one after the other and keeps
-// every state.
-func openb(b *testing.B, shapes int, mixed bool) *walk {
+// record binds pods one after the other and keeps every state.
+func record(b *testing.B, objects []any, pods []*corev1.Pod) *walk {
 	b.Helper()
 	p, err := rules.Build(rules.DefaultSpec())
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := enginetest.State(enginetest.OpenbCluster(mixed)...)
+	s, err := enginetest.State(objects...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &walk{pods: enginetest.OpenbPods(8000, shapes, mixed), profile: p}
+	w := &walk{pods: pods, profile: p}
 	bound := 0
-	for _, pod := range w.pods {
+	for _, pod := range pods {
 		w.states = append(w.states, s)
 		r, err := engine.Decide(s, pod, p, engine.Options{})
 		if err != nil {
@@ -48,67 +48,61 @@ func openb(b *testing.B, shapes int, mixed bool) *walk {
 		}
 		r.Release()
 	}
-	if bound < len(w.pods)/2 {
-		b.Fatalf("only %d of %d pods found a node", bound, len(w.pods))
+	if bound < len(pods)/2 {
+		b.Fatalf("only %d of %d pods found a node", bound, len(pods))
 	}
 	return w
 }
 
-// each calls f for one step of the walk after the other, from the start again at
-// its end.
-func (w *walk) each(b *testing.B, f func(s *engine.State, pod *corev1.Pod)) {
+// each decides one step of the walk after the other, from the start again at its
+// end.
+func (w *walk) each(b *testing.B, decide decideFunc) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		f(w.states[i], w.pods[i])
+		r, err := decide(w.states[i], w.pods[i], w.profile, engine.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.Digest()
+		r.Release()
 		if i++; i == len(w.pods) {
 			i = 0
 		}
 	}
 }
 
-// BenchmarkSequence decides a recorded sequence: every step a decision and its
-// digest, as a batch replay needs.
+// BenchmarkSequence decides recorded sequences: every step a decision and its
+// digest, as a batch replay needs. The pods of the first four belong to nobody;
+// those of the last are owned by ReplicaSets, so that default spreading counts
+// them at every step.
 func BenchmarkSequence(b *testing.B) {
 	for _, shapes := range []int{30, 300} {
 		for _, mixed := range []bool{false, true} {
-			w := openb(b, shapes, mixed)
-			name := fmt.Sprintf("shapes=%d/mixed=%t/", shapes, mixed)
-			b.Run(name+"remembering", func(b *testing.B) {
-				d := engine.NewDecider(0)
-				w.each(b, func(s *engine.State, pod *corev1.Pod) {
-					r, err := d.Decide(s, pod, w.profile, engine.Options{})
-					if err != nil {
-						b.Fatal(err)
-					}
-					r.Digest()
-					r.Release()
-				})
-				c := d.Counters()
-				n := float64(b.N)
-				b.ReportMetric(float64(c.Kept)/n, "kept/op")
-				b.ReportMetric(float64(c.Rows)/n, "rows/op")
-				b.ReportMetric(float64(c.Plain)/n, "plain/op")
-			})
-			b.Run(name+"plain", func(b *testing.B) {
-				w.each(b, func(s *engine.State, pod *corev1.Pod) {
-					r, err := engine.Decide(s, pod, w.profile, engine.Options{})
-					if err != nil {
-						b.Fatal(err)
-					}
-					r.Digest()
-					r.Release()
-				})
-			})
-			b.Run(name+"plainWithoutDigest", func(b *testing.B) {
-				w.each(b, func(s *engine.State, pod *corev1.Pod) {
-					r, err := engine.Decide(s, pod, w.profile, engine.Options{})
-					if err != nil {
-						b.Fatal(err)
-					}
-					r.Release()
-				})
+			benchmarkSequence(b, fmt.Sprintf("shapes=%d/mixed=%t", shapes, mixed), func(b *testing.B) *walk {
+				return record(b, enginetest.OpenbCluster(mixed), enginetest.OpenbPods(8000, shapes, mixed))
 			})
 		}
 	}
+	benchmarkSequence(b, "owned", func(b *testing.B) *walk {
+		size := enginetest.Size{Nodes: 1500, Pods: 15_000, Apps: 200}
+		pods := make([]*corev1.Pod, 4000)
+		for i := range pods {
+			pods[i] = enginetest.LargePod(i*i%size.Apps, fmt.Sprintf("asked-%d", i))
+		}
+		return record(b, enginetest.Large(size), pods)
+	})
+}
+
+func benchmarkSequence(b *testing.B, name string, make func(*testing.B) *walk) {
+	w := sync.OnceValue(func() *walk { return make(b) })
+	b.Run(name+"/remembering", func(b *testing.B) {
+		d := engine.NewDecider(0)
+		w().each(b, d.Decide)
+		c, n := d.Counters(), float64(b.N)
+		b.ReportMetric(float64(c.Kept)/n, "kept/op")
+		b.ReportMetric(float64(c.Rows)/n, "rows/op")
+		b.ReportMetric(float64(c.Plain)/n, "plain/op")
+	})
+	b.Run(name+"/plain", func(b *testing.B) { w().each(b, engine.Decide) })
 }
