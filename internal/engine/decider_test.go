@@ -109,43 +109,51 @@ type wander struct {
 	bound [][2]string
 }
 
-func (w *wander) step(s *engine.State, pods []*corev1.Pod) *engine.State {
-	e := s.Edit()
+// steps are the changes from one state to the next.
+func (w *wander) steps(s *engine.State, pods []*corev1.Pod) []func(*engine.Edit) error {
+	var out []func(*engine.Edit) error
 	for range 1 + w.r.IntN(2) {
 		what := w.r.IntN(20)
 		if w.calm && w.r.IntN(10) > 0 {
 			what += 5
 		}
+		o := w.other[w.r.IntN(len(w.other))]
 		switch what {
 		case 0, 1, 2: // an object of another cluster, which may be a node of the same name
-			if err := e.Put(w.other[w.r.IntN(len(w.other))]); err != nil {
-				w.t.Fatal(err)
-			}
+			out = append(out, func(e *engine.Edit) error { return e.Put(o) })
 		case 3, 4:
-			o := w.other[w.r.IntN(len(w.other))]
 			kind, ns, name := enginetest.Key(o)
-			e.Delete(kind, ns, name)
+			out = append(out, func(e *engine.Edit) error { e.Delete(kind, ns, name); return nil })
 		case 5, 6, 7, 8, 9:
 			if len(w.bound) > 0 {
 				k := w.bound[w.r.IntN(len(w.bound))]
-				e.Delete("Pod", k[0], k[1])
+				out = append(out, func(e *engine.Edit) error { e.Delete("Pod", k[0], k[1]); return nil })
 			}
 		default:
 			p := *pods[w.r.IntN(len(pods))]
 			w.names++
 			p.Name = fmt.Sprintf("bound-%d", w.names)
 			p.Status.NominatedNodeName = ""
-			node := s.Nodes().Order()
-			if len(node) == 0 {
+			order := s.Nodes().Order()
+			if len(order) == 0 {
 				continue
 			}
-			if err := e.Bind(&p, s.Nodes().Node(int(node[w.r.IntN(len(node))])).Name); err != nil {
-				w.t.Fatal(err)
-			}
+			node := s.Nodes().Node(int(order[w.r.IntN(len(order))])).Name
+			out = append(out, func(e *engine.Edit) error { return e.Bind(&p, node) })
 			w.bound = append(w.bound, [2]string{p.Namespace, p.Name})
 		}
 	}
-	return e.Done()
+	return out
+}
+
+func changed(t *testing.T, e *engine.Edit, by []func(*engine.Edit) error) *engine.Edit {
+	t.Helper()
+	for _, f := range by {
+		if err := f(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
 }
 
 // calmed takes a pod's nomination away, which sends every question to Decide.
@@ -194,8 +202,10 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 			pods[i] = calmed(pods[i], w.calm).(*corev1.Pod)
 		}
 		states := []*engine.State{fresh(t, c.Objects...)}
+		walk := engine.NewWalk(states[0], limit)
 		for i := range 60 {
-			s := states[len(states)-1]
+			newest := states[len(states)-1]
+			s := newest
 			if r.IntN(10) == 0 {
 				s = states[r.IntN(len(states))]
 			}
@@ -209,9 +219,24 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 			if diff := cmp.Diff(want, everything(t, d.Decide, s, &pod, p, o)); diff != "" {
 				t.Fatalf("seed %d, step %d (-Decide +Decider):\n%s", seed, i, diff)
 			}
-			if r.IntN(3) > 0 {
-				states = append(states, w.step(states[len(states)-1], pods))
+			if s == newest {
+				if diff := cmp.Diff(want, everything(t, func(_ *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+					return walk.Decide(pod, p, o)
+				}, s, &pod, p, o)); diff != "" {
+					t.Fatalf("seed %d, step %d (-Decide +Walk):\n%s", seed, i, diff)
+				}
 			}
+			if r.IntN(3) > 0 {
+				steps := w.steps(newest, pods)
+				states = append(states, changed(t, newest.Edit(), steps).Done())
+				changed(t, walk.Edit(), steps)
+				if r.IntN(4) == 0 {
+					walk.State()
+				}
+			}
+		}
+		if got, want := walk.Counters(), d.Counters(); want.Kept > 20 && got.Kept < want.Kept/2 {
+			t.Errorf("seed %d: a walk knew %+v, a Decider %+v", seed, got, want)
 		}
 		n := d.Counters()
 		sum.Kept, sum.Rows, sum.Whole, sum.Plain, sum.Dropped = sum.Kept+n.Kept, sum.Rows+n.Rows, sum.Whole+n.Whole, sum.Plain+n.Plain, sum.Dropped+n.Dropped

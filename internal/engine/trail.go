@@ -8,9 +8,12 @@ import "berth/internal/planted"
 // no edit touched; so any state may follow any other, and those that are edits of
 // one another cost least.
 type trail struct {
-	last *State
-	rows []int32 // those that changed, oldest first; some more than once
-	from uint64  // the place of rows[0]
+	last   *State
+	step   uint64 // of last, which a walk may have changed since
+	nodes  *NodeSet
+	tables *Tables
+	rows   []int32 // those that changed, oldest first; some more than once
+	from   uint64  // the place of rows[0]
 }
 
 // end is the place behind the last step.
@@ -18,17 +21,37 @@ func (t *trail) end() uint64 { return t.from + uint64(len(t.rows)) }
 
 // follow steps to a state.
 func (t *trail) follow(s *State) {
-	if t.last == s {
+	if t.last == s && t.step == s.step {
 		return
 	}
-	if t.last == nil || t.last.nodes != s.nodes || t.last.t != s.t {
-		// Rows of other nodes cannot be compared: no place before this one is known.
-		t.from, t.rows = t.end()+1, t.rows[:0]
-		t.last = s
+	// Rows of other nodes cannot be compared, nor states that a walk changed, or
+	// that were made from such a one: it goes on to write what they share.
+	if t.last == nil || t.step != 0 || s.step != 0 || t.nodes != s.nodes || t.tables != s.t {
+		t.restart(s)
 		return
 	}
 	t.compare(&t.last.onNode, &s.onNode)
-	t.last = s
+	t.arrive(s)
+}
+
+// walk steps to what a walk made of a state by changing these rows.
+func (t *trail) walk(s *State, rows []int32) {
+	if t.last != s || t.step+1 != s.step || t.nodes != s.nodes || t.tables != s.t {
+		t.restart(s)
+		return
+	}
+	t.rows = append(t.rows, rows...)
+	t.arrive(s)
+}
+
+// restart forgets all places before this one.
+func (t *trail) restart(s *State) {
+	t.from, t.rows = t.end()+1, t.rows[:0]
+	t.arrive(s)
+}
+
+func (t *trail) arrive(s *State) {
+	t.last, t.step, t.nodes, t.tables = s, s.step, s.nodes, s.t
 	if most := max(4*s.nodes.Len(), 1024); len(t.rows) > most {
 		gone := len(t.rows) - most/2
 		t.from += uint64(gone)
