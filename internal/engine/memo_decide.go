@@ -7,10 +7,6 @@ package engine
 func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 	whole := changed == nil
 	if whole {
-		for i := range m.kept {
-			m.kept[i].Reasons = nil
-		}
-		m.summed = false
 		changed = q.Nodes.alive
 	}
 	if err := m.judge(q, changed, whole); err != nil {

@@ -92,6 +92,7 @@ func TestSurroundingsAreNoticed(t *testing.T) {
 			x.put(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "svc"}, Spec: corev1.ServiceSpec{Selector: selector}})
 		}
 	}
+	service(map[string]string{"app": "nobody"})()
 	x.changesAnswer("a service", asked, service(map[string]string{"app": "web"}))
 	x.changesAnswer("no service", asked, func() { x.remove("Service", "default", "svc") })
 	x.changesAnswer("the service again", asked, service(map[string]string{"app": "web"}))
@@ -103,13 +104,16 @@ func TestSurroundingsAreNoticed(t *testing.T) {
 	})
 	x.changesAnswer("that pod leaving", asked, func() { x.remove("Pod", "default", "lonely") })
 
-	red := enginetest.PodTerm(host, enginetest.Match("app", "web"))
+	// The term of the one that left is still known, and selects asked for good.
+	asked = enginetest.Pod("asked-2", enginetest.Labels("app", "api"), enginetest.Requests("cpu", "100m"))
+	red := enginetest.PodTerm(host, enginetest.Match("app", "api"))
 	red.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
 	namespace := func(team string) func() {
 		return func() {
 			x.put(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": team}}})
 		}
 	}
+	namespace("blue")()
 	x.put(enginetest.Pod("picky", enginetest.In("elsewhere"), enginetest.Away(red), enginetest.On("b")))
 	x.changesAnswer("a namespace's label", asked, namespace("red"))
 	x.changesAnswer("another label", asked, namespace("blue"))
@@ -126,25 +130,29 @@ func TestSurroundingsAreNoticed(t *testing.T) {
 // TestUnscoredStepsAreCaughtUp changes rows while a kind of pod has one node to
 // go to, or none, and so is not scored.
 func TestUnscoredStepsAreCaughtUp(t *testing.T) {
-	x := newTrio(t, defaults(t), enginetest.Node("a"), enginetest.Node("b"))
+	x := newTrio(t, defaults(t), enginetest.Node("a"), enginetest.Node("b"), enginetest.Node("c"))
 	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "1"))
 	fill := func(name, node, cpu string) {
 		x.put(enginetest.Pod(name, enginetest.Requests("cpu", cpu, "memory", "3Gi"), enginetest.On(node)))
 	}
-	x.ask(asked)
+	fill("some-b", "b", "1")
+	fill("some-c", "c", "1")
+	x.ask(asked) // a is best
 	fill("full-b", "b", "4")
-	fill("some-a", "a", "1")
+	fill("full-c", "c", "4")
+	fill("some-a", "a", "10m")
 	x.ask(asked) // a alone
 	x.remove("Pod", "default", "full-b")
 	x.ask(asked)
-	fill("full-a", "a", "3")
+	x.remove("Pod", "default", "full-c")
+	x.ask(asked)
+	fill("full-a", "a", "4")
 	fill("full-b", "b", "4")
+	fill("full-c", "c", "4")
 	x.ask(asked) // none
-	fill("some-b", "b", "0")
-	x.ask(asked)
-	x.remove("Pod", "default", "full-a")
 	x.remove("Pod", "default", "full-b")
-	x.ask(asked)
+	x.remove("Pod", "default", "full-c")
+	x.ask(asked) // a is still full
 }
 
 // made is a rule of the test's own: it judges by the number of pods on a row.
