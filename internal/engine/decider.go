@@ -93,6 +93,7 @@ func (d *Decider) recall(s *State, pod *corev1.Pod, p *Profile, o Options) *Resu
 	}
 	q, changed, ok := m.query(s, pod, o, &d.trail)
 	if !ok {
+		d.resize(m)
 		return nil
 	}
 	r, err := m.decide(q, changed)

@@ -116,18 +116,23 @@ func TestDeciderTellsKindsApart(t *testing.T) {
 }
 
 // TestDeciderStaysWithinItsLimit asks about more kinds than there is room for,
-// round and round.
+// round and round: kinds that can be kept, and kinds of which nothing can.
 func TestDeciderStaysWithinItsLimit(t *testing.T) {
 	const limit = 20 << 10
-	f := newFollows(t, limit)
 	s := fresh(t, enginetest.Node("a"), enginetest.Node("b"))
-	for i := range 200 {
-		f.ask(s, enginetest.Pod("p", enginetest.Requests("cpu", fmt.Sprintf("%dm", 1+i%50))))
-		if held := f.d.Bytes(); held > limit {
-			t.Fatalf("%d bytes are held, the limit is %d", held, limit)
+	nowhere := enginetest.RequireNodes(enginetest.FieldTerm(
+		enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "a"), enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "b"),
+	))
+	for name, option := range map[string]enginetest.PodOption{"kept": func(*corev1.Pod) {}, "not kept": nowhere} {
+		f := newFollows(t, limit)
+		for i := range 200 {
+			f.ask(s, enginetest.Pod("p", enginetest.Requests("cpu", fmt.Sprintf("%dm", 1+i%50)), option))
+			if held := f.d.Bytes(); held > limit {
+				t.Fatalf("%s: %d bytes are held, the limit is %d", name, held, limit)
+			}
 		}
-	}
-	if c := f.d.Counters(); c.Dropped < 100 {
-		t.Errorf("nothing was dropped: %+v", c)
+		if c := f.d.Counters(); c.Dropped < 100 {
+			t.Errorf("%s: hardly anything was dropped: %+v", name, c)
+		}
 	}
 }
