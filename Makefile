@@ -6,8 +6,9 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 FUZZTIME ?= 30s
 N       ?= 2000
 SEED    ?= 1
+SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance torture faults image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +60,12 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
 	./test/conformance/run.sh $(N) $(SEED)
+
+torture: postgres ## break servers and Postgres under load, then do the books: make torture SEEDS=1 SEED=7
+	$(GO) run ./test/torture --seeds $(SEEDS) $(if $(filter command line environment,$(origin SEED)),--seed $(SEED)) $(TORTURE)
+
+faults: postgres ## show that the tests find the bugs that are planted for them
+	$(GO) run ./test/faults $(FAULTS)
 
 image: ## a small static container image
 	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -62,7 +63,7 @@ func judgeBind(v *cluster.View, ns, name, uid, node string) (refusal string, alr
 		return fmt.Sprintf("%s is not in %s", who, v.ID()), false
 	case uid != "" && p.UID != uid:
 		return fmt.Sprintf("%s has UID %s in %s, not %s: it is another pod of that name", who, p.UID, v.ID(), uid), false
-	case p.NodeName == node && node != "":
+	case p.NodeName == node && node != "" && !planted.On(planted.BindNotIdempotent):
 		return "", true
 	case p.NodeName != "":
 		return fmt.Sprintf("%s is bound to node %s already and cannot be bound to %s", who, p.NodeName, node), false

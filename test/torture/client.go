@@ -132,7 +132,10 @@ func (c *client) ask(class, method, path string, body any) result {
 	first := c.random.IntN(len(c.w.place.replicas))
 	res := c.askAt(first, class, method, path, body)
 	if c.retries && (res.status == 0 || res.status == http.StatusServiceUnavailable) {
-		return c.askAt((first+1)%len(c.w.place.replicas), class, method, path, body)
+		res = c.askAt((first+1)%len(c.w.place.replicas), class, method, path, body)
+		if res.status == 0 || res.status == http.StatusServiceUnavailable {
+			c.wrong("%s %s failed at one replica and at another: %d", method, path, res.status)
+		}
 	}
 	return res
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"syscall"
 	"time"
 )
@@ -127,8 +128,13 @@ func (r *replica) turn(ctx context.Context) error {
 	r.mu.Lock()
 	before := r.starts
 	r.mu.Unlock()
+	at := r.address()
+	began := time.Now()
 	if err := r.signal(syscall.SIGTERM); err != nil {
 		return err
+	}
+	if err := saysNotReady(ctx, at, began); err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
 	}
 	for end := time.Now().Add(60 * time.Second); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		r.mu.Lock()
@@ -139,6 +145,21 @@ func (r *replica) turn(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("%s does not come back after SIGTERM", r.name)
+}
+
+// saysNotReady wants /readyz to say no before the server stops to listen.
+func saysNotReady(ctx context.Context, at string, began time.Time) error {
+	for ctx.Err() == nil && at != "" {
+		status, _, _, err := send(ctx, http.DefaultClient, at, http.MethodGet, "/readyz", nil)
+		switch {
+		case status == http.StatusServiceUnavailable:
+			return nil
+		case err != nil:
+			return fmt.Errorf("it was gone %s after SIGTERM without having said that it is not ready: %w", time.Since(began).Round(time.Millisecond), err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return nil
 }
 
 // recovered waits until every replica has answered a decision, an extender's call

@@ -35,7 +35,10 @@ func newPlace(ctx context.Context, o options, dir string) (_ *place, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("ask the server its flags: %w", err)
 	}
-	p.flags = map[string]bool{"--spool-dir": strings.Contains(string(help), "--spool-dir")}
+	p.flags = map[string]bool{}
+	for _, name := range []string{"--spool-dir", "--drain-delay"} {
+		p.flags[name] = strings.Contains(string(help), name)
+	}
 	if p.pg, err = startDatabase(); err != nil {
 		return nil, err
 	}
@@ -82,6 +85,9 @@ func (p *place) newReplica(ctx context.Context, name string) (_ *replica, err er
 	r.args = []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", r.disk.dir, "--database-url", r.link.url(), "--log-format", "text"}
 	if p.flags["--spool-dir"] {
 		r.args = append(r.args, "--spool-dir", r.spoolDir())
+	}
+	if p.flags["--drain-delay"] {
+		r.args = append(r.args, "--drain-delay", drainDelay.String())
 	}
 	return r, r.start()
 }

@@ -36,6 +36,9 @@ type replica struct {
 	done chan struct{} // closed when the supervisor has ended
 }
 
+// drainDelay is for how long a replica that is to end still answers.
+const drainDelay = 400 * time.Millisecond
+
 func (r *replica) spoolDir() string { return filepath.Join(r.disk.dir, "spool") }
 func (r *replica) logFile() string  { return filepath.Join(r.dir, "log") }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -120,7 +121,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if !f.Until.IsZero() {
 		and("created_at < ?", ceilMicro(f.Until))
 	}
-	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
+	if planted.On(planted.CursorByID) && f.BeforeID != "" {
+		and("id < ?", f.BeforeID)
+	} else if !f.BeforeTime.IsZero() || f.BeforeID != "" {
 		and("(created_at, id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
 	}
 	q.WriteString(" ORDER BY created_at DESC, id DESC")
