@@ -70,11 +70,11 @@ func (c *client) fileDecision(cluster, name string, bind bool, res result) {
 		replica: res.replica, verb: "decide", cluster: cluster, pod: name, id: d.ID, digest: d.Digest, outcome: d.Outcome,
 		node: d.Node, snapshot: d.Snapshot, bound: d.BoundSnapshot, feasible: -1, at: time.Now(),
 	})
+	c.seen(cluster, revisionOf(d.Snapshot), "decision "+d.ID, res)
 	if d.BoundSnapshot != "" {
-		c.w.note(cluster, revisionOf(d.BoundSnapshot), time.Now())
+		c.made(cluster, revisionOf(d.BoundSnapshot), "decision "+d.ID, res)
 		c.bound = append(c.bound, pendingPod{cluster, name, d.Node})
 	}
-	c.seen(cluster, revisionOf(d.Snapshot), "", res)
 }
 
 // extend asks as kube-scheduler does.
@@ -208,7 +208,7 @@ func (c *client) change(cluster, parent string, apply, del []any, holds string) 
 		s.parent = n
 	}
 	c.book.states = append(c.book.states, s)
-	c.w.note(cluster, s.revision, time.Now())
+	c.made(cluster, s.revision, "a change", res)
 	return true
 }
 
@@ -259,11 +259,11 @@ func (c *client) reset(cluster string) {
 	s := state{replica: res.replica, cluster: cluster, made: true}
 	if c.fileState(&s, res) {
 		c.book.states = append(c.book.states, s)
-		c.w.note(cluster, s.revision, time.Now())
+		c.made(cluster, s.revision, "an upload", res)
 	}
 }
 
-// readNewest looks at a cluster as it is now. On one replica it never goes back.
+// readNewest looks at a cluster as it is stored.
 func (c *client) readNewest(cluster string) state {
 	res := c.ask(classRead, http.MethodGet, "/v1/snapshots/"+cluster+"@latest", nil)
 	if res.status != http.StatusOK {
@@ -274,20 +274,33 @@ func (c *client) readNewest(cluster string) state {
 		return state{}
 	}
 	c.book.states = append(c.book.states, s)
-	c.seen(cluster, s.revision, s.digest, res)
+	c.forward(res.replica+" stores "+cluster, s.revision, "a look")
 	return s
 }
 
-// seen checks a revision that is said to be the newest against what was seen before.
-func (c *client) seen(cluster string, revision int64, _ string, res result) {
-	key := res.replica + " " + cluster
-	if have := c.newestBy[key]; revision < have {
-		c.wrong("%s went back: %s@%d after %s@%d", res.replica, cluster, revision, cluster, have)
-	}
-	c.newestBy[key] = max(c.newestBy[key], revision)
+// seen checks a revision that was decided on as the newest: a replica never goes
+// back, not behind what it wrote itself either, and is a second behind others at
+// most.
+func (c *client) seen(cluster string, revision int64, by string, res result) {
+	c.forward(res.replica+" decides on "+cluster, revision, by)
 	if res.phase == calm {
 		c.book.lags = append(c.book.lags, c.w.lag(cluster, revision, res.began))
 	}
+}
+
+// made notes a revision that a replica was told to make.
+func (c *client) made(cluster string, revision int64, by string, res result) {
+	c.w.note(cluster, revision, time.Now())
+	c.forward(res.replica+" decides on "+cluster, revision, by)
+}
+
+// forward wants revisions of one line to grow.
+func (c *client) forward(line string, revision int64, by string) {
+	if have := c.newestBy[line]; revision < have.revision {
+		c.wrong("%s@%d by %s, after @%d by %s: it went back", line, revision, by, have.revision, have.by)
+		return
+	}
+	c.newestBy[line] = shown{revision, by}
 }
 
 // readDecision reads back what was answered before. While a record is on its

@@ -21,12 +21,18 @@ type client struct {
 	retries  bool          // a call that broke goes to another replica, once
 	calls    int
 	book     *ledger
-	newestBy map[string]int64 // newest revision seen, by replica's name and cluster
+	newestBy map[string]shown // newest revision seen, by what showed it
 	waiting  []pendingPod     // put into a cluster, to be bound
 	bound    []pendingPod     // bound, to be deleted some day
 }
 
 type pendingPod struct{ cluster, name, node string }
+
+// shown is a revision, and by which answer it was shown.
+type shown struct {
+	revision int64
+	by       string
+}
 
 // crew is all clients.
 type crew struct {
@@ -42,7 +48,7 @@ func startClients(ctx context.Context, w *world, o options, seed uint64) *crew {
 		one := &client{
 			w: w, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)+1)),
 			http: &http.Client{Timeout: 12 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 4}},
-			book: &ledger{sent: map[sentKey]int{}}, newestBy: map[string]int64{},
+			book: &ledger{sent: map[sentKey]int{}}, newestBy: map[string]shown{},
 			retries: o.Scenario == "rolling",
 		}
 		if o.Rate > 0 {
