@@ -8,7 +8,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance torture faults image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance torture throughput faults image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -63,6 +63,9 @@ conformance: ## try berth against kube-scheduler's own plugins: make conformance
 
 torture: postgres ## break servers and Postgres under load, then do the books: make torture SEEDS=1 SEED=7
 	$(GO) run ./test/torture --seeds $(SEEDS) $(if $(filter command line environment,$(origin SEED)),--seed $(SEED)) $(TORTURE)
+
+throughput: postgres ## durable audited decisions against the bare stores, in one run
+	$(GO) run ./test/throughput
 
 faults: postgres ## show that the tests find the bugs that are planted for them
 	$(GO) run ./test/faults $(FAULTS)
