@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/audit"
+	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/store"
@@ -19,6 +20,7 @@ type house struct {
 	store    store.Store
 	group    *commit.Group
 	clusters *cluster.Manager
+	classes  *classes.Book
 	log      *audit.Log
 }
 
@@ -31,17 +33,23 @@ func openHouse(ctx context.Context, s *settings, profiles []*engine.Profile, obs
 		return nil, err
 	}
 	h := &house{store: st, group: commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})}
-	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Log: log})
+	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Poll: s.poll(), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
-	h.log = audit.New(h.clusters, st, profiles, audit.Options{Log: log})
+	if h.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
+		return nil, errors.Join(err, h.close(ctx))
+	}
+	h.log = audit.New(h.clusters, st, profiles, audit.Options{Log: log, Classes: h.classes})
 	return h, nil
 }
 
 // close ends the rooms in the order in which they use each other: nothing that was accepted is lost.
 func (h *house) close(ctx context.Context) error {
 	var errs []error
+	if h.classes != nil {
+		errs = append(errs, named("stop following priority classes", h.classes.Close()))
+	}
 	if h.clusters != nil {
 		errs = append(errs, named("end writes", h.clusters.Close()))
 	}

@@ -30,6 +30,8 @@ type input struct {
 	Explain      engine.Explain    `json:"explain,omitempty"`
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
+	// Class is the stored class that gave the pod its priority.
+	Class *storedClass `json:"class,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
 }
@@ -45,7 +47,7 @@ type candidates struct {
 // encodeInput writes the input of a matter that considered so many nodes.
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways,
+		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Class: c.class,
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""

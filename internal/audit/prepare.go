@@ -24,6 +24,7 @@ type matter struct {
 	profile *engine.Profile
 	names   []string // candidates; nil: all
 	overlay *overlay
+	class   *storedClass // what gave the pod its priority; nil where no stored class did
 }
 
 // prepare makes a question ready. Overlaid gives the view with the question's
@@ -37,7 +38,11 @@ func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, 
 		return nil, err
 	}
 	var err error
-	if c.pod, err = resolvePriority(v.State, c.pod); err != nil {
+	extra := q.classes
+	if extra == nil {
+		extra = l.today(v.Cluster)
+	}
+	if c.pod, c.class, err = resolvePriority(v.State, c.pod, extra); err != nil {
 		return nil, err
 	}
 	profiles := q.Profiles

@@ -25,6 +25,7 @@ import (
 
 	"berth/api"
 	"berth/internal/audit"
+	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/profiles"
 	"berth/internal/store/commit"
@@ -62,6 +63,12 @@ func (s *syncBuffer) String() string {
 // rooms opens a store in a directory of its own and the rooms over it.
 func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
 	t.Helper()
+	m, l, _ := roomsAndClasses(t)
+	return m, l
+}
+
+func roomsAndClasses(t testing.TB) (*cluster.Manager, *audit.Log, *classes.Book) {
+	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	if err != nil {
@@ -72,14 +79,18 @@ func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	book, err := classes.Open(ctx, st, classes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		for _, err := range []error{m.Close(), g.Close(ctx), st.Close()} {
+		for _, err := range []error{book.Close(), m.Close(), g.Close(ctx), st.Close()} {
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	return m, audit.New(m, st, profiles.Default(), audit.Options{})
+	return m, audit.New(m, st, profiles.Default(), audit.Options{Classes: book}), book
 }
 
 func optionsFor(m *cluster.Manager, l *audit.Log) Options {
@@ -89,7 +100,7 @@ func optionsFor(m *cluster.Manager, l *audit.Log) Options {
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
-	m, l := rooms(t)
+	m, l, book := roomsAndClasses(t)
 	log := &syncBuffer{}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -99,6 +110,7 @@ func start(t *testing.T, change func(*Options)) *harness {
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
 	o := optionsFor(m, l)
+	o.PriorityClasses = book
 	o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	if change != nil {

@@ -37,7 +37,16 @@ func (a *API) Router() *chi.Mux {
 
 	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
 	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
+	r.Get("/v1/clusters/{cluster}/queue", a.admitted(a.readClass, only(a.getQueue, "limit", "cursor")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
+
+	r.Get("/v1/priorityclasses", a.admitted(a.readClass, only(a.listPriorityClasses, "cluster")))
+	r.Post("/v1/priorityclasses", a.admitted(a.decisionClass, only(a.createPriorityClass, "cluster")))
+	r.Get("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.getPriorityClass, "cluster")))
+	r.Put("/v1/priorityclasses/{name}", a.admitted(a.decisionClass, only(a.updatePriorityClass, "cluster")))
+	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
+
+	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor")))
@@ -82,7 +91,7 @@ func allowedMethods(r *http.Request) (allowed []string) {
 	if path == "" {
 		path = r.URL.Path
 	}
-	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if c.Routes.Match(chi.NewRouteContext(), m, path) {
 			allowed = append(allowed, m)
 			if m == http.MethodGet {

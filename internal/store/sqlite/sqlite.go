@@ -51,6 +51,7 @@ type Store struct {
 	reads  *sql.DB
 	writes *writer
 	closed atomic.Bool
+	locks  sync.Map // names that TryLock has given out
 	// fault is the first error after which the file can no longer be trusted.
 	fault     atomic.Pointer[error]
 	closeOnce sync.Once

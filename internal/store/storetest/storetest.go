@@ -30,7 +30,11 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"List", listCases},
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
+		{"Gaps", gapCases},
+		{"PriorityClasses", priorityClassCases},
 		{"Keeping", keeperCases},
+		{"Pruning", pruneCases},
+		{"Sharing", sharingCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
 	}
