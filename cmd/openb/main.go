@@ -2,7 +2,8 @@
 // machines of Alibaba's cluster-trace-gpu-v2023 are uploaded as nodes, its tasks
 // are decided and bound in the order that they were created in, and deleted when
 // they ended. It ends with a table and, unless told otherwise, replays every
-// decision.
+// decision. With a second server, on another store, both are asked the same and
+// have to give the same answers, byte for byte.
 package main
 
 import (
@@ -16,11 +17,11 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/sync/errgroup"
 )
 
 type options struct {
 	Server  string `default:"http://127.0.0.1:8080" help:"Address of the berth server."`
+	Compare string `placeholder:"URL" help:"A second server, that has to answer the same, byte for byte."`
 	Data    string `required:"" placeholder:"DIR" help:"Directory with the trace's CSV files."`
 	Pods    string `default:"openb_pod_list_default.csv" help:"Which pod list of the trace."`
 	Cluster string `default:"openb" help:"Cluster to write to; what it holds is replaced."`
@@ -51,22 +52,43 @@ func run(ctx context.Context, o options) error {
 	if o.Limit > 0 && o.Limit < len(tasks) {
 		tasks = tasks[:o.Limit]
 	}
-	c := &client{base: o.Server, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
-	id, err := c.upload(ctx, o.Cluster, machines)
-	if err != nil {
-		return err
+	servers := []*client{newClient(o.Server)}
+	if o.Compare != "" {
+		servers = append(servers, newClient(o.Compare))
 	}
-	fmt.Printf("%d machines uploaded as %s\n", len(machines), id)
+	began := time.Now()
+	for _, c := range servers {
+		id, err := c.upload(ctx, o.Cluster, machines)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d machines uploaded as %s to %s\n", len(machines), id, c.base)
+	}
 	r := newReport(machines)
-	ids, err := play(ctx, c, o.Cluster, tasks, r)
+	ids, err := play(ctx, servers, o.Cluster, tasks, r)
 	if err != nil {
 		return err
 	}
 	r.write(os.Stdout)
+	if o.Compare != "" {
+		if err := sameEnd(ctx, servers, o.Cluster); err != nil {
+			return err
+		}
+		fmt.Printf("\nboth servers gave the same %d answers, byte for byte (but for %v)\n", r.decisions, own)
+	}
 	if !o.Replay {
 		return nil
 	}
-	return replayAll(ctx, c, ids)
+	for i, c := range servers {
+		if err := replay(ctx, c, o.Cluster, began, ids[i]); err != nil {
+			return fmt.Errorf("%s: %w", c.base, err)
+		}
+	}
+	return nil
+}
+
+func newClient(base string) *client {
+	return &client{base: base, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 }
 
 // ending is a running task and when it ends; endings is a heap by that time.
@@ -86,10 +108,10 @@ func (e *endings) Pop() any {
 }
 
 // play decides the tasks one after the other, taking out before each what has
-// ended by then. It gives the decisions' ids.
-func play(ctx context.Context, c *client, cluster string, tasks []task, r *report) ([]string, error) {
+// ended by then. It gives the decisions' ids, server by server.
+func play(ctx context.Context, servers []*client, cluster string, tasks []task, r *report) ([][]string, error) {
 	running := &endings{}
-	ids := make([]string, 0, len(tasks))
+	ids := make([][]string, len(servers))
 	p := newProgress("decided", len(tasks))
 	every := max(len(tasks)/20, 1)
 	for i, t := range tasks {
@@ -100,18 +122,17 @@ func play(ctx context.Context, c *client, cluster string, tasks []task, r *repor
 			r.held.add(e.task, -1)
 		}
 		if len(gone) > 0 {
-			if err := c.remove(ctx, cluster, gone); err != nil {
-				return nil, err
+			for _, c := range servers {
+				if err := c.remove(ctx, cluster, gone); err != nil {
+					return nil, err
+				}
 			}
 		}
-		start := time.Now()
-		d, err := c.decide(ctx, cluster, t)
+		d, err := decideAll(ctx, servers, cluster, t, i, r, ids)
 		if err != nil {
 			return nil, err
 		}
-		r.spent += time.Since(start)
 		r.decisions++
-		ids = append(ids, d.ID)
 		if d.Outcome == "Scheduled" {
 			r.scheduled++
 			r.held.add(t, 1)
@@ -127,36 +148,32 @@ func play(ctx context.Context, c *client, cluster string, tasks []task, r *repor
 	return ids, nil
 }
 
-// replayAll replays every decision and fails if one comes out otherwise.
-func replayAll(ctx context.Context, c *client, ids []string) error {
-	p := newProgress("replayed", len(ids))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(2)
-	same := make([]bool, len(ids))
-	start := time.Now()
-	for i, id := range ids {
-		g.Go(func() error {
-			ok, err := c.replay(ctx, id)
-			same[i] = ok
-			return err
-		})
-		p.at(i + 1)
+// fullEvery is every how many decisions the whole explanation is asked for and
+// compared; the others are compared by their digest, which is over all of it.
+const fullEvery = 50
+
+// decideAll asks all servers for a decision and wants the same from all.
+func decideAll(ctx context.Context, servers []*client, cluster string, t task, n int, r *report, ids [][]string) (first *decision, err error) {
+	explain := "none"
+	if len(servers) > 1 && n%fullEvery == 0 {
+		explain = "full"
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	different := 0
-	for i, ok := range same {
-		if !ok {
-			different++
-			if different <= 5 {
-				fmt.Printf("decision %s replays otherwise\n", ids[i])
-			}
+	var wanted []byte
+	for i, c := range servers {
+		start := time.Now()
+		d, raw, err := c.decide(ctx, cluster, t, explain)
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = append(ids[i], d.ID)
+		if i == 0 {
+			r.spent += time.Since(start)
+			first, wanted = d, raw
+			continue
+		}
+		if err := sameAnswer(wanted, raw); err != nil {
+			return nil, fmt.Errorf("task %s, decisions %s and %s: %w", t.name, ids[0][n], d.ID, err)
 		}
 	}
-	fmt.Printf("\nreplayed %d decisions in %s: %d identical, %d different\n", len(ids), time.Since(start).Round(time.Millisecond), len(ids)-different, different)
-	if different > 0 {
-		return fmt.Errorf("%d decisions replay otherwise", different)
-	}
-	return nil
+	return first, nil
 }

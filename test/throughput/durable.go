@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,7 +101,18 @@ func (h *house) decide(ctx context.Context, name string, dry bool) error {
 }
 
 // durable gives decisions a second, each answered once it is safe.
-func (h *house) durable(ctx context.Context, o options, name string) (float64, error) {
+func (h *house) durable(ctx context.Context, o options, name string) (_ float64, err error) {
+	if o.Profile != "" && name == lightCluster {
+		f, err := os.Create(o.Profile)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return 0, err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, false) })
 }
 

@@ -27,6 +27,7 @@ type options struct {
 	Rounds  int           `default:"3" help:"Rounds, the candidates taking turns; the median counts."`
 	Nodes   int           `default:"1523" help:"Nodes of the real cluster; openb has as many as the default."`
 	Pods    int           `default:"6000" help:"Bound pods of the real cluster."`
+	Profile string        `placeholder:"FILE" help:"Write a CPU profile of the callers over the light cluster."`
 	Store   string        `default:"both" enum:"both,sqlite,postgres" help:"sqlite, postgres or both."`
 }
 
