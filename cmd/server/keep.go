@@ -18,6 +18,8 @@ const (
 	keepEvery = 6 * time.Hour
 	// The embedded store reads its whole file to know its sizes.
 	stockEvery, stockEveryShared = time.Hour, 5 * time.Minute
+	// keepReplays is for how long a batch replay that has ended can be looked at.
+	keepReplays = 30 * 24 * time.Hour
 )
 
 // keeper looks after what grows with time: it drops old decisions and
@@ -102,6 +104,7 @@ func (k *keeper) drop(ctx context.Context) {
 	}
 	fine := k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
 	fine = k.one(ctx, "revisions", before(k.revisions), k.st.Prune) && fine
+	fine = k.one(ctx, "replays", before(keepReplays), k.st.PruneReplays) && fine
 	if fine {
 		k.mu.Lock()
 		k.ran = now

@@ -102,8 +102,14 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
 	}
+	replayed, err := tel.watchReplays(rooms.store)
+	if err != nil {
+		return err
+	}
+	rooms.employ(&c.settings, schedulers, replayed, log)
+	defer background(ctx, rooms.replays.Work)()
 	api, err := handlers.New(handlers.Options{
-		Clusters: rooms.clusters, Decisions: rooms.log, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
+		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Schedulers: schedulerNames(schedulers),
 		Checks:     []handlers.Check{{Name: "store", Probe: rooms.store.Ping}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}},
 		Limits:     c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,

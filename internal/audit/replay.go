@@ -51,6 +51,12 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 	if err != nil {
 		return nil, err
 	}
+	return l.differ(ctx, rec, o)
+}
+
+// differ answers a record again, under overrides or none, and compares.
+func (l *Log) differ(ctx context.Context, rec *recalled, o Overrides) (*Replay, error) {
+	d := rec.d
 	base, err := l.again(rec, engine.ExplainFull)
 	if err != nil {
 		return nil, err

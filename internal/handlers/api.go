@@ -53,10 +53,11 @@ type Check struct {
 	Warn bool
 }
 
-// Options are what an API is made of. Clusters, Decisions, PriorityClasses and ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, Replays, PriorityClasses and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
+	Replays   Replays
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
@@ -77,6 +78,7 @@ type Options struct {
 type API struct {
 	clusters        Clusters
 	decisions       Decisions
+	batches         Replays
 	priorityClasses PriorityClasses
 	profiles        func(raw []byte) ([]*engine.Profile, error)
 	checks          []Check
@@ -111,7 +113,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks,
+		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},

@@ -53,6 +53,13 @@ func (a *API) Router() *chi.Mux {
 	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, only(a.getDecision)))
 	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, only(a.replay)))
 
+	r.Post("/v1/replays", a.admitted(a.replayClass, only(a.startBatch)))
+	r.Get("/v1/replays", a.admitted(a.readClass, only(a.listBatches, "cluster", "limit", "cursor")))
+	r.Get("/v1/replays/{id}", a.admitted(a.readClass, only(a.getBatch)))
+	r.Delete("/v1/replays/{id}", a.admitted(a.readClass, only(a.deleteBatch)))
+	r.Get("/v1/replays/{id}/differences", a.admitted(a.readClass, only(a.listBatchDifferences, "limit", "cursor")))
+	r.Post("/v1/replays/{id}/cancel", a.admitted(a.readClass, only(a.cancelBatch)))
+
 	r.Get("/livez", a.adapt(rest, a.livez))
 	r.Get("/readyz", a.adapt(rest, a.readyz))
 	r.Get("/metrics", a.adapt(rest, a.scrapeMetrics))

@@ -283,6 +283,7 @@ type Store interface {
 	Gaps
 	Profiles
 	PriorityClasses
+	Replays
 	Keeper
 	Sharing
 	// Ping says whether the store answers.

@@ -84,7 +84,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if ct.RowsAffected() == 0 && classes == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		for _, query := range []string{sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
 			if _, err := conn.Exec(ctx, query, cluster); err != nil {
 				return err
 			}

@@ -82,7 +82,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if n == 0 && classes == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		for _, query := range []string{sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

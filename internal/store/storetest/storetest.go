@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Keeping", keeperCases},
 		{"Pruning", pruneCases},
 		{"Sharing", sharingCases},
+		{"Replays", replayCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
 	}
