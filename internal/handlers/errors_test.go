@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,5 +33,17 @@ func TestStoreErrorsHaveTheirStatus(t *testing.T) {
 		if c.status >= 500 && strings.Contains(e.Detail, "prod@2") {
 			t.Errorf("%v: the caller is told the cause: %s", c.err, e.Detail)
 		}
+	}
+}
+
+// A database that hangs up in the middle of an upload says what a body that is
+// cut off says; only the latter is the caller's doing.
+func TestLostDatabaseIsNoShortBody(t *testing.T) {
+	lost := fmt.Errorf("write prod@2: %w: %w", store.ErrUnavailable, io.ErrUnexpectedEOF)
+	if e := translate(bodyError(nil, lost)); e.Status != http.StatusServiceUnavailable {
+		t.Errorf("status %d: %s", e.Status, e.Detail)
+	}
+	if e := translate(bodyError(nil, fmt.Errorf("read: %w", io.ErrUnexpectedEOF))); e.Status != http.StatusBadRequest {
+		t.Errorf("status %d: %s", e.Status, e.Detail)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -133,8 +134,10 @@ func (r *replica) turn(ctx context.Context) error {
 	if err := r.signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	if err := saysNotReady(ctx, at, began); err != nil {
-		return fmt.Errorf("%s: %w", r.name, err)
+	if slices.Contains(r.args, "--drain-delay") {
+		if err := saysNotReady(ctx, at, began); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
 	}
 	for end := time.Now().Add(60 * time.Second); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		r.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -32,11 +33,18 @@ func (r *report) judge(ctx context.Context, p *place, kept *books) {
 	began := time.Now()
 	r.digests(ctx, one, kept)
 	looked := time.Since(began)
-	began = time.Now()
-	identical := r.replays(ctx, one, kept)
-	took := time.Since(began)
 	r.say("revisions recomputed", "in %s", looked.Round(time.Millisecond))
-	r.say("replayed identical", "%d of %d in %s (%.0f/s)", identical, len(kept.records), took.Round(time.Millisecond), float64(len(kept.records))/took.Seconds())
+	began = time.Now()
+	how := "by batches"
+	identical, err := r.batches(ctx, one, kept)
+	if errors.Is(err, errNoBatches) {
+		how, identical, err = "one by one", r.replays(ctx, one, kept), nil
+	}
+	if err != nil {
+		r.violate("judge", "%v", err)
+	}
+	took := time.Since(began)
+	r.say("replayed identical", "%d of %d %s in %s (%.0f/s)", identical, len(kept.records), how, took.Round(time.Millisecond), float64(len(kept.records))/took.Seconds())
 }
 
 // digests loads every revision: the server refuses one whose content has not the
