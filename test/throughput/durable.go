@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -34,10 +36,16 @@ type house struct {
 	m     *cluster.Manager
 	log   *audit.Log
 	pod   *corev1.Pod
+
+	records, batches atomic.Int64
 }
 
 func openHouse(ctx context.Context, o options, st store.Store) (*house, error) {
-	h := &house{st: st, group: commit.NewGroup(st, commit.Options{})}
+	h := &house{st: st}
+	h.group = commit.NewGroup(st, commit.Options{ObserveFunc: func(n int, _ time.Duration, _ error) {
+		h.records.Add(int64(n))
+		h.batches.Add(1)
+	}})
 	var err error
 	if h.m, err = cluster.Open(ctx, st, h.group, cluster.Options{}); err != nil {
 		return nil, err

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command throughput sets durable, audited decisions against what the store
 // itself takes in batches, in one run on one machine: the share is what counts,
 // the figures are the machine's.
@@ -9,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -98,45 +99,38 @@ func measure(ctx context.Context, o options, b bench) error {
 
 // measure lets the candidates take turns.
 func (h *house) measure(ctx context.Context, o options, b bench) error {
-	var bare, wide, light, real []float64
-	var recordBytes int
+	var bare, wide, light, real, dry series
 	for range o.Rounds {
 		for _, c := range []struct {
-			into *[]float64
+			into *series
 			get  func() (float64, error)
 		}{
 			{&light, func() (float64, error) { return h.durable(ctx, o, lightCluster) }},
 			{&bare, func() (float64, error) { return b.bare(ctx, o.Callers, o.For) }},
 			{&real, func() (float64, error) { return h.durable(ctx, o, realCluster) }},
 			{&wide, func() (float64, error) { return b.bare(ctx, 256, o.For) }},
+			{&dry, func() (float64, error) { return h.unrecorded(ctx, o, realCluster) }},
 		} {
-			v, err := c.get()
-			if err != nil {
+			if err := c.into.add(c.get); err != nil {
 				return err
 			}
-			*c.into = append(*c.into, v)
 		}
 	}
-	ceiling, err := h.unrecorded(ctx, o, realCluster)
+	size, err := h.recordBytes(ctx)
 	if err != nil {
 		return err
 	}
-	if recordBytes, err = h.recordBytes(ctx); err != nil {
-		return err
+	fmt.Printf("\n%s, records of about %d bytes, median of %d rounds of %s; CPU is this process's alone\n", b.name(), size, o.Rounds, o.For)
+	show := func(name string, s series) {
+		fmt.Printf("  %-34s %8.0f/s  %3.0f %% of the bare rate  %4.0f us CPU each\n", name, s.rate(), 100*s.rate()/bare.rate(), s.cpu())
 	}
-	most := median(bare)
-	fmt.Printf("\n%s, records of about %d bytes, median of %d rounds of %s\n", b.name(), recordBytes, o.Rounds, o.For)
-	fmt.Printf("  bare batches of %-4d            %8.0f rows/s\n", o.Callers, most)
-	fmt.Printf("  bare batches of 256             %8.0f rows/s\n", median(wide))
-	fmt.Printf("  %d callers, 4 nodes             %8.0f decisions/s  %3.0f %% of the bare rate\n", o.Callers, median(light), 100*median(light)/most)
-	fmt.Printf("  %d callers, %d nodes          %8.0f decisions/s  %3.0f %%\n", o.Callers, o.Nodes, median(real), 100*median(real)/most)
-	fmt.Printf("  the same without a record       %8.0f decisions/s\n", ceiling)
+	show(fmt.Sprintf("bare batches of %d", o.Callers), bare)
+	show("bare batches of 256", wide)
+	show(fmt.Sprintf("%d callers, 4 nodes", o.Callers), light)
+	show(fmt.Sprintf("%d callers, %d nodes", o.Callers, o.Nodes), real)
+	show("the latter without a record", dry)
+	fmt.Printf("  %.1f records a batch\n", float64(h.records.Load())/float64(max(h.batches.Load(), 1)))
 	return h.latencies(ctx, o)
-}
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[len(sorted)/2]
 }
 
 type sqliteBench struct{ dir string }
