@@ -284,7 +284,12 @@ func (c *client) readNewest(cluster string) state {
 func (c *client) seen(cluster string, revision int64, by string, res result) {
 	c.forward(res.replica+" decides on "+cluster, revision, by)
 	if res.phase == calm {
-		c.book.lags = append(c.book.lags, c.w.lag(cluster, revision, res.began))
+		behind := c.w.lag(cluster, revision, res.began)
+		c.book.lags = append(c.book.lags, behind)
+		if behind > staleness {
+			c.book.stale = append(c.book.stale, fmt.Sprintf("%s %s decided on %s@%d, and a newer one was known %s before (a second is promised)",
+				res.began.Format("15:04:05.000"), res.replica, cluster, revision, behind.Round(time.Millisecond)))
+		}
 	}
 }
 

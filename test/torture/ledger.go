@@ -15,6 +15,8 @@ type ledger struct {
 	wrong []string
 	// lags are how far behind what a replica said was, with nothing broken.
 	lags []time.Duration
+	// stale are the looks that were too far behind, in words.
+	stale []string
 }
 
 type sentKey struct{ verb, cluster, pod string }
@@ -53,6 +55,7 @@ func merge(list []*ledger) *ledger {
 		all.states = append(all.states, l.states...)
 		all.wrong = append(all.wrong, l.wrong...)
 		all.lags = append(all.lags, l.lags...)
+		all.stale = append(all.stale, l.stale...)
 		for k, n := range l.sent {
 			all.sent[k] += n
 		}
