@@ -42,8 +42,10 @@ type PodRef struct {
 // whether it is the one that was given then.
 type Recorded struct {
 	Answer
-	DigestAgrees   bool   `json:"digestAgrees"`
-	RecordedDigest string `json:"recordedDigest"`
+	// Now is the time that the engine was given, then and now.
+	Now            time.Time `json:"now"`
+	DigestAgrees   bool      `json:"digestAgrees"`
+	RecordedDigest string    `json:"recordedDigest"`
 	// Note says why the answer could not be worked out again, or why it may
 	// differ.
 	Note string `json:"note,omitempty"`

@@ -3,109 +3,216 @@ package audit
 import (
 	"bytes"
 	"database/sql"
-	"encoding/json"
-	"net/url"
+	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/google/go-cmp/cmp"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
-	"berth/internal/objects"
+	"berth/internal/store/pgtest"
 )
 
-// TestDocumentedQueries runs each query of docs/sql.md on the log that the
-// example cluster leaves behind. A query that finds nothing there would show a
-// reader nothing.
-func TestDocumentedQueries(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/sql.md")
+var update = flag.Bool("update", false, "write the examples of docs/sql.md anew")
+
+const guide = "../../docs/sql.md"
+
+// documented is a query of the guide in the text that a backend takes, with the
+// example of its answer.
+type documented struct {
+	title   string
+	sql     map[string]string // by backend
+	example string
+}
+
+// parseGuide reads the blocks of the guide: ```sql runs on every backend, ```sql
+// sqlite and ```sql postgres are the two texts of one question, and the ```text
+// after them is its answer.
+func parseGuide(t *testing.T) (all []*documented, text string) {
+	t.Helper()
+	raw, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries := strings.Split(string(guide), "```sql\n")[1:]
-	if len(queries) < 10 {
-		t.Fatalf("%d queries in the guide", len(queries))
-	}
-	dir := t.TempDir()
-	fillLikeTheGuide(t, dir)
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.Join(dir, "berth.db")}).EscapedPath()+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for _, q := range queries {
-		q, _, ended := strings.Cut(q, "```")
-		if !ended {
-			t.Fatalf("the block does not end:\n%s", q)
+	text = string(raw)
+	var d *documented
+	title := ""
+	for _, m := range regexp.MustCompile("(?s)(?:^|\n)(?:### ([^\n]+)|```(sql sqlite|sql postgres|sql|text)\n(.*?)\n?```)").FindAllStringSubmatch(text, -1) {
+		switch {
+		case m[1] != "":
+			title, d = m[1], nil
+		case title == "":
+		case m[2] == "text" && d != nil:
+			d.example, d = m[3], nil
+		case m[2] != "text":
+			if d == nil {
+				d = &documented{title: title, sql: map[string]string{}}
+				all = append(all, d)
+			}
+			for _, backend := range []string{"sqlite", "postgres"} {
+				if m[2] == "sql" || m[2] == "sql "+backend {
+					d.sql[backend] = m[3]
+				}
+			}
 		}
-		rows, err := db.QueryContext(t.Context(), q)
+	}
+	return all, text
+}
+
+// TestDocumentedQueries runs each query of docs/sql.md on the corpus, on both
+// backends, and holds what it gives against the example beside it.
+func TestDocumentedQueries(t *testing.T) {
+	list, text := parseGuide(t)
+	if len(list) < 15 {
+		t.Fatalf("%d queries in the guide", len(list))
+	}
+	for _, backend := range []string{"sqlite", "postgres"} {
+		t.Run(backend, func(t *testing.T) {
+			st, address := backends[backend](t)
+			c := openCorpus(t, st)
+			c.fill(t)
+			db := asReader(t, backend, address)
+			answers := map[*documented]string{}
+			for _, d := range list {
+				answers[d] = answer(t, db, d.title, d.sql[backend])
+			}
+			c.close()
+			for _, d := range list {
+				if *update && backend == "sqlite" {
+					text = strings.Replace(text, "```text\n"+d.example+"\n```", "```text\n"+answers[d]+"\n```", 1)
+					d.example = answers[d]
+				}
+				if diff := cmp.Diff(masked(d.example), masked(answers[d])); diff != "" {
+					t.Errorf("%s (-guide +%s):\n%s", d.title, backend, diff)
+				}
+				if strings.Count(answers[d], "\n") < 1 {
+					t.Errorf("%s: the corpus has no answer", d.title)
+				}
+			}
+			if backend == "sqlite" {
+				inShell(t, filepath.Join(address, "berth.db"), list, answers)
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(guide, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// asReader connects as people do: read-only to the file, and as berth_reader.
+func asReader(t *testing.T, backend, address string) *sql.DB {
+	t.Helper()
+	if backend == "sqlite" {
+		return readOnly(t, address)
+	}
+	db, err := sql.Open("pgx", pgtest.With(address, "role", "berth_reader"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// answer gives a query's columns and rows as text.
+func answer(t *testing.T, db *sql.DB, title, query string) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", title, err, query)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{strings.Join(columns, "|")}
+	for rows.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = show(v)
+		}
+		out = append(out, strings.Join(texts, "|"))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", title, err)
+	}
+	return strings.Join(out, "\n")
+}
+
+// show writes a value as both shells do, near enough.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []byte:
+		return string(v)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprint(v)
+}
+
+// masked hides what differs from run to run: ids, and how long things took.
+func masked(answer string) string {
+	lines := strings.Split(answer, "\n")
+	hide := map[int]bool{}
+	for i, name := range strings.Split(lines[0], "|") {
+		hide[i] = strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "decision_id")
+	}
+	for n, line := range lines[1:] {
+		cells := strings.Split(line, "|")
+		for i := range cells {
+			if hide[i] {
+				cells[i] = "…"
+			}
+			cells[i] = strings.TrimSuffix(cells[i], ".0") // the shell writes whole reals so
+		}
+		lines[n+1] = strings.Join(cells, "|")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// inShell asks the sqlite3 shell the same, where there is one that is not older
+// than the guide says; the file is no longer open then.
+func inShell(t *testing.T, file string, list []*documented, answers map[*documented]string) {
+	t.Helper()
+	shell, err := exec.LookPath("sqlite3")
+	if err != nil {
+		t.Log("no sqlite3 shell here: the driver alone was asked")
+		return
+	}
+	version, err := exec.CommandContext(t.Context(), shell, "--version").Output()
+	var major, minor int
+	if n, _ := fmt.Sscanf(string(version), "%d.%d", &major, &minor); err != nil || n != 2 || major < 3 || major == 3 && minor < 38 {
+		t.Logf("the shell is %s, %v: older than the guide asks for", version, err)
+		return
+	}
+	for _, d := range list {
+		var stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), shell, "-readonly", "-header", "-separator", "|", file, d.sql["sqlite"])
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
 		if err != nil {
-			t.Errorf("%v\n%s", err, q)
+			t.Errorf("%s: %v: %s", d.title, err, stderr.String())
 			continue
 		}
-		columns, err := rows.Columns()
-		if err != nil || len(columns) == 0 {
-			t.Errorf("columns %v, %v\n%s", columns, err, q)
+		if diff := cmp.Diff(masked(answers[d]), masked(strings.TrimSuffix(string(out), "\n"))); diff != "" {
+			t.Errorf("%s (-driver +shell):\n%s", d.title, diff)
 		}
-		n := 0
-		for rows.Next() {
-			n++
-		}
-		if err := rows.Err(); err != nil || n == 0 {
-			t.Errorf("%d rows, %v\n%s", n, err, q)
-		}
-		_ = rows.Close()
 	}
-}
-
-// fillLikeTheGuide uploads the example cluster and has pods placed, not placed
-// and bound.
-func fillLikeTheGuide(t *testing.T, dir string) {
-	t.Helper()
-	h := open(t, dir)
-	raw, err := os.ReadFile("../../examples/cluster.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := h.m.Upload(t.Context(), "demo", func(yield func(objects.Object) error) (map[string]int, error) {
-		return objects.Read(bytes.NewReader(raw), objects.YAML, objects.Limits{}, yield)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	api := examplePod(t)
-	api.Name, api.UID, api.Labels, api.Spec.TopologySpreadConstraints, api.Spec.Affinity = "api", "uid-api", nil, nil, nil
-	api.Spec.Containers[0].Resources.Requests = corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("512Mi"),
-	}
-	big := api.DeepCopy()
-	big.Name, big.UID = "big", "uid-big"
-	big.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("100")
-	for _, q := range []Question{
-		{Pod: examplePod(t)}, {Pod: big}, {Pod: api, Profile: "packed"}, {Pod: api}, {Pod: api, Bind: true},
-	} {
-		q.Cluster = "demo"
-		decide(t, h, q)
-	}
-}
-
-// examplePod is the pod of examples/decision.json.
-func examplePod(t *testing.T) *corev1.Pod {
-	t.Helper()
-	raw, err := os.ReadFile("../../examples/decision.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var q struct {
-		Pod json.RawMessage `json:"pod"`
-	}
-	if err := json.Unmarshal(raw, &q); err != nil {
-		t.Fatal(err)
-	}
-	p, err := objects.DecodePod(q.Pod, objects.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }

@@ -14,10 +14,11 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/objects"
 	"berth/internal/store/commit"
+	"berth/internal/store/pgtest"
 	"berth/internal/store/sqlite"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }
 
 type house struct {
 	*Log

@@ -73,7 +73,7 @@ func (in *input) encode() ([]byte, error) {
 	if err := enc.Encode(in); err != nil {
 		return nil, fmt.Errorf("encode input: %w", err)
 	}
-	return cluster.Pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+	return pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
 // pick writes a subset of a state's nodes.
@@ -130,9 +130,9 @@ func (c *candidates) names(nodes *engine.NodeSet) ([]string, error) {
 }
 
 func decodeInput(payload []byte) (*input, error) {
-	js, err := cluster.Unpack(payload)
+	js, err := unpack(payload)
 	if err != nil {
-		return nil, fmt.Errorf("input: %w (%w)", cluster.ErrCorrupt, err)
+		return nil, fmt.Errorf("input: %w", err)
 	}
 	if in := quickInput(js); in != nil {
 		return in, nil

@@ -116,7 +116,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
 	if note := unknownStamp(d); note != "" {
-		return &Recorded{Answer: fromColumns(d), RecordedDigest: d.AnswerDigest, Note: note + "; shown as recorded"}, nil
+		return &Recorded{Answer: fromColumns(d), Now: d.Now.UTC(), RecordedDigest: d.AnswerDigest, Note: note + "; shown as recorded"}, nil
 	}
 	rec, err := l.recall(ctx, d)
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Recorded{Answer: *ans, RecordedDigest: d.AnswerDigest, DigestAgrees: ans.Digest == d.AnswerDigest}
+	out := &Recorded{Answer: *ans, Now: d.Now.UTC(), RecordedDigest: d.AnswerDigest, DigestAgrees: ans.Digest == d.AnswerDigest}
 	describe(d, &out.Answer)
 	if !out.DigestAgrees {
 		out.Note = fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, engine.Semantics)

@@ -53,8 +53,4 @@ CREATE TABLE replay_differences (
   FOREIGN KEY (cluster, replay) REFERENCES replays (cluster, id) ON DELETE CASCADE
 );
 
--- In the order in which a part goes through them.
-DROP INDEX decisions_by_revision;
-CREATE INDEX decisions_by_revision ON decisions (cluster, revision, created_at, id);
-
 UPDATE schema_version SET version = 3;

@@ -52,8 +52,4 @@ CREATE TABLE replay_differences (
   FOREIGN KEY (cluster, replay) REFERENCES replays (cluster, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
--- In the order in which a part goes through them.
-DROP INDEX decisions_by_revision;
-CREATE INDEX decisions_by_revision ON decisions (cluster, revision, created_at, id);
-
 PRAGMA user_version = 3;

@@ -283,6 +283,7 @@ func (c *client) readNewest(cluster string) state {
 // most.
 func (c *client) seen(cluster string, revision int64, by string, res result) {
 	c.forward(res.replica+" decides on "+cluster, revision, by)
+	c.w.decidedOn(res.replica, cluster, revision)
 	if res.phase == calm {
 		behind := c.w.lag(cluster, revision, res.began)
 		c.book.lags = append(c.book.lags, behind)

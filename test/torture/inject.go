@@ -18,7 +18,8 @@ const (
 )
 
 // inject breaks something under load, mends it, and waits until all is well.
-func (r *report) inject(ctx context.Context, p *place, m *meter, f fault, o options) {
+func (r *report) inject(ctx context.Context, w *world, f fault, o options) {
+	p, m := w.place, w.meter
 	pause(ctx, f.after)
 	if ctx.Err() != nil {
 		return
@@ -38,9 +39,9 @@ func (r *report) inject(ctx context.Context, p *place, m *meter, f fault, o opti
 	}
 	hit.lifted = time.Now()
 	m.enter(settling)
-	hit.recovered = recovered(ctx, p, m, hit.lifted, o.Recovery)
+	hit.recovered = recovered(ctx, w, hit.lifted, o.Recovery)
 	if hit.recovered == 0 && ctx.Err() == nil {
-		r.violate("no recovery", "%s after %s: not every replica decides and binds again", o.Recovery, f)
+		r.violate("no recovery", "%s after %s: not every replica decides, writes and has caught up", o.Recovery, f)
 	}
 	m.enter(calm)
 	r.strikes = append(r.strikes, hit)
@@ -166,14 +167,17 @@ func saysNotReady(ctx context.Context, at string, began time.Time) error {
 }
 
 // recovered waits until every replica has answered a decision, an extender's call
-// and a write that began after the moment, and says how long that took; 0: it
-// did not come to it.
-func recovered(ctx context.Context, p *place, m *meter, lifted time.Time, atMost time.Duration) time.Duration {
+// and a write that began after the moment, and has decided on what was known of
+// every cluster at that moment. It says how long that took; 0: it did not come to
+// it.
+func recovered(ctx context.Context, w *world, lifted time.Time, atMost time.Duration) time.Duration {
+	known := w.known()
 	for time.Since(lifted) < atMost && ctx.Err() == nil {
 		well := true
-		for i := range p.replicas {
+		for i, r := range w.place.replicas {
+			well = well && w.caughtUp(r.name, known)
 			for _, class := range []string{classDecide, classExtender, classWrite} {
-				well = well && m.answeredSince(i, class, lifted)
+				well = well && w.meter.answeredSince(i, class, lifted)
 			}
 		}
 		if well {

@@ -126,7 +126,7 @@ func torture(ctx context.Context, o options, seed uint64, dir string) (_ *report
 		if ctx.Err() != nil {
 			break
 		}
-		r.inject(ctx, p, w.meter, f, o)
+		r.inject(ctx, w, f, o)
 	}
 	pause(ctx, 3*time.Second)
 	books := clients.stop()

@@ -34,6 +34,7 @@ type world struct {
 type newest struct {
 	mu   sync.Mutex
 	seen map[string][]sighting // ascending by revision
+	by   map[string]int64      // newest that a replica decided on, by its name and the cluster's
 }
 
 type sighting struct {
@@ -46,7 +47,7 @@ func newWorld(p *place) *world {
 	for i, r := range p.replicas {
 		names[i] = r.name
 	}
-	return &world{place: p, meter: newMeter(names), newest: newest{seen: map[string][]sighting{}}}
+	return &world{place: p, meter: newMeter(names), newest: newest{seen: map[string][]sighting{}, by: map[string]int64{}}}
 }
 
 // note keeps the moment at which a revision became known.
@@ -61,6 +62,36 @@ func (n *newest) note(cluster string, revision int64, at time.Time) {
 		list = append(list[:0], list[1000:]...)
 	}
 	n.seen[cluster] = append(list, sighting{revision, at})
+}
+
+// decidedOn keeps how far a replica has come.
+func (n *newest) decidedOn(replica, cluster string, revision int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.by[replica+" "+cluster] = max(n.by[replica+" "+cluster], revision)
+}
+
+// known gives the newest revision of each cluster that anybody was told of.
+func (n *newest) known() map[string]int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := map[string]int64{}
+	for cluster, list := range n.seen {
+		all[cluster] = list[len(list)-1].revision
+	}
+	return all
+}
+
+// caughtUp says whether a replica has decided on these revisions or newer ones.
+func (n *newest) caughtUp(replica string, with map[string]int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for cluster, revision := range with {
+		if n.by[replica+" "+cluster] < revision {
+			return false
+		}
+	}
+	return true
 }
 
 // lag says for how long somebody else had known a newer revision when a call

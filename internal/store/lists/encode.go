@@ -6,7 +6,9 @@ package lists
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"berth/internal/store"
@@ -16,8 +18,11 @@ import (
 // and SQL makes rows of them. They are written by hand since they are written
 // for each decision; they are read with encoding/json.
 
-// EncodeFailures gives [[plugin, code, reason, nodes, [name…]]…], the names left
-// out where there are none; nil for an empty list.
+// EncodeFailures gives [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
+// the names left out where there are none; nil for an empty list. The names of
+// one reason often begin and end alike: what they share is written once, as
+// prefix and suffix, where that is shorter. The two usual codes are numbers, see
+// codes.
 func EncodeFailures(fs []store.Failure) []byte {
 	if len(fs) == 0 {
 		return nil
@@ -27,23 +32,72 @@ func EncodeFailures(fs []store.Failure) []byte {
 		f := &fs[i]
 		b = append(b, separator(i)...)
 		b = append(appendString(b, f.Plugin), ',')
-		b = append(appendString(b, f.Code), ',')
+		b = append(appendCode(b, f.Code), ',')
 		b = append(appendString(b, f.Reason), ',')
 		b = strconv.AppendInt(b, int64(f.Nodes), 10)
+		prefix, suffix := shared(f.Names)
 		for j, name := range f.Names {
 			if j == 0 {
 				b = append(b, ",["...)
 			} else {
 				b = append(b, ',')
 			}
-			b = appendString(b, name)
+			b = appendString(b, name[len(prefix):len(name)-len(suffix)])
 		}
 		if len(f.Names) > 0 {
 			b = append(b, ']')
 		}
+		if prefix != "" || suffix != "" {
+			b = append(appendString(append(b, ','), prefix), ',')
+			b = appendString(b, suffix)
+		}
 		b = append(b, ']')
 	}
 	return append(b, ']')
+}
+
+// codes are the two ways in which a plugin turns a node down, as numbers; the
+// views of the log know them too.
+var codes = [...]string{1: "Unschedulable", 2: "UnschedulableAndUnresolvable"}
+
+func appendCode(b []byte, code string) []byte {
+	for i, c := range codes {
+		if i > 0 && c == code {
+			return strconv.AppendInt(b, int64(i), 10)
+		}
+	}
+	return appendString(b, code)
+}
+
+// shared gives what names have in common at either end, cut at whole characters;
+// nothing where writing it once would not save bytes.
+func shared(names []string) (prefix, suffix string) {
+	if len(names) < 2 {
+		return "", ""
+	}
+	shortest := slices.MinFunc(names, func(x, y string) int { return len(x) - len(y) })
+	prefix = shortest
+	for _, name := range names {
+		for !strings.HasPrefix(name, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	for !utf8.ValidString(prefix) {
+		prefix = prefix[:len(prefix)-1]
+	}
+	suffix = shortest[len(prefix):]
+	for _, name := range names {
+		for !strings.HasSuffix(name, suffix) {
+			suffix = suffix[1:]
+		}
+	}
+	for !utf8.ValidString(suffix) {
+		suffix = suffix[1:]
+	}
+	if (len(names)-1)*(len(prefix)+len(suffix)) <= 6 { // 6 is what two strings cost
+		return "", ""
+	}
+	return prefix, suffix
 }
 
 // EncodeScores gives [[rank, node, total, plugins]…], the plugins left out where

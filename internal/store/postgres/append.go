@@ -28,7 +28,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		func(ctx context.Context, conn *pgx.Conn) error {
 			b.judge()
 			return b.write(ctx, conn)
-		}, func() { b.remember(&s.profiles) }, b.forget(&s.profiles))
+		}, func() { b.remember(&s.profiles, &s.stamps) }, b.forget(&s.profiles, &s.stamps))
 }
 
 // transact runs prepare, which begins a transaction, and finish, which commits

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -29,8 +30,11 @@ type batch struct {
 	revisions   []*store.Revision
 	checkpoints []*store.Checkpoint
 	added       []*store.Profile
-	decisions   []*store.Decision
+	decisions   []*stamped
 	gaps        []*store.Gap
+
+	packed map[*store.Decision]*stamped // every decision that is in order
+	stamps map[lists.Stamp]int64        // numbers that are not remembered yet
 }
 
 // head is the end of a cluster's chain, and what the batch adds to its books.
@@ -51,15 +55,22 @@ type parentKey struct{ cluster, token string }
 func newBatch(entries []*store.Entry) *batch { return &batch{entries: entries} }
 
 // forget makes the batch ready for a new attempt.
-func (b *batch) forget(stored *sync.Map) func() {
+func (b *batch) forget(stored *sync.Map, ids *lists.StampIDs) func() {
 	return func() {
 		*b = batch{
 			entries: b.entries, await: b.await, heads: map[string]*head{}, tokens: map[revisionKey]string{},
 			parents: map[parentKey]bool{}, ids: map[string]string{}, profiles: map[string]bool{},
+			packed: map[*store.Decision]*stamped{}, stamps: map[lists.Stamp]int64{},
 		}
 		for _, e := range b.entries {
 			e.Err = e.Validate()
-			if e.Err != nil || e.Profile == nil {
+			if e.Err != nil {
+				continue
+			}
+			if e.Decision != nil {
+				b.stamp(e.Decision, ids)
+			}
+			if e.Profile == nil {
 				continue
 			}
 			if _, ok := stored.Load(e.Profile.Digest); ok {
@@ -69,8 +80,20 @@ func (b *batch) forget(stored *sync.Map) func() {
 	}
 }
 
-// remember notes the profiles that need not be written again.
-func (b *batch) remember(stored *sync.Map) {
+// stamp packs a decision and looks its stamp's number up; 0 stands for one that
+// is to be asked for.
+func (b *batch) stamp(d *store.Decision, ids *lists.StampIDs) {
+	p := newStamped(d)
+	b.packed[d] = p
+	var ok bool
+	if p.id, ok = ids.Get(p.stamp); !ok {
+		b.stamps[p.stamp] = 0
+	}
+}
+
+// remember notes the profiles and stamps that need not be written again.
+func (b *batch) remember(stored *sync.Map, ids *lists.StampIDs) {
+	ids.Put(b.stamps)
 	for _, p := range b.added {
 		stored.Store(p.Digest, true)
 	}
@@ -196,6 +219,7 @@ func (b *batch) read(ctx context.Context, conn *pgx.Conn, q *question, first str
 			})
 		})
 	}
+	b.readStamps(p)
 	if len(q.ids) > 0 {
 		p.Queue(sqlIDs, q.ids).Query(func(rows pgx.Rows) error {
 			return each(rows, func() error {
@@ -210,6 +234,30 @@ func (b *batch) read(ctx context.Context, conn *pgx.Conn, q *question, first str
 		return fmt.Errorf("lock and read: %w", err)
 	}
 	return nil
+}
+
+// readStamps asks for the numbers of stamps, and has those written that are new.
+func (b *batch) readStamps(p *pgx.Batch) {
+	if len(b.stamps) == 0 {
+		return
+	}
+	var columns [5][]string
+	for s := range b.stamps {
+		for i, v := range []string{s.Profile, s.ProfileDigest, s.Engine, s.Semantics, s.Plugins} {
+			columns[i] = append(columns[i], v)
+		}
+	}
+	args := []any{columns[0], columns[1], columns[2], columns[3], columns[4]}
+	p.Queue(sqlPutStamps, args...)
+	p.Queue(sqlStamps, args...).Query(func(rows pgx.Rows) error {
+		return each(rows, func() error {
+			var s lists.Stamp
+			var id int64
+			err := rows.Scan(&id, &s.Profile, &s.ProfileDigest, &s.Engine, &s.Semantics, &s.Plugins)
+			b.stamps[s] = id
+			return err
+		})
+	})
 }
 
 func each(rows pgx.Rows, fn func() error) error {

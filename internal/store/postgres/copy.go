@@ -13,7 +13,7 @@ import (
 // large inputs are not held twice. It is written by hand since the driver asks
 // the database for the columns' types first, and boxes each value.
 type copyRows struct {
-	decisions []*store.Decision
+	decisions []*stamped
 	state     int // 0: nothing sent; 1: rows; 2: all sent
 	buf, rest []byte
 }
@@ -22,7 +22,7 @@ const (
 	copyHeader = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 	copyEnd    = "\xff\xff"
 	copyChunk  = 256 << 10
-	copyFields = 29
+	copyFields = 26
 )
 
 // Read implements io.Reader.
@@ -55,20 +55,41 @@ func (c *copyRows) fill() {
 	c.rest = c.buf
 }
 
-func appendRow(b []byte, d *store.Decision) []byte {
+// stamped is a decision with the parts that are made before it is written.
+type stamped struct {
+	*store.Decision
+	stamp  lists.Stamp
+	id     int64 // the stamp's
+	scores []byte
+}
+
+func newStamped(d *store.Decision) *stamped {
+	s := &stamped{Decision: d}
+	s.stamp, s.scores = lists.StampOf(d)
+	return s
+}
+
+func appendRow(b []byte, d *stamped) []byte {
 	b = binary.BigEndian.AppendUint16(b, copyFields)
 	b = appendText(b, d.Cluster, d.ID)
 	b = appendTime(b, d.CreatedAt)
 	b = appendTime(b, d.Now)
 	b = appendInt64(b, d.Revision, d.BoundRevision)
-	b = appendText(b, d.Verb, d.Outcome, d.Namespace, d.Pod, d.PodUID, d.Node, d.NominatedNode)
+	b = appendText(b, d.Verb, d.Outcome, d.Namespace, d.Pod)
+	b = appendBytes(b, lists.PackUID(d.PodUID))
+	b = appendText(b, d.Node, d.NominatedNode)
 	b = binary.BigEndian.AppendUint32(b, 4)
 	b = binary.BigEndian.AppendUint32(b, uint32(d.Priority))
 	b = appendInt64(b, int64(d.NodesTotal), int64(d.NodesFeasible))
-	b = appendText(b, d.Message, d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.AnswerDigest)
+	b = appendText(b, d.Message)
+	b = binary.BigEndian.AppendUint32(b, 4)
+	b = binary.BigEndian.AppendUint32(b, uint32(d.id))
+	b = appendBytes(b, lists.PackDigest(d.SnapshotDigest))
+	b = appendBytes(b, lists.PackDigest(d.PodDigest))
+	b = appendBytes(b, lists.PackDigest(d.AnswerDigest))
 	b = appendInt64(b, d.DurationMicros)
 	b = appendBytes(b, lists.EncodeFailures(d.Failures))
-	b = appendBytes(b, lists.EncodeScores(d.Scores))
+	b = appendBytes(b, d.scores)
 	b = appendBytes(b, lists.EncodeVictims(d.Victims))
 	return appendBytes(b, d.Input)
 }

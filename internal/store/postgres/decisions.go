@@ -15,25 +15,27 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	var d store.Decision
+	var row decisionRow
 	var failures, scores, victims *string
-	into := append(decisionTargets(&d), &failures, &scores, &victims, &d.Input)
-	const query = `SELECT ` + decisionColumns + `, failures, scores, victims, input FROM decisions WHERE id = $1`
+	var plugins string
+	into := append(row.targets(), &failures, &scores, &victims, &row.d.Input, &plugins)
+	const query = `SELECT ` + decisionColumns + `, d.failures, d.scores, d.victims, d.input, coalesce(t.plugins, '')
+FROM decisions d` + withStamp + ` WHERE d.id = $1`
 	if err := s.pool.QueryRow(ctx, query, id).Scan(into...); err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
-	d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
+	d := row.decision()
 	var err error
 	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
-	if d.Scores, err = lists.DecodeScores(scores); err != nil {
+	if d.Scores, err = lists.UnpackScores(scores, plugins); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
 	if d.Victims, err = lists.DecodeVictims(victims); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
-	return &d, nil
+	return d, nil
 }
 
 // ListDecisions implements store.Decisions.
@@ -49,12 +51,11 @@ func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 	defer rows.Close()
 	var ds []*store.Decision
 	for rows.Next() {
-		var d store.Decision
-		if err := rows.Scan(decisionTargets(&d)...); err != nil {
+		var row decisionRow
+		if err := rows.Scan(row.targets()...); err != nil {
 			return nil, s.toStoreErr(ctx, err)
 		}
-		d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
-		ds = append(ds, &d)
+		ds = append(ds, row.decision())
 	}
 	return ds, s.toStoreErr(ctx, rows.Err())
 }
@@ -70,9 +71,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 		return fmt.Sprint("$", len(args))
 	}
 	if f.Cluster != "" {
-		q.WriteString(`SELECT ` + decisionColumns + ` FROM decisions WHERE cluster = ` + value(f.Cluster))
+		q.WriteString(`SELECT ` + decisionColumns + ` FROM (SELECT * FROM decisions WHERE cluster = ` + value(f.Cluster))
 	} else {
-		q.WriteString(`SELECT d.* FROM clusters c CROSS JOIN LATERAL (SELECT ` + decisionColumns + ` FROM decisions WHERE cluster = c.cluster`)
+		q.WriteString(`SELECT ` + decisionColumns + ` FROM clusters c CROSS JOIN LATERAL (SELECT * FROM decisions WHERE cluster = c.cluster`)
 	}
 	equal := func(column, v string) {
 		if v != "" {
@@ -103,21 +104,32 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if f.Limit > 0 {
 		end += " LIMIT " + value(f.Limit)
 	}
-	q.WriteString(end)
-	if f.Cluster == "" {
-		q.WriteString(") d" + end)
-	}
+	q.WriteString(end + ") d" + withStamp + end)
 	return q.String(), args
 }
 
-// decisionTargets are where a row of decisionColumns goes.
-func decisionTargets(d *store.Decision) []any {
+// decisionRow is a row of decisionColumns on its way to a decision.
+type decisionRow struct {
+	d                         store.Decision
+	uid, snapshot, pod, given []byte
+}
+
+func (r *decisionRow) targets() []any {
+	d := &r.d
 	return []any{
 		&d.Cluster, &d.ID, &d.CreatedAt, &d.Now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
-		&d.Namespace, &d.Pod, &d.PodUID, &d.Node, &d.NominatedNode, &d.Priority,
+		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.DurationMicros,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros,
 	}
+}
+
+func (r *decisionRow) decision() *store.Decision {
+	d := &r.d
+	d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
+	d.PodUID, d.SnapshotDigest = lists.UnpackUID(r.uid), lists.UnpackDigest(r.snapshot)
+	d.PodDigest, d.AnswerDigest = lists.UnpackDigest(r.pod), lists.UnpackDigest(r.given)
+	return d
 }
 
 // ceilMicro rounds a bound up: stored times are whole microseconds, so t >= x

@@ -60,7 +60,7 @@ func (b *batch) add(e *store.Entry) error {
 	}
 	if d != nil && !known {
 		b.ids[d.ID] = d.Cluster
-		b.decisions = append(b.decisions, d)
+		b.decisions = append(b.decisions, b.packed[d])
 		b.heads[d.Cluster].decisions++
 	}
 	return nil

@@ -1,10 +1,17 @@
 package postgres
 
 import (
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
+	"berth/internal/store"
 	"berth/internal/store/pgtest"
+	"berth/internal/store/storetest"
+	"berth/migrations"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -40,10 +47,6 @@ ORDER BY 1`
 
 func TestMigrateUpDownUp(t *testing.T) {
 	url := pgtest.URL(t)
-	newest, err := newestMigration()
-	if err != nil {
-		t.Fatal(err)
-	}
 	status := func(want Status) {
 		t.Helper()
 		got, err := MigrateStatus(t.Context(), url)
@@ -51,11 +54,11 @@ func TestMigrateUpDownUp(t *testing.T) {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: newest})
+	status(Status{Version: 0, Latest: newest(t)})
 	if err := MigrateUp(t.Context(), url); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: newest, Latest: newest})
+	status(Status{Version: newest(t), Latest: newest(t)})
 	before := schema(t, url)
 	if len(before) < 100 {
 		t.Errorf("schema of %d parts", len(before))
@@ -72,17 +75,17 @@ func TestMigrateUpDownUp(t *testing.T) {
 	if err := MigrateTo(t.Context(), url, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: newest})
+	status(Status{Version: 0, Latest: newest(t)})
 	if left := schema(t, url); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}
-	if err := MigrateTo(t.Context(), url, newest); err != nil {
+	if err := MigrateTo(t.Context(), url, newest(t)); err != nil {
 		t.Fatalf("up again: %v", err)
 	}
 	if diff := cmp.Diff(before, schema(t, url)); diff != "" {
 		t.Errorf("schema after up, down, up (-want +got):\n%s", diff)
 	}
-	if err := MigrateTo(t.Context(), url, newest+1); err == nil {
+	if err := MigrateTo(t.Context(), url, newest(t)+1); err == nil {
 		t.Error("a version that is not there was reached")
 	}
 	if err := MigrateTo(t.Context(), url, -1); err == nil {
@@ -142,4 +145,52 @@ func TestReplicasMigrateAtOnce(t *testing.T) {
 	if err := openAt(t, url, Options{}).Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// newest is the version that this program brings a schema to.
+func newest(t *testing.T) int {
+	t.Helper()
+	n, err := newestMigration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// versions lists the schema's versions that there are.
+func versions(t *testing.T) (all []int) {
+	t.Helper()
+	files, err := fs.Glob(migrations.Postgres, "postgres/*.up.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		n, err := strconv.Atoi(strings.SplitN(path.Base(f), "_", 2)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// TestMigrationsKeepData goes from every version to every other with records,
+// some of them in a month's partition and some in the default one.
+func TestMigrationsKeepData(t *testing.T) {
+	url := freshURL(t)
+	storetest.RunMigrations(t, versions(t), storetest.Migrating{
+		Open: func(t *testing.T) store.Store {
+			s, err := Open(t.Context(), url, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		To: func(t *testing.T, version int) {
+			if err := MigrateTo(t.Context(), url, version); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Latest: newest(t),
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -67,6 +68,7 @@ type Store struct {
 	retry     backoff
 	turns     turns
 	profiles  sync.Map // digests that are known to be stored: they are never deleted
+	stamps    lists.StampIDs
 	closed    atomic.Bool
 	closeOnce sync.Once
 }

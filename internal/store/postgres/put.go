@@ -20,6 +20,13 @@ const copyFrom = 16
 
 // write puts the batch into the tables and commits.
 func (b *batch) write(ctx context.Context, conn *pgx.Conn) error {
+	for _, d := range b.decisions {
+		if d.id == 0 {
+			if d.id = b.stamps[d.stamp]; d.id == 0 {
+				return fmt.Errorf("decision %s: its stamp has no number", d.ID)
+			}
+		}
+	}
 	p := &pgx.Batch{}
 	one := func(what, query string, args ...any) {
 		p.Queue(query, args...).Exec(func(ct pgconn.CommandTag) error { return expectOne(what, ct.RowsAffected()) })
@@ -71,13 +78,13 @@ func (b *batch) write(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-func decisionValues(d *store.Decision) []any {
+func decisionValues(d *stamped) []any {
 	return []any{
 		d.Cluster, d.ID, d.CreatedAt, d.Now, d.Revision, d.BoundRevision, d.Verb, d.Outcome,
-		d.Namespace, d.Pod, d.PodUID, d.Node, d.NominatedNode, d.Priority,
-		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message,
-		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.AnswerDigest, d.DurationMicros,
-		text(lists.EncodeFailures(d.Failures)), text(lists.EncodeScores(d.Scores)), text(lists.EncodeVictims(d.Victims)), d.Input,
+		d.Namespace, d.Pod, lists.PackUID(d.PodUID), d.Node, d.NominatedNode, d.Priority,
+		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message, d.id,
+		lists.PackDigest(d.SnapshotDigest), lists.PackDigest(d.PodDigest), lists.PackDigest(d.AnswerDigest), d.DurationMicros,
+		text(lists.EncodeFailures(d.Failures)), text(d.scores), text(lists.EncodeVictims(d.Victims)), d.Input,
 	}
 }
 

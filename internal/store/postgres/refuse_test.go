@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,12 +38,12 @@ func TestOpenRefuses(t *testing.T) {
 		{"a session that only reads", func(t *testing.T) string {
 			return pgtest.With(freshURL(t), "options", "-c default_transaction_read_only=on")
 		}, ErrStandby, "read-only", false},
-		{"an empty schema", func(t *testing.T) string { return pgtest.URL(t) }, ErrUnmigrated, "version 0, this program needs ", false},
+		{"an empty schema", func(t *testing.T) string { return pgtest.URL(t) }, ErrUnmigrated, fmt.Sprintf("version 0, this program needs %d: run `server migrate up`", newest(t)), false},
 		{"a newer schema", func(t *testing.T) string {
 			url := freshURL(t)
 			execRaw(t, url, "UPDATE schema_version SET version = 99")
 			return url
-		}, ErrSchema, "version 99, this program knows ", false},
+		}, ErrSchema, fmt.Sprint("version 99, this program knows ", newest(t)), false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

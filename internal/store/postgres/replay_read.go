@@ -37,24 +37,25 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
-	const query = `SELECT revision, created_at, id, decided_as_of, verb, namespace, pod, pod_uid, profile_digest, engine, semantics,
-  snapshot_digest, pod_digest, answer_digest, input FROM decisions
-WHERE cluster = $1 AND revision >= $2 AND revision <= $3 AND created_at >= $4 AND created_at < $5
-  AND (revision, created_at, id) > ($6, $7, $8)
-ORDER BY revision, created_at, id LIMIT $9`
+	const query = `SELECT d.revision, d.created_at, d.id, d.decided_as_of, d.verb, d.namespace, d.pod, d.pod_uid,
+  coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''), d.snapshot_digest, d.pod_digest, d.answer_digest, d.input FROM decisions d` + withStamp + `
+WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at >= $4 AND d.created_at < $5
+  AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
+ORDER BY d.revision, d.created_at, d.id LIMIT $9`
 	rows, err := s.pool.Query(ctx, query, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
 		after.Revision, cursorTime(after), after.ID, limit)
 	if err != nil {
 		return s.toStoreErr(ctx, err)
 	}
 	err = each(rows, func() error {
-		d := store.Decision{Cluster: q.Cluster}
-		if err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &d.Now, &d.Verb, &d.Namespace, &d.Pod, &d.PodUID, &d.ProfileDigest, &d.Engine, &d.Semantics,
-			&d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.Input); err != nil {
+		var row decisionRow
+		d := &row.d
+		d.Cluster = q.Cluster
+		if err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &d.Now, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
+			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.pod, &row.given, &d.Input); err != nil {
 			return err
 		}
-		d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
-		return f(&d)
+		return f(row.decision())
 	})
 	return s.toStoreErr(ctx, err)
 }

@@ -35,9 +35,13 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND bound_revision = $2 AN
 
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`
-	sqlCopyDecisions = `COPY decisions (` + decisionColumns + `, failures, scores, victims, input) FROM STDIN (FORMAT binary)`
+	// Several writers may come with one stamp at once: the second waits for the
+	// first one's end, in the order of names.
+	sqlPutStamps = `INSERT INTO stamps (profile, profile_digest, engine, semantics, plugins)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) ORDER BY 1, 2, 3, 4, 5 ON CONFLICT DO NOTHING`
+	sqlStamps = `SELECT s.id, s.profile, s.profile_digest, s.engine, s.semantics, s.plugins FROM stamps s
+JOIN unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) q (profile, profile_digest, engine, semantics, plugins)
+USING (profile, profile_digest, engine, semantics, plugins)`
 
 	// Takes the lock of the cluster's classes, which the transaction then holds.
 	sqlBumpClasses = `INSERT INTO priority_class_versions AS v (cluster, version) VALUES ($1, 1)
@@ -52,9 +56,20 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = $1 AND name = $2`
 	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = $1`
 
+	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`
+	sqlCopyDecisions = `COPY decisions (` + storedColumns + `) FROM STDIN (FORMAT binary)`
+
+	// storedColumns are what is written of a decision, in the order of
+	// decisionValues and copyRows.
+	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
+namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
+snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input`
 	// decisionColumns are those that a list shows, in the order of
-	// decisionValues, copyRows and decisionTargets.
-	decisionColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
-namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message,
-profile, profile_digest, engine, semantics, snapshot_digest, pod_digest, answer_digest, duration_micros`
+	// decisionRow.targets. A stamp that is missing hides no decision.
+	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
+d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
+coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
+d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros`
+	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )

@@ -89,7 +89,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	for _, query := range []string{`SELECT * FROM decisions`, `SELECT * FROM checkpoints`, `DELETE FROM decision_log`, `CREATE TABLE x ()`} {
-		if _, err := conn.Exec(t.Context(), query); sqlState(err) != statePrivilege {
+		if _, err := conn.Exec(t.Context(), query); sqlState(err) != statePrivilege && sqlState(err) != "55000" {
 			t.Errorf("the reading role's %s: %v", query, err)
 		}
 	}
@@ -123,8 +123,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		set   func(f *store.DecisionFilter)
 	}{
 		{"_pkey", func(*store.DecisionFilter) {}},
-		{"_pod_created_at_id_idx", func(f *store.DecisionFilter) { f.Namespace, f.Pod = "shop", "pod-7" }},
-		{"_node_created_at_id_idx", func(f *store.DecisionFilter) { f.Node = "node-7" }},
+		{"_pod_created_at_idx", func(f *store.DecisionFilter) { f.Namespace, f.Pod = "shop", "pod-7" }},
+		{"_node_created_at_idx", func(f *store.DecisionFilter) { f.Node = "node-7" }},
 	}
 	for _, tt := range tests {
 		f := before

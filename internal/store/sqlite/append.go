@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 )
 
 // Append implements store.Writer.
@@ -14,9 +15,12 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if len(entries) == 0 {
 		return s.usable()
 	}
-	return s.write(ctx, func(w *writer) error {
-		b := &batch{
+	b := &batch{}
+	err := s.write(ctx, func(w *writer) error {
+		*b = batch{
 			w:        w,
+			ids:      &s.stamps,
+			stamps:   map[lists.Stamp]int64{},
 			heads:    map[string]*head{},
 			known:    map[revisionKey]bool{},
 			profiles: map[string]bool{},
@@ -35,6 +39,10 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		}
 		return b.putHeads()
 	})
+	if err == nil {
+		s.stamps.Put(b.stamps)
+	}
+	return err
 }
 
 // batch is what one Append knows beside the tables: what it read of them once
@@ -44,6 +52,8 @@ type batch struct {
 	heads    map[string]*head     // by cluster
 	known    map[revisionKey]bool // whether a revision is stored
 	profiles map[string]bool      // digests that are stored
+	ids      *lists.StampIDs      // of stamps that are committed
+	stamps   map[lists.Stamp]int64
 }
 
 // head is the end of a cluster's chain, and what the batch added to its books.

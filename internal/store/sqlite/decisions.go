@@ -18,26 +18,26 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	var d store.Decision
-	var created, now int64
+	var row decisionRow
 	var failures, scores, victims *string
-	into := append(decisionTargets(&d, &created, &now), &failures, &scores, &victims, &d.Input)
-	const query = `SELECT ` + decisionColumns + `, failures, scores, victims, input FROM decisions WHERE id = ?`
+	var plugins string
+	into := append(row.targets(), &failures, &scores, &victims, &row.d.Input, &plugins)
+	const query = `SELECT ` + decisionColumns + `, d.failures, d.scores, d.victims, d.input, coalesce(t.plugins, '')` + fromDecisions + ` WHERE d.id = ?`
 	if err := s.reads.QueryRowContext(ctx, query, id).Scan(into...); err != nil {
 		return nil, s.toStoreErr(err)
 	}
-	d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
+	d := row.decision()
 	var err error
 	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
-	if d.Scores, err = lists.DecodeScores(scores); err != nil {
+	if d.Scores, err = lists.UnpackScores(scores, plugins); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
 	if d.Victims, err = lists.DecodeVictims(victims); err != nil {
 		return nil, fmt.Errorf("decision %s: %w", id, err)
 	}
-	return &d, nil
+	return d, nil
 }
 
 // ListDecisions implements store.Decisions.
@@ -80,13 +80,11 @@ func (s *Store) listDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	var ds []*store.Decision
 	for rows.Next() {
-		var d store.Decision
-		var created, now int64
-		if err := rows.Scan(decisionTargets(&d, &created, &now)...); err != nil {
+		var row decisionRow
+		if err := rows.Scan(row.targets()...); err != nil {
 			return nil, s.toStoreErr(err)
 		}
-		d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
-		ds = append(ds, &d)
+		ds = append(ds, row.decision())
 	}
 	return ds, s.toStoreErr(rows.Err())
 }
@@ -94,39 +92,39 @@ func (s *Store) listDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 // listSQL builds the list's query; only our own constants become SQL.
 func listSQL(f store.DecisionFilter) (string, []any) {
 	var q strings.Builder
-	q.WriteString(`SELECT ` + decisionColumns + ` FROM decisions WHERE cluster = ?`)
+	q.WriteString(`SELECT ` + decisionColumns + fromDecisions + ` WHERE d.cluster = ?`)
 	args := []any{f.Cluster}
 	and := func(condition string, values ...any) {
 		q.WriteString(" AND " + condition)
 		args = append(args, values...)
 	}
 	if f.Namespace != "" {
-		and("namespace = ?", f.Namespace)
+		and("d.namespace = ?", f.Namespace)
 	}
 	if f.Pod != "" {
-		and("pod = ?", f.Pod)
+		and("d.pod = ?", f.Pod)
 	}
 	if f.Node != "" {
-		and("node = ? AND node <> ''", f.Node) // the second lets the partial index serve
+		and("d.node = ? AND d.node <> ''", f.Node) // the second lets the partial index serve
 	}
 	if f.Outcome != "" {
-		and("outcome = ?", f.Outcome)
+		and("d.outcome = ?", f.Outcome)
 	}
 	if f.Verb != "" {
-		and("verb = ?", f.Verb)
+		and("d.verb = ?", f.Verb)
 	}
 	if !f.Since.IsZero() {
-		and("created_at >= ?", ceilMicro(f.Since))
+		and("d.created_at >= ?", ceilMicro(f.Since))
 	}
 	if !f.Until.IsZero() {
-		and("created_at < ?", ceilMicro(f.Until))
+		and("d.created_at < ?", ceilMicro(f.Until))
 	}
 	if planted.On(planted.CursorByID) && f.BeforeID != "" {
-		and("id < ?", f.BeforeID)
+		and("d.id < ?", f.BeforeID)
 	} else if !f.BeforeTime.IsZero() || f.BeforeID != "" {
-		and("(created_at, id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
+		and("(d.created_at, d.id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
 	}
-	q.WriteString(" ORDER BY created_at DESC, id DESC")
+	q.WriteString(" ORDER BY d.created_at DESC, d.id DESC")
 	if f.Limit > 0 {
 		q.WriteString(" LIMIT ?")
 		args = append(args, f.Limit)
@@ -134,14 +132,29 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	return q.String(), args
 }
 
-// decisionTargets are where a row of decisionColumns goes.
-func decisionTargets(d *store.Decision, created, now *int64) []any {
+// decisionRow is a row of decisionColumns on its way to a decision.
+type decisionRow struct {
+	d                         store.Decision
+	created, now              int64
+	uid, snapshot, pod, given []byte
+}
+
+func (r *decisionRow) targets() []any {
+	d := &r.d
 	return []any{
-		&d.Cluster, &d.ID, created, now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
-		&d.Namespace, &d.Pod, &d.PodUID, &d.Node, &d.NominatedNode, &d.Priority,
+		&d.Cluster, &d.ID, &r.created, &r.now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
+		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.DurationMicros,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros,
 	}
+}
+
+func (r *decisionRow) decision() *store.Decision {
+	d := &r.d
+	d.CreatedAt, d.Now = fromMicro(r.created), fromMicro(r.now)
+	d.PodUID, d.SnapshotDigest = lists.UnpackUID(r.uid), lists.UnpackDigest(r.snapshot)
+	d.PodDigest, d.AnswerDigest = lists.UnpackDigest(r.pod), lists.UnpackDigest(r.given)
+	return d
 }
 
 func fromMicro(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -2,10 +2,15 @@ package sqlite
 
 import (
 	"database/sql"
+	"io/fs"
+	"path"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"berth/internal/store"
+	"berth/internal/store/storetest"
 	"berth/migrations"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,10 +63,6 @@ func schema(t *testing.T, dir string) map[string]string {
 
 func TestMigrateUpDownUp(t *testing.T) {
 	dir := t.TempDir()
-	newest, err := newestMigration(migrations.SQLite)
-	if err != nil {
-		t.Fatal(err)
-	}
 	status := func(want Status) {
 		t.Helper()
 		got, err := MigrateStatus(t.Context(), dir)
@@ -69,26 +70,26 @@ func TestMigrateUpDownUp(t *testing.T) {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: newest})
+	status(Status{Version: 0, Latest: newest(t)})
 	if err := MigrateUp(t.Context(), dir); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: newest, Latest: newest})
+	status(Status{Version: newest(t), Latest: newest(t)})
 	before := schema(t, dir)
 	if err := MigrateTo(t.Context(), dir, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: newest})
+	status(Status{Version: 0, Latest: newest(t)})
 	if left := schema(t, dir); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}
-	if err := MigrateTo(t.Context(), dir, newest); err != nil {
+	if err := MigrateTo(t.Context(), dir, newest(t)); err != nil {
 		t.Fatalf("up again: %v", err)
 	}
 	if diff := cmp.Diff(before, schema(t, dir)); diff != "" {
 		t.Errorf("schema after up, down, up (-want +got):\n%s", diff)
 	}
-	if err := MigrateTo(t.Context(), dir, newest+1); err == nil {
+	if err := MigrateTo(t.Context(), dir, newest(t)+1); err == nil {
 		t.Error("a version that is not there was reached")
 	}
 	if err := MigrateTo(t.Context(), dir, -1); err == nil {
@@ -147,4 +148,51 @@ func TestHalfNotedMigrationHeals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newest is the version that this program brings a schema to.
+func newest(t *testing.T) int {
+	t.Helper()
+	n, err := newestMigration(migrations.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// versions lists the schema's versions that there are.
+func versions(t *testing.T) (all []int) {
+	t.Helper()
+	files, err := fs.Glob(migrations.SQLite, "sqlite/*.up.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		n, err := strconv.Atoi(strings.SplitN(path.Base(f), "_", 2)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// TestMigrationsKeepData goes from every version to every other with records.
+func TestMigrationsKeepData(t *testing.T) {
+	dir := t.TempDir()
+	storetest.RunMigrations(t, versions(t), storetest.Migrating{
+		Open: func(t *testing.T) store.Store {
+			s, err := Open(t.Context(), dir, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		To: func(t *testing.T, version int) {
+			if err := MigrateTo(t.Context(), dir, version); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Latest: newest(t),
+	})
 }

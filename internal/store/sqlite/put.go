@@ -44,7 +44,12 @@ func (b *batch) putProfile(p *store.Profile) error {
 
 // putDecision tells whether the decision was added rather than there already.
 func (b *batch) putDecision(d *store.Decision) (added bool, err error) {
-	n, err := b.w.exec(sqlPutDecision, decisionValues(d)...)
+	stamp, scores := lists.StampOf(d)
+	id, err := b.stamp(stamp)
+	if err != nil {
+		return false, err
+	}
+	n, err := b.w.exec(sqlPutDecision, decisionValues(d, id, scores)...)
 	if err != nil {
 		return false, err
 	}
@@ -54,13 +59,32 @@ func (b *batch) putDecision(d *store.Decision) (added bool, err error) {
 	return n == 1, nil
 }
 
-func decisionValues(d *store.Decision) []any {
+// stamp gives the number of a stamp, which it writes where it is new.
+func (b *batch) stamp(stamp lists.Stamp) (id int64, err error) {
+	if id, ok := b.ids.Get(stamp); ok {
+		return id, nil
+	}
+	if id, ok := b.stamps[stamp]; ok {
+		return id, nil
+	}
+	columns := []any{stamp.Profile, stamp.ProfileDigest, stamp.Engine, stamp.Semantics, stamp.Plugins}
+	if _, err := b.w.exec(sqlPutStamp, columns...); err != nil {
+		return 0, err
+	}
+	if err := b.w.row(sqlStamp, columns, &id); err != nil {
+		return 0, err
+	}
+	b.stamps[stamp] = id
+	return id, nil
+}
+
+func decisionValues(d *store.Decision, stamp int64, scores []byte) []any {
 	return []any{
 		d.Cluster, d.ID, d.CreatedAt.UnixMicro(), d.Now.UnixMicro(), d.Revision, d.BoundRevision, d.Verb, d.Outcome,
-		d.Namespace, d.Pod, d.PodUID, d.Node, d.NominatedNode, int64(d.Priority),
-		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message,
-		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.AnswerDigest, d.DurationMicros,
-		text(lists.EncodeFailures(d.Failures)), text(lists.EncodeScores(d.Scores)), text(lists.EncodeVictims(d.Victims)), blob(d.Input),
+		d.Namespace, d.Pod, lists.PackUID(d.PodUID), d.Node, d.NominatedNode, int64(d.Priority),
+		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message, stamp,
+		lists.PackDigest(d.SnapshotDigest), lists.PackDigest(d.PodDigest), lists.PackDigest(d.AnswerDigest), d.DurationMicros,
+		text(lists.EncodeFailures(d.Failures)), text(scores), text(lists.EncodeVictims(d.Victims)), blob(d.Input),
 	}
 }
 

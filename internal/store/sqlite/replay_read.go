@@ -36,11 +36,11 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	}
 	// A cursor that is zero stands before every decision. The rows come in the
 	// index's order, and only those of the window are looked up.
-	const query = `SELECT revision, created_at, id, decided_as_of, verb, namespace, pod, pod_uid, profile_digest, engine, semantics,
-  snapshot_digest, pod_digest, answer_digest, input FROM decisions INDEXED BY decisions_by_revision
-WHERE cluster = ?1 AND revision >= ?2 AND revision <= ?3 AND created_at >= ?4 AND created_at < ?5
-  AND (revision, created_at, id) > (?6, ?7, ?8)
-ORDER BY revision, created_at, id LIMIT ?9`
+	const query = `SELECT d.revision, d.created_at, d.id, d.decided_as_of, d.verb, d.namespace, d.pod, d.pod_uid,
+  coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''), d.snapshot_digest, d.pod_digest, d.answer_digest, d.input FROM decisions d INDEXED BY decisions_by_revision LEFT JOIN stamps t ON t.id = d.stamp
+WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
+  AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
+ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
 	var at int64
 	if after.ID != "" {
 		at = after.CreatedAt.UnixMicro()
@@ -52,14 +52,14 @@ ORDER BY revision, created_at, id LIMIT ?9`
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	for rows.Next() {
-		d := store.Decision{Cluster: q.Cluster}
-		var created, now int64
-		if err := rows.Scan(&d.Revision, &created, &d.ID, &now, &d.Verb, &d.Namespace, &d.Pod, &d.PodUID, &d.ProfileDigest, &d.Engine, &d.Semantics,
-			&d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.Input); err != nil {
+		var row decisionRow
+		d := &row.d
+		d.Cluster = q.Cluster
+		if err := rows.Scan(&d.Revision, &row.created, &d.ID, &row.now, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
+			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.pod, &row.given, &d.Input); err != nil {
 			return s.toStoreErr(err)
 		}
-		d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
-		if err := f(&d); err != nil {
+		if err := f(row.decision()); err != nil {
 			return err
 		}
 	}

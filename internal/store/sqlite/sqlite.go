@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 )
@@ -50,6 +51,7 @@ type Store struct {
 	lock   *dirLock
 	reads  *sql.DB
 	writes *writer
+	stamps lists.StampIDs
 	closed atomic.Bool
 	locks  sync.Map // names that TryLock has given out
 	// fault is the first error after which the file can no longer be trusted.

@@ -33,10 +33,13 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 
-	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
+	sqlPutStamp = `INSERT INTO stamps (profile, profile_digest, engine, semantics, plugins) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlStamp    = `SELECT id FROM stamps WHERE profile = ? AND profile_digest = ? AND engine = ? AND semantics = ? AND plugins = ?`
+
+	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
+	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
 
 	sqlBumpClasses = `INSERT INTO priority_class_versions (cluster, version) VALUES (?, 1)
 ON CONFLICT (cluster) DO UPDATE SET version = version + 1 RETURNING version`
@@ -50,17 +53,24 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = ? AND name = ?`
 	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = ?`
 
+	// storedColumns are what is written of a decision, in the order of
+	// decisionValues.
+	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
+namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
+snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input`
 	// decisionColumns are those that a list shows, in the order of
-	// decisionValues and decisionTargets.
-	decisionColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
-namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message,
-profile, profile_digest, engine, semantics, snapshot_digest, pod_digest, answer_digest, duration_micros`
+	// decisionRow.targets. A stamp that is missing hides no decision.
+	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
+d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
+coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
+d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros`
+	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
 var writerSQL = []string{
 	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
-	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
+	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlDropDecision,
 	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
 	sqlPutGap, sqlDropGaps, sqlRetainGaps,
 	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses,

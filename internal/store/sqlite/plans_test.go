@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"strings"
+	"testing"
+)
+
+// narrowed are the ways to narrow each view, with the index that has to serve.
+var narrowed = []struct{ view, by, index string }{
+	{"decision_log", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_log", "pod", "decisions_by_pod (cluster=? AND pod=?"}, {"decision_log", "node", "decisions_by_node (cluster=? AND node=?"},
+	{"decision_failures", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_failures", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_rejected_nodes", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_rejected_nodes", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_scores", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_scores", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_plugin_scores", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_plugin_scores", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_margins", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_margins", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_victims", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"decision_victims", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"stale_decisions", "time", "decisions_by_time (cluster=? AND created_at>?)"}, {"stale_decisions", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"scheduling_latency", "pod", "decisions_by_pod (cluster=? AND pod=?"}, {"flapping_pods", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"pending_reasons", "cluster", " (cluster=?"}, {"top_rejecting_plugins", "cluster", " (cluster=?"},
+	{"decision_shares", "cluster", " (cluster=?"},
+	{"scheduling_latency", "cluster", " (cluster=?"}, {"flapping_pods", "cluster", " (cluster=?"},
+}
+
+// TestViewsUseTheIndexes wants a query that is narrowed as the guide says to
+// look at no more of the log than that.
+func TestViewsUseTheIndexes(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	for _, n := range narrowed {
+		query := map[string]string{
+			"time":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND created_at > 1767225600000000`,
+			"pod":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND pod = 'cart'`,
+			"node":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND node = 'n1' AND node <> '' ORDER BY created_at DESC`,
+			"cluster": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod'`,
+		}[n.by]
+		plan := strings.Join(ask(t, s, "EXPLAIN QUERY PLAN "+query), "\n")
+		if !strings.Contains(plan, n.index) || strings.Contains(plan, "SCAN d\n") || strings.HasSuffix(plan, "SCAN d") || strings.Contains(plan, "SCAN d USING INDEX") {
+			t.Errorf("%s by %s: plan\n%s\nwants %s", n.view, n.by, plan, n.index)
+		}
+	}
+}
