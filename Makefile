@@ -8,7 +8,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance torture throughput faults image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance linear torture throughput faults image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -69,6 +69,9 @@ throughput: postgres ## durable audited decisions against the bare stores, in on
 
 faults: postgres ## show that the tests find the bugs that are planted for them
 	$(GO) run ./test/faults $(FAULTS)
+
+linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows
+	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres
 
 image: ## a small static container image
 	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 
 	"berth/internal/engine"
@@ -21,6 +22,9 @@ type settings struct {
 	DataDir         string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
 	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first."`
 	DatabaseUnsafe  bool          `help:"Serve from a database whose settings may lose what was answered; each is logged."`
+	Audit           string        `default:"strict" enum:"strict,relaxed" help:"strict: no answer without its durable record. relaxed: answers do not wait; what is lost is counted, and a gap in the log."`
+	SpoolDir        string        `placeholder:"DIR" help:"Where decisions are kept while Postgres is away; DIR/spool under --data-dir if not set."`
+	SpoolLimit      int64         `default:"1073741824" placeholder:"BYTES" help:"The most bytes that the spool may hold; beyond it nothing is answered that would have to be recorded."`
 	KeepDecisions   time.Duration `placeholder:"AGE" help:"Drop decisions that are older, such as 2160h; without it all are kept."`
 	KeepRevisions   time.Duration `placeholder:"AGE" help:"Drop revisions that have not been the newest for longer and that no decision refers to, such as 168h; at least 1h; without it all are kept."`
 	PollInterval    time.Duration `default:"500ms" help:"How often a server on Postgres asks for what other servers wrote."`
@@ -38,6 +42,14 @@ type settings struct {
 
 func (s *settings) backend() backend {
 	return backend{dir: s.DataDir, url: s.DatabaseURL, unsafe: s.DatabaseUnsafe}
+}
+
+// spoolDir is where decisions wait for Postgres.
+func (s *settings) spoolDir() string {
+	if s.SpoolDir != "" {
+		return s.SpoolDir
+	}
+	return filepath.Join(s.DataDir, "spool")
 }
 
 // validate checks the settings; its messages name the flags.
@@ -74,6 +86,9 @@ func (s *settings) validate() error {
 	}
 	if s.DrainDelay < 0 {
 		fail("--drain-delay must not be negative")
+	}
+	if s.SpoolLimit < 1<<20 {
+		fail("--spool-limit must be a MiB (1048576) at least")
 	}
 	if s.CheckpointEvery <= 0 {
 		fail("--checkpoint-every must be above zero")

@@ -11,16 +11,21 @@ import (
 	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/handlers"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/internal/store/spool"
 )
 
 // house is the rooms behind the API, open and wired.
 type house struct {
-	store    store.Store
+	store    store.Store   // the spool where there is one, around the database
+	spool    *spool.Writer // nil over the embedded store
 	group    *commit.Group
+	relaxed  *commit.Relaxed // nil: no answer without its record
+	marker   *commit.Marker  // with relaxed
 	clusters *cluster.Manager
 	classes  *classes.Book
 	log      *audit.Log
@@ -30,13 +35,29 @@ type house struct {
 // queueCapacity is how many records may wait for the disk.
 const queueCapacity = 4096
 
-func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, observe func(int, time.Duration, error), log *slog.Logger) (*house, error) {
+// openHouse opens the rooms. lost is told of records that --audit=relaxed loses;
+// without it nothing is to be recorded, and the spool, which belongs to one
+// server, stays with that.
+func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*house, error) {
 	st, err := s.backend().open(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	h := &house{store: st, group: commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})}
-	h.clusters, err = cluster.Open(ctx, st, h.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, Poll: s.poll(), Log: log})
+	h := &house{store: st}
+	if s.DatabaseURL != "" && lost != nil {
+		if h.spool, err = openSpool(st, s, log); err != nil {
+			return nil, errors.Join(err, named("close store", st.Close()))
+		}
+		h.store = h.spool
+	}
+	st = h.store
+	h.group = commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})
+	if lost != nil {
+		if err := h.relax(ctx, s, lost, log); err != nil {
+			return nil, errors.Join(err, h.close(ctx))
+		}
+	}
+	h.clusters, err = cluster.Open(ctx, st, h.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, Poll: s.poll(), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
@@ -55,6 +76,43 @@ func (h *house) employ(s *settings, schedulers []*engine.Profile, observe func(i
 	})
 }
 
+func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, error) {
+	dir, err := spool.Directory(s.spoolDir())
+	if err != nil {
+		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
+	}
+	w, err := spool.Open(st, dir, spool.Options{Limits: spool.Limits{Total: s.SpoolLimit}, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
+	}
+	return w, nil
+}
+
+// ready says whether decisions can be recorded. With a spool a database that is
+// away does not make a server unready.
+func (h *house) ready(ctx context.Context) error {
+	if h.spool == nil {
+		return h.store.Ping(ctx)
+	}
+	_, err := h.spool.Ready()
+	return err
+}
+
+// notes are what people should know of a server that is ready.
+func (h *house) notes() []handlers.Note {
+	var notes []handlers.Note
+	if h.spool != nil {
+		notes = append(notes, handlers.Note{Name: "spool", Text: func() string {
+			note, _ := h.spool.Ready()
+			return note
+		}})
+	}
+	if h.relaxed != nil {
+		notes = append(notes, handlers.Note{Name: "audit", Text: func() string { return relaxedNote }})
+	}
+	return notes
+}
+
 // close ends the rooms in the order in which they use each other: nothing that was accepted is lost.
 func (h *house) close(ctx context.Context) error {
 	var errs []error
@@ -64,7 +122,7 @@ func (h *house) close(ctx context.Context) error {
 	if h.clusters != nil {
 		errs = append(errs, named("end writes", h.clusters.Close()))
 	}
-	errs = append(errs, named("flush records", h.group.Close(ctx)), named("close store", h.store.Close()))
+	errs = append(errs, h.endRelaxed(ctx), named("flush records", h.group.Close(ctx)), named("close store", h.store.Close()))
 	return errors.Join(errs...)
 }
 

@@ -72,7 +72,7 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 	if err != nil {
 		return nil, err
 	}
-	rooms, err := openHouse(ctx, set, schedulers, nil, newLogger(s.err, "auto", "warn"))
+	rooms, err := openHouse(ctx, set, schedulers, nil, nil, newLogger(s.err, "auto", "warn"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}

@@ -130,7 +130,7 @@ func (c *replayCmd) localBatch(ctx context.Context, s streams) (*localBatch, err
 		return nil, err
 	}
 	log := newLogger(s.err, "auto", "warn")
-	rooms, err := openHouse(ctx, set, schedulers, nil, log)
+	rooms, err := openHouse(ctx, set, schedulers, nil, nil, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}

@@ -85,7 +85,11 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	rooms, err := openHouse(ending, &c.settings, schedulers, observe, log)
+	lost, err := tel.countLost()
+	if err != nil {
+		return err
+	}
+	rooms, err := openHouse(ending, &c.settings, schedulers, observe, lost, log)
 	if err != nil {
 		return err
 	}
@@ -102,6 +106,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
 	}
+	if err := tel.watchSpool(rooms.spool); err != nil {
+		return err
+	}
 	replayed, err := tel.watchReplays(rooms.store)
 	if err != nil {
 		return err
@@ -111,7 +118,8 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Schedulers: schedulerNames(schedulers),
-		Checks:     []handlers.Check{{Name: "store", Probe: rooms.store.Ping}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}},
+		Checks:     []handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}},
+		Notes:      rooms.notes(),
 		Limits:     c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {

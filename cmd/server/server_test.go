@@ -61,7 +61,7 @@ func serve(t *testing.T, dir string, more ...func(*settings)) *running {
 	t.Helper()
 	c := &serveCmd{settings{
 		Listen: "127.0.0.1:0", DataDir: dir, ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
-		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Limits: handlers.DefaultLimits(),
+		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: handlers.DefaultLimits(),
 	}}
 	for _, set := range more {
 		set(&c.settings)
@@ -293,6 +293,9 @@ func TestSettings(t *testing.T) {
 		{[]string{"--otlp-endpoint", "localhost:4318"}, "--otlp-endpoint"},
 		{[]string{"--shutdown-timeout", "0s"}, "--shutdown-timeout"},
 		{[]string{"--checkpoint-every", "0"}, "--checkpoint-every"},
+		{[]string{"--spool-limit", "1000"}, "--spool-limit"},
+		{[]string{"--audit", "available"}, "--audit"},
+		{[]string{"--audit", "relaxed"}, ""},
 		{[]string{"--config", filepath.Join(dir, "none.yaml")}, "--config"},
 		{[]string{"--config", bad}, "--config"},
 		{[]string{"--log-level", "loud"}, "--log-level"},

@@ -29,6 +29,16 @@ type Answer struct {
 	SnapshotDigest string `json:"snapshotDigest"`
 	PodDigest      string `json:"podDigest"`
 	DurationMicros int64  `json:"durationMicros"`
+	// Durability is spool where the database was away and the record is durable
+	// on the server's own disk, from where it goes to the database; else absent.
+	Durability string `json:"durability,omitempty" enums:"spool"`
+}
+
+// note says where the record is.
+func (a *Answer) note(spooled bool) {
+	if spooled {
+		a.Durability = "spool"
+	}
 }
 
 // PodRef names a pod.

@@ -32,7 +32,7 @@ var species = []struct {
 	base             string
 }{
 	{"Pod", "v1", reflect.TypeFor[corev1.Pod](), `{"metadata":{"name":"x","namespace":"d","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u"}]},"spec":{
-		"containers":[{"name":"c","ports":[{"containerPort":80}],"resources":{"requests":{"cpu":"10m"}}}],"initContainers":[{"name":"i"}],"ephemeralContainers":[{"name":"e"}],
+		"containers":[{"name":"c","ports":[{"containerPort":80}],"resources":{"requests":{"cpu":"10m"}}}],"initContainers":[{"name":"i","ports":[{"containerPort":81}]}],"ephemeralContainers":[{"name":"e"}],"volumes":[{"name":"v"}],
 		"tolerations":[{"key":"k","operator":"Equal","value":"v","effect":"NoSchedule"}],
 		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchExpressions":[{"key":"k","operator":"In","values":["v"]}]}}],
 		"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"In","values":["v"]}]}]},

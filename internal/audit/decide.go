@@ -49,25 +49,27 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	ans := c.answer(r, q.Explain)
-	if err := l.write(ctx, d, c.profile); err != nil {
+	spooled, err := l.write(ctx, d, c.profile)
+	if err != nil {
 		return nil, err
 	}
 	describe(d, &ans)
+	ans.note(spooled)
 	return &ans, nil
 }
 
 // write records a decision that makes no revision.
-func (l *Log) write(ctx context.Context, d *store.Decision, p *engine.Profile) error {
+func (l *Log) write(ctx context.Context, d *store.Decision, p *engine.Profile) (spooled bool, err error) {
 	with := l.unstored(p)
 	if planted.On(planted.AnswerBeforeRecord) {
 		go func() { _ = l.m.Record(context.WithoutCancel(ctx), d, with) }()
-		return nil
+		return false, nil
 	}
-	if err := l.m.Record(ctx, d, with); err != nil {
-		return err
+	if spooled, err = l.m.RecordEntry(ctx, d, with); err != nil {
+		return false, err
 	}
 	l.noteStored(with)
-	return nil
+	return spooled, nil
 }
 
 // decideAndBind decides under the writer's lock. The answer is written out
@@ -112,6 +114,7 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 	l.noteStored(step.Profile)
 	ans := c.answer(r, q.Explain)
 	describe(step.Decision, &ans)
+	ans.note(step.Spooled)
 	return &ans, nil
 }
 
@@ -146,5 +149,6 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 	if err := use(v, r); err != nil {
 		return "", err
 	}
-	return d.ID, l.write(ctx, d, c.profile)
+	_, err = l.write(ctx, d, c.profile)
+	return d.ID, err
 }

@@ -144,23 +144,46 @@ func sendAll(t *testing.T, all []*canary, send func(path, body string) int) {
 	}
 }
 
-// search looks for texts as they are and in base64, wherever that begins.
+// search looks for texts as they are and in base64, wherever that begins: the
+// letters that all of them share show where to look closer.
 func search(all []*canary) func(b []byte, found map[string]bool) {
+	const letters = 12 // enough to hold a text's digits, however it is shifted
+	cores := []string{"Y25y", "Nucn", "jbnJ"}
 	encoded := map[string]string{}
 	for _, c := range all {
-		for shift := range 3 {
+		for shift, from := range []int{0, 2, 3} {
 			e := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("_", shift) + c.text))
-			encoded[e[shift+min(shift, 1) : len(e)-4][:8]] = c.text
+			encoded[e[from:from+letters]] = c.text
 		}
 	}
 	return func(b []byte, found map[string]bool) {
 		for _, m := range canaryText.FindAll(b, -1) {
 			found[string(m)] = true
 		}
-		for i := 0; i+8 <= len(b); i++ {
-			if text, ok := encoded[string(b[i:i+8])]; ok {
-				found[text] = true
+		for _, core := range cores {
+			for at := 0; ; at++ {
+				i := bytes.Index(b[at:], []byte(core))
+				if i < 0 {
+					break
+				}
+				at += i
+				if text, ok := encoded[string(b[at:min(at+letters, len(b))])]; ok {
+					found[text] = true
+				}
 			}
+		}
+	}
+}
+
+// TestSearchFindsBase64 keeps the search itself honest.
+func TestSearchFindsBase64(t *testing.T) {
+	c := &canary{text: "cnry00123x"}
+	look := search([]*canary{c, {text: "cnry00124x"}})
+	for shift := range 7 {
+		found := map[string]bool{}
+		look([]byte("{"+base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", shift)+c.text+"bc"))+"}"), found)
+		if len(found) != 1 || !found[c.text] {
+			t.Errorf("shifted by %d: found %v", shift, found)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func leaves(t reflect.Type, path string, above map[reflect.Type]int) (out []leaf
 		return one(func(v reflect.Value, text string) { v.Set(reflect.ValueOf(intstr.FromString(text))) })
 	case reflect.TypeFor[metav1.FieldsV1]():
 		return one(func(v reflect.Value, text string) {
-			v.Set(reflect.ValueOf(metav1.FieldsV1{Raw: fmt.Appendf(nil, `{"f:%s":{}}`, text)}))
+			v.Set(reflect.ValueOf(*metav1.NewFieldsV1(fmt.Sprintf(`{"f:%s":{}}`, text))))
 		})
 	case reflect.TypeFor[runtime.RawExtension]():
 		return one(func(v reflect.Value, text string) {

@@ -245,7 +245,7 @@ func (m *Manager) arrive(l *line, epoch uint64, v *View) *View {
 // catchUp reads on from a view to its cluster's stored end. errBroken says that
 // the view is not of that chain, or that changes between are gone.
 func (m *Manager) catchUp(ctx context.Context, l *line, v *View) (*View, error) {
-	for {
+	for !planted.On(planted.StaleHeadAfterConflict) {
 		// The view's own row comes along: its token tells whether it is the same chain.
 		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)
 		if err != nil {
@@ -258,6 +258,7 @@ func (m *Manager) catchUp(ctx context.Context, l *line, v *View) (*View, error) 
 			return v, err
 		}
 	}
+	return v, nil
 }
 
 // extend applies the revisions that follow a view.

@@ -88,6 +88,7 @@ type line struct {
 	// checkpoint is the newest one's number; saving says that one is being made.
 	checkpoint int64
 	saving     bool
+	asking     bool // somebody finds out what became of writes without an answer
 }
 
 // Open makes a manager over a store. Clusters are read when they are asked for.
@@ -269,6 +270,13 @@ func (l *line) letGo() bool {
 // Record writes a decision that makes no revision, and returns when it is
 // durable. The profile goes with it where it may not be stored yet.
 func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profile) error {
+	_, err := m.RecordEntry(ctx, d, p)
+	return err
+}
+
+// RecordEntry is Record that says, too, whether the record is durable on the
+// local disk only and the store does not have it yet.
+func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.Profile) (spooled bool, err error) {
 	e := &store.Entry{Decision: d, Profile: p}
 	wait, err := m.g.Submit(ctx, e)
 	if err == nil {
@@ -278,7 +286,7 @@ func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profil
 		err = e.Err
 	}
 	if err != nil {
-		return fmt.Errorf("record decision %s: %w", d.ID, err)
+		return false, fmt.Errorf("record decision %s: %w", d.ID, err)
 	}
-	return nil
+	return e.Spooled, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -77,7 +76,9 @@ func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 			err = &lostError{err}
 		}
 		v.write.err = err
-		if !planted.On(planted.StaleHeadAfterConflict) {
+		if errors.Is(err, store.ErrUnavailable) {
+			m.doubt(l, epoch)
+		} else {
 			l.giveUp(epoch)
 		}
 		l.mu.Lock()

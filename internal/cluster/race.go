@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
-
-	"berth/internal/planted"
 )
 
 const (
@@ -129,7 +127,7 @@ func (m *Manager) land(l *line) {
 		close(l.race.quiet)
 		l.race.quiet = nil
 	}
-	if end := l.race.end; end != nil && !planted.On(planted.TurnKept) {
+	if end := l.race.end; end != nil {
 		l.race.end = nil
 		m.work.Go(end)
 	}

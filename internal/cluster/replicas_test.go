@@ -311,14 +311,8 @@ func TestNoPodIsBoundTwice(t *testing.T) {
 // TestCheckpointsAreMadeOnce has two replicas write one chain past several
 // checkpoints.
 func TestCheckpointsAreMadeOnce(t *testing.T) {
-	const every, writes = 10, 60
-	a, b := pair(t, Options{CheckpointEvery: every})
-	for i := range writes {
-		r := []*replica{a, b}[i%2]
-		if _, err := r.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("p", i), "n1")}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	const every, wanted, atMost = 10, 4, 2000
+	a, b := pair(t, Options{CheckpointEvery: every, Poll: time.Hour}) // only the store can tell
 	made := func() (numbers []int64) {
 		rs, err := a.st.RevisionsAfter(t.Context(), "prod", 1, 0)
 		if err != nil {
@@ -331,7 +325,20 @@ func TestCheckpointsAreMadeOnce(t *testing.T) {
 		}
 		return numbers
 	}
-	waitFor(t, func() bool { return len(made()) >= 2 })
+	for i := 0; i%every > 0 || len(made()) < wanted; i++ {
+		if i == atMost {
+			t.Fatalf("checkpoints at %v after %d writes", made(), i)
+		}
+		r := []*replica{a, b}[i%2]
+		if _, err := r.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("p", i%every), "n1")}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range []*replica{a, b} {
+		if err := r.Close(); err != nil { // what it does in the background has ended then
+			t.Fatal(err)
+		}
+	}
 	numbers := made()
 	for i, n := range numbers {
 		if i > 0 && n-numbers[i-1] < every {
@@ -395,5 +402,26 @@ func BenchmarkReplicas(b *testing.B) {
 			}
 			b.ReportMetric(100*float64(least*n)/float64(b.N), "%-of-fair")
 		})
+	}
+}
+
+// TestCheckpointOfAnotherCounts: a replica that is about to make a checkpoint
+// finds that another one has just done so.
+func TestCheckpointOfAnotherCounts(t *testing.T) {
+	a, b := pair(t, Options{CheckpointEvery: 5, Poll: time.Hour})
+	var vs []*View
+	for i := range 4 { // too few for a checkpoint of their own accord
+		v, err := a.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("p", i), "n1")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vs = append(vs, v)
+	}
+	a.o.CheckpointEvery, b.o.CheckpointEvery = 2, 2
+	if n, err := a.saveOnce(vs[2]); err != nil || n != vs[2].Revision {
+		t.Fatal(n, err)
+	}
+	if n, err := b.saveOnce(vs[3]); err != nil || n != vs[2].Revision || b.st.puts.Load() != 0 {
+		t.Errorf("newest checkpoint at %d, %d made by the second replica, %v", n, b.st.puts.Load(), err)
 	}
 }

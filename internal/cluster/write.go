@@ -27,6 +27,9 @@ type Step struct {
 	Apply    []objects.Object
 	Decision *store.Decision
 	Profile  *store.Profile
+	// Spooled is set by Update where the decision is durable on the local disk
+	// and not in the store yet.
+	Spooled bool
 }
 
 // Update runs f under the cluster's writer lock on its newest view and writes
@@ -65,7 +68,7 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 		return nil, nil, werr
 	}
 	if err == nil && step != nil && step.Decision != nil {
-		err = m.Record(ctx, step.Decision, step.Profile)
+		step.Spooled, err = m.RecordEntry(ctx, step.Decision, step.Profile)
 	}
 	return head, step, err
 }

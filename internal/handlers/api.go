@@ -53,6 +53,12 @@ type Check struct {
 	Warn bool
 }
 
+// Note names a state that people should know of, of a server that is ready all the same.
+type Note struct {
+	Name string
+	Text func() string // "" where there is nothing to say
+}
+
 // Options are what an API is made of. Clusters, Decisions, Replays, PriorityClasses and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
@@ -66,6 +72,8 @@ type Options struct {
 	Schedulers []string
 	// Checks are asked by /readyz.
 	Checks []Check
+	// Notes are shown by /readyz.
+	Notes  []Note
 	Limits Limits // zero: DefaultLimits
 	Log    *slog.Logger
 	Meter  metric.Meter
@@ -82,6 +90,7 @@ type API struct {
 	priorityClasses PriorityClasses
 	profiles        func(raw []byte) ([]*engine.Profile, error)
 	checks          []Check
+	notes           []Note
 	limits          Limits
 	log             *slog.Logger
 	metrics         *metrics
@@ -113,7 +122,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks,
+		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},

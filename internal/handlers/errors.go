@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 
 	field "k8s.io/apimachinery/pkg/util/validation/field"
@@ -190,6 +191,8 @@ func fromRooms(err error) *Error {
 
 func fromStore(err error) *Error {
 	switch {
+	case errors.Is(err, store.ErrUnavailable): // before what its causes may be
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "store-unavailable", Detail: "the store cannot be reached, and this needs it; try again later", RetryAfter: 1 + rand.IntN(3), Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		e := notFound(err.Error())
 		return e

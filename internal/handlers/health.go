@@ -39,7 +39,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 		}
 		return nil
 	}}}, a.checks...)
-	var text strings.Builder
+	var text, notes strings.Builder
 	status, warned := http.StatusOK, false
 	for _, c := range checks {
 		if err := c.Probe(ctx); err != nil && c.Warn {
@@ -52,9 +52,15 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 			fmt.Fprintf(&text, "[+]%s: ok\n", c.Name)
 		}
 	}
+	for _, n := range a.notes {
+		if note := n.Text(); note != "" {
+			fmt.Fprintf(&notes, "[!]%s: %s\n", n.Name, note)
+		}
+	}
+	text.WriteString(notes.String())
 	if status == http.StatusOK {
 		if !warned && !r.URL.Query().Has("verbose") {
-			return writeText(w, status, "ok\n")
+			return writeText(w, status, "ok\n"+notes.String())
 		}
 		if warned {
 			text.WriteString("readyz: ready, but for what is named\n")

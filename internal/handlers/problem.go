@@ -52,7 +52,9 @@ var titles = map[string]string{
 	"overload":      "Too busy",
 	"deadline":      "The answer took too long",
 	"unavailable":   "Not available now",
-	"internal":      "Internal error",
+
+	"store-unavailable": "The store cannot be reached",
+	"internal":          "Internal error",
 }
 
 // problem gives an error's public face.

@@ -3,9 +3,7 @@ package planted
 // Faults of answers and of the record behind them.
 const (
 	AnswerBeforeRecord  Fault = "answer-before-record"
-	BindNotIdempotent   Fault = "bind-not-idempotent"
 	CursorByID          Fault = "cursor-by-id"
-	DigestUnchecked     Fault = "digest-unchecked"
 	BodyBeforeAdmission Fault = "body-before-admission"
 	GateQueueUnbounded  Fault = "gate-queue-unbounded"
 	UnavailableIsOurBug Fault = "unavailable-is-our-bug"
@@ -15,9 +13,7 @@ const (
 func init() {
 	All = append(All,
 		Plant{AnswerBeforeRecord, "an answer goes out while its record is still on the way", "./internal/audit", "TestAnswersWaitForTheirRecord"},
-		Plant{BindNotIdempotent, "the same pod bound to the same node again is refused", "./internal/audit", "TestBindLedger"},
 		Plant{CursorByID, "a list goes on by id alone, though ids do not come in order of time", "./internal/store/sqlite", "TestStore"},
-		Plant{DigestUnchecked, "a revision is used whose content has not the digest that it bears", "./internal/cluster", "TestDamagedRows"},
 		Plant{BodyBeforeAdmission, "a body is read before it is its turn", "./internal/handlers", "TestRefusedBeforeTheBodyIsRead"},
 		Plant{GateQueueUnbounded, "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast"},
 		Plant{UnavailableIsOurBug, "a store that is away is answered as a bug of ours, not to be tried again", "./internal/handlers", "TestStoreErrorsHaveTheirStatus"},

@@ -4,8 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"berth/internal/planted"
 )
+
+// maxKey bounds the texts that indexes hold, in bytes. Postgres takes no more
+// than 2,704 of a whole entry, and would refuse the batch that an entry is in.
+// Kubernetes' names have 253 at the most.
+const maxKey = 1000
 
 // Validate says why an entry cannot be stored by every backend alike; the
 // error wraps ErrInvalid and names the field. Strings must be UTF-8 without
@@ -24,6 +32,9 @@ func (e *Entry) Validate() error {
 	}
 	if e.Profile != nil {
 		if err := validateText("profile", e.Profile.Digest, e.Profile.Name); err != nil {
+			return err
+		}
+		if err := validateKeys("profile.digest", e.Profile.Digest); err != nil {
 			return err
 		}
 		if e.Profile.Digest == "" {
@@ -82,6 +93,12 @@ func (e *Entry) validateRevision() error {
 	case r.Summary != nil && !validJSON(r.Summary):
 		return invalid("revision.summary", "is not JSON")
 	}
+	if err := validateKeys("revision", r.Cluster, r.Token, r.ParentToken); err != nil {
+		return err
+	}
+	if err := validateTimes("revision", r.CreatedAt); err != nil {
+		return err
+	}
 	return validateText("revision", r.Cluster, r.Token, r.ParentToken, r.Digest, r.Cause)
 }
 
@@ -95,6 +112,12 @@ func (d *Decision) validate() error {
 		return invalid("decision.revision", "is below 0")
 	case d.BoundRevision < 0:
 		return invalid("decision.boundRevision", "is below 0")
+	}
+	if err := validateKeys("decision", d.ID, d.Cluster, d.Namespace, d.Pod, d.Node, d.Verb, d.Outcome, d.ProfileDigest, d.Engine, d.Semantics); err != nil {
+		return err
+	}
+	if err := validateTimes("decision", d.CreatedAt, d.Now); err != nil {
+		return err
 	}
 	if err := validateText("decision", d.ID, d.Cluster, d.Verb, d.Namespace, d.Pod, d.PodUID,
 		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest,
@@ -123,6 +146,25 @@ func (d *Decision) validate() error {
 		v := &d.Victims[i]
 		if err := validateText("decision.victims", v.Namespace, v.Pod, v.UID, v.Node); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func validateKeys(where string, texts ...string) error {
+	for _, t := range texts {
+		if len(t) > maxKey && !planted.On(planted.LongKey) {
+			return invalid(where, fmt.Sprintf("holds a key of %d bytes, and %d are the most", len(t), maxKey))
+		}
+	}
+	return nil
+}
+
+// validateTimes wants years that every backend can write and read.
+func validateTimes(where string, times ...time.Time) error {
+	for _, t := range times {
+		if y := t.UTC().Year(); y < 1 || y > 9999 {
+			return invalid(where, "has a time before the year 1 or after 9999")
 		}
 	}
 	return nil

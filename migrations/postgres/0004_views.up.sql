@@ -203,7 +203,7 @@ SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp CROSS JOIN json_array_elements(d.scores::json) s CROSS JOIN json_array_elements(s.value -> 3) WITH ORDINALITY p (value, place);
 
 -- By how much the first node beat the second: 0 is a tie, which was broken by
--- name. tied counts those of the recorded best that have the first one's total.
+-- a hash of pod and node. tied counts those of the recorded best that have the first one's total.
 CREATE VIEW decision_margins AS
 SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
        d.scores::json #>> '{0,1}' AS first,

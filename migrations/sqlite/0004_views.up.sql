@@ -183,7 +183,7 @@ SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp, json_each(d.scores) s, json_each(s.value, '$[3]') p;
 
 -- By how much the first node beat the second: 0 is a tie, which was broken by
--- name. tied counts those of the recorded best that have the first one's total.
+-- a hash of pod and node. tied counts those of the recorded best that have the first one's total.
 CREATE VIEW decision_margins AS
 SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
        json_extract(d.scores, '$[0][1]') AS first,

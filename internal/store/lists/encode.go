@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -49,6 +50,9 @@ func EncodeFailures(fs []store.Failure) []byte {
 		}
 		if prefix != "" || suffix != "" {
 			b = append(appendString(append(b, ','), prefix), ',')
+			if planted.On(planted.SuffixLost) {
+				suffix = ""
+			}
 			b = appendString(b, suffix)
 		}
 		b = append(b, ']')

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -76,7 +77,7 @@ func (b *backoff) failed() {
 func (b *backoff) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.pause > 0 {
+	if b.pause > 0 && !planted.On(planted.HealthyAtOnce) {
 		b.well = time.Now().Add(convalescence)
 		b.next = time.Now().Add(leastPause)
 	}

@@ -21,10 +21,9 @@ FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newes
 	var infos []store.ClusterInfo
 	for rows.Next() {
 		var c store.ClusterInfo
-		if err := rows.Scan(&c.Name, &c.Newest, &c.Revisions, &c.Decisions, &c.CreatedAt); err != nil {
+		if err := rows.Scan(&c.Name, &c.Newest, &c.Revisions, &c.Decisions, moment{&c.CreatedAt}); err != nil {
 			return nil, s.toStoreErr(ctx, err)
 		}
-		c.CreatedAt = c.CreatedAt.UTC()
 		infos = append(infos, c)
 	}
 	return infos, s.toStoreErr(ctx, rows.Err())

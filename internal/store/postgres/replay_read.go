@@ -51,7 +51,7 @@ ORDER BY d.revision, d.created_at, d.id LIMIT $9`
 		var row decisionRow
 		d := &row.d
 		d.Cluster = q.Cluster
-		if err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &d.Now, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
+		if err := rows.Scan(&d.Revision, moment{&d.CreatedAt}, &d.ID, moment{&d.Now}, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
 			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.pod, &row.given, &d.Input); err != nil {
 			return err
 		}

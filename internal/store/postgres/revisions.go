@@ -58,14 +58,13 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 	for rows.Next() {
 		var r store.Revision
 		var summary *string
-		if err := rows.Scan(&r.Cluster, &r.Number, &r.Token, &r.ParentToken, &r.CreatedAt, &r.Digest, &r.Cause,
+		if err := rows.Scan(&r.Cluster, &r.Number, &r.Token, &r.ParentToken, moment{&r.CreatedAt}, &r.Digest, &r.Cause,
 			&r.Change, &summary, &r.Checkpointed); err != nil {
 			return nil, s.toStoreErr(ctx, err)
 		}
 		if summary != nil {
 			r.Summary = []byte(*summary)
 		}
-		r.CreatedAt = r.CreatedAt.UTC()
 		rs = append(rs, &r)
 	}
 	return rs, s.toStoreErr(ctx, rows.Err())

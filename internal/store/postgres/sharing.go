@@ -23,8 +23,10 @@ coalesce((SELECT max(k.number) FROM checkpoints k WHERE k.cluster = c.cluster), 
 	sqlAwaitTurns = `SELECT pg_advisory_xact_lock_shared(` + turnKey + `, hashtext(c)) FROM unnest($1::text[]) c`
 	turnKey       = `hashtext('berth turn ' || current_schema())`
 
-	// A holder works elsewhere while its transaction idles: let it, but not for good.
-	sqlHold = `SET LOCAL idle_in_transaction_session_timeout = '10min'`
+	// A holder works elsewhere while its transaction idles: let it, but not for
+	// good. Others wait for a turn, so one that a frozen process has ends soon.
+	sqlHold     = `SET LOCAL idle_in_transaction_session_timeout = '10min'`
+	sqlHoldTurn = `SET LOCAL idle_in_transaction_session_timeout = '2s'`
 )
 
 // maxTurns is how many turns a process has at once, since each holds a
@@ -56,7 +58,7 @@ func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
 
 // TryLock implements store.Sharing.
 func (s *Store) TryLock(ctx context.Context, name string) (unlock func(), ok bool, err error) {
-	unlock, err = s.hold(ctx, func(conn *pgx.Conn) error {
+	unlock, err = s.hold(ctx, sqlHold, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, sqlTryLock, name).Scan(&ok)
 	})
 	if err == nil && !ok {
@@ -78,7 +80,7 @@ func (s *Store) Turn(ctx context.Context, cluster string) (end func(), err error
 		return nil, ctx.Err()
 	}
 	free := func() { <-s.turns.free }
-	release, err := s.hold(ctx, func(conn *pgx.Conn) error {
+	release, err := s.hold(ctx, sqlHoldTurn, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, sqlTurn, cluster)
 		return err
 	})
@@ -95,7 +97,7 @@ func (s *Store) Turn(ctx context.Context, cluster string) (end func(), err error
 }
 
 // hold takes a lock in a transaction of its own, which release ends.
-func (s *Store) hold(ctx context.Context, lock func(*pgx.Conn) error) (release func(), err error) {
+func (s *Store) hold(ctx context.Context, patience string, lock func(*pgx.Conn) error) (release func(), err error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (s *Store) hold(ctx context.Context, lock func(*pgx.Conn) error) (release f
 	}
 	p := &pgx.Batch{}
 	p.Queue("begin")
-	p.Queue(sqlHold)
+	p.Queue(patience)
 	if err = conn.SendBatch(limited, p).Close(); err == nil {
 		err = lock(conn.Conn())
 	}

@@ -52,7 +52,7 @@ func (w *Writer) look() error {
 	w.j.mend()
 	if err := w.ping(4 * w.o.Patience); err != nil {
 		if w.ctx.Err() == nil {
-			w.fall(err)
+			w.note(err)
 		}
 		return err
 	}
@@ -67,7 +67,7 @@ func (w *Writer) look() error {
 	if err != nil && w.ctx.Err() == nil {
 		w.o.Log.LogAttrs(w.ctx, slog.LevelWarn, "the spool is not handed over yet", slog.Any("error", err))
 		if errors.Is(err, store.ErrUnavailable) {
-			w.fall(err)
+			w.note(err)
 		}
 	}
 	return err
@@ -179,6 +179,9 @@ func (w *Writer) hand(s *segment, recs []record, limit time.Duration) error {
 		}
 	}
 	w.mu.Unlock()
+	if err := w.rehome(entries, limit); err != nil {
+		return err
+	}
 	if len(refused) > 0 {
 		if err := w.setAside(s, recs[0].off, refused); err != nil {
 			return err
@@ -188,6 +191,30 @@ func (w *Writer) hand(s *segment, recs []record, limit time.Duration) error {
 	w.drained += n
 	w.mu.Unlock()
 	w.j.handed(s, recs)
+	return nil
+}
+
+// rehome stores the profiles that refused records took along with one of the
+// batch that stands on the same: writing that again changes nothing else.
+func (w *Writer) rehome(entries []*store.Entry, limit time.Duration) error {
+	for _, e := range entries {
+		if e.Err != nil || e.Profile != nil || e.Decision == nil {
+			continue
+		}
+		w.mu.Lock()
+		p := w.orphans[e.Decision.ProfileDigest]
+		w.mu.Unlock()
+		if p == nil {
+			continue
+		}
+		e.Profile = p
+		if err := w.try([]*store.Entry{e}, limit); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		delete(w.orphans, p.Digest)
+		w.mu.Unlock()
+	}
 	return nil
 }
 
@@ -242,7 +269,7 @@ func (w *Writer) try(entries []*store.Entry, limit time.Duration) error {
 		}
 	}
 	if err != nil {
-		if ctx.Err() != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return errSlow
 		}
 		return err

@@ -95,6 +95,15 @@ func (w *Writer) away() error {
 // now on, and whoever waits for the database need not. Of one slow write it
 // notes only the first: whether the database is away is then asked.
 func (w *Writer) fall(cause error) {
+	w.note(cause)
+	select {
+	case w.kick <- struct{}{}:
+	default:
+	}
+}
+
+// note is fall without waking the drainer, whose pauses are its own.
+func (w *Writer) note(cause error) {
 	w.mu.Lock()
 	w.queued = true
 	fresh := !w.down && !errors.Is(cause, errSlow)
@@ -110,10 +119,6 @@ func (w *Writer) fall(cause error) {
 	w.mu.Unlock()
 	if fresh {
 		w.o.Log.LogAttrs(w.ctx, slog.LevelError, "the database is away: decisions go to the spool", slog.Any("error", cause))
-	}
-	select {
-	case w.kick <- struct{}{}:
-	default:
 	}
 }
 

@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Decisions", decisionCases},
 		{"Entries", entryCases},
 		{"List", listCases},
+		{"Limits", limitCases},
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
 		{"Gaps", gapCases},
