@@ -43,7 +43,8 @@ func readBooks(ctx context.Context, url string) (*books, error) {
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	b := &books{revisions: map[string][]revision{}}
-	rows, err := conn.Query(ctx, `SELECT id, cluster, verb, outcome, node, pod, answer_digest, snapshot_digest, revision, bound_revision, nodes_feasible FROM decisions`)
+	rows, err := conn.Query(ctx, `SELECT id, cluster, verb, outcome, node, pod, 'sha256:' || encode(answer_digest, 'hex'), 'sha256:' || encode(snapshot_digest, 'hex'),
+		revision, bound_revision, nodes_feasible FROM decisions`)
 	if err != nil {
 		return nil, err
 	}
