@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // client speaks berth's REST API.
@@ -43,16 +44,6 @@ func (c *client) call(ctx context.Context, method, path string, body, out any, w
 		}
 	}
 	return fmt.Errorf("%s %s: status %d: %s", method, path, status, strings.TrimSpace(string(raw)))
-}
-
-// status sends a JSON body and gives the status, whichever; out is filled from a
-// success.
-func (c *client) status(ctx context.Context, method, path string, body, out any) (int, error) {
-	status, raw, err := c.send(ctx, method, path, body)
-	if err != nil || status >= 300 {
-		return status, err
-	}
-	return status, decode(method, path, raw, out)
 }
 
 func decode(method, path string, raw []byte, out any) error {
@@ -126,11 +117,22 @@ func (c *client) remove(ctx context.Context, cluster string, names []string) err
 	return c.call(ctx, http.MethodPost, "/v1/snapshots/"+cluster+"@latest/changes", object{"delete": gone}, nil, http.StatusCreated)
 }
 
-// replay asks for one decision again, from its record.
-func (c *client) replay(ctx context.Context, id string) (bool, error) {
-	var out struct {
-		Identical bool `json:"identical"`
-	}
-	err := c.call(ctx, http.MethodPost, "/v1/decisions/"+id+"/replay", object{}, &out, http.StatusOK)
-	return out.Identical, err
+// batch is a batch replay at the server.
+type batch struct {
+	ID, State                                 string
+	Total, Done, Identical, Different, Errors int64
+}
+
+// startReplay has every decision since a time answered again.
+func (c *client) startReplay(ctx context.Context, cluster string, since time.Time) (*batch, error) {
+	var b batch
+	err := c.call(ctx, http.MethodPost, "/v1/replays", object{"cluster": cluster, "since": since.UTC().Format(time.RFC3339Nano)}, &b, http.StatusCreated)
+	return &b, err
+}
+
+// replay says how far a batch replay is.
+func (c *client) replay(ctx context.Context, id string) (*batch, error) {
+	var b batch
+	err := c.call(ctx, http.MethodGet, "/v1/replays/"+id, nil, &b, http.StatusOK)
+	return &b, err
 }

@@ -65,8 +65,7 @@ func run(ctx context.Context, o options) error {
 		fmt.Printf("%d machines uploaded as %s to %s\n", len(machines), id, c.base)
 	}
 	r := newReport(machines)
-	ids, err := play(ctx, servers, o.Cluster, tasks, r)
-	if err != nil {
+	if err := play(ctx, servers, o.Cluster, tasks, r); err != nil {
 		return err
 	}
 	r.write(os.Stdout)
@@ -79,8 +78,8 @@ func run(ctx context.Context, o options) error {
 	if !o.Replay {
 		return nil
 	}
-	for i, c := range servers {
-		if err := replay(ctx, c, o.Cluster, began, ids[i]); err != nil {
+	for _, c := range servers {
+		if err := replayAll(ctx, c, o.Cluster, began, r.decisions); err != nil {
 			return fmt.Errorf("%s: %w", c.base, err)
 		}
 	}
@@ -108,10 +107,9 @@ func (e *endings) Pop() any {
 }
 
 // play decides the tasks one after the other, taking out before each what has
-// ended by then. It gives the decisions' ids, server by server.
-func play(ctx context.Context, servers []*client, cluster string, tasks []task, r *report) ([][]string, error) {
+// ended by then.
+func play(ctx context.Context, servers []*client, cluster string, tasks []task, r *report) error {
 	running := &endings{}
-	ids := make([][]string, len(servers))
 	p := newProgress("decided", len(tasks))
 	every := max(len(tasks)/20, 1)
 	for i, t := range tasks {
@@ -124,13 +122,13 @@ func play(ctx context.Context, servers []*client, cluster string, tasks []task, 
 		if len(gone) > 0 {
 			for _, c := range servers {
 				if err := c.remove(ctx, cluster, gone); err != nil {
-					return nil, err
+					return err
 				}
 			}
 		}
-		d, err := decideAll(ctx, servers, cluster, t, i, r, ids)
+		d, err := decideAll(ctx, servers, cluster, t, i, r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.decisions++
 		if d.Outcome == "Scheduled" {
@@ -145,7 +143,7 @@ func play(ctx context.Context, servers []*client, cluster string, tasks []task, 
 		}
 		p.at(i + 1)
 	}
-	return ids, nil
+	return nil
 }
 
 // fullEvery is every how many decisions the whole explanation is asked for and
@@ -153,7 +151,7 @@ func play(ctx context.Context, servers []*client, cluster string, tasks []task, 
 const fullEvery = 50
 
 // decideAll asks all servers for a decision and wants the same from all.
-func decideAll(ctx context.Context, servers []*client, cluster string, t task, n int, r *report, ids [][]string) (first *decision, err error) {
+func decideAll(ctx context.Context, servers []*client, cluster string, t task, n int, r *report) (first *decision, err error) {
 	explain := "none"
 	if len(servers) > 1 && n%fullEvery == 0 {
 		explain = "full"
@@ -165,14 +163,13 @@ func decideAll(ctx context.Context, servers []*client, cluster string, t task, n
 		if err != nil {
 			return nil, err
 		}
-		ids[i] = append(ids[i], d.ID)
 		if i == 0 {
 			r.spent += time.Since(start)
 			first, wanted = d, raw
 			continue
 		}
 		if err := sameAnswer(wanted, raw); err != nil {
-			return nil, fmt.Errorf("task %s, decisions %s and %s: %w", t.name, ids[0][n], d.ID, err)
+			return nil, fmt.Errorf("task %s, decisions %s and %s: %w", t.name, first.ID, d.ID, err)
 		}
 	}
 	return first, nil

@@ -21,7 +21,8 @@ type Answer struct {
 	Pod       PodRef    `json:"pod"`
 	engine.Decision
 	// Suggestions are single changes that would let the pod fit, cheapest first;
-	// they are worked out when asked for and not part of the record.
+	// they are worked out when asked for. The record says that they were, and not
+	// what they were.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
 	// BoundSnapshot is the revision that a bind made.
 	BoundSnapshot  string `json:"boundSnapshot,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +14,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/objects"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -30,22 +31,18 @@ type Batch struct {
 	stamps   map[[2]string]string       // what unknownStamp says of engine and semantics
 }
 
-// decider answers matters of a batch, which come in order of revisions, and
-// gives their digests. It may keep what it likes from one to the next.
+// decider decides on states that follow one another, one question after the
+// other. It may keep what it likes from one to the next, and a result only has
+// to be good until then.
 type decider interface {
-	digest(c *matter) (string, error)
+	Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error)
 }
 
-// plainDecider decides each matter from nothing.
+// plainDecider keeps nothing.
 type plainDecider struct{}
 
-func (plainDecider) digest(c *matter) (string, error) {
-	r, err := c.decide()
-	if err != nil {
-		return "", err
-	}
-	defer r.Release()
-	return r.Digest(), nil
+func (plainDecider) Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+	return engine.Decide(s, pod, p, o)
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
@@ -188,11 +185,13 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := b.decider.digest(c)
+	r, err := c.decideBy(b.decider.Decide)
 	if err != nil {
 		return nil, err
 	}
-	if digest == a.d.AnswerDigest && c.profile.Name == rec.profile.Name && !planted.On(planted.ReplayAlwaysDiffers) {
+	digest := r.Digest()
+	r.Release()
+	if digest == a.d.AnswerDigest && c.profile.Name == rec.profile.Name {
 		return nil, nil
 	}
 	return b.describe(ctx, rec)
@@ -229,6 +228,7 @@ func (b *Batch) matter(rec *recalled) (*matter, error) {
 		return nil, err
 	}
 	q.Verb, q.Now = rec.d.Verb, rec.d.Now.UTC()
+	q.classes = b.l.sources(rec, rec.d.Cluster)
 	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
 	if !b.o.none() {
 		q.DryRun = true // what is recorded decides nothing here
@@ -260,6 +260,18 @@ func (b *Batch) describe(ctx context.Context, rec *recalled) (*BatchDifference, 
 		return nil, err
 	}
 	out := differenceOf(d)
+	// What the answer came to goes first, and what single nodes had to do with it
+	// second.
+	whole := func(d Difference) bool { return !strings.Contains(d.Path, "[") }
+	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
+		if whole(a) == whole(b) {
+			return 0
+		}
+		if whole(a) {
+			return -1
+		}
+		return 1
+	})
 	out.Differences, out.DifferencesOmitted = r.Differences, r.DifferencesOmitted
 	if n := len(out.Differences); n > maxPaths {
 		out.Differences, out.DifferencesOmitted = out.Differences[:maxPaths], out.DifferencesOmitted+n-maxPaths

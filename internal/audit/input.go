@@ -30,6 +30,7 @@ type input struct {
 	Explain      engine.Explain    `json:"explain,omitempty"`
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
+	Suggest      bool              `json:"suggest,omitempty"`
 	// Class is the stored class that gave the pod its priority.
 	Class *storedClass `json:"class,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
@@ -47,7 +48,7 @@ type candidates struct {
 // encodeInput writes the input of a matter that considered so many nodes.
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Class: c.class,
+		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest, Class: c.class,
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""
@@ -177,7 +178,7 @@ func quickInput(js []byte) *input {
 func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
 	q := Question{
 		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
-		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways,
+		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest,
 	}
 	if q.Explain == "" {
 		q.Explain = engine.ExplainFailures

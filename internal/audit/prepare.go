@@ -195,8 +195,11 @@ func choose(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profi
 }
 
 // decide asks the engine. The result is to be released.
-func (c *matter) decide() (*engine.Result, error) {
-	r, err := engine.Decide(c.state, c.pod, c.profile, engine.Options{
+func (c *matter) decide() (*engine.Result, error) { return c.decideBy(engine.Decide) }
+
+// decideBy is decide by another way to the same answers.
+func (c *matter) decideBy(decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
+	r, err := decide(c.state, c.pod, c.profile, engine.Options{
 		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
 	})
 	if err != nil {

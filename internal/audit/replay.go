@@ -105,6 +105,7 @@ func stamp(a *Answer, d *store.Decision) { a.ID, a.CreatedAt = d.ID, d.CreatedAt
 // columnsOf leaves of an answer what a record keeps in columns.
 func columnsOf(a *Answer) *Answer {
 	out := *a
+	out.Suggestions = nil
 	out.Decision = engine.Decision{
 		Outcome: a.Outcome, Node: a.Node, NominatedNode: a.NominatedNode, Message: a.Message, Priority: a.Priority,
 		Counts: a.Counts, Failures: a.Failures, Digest: a.Digest,

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/objects"
 	"berth/internal/store"
 )
 
@@ -58,6 +59,39 @@ func TestReplayWithOverrides(t *testing.T) {
 	}
 	if _, err := h.Replay(t.Context(), "nobody", Overrides{}); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
+	}
+}
+
+// A replay asks all that was asked: with or without preemption, with suggestions.
+func TestReplayAsksAllThatWasAsked(t *testing.T) {
+	h := open(t, t.TempDir())
+	upload(t, h, sample(t)...)
+	a := decide(t, h, Question{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`), Suggest: true, NoPreemption: true})
+	if len(a.Suggestions) == 0 {
+		t.Fatalf("%+v", a)
+	}
+	d, err := h.st.Decision(t.Context(), a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := decodeInput(d.Input)
+	if err != nil || !in.Suggest || !in.NoPreemption {
+		t.Errorf("%+v %v", in, err)
+	}
+	r, err := h.Replay(t.Context(), a.ID, Overrides{})
+	if err != nil || !r.Identical || text(t, r.Decision.Suggestions) != text(t, a.Suggestions) {
+		t.Errorf("%v %+v", err, r)
+	}
+	// Another cluster's state is a snapshot as good as any.
+	v, _, err := h.m.Upload(t.Context(), "other", func(yield func(objects.Object) error) (map[string]int, error) {
+		return nil, yield(object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"fit","labels":{"none":"such"}},"status":{"allocatable":{"cpu":"9","memory":"64Gi","pods":"110"}}}`))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = h.Replay(t.Context(), a.ID, Overrides{Snapshot: v.ID()})
+	if err != nil || r.Identical || r.Decision.Node != "fit" || r.Decision.Snapshot != "other@1" || len(r.Decision.Suggestions) != 0 {
+		t.Errorf("%v %+v", err, r)
 	}
 }
 

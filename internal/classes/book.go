@@ -24,8 +24,9 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// maxClasses bounds a cluster's stored classes: all of them are in memory.
-const maxClasses = 10_000
+// maxClasses bounds a cluster's stored classes: all of them are in memory. The
+// bound is judged by that memory, and so may be passed by a few in a race.
+const maxClasses = 1000
 
 // Book keeps the stored classes of all clusters. It is safe for concurrent use.
 type Book struct {

@@ -238,3 +238,49 @@ func TestBuiltInClasses(t *testing.T) {
 		t.Error("the built-in classes come after the stored ones, which decisions look up by themselves")
 	}
 }
+
+// cut is a store that can be away.
+type cut struct {
+	store.Store
+	away bool
+}
+
+func (c *cut) PriorityClassVersions(ctx context.Context) (map[string]int64, error) {
+	if c.away {
+		return nil, store.ErrUnavailable
+	}
+	return c.Store.PriorityClassVersions(ctx)
+}
+
+// TestWithoutTheStore: decisions go on with what is known.
+func TestWithoutTheStore(t *testing.T) {
+	st := &cut{Store: openStore(t)}
+	b := replica(t, st, never)
+	create(t, b, class("high", 10, false))
+	st.away = true
+	if err := b.Refresh(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("Refresh: %v", err)
+	}
+	if c := b.Class("prod", "high"); c == nil || c.Value != 10 {
+		t.Errorf("what was known is gone: %v", c)
+	}
+	if _, err := Open(t.Context(), st, Options{}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func TestBound(t *testing.T) {
+	b := replica(t, openStore(t), never)
+	full := &page{byName: map[string]*schedulingv1.PriorityClass{}}
+	for i := range maxClasses {
+		full.byName[fmt.Sprint(i)] = class(fmt.Sprint(i), 1, false)
+	}
+	b.pages.Store(&map[string]*page{"prod": full})
+	var bound *FullError
+	if _, err := b.Create(t.Context(), "prod", class("one-more", 1, false)); !errors.As(err, &bound) || bound.Max != maxClasses {
+		t.Errorf("%v", err)
+	}
+	if _, err := b.Create(t.Context(), "test", class("another", 1, false)); err != nil {
+		t.Errorf("another cluster: %v", err)
+	}
+}

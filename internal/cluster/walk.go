@@ -190,21 +190,21 @@ func (w *Walk) Verify() error {
 	if w.at == nil || w.steps == 0 {
 		return nil
 	}
-	inv := w.d.done()
-	if got := inv.digest(); got != w.at.Digest {
+	at, inv := w.at, w.d.done()
+	if got := inv.digest(); got != at.Digest {
 		w.Leave()
-		return corrupt(w.cluster, w.at.Revision, fmt.Sprintf("content has the digest %s, not %s", got, w.at.Digest), nil)
+		return corrupt(w.cluster, at.Revision, fmt.Sprintf("content has the digest %s, not %s", got, at.Digest), nil)
 	}
 	w.steps = 0
-	if outgrown(w.at.State) {
+	if outgrown(at.State) {
 		st, err := advance(engine.NewState(), new(inventory), inv)
 		if err != nil {
-			return corrupt(w.cluster, w.at.Revision, "content", err)
+			return corrupt(w.cluster, at.Revision, "content", err)
 		}
-		w.at.State = st
+		at.State = st
 	}
 	w.d = inv.draft()
-	w.at.inv = w.d.inv
+	at.inv = w.d.inv
 	return nil
 }
 

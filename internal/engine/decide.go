@@ -232,15 +232,24 @@ func (r *Result) pick() error {
 	if err := r.score(); err != nil {
 		return err
 	}
-	uid := mixString(string(q.Pod.UID))
-	var least uint64
-	r.best.Each(func(row int) {
-		h := mix(uid ^ q.Nodes.rows[row].hash)
-		if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
-			r.Row, least = row, h
-		}
-	})
+	r.choose()
 	return nil
+}
+
+// choose takes one of the best, by a hash of the pod's UID and the node's name.
+func (r *Result) choose() {
+	q := r.q
+	uid, hashes := mixString(string(q.Pod.UID)), q.Nodes.hashes
+	var least uint64
+	for i, word := range r.best {
+		for ; word != 0; word &= word - 1 {
+			row := i<<leafBits + bits.TrailingZeros64(word)
+			h := mix(uid ^ hashes[row])
+			if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
+				r.Row, least = row, h
+			}
+		}
+	}
 }
 
 func (r *Result) score() error {
@@ -254,26 +263,38 @@ func (r *Result) score() error {
 		if !ok {
 			continue
 		}
-		out := Scores{Raw: q.Column(), Norm: q.Column()}
-		if err := sc.Score(q, r.Feasible, &out); err != nil {
-			return fmt.Errorf("%s: %w", sc.Name(), err)
+		same, err := r.scoreBy(sc, w)
+		if err != nil {
+			return err
 		}
-		if out.skip {
-			q.scratch.ncols -= 2
-			continue
-		}
-		r.scores = append(r.scores, out)
-		r.scoreRules = append(r.scoreRules, w)
-		if out.uniform {
-			uniform += out.norm * w.Weight
-			q.scratch.ncols -= 2
-			continue
-		}
-		addWeighted(r.total, out.Norm, w.Weight, r.Feasible)
+		uniform += same
 	}
 	r.scored = true
 	r.findBest(uniform)
 	return nil
+}
+
+// scoreBy asks one rule and adds its scores to the totals, but for what all
+// nodes have in common, which it gives.
+func (r *Result) scoreBy(sc Scorer, w WeightedRule) (same int64, err error) {
+	q := r.q
+	out := Scores{Raw: q.Column(), Norm: q.Column()}
+	if err := sc.Score(q, r.Feasible, &out); err != nil {
+		return 0, fmt.Errorf("%s: %w", sc.Name(), err)
+	}
+	if out.skip || out.uniform {
+		q.scratch.ncols -= 2
+	}
+	if out.skip {
+		return 0, nil
+	}
+	r.scores = append(r.scores, out)
+	r.scoreRules = append(r.scoreRules, w)
+	if out.uniform {
+		return out.norm * w.Weight, nil
+	}
+	addWeighted(r.total, out.Norm, w.Weight, r.Feasible)
+	return 0, nil
 }
 
 // addWeighted adds weight × norm to the totals of the feasible rows. Chunks

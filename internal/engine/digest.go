@@ -4,11 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"math"
-	"math/bits"
 	"slices"
 	"strings"
+
+	"berth/internal/planted"
 )
+
+// digestForm names what the digest is over. It changes with the form.
+const digestForm = "berth-answer-2"
 
 // Digest fingerprints the complete answer: outcome, choice, every node's first
 // failing plugin, code and reasons, and every feasible node's raw and
@@ -22,52 +25,58 @@ func (r *Result) Digest() string {
 	return r.digest
 }
 
+// fingerprint writes the answer out, section by section behind a mark each, and
+// hashes it in one go: a kilobyte or two for a thousand nodes.
 func (r *Result) fingerprint() string {
-	h := sha256.New()
-	buf := make([]byte, 0, 4096)
-	str := func(s string) {
-		buf = binary.AppendUvarint(buf, uint64(len(s)))
-		buf = append(buf, s...)
-	}
-	flush := func() {
-		h.Write(buf)
-		buf = buf[:0]
-	}
-	str("berth-answer-1")
-	str(string(r.Outcome))
-	str(r.Node())
-	buf = append(buf, r.q.Nodes.digest[:]...)
+	sc := r.q.scratch
+	b := append(sc.bytes[:0], digestForm...)
+	b = appendText(b, string(r.Outcome))
+	b = appendText(b, r.Node())
+	b = append(b, r.q.Nodes.digest[:]...)
 	for _, g := range r.gates {
-		str(g)
+		b = appendText(append(b, 'g'), g)
 	}
 	if r.PreFilter != nil {
-		str(r.PreFilter.Plugin)
-		buf = append(buf, byte(r.PreFilter.Code))
-		str(r.PreFilter.Reason)
+		b = appendText(append(b, 'p', byte(r.PreFilter.Code)), r.PreFilter.Plugin)
+		b = appendText(b, r.PreFilter.Reason)
 	}
-	flush()
-	r.column(h.Write, r.q.Candidates)
+	if !slices.Equal(r.q.Candidates, r.q.Nodes.alive) {
+		b = r.appendRows(append(b, 'c'), r.q.Candidates)
+	}
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
-		str(rej.Plugin)
-		flush()
-		r.column(h.Write, rej.Unresolvable)
+		b = appendText(append(b, 'r'), rej.Plugin)
+		b = r.appendRows(b, rej.Unresolvable)
 		for _, reason := range byText(rej.Reasons) {
-			str(reason.Text)
-			flush()
-			r.column(h.Write, reason.Nodes)
+			if planted.On(planted.ReasonUndigested) {
+				continue
+			}
+			b = appendText(append(b, 't'), reason.Text)
+			b = r.appendRows(b, reason.Nodes)
 		}
 	}
-	r.column(h.Write, r.Feasible)
-	for k := range r.scores {
-		w, s := r.scoreRules[k], &r.scores[k]
-		str(r.q.Profile.Rules[w.Rule].Name())
-		buf = binary.AppendVarint(buf, w.Weight)
-		flush()
-		h.Write(r.scoreColumn(s))
+	b = r.appendRows(append(b, 'f'), r.Feasible)
+	if len(r.scores) > 0 {
+		rows := r.inNameOrder(r.Feasible)
+		for k := range r.scores {
+			w := r.scoreRules[k]
+			b = appendText(append(b, 's'), r.q.Profile.Rules[w.Rule].Name())
+			b = binary.AppendVarint(b, w.Weight)
+			b = r.appendScores(b, rows, &r.scores[k])
+		}
 	}
-	flush()
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	// What else comes to be part of an answer gets its section here, behind a mark
+	// of its own, and leaves nothing where there is none of it.
+	sum := sha256.Sum256(b)
+	sc.bytes = b
+	var text [len("sha256:") + 2*sha256.Size]byte
+	copy(text[:], "sha256:")
+	hex.Encode(text[len("sha256:"):], sum[:])
+	return string(text[:])
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // byText orders reasons so that the order in which they were found, which may
@@ -81,114 +90,37 @@ func byText(reasons []Reason) []Reason {
 	return out
 }
 
-// scoreColumn writes a rule's scores in order of the nodes' names: a byte each
-// where all are in 0..255, which they nearly always are, else eight; the
-// normalised ones only where they differ from the raw. The form depends on the
-// values alone, not on how the rule came to them.
-func (r *Result) scoreColumn(s *Scores) []byte {
-	n := r.Feasible.Count()
-	sc := r.q.scratch
-	if len(sc.bytes) < 2*n+2 {
-		sc.bytes = make([]byte, 2*n+2)
-	}
-	// One buffer for both: the raw bytes behind their mark, the normalised ones
-	// behind theirs.
-	raw, norm := sc.bytes[1:n+1], sc.bytes[n+2:2*n+2]
-	sc.bytes[0], sc.bytes[n+1] = 'b', 'n'
-	var wide, differ int64 // bits beyond a byte; bits in which raw and normalised differ
-	switch {
-	case s.uniform:
-		for i := range raw {
-			raw[i], norm[i] = byte(s.raw), byte(s.norm)
-		}
-		wide, differ = s.raw, s.raw^s.norm
-	case r.q.Nodes.inOrder:
-		at := 0
-		for i, word := range r.Feasible {
-			for ; word != 0; word &= word - 1 {
-				row := i<<6 + bits.TrailingZeros64(word)
-				a, b := s.Raw[row], s.Norm[row]
-				raw[at], norm[at] = byte(a), byte(b)
-				at++
-				wide |= a
-				differ |= a ^ b
-			}
-		}
-	default:
-		at := 0
-		for _, row := range r.q.Nodes.order {
-			if r.Feasible.Has(int(row)) {
-				a, b := s.Raw[row], s.Norm[row]
-				raw[at], norm[at] = byte(a), byte(b)
-				at++
-				wide |= a
-				differ |= a ^ b
-			}
-		}
-	}
-	small := wide&^0xff == 0
-	switch {
-	case small && differ == 0:
-		return sc.bytes[:n+1]
-	case small:
-		return sc.bytes[:2*n+2]
-	}
-	out := r.wideColumn(s, n)
-	if differ != 0 {
-		out = append(out, sc.bytes[n+1:2*n+2]...)
-	}
-	return out
-}
-
-// wideColumn writes raw scores that do not fit a byte: two bytes each above the
-// least where the span allows, which it does for all but strange weights, else
-// eight.
-func (r *Result) wideColumn(s *Scores, n int) []byte {
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	each := func(f func(raw int64)) {
-		for _, row := range r.q.Nodes.order {
-			if r.Feasible.Has(int(row)) {
-				raw, _ := s.at(int(row))
-				f(raw)
-			}
-		}
-	}
-	each(func(raw int64) { least, most = min(least, raw), max(most, raw) })
-	sc := r.q.scratch
-	if cap(sc.wide) < 10*n+16 {
-		sc.wide = make([]byte, 0, 10*n+16) // the normalised ones may follow
-	}
-	out := sc.wide[:0]
-	if most-least <= math.MaxUint16 && most-least >= 0 {
-		out = binary.AppendVarint(append(out, 's'), least)
-		each(func(raw int64) { out = binary.LittleEndian.AppendUint16(out, uint16(raw-least)) })
-		return out
-	}
-	out = append(out, 'w')
-	each(func(raw int64) { out = binary.LittleEndian.AppendUint64(out, uint64(raw)) })
-	return out
-}
-
-// column writes a set of rows as bits in order of the nodes' names.
-func (r *Result) column(write func([]byte) (int, error), rows Bits) {
+// inNameOrder gives a set of rows as a set of places in the order of names.
+func (r *Result) inNameOrder(rows Bits) Bits {
 	set := r.q.Nodes
-	if cap(r.q.scratch.column) < set.n/8+16 {
-		r.q.scratch.column = make([]byte, set.n/8+16)
+	if set.inOrder {
+		return rows
 	}
-	out := r.q.scratch.column[:0]
+	out := r.q.Bits()
+	for i, row := range set.order {
+		if rows.Has(int(row)) {
+			out.Set(i)
+		}
+	}
+	return out
+}
+
+// appendRows writes a set of rows as bits in order of the nodes' names.
+func (r *Result) appendRows(b []byte, rows Bits) []byte {
+	set := r.q.Nodes
+	from, size := len(b), (set.n+7)/8
 	if set.inOrder {
 		for _, w := range rows {
-			out = binary.LittleEndian.AppendUint64(out, w)
+			b = binary.LittleEndian.AppendUint64(b, w)
 		}
-		out = out[:(set.n+7)/8]
-	} else {
-		out = out[:(set.n+7)/8]
-		clear(out)
-		for i, row := range set.order {
-			if rows.Has(int(row)) {
-				out[i>>3] |= 1 << (i & 7)
-			}
+		return b[:from+size]
+	}
+	b = append(b, make([]byte, size)...)
+	out := b[from:]
+	for i, row := range set.order {
+		if rows.Has(int(row)) {
+			out[i>>3] |= 1 << (i & 7)
 		}
 	}
-	_, _ = write(out) // a hash does not fail
+	return b
 }

@@ -24,7 +24,11 @@ type Edit struct {
 	ns    bool
 	cls   bool
 	wait  bool
+	scal  bool            // s.scalar is a slice of ours
 	objs  map[string]bool // namespaces whose objects are clones of ours
+
+	walking bool
+	rows    []int32 // of a walk: those whose pods changed
 }
 
 // Edit starts the next state. The receiver stays as it is.
@@ -121,7 +125,7 @@ func (e *Edit) Bind(pod *corev1.Pod, node string) error {
 
 func (e *Edit) namespaces() map[string]labels.Set {
 	if !e.ns {
-		e.s.ns, e.ns = maps.Clone(e.s.ns), true
+		e.s.ns, e.s.nsEdit, e.ns = maps.Clone(e.s.ns), lastEdit.Add(1), true
 	}
 	return e.s.ns
 }
@@ -271,6 +275,9 @@ func (e *Edit) removePod(ns, name string) {
 // count adds a pod's class to its node's columns (sign 1), or takes it out (-1).
 func (e *Edit) count(p *Pod, sign int64) {
 	c, row := p.Class, int(p.Row)
+	if e.walking {
+		e.rows = append(e.rows, p.Row)
+	}
 	u := e.s.use.edit(e.id, row)
 	u.CPU += sign * c.Request.CPU
 	u.Memory += sign * c.Request.Memory
@@ -280,10 +287,11 @@ func (e *Edit) count(p *Pod, sign int64) {
 	u.Pods += sign
 	u.weigh(&e.s.nodes.capacity[row])
 	if n := len(c.Request.Scalars); n > 0 {
-		last := int(c.Request.Scalars[n-1].ID)
-		fresh := make([]vec[int64], max(len(e.s.scalar), last+1))
-		copy(fresh, e.s.scalar)
-		e.s.scalar = fresh
+		if last := int(c.Request.Scalars[n-1].ID); !e.scal || last >= len(e.s.scalar) {
+			fresh := make([]vec[int64], max(len(e.s.scalar), last+1))
+			copy(fresh, e.s.scalar)
+			e.s.scalar, e.scal = fresh, true
+		}
 		for _, sc := range c.Request.Scalars {
 			*e.s.scalar[sc.ID].edit(e.id, row) += sign * sc.N
 		}

@@ -62,7 +62,7 @@ func (r *Result) Margin() (int64, bool) {
 	}
 	second, ok := int64(0), false
 	r.Feasible.Each(func(row int) {
-		if t := r.total[row]; t < r.top && (!ok || t > second) {
+		if t := r.totalOf(row); t < r.top && (!ok || t > second) {
 			second, ok = t, true
 		}
 	})
@@ -150,7 +150,7 @@ func (r *Result) feasibleVerdict(row int) NodeVerdict {
 	if !r.scored {
 		return v
 	}
-	total := r.total[row]
+	total := r.totalOf(row)
 	v.Score = &total
 	v.Scores = r.ScoresOf(row)
 	return v

@@ -49,7 +49,8 @@ type NodeSet struct {
 	tainted  []Bits            // by list: the rows that have it
 	cordoned Bits
 	images   map[string]*imageHolders
-	inOrder  bool // row order is name order, without gaps
+	hashes   []uint64 // of the names, by row
+	inOrder  bool     // row order is name order, without gaps
 	digest   [sha256.Size]byte
 
 	memo *nodeMemo
@@ -207,10 +208,12 @@ func (s *NodeSet) seal() {
 	s.taintSet = make([]int32, len(s.rows))
 	s.taints, s.tainted = nil, nil
 	s.cordoned = NewBits(len(s.rows))
+	s.hashes = make([]uint64, len(s.rows))
 	s.images = map[string]*imageHolders{}
 	known := map[string]int32{}
 	for _, r := range s.order {
 		n := s.rows[r]
+		s.hashes[r] = n.hash
 		key := taintKey(n.Taints)
 		id, ok := known[key]
 		if !ok {

@@ -121,6 +121,13 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 	return trial.filter(one, skip)
 }
 
+// rankReasons puts reasons into the order that their rule gives them in.
+func rankReasons(list []Reason, rank ReasonRanker) {
+	slices.SortStableFunc(list, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(rank.ReasonRank(a.Text), rank.ReasonRank(b.Text)), strings.Compare(a.Text, b.Text))
+	})
+}
+
 // mergeRejected adds more to have, plugin by plugin and reason by reason, in
 // the order that the filters run in.
 func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
@@ -144,9 +151,7 @@ func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
 		}
 		if k := p.ruleNamed(h.Plugin); k >= 0 {
 			if rank, ok := p.Rules[k].(ReasonRanker); ok {
-				slices.SortStableFunc(h.Reasons, func(a, b Reason) int {
-					return cmp.Or(cmp.Compare(rank.ReasonRank(a.Text), rank.ReasonRank(b.Text)), strings.Compare(a.Text, b.Text))
-				})
+				rankReasons(h.Reasons, rank)
 			}
 		}
 	}

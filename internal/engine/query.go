@@ -21,6 +21,7 @@ type Query struct {
 	// Candidates are the nodes that the decision considers.
 	Candidates Bits
 
+	scoring      *scoringRequests
 	added        []*Pod
 	required     Bits
 	requiredDone bool
@@ -41,8 +42,6 @@ type scratch struct {
 	floats  [][]float64
 	nfloats int
 	bytes   []byte // of Digest
-	column  []byte // of Digest
-	wide    []byte // of Digest
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -165,7 +164,23 @@ func (q *Query) Port(id int32) Port {
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
 // containers that lack a request for cpu or memory count as 100m and 200Mi.
 func (q *Query) ScoringRequest(nonZero bool) Request {
-	return scoringRequest(q.State.t, q.Pod, nonZero)
+	if q.scoring == nil {
+		q.scoring = &scoringRequests{}
+	}
+	i := 0
+	if nonZero {
+		i = 1
+	}
+	if !q.scoring.done[i] {
+		q.scoring.of[i], q.scoring.done[i] = scoringRequest(q.State.t, q.Pod, nonZero), true
+	}
+	return q.scoring.of[i]
+}
+
+// scoringRequests are worked out once: without and with stand-ins.
+type scoringRequests struct {
+	of   [2]Request
+	done [2]bool
 }
 
 func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {

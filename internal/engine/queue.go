@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/planted"
 )
 
 // Queued is a pod that waits, with the priority that orders it.
@@ -68,7 +70,7 @@ func (s *State) Queue(runs func(scheduler string) bool, extra func(name string) 
 }
 
 func before(a, b Queued) int {
-	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
+	if c := cmp.Compare(b.Priority, a.Priority); c != 0 && !planted.On(planted.QueueByAge) {
 		return c
 	}
 	if (a.Created == 0) != (b.Created == 0) {

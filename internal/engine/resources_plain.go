@@ -43,8 +43,15 @@ func plainRequest(t *Tables, pod *corev1.Pod) (r Request, nonZeroCPU, nonZeroMem
 				r.Memory += n
 			case name == corev1.ResourceEphemeralStorage:
 				r.Ephemeral += n
-			case name != corev1.ResourcePods && IsScalar(name):
-				r.addScalar(t.scalar(string(name)), n)
+			case name != corev1.ResourcePods:
+				// Only scalars are interned, and telling them costs more than looking.
+				id, known := t.lookupScalar(string(name))
+				if !known && IsScalar(name) {
+					id, known = t.scalar(string(name)), true
+				}
+				if known {
+					r.addScalar(id, n)
+				}
 			}
 		}
 		nonZeroCPU += cpu

@@ -28,6 +28,8 @@ type Result struct {
 	scores     []Scores
 	scoreRules []WeightedRule
 	total      []int64
+	sums       []int32 // where a Decider kept them, instead of total and less alike
+	alike      int64   // what all feasible nodes have in common of sums
 	best       Bits
 	top        int64
 	noNodes    bool
@@ -69,6 +71,13 @@ func (r *Result) Scored() bool { return r.scored }
 func (r *Result) Total(row int) int64 {
 	if !r.scored || !r.Feasible.Has(row) {
 		return 0
+	}
+	return r.totalOf(row)
+}
+
+func (r *Result) totalOf(row int) int64 {
+	if r.sums != nil {
+		return int64(r.sums[row]) + r.alike
 	}
 	return r.total[row]
 }
@@ -218,8 +227,10 @@ func (r *Result) bestRows(n int) []int32 {
 	}
 	set := r.q.Nodes
 	better := func(a, b int32) bool {
-		if r.scored && r.total[a] != r.total[b] {
-			return r.total[a] > r.total[b]
+		if r.scored {
+			if x, y := r.totalOf(int(a)), r.totalOf(int(b)); x != y {
+				return x > y
+			}
 		}
 		return set.rows[a].Name < set.rows[b].Name
 	}

@@ -43,6 +43,35 @@ type Scorer interface {
 	Score(q *Query, feasible Bits, out *Scores) error
 }
 
+// Locality says how far a rule looks when it judges a node for one pod.
+type Locality uint8
+
+// The localities.
+const (
+	// Anywhere says that anything in the cluster may change the answer. It is what
+	// a rule that is not Local has.
+	Anywhere Locality = iota
+	// OwnRow says that the verdict and the raw score of a node follow from the pod,
+	// the nodes, and the pods on that node.
+	OwnRow
+	// NodesOnly says that they follow from the pod and the nodes.
+	NodesOnly
+)
+
+// Local is a rule that knows how far it looks, so that a Decider may keep its
+// answers about rows that did not change. What it says holds until the nodes,
+// the labels of namespaces, the objects of the pod's namespace or the interned
+// terms change; it may read these, and nothing of the pod's name, UID and age.
+//
+// A rule that is not Anywhere judges a row alike whatever other rows it is asked
+// about, says Skip and Uniform for all of them or none, and has normalised
+// scores that are the raw ones or follow from them by NormalizeByMax. Where one
+// that looks at its OwnRow may give several reasons, it is a ReasonRanker.
+type Local interface {
+	Rule
+	Locality(q *Query) Locality
+}
+
 // ReasonRanker orders the reasons of a rule that may give a node several, where
 // verdicts of several passes are put together. Reasons of one rank go by text.
 type ReasonRanker interface {
@@ -106,6 +135,35 @@ type Scores struct {
 	skip      bool
 	uniform   bool
 	raw, norm int64
+	by        normalisation
+	// Where a Decider kept them, scores are bytes instead of Raw and Norm.
+	raws, norms []uint8
+}
+
+// normalisation says how the normalised scores follow from the raw ones.
+type normalisation uint8
+
+const (
+	byRule normalisation = iota // in a way of the rule's own
+	byMax
+	byMaxReverse
+)
+
+// NormalizedByMax says that Norm is what NormalizeByMax makes of Raw, for rules
+// that have a shorter way there.
+func (s *Scores) NormalizedByMax(reverse bool) {
+	s.by = byMax
+	if reverse {
+		s.by = byMaxReverse
+	}
+}
+
+// normIsRaw says that the two are one column.
+func (s *Scores) normIsRaw() bool {
+	if s.raws != nil {
+		return s.norms == nil
+	}
+	return len(s.Raw) > 0 && &s.Raw[0] == &s.Norm[0]
 }
 
 // Skip says that the rule has no opinion on this pod.
@@ -118,8 +176,13 @@ func (s *Scores) Uniform(raw, norm int64) { s.uniform, s.raw, s.norm = true, raw
 func (s *Scores) Same() { s.Norm = s.Raw }
 
 func (s *Scores) at(row int) (raw, norm int64) {
-	if s.uniform {
+	switch {
+	case s.uniform:
 		return s.raw, s.norm
+	case s.norms != nil:
+		return int64(s.raws[row]), int64(s.norms[row])
+	case s.raws != nil:
+		return int64(s.raws[row]), int64(s.raws[row])
 	}
 	return s.Raw[row], s.Norm[row]
 }
@@ -131,22 +194,14 @@ const MaxScore = 100
 // other way round if reverse, truncating as upstream does
 // (plugins/helper/normalize_score.go DefaultNormalizeScore).
 func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
+	out.NormalizedByMax(reverse)
 	var most int64
 	for i, word := range feasible {
 		for ; word != 0; word &= word - 1 {
 			most = max(most, out.Raw[i<<leafBits+bits.TrailingZeros64(word)])
 		}
 	}
-	one := func(raw int64) int64 {
-		var n int64
-		if most > 0 {
-			n = MaxScore * raw / most
-		}
-		if reverse {
-			n = MaxScore - n
-		}
-		return n
-	}
+	one := func(raw int64) int64 { return normalByMax(raw, most, reverse) }
 	if most >= maxKnown {
 		feasible.Each(func(row int) { out.Norm[row] = one(out.Raw[row]) })
 		return
@@ -162,6 +217,17 @@ func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
 			out.Norm[row] = known[out.Raw[row]]
 		}
 	}
+}
+
+func normalByMax(raw, most int64, reverse bool) int64 {
+	var n int64
+	if most > 0 {
+		n = MaxScore * raw / most
+	}
+	if reverse {
+		n = MaxScore - n
+	}
+	return n
 }
 
 // maxKnown is up to which raw score normalised ones are looked up.

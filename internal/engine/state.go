@@ -30,6 +30,8 @@ type State struct {
 	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
 
 	ns      map[string]labels.Set
+	nsEdit  uint64 // tells one ns from the next
+	step    uint64 // tells what a walk made of this very state from what it was before
 	objects map[string]*namespaced
 	classes map[string]*schedulingv1.PriorityClass
 }

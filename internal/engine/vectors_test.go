@@ -96,26 +96,33 @@ func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit := engine.NewState().Edit()
+	var all []any
 	var pod *corev1.Pod
 	_, err = objects.Read(bytes.NewReader(list), objects.JSON, objects.Limits{}, func(o objects.Object) error {
 		if p, ok := o.Value.(*corev1.Pod); ok && p.Namespace == v.Pod.Namespace && p.Name == v.Pod.Name {
 			pod = p
 		}
-		return edit.Put(o.Value)
+		all = append(all, o.Value)
+		return nil
 	})
 	if err != nil || pod == nil {
 		t.Fatalf("read case: %v (pod found: %v)", err, pod != nil)
 	}
-	state := edit.Done()
+	early, state := inTwoSteps(t, all)
 	admitted, _ := state.ResolvePriority(pod, nil)
 	pod.Spec.Priority = &admitted.Priority
-	r, err := engine.Decide(state, pod, profile, engine.Options{})
-	if err != nil {
-		return []string{fmt.Sprintf("error %v, want outcome %s", err, v.Verdict.Outcome)}
+	var out []string
+	for how, decide := range map[string]decideFunc{"Decide": engine.Decide, "Decider": remembering(early, pod, profile, engine.Options{})} {
+		r, err := decide(state, pod, profile, engine.Options{})
+		if err != nil {
+			return []string{fmt.Sprintf("%s: error %v, want outcome %s", how, err, v.Verdict.Outcome)}
+		}
+		for _, diff := range v.compare(r.Decision(engine.ExplainFull)) {
+			out = append(out, how+": "+diff)
+		}
+		r.Release()
 	}
-	defer r.Release()
-	return v.compare(r.Decision(engine.ExplainFull))
+	return out
 }
 
 func (v *vector) compare(d *engine.Decision) []string {

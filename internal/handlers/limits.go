@@ -67,6 +67,8 @@ type Limits struct {
 	ReadDeadline time.Duration `name:"read-deadline" default:"30s" help:"Time for a read or delete."`
 	MaxPage      int           `name:"max-page" default:"500" help:"Items in one page of a list."`
 
+	PriorityClassMaxBytes Bytes `name:"priority-class-max-bytes" default:"64KiB" help:"Body of a priority class."`
+
 	MaxConnections int   `name:"max-connections" default:"1000" help:"Connections in all."`
 	MaxHeaderBytes Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
 }

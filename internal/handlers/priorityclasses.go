@@ -199,7 +199,7 @@ func classPath(r *http.Request) (cluster, name string, err error) {
 
 // withClass decodes the class in a body. Unknown fields are passed over, as in any Kubernetes object.
 func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
-	return withBody(w, r, a.limits.MaxObjectBytes, "max-object-bytes", func(body []byte) error {
+	return withBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes", func(body []byte) error {
 		c := &schedulingv1.PriorityClass{}
 		if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
 			return err

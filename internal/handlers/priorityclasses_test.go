@@ -40,6 +40,7 @@ func TestPriorityClasses(t *testing.T) {
 		"nothing":            {400, "POST", at, "", "not a JSON object", ""},
 		"cut off":            {400, "POST", at, `{"metadata":`, "malformed JSON", ""},
 		"deep":               {413, "POST", at, `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "max-json-depth", ""},
+		"too large":          {413, "POST", at, priorityClass("p", `,"description":"`+strings.Repeat("d", 65<<10)+`"`), "priority-class-max-bytes", ""},
 		"a pod":              {400, "POST", at, `{"kind":"Pod"}`, "want PriorityClass", "kind FieldValueInvalid"},
 		"another version":    {400, "POST", at, `{"apiVersion":"scheduling.k8s.io/v1beta1"}`, "want scheduling.k8s.io/v1", "apiVersion FieldValueInvalid"},
 		"no name":            {422, "POST", at, priorityClass("", ""), "name or generateName is required", "metadata.name FieldValueRequired"},
@@ -90,6 +91,18 @@ func TestPriorityClasses(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	h.want(404, nil, "GET", at+"/high", "")
+
+	// A cluster that is deleted takes its classes along.
+	h.upload("prod", small())
+	h.want(204, nil, "DELETE", "/v1/clusters/prod", "")
+	list = PriorityClassList{}
+	h.want(200, &list, "GET", at+"?cluster=prod", "")
+	h.upload("prod", small())
+	var d struct{ Priority int32 }
+	h.want(201, &d, "POST", "/v1/decisions", `{"snapshot":"prod@latest","pod":`+pod("p", "100m", "")+`}`)
+	if len(list.Items) != 2 || d.Priority != 0 {
+		t.Errorf("after the cluster was deleted: %d classes, and the default one gives %d", len(list.Items), d.Priority)
+	}
 }
 
 // TestStoredClassesDecide: what is created here counts at once, also for the extender.

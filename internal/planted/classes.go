@@ -13,6 +13,8 @@ const (
 	ReplayReadsClasses Fault = "replay-reads-classes"
 	// LooserTerm lets a gated pod's node affinity change in any way.
 	LooserTerm Fault = "looser-term"
+	// QueueByAge orders the queue by age alone.
+	QueueByAge Fault = "queue-by-age"
 	// MutablePod lets everything in a spec change.
 	MutablePod Fault = "mutable-pod"
 )
@@ -24,6 +26,7 @@ func init() {
 		Plant{MutableClass, "the value of a class changes", "./internal/podlife", "TestClassUpdate"},
 		Plant{ReplayReadsClasses, "a replay answers with a class as it is today", "./internal/audit", "TestReplayAfterTheClassChanged"},
 		Plant{LooserTerm, "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate"},
+		Plant{QueueByAge, "an important pod waits behind an older one", "./internal/engine", "TestQueueOrder"},
 		Plant{MutablePod, "a pod's spec changes", "./internal/podlife", "TestUpdate"},
 	)
 }

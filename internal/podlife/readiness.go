@@ -2,7 +2,6 @@ package podlife
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -39,10 +38,15 @@ func checkGates(gates []corev1.PodSchedulingGate, path *field.Path) (errs field.
 // (validateOnlyDeletedSchedulingGates). Of a new name that is there twice the
 // last place is told.
 func checkGatesOnlyGo(gates, old []corev1.PodSchedulingGate, path *field.Path) (errs field.ErrorList) {
+	had, last := make(map[string]bool, len(old)), make(map[string]int, len(gates))
+	for _, g := range old {
+		had[g.Name] = true
+	}
 	for i, g := range gates {
-		had := slices.ContainsFunc(old, func(o corev1.PodSchedulingGate) bool { return o.Name == g.Name })
-		again := slices.ContainsFunc(gates[i+1:], func(o corev1.PodSchedulingGate) bool { return o.Name == g.Name })
-		if !had && !again {
+		last[g.Name] = i
+	}
+	for i, g := range gates {
+		if !had[g.Name] && last[g.Name] == i {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", g.Name)))
 		}
 	}

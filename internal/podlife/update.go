@@ -83,22 +83,34 @@ func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 		errs = tighten(s, &old.Spec, path)
 	}
 	if !apiequality.Semantic.DeepEqual(*s, old.Spec) && !planted.On(planted.MutablePod) {
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatable, diff.Diff(old.Spec, *s))))
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatable, specDiff(&old.Spec, s))))
 	}
 	return errs
 }
 
+// largestDiff is up to which size of both specs their difference is written
+// out, in bytes: the time for it grows with the square.
+const largestDiff = 128 << 10
+
+func specDiff(old, now *corev1.PodSpec) string {
+	if n := old.Size() + now.Size(); n > largestDiff {
+		return fmt.Sprintf("(the specs are too large to show how they differ: %d bytes)", n)
+	}
+	return diff.Diff(*old, *now)
+}
+
 // checkTolerationsOnlyCome is validateOnlyAddedTolerations.
 func checkTolerationsOnlyCome(list, old []corev1.Toleration, l leave, path *field.Path) field.ErrorList {
-next:
-	for _, was := range old {
-		for _, t := range list {
-			was.TolerationSeconds = t.TolerationSeconds // which may change
-			if apiequality.Semantic.DeepEqual(was, t) {
-				continue next
-			}
+	is := make(map[corev1.Toleration]bool, len(list))
+	for _, t := range list {
+		t.TolerationSeconds = nil // which may change
+		is[t] = true
+	}
+	for _, t := range old {
+		t.TolerationSeconds = nil
+		if !is[t] {
+			return field.ErrorList{field.Forbidden(path, "existing toleration can not be modified except its tolerationSeconds")}
 		}
-		return field.ErrorList{field.Forbidden(path, "existing toleration can not be modified except its tolerationSeconds")}
 	}
 	return checkTolerations(list, l, path)
 }
@@ -141,6 +153,7 @@ func leaveOf(old *corev1.Pod) (l leave) {
 	for _, t := range old.Spec.Tolerations {
 		l.comparisons = l.comparisons || t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
 	}
+	l.hostNetwork = old.Spec.HostNetwork && old.Spec.HostUsers != nil && !*old.Spec.HostUsers
 	cost, ok := old.Annotations[corev1.PodDeletionCost]
 	l.deletionCost = ok && !isDeletionCost(cost)
 	l.hugePages = oddPages(old.Spec.Overhead)

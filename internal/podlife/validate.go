@@ -17,7 +17,7 @@ import (
 // has it (pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta).
 type leave struct {
 	selectorValues, requiredNodeValues, spreadSelectors, spreadKeys bool
-	hugePages, deletionCost, initResize, comparisons                bool
+	hugePages, deletionCost, initResize, comparisons, hostNetwork   bool
 }
 
 // validateCreate judges a pod that was defaulted and prepared, in what
@@ -99,7 +99,7 @@ func validateSpec(p *corev1.Pod, l leave, path *field.Path) (errs field.ErrorLis
 	}
 	errs = append(errs, checkGates(s.SchedulingGates, path.Child("schedulingGates"))...)
 	errs = append(errs, checkSpread(s.TopologySpreadConstraints, l, path.Child("topologySpreadConstraints"))...)
-	errs = append(errs, checkHostUsers(s, path)...)
+	errs = append(errs, checkHostUsers(s, l, path)...)
 	errs = append(errs, checkDNSName(s.ServiceAccountName, path.Child("serviceAccountName"))...)
 	errs = append(errs, checkDNSName(s.NodeName, path.Child("nodeName"))...)
 	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
@@ -196,9 +196,12 @@ func checkHostNetwork(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList
 }
 
 // checkHostUsers is validateHostUsers; its paths for PID and IPC are upstream's.
-func checkHostUsers(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
+func checkHostUsers(s *corev1.PodSpec, l leave, path *field.Path) (errs field.ErrorList) {
 	if s.HostUsers == nil || *s.HostUsers {
 		return nil
+	}
+	if s.HostNetwork && !l.hostNetwork { // its gate is off by default
+		errs = append(errs, field.Forbidden(path.Child("hostNetwork"), "when `hostUsers` is false"))
 	}
 	if s.HostPID {
 		errs = append(errs, field.Forbidden(path.Child("HostPID"), "when `hostUsers` is false"))

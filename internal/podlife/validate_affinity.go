@@ -2,7 +2,6 @@ package podlife
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -171,8 +170,12 @@ func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.Labe
 			seen[r.Key] = true
 		}
 	}
+	both := make(map[string]bool, len(mismatch))
+	for _, key := range mismatch {
+		both[key] = true
+	}
 	for i, key := range match {
-		if slices.Contains(mismatch, key) {
+		if both[key] {
 			errs = append(errs, field.Invalid(path.Child("matchLabelKeys").Index(i), key, "exists in both matchLabelKeys and mismatchLabelKeys"))
 		}
 	}
@@ -181,6 +184,14 @@ func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.Labe
 
 // checkSpread is validateTopologySpreadConstraints.
 func checkSpread(list []corev1.TopologySpreadConstraint, l leave, path *field.Path) (errs field.ErrorList) {
+	type sort struct {
+		key  string
+		when corev1.UnsatisfiableConstraintAction
+	}
+	last := map[sort]int{}
+	for i, c := range list {
+		last[sort{c.TopologyKey, c.WhenUnsatisfiable}] = i
+	}
 	for i, c := range list {
 		at := path.Index(i)
 		errs = append(errs, checkPositive(int64(c.MaxSkew), at.Child("maxSkew"))...)
@@ -188,9 +199,7 @@ func checkSpread(list []corev1.TopologySpreadConstraint, l leave, path *field.Pa
 			errs = append(errs, field.Required(at.Child("topologyKey"), "can not be empty"))
 		}
 		errs = append(errs, checkEnum(c.WhenUnsatisfiable, at.Child("whenUnsatisfiable"), corev1.DoNotSchedule, corev1.ScheduleAnyway)...)
-		if slices.ContainsFunc(list[i+1:], func(o corev1.TopologySpreadConstraint) bool {
-			return o.TopologyKey == c.TopologyKey && o.WhenUnsatisfiable == c.WhenUnsatisfiable
-		}) {
+		if last[sort{c.TopologyKey, c.WhenUnsatisfiable}] > i {
 			errs = append(errs, field.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"), fmt.Sprintf("{%v, %v}", c.TopologyKey, c.WhenUnsatisfiable)))
 		}
 		if c.MinDomains != nil {

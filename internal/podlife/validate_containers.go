@@ -2,7 +2,6 @@ package podlife
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -211,17 +210,17 @@ func checkPorts(ports []corev1.ContainerPort, path *field.Path) (errs field.Erro
 
 // checkHostPorts is checkHostPortConflicts.
 func checkHostPorts(list []corev1.Container, path *field.Path) (errs field.ErrorList) {
-	var seen []string
+	seen := map[string]bool{}
 	for i, c := range list {
 		for j, p := range c.Ports {
 			if p.HostPort == 0 {
 				continue
 			}
 			id := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
-			if slices.Contains(seen, id) {
+			if seen[id] {
 				errs = append(errs, field.Duplicate(path.Index(i).Child("ports").Index(j).Child("hostPort"), id))
 			}
-			seen = append(seen, id)
+			seen[id] = true
 		}
 	}
 	return errs

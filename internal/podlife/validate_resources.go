@@ -179,7 +179,7 @@ func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 
 // checkClaimUses is validateResourceClaimNames.
 func checkClaimUses(list []corev1.ResourceClaim, known map[string]bool, path *field.Path) (errs field.ErrorList) {
-	seen := map[string]bool{}
+	seen, parts := map[string]bool{}, map[string]int{} // parts: of how many requests a claim is named
 	for i, c := range list {
 		at := path.Index(i)
 		if c.Name == "" {
@@ -197,11 +197,13 @@ func checkClaimUses(list []corev1.ResourceClaim, known map[string]bool, path *fi
 			if seen[key] {
 				errs = append(errs, field.Duplicate(at, key))
 			} else if c.Request == "" {
-				for other := range seen { // some of its requests
-					if name, _, some := strings.Cut(other, "/"); some && name == c.Name {
-						errs = append(errs, field.Duplicate(at, c.Name))
-					}
+				for range parts[c.Name] {
+					errs = append(errs, field.Duplicate(at, c.Name))
 				}
+			}
+			if c.Request != "" && !seen[key] {
+				name, _, _ := strings.Cut(key, "/")
+				parts[name]++
 			}
 			seen[key] = true
 		}

@@ -258,6 +258,13 @@ func (r *run) commit(ctx context.Context) error {
 		r.at.Total = total
 	}
 	after := r.at
+	if planted.On(planted.ReplayCountersLate) {
+		ahead := *r.part
+		ahead.Cursor = after.Cursor
+		if _, err := r.j.st.AdvanceReplay(ctx, r.part, &ahead, nil, r.j.o.Lease); err != nil {
+			return err
+		}
+	}
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after, r.differ, r.j.o.Lease)
 	if err != nil {
 		return err

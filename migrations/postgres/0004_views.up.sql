@@ -117,7 +117,7 @@ ALTER TABLE decisions ADD PRIMARY KEY (cluster, created_at, id); -- the list new
 CREATE INDEX decisions_by_id ON decisions (id);
 CREATE INDEX decisions_by_pod ON decisions (cluster, pod, created_at);
 CREATE INDEX decisions_by_node ON decisions (cluster, node, created_at) WHERE node <> '';
-CREATE INDEX decisions_by_revision ON decisions (cluster, revision);
+CREATE INDEX decisions_by_revision ON decisions (cluster, revision, created_at, id);
 CREATE INDEX decisions_by_bound_revision ON decisions (cluster, bound_revision) WHERE bound_revision > 0;
 -- Which revision was the newest at a time.
 CREATE INDEX revisions_by_time ON revisions (cluster, created_at, number);

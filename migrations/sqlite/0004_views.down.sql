@@ -107,7 +107,7 @@ CREATE UNIQUE INDEX decisions_by_id ON decisions (id);
 CREATE INDEX decisions_by_time ON decisions (cluster, created_at, id, outcome, verb, namespace);
 CREATE INDEX decisions_by_pod ON decisions (cluster, pod, created_at, id);
 CREATE INDEX decisions_by_node ON decisions (cluster, node, created_at, id) WHERE node <> '';
-CREATE INDEX decisions_by_revision ON decisions (cluster, revision);
+CREATE INDEX decisions_by_revision ON decisions (cluster, revision, created_at, id);
 CREATE INDEX decisions_by_bound_revision ON decisions (cluster, bound_revision) WHERE bound_revision > 0;
 
 -- Views for people. Narrow them with the raw columns (cluster, created_at,

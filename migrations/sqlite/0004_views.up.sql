@@ -98,7 +98,7 @@ CREATE UNIQUE INDEX decisions_by_id ON decisions (id);
 CREATE INDEX decisions_by_time ON decisions (cluster, created_at, outcome, verb, namespace);
 CREATE INDEX decisions_by_pod ON decisions (cluster, pod, created_at);
 CREATE INDEX decisions_by_node ON decisions (cluster, node, created_at) WHERE node <> '';
-CREATE INDEX decisions_by_revision ON decisions (cluster, revision);
+CREATE INDEX decisions_by_revision ON decisions (cluster, revision, created_at, id);
 CREATE INDEX decisions_by_bound_revision ON decisions (cluster, bound_revision) WHERE bound_revision > 0;
 -- Which revision was the newest at a time.
 CREATE INDEX revisions_by_time ON revisions (cluster, created_at, number);

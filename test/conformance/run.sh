@@ -9,7 +9,7 @@ n=${1:-2000} seed=${2:-1}
 mkdir -p bin tmp
 go build -o bin/server ./cmd/server
 echo "building the oracle (some minutes the first time)"
-(cd test/conformance && go build -o ../../bin/conformance ./cmd/conformance)
+(cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission)
 dir=$(mktemp -d)
 ./bin/server --listen 127.0.0.1:0 --data-dir "$dir/data" --ready-file "$dir/ready" >"$dir/log" 2>&1 &
 pid=$!
@@ -20,4 +20,5 @@ for _ in $(seq 200); do
   sleep 0.1
 done
 [ -s "$dir/ready" ] || { echo "the server did not start:"; cat "$dir/log"; exit 2; }
+./bin/admission -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/conformance -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" -out tmp/conformance

@@ -10,11 +10,15 @@ type DynamicResources struct{ abstain }
 var (
 	_ engine.Abstainer = DynamicResources{}
 	_ engine.Scorer    = DynamicResources{}
+	_ engine.Local     = DynamicResources{}
 )
 
 func newDynamicResources() DynamicResources {
 	return DynamicResources{abstain{"DynamicResources", judgesDevices}}
 }
+
+// Locality says that nothing is looked at.
+func (DynamicResources) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Score gives all nodes 0.
 func (DynamicResources) Score(_ *engine.Query, _ engine.Bits, out *engine.Scores) error {

@@ -18,10 +18,16 @@ const (
 // the larger the images and the more nodes hold them (plugins/imagelocality).
 type ImageLocality struct{}
 
-var _ engine.Scorer = ImageLocality{}
+var (
+	_ engine.Scorer = ImageLocality{}
+	_ engine.Local  = ImageLocality{}
+)
 
 // Name is the plugin's name.
 func (ImageLocality) Name() string { return "ImageLocality" }
+
+// Locality says that images are the nodes' own; how many hold one is as well.
+func (ImageLocality) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Score adds up image sizes, scaled by the share of nodes that have them.
 func (ImageLocality) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {

@@ -32,10 +32,20 @@ var (
 	_ engine.Filterer    = (*InterPodAffinity)(nil)
 	_ engine.Scorer      = (*InterPodAffinity)(nil)
 	_ engine.Detailer    = (*InterPodAffinity)(nil)
+	_ engine.Local       = (*InterPodAffinity)(nil)
 )
 
 // Name is the plugin's name.
 func (*InterPodAffinity) Name() string { return "InterPodAffinity" }
+
+// Locality says that other nodes play a part only for pods that have terms, or
+// that a term of some pod selects.
+func (*InterPodAffinity) Locality(q *engine.Query) engine.Locality {
+	if len(q.Terms()) > 0 || len(q.TermsSelectingPod(nil)) > 0 {
+		return engine.Anywhere
+	}
+	return engine.NodesOnly
+}
 
 // domainCounts counts something per value of a topology key.
 type domainCounts struct {

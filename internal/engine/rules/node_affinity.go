@@ -31,6 +31,7 @@ var (
 	_ engine.Filterer    = NodeAffinity{}
 	_ engine.Scorer      = NodeAffinity{}
 	_ engine.Detailer    = NodeAffinity{}
+	_ engine.Local       = NodeAffinity{}
 )
 
 // newNodeAffinity checks the added affinity, whose terms must all parse.
@@ -53,6 +54,9 @@ func newNodeAffinity(added *corev1.NodeAffinity) (NodeAffinity, error) {
 
 // Name is the plugin's name.
 func (NodeAffinity) Name() string { return "NodeAffinity" }
+
+// Locality says that labels are the nodes' own.
+func (NodeAffinity) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 func (a NodeAffinity) enforced() *corev1.NodeSelector {
 	if a.Added == nil {

@@ -21,12 +21,16 @@ var (
 	_ engine.PreFilterer = NodeDeclaredFeatures{}
 	_ engine.Filterer    = NodeDeclaredFeatures{}
 	_ engine.Detailer    = NodeDeclaredFeatures{}
+	_ engine.Local       = NodeDeclaredFeatures{}
 )
 
 var semanticsVersion = version.MustParseSemantic(engine.Semantics)
 
 // Name is the plugin's name.
 func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
+
+// Locality says that features are the nodes' own.
+func (NodeDeclaredFeatures) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 func neededFeatures(q *engine.Query) ([]string, error) {
 	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &q.Pod.Spec}, semanticsVersion)

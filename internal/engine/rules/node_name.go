@@ -12,10 +12,14 @@ type NodeName struct{}
 var (
 	_ engine.Filterer = NodeName{}
 	_ engine.Detailer = NodeName{}
+	_ engine.Local    = NodeName{}
 )
 
 // Name is the plugin's name.
 func (NodeName) Name() string { return "NodeName" }
+
+// Locality says that names are the nodes' own.
+func (NodeName) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter rejects every node but the named one for good.
 func (NodeName) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {

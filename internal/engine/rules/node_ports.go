@@ -18,10 +18,14 @@ var (
 	_ engine.PreFilterer = NodePorts{}
 	_ engine.Filterer    = NodePorts{}
 	_ engine.Detailer    = NodePorts{}
+	_ engine.Local       = NodePorts{}
 )
 
 // Name is the plugin's name.
 func (NodePorts) Name() string { return "NodePorts" }
+
+// Locality says that a node's ports are taken by its own pods.
+func (NodePorts) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
 
 // PreFilter skips pods without host ports.
 func (NodePorts) PreFilter(q *engine.Query) engine.PreFilterResult {

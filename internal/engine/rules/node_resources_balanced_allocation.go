@@ -14,10 +14,18 @@ type NodeResourcesBalancedAllocation struct {
 	Resources []ResourceWeight // the weights are not used
 }
 
-var _ engine.Scorer = (*NodeResourcesBalancedAllocation)(nil)
+var (
+	_ engine.Scorer = (*NodeResourcesBalancedAllocation)(nil)
+	_ engine.Local  = (*NodeResourcesBalancedAllocation)(nil)
+)
 
 // Name is the plugin's name.
 func (*NodeResourcesBalancedAllocation) Name() string { return "NodeResourcesBalancedAllocation" }
+
+// Locality says that a node's room is taken by its own pods.
+func (*NodeResourcesBalancedAllocation) Locality(_ *engine.Query) engine.Locality {
+	return engine.OwnRow
+}
 
 // Score skips pods that ask for none of the resources.
 func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {

@@ -33,14 +33,18 @@ var (
 	_ engine.Detailer = (*NodeResourcesFit)(nil)
 
 	_ engine.ReasonRanker = (*NodeResourcesFit)(nil)
+	_ engine.Local        = (*NodeResourcesFit)(nil)
 )
 
 // Name is the plugin's name.
 func (*NodeResourcesFit) Name() string { return "NodeResourcesFit" }
 
+// Locality says that a node's room is taken by its own pods.
+func (*NodeResourcesFit) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
+
 // ignores says whether an extended resource is left to somebody else.
 func (f *NodeResourcesFit) ignores(name string) bool {
-	if !engine.IsExtended(corev1.ResourceName(name)) {
+	if len(f.Ignored)+len(f.IgnoredGroups) == 0 || !engine.IsExtended(corev1.ResourceName(name)) {
 		return false
 	}
 	group, _, _ := strings.Cut(name, "/")
@@ -96,19 +100,24 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *e
 	for _, s := range f.scalars(q) {
 		short := q.Bits()
 		col := q.Nodes.ScalarColumn(s.ID)
-		in.Each(func(row int) {
-			var have int64
-			if col != nil {
-				have = col[row]
-			}
-			if s.N > have-q.State.ScalarUse(s.ID, row) {
-				short.Set(row)
-				if s.N > have {
-					never.Set(row)
+		for i, word := range in {
+			for ; word != 0; word &= word - 1 {
+				row := i<<6 + bits.TrailingZeros64(word)
+				var have int64
+				if col != nil {
+					have = col[row]
+				}
+				if s.N > have-q.State.ScalarUse(s.ID, row) {
+					short.Set(row)
+					if s.N > have {
+						never.Set(row)
+					}
 				}
 			}
-		})
-		rej.Add(ReasonInsufficient+q.State.ScalarName(s.ID), engine.Unschedulable, short)
+		}
+		if !short.Empty() {
+			rej.Add(ReasonInsufficient+q.State.ScalarName(s.ID), engine.Unschedulable, short)
+		}
 	}
 	rej.Unresolvable.Or(never)
 	return nil
@@ -145,7 +154,9 @@ func (f *NodeResourcesFit) scalars(q *engine.Query) []engine.Scalar {
 			out = append(out, s)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return q.State.ScalarName(out[i].ID) < q.State.ScalarName(out[j].ID) })
+	if len(out) > 1 {
+		sort.Slice(out, func(i, j int) bool { return q.State.ScalarName(out[i].ID) < q.State.ScalarName(out[j].ID) })
+	}
 	return out
 }
 

@@ -16,10 +16,14 @@ type NodeUnschedulable struct{}
 var (
 	_ engine.Filterer = NodeUnschedulable{}
 	_ engine.Detailer = NodeUnschedulable{}
+	_ engine.Local    = NodeUnschedulable{}
 )
 
 // Name is the plugin's name.
 func (NodeUnschedulable) Name() string { return "NodeUnschedulable" }
+
+// Locality says that cordons are the nodes' own.
+func (NodeUnschedulable) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter rejects cordoned nodes for good.
 func (NodeUnschedulable) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {

@@ -32,11 +32,20 @@ var (
 	_ engine.Filterer    = (*PodTopologySpread)(nil)
 	_ engine.Scorer      = (*PodTopologySpread)(nil)
 	_ engine.Detailer    = (*PodTopologySpread)(nil)
+	_ engine.Local       = (*PodTopologySpread)(nil)
 	_ engine.Spreader    = (*PodTopologySpread)(nil)
 )
 
 // Name is the plugin's name.
 func (*PodTopologySpread) Name() string { return "PodTopologySpread" }
+
+// Locality says that other nodes play a part only where constraints apply.
+func (p *PodTopologySpread) Locality(q *engine.Query) engine.Locality {
+	if len(q.Pod.Spec.TopologySpreadConstraints) > 0 || len(p.Defaults) > 0 && !ownersSelector(q).Empty() {
+		return engine.Anywhere
+	}
+	return engine.NodesOnly
+}
 
 // spreadCounts is a hard constraint with its domains counted.
 type spreadCounts struct {

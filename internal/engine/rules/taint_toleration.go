@@ -21,10 +21,14 @@ var (
 	_ engine.Filterer = TaintToleration{}
 	_ engine.Scorer   = TaintToleration{}
 	_ engine.Detailer = TaintToleration{}
+	_ engine.Local    = TaintToleration{}
 )
 
 // Name is the plugin's name.
 func (TaintToleration) Name() string { return "TaintToleration" }
+
+// Locality says that taints are the nodes' own.
+func (TaintToleration) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter judges each distinct list of taints once.
 func (TaintToleration) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
@@ -76,6 +80,7 @@ func (TaintToleration) Score(q *engine.Query, feasible engine.Bits, out *engine.
 		return nil
 	}
 	// Normalised per list of taints, over the lists that feasible nodes have.
+	out.NormalizedByMax(true)
 	var most int64
 	for i, n := range count {
 		if n > most && q.Nodes.HasTaintSet(i, feasible) {

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Pruning", pruneCases},
 		{"Sharing", sharingCases},
 		{"Replays", replayCases},
+		{"ReplayReads", replayReadCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
 	}

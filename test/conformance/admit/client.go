@@ -9,11 +9,11 @@ import (
 )
 
 // Client is berth's side.
-type Client struct{ Base string }
+type Client struct{ Base, Cluster string }
 
 // Class creates a priority class.
 func (c *Client) Class(class any) error {
-	status, body, err := c.post("/v1/priorityclasses?cluster=admission", class)
+	status, body, err := c.post("/v1/priorityclasses?cluster="+c.Cluster, class)
 	if err == nil && status != http.StatusCreated && status != http.StatusConflict {
 		err = fmt.Errorf("create a class: %d %s", status, body)
 	}
@@ -22,7 +22,7 @@ func (c *Client) Class(class any) error {
 
 // Judge asks berth. Without an old pod it is a create.
 func (c *Client) Judge(pod, old json.RawMessage) (Verdict, error) {
-	q := map[string]any{"cluster": "admission", "operation": "CREATE", "pod": pod}
+	q := map[string]any{"cluster": c.Cluster, "operation": "CREATE", "pod": pod}
 	if old != nil {
 		q["operation"], q["oldPod"] = "UPDATE", old
 	}

@@ -48,7 +48,7 @@ func Compare(want, got Verdict) string {
 	return ""
 }
 
-// plain decodes a pod without what depends on the clock.
+// plain decodes a pod without what depends on the clock or on chance.
 func plain(js json.RawMessage) any {
 	var v map[string]any
 	if err := json.Unmarshal(js, &v); err != nil {
@@ -56,6 +56,9 @@ func plain(js json.RawMessage) any {
 	}
 	if meta, ok := v["metadata"].(map[string]any); ok {
 		delete(meta, "creationTimestamp")
+		if _, made := meta["generateName"]; made {
+			delete(meta, "name")
+		}
 	}
 	if status, ok := v["status"].(map[string]any); ok {
 		if list, ok := status["conditions"].([]any); ok {

@@ -79,6 +79,9 @@ func (o *Oracle) Create(raw []byte) (Verdict, error) {
 		_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
 		return refused(nil, why), nil
 	}
+	if pod.Name == "" && pod.GenerateName != "" { // rest.BeforeCreate
+		pod.Name = pod.GenerateName + "xxxxx"
+	}
 	registrypod.Strategy.PrepareForCreate(context.Background(), pod)
 	opts := podutil.GetValidationOptionsFromPodSpecAndMeta(&pod.Spec, nil, &pod.ObjectMeta, nil)
 	opts.ResourceIsPod = true

@@ -27,7 +27,7 @@ func main() {
 }
 
 func run(server string, n int, seed uint64, show int) (differ int, err error) {
-	client := &admit.Client{Base: server}
+	client := &admit.Client{Base: server, Cluster: fmt.Sprint("admission-", seed%2)}
 	// Half of the time with a default class: the API server's side is told the
 	// built-in classes by their names, berth knows them.
 	classes := admit.Classes(seed%2 == 0)

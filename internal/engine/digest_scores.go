@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// appendScores writes a rule's scores of the feasible nodes, rows being their
+// places in order of name: the raw ones, then the normalised ones unless they are
+// the same. The form depends on the values alone, not on how the rule came to
+// them.
+func (r *Result) appendScores(b []byte, rows Bits, s *Scores) []byte {
+	if s.uniform {
+		b = appendAlike(b, s.raw)
+		if s.raw == s.norm {
+			return append(b, '=')
+		}
+		return appendAlike(b, s.norm)
+	}
+	from := len(b)
+	b = r.appendColumn(b, rows, s.Raw, s.raws)
+	if s.normIsRaw() {
+		return append(b, '=')
+	}
+	at := len(b)
+	b = r.appendColumn(b, rows, s.Norm, s.norms)
+	if string(b[from:at]) == string(b[at:]) {
+		b = append(b[:at], '=')
+	}
+	return b
+}
+
+func appendAlike(b []byte, v int64) []byte { return binary.AppendVarint(append(b, 'u'), v) }
+
+// appendColumn writes the values of the feasible nodes in the shortest of four
+// forms: one value that they all have; a byte each, 64 at a time, blocks without
+// a feasible node left out and other nodes being 0; two bytes each above the
+// least; eight bytes each. Values are in wide, or in narrow where the caller
+// knows that they are bytes.
+func (r *Result) appendColumn(b []byte, rows Bits, wide []int64, narrow []uint8) []byte {
+	from := len(b)
+	b = append(b, 'b')
+	var first, differ, all int64
+	if narrow != nil {
+		b, first, differ = r.appendNarrow(b, rows, narrow)
+	} else {
+		b, first, differ, all = r.appendBytes(b, rows, wide)
+	}
+	switch {
+	case differ == 0:
+		return appendAlike(b[:from], first)
+	case all&^0xff == 0:
+		return b
+	}
+	return r.appendWide(b[:from], rows, wide)
+}
+
+// appendBytes writes the low bytes of a column in blocks. It gives the first
+// value, the bits in which others differ from it, and all bits that are set. It
+// stops where it has seen that bytes will not do.
+func (r *Result) appendBytes(b []byte, rows Bits, col []int64) (out []byte, first, differ, all int64) {
+	set := r.q.Nodes
+	first = col[r.Feasible.First()]
+	for i, word := range rows {
+		if word == 0 {
+			continue
+		}
+		if all&^0xff != 0 && differ != 0 {
+			break
+		}
+		var block [leafSize]byte
+		switch {
+		case !set.inOrder:
+			for ; word != 0; word &= word - 1 {
+				k := bits.TrailingZeros64(word)
+				v := col[set.order[i<<leafBits+k]]
+				block[k] = byte(v)
+				differ |= v ^ first
+				all |= v
+			}
+		case word == ^uint64(0):
+			for k, v := range (*[leafSize]int64)(col[i<<leafBits:]) {
+				block[k] = byte(v)
+				differ |= v ^ first
+				all |= v
+			}
+		default: // the others may hold anything, and are masked
+			for k, v := range (*[leafSize]int64)(col[i<<leafBits:]) {
+				mask := -int64(word >> k & 1)
+				v &= mask
+				block[k] = byte(v)
+				differ |= (v ^ first) & mask
+				all |= v
+			}
+		}
+		b = append(b, block[:]...)
+	}
+	return b, first, differ, all
+}
+
+// appendNarrow is appendBytes for a column of bytes, eight at a time.
+func (r *Result) appendNarrow(b []byte, rows Bits, col []uint8) (out []byte, first, differ int64) {
+	set := r.q.Nodes
+	one := col[r.Feasible.First()]
+	ones := uint64(one) * 0x0101010101010101
+	var other uint64
+	for i, word := range rows {
+		if word == 0 {
+			continue
+		}
+		at := len(b)
+		b = append(b, col[i<<leafBits:(i+1)<<leafBits]...)
+		block := (*[leafSize]byte)(b[at:])
+		if !set.inOrder {
+			for k := range block {
+				if word>>k&1 == 1 {
+					block[k] = col[set.order[i<<leafBits+k]]
+				}
+			}
+		}
+		for k := 0; k < leafSize; k += 8 {
+			mask := spread[word>>k&0xff]
+			v := binary.LittleEndian.Uint64(block[k:]) & mask
+			other |= (v ^ ones) & mask
+			binary.LittleEndian.PutUint64(block[k:], v)
+		}
+	}
+	return b, int64(one), int64(other)
+}
+
+// spread gives for eight bits a byte each, all ones where the bit is set.
+var spread = func() (out [256]uint64) {
+	for set := range out {
+		for k := range 8 {
+			out[set] |= uint64(-uint8(set>>k&1)) << (8 * k)
+		}
+	}
+	return out
+}()
+
+// appendWide writes values that do not fit a byte: two bytes each above the
+// least where the span allows, which it does for all but strange weights, else
+// eight.
+func (r *Result) appendWide(b []byte, rows Bits, col []int64) []byte {
+	set := r.q.Nodes
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for i, word := range r.Feasible {
+		for ; word != 0; word &= word - 1 {
+			v := col[i<<leafBits+bits.TrailingZeros64(word)]
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	short := most-least <= math.MaxUint16 && most-least >= 0
+	if short {
+		b = binary.AppendVarint(append(b, 's'), least)
+	} else {
+		b = append(b, 'w')
+	}
+	for i, word := range rows {
+		for ; word != 0; word &= word - 1 {
+			row := i<<leafBits + bits.TrailingZeros64(word)
+			if !set.inOrder {
+				row = int(set.order[row])
+			}
+			if short {
+				b = binary.LittleEndian.AppendUint16(b, uint16(col[row]-least))
+			} else {
+				b = binary.LittleEndian.AppendUint64(b, uint64(col[row]))
+			}
+		}
+	}
+	return b
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// surroundings are what a memo depends on beside the pod and the pods on each
+// row. Rules say their Locality in view of them.
+type surroundings struct {
+	tables  *Tables
+	nodes   *NodeSet
+	objects *namespaced // of the pod's namespace
+	ns      uint64      // the edit that gave the namespaces their labels
+	terms   int         // interned
+}
+
+func surroundingsOf(s *State, pod *corev1.Pod) surroundings {
+	s.t.mu.RLock()
+	terms := len(s.t.terms)
+	s.t.mu.RUnlock()
+	return surroundings{s.t, s.nodes, s.objects[pod.Namespace], s.nsEdit, terms}
+}
+
+// memo is what was learned about one kind of pod: the verdicts and raw scores
+// that rules gave row by row, brought up to a place of the trail. Rules that
+// look beyond a row are asked every time.
+type memo struct {
+	key          classKey
+	older, newer *memo
+	bytes        int
+
+	around   surroundings
+	at       uint64 // the place of the trail
+	hopeless bool   // nothing can be kept in these surroundings
+
+	// What a Query has of the pod.
+	request      Request
+	terms        []*Term
+	required     Bits
+	requiredDone bool
+	scoring      *scoringRequests
+
+	live    []bool // by rule: it is asked every time
+	anyLive bool
+	skip    []bool     // by rule, for the others
+	states  []any      // by rule, for the others
+	filters []Filterer // by place in the profile's list; nil for those that are not asked
+	kept    []Rejected // by place
+	settled int        // so many filters, from the first, need no second look at a row
+	pass    Bits       // what all kept filters let through
+	scores  []keptScore
+	sums    []int32 // of what they add to the totals, by row
+	tops    []int32 // of sums, the best of every 64
+	summed  bool    // both are up to date
+
+	// Memory that every decision uses again.
+	fresh    Rejected
+	out      Scores
+	rejected []Rejected
+	given    []Scores
+	givenBy  []WeightedRule
+}
+
+// keptScore is what a scorer said.
+type keptScore struct {
+	kind      keptKind
+	scorer    Scorer
+	moves     bool  // the scores of rows change
+	raw, norm int64 // where they are all alike
+	raws      []uint8
+	peak      uint8 // no raw score is above it
+	by        normalisation
+	norms     []uint8 // nil where they are the raw ones
+	most      int64   // that norms go by; -1 before they are made
+}
+
+type keptKind uint8
+
+const (
+	notAsked keptKind = iota
+	askAgain          // nothing is kept
+	saysNothing
+	saysAlike
+	saysByRow
+)
+
+// query makes a question ready and says which rows changed since the memo was
+// last used; nil says that it knows nothing yet. ok is false where the question
+// is left to Decide.
+func (m *memo) query(s *State, pod *corev1.Pod, o Options, t *trail) (q *Query, changed Bits, ok bool) {
+	around := surroundingsOf(s, pod)
+	if m.around == around {
+		if m.hopeless {
+			return nil, nil, false
+		}
+		q := &Query{
+			State: s, Nodes: s.nodes, Pod: pod, Profile: m.key.profile, Options: o, nsLabels: s.ns[pod.Namespace],
+			Request: m.request, Candidates: s.nodes.alive, terms: m.terms,
+			required: m.required, requiredDone: m.requiredDone, scoring: m.scoring, scratch: getScratch(s.nodes.Len()),
+		}
+		changed := q.Bits()
+		if !t.since(m.at, changed) {
+			copy(changed, s.nodes.alive)
+		}
+		return q, changed, true
+	}
+	q, err := newQuery(s, pod, m.key.profile, o)
+	if err != nil {
+		return nil, nil, false
+	}
+	m.learn(q)
+	m.around = around
+	if m.hopeless {
+		release(q)
+		return nil, nil, false
+	}
+	return q, nil, true
+}
+
+// learn asks the rules how far they look and lets those that do not look far
+// prepare themselves.
+func (m *memo) learn(q *Query) {
+	p := q.Profile
+	*m = memo{
+		key: m.key, older: m.older, newer: m.newer, bytes: m.bytes,
+		request: q.Request, terms: q.terms,
+		live: make([]bool, len(p.Rules)), skip: make([]bool, len(p.Rules)), states: make([]any, len(p.Rules)),
+		filters: make([]Filterer, len(p.Filter)), kept: make([]Rejected, len(p.Filter)), scores: make([]keptScore, len(p.Score)),
+		pass: NewBits(q.Nodes.Len()),
+	}
+	near := make([]Locality, len(p.Rules))
+	for i, rule := range p.Rules {
+		if l, ok := rule.(Local); ok {
+			near[i] = l.Locality(q)
+		}
+	}
+	for _, i := range p.PreFilter {
+		f, ok := p.Rules[i].(PreFilterer)
+		if !ok {
+			continue
+		}
+		if near[i] == Anywhere {
+			m.live[i] = true
+			continue
+		}
+		res := f.PreFilter(q)
+		m.states[i], m.skip[i] = res.State, res.Skip
+		if res.Code != Success || res.Names != nil {
+			m.hopeless = true
+			return
+		}
+	}
+	settled := true
+	for k, i := range p.Filter {
+		f, ok := p.Rules[i].(Filterer)
+		if !ok || m.skip[i] {
+			continue
+		}
+		m.filters[k], m.live[i] = f, near[i] == Anywhere
+		m.kept[k] = Rejected{Plugin: f.Name(), Nodes: NewBits(q.Nodes.Len()), Unresolvable: NewBits(q.Nodes.Len())}
+		// Rules that are always asked leave the rows to the ones behind them. Behind
+		// one that looks at the row's pods, a row may not have been looked at yet.
+		settled = settled && near[i] != OwnRow
+		if settled {
+			m.settled = k + 1
+		}
+	}
+	m.anyLive = slices.Contains(m.live, true)
+	for k, w := range p.Score {
+		s := &m.scores[k]
+		s.scorer, _ = p.Rules[w.Rule].(Scorer)
+		s.moves = near[w.Rule] == OwnRow
+		switch {
+		case s.scorer == nil:
+			s.kind = saysNothing
+		case near[w.Rule] == Anywhere:
+			s.kind = askAgain
+		}
+	}
+	q.RequiredRows()
+	q.scoring = &scoringRequests{}
+	m.required, m.requiredDone, m.scoring = q.required, true, q.scoring
+}
+
+// judge brings the kept verdicts and scores up to date for rows; whole says that
+// they are all rows, of which nothing is known.
+func (m *memo) judge(q *Query, rows Bits, whole bool) error {
+	p := q.Profile
+	in := q.Bits()
+	copy(in, rows)
+	for k, i := range p.Filter {
+		f, kept := m.filters[k], &m.kept[k]
+		switch {
+		case f == nil || m.live[i]:
+			continue
+		case k < m.settled && !whole:
+			in.AndNot(kept.Nodes)
+			continue
+		}
+		rej := &m.fresh
+		*rej = Rejected{Plugin: kept.Plugin, Nodes: q.Bits(), Unresolvable: q.Bits(), Reasons: rej.Reasons[:0]}
+		if err := f.Filter(q, m.states[i], in, rej); err != nil {
+			return err
+		}
+		if !kept.absorb(rows, rej, f) {
+			m.live[i], m.anyLive = true, true // the order of its reasons is its own
+		}
+		in.AndNot(rej.Nodes)
+	}
+	for i := range m.pass {
+		m.pass[i] = m.pass[i]&^rows[i] | in[i]
+	}
+	if q.Options.NoScores {
+		return nil
+	}
+	for k := range m.scores {
+		s := &m.scores[k]
+		if s.scorer == nil {
+			continue
+		}
+		switch {
+		case s.kind == askAgain || s.kind == saysNothing && !whole || s.kind == saysAlike && !whole:
+		case s.moves:
+			s.ask(q, in, whole, &m.out)
+		case s.kind == notAsked:
+			// Once for all rows, whether or not they are feasible just now.
+			s.ask(q, q.Nodes.alive, true, &m.out)
+		}
+	}
+	return nil
+}
+
+// absorb replaces what is kept about rows. It says no where reasons came
+// together that it cannot put into the rule's own order.
+func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule Rule) bool {
+	r.Nodes.AndNot(rows)
+	r.Unresolvable.AndNot(rows)
+	for i := range r.Reasons {
+		r.Reasons[i].Nodes.AndNot(rows)
+	}
+	r.Nodes.Or(fresh.Nodes)
+	r.Unresolvable.Or(fresh.Unresolvable)
+	known, added := len(r.Reasons) > 0, false
+	for _, f := range fresh.Reasons {
+		k := slices.IndexFunc(r.Reasons, func(o Reason) bool { return o.Text == f.Text })
+		if k < 0 {
+			r.Reasons = append(r.Reasons, Reason{f.Text, f.Nodes.Clone()})
+			added = true
+			continue
+		}
+		r.Reasons[k].Nodes.Or(f.Nodes)
+	}
+	r.Reasons = slices.DeleteFunc(r.Reasons, func(o Reason) bool { return o.Nodes.Empty() })
+	if !known || !added || len(r.Reasons) < 2 {
+		return true
+	}
+	rank, ok := rule.(ReasonRanker)
+	if ok {
+		rankReasons(r.Reasons, rank)
+	}
+	return ok
+}
+
+// size is about what the memo holds, in bytes.
+func (m *memo) size() int {
+	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+len(m.tops)) + 64*len(m.live) + 8*(len(m.pass)+len(m.required))
+	for i := range m.kept {
+		n += 96 + 8*(2+len(m.kept[i].Reasons))*len(m.kept[i].Nodes)
+	}
+	for i := range m.scores {
+		n += 96 + len(m.scores[i].raws) + len(m.scores[i].norms)
+	}
+	return n
+}

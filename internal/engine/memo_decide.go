@@ -1,0 +1,111 @@
+package engine
+
+// decide answers from what is kept, once it is up to date, and from the rules
+// that are asked every time. changed nil says that nothing is known yet. It gives
+// no result where a rule rejects the pod itself or narrows the nodes, which is
+// left to Decide.
+func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
+	whole := changed == nil
+	if whole {
+		changed = q.Nodes.alive
+	}
+	if err := m.judge(q, changed, whole); err != nil {
+		return nil, err
+	}
+	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: m.states, Feasible: q.Bits(), Rejected: m.rejected[:0]}
+	if m.anyLive {
+		r.states = append([]any(nil), m.states...)
+		if ok, err := m.filterLive(r); err != nil || !ok {
+			return nil, err
+		}
+	} else {
+		for k := range m.kept {
+			if len(m.kept[k].Reasons) > 0 {
+				r.Rejected = append(r.Rejected, m.kept[k])
+			}
+		}
+		copy(r.Feasible, m.pass)
+	}
+	m.rejected = r.Rejected
+	n := r.Feasible.Count()
+	if n == 0 {
+		m.summed = false
+		return r, nil
+	}
+	r.Outcome = Scheduled
+	switch {
+	case q.Options.NoScores:
+	case n == 1 && !q.Options.ScoreAlways:
+		r.Row = r.Feasible.First()
+	default:
+		if err := m.score(r, changed); err != nil {
+			return nil, err
+		}
+		r.choose()
+		return r, nil
+	}
+	m.summed = false // what changed is not summed up
+	return r, nil
+}
+
+// filterLive puts the kept verdicts and those of the rules that are asked every
+// time together, in the order that the filters run in: a node is filed under the
+// first that fails it. It says no where one rejects the pod or narrows the nodes.
+func (m *memo) filterLive(r *Result) (bool, error) {
+	q, p := r.q, r.q.Profile
+	skip := make([]bool, len(p.Rules))
+	for _, i := range p.PreFilter {
+		f, ok := p.Rules[i].(PreFilterer)
+		if !ok || !m.live[i] {
+			continue
+		}
+		res := f.PreFilter(q)
+		r.states[i], skip[i] = res.State, res.Skip
+		if res.Code != Success || res.Names != nil {
+			return false, nil
+		}
+	}
+	in, cut := r.Feasible, false
+	copy(in, q.Candidates)
+	for k, i := range p.Filter {
+		f, rej := m.filters[k], m.kept[k]
+		switch {
+		case f == nil || skip[i]:
+			continue
+		case m.live[i]:
+			rej = Rejected{Plugin: rej.Plugin, Nodes: q.Bits(), Unresolvable: q.Bits()}
+			if err := f.Filter(q, r.states[i], in, &rej); err != nil {
+				return false, err
+			}
+			cut = cut || len(rej.Reasons) > 0
+		case cut:
+			rej = rej.within(q, in)
+		}
+		if len(rej.Reasons) == 0 {
+			continue
+		}
+		r.Rejected = append(r.Rejected, rej)
+		in.AndNot(rej.Nodes)
+		if in.Empty() {
+			break
+		}
+	}
+	return true, nil
+}
+
+// within gives the rejections of the rows of in.
+func (r *Rejected) within(q *Query, in Bits) Rejected {
+	both := func(a Bits) Bits {
+		out := q.Bits()
+		copy(out, a)
+		out.And(in)
+		return out
+	}
+	out := Rejected{Plugin: r.Plugin, Nodes: both(r.Nodes), Unresolvable: both(r.Unresolvable)}
+	for _, reason := range r.Reasons {
+		if rows := both(reason.Nodes); !rows.Empty() {
+			out.Reasons = append(out.Reasons, Reason{reason.Text, rows})
+		}
+	}
+	return out
+}

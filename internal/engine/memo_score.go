@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// ask lets a scorer score rows and keeps what it says. Scores that are not
+// bytes, and normalised ones of the rule's own making, are not kept: the rule is
+// asked every time then, as after an error, which it will give again.
+func (s *keptScore) ask(q *Query, rows Bits, whole bool, out *Scores) {
+	if rows.Empty() && !whole {
+		return
+	}
+	defer func(columns int) { q.scratch.ncols = columns }(q.scratch.ncols)
+	*out = Scores{Raw: q.Column(), Norm: q.Column()}
+	if err := s.scorer.Score(q, rows, out); err != nil {
+		s.kind = askAgain
+		return
+	}
+	kind := saysByRow
+	switch {
+	case out.skip:
+		kind = saysNothing
+	case out.uniform:
+		kind = saysAlike
+	case !out.normIsRaw() && out.by == byRule:
+		kind = askAgain
+	}
+	if whole {
+		s.kind, s.raw, s.norm, s.by, s.most = kind, out.raw, out.norm, out.by, -1
+		s.raws, s.norms, s.peak = nil, nil, 0
+		if kind != saysByRow {
+			return
+		}
+		s.raws = make([]uint8, len(out.Raw))
+		if !out.normIsRaw() {
+			s.norms = make([]uint8, len(out.Raw))
+		}
+	}
+	if kind != saysByRow || s.by != out.by || (s.norms == nil) != out.normIsRaw() {
+		s.kind = askAgain
+		return
+	}
+	s.most = -1
+	var all int64
+	for i, word := range rows {
+		for ; word != 0; word &= word - 1 {
+			row := i<<leafBits + bits.TrailingZeros64(word)
+			v := out.Raw[row]
+			s.raws[row] = uint8(v)
+			s.peak = max(s.peak, uint8(v))
+			all |= v
+		}
+	}
+	if all&^math.MaxUint8 != 0 {
+		s.kind = askAgain
+	}
+}
+
+// normalise brings the normalised scores of a kept column up to date. They
+// depend on the feasible rows by the largest raw score alone, and all change with
+// it.
+func (s *keptScore) normalise(feasible Bits) (changed bool) {
+	if s.norms == nil {
+		return false
+	}
+	most := uint8(0)
+	for i, word := range feasible {
+		for ; word != 0; word &= word - 1 {
+			most = max(most, s.raws[i<<leafBits+bits.TrailingZeros64(word)])
+		}
+		if most == s.peak {
+			break // more there is not, and some feasible row mostly has it
+		}
+	}
+	if int64(most) == s.most {
+		return false
+	}
+	s.most = int64(most)
+	// Rows above the most are not feasible, and what is noted for them is not read.
+	var known [math.MaxUint8 + 1]uint8
+	for raw := range known {
+		known[raw] = uint8(normalByMax(int64(raw), s.most, s.by == byMaxReverse))
+	}
+	for row, raw := range s.raws {
+		s.norms[row] = known[raw]
+	}
+	return true
+}
+
+// column gives what the totals add up.
+func (s *keptScore) column() []uint8 {
+	if s.norms != nil {
+		return s.norms
+	}
+	return s.raws
+}
+
+// score puts kept and new scores together and finds the best.
+func (m *memo) score(r *Result, changed Bits) error {
+	q, p := r.q, r.q.Profile
+	r.best = q.Bits()
+	r.scores, r.scoreRules = m.given[:0], m.givenBy[:0]
+	defer func() { m.given, m.givenBy = r.scores, r.scoreRules }()
+	keep := !m.anyLive && m.room(p)
+	for k := range m.scores {
+		s := &m.scores[k]
+		keep = keep && s.kind != askAgain
+		if s.kind == saysByRow && s.normalise(r.Feasible) {
+			m.summed = false
+		}
+	}
+	if !keep {
+		m.summed = false
+		r.total = q.Column()
+		clear(r.total)
+	}
+	for k, w := range p.Score {
+		s := &m.scores[k]
+		switch s.kind {
+		case askAgain:
+			same, err := r.scoreBy(s.scorer, w)
+			if err != nil {
+				return err
+			}
+			r.alike += same
+			continue
+		case saysAlike:
+			r.scores = append(r.scores, Scores{uniform: true, raw: s.raw, norm: s.norm})
+			r.alike += s.norm * w.Weight
+		case saysByRow:
+			r.scores = append(r.scores, Scores{raws: s.raws, norms: s.norms})
+			if !keep {
+				addNarrow(r.total, s.column(), w.Weight, r.Feasible)
+			}
+		default:
+			continue
+		}
+		r.scoreRules = append(r.scoreRules, w)
+	}
+	r.scored = true
+	if !keep {
+		r.findBest(r.alike)
+		return nil
+	}
+	m.sum(p, changed)
+	r.sums = m.sums
+	m.findBest(r)
+	return nil
+}
+
+// room says that sums of kept scores fit 32 bits.
+func (m *memo) room(p *Profile) bool {
+	var most int64
+	for _, w := range p.Score {
+		if w.Weight < 0 || w.Weight > math.MaxInt32 {
+			return false
+		}
+		most += w.Weight * math.MaxUint8
+	}
+	return most < math.MaxInt32
+}
+
+// sum brings the sums of the kept scores up to date, and the best of every 64
+// rows; rows that do not pass have less than any sum.
+func (m *memo) sum(p *Profile, changed Bits) {
+	if !m.summed {
+		if m.sums == nil {
+			m.sums, m.tops = make([]int32, len(m.pass)<<leafBits), make([]int32, len(m.pass))
+		}
+		changed, m.summed = nil, true
+	}
+	for i, pass := range m.pass {
+		rows := ^uint64(0)
+		if changed != nil {
+			rows = changed[i]
+		}
+		if rows == 0 {
+			continue
+		}
+		sums := (*[leafSize]int32)(m.sums[i<<leafBits:])
+		for ; rows != 0; rows &= rows - 1 {
+			k := bits.TrailingZeros64(rows)
+			if pass>>k&1 == 0 {
+				sums[k] = math.MinInt32
+				continue
+			}
+			var sum int32
+			for j, w := range p.Score {
+				if s := &m.scores[j]; s.kind == saysByRow {
+					sum += int32(w.Weight) * int32(s.column()[i<<leafBits+k])
+				}
+			}
+			sums[k] = sum
+		}
+		// Four at a time, which do not wait for one another.
+		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
+		for k := 4; k < leafSize; k += 4 {
+			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
+		}
+		m.tops[i] = max(a, b, c, d)
+	}
+}
+
+// findBest is Result.findBest over sums.
+func (m *memo) findBest(r *Result) {
+	top := slices.Max(m.tops)
+	for i, of := range m.tops {
+		if of != top {
+			continue
+		}
+		var best uint64
+		for k, sum := range (*[leafSize]int32)(m.sums[i<<leafBits:]) {
+			if sum == top {
+				best |= 1 << k
+			}
+		}
+		r.best[i] = best
+	}
+	r.top = int64(top) + r.alike
+}
+
+// addNarrow is addWeighted for bytes. It adds for whole chunks: what it makes of
+// rows that are not feasible is not read.
+func addNarrow(total []int64, norm []uint8, weight int64, feasible Bits) {
+	for i, word := range feasible {
+		if word == 0 {
+			continue
+		}
+		t, n := (*[leafSize]int64)(total[i<<leafBits:]), (*[leafSize]uint8)(norm[i<<leafBits:])
+		for k := range t {
+			t[k] += weight * int64(n[k])
+		}
+	}
+}

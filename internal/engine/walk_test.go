@@ -1,0 +1,226 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// trio asks Decide, a Decider and a Walk about the same states.
+type trio struct {
+	t *testing.T
+	s *engine.State
+	d *engine.Decider
+	w *engine.Walk
+	p *engine.Profile
+}
+
+func newTrio(t *testing.T, p *engine.Profile, objects ...any) *trio {
+	s := fresh(t, objects...)
+	return &trio{t, s, engine.NewDecider(0), engine.NewWalk(s, 0), p}
+}
+
+func (x *trio) do(steps ...func(*engine.Edit) error) {
+	x.t.Helper()
+	x.s = changed(x.t, x.s.Edit(), steps).Done()
+	changed(x.t, x.w.Edit(), steps)
+}
+
+func (x *trio) put(o any) {
+	x.t.Helper()
+	x.do(func(e *engine.Edit) error { return e.Put(o) })
+}
+
+func (x *trio) remove(kind, ns, name string) {
+	x.t.Helper()
+	x.do(func(e *engine.Edit) error { e.Delete(kind, ns, name); return nil })
+}
+
+// ask asks all three, and gives what they say, once they say the same.
+func (x *trio) ask(pod *corev1.Pod) string {
+	x.t.Helper()
+	want := everything(x.t, engine.Decide, x.s, pod, x.p, engine.Options{})
+	for how, decide := range map[string]decideFunc{"Decider": x.d.Decide, "Walk": func(_ *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+		return x.w.Decide(pod, p, o)
+	}} {
+		if diff := cmp.Diff(want, everything(x.t, decide, x.s, pod, x.p, engine.Options{})); diff != "" {
+			x.t.Fatalf("%s (-Decide +%s):\n%s", pod.Name, how, diff)
+		}
+	}
+	return want
+}
+
+// changesAnswer asks before and after a step that has to make a difference.
+func (x *trio) changesAnswer(what string, pod *corev1.Pod, step func()) {
+	x.t.Helper()
+	before := x.ask(pod)
+	step()
+	if x.ask(pod) == before {
+		x.t.Fatalf("%s changes nothing, so this case shows nothing", what)
+	}
+}
+
+func defaults(t *testing.T) *engine.Profile {
+	t.Helper()
+	p, err := rules.Build(rules.DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestSurroundingsAreNoticed changes, twice each, what a rule's Locality depends
+// on beside nodes and pods.
+func TestSurroundingsAreNoticed(t *testing.T) {
+	host := corev1.LabelHostname
+	x := newTrio(t, defaults(t), enginetest.Node("a", enginetest.Zone("z1")), enginetest.Node("b", enginetest.Zone("z2")), enginetest.Node("c", enginetest.Zone("z3")))
+	pod := func(name string, opts ...enginetest.PodOption) *corev1.Pod {
+		return enginetest.Pod(name, append([]enginetest.PodOption{enginetest.Labels("app", "web", "tier", "front"), enginetest.Requests("cpu", "100m")}, opts...)...)
+	}
+	asked := pod("asked")
+	x.put(pod("there", enginetest.On("a")))
+	x.put(enginetest.Pod("front", enginetest.Labels("app", "other", "tier", "front"), enginetest.On("b")))
+	service := func(selector map[string]string) func() {
+		return func() {
+			x.put(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "svc"}, Spec: corev1.ServiceSpec{Selector: selector}})
+		}
+	}
+	service(map[string]string{"app": "nobody"})()
+	x.changesAnswer("a service", asked, service(map[string]string{"app": "web"}))
+	x.changesAnswer("no service", asked, func() { x.remove("Service", "default", "svc") })
+	x.changesAnswer("the service again", asked, service(map[string]string{"app": "web"}))
+	x.changesAnswer("another selector", asked, service(map[string]string{"tier": "front"}))
+	x.changesAnswer("a selector of others", asked, service(map[string]string{"app": "nobody"}))
+
+	x.changesAnswer("a pod that wants it away", asked, func() {
+		x.put(enginetest.Pod("lonely", enginetest.Away(enginetest.PodTerm(host, enginetest.Match("app", "web"))), enginetest.On("c")))
+	})
+	x.changesAnswer("that pod leaving", asked, func() { x.remove("Pod", "default", "lonely") })
+
+	// The term of the one that left is still known, and selects asked for good.
+	asked = enginetest.Pod("asked-2", enginetest.Labels("app", "api"), enginetest.Requests("cpu", "100m"))
+	red := enginetest.PodTerm(host, enginetest.Match("app", "api"))
+	red.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
+	namespace := func(team string) func() {
+		return func() {
+			x.put(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": team}}})
+		}
+	}
+	namespace("blue")()
+	x.put(enginetest.Pod("picky", enginetest.In("elsewhere"), enginetest.Away(red), enginetest.On("b")))
+	x.changesAnswer("a namespace's label", asked, namespace("red"))
+	x.changesAnswer("another label", asked, namespace("blue"))
+	x.changesAnswer("the label again", asked, namespace("red"))
+
+	x.changesAnswer("a taint", asked, func() {
+		x.put(enginetest.Node("a", enginetest.Zone("z1"), enginetest.Taint("k", "", corev1.TaintEffectNoSchedule)))
+	})
+	x.changesAnswer("no taint", asked, func() { x.put(enginetest.Node("a", enginetest.Zone("z1"))) })
+	x.changesAnswer("a node leaving", asked, func() { x.remove("Node", "", "c") })
+	x.changesAnswer("the node with its pods", asked, func() { x.put(enginetest.Node("c")) })
+}
+
+// TestUnscoredStepsAreCaughtUp changes rows while a kind of pod has one node to
+// go to, or none, and so is not scored.
+func TestUnscoredStepsAreCaughtUp(t *testing.T) {
+	x := newTrio(t, defaults(t), enginetest.Node("a"), enginetest.Node("b"), enginetest.Node("c"))
+	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "1"))
+	fill := func(name, node, cpu string) {
+		x.put(enginetest.Pod(name, enginetest.Requests("cpu", cpu, "memory", "3Gi"), enginetest.On(node)))
+	}
+	fill("some-b", "b", "1")
+	fill("some-c", "c", "1")
+	x.ask(asked) // a is best
+	fill("full-b", "b", "4")
+	fill("full-c", "c", "4")
+	fill("some-a", "a", "10m")
+	x.ask(asked) // a alone
+	x.remove("Pod", "default", "full-b")
+	x.ask(asked)
+	x.remove("Pod", "default", "full-c")
+	x.ask(asked)
+	fill("full-a", "a", "4")
+	fill("full-b", "b", "4")
+	fill("full-c", "c", "4")
+	x.ask(asked) // none
+	x.remove("Pod", "default", "full-b")
+	x.remove("Pod", "default", "full-c")
+	x.ask(asked) // a is still full
+}
+
+// made is a rule of the test's own: it judges by the number of pods on a row.
+type made struct {
+	near   engine.Locality
+	full   int64
+	weight int64
+	own    bool // normalised scores of its own making
+}
+
+func (m *made) Name() string                            { return fmt.Sprintf("made-%+v", *m) }
+func (m *made) Locality(*engine.Query) engine.Locality  { return m.near }
+func (m *made) pods(q *engine.Query, row int) (n int64) { return int64(len(q.State.PodsOn(row))) }
+
+func (m *made) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	odd, full := q.Bits(), q.Bits()
+	in.Each(func(row int) {
+		if n := m.pods(q, row); n >= m.full {
+			full.Set(row)
+			if n%2 == 1 {
+				odd.Set(row)
+			}
+		}
+	})
+	// The order is its own, and the first may come later than the second.
+	rej.Add("odd", engine.Unschedulable, odd)
+	rej.Add("full", engine.UnschedulableAndUnresolvable, full)
+	return nil
+}
+
+func (m *made) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	feasible.Each(func(row int) { out.Raw[row] = m.pods(q, row) * m.weight })
+	if !m.own {
+		engine.NormalizeByMax(feasible, out, true)
+		return nil
+	}
+	first := out.Raw[feasible.First()]
+	feasible.Each(func(row int) { out.Norm[row] = min(out.Raw[row], first) })
+	return nil
+}
+
+// TestRulesMayBeOfAnyMake puts rules to a Decider that the default profile has
+// none like: normalised scores that follow the rows, or are of the rule's own
+// making, scores that are no bytes, several reasons in an order of the rule's own.
+func TestRulesMayBeOfAnyMake(t *testing.T) {
+	for _, m := range []*made{
+		{near: engine.OwnRow, full: 4, weight: 1},
+		{near: engine.OwnRow, full: 4, weight: 1, own: true},
+		{near: engine.OwnRow, full: 4, weight: 200},
+		{near: engine.Anywhere, full: 3, weight: 1},
+	} {
+		p := defaults(t)
+		q := *p
+		q.Rules = append(append([]engine.Rule{}, p.Rules...), m)
+		q.Filter = append(append([]int{}, p.Filter...), len(p.Rules))
+		q.Score = append(append([]engine.WeightedRule{}, p.Score...), engine.WeightedRule{Rule: len(p.Rules), Weight: 3})
+		x := newTrio(t, &q)
+		for i := range 70 {
+			x.put(enginetest.Node(fmt.Sprintf("n%02d", i)))
+		}
+		for i := range 150 {
+			x.put(enginetest.Pod(fmt.Sprintf("p%03d", i%90), enginetest.On(fmt.Sprintf("n%02d", i*i%(7+i/2)%70))))
+			if i%3 == 0 {
+				x.ask(enginetest.Pod(fmt.Sprintf("asked-%d", i), enginetest.Requests("cpu", "10m")))
+			}
+		}
+		if c := x.d.Counters(); c.Plain > 0 || c.Kept < 40 {
+			t.Errorf("%s: %+v", m.Name(), c)
+		}
+	}
+}
