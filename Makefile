@@ -6,8 +6,9 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 FUZZTIME ?= 30s
 N       ?= 2000
 SEED    ?= 1
+SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance linear image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance linear torture throughput faults image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +60,15 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
 	./test/conformance/run.sh $(N) $(SEED)
+
+torture: postgres ## break servers and Postgres under load, then do the books: make torture SEEDS=1 SEED=7
+	$(GO) run ./test/torture --seeds $(SEEDS) $(if $(filter command line environment,$(origin SEED)),--seed $(SEED)) $(TORTURE)
+
+throughput: postgres ## durable audited decisions against the bare stores, in one run
+	$(GO) run ./test/throughput
+
+faults: postgres ## show that the tests find the bugs that are planted for them
+	$(GO) run ./test/faults $(FAULTS)
 
 linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows
 	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres

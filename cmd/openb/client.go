@@ -34,42 +34,53 @@ type decision struct {
 // call sends a JSON body (nil for none) and decodes the answer. Any status but
 // the wanted ones is an error that carries the server's own words.
 func (c *client) call(ctx context.Context, method, path string, body, out any, want ...int) error {
+	status, raw, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	for _, w := range want {
+		if status == w {
+			return decode(method, path, raw, out)
+		}
+	}
+	return fmt.Errorf("%s %s: status %d: %s", method, path, status, strings.TrimSpace(string(raw)))
+}
+
+func decode(method, path string, raw []byte, out any) error {
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return fmt.Errorf("%s %s: decode answer: %w", method, path, err)
+	}
+	return nil
+}
+
+func (c *client) send(ctx context.Context, method, path string, body any) (status int, raw []byte, err error) {
 	var in io.Reader
 	if body != nil {
-		raw, err := json.Marshal(body)
+		js, err := json.Marshal(body)
 		if err != nil {
-			return fmt.Errorf("encode request: %w", err)
+			return 0, nil, fmt.Errorf("encode request: %w", err)
 		}
-		in = bytes.NewReader(raw)
+		in = bytes.NewReader(js)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return 0, nil, fmt.Errorf("make request: %w", err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return 0, nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		return fmt.Errorf("%s %s: read answer: %w", method, path, err)
+	if raw, err = io.ReadAll(res.Body); err != nil {
+		return 0, nil, fmt.Errorf("%s %s: read answer: %w", method, path, err)
 	}
-	for _, w := range want {
-		if res.StatusCode == w {
-			if out == nil {
-				return nil
-			}
-			if err := json.Unmarshal(raw, out); err != nil {
-				return fmt.Errorf("%s %s: decode answer: %w", method, path, err)
-			}
-			return nil
-		}
-	}
-	return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, strings.TrimSpace(string(raw)))
+	return res.StatusCode, raw, nil
 }
 
 func (c *client) upload(ctx context.Context, cluster string, machines []machine) (string, error) {
@@ -86,11 +97,16 @@ func (c *client) upload(ctx context.Context, cluster string, machines []machine)
 	return out.ID, err
 }
 
-func (c *client) decide(ctx context.Context, cluster string, t task) (*decision, error) {
-	var d decision
+// decide gives the answer, and its bytes.
+func (c *client) decide(ctx context.Context, cluster string, t task, explain string) (*decision, []byte, error) {
+	var raw json.RawMessage
 	err := c.call(ctx, http.MethodPost, "/v1/decisions",
-		object{"snapshot": cluster + "@latest", "pod": t.pod(), "bind": true, "explain": "none"}, &d, http.StatusCreated)
-	return &d, err
+		object{"snapshot": cluster + "@latest", "pod": t.pod(), "bind": true, "explain": explain}, &raw, http.StatusCreated)
+	if err != nil {
+		return nil, nil, err
+	}
+	var d decision
+	return &d, raw, decode(http.MethodPost, "/v1/decisions", raw, &d)
 }
 
 func (c *client) remove(ctx context.Context, cluster string, names []string) error {

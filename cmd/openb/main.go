@@ -2,7 +2,8 @@
 // machines of Alibaba's cluster-trace-gpu-v2023 are uploaded as nodes, its tasks
 // are decided and bound in the order that they were created in, and deleted when
 // they ended. It ends with a table and, unless told otherwise, replays every
-// decision.
+// decision. With a second server, on another store, both are asked the same and
+// have to give the same answers, byte for byte.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 
 type options struct {
 	Server  string `default:"http://127.0.0.1:8080" help:"Address of the berth server."`
+	Compare string `placeholder:"URL" help:"A second server, that has to answer the same, byte for byte."`
 	Data    string `required:"" placeholder:"DIR" help:"Directory with the trace's CSV files."`
 	Pods    string `default:"openb_pod_list_default.csv" help:"Which pod list of the trace."`
 	Cluster string `default:"openb" help:"Cluster to write to; what it holds is replaced."`
@@ -50,23 +52,42 @@ func run(ctx context.Context, o options) error {
 	if o.Limit > 0 && o.Limit < len(tasks) {
 		tasks = tasks[:o.Limit]
 	}
-	c := &client{base: o.Server, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
-	began := time.Now()
-	id, err := c.upload(ctx, o.Cluster, machines)
-	if err != nil {
-		return err
+	servers := []*client{newClient(o.Server)}
+	if o.Compare != "" {
+		servers = append(servers, newClient(o.Compare))
 	}
-	fmt.Printf("%d machines uploaded as %s\n", len(machines), id)
+	began := time.Now()
+	for _, c := range servers {
+		id, err := c.upload(ctx, o.Cluster, machines)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d machines uploaded as %s to %s\n", len(machines), id, c.base)
+	}
 	r := newReport(machines)
-	decisions, err := play(ctx, c, o.Cluster, tasks, r)
-	if err != nil {
+	if err := play(ctx, servers, o.Cluster, tasks, r); err != nil {
 		return err
 	}
 	r.write(os.Stdout)
+	if o.Compare != "" {
+		if err := sameEnd(ctx, servers, o.Cluster); err != nil {
+			return err
+		}
+		fmt.Printf("\nboth servers gave the same %d answers, byte for byte (but for %v)\n", r.decisions, own)
+	}
 	if !o.Replay {
 		return nil
 	}
-	return replayAll(ctx, c, o.Cluster, began, decisions)
+	for _, c := range servers {
+		if err := replayAll(ctx, c, o.Cluster, began, r.decisions); err != nil {
+			return fmt.Errorf("%s: %w", c.base, err)
+		}
+	}
+	return nil
+}
+
+func newClient(base string) *client {
+	return &client{base: base, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 }
 
 // ending is a running task and when it ends; endings is a heap by that time.
@@ -86,8 +107,8 @@ func (e *endings) Pop() any {
 }
 
 // play decides the tasks one after the other, taking out before each what has
-// ended by then. It gives the number of decisions.
-func play(ctx context.Context, c *client, cluster string, tasks []task, r *report) (int, error) {
+// ended by then.
+func play(ctx context.Context, servers []*client, cluster string, tasks []task, r *report) error {
 	running := &endings{}
 	p := newProgress("decided", len(tasks))
 	every := max(len(tasks)/20, 1)
@@ -99,16 +120,16 @@ func play(ctx context.Context, c *client, cluster string, tasks []task, r *repor
 			r.held.add(e.task, -1)
 		}
 		if len(gone) > 0 {
-			if err := c.remove(ctx, cluster, gone); err != nil {
-				return 0, err
+			for _, c := range servers {
+				if err := c.remove(ctx, cluster, gone); err != nil {
+					return err
+				}
 			}
 		}
-		start := time.Now()
-		d, err := c.decide(ctx, cluster, t)
+		d, err := decideAll(ctx, servers, cluster, t, i, r)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		r.spent += time.Since(start)
 		r.decisions++
 		if d.Outcome == "Scheduled" {
 			r.scheduled++
@@ -122,34 +143,34 @@ func play(ctx context.Context, c *client, cluster string, tasks []task, r *repor
 		}
 		p.at(i + 1)
 	}
-	return r.decisions, nil
+	return nil
 }
 
-// replayAll has the server replay every decision as one batch, and fails if one
-// comes out otherwise.
-func replayAll(ctx context.Context, c *client, cluster string, began time.Time, decisions int) error {
-	b, err := c.startReplay(ctx, cluster, began.Add(-time.Minute)) // the server's clock may be another's
-	if err != nil {
-		return err
+// fullEvery is every how many decisions the whole explanation is asked for and
+// compared; the others are compared by their digest, which is over all of it.
+const fullEvery = 50
+
+// decideAll asks all servers for a decision and wants the same from all.
+func decideAll(ctx context.Context, servers []*client, cluster string, t task, n int, r *report) (first *decision, err error) {
+	explain := "none"
+	if len(servers) > 1 && n%fullEvery == 0 {
+		explain = "full"
 	}
-	p := newProgress("replayed", int(b.Total))
-	start := time.Now()
-	for b.State == "queued" || b.State == "running" {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+	var wanted []byte
+	for i, c := range servers {
+		start := time.Now()
+		d, raw, err := c.decide(ctx, cluster, t, explain)
+		if err != nil {
+			return nil, err
 		}
-		if b, err = c.replay(ctx, b.ID); err != nil {
-			return err
+		if i == 0 {
+			r.spent += time.Since(start)
+			first, wanted = d, raw
+			continue
 		}
-		p.at(int(b.Done))
+		if err := sameAnswer(wanted, raw); err != nil {
+			return nil, fmt.Errorf("task %s, decisions %s and %s: %w", t.name, first.ID, d.ID, err)
+		}
 	}
-	took := time.Since(start)
-	fmt.Printf("\nreplayed %d decisions in %s (%.0f/s) as batch %s: %d identical, %d different, %d errors\n", b.Done, took.Round(time.Millisecond),
-		float64(b.Done)/took.Seconds(), b.ID, b.Identical, b.Different, b.Errors)
-	if b.State != "done" || b.Different+b.Errors > 0 || b.Identical < int64(decisions) {
-		return fmt.Errorf("batch %s is %s, and %d of %d decisions replay identical", b.ID, b.State, b.Identical, decisions)
-	}
-	return nil
+	return first, nil
 }

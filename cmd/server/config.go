@@ -33,6 +33,7 @@ type settings struct {
 	LogFormat       string        `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
 	OTLPEndpoint    string        `name:"otlp-endpoint" placeholder:"URL" help:"Where to send traces by OTLP over HTTP; without it none are sent."`
 	AutoMemory      bool          `default:"true" negatable:"" help:"Take the memory limit from the container, at 90 percent, where GOMEMLIMIT is not set."`
+	DrainDelay      time.Duration `default:"0s" help:"How long calls are still taken on SIGTERM while /readyz says no, so that whoever sends calls here notices first."`
 	ShutdownTimeout time.Duration `default:"30s" help:"How long calls on their way may take to end."`
 	CheckpointEvery int           `default:"500" help:"Changes after which a whole state is written."`
 
@@ -82,6 +83,9 @@ func (s *settings) validate() error {
 	}
 	if s.ShutdownTimeout <= 0 {
 		fail("--shutdown-timeout must be above zero")
+	}
+	if s.DrainDelay < 0 {
+		fail("--drain-delay must not be negative")
 	}
 	if s.SpoolLimit < 1<<20 {
 		fail("--spool-limit must be a MiB (1048576) at least")

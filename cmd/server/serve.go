@@ -166,6 +166,14 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, listen
 	case <-ctx.Done():
 	}
 	api.Drain()
+	if c.DrainDelay > 0 {
+		log.Info("not ready any more: calls that still come are answered", slog.Duration("for", c.DrainDelay))
+		select {
+		case err := <-failed:
+			return fmt.Errorf("serve: %w", err)
+		case <-time.After(c.DrainDelay):
+		}
+	}
 	log.Info("ending: calls on their way are answered first", slog.Duration("atMost", c.ShutdownTimeout))
 	limited, cancel := context.WithTimeout(ending, c.ShutdownTimeout)
 	defer cancel()

@@ -17,6 +17,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -145,4 +146,8 @@ func New(o Options) (*API, error) {
 }
 
 // Drain makes the server not ready, so that nobody sends it more while it ends; calls are still answered.
-func (a *API) Drain() { a.draining.Store(true) }
+func (a *API) Drain() {
+	if !planted.On(planted.ReadyUntilTheEnd) {
+		a.draining.Store(true)
+	}
+}

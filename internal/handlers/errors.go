@@ -13,6 +13,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -201,6 +202,8 @@ func fromStore(err error) *Error {
 		return &Error{Status: http.StatusConflict, Kind: "in-use", Detail: err.Error()}
 	case errors.Is(err, store.ErrClosed):
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "unavailable", Detail: "the store is closed: the server is ending", RetryAfter: 1, Cause: err}
+	case errors.Is(err, store.ErrUnavailable) && !planted.On(planted.UnavailableIsOurBug):
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "unavailable", Detail: "the store cannot be reached now; what was to be written may or may not have been", RetryAfter: 1, Cause: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Detail: "the answer was not ready within the deadline", RetryAfter: 1, Cause: err}
 	case errors.Is(err, context.Canceled):

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"berth/internal/planted"
 )
 
 // gate admits a bounded number of calls and lets a bounded number wait, before a byte of a body is read. Each key, a
@@ -54,7 +56,7 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 	if g.total > 0 {
 		waiting = g.waiting.Len()
 	}
-	if waiting >= g.queue {
+	if waiting >= g.queue && !planted.On(planted.GateQueueUnbounded) {
 		g.mu.Unlock()
 		return nil, g.shed("queue")
 	}

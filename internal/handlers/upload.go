@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"berth/internal/objects"
+	"berth/internal/store"
 )
 
 // uploadSnapshot takes a cluster's whole state in.
@@ -94,7 +95,7 @@ func bodyError(r *http.Request, err error) error {
 		return tooLarge("snapshot-max-bytes", fmt.Sprintf("the body is over the limit snapshot-max-bytes=%s", Bytes(tooMuch.Limit)))
 	case errors.As(err, &corrupt):
 		return badRequest(corrupt.Error())
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, store.ErrUnavailable): // a database's connection ends so too
 		return badRequest("the body ends too early")
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -118,7 +119,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if !f.Until.IsZero() {
 		and("d.created_at < ?", ceilMicro(f.Until))
 	}
-	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
+	if planted.On(planted.CursorByID) && f.BeforeID != "" {
+		and("d.id < ?", f.BeforeID)
+	} else if !f.BeforeTime.IsZero() || f.BeforeID != "" {
 		and("(d.created_at, d.id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
 	}
 	q.WriteString(" ORDER BY d.created_at DESC, d.id DESC")

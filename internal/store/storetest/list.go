@@ -128,4 +128,13 @@ var listCases = map[string]func(t *testing.T, s store.Store){
 			t.Errorf("pages (-want +got):\n%s", diff)
 		}
 	},
+	"PagesGoByTimeWhateverTheIDs": func(t *testing.T, s store.Store) {
+		// Of several replicas none knows the others' ids, and a spool brings its
+		// records late: the later record may well have the smaller id.
+		for i, id := range []string{"d", "a", "c", "b"} {
+			appendAll(t, s, &store.Entry{Decision: decision("prod", id, at(i))})
+		}
+		sameList(t, "first page", []string{"b", "c"}, ids(t, s, store.DecisionFilter{Cluster: "prod", Limit: 2}))
+		sameList(t, "second page", []string{"a", "d"}, ids(t, s, store.DecisionFilter{Cluster: "prod", BeforeTime: at(2), BeforeID: "c", Limit: 2}))
+	},
 }

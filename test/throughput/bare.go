@@ -1,0 +1,127 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"berth/internal/store/sqlite"
+)
+
+// bare writes to a file of its own, made as berth's is: one prepared statement a
+// row, one transaction a batch, the disk waited for.
+func (b *sqliteBench) bare(ctx context.Context, batch int, while time.Duration) (_ float64, err error) {
+	dir := filepath.Join(b.dir, "bare-"+uuid.NewString())
+	if err := sqlite.MigrateUp(ctx, dir); err != nil {
+		return 0, err
+	}
+	columns, row, err := sampleRow(ctx, filepath.Join(b.dir, "berth", "berth.db"))
+	if err != nil {
+		return 0, err
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "berth.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1)
+	id, created := slices.Index(columns, "id"), slices.Index(columns, "created_at")
+	insert := fmt.Sprintf("INSERT INTO decisions (%s) VALUES (?%s)", strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
+	stmt, err := db.PrepareContext(ctx, insert)
+	if err != nil {
+		return 0, err
+	}
+	return paced(while, batch, func() error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		in := tx.StmtContext(ctx, stmt)
+		for range batch {
+			row[id], row[created] = newID(), time.Now().UnixMicro()
+			if _, err := in.ExecContext(ctx, row...); err != nil {
+				return err
+			}
+		}
+		return tx.Commit()
+	})
+}
+
+// sampleRow reads a record of berth's as it is stored.
+func sampleRow(ctx context.Context, file string) (columns []string, row []any, err error) {
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = db.Close() }()
+	rows, err := db.QueryContext(ctx, "SELECT * FROM decisions LIMIT 1")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	if columns, err = rows.Columns(); err != nil {
+		return nil, nil, err
+	}
+	row = make([]any, len(columns))
+	into := make([]any, len(columns))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	if !rows.Next() {
+		return nil, nil, fmt.Errorf("no record to copy: %w", rows.Err())
+	}
+	return columns, row, rows.Scan(into...)
+}
+
+// bare writes to the same table by the driver's own COPY, one a transaction.
+func (b *postgresBench) bare(ctx context.Context, batch int, while time.Duration) (float64, error) {
+	conn, err := pgx.Connect(ctx, b.url)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	rows, err := conn.Query(ctx, "SELECT * FROM decisions LIMIT 1")
+	if err != nil {
+		return 0, err
+	}
+	var columns []string
+	for _, f := range rows.FieldDescriptions() {
+		columns = append(columns, f.Name)
+	}
+	row, err := pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+	if err != nil {
+		return 0, fmt.Errorf("no record to copy: %w", err)
+	}
+	id, created := slices.Index(columns, "id"), slices.Index(columns, "created_at")
+	return paced(while, batch, func() error {
+		_, err := conn.CopyFrom(ctx, pgx.Identifier{"decisions"}, columns, pgx.CopyFromSlice(batch, func(int) ([]any, error) {
+			next := slices.Clone(row)
+			next[id], next[created] = newID(), time.Now()
+			return next, nil
+		}))
+		return err
+	})
+}
+
+// paced repeats a batch for a while and gives rows a second.
+func paced(while time.Duration, batch int, write func() error) (float64, error) {
+	began, rows := time.Now(), 0
+	for time.Since(began) < while {
+		if err := write(); err != nil {
+			return 0, err
+		}
+		rows += batch
+	}
+	return float64(rows) / time.Since(began).Seconds(), nil
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -1,0 +1,169 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/profiles"
+	"berth/internal/store"
+	"berth/internal/store/commit"
+)
+
+const (
+	lightCluster = "light" // so little to decide that it is not what is measured
+	realCluster  = "real"
+)
+
+// house is the rooms of a server over a store.
+type house struct {
+	st    store.Store
+	group *commit.Group
+	m     *cluster.Manager
+	log   *audit.Log
+	pod   *corev1.Pod
+
+	records, batches atomic.Int64
+}
+
+func openHouse(ctx context.Context, o options, st store.Store) (*house, error) {
+	h := &house{st: st}
+	h.group = commit.NewGroup(st, commit.Options{ObserveFunc: func(n int, _ time.Duration, _ error) {
+		h.records.Add(int64(n))
+		h.batches.Add(1)
+	}})
+	var err error
+	if h.m, err = cluster.Open(ctx, st, h.group, cluster.Options{}); err != nil {
+		return nil, err
+	}
+	h.log = audit.New(h.m, st, profiles.Default(), audit.Options{})
+	if h.pod, err = objects.DecodePod([]byte(podJSON), objects.Limits{}); err != nil {
+		return nil, err
+	}
+	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
+		return nil, err
+	}
+	if err := h.upload(ctx, realCluster, o.Nodes, o.Pods); err != nil {
+		return nil, err
+	}
+	// One record to copy for those who write without berth.
+	return h, h.decide(ctx, realCluster, false)
+}
+
+func (h *house) close(ctx context.Context) error {
+	return errors.Join(h.m.Close(), h.group.Close(ctx), h.st.Close())
+}
+
+const podJSON = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default","labels":{"app":"a"}},
+"spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"500m","memory":"1Gi"}}}],
+"tolerations":[{"key":"batch","operator":"Exists"}],
+"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"model","operator":"In","values":["m0","m1","m2"]}]}]}}}}}`
+
+// upload makes a cluster of nodes in three zones and with five models, the pods
+// spread over them.
+func (h *house) upload(ctx context.Context, name string, nodes, pods int) error {
+	_, _, err := h.m.Upload(ctx, name, func(yield func(objects.Object) error) (map[string]int, error) {
+		put := func(format string, args ...any) error {
+			o, err := objects.Decode(fmt.Appendf(nil, format, args...), objects.Limits{})
+			if err != nil {
+				return err
+			}
+			return yield(o)
+		}
+		for i := range nodes {
+			err := put(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-%05d","labels":{"kubernetes.io/hostname":"node-%05d","topology.kubernetes.io/zone":"z%d","model":"m%d"}},
+				"status":{"allocatable":{"cpu":"%d","memory":"256Gi","pods":"110"}}}`, i, i, i%3, i%5, 32+i%96)
+			if err != nil {
+				return nil, err
+			}
+		}
+		for i := range pods {
+			err := put(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-%06d","namespace":"default","labels":{"app":"app-%d"}},
+				"spec":{"nodeName":"node-%05d","containers":[{"name":"main","resources":{"requests":{"cpu":"2","memory":"8Gi"}}}]}}`, i, i%50, i%nodes)
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	return err
+}
+
+func (h *house) decide(ctx context.Context, name string, dry bool) error {
+	_, err := h.log.Decide(ctx, audit.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
+	return err
+}
+
+// durable gives decisions a second, each answered once it is safe.
+func (h *house) durable(ctx context.Context, o options, name string) (_ float64, err error) {
+	if o.Profile != "" && name == lightCluster {
+		f, err := os.Create(o.Profile)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return 0, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, false) })
+}
+
+// unrecorded gives decisions a second where none is written: what the engine
+// leaves to be had.
+func (h *house) unrecorded(ctx context.Context, o options, name string) (float64, error) {
+	return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, true) })
+}
+
+// crowd lets callers call for a while.
+func crowd(callers int, while time.Duration, call func() error) (float64, error) {
+	var calls atomic.Int64
+	var failed atomic.Pointer[error]
+	var all sync.WaitGroup
+	began := time.Now()
+	for range callers {
+		all.Go(func() {
+			for time.Since(began) < while && failed.Load() == nil {
+				if err := call(); err != nil {
+					failed.Store(&err)
+					return
+				}
+				calls.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if err := failed.Load(); err != nil {
+		return 0, *err
+	}
+	return float64(calls.Load()) / time.Since(began).Seconds(), nil
+}
+
+// recordBytes gives about the size of the newest record of the real cluster.
+func (h *house) recordBytes(ctx context.Context) (int, error) {
+	list, err := h.st.ListDecisions(ctx, store.DecisionFilter{Cluster: realCluster, Limit: 1})
+	if err != nil {
+		return 0, err
+	}
+	d, err := h.st.Decision(ctx, list[0].ID)
+	if err != nil {
+		return 0, err
+	}
+	js, err := json.Marshal(d)
+	return len(js), err
+}

@@ -1,0 +1,147 @@
+//go:build linux
+
+// Command torture runs real servers over a real Postgres, breaks both in every
+// way it knows while clients ask, and then does the books: what clients were
+// told, which they keep themselves, against what is stored. See
+// docs/reliability.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+type options struct {
+	Seed     uint64        `help:"Where calls and faults come from; 0 picks one. It is printed."`
+	Seeds    int           `default:"1" help:"How many seeds to run, each the one before plus one."`
+	Scenario string        `default:"random" enum:"random,rolling,outages,disk,calm" help:"random: every fault, shuffled; rolling: restarts in turn; outages: 5, 30 and 60 s without Postgres in three ways; disk: the spool's disk full and frozen; calm: none."`
+	Turns    int           `default:"20" help:"Restarts of the scenario rolling."`
+	Clients  int           `default:"8" help:"Callers, each one call at a time."`
+	Replicas int           `default:"2" help:"Servers on the one Postgres."`
+	Rate     float64       `default:"250" help:"Calls a second that all clients together try; 0: as fast as they can."`
+	Minute   time.Duration `default:"60s" help:"The long time without Postgres of the scenario random."`
+	Recovery time.Duration `default:"60s" help:"How long a fault may be felt after it was lifted."`
+	Serving  float64       `default:"0.9" help:"Share of plain decisions and extender calls that must be answered while only Postgres is away; 0 asks for none."`
+	Server   string        `placeholder:"PATH" help:"A server to run instead of building one."`
+	Race     bool          `help:"Build the server with the race detector."`
+	Tags     string        `placeholder:"TAGS" help:"Build tags of the server, such as planted (with BERTH_PLANTED set)."`
+	Dir      string        `placeholder:"DIR" help:"Where to work; a temporary directory, removed when all went well, unless told."`
+}
+
+func main() {
+	var o options
+	kong.Parse(&o, kong.Name("torture"), kong.Description("Break servers and Postgres while clients ask, then do the books."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64N(1_000_000) + 1
+	}
+	kept := o.Dir != ""
+	if !kept {
+		if o.Dir, err = os.MkdirTemp("", "torture"); err != nil {
+			return err
+		}
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
+	if o.Server == "" {
+		if o.Server, err = build(ctx, o); err != nil {
+			return err
+		}
+	}
+	var failed []uint64
+	for i := range o.Seeds {
+		seed := o.Seed + uint64(i)
+		dir := filepath.Join(o.Dir, fmt.Sprintf("seed-%d", seed))
+		fmt.Printf("== seed %d, scenario %s; again with: go run ./test/torture --scenario %s --seed %d\n", seed, o.Scenario, o.Scenario, seed)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		r, err := torture(ctx, o, seed, dir)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w (see %s)", seed, err, dir)
+		}
+		r.print(os.Stdout)
+		if len(r.violations) > 0 {
+			failed = append(failed, seed)
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("seeds %v found faults; logs are in %s", failed, o.Dir)
+	}
+	if !kept {
+		return os.RemoveAll(o.Dir)
+	}
+	return nil
+}
+
+// build makes the server that is put to the torture.
+func build(ctx context.Context, o options) (string, error) {
+	program := filepath.Join(o.Dir, "server")
+	args := []string{"build", "-o", program}
+	if o.Race {
+		args = append(args, "-race")
+	}
+	if o.Tags != "" {
+		args = append(args, "-tags", o.Tags)
+	}
+	if out, err := exec.CommandContext(ctx, "go", append(args, "berth/cmd/server")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return program, nil
+}
+
+// torture is one run: a place, clients, faults, and the books.
+func torture(ctx context.Context, o options, seed uint64, dir string) (_ *report, err error) {
+	p, err := newPlace(ctx, o, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	w := newWorld(p)
+	if err := w.upload(ctx); err != nil {
+		return nil, err
+	}
+	r := &report{seed: seed, began: time.Now()}
+	clients := startClients(ctx, w, o, seed)
+	for _, f := range plan(seed, o) {
+		if ctx.Err() != nil {
+			break
+		}
+		r.inject(ctx, w, f, o)
+	}
+	pause(ctx, 3*time.Second)
+	books := clients.stop()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r.tortured = time.Since(r.began)
+	r.close(ctx, p, w, books, o)
+	return r, nil
+}
+
+// pause waits unless ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
