@@ -67,6 +67,7 @@ func (r *Result) fingerprint() string {
 		h.Write(r.scoreColumn(s))
 	}
 	flush()
+	r.digestPreemption(h.Write)
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 

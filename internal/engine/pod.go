@@ -44,6 +44,8 @@ type Pod struct {
 	// EvictedByScheduler says that the pod goes because of a preemption.
 	EvictedByScheduler bool
 	Scheduler          string
+	// Grace is the seconds that an eviction gives the pod to end.
+	Grace int64
 }
 
 func terminal(pod *corev1.Pod) bool {
@@ -159,9 +161,28 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		p.Gates = append(p.Gates, g.Name)
 	}
 	for _, cond := range in.Status.Conditions {
-		if cond.Type == corev1.DisruptionTarget && cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonPreemptionByScheduler {
-			p.EvictedByScheduler = true
+		if cond.Type == corev1.DisruptionTarget {
+			p.EvictedByScheduler = cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonPreemptionByScheduler
+			break
 		}
 	}
+	p.Grace = gracePeriod(in)
 	return p, nil
+}
+
+// gracePeriod is what the apiserver writes when the pod is deleted without a
+// period, or has written when it is going already
+// (pkg/registry/core/pod strategy.go CheckGracefulDelete).
+func gracePeriod(pod *corev1.Pod) int64 {
+	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
+	switch {
+	case pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil:
+		return max(*pod.DeletionGracePeriodSeconds, 0)
+	case pod.Spec.TerminationGracePeriodSeconds != nil:
+		grace = *pod.Spec.TerminationGracePeriodSeconds
+	}
+	if grace < 0 {
+		return 1
+	}
+	return grace
 }

@@ -43,6 +43,8 @@ type scratch struct {
 	bytes   []byte // of Digest
 	column  []byte // of Digest
 	wide    []byte // of Digest
+
+	candidates []candidate // of preemption
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}

@@ -32,6 +32,8 @@ type State struct {
 	ns      map[string]labels.Set
 	objects map[string]*namespaced
 	classes map[string]*schedulingv1.PriorityClass
+	classed uint64     // the edit that last changed classes
+	budgets *budgetSet // replaced when a budget changes
 }
 
 // Use is what the pods on a node hold. NonZero counts stand-ins for requests
@@ -83,6 +85,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(),
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
+		budgets: &budgetSet{},
 	}
 }
 

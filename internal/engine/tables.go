@@ -35,6 +35,8 @@ type Tables struct {
 	ports     []Port
 	portIDs   map[Port]int32
 	portsByNo map[portNo][]int32
+
+	ranks rankCache
 }
 
 // pair is a label.
