@@ -30,6 +30,8 @@ type input struct {
 	Explain      engine.Explain    `json:"explain,omitempty"`
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
+	// Victims is what /preempt was asked about; absent otherwise.
+	Victims *[]engine.NodeVictims `json:"victims,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
 }
@@ -46,6 +48,9 @@ type candidates struct {
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
 		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways,
+	}
+	if c.q.Victims != nil {
+		in.Victims = &c.q.Victims
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""
@@ -147,6 +152,9 @@ func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
 	q := Question{
 		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
 		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways,
+	}
+	if in.Victims != nil {
+		q.Victims = *in.Victims
 	}
 	if q.Explain == "" {
 		q.Explain = engine.ExplainFailures

@@ -150,7 +150,7 @@ func (c *matter) takeOut() error {
 // another UID than the one held: an apiserver has only one pod of a name, so the
 // one held is gone, and berth only has not heard of it yet.
 func (c *matter) succeeds(held *engine.Pod) bool {
-	if c.q.Verb != VerbFilter && c.q.Verb != VerbPrioritize {
+	if c.q.Verb != VerbFilter && c.q.Verb != VerbPrioritize && c.q.Verb != VerbPreempt {
 		return false
 	}
 	uid := string(c.pod.UID)
@@ -184,6 +184,7 @@ func choose(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profi
 func (c *matter) decide() (*engine.Result, error) {
 	r, err := engine.Decide(c.state, c.pod, c.profile, engine.Options{
 		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
+		Victims: c.q.Victims,
 	})
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)

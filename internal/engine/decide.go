@@ -32,15 +32,15 @@ func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 		r.Outcome = Gated
 		return r, nil
 	}
-	if q.Candidates.Empty() {
-		r.noNodes = true
-		return r, nil
-	}
 	if o.Victims != nil {
 		if err := r.judgeVictims(); err != nil {
 			r.Release()
 			return nil, err
 		}
+		return r, nil
+	}
+	if q.Candidates.Empty() {
+		r.noNodes = true
 		return r, nil
 	}
 	if err := r.filterAll(); err != nil {

@@ -56,6 +56,7 @@ func (r *Result) judgeVictims() error {
 			d.potential.Set(row)
 		}
 	}
+	q.Candidates = d.potential
 	if r.PreFilter == nil {
 		d.judge = newRowJudge(r, skip, d.potential)
 	}
