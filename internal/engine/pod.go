@@ -12,6 +12,7 @@ const anyIP = "0.0.0.0"
 // Class is everything about a placed pod that changes a node's columns. Pods
 // from one template share a class.
 type Class struct {
+	ID         int32
 	Shape      *Shape
 	Request    Request
 	NonZeroCPU int64 // millicores, 100 for each container without a request
@@ -131,6 +132,7 @@ func (t *Tables) class(pod *corev1.Pod) (*Class, error) {
 	if have := t.classes[string(key)]; have != nil {
 		return have, nil
 	}
+	c.ID = int32(len(t.classes))
 	t.classes[string(key)] = &c
 	return &c, nil
 }

@@ -136,6 +136,14 @@ func (r *Result) NominatedNode() string {
 	return r.q.Nodes.rows[r.dry.candidates[r.dry.best].row].Name
 }
 
+// CandidateCount is the number of nodes on which evicting pods would help.
+func (r *Result) CandidateCount() int {
+	if r.dry == nil {
+		return 0
+	}
+	return len(r.dry.candidates)
+}
+
 // ClearedNominations lists the pods that lose their nomination to the chosen
 // node: those of lower priority than the pod, of schedulers that the
 // configuration runs, by namespace and name

@@ -109,13 +109,15 @@ type ledger struct {
 	shape   [][]int32
 	left    []int32
 	touched []int32
+	// disrupts says which budgets name pods that are gone already.
+	disrupts []bool
 }
 
 func (s *State) ledger() *ledger {
 	list, shape := s.budgets.of(s)
-	l := &ledger{list: list, shape: shape, left: make([]int32, len(list))}
+	l := &ledger{list: list, shape: shape, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
 	for i := range list {
-		l.left[i] = list[i].allowed
+		l.left[i], l.disrupts[i] = list[i].allowed, len(list[i].disrupted) > 0
 	}
 	return l
 }
@@ -130,12 +132,12 @@ func (l *ledger) reset() {
 
 // take counts a pod against its budgets and says whether one of them has no
 // room for that. A pod that a budget counts as disrupted already takes nothing
-// more from it.
-func (l *ledger) take(shape int32, name string) (violates bool) {
-	for _, i := range l.shape[shape] {
-		b := &l.list[i]
-		if len(b.disrupted) > 0 {
-			if _, done := b.disrupted[name]; done {
+// more from it. The pod itself is looked at only for that: it is far away in
+// memory.
+func (l *ledger) take(under []int32, p *Pod) (violates bool) {
+	for _, i := range under {
+		if l.disrupts[i] {
+			if _, done := l.list[i].disrupted[p.Name]; done {
 				continue
 			}
 		}

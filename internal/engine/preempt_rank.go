@@ -10,13 +10,16 @@ import (
 )
 
 // ranked is what the dry run reads of a pod, next to each other for all pods of
-// a node.
+// a node: the pods themselves are far apart in memory.
 type ranked struct {
 	Amount
-	Started  int64
-	ID       uint64 // of namespace, name and UID
-	Priority int32
-	Shape    int32
+	Priority, Shape, Class int32
+}
+
+// aside is what it reads of victims besides.
+type aside struct {
+	Started int64
+	ID      uint64 // of namespace, name and UID
 }
 
 // rank is a node's pods by importance: priority first, then who has run for
@@ -30,6 +33,7 @@ type rank struct {
 	latest  int64  // the latest start
 	pods    []*Pod
 	of      []ranked
+	aside   []aside
 	after   []Amount // by index: what the pods from there on hold together
 }
 
@@ -86,7 +90,7 @@ func (s *State) rankOf(slots []atomic.Pointer[rank], row int, now int64) *rank {
 var emptyRank = rank{own: true, after: make([]Amount, 1)}
 
 func (s *State) ranking(list []*Pod, now int64) *rank {
-	k := &rank{list: list, classed: s.classed, own: true, pods: slices.Clone(list), of: make([]ranked, len(list)), after: make([]Amount, len(list)+1)}
+	k := &rank{list: list, classed: s.classed, own: true, pods: slices.Clone(list), of: make([]ranked, len(list)), aside: make([]aside, len(list)), after: make([]Amount, len(list)+1)}
 	priority := func(p *Pod) int32 { return p.Priority }
 	for _, p := range list {
 		k.own = k.own && p.hasPriority
@@ -101,7 +105,8 @@ func (s *State) ranking(list []*Pod, now int64) *rank {
 	for i := len(k.pods) - 1; i >= 0; i-- {
 		p := k.pods[i]
 		a := p.Class.Request.Amount
-		k.of[i] = ranked{Amount: a, Started: p.Started, ID: mixString(p.Namespace + "/" + p.Name + "/" + p.UID), Priority: priority(p), Shape: p.Class.Shape.ID}
+		k.of[i] = ranked{Amount: a, Priority: priority(p), Shape: p.Class.Shape.ID, Class: p.Class.ID}
+		k.aside[i] = aside{Started: p.Started, ID: mixString(p.Namespace + "/" + p.Name + "/" + p.UID)}
 		k.after[i] = Amount{CPU: k.after[i+1].CPU + a.CPU, Memory: k.after[i+1].Memory + a.Memory, Ephemeral: k.after[i+1].Ephemeral + a.Ephemeral}
 	}
 	return k

@@ -37,7 +37,11 @@ type rowJudge struct {
 	guests   map[int][]*Pod // by row: nominated to it
 	need     Amount         // with measured: what has to be left
 	measured bool
-	plain    bool // amounts are all there is to judge
+	// quick are the judges beside the amounts, or all of them where nobody
+	// measures; minds says by class which of them it matters to, a bit each, under
+	// a bit that says that it is known.
+	quick    []Trial
+	minds    []uint32
 	violates []bool
 	gone     []bool
 }
@@ -46,7 +50,7 @@ type rowJudge struct {
 // out, as they were before.
 func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 	q := r.q
-	j := &rowJudge{q: q, priority: podPriority(q.Pod), slots: q.State.t.ranks.slots(q.Nodes.Len()), ledger: q.State.ledger(), out: q.Bits(), guests: q.nominatedRows(), plain: true}
+	j := &rowJudge{q: q, priority: podPriority(q.Pod), slots: q.State.t.ranks.slots(q.Nodes.Len()), ledger: q.State.ledger(), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.t.classCount())}
 	j.now, j.nanos = q.nowSeconds()
 	for _, i := range q.Profile.Filter {
 		f, ok := q.Profile.Rules[i].(Filterer)
@@ -72,13 +76,14 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 			s.with = t.Try(q, r.states[i])
 		}
 		j.steps = append(j.steps, s)
+		quick := s.trial
 		if m, ok := f.(Measurer); ok && !j.measured {
-			if need, all := m.Measure(q); all {
-				j.need, j.measured = need, true
-				continue
-			}
+			j.need, quick = m.Measure(q)
+			j.measured = true
 		}
-		j.plain = false
+		if quick != nil {
+			j.quick = append(j.quick, quick)
+		}
 	}
 	return j
 }
@@ -93,15 +98,19 @@ func (j *rowJudge) look(row int) (candidate, rowVerdict) {
 	if j.out.Has(row) {
 		return candidate{}, doesNotHelp
 	}
-	var room slack
+	room := boundless
 	if j.measured {
 		if room = j.slack(row, k, from); !room.enough() {
 			return candidate{}, doesNotHelp
 		}
 	}
-	if j.plain && len(j.guests[row]) == 0 {
-		j.spare(k, from, &room)
-	} else if !j.tryAll(row, k, from) {
+	ok := false
+	if len(j.guests) > 0 && len(j.guests[row]) > 0 {
+		ok = j.tryAll(row, k, from)
+	} else {
+		ok = j.tryQuick(row, k, from, room)
+	}
+	if !ok {
 		return candidate{}, doesNotHelp
 	}
 	return j.sumUp(row, k, from)
@@ -116,12 +125,12 @@ func (j *rowJudge) sumUp(row int, k *rank, from int) (candidate, rowVerdict) {
 		}
 		if c.victims == 0 { // by importance, so that the first says it for all
 			c.top, c.earliest = k.of[i].Priority, j.nanos
-			if s := k.of[i].Started; s != 0 {
+			if s := k.aside[i].Started; s != 0 {
 				c.earliest = nanosOf(s)
 			}
 		}
 		c.victims++
-		c.who = mix(c.who ^ k.of[i].ID)
+		c.who = mix(c.who ^ k.aside[i].ID)
 		c.sum += int64(k.of[i].Priority) + priorityFloor
 		if j.violates[i-from] {
 			c.violations++
@@ -154,64 +163,16 @@ func (j *rowJudge) classify(k *rank, from int) (any bool) {
 	}
 	j.ledger.reset()
 	for i := range n {
-		if shape := k.of[from+i].Shape; len(j.ledger.shape[shape]) > 0 {
-			j.violates[i] = j.ledger.take(shape, k.pods[from+i].Name)
+		if under := j.ledger.shape[k.of[from+i].Shape]; len(under) > 0 {
+			j.violates[i] = j.ledger.take(under, k.pods[from+i])
 			any = any || j.violates[i]
 		}
 	}
 	return any
 }
 
-// slack is what a node would have left beside the pod.
-type slack struct{ pods, cpu, memory, ephemeral int64 }
-
-func (s *slack) enough() bool {
-	return s.pods >= 0 && s.cpu >= 0 && s.memory >= 0 && s.ephemeral >= 0
-}
-
-// slack is for a row without all pods of lower priority.
-func (j *rowJudge) slack(row int, k *rank, from int) slack {
-	c, u, a := &j.q.Nodes.capacity[row], j.q.State.use.at(row), &k.after[from]
-	left := func(need, capacity, used, freed int64) int64 {
-		if need == math.MinInt64 {
-			return math.MaxInt64 / 2 // not asked for: as much as anybody likes
-		}
-		return capacity - used + freed - need
-	}
-	return slack{
-		pods: c.Pods - u.Pods + int64(len(k.of)-from) - 1,
-		cpu:  left(j.need.CPU, c.CPU, u.CPU, a.CPU), memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
-		ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
-	}
-}
-
-// spare lets pods stay for as long as there is room for them beside the pod:
-// first those whose eviction a budget forbids, each group by importance.
-func (j *rowJudge) spare(k *rank, from int, room *slack) {
-	passes := 1
-	if j.classify(k, from) {
-		passes = 2
-	}
-	for pass := range passes {
-		for i := range j.gone {
-			if passes == 2 && j.violates[i] != (pass == 0) {
-				continue
-			}
-			p := &k.of[from+i]
-			if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
-				j.gone[i] = true
-				continue
-			}
-			j.gone[i] = false
-			room.pods--
-			room.cpu -= p.CPU
-			room.memory -= p.Memory
-			room.ephemeral -= p.Ephemeral
-		}
-	}
-}
-
-// tryAll does the same with all filters.
+// tryAll does the same with every filter in full, and with the pods nominated to
+// the node.
 func (j *rowJudge) tryAll(row int, k *rank, from int) bool {
 	j.begin(row, k.pods[from:])
 	if !j.fits(row) {

@@ -84,6 +84,12 @@ func (t *Tables) Size() int {
 	return len(t.shapes)
 }
 
+func (t *Tables) classCount() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.classes)
+}
+
 // interned gives the id of a key, made by add at the key's first use. Most keys
 // are known, so the first look is under the readers' lock; add runs under the
 // writer's.

@@ -19,16 +19,18 @@ type Trial interface {
 	Begin(row int32, guests []*Pod)
 	// Move puts a pod on the node (n = 1) or takes it off (n = -1).
 	Move(p *Pod, n int32)
+	// Minds says whether moving pods of a class can ever change Fits, on any node.
+	Minds(c *Class) bool
 	// Fits says that nothing stands against the pod now.
 	Fits() bool
 	// Verdict says what does, in the words of Filter; Success without any.
 	Verdict() (Code, []string)
 }
 
-// Measurer is a Trier that may come down to amounts: the pod fits where a pod
-// more is allowed and Need is left of everything. ok is false where it takes
-// more than that.
+// Measurer is a Trier that comes down to amounts in the main: the pod fits where
+// one more pod is allowed, need is left of everything, and rest, which only
+// judges what need leaves out, fits too. rest is nil where nothing is left out.
 type Measurer interface {
 	Trier
-	Measure(q *Query) (need Amount, ok bool)
+	Measure(q *Query) (need Amount, rest Trial)
 }

@@ -96,6 +96,24 @@ func (t *interPodTrial) Move(p *engine.Pod, n int32) {
 	}
 }
 
+// Minds pods that some term of the pod selects, or that select the pod.
+func (t *interPodTrial) Minds(c *engine.Class) bool {
+	if t.isNear != nil && t.isNear[c.Shape.ID] {
+		return true
+	}
+	for _, meets := range t.isAway {
+		if meets[c.Shape.ID] {
+			return true
+		}
+	}
+	for _, term := range c.Terms {
+		if _, ok := t.keyOf[term]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // there says how many a domain counts now; ok is false for a node without the
 // key.
 func (t *interPodTrial) there(d *domainCounts, moved int32) (n int32, ok bool) {

@@ -52,6 +52,16 @@ func (t *portsTrial) Move(p *engine.Pod, n int32) {
 	}
 }
 
+// Minds pods with one of the ports.
+func (t *portsTrial) Minds(c *engine.Class) bool {
+	for _, id := range c.Ports {
+		if _, ok := slices.BinarySearch(t.ids, id); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // Fits says that none of the ports is taken.
 func (t *portsTrial) Fits() bool {
 	if slices.Contains(t.taken, true) {

@@ -8,17 +8,24 @@ import (
 
 var _ engine.Measurer = (*NodeResourcesFit)(nil)
 
-// Measure is what the pod needs of the plain resources; that is all there is to
-// it unless it asks for others.
-func (f *NodeResourcesFit) Measure(q *engine.Query) (engine.Amount, bool) {
-	r := &q.Request
-	return engine.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}, len(f.scalars(q)) == 0
+// Measure is what the pod needs of the plain resources; the rest are the others
+// that it asks for.
+func (f *NodeResourcesFit) Measure(q *engine.Query) (need engine.Amount, rest engine.Trial) {
+	t := f.try(q)
+	if need = t.need; len(t.scalars) == 0 {
+		return need, nil
+	}
+	t.restOnly = true
+	return need, t
 }
 
 // Try judges nodes by what their pods hold.
-func (f *NodeResourcesFit) Try(q *engine.Query, _ any) engine.Trial {
+func (f *NodeResourcesFit) Try(q *engine.Query, _ any) engine.Trial { return f.try(q) }
+
+func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
+	r := &q.Request
 	t := &fitTrial{q: q, scalars: f.scalars(q)}
-	t.need, _ = f.Measure(q)
+	t.need = engine.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}
 	t.other = make([]int64, len(t.scalars))
 	t.column = make([][]int64, len(t.scalars))
 	for i, s := range t.scalars {
@@ -29,13 +36,14 @@ func (f *NodeResourcesFit) Try(q *engine.Query, _ any) engine.Trial {
 
 // fitTrial is NodeResourcesFit on one node.
 type fitTrial struct {
-	q       *engine.Query
-	need    engine.Amount
-	scalars []engine.Scalar // by name
-	column  [][]int64       // their capacity by row
-	row     int32
-	use     engine.Use
-	other   []int64 // of the scalars: what is held
+	q        *engine.Query
+	need     engine.Amount
+	restOnly bool            // judge the scalars alone
+	scalars  []engine.Scalar // by name
+	column   [][]int64       // their capacity by row
+	row      int32
+	use      engine.Use
+	other    []int64 // of the scalars: what is held
 }
 
 // Begin takes the row's sums.
@@ -65,6 +73,21 @@ func (t *fitTrial) Move(p *engine.Pod, n int32) {
 	}
 }
 
+// Minds whatever holds what is judged.
+func (t *fitTrial) Minds(c *engine.Class) bool {
+	if !t.restOnly {
+		return true
+	}
+	for i := range t.scalars {
+		for _, s := range c.Request.Scalars {
+			if s.ID == t.scalars[i].ID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (t *fitTrial) capacityOf(i int) int64 {
 	if t.column[i] == nil {
 		return 0
@@ -75,7 +98,7 @@ func (t *fitTrial) capacityOf(i int) int64 {
 // Fits compares.
 func (t *fitTrial) Fits() bool {
 	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
-	if u.Pods >= c.Pods || t.need.CPU > c.CPU-u.CPU || t.need.Memory > c.Memory-u.Memory || t.need.Ephemeral > c.Ephemeral-u.Ephemeral {
+	if !t.restOnly && (u.Pods >= c.Pods || t.need.CPU > c.CPU-u.CPU || t.need.Memory > c.Memory-u.Memory || t.need.Ephemeral > c.Ephemeral-u.Ephemeral) {
 		return false
 	}
 	for i, s := range t.scalars {

@@ -107,6 +107,16 @@ func (t *spreadTrial) Move(p *engine.Pod, n int32) {
 	}
 }
 
+// Minds pods that a selector matches.
+func (t *spreadTrial) Minds(c *engine.Class) bool {
+	for i := range t.levels {
+		if t.levels[i].matches[c.Shape.ID] {
+			return true
+		}
+	}
+	return false
+}
+
 // Fits says that no skew would be too much.
 func (t *spreadTrial) Fits() bool {
 	for i := range t.levels {
