@@ -27,7 +27,7 @@ func (r *Result) Decision(level Explain) *Decision {
 			}
 		}
 	}
-	if level != ExplainNone && r.Outcome != Gated {
+	if level != ExplainNone && r.Outcome != Gated && r.q.Options.Victims == nil {
 		r.writeNodes(d, level)
 	}
 	d.Preemption = r.explainPreemption(level)

@@ -62,7 +62,7 @@ func (r *Result) judgeVictims() error {
 	}
 	for i := range q.Options.Victims {
 		v := &q.Options.Victims[i]
-		a := judged{node: v.Node, kept: true}
+		a := judged{node: v.Node, kept: true, victims: []Victim{}}
 		row := q.Nodes.Row(v.Node)
 		switch {
 		case row < 0:
