@@ -17,7 +17,7 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/audit", "internal/cluster", "internal/engine", "internal/objects"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/audit", "internal/cluster", "internal/engine", "internal/objects"}
 
 // generate gives the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {
@@ -73,7 +73,7 @@ func patch(doc *openapi3.T) {
 		}
 	}
 	// A configuration may be an object or YAML in a string.
-	for _, name := range []string{"DecisionRequest", "ReplayRequest"} {
+	for _, name := range []string{"DecisionRequest", "ReplayRequest", "BatchRequest"} {
 		if s := doc.Components.Schemas[name]; s != nil {
 			config := s.Value.Properties["config"]
 			config.Value = &openapi3.Schema{

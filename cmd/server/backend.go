@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"berth/internal/store"
 	"berth/internal/store/postgres"
@@ -63,28 +62,4 @@ func (b backend) migrateTo(ctx context.Context, version int) error {
 		return sqlite.MigrateTo(ctx, b.dir, version)
 	}
 	return postgres.MigrateTo(ctx, b.url, version)
-}
-
-// keep looks after what grows with time: the store makes room ahead, and drops
-// decisions older than age (0: none). It goes on until ctx ends.
-func keep(ctx context.Context, st store.Store, age time.Duration, log *slog.Logger) {
-	for {
-		var before time.Time
-		if age > 0 {
-			before = time.Now().Add(-age)
-		}
-		switch n, err := st.Retain(ctx, before); {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			log.LogAttrs(ctx, slog.LevelError, "old decisions could not be dropped", slog.String("error", err.Error()))
-		case n > 0:
-			log.LogAttrs(ctx, slog.LevelInfo, "old decisions were dropped", slog.Int64("decisions", n), slog.Time("before", before))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(6 * time.Hour):
-		}
-	}
 }

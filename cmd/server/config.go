@@ -19,9 +19,11 @@ type settings struct {
 	Insecure        bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
 	ReadyFile       string        `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
 	DataDir         string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
-	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for one server at a time in this version. Run server migrate up first."`
+	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first."`
 	DatabaseUnsafe  bool          `help:"Serve from a database whose settings may lose what was answered; each is logged."`
 	KeepDecisions   time.Duration `placeholder:"AGE" help:"Drop decisions that are older, such as 2160h; without it all are kept."`
+	KeepRevisions   time.Duration `placeholder:"AGE" help:"Drop revisions that have not been the newest for longer and that no decision refers to, such as 168h; at least 1h; without it all are kept."`
+	PollInterval    time.Duration `default:"500ms" help:"How often a server on Postgres asks for what other servers wrote."`
 	Config          string        `placeholder:"FILE" help:"KubeSchedulerConfiguration to decide under; without it upstream's default."`
 	LogLevel        string        `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 	LogFormat       string        `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
@@ -48,6 +50,12 @@ func (s *settings) validate() error {
 	}
 	if s.KeepDecisions < 0 {
 		fail("--keep-decisions must not be negative")
+	}
+	if s.KeepRevisions != 0 && s.KeepRevisions < time.Hour {
+		fail("--keep-revisions must be at least 1h: decisions on their way to the store refer to revisions")
+	}
+	if s.PollInterval != 0 && s.PollInterval < 10*time.Millisecond {
+		fail("--poll-interval must be at least 10ms")
 	}
 	if err := s.checkListen(); err != nil {
 		errs = append(errs, err)

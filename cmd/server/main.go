@@ -15,7 +15,7 @@ import (
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve (the default)."`
 	Migrate migrateCmd `cmd:"" help:"Bring the store's schema up or down, or say where it stands. The server itself migrates up when it starts."`
-	Replay  replayCmd  `cmd:"" help:"Answer a recorded decision again. Exit 0: identical, 2: different, 1: it failed."`
+	Replay  replayCmd  `cmd:"" help:"Answer a recorded decision again, or all of a cluster's. Exit 0: identical, 2: different, 1: it failed."`
 	Config  configCmd  `cmd:"" help:"Look at the configuration."`
 	Version versionCmd `cmd:"" help:"Say which version this is."`
 }
@@ -26,6 +26,7 @@ Examples:
   server                                     serve on 127.0.0.1:8080, records in ./data
   server --listen 127.0.0.1:0 --ready-file r serve on a free port and write it to r
   server replay 01938f3e-…                   answer a recorded decision again
+  server replay --cluster prod --since 7d    answer a week of decisions again
 
 Flags win over environment variables (BERTH_LISTEN is --listen), those over defaults.`
 

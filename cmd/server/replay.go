@@ -16,14 +16,27 @@ import (
 )
 
 type replayCmd struct {
-	ID      string `arg:"" help:"The decision's id."`
-	Server  string `placeholder:"URL" help:"Ask a running server, such as http://127.0.0.1:8080, instead of opening --data-dir."`
-	DataDir string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
-	Config  string `placeholder:"FILE" help:"The server's KubeSchedulerConfiguration."`
+	ID          string `arg:"" optional:"" help:"The decision's id; without one, --cluster says whose decisions."`
+	Cluster     string `placeholder:"NAME" help:"Answer this cluster's decisions again, all that --since and --until leave."`
+	Since       string `placeholder:"TIME" help:"Those at this time or later: 2026-01-31T12:00:00Z, or how long ago, such as 7d."`
+	Until       string `placeholder:"TIME" help:"Those before this time, likewise."`
+	Profile     string `placeholder:"NAME" help:"With --cluster: under this profile instead of the recorded ones."`
+	Config      string `placeholder:"FILE" help:"With --cluster: under this KubeSchedulerConfiguration instead. With an id: the server's."`
+	Resume      string `placeholder:"ID" help:"Go on with a batch replay that was interrupted."`
+	Server      string `placeholder:"URL" help:"Ask a running server, such as http://127.0.0.1:8080, instead of opening the store."`
+	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
+	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
+	Output      string `short:"o" default:"text" enum:"text,json" help:"Form of a batch's summary: text or json."`
 }
 
 // Run replays and prints the outcome as JSON. A difference ends with code 2.
 func (c *replayCmd) Run(ctx context.Context, s streams) error {
+	if c.ID == "" && c.Cluster == "" && c.Resume == "" {
+		return errors.New("give a decision's id, or --cluster for all of a cluster's decisions")
+	}
+	if c.Cluster != "" || c.Resume != "" {
+		return c.runBatch(ctx, s)
+	}
 	replay := c.local
 	if c.Server != "" {
 		replay = c.remote
@@ -54,7 +67,7 @@ func (c *replayCmd) Run(ctx context.Context, s streams) error {
 }
 
 func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error) {
-	set := &settings{DataDir: c.DataDir, Config: c.Config}
+	set := &settings{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, Config: c.Config}
 	schedulers, _, err := set.profiles()
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/net/netutil"
 
+	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
 )
@@ -89,14 +90,29 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rooms.close(ending)) }()
-	defer background(ctx, func(ctx context.Context) { keep(ctx, rooms.store, c.KeepDecisions, log) })()
+	keeper, err := newKeeper(rooms.store, &c.settings, tel.meter, log)
+	if err != nil {
+		return err
+	}
+	defer background(ctx, keeper.run)()
+	if err := watchFollowing(tel.meter, rooms.clusters, c.poll() > 0); err != nil {
+		return err
+	}
+	defer background(ctx, func(ctx context.Context) { warm(ctx, rooms.clusters, log) })()
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
 	}
+	replayed, err := tel.watchReplays(rooms.store)
+	if err != nil {
+		return err
+	}
+	rooms.employ(&c.settings, schedulers, replayed, log)
+	defer background(ctx, rooms.replays.Work)()
 	api, err := handlers.New(handlers.Options{
-		Clusters: rooms.clusters, Decisions: rooms.log, ParseProfiles: profiles.Parse,
-		Checks: []handlers.Check{{Name: "store", Probe: rooms.store.Ping}},
-		Limits: c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
+		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
+		Schedulers: schedulerNames(schedulers),
+		Checks:     []handlers.Check{{Name: "store", Probe: rooms.store.Ping}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}},
+		Limits:     c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {
 		return err
@@ -179,4 +195,13 @@ func limitMemory(log *slog.Logger) {
 	case limit > 0 && limit < math.MaxInt64: // the runtime calls no limit so
 		log.Info("memory is limited", slog.String("limit", handlers.Bytes(limit).String()))
 	}
+}
+
+// schedulerNames are those whose pods are for this server to place.
+func schedulerNames(profiles []*engine.Profile) []string {
+	names := make([]string, len(profiles))
+	for i, p := range profiles {
+		names[i] = p.Name
+	}
+	return names
 }

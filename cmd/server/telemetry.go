@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/engine"
+	"berth/internal/store"
 )
 
 // telemetry is where figures and traces go.
@@ -112,4 +113,36 @@ func (t *telemetry) observeBatches(backend string) (func(entries int, took time.
 		records.Add(context.Background(), int64(entries), metric.WithAttributes(attribute.String("result", result)))
 		took.Record(context.Background(), d.Seconds(), appending)
 	}, errors.Join(err1, err2, err3)
+}
+
+// batches is what is known of batch replays.
+type batches interface {
+	ReplayStates(ctx context.Context) (map[string]int64, error)
+}
+
+// watchReplays shows the batch replays by state, and gives the function that
+// counts the decisions that this process answered again.
+func (t *telemetry) watchReplays(b batches) (func(identical, different, errors int64), error) {
+	decisions, err1 := t.meter.Int64Counter("berth.replay.decisions", metric.WithDescription("Decisions that batch replays answered again, by result."))
+	_, err2 := t.meter.Int64ObservableGauge("berth.replay.jobs", metric.WithDescription("Batch replays that are stored, by state; those of all replicas."),
+		metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
+			states, err := b.ReplayStates(ctx)
+			if err != nil {
+				return err
+			}
+			for _, state := range []string{store.ReplayQueued, store.ReplayRunning, store.ReplayDone, store.ReplayCancelled, store.ReplayFailed} {
+				o.Observe(states[state], metric.WithAttributes(attribute.String("state", state)))
+			}
+			return nil
+		}))
+	count := func(n int64, result string) {
+		if n > 0 {
+			decisions.Add(context.Background(), n, metric.WithAttributes(attribute.String("result", result)))
+		}
+	}
+	return func(identical, different, failed int64) {
+		count(identical, "identical")
+		count(different, "different")
+		count(failed, "error")
+	}, errors.Join(err1, err2)
 }

@@ -32,6 +32,8 @@ type input struct {
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
 	// Victims is what /preempt was asked about; absent otherwise.
 	Victims *[]engine.NodeVictims `json:"victims,omitempty"`
+	// Class is the stored class that gave the pod its priority.
+	Class *storedClass `json:"class,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
 }
@@ -47,7 +49,7 @@ type candidates struct {
 // encodeInput writes the input of a matter that considered so many nodes.
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways,
+		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Class: c.class,
 	}
 	if c.q.Victims != nil {
 		in.Victims = &c.q.Victims
@@ -137,6 +139,9 @@ func decodeInput(payload []byte) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input: %w (%w)", cluster.ErrCorrupt, err)
 	}
+	if in := quickInput(js); in != nil {
+		return in, nil
+	}
 	in := &input{}
 	if err := json.Unmarshal(js, in); err != nil {
 		return nil, fmt.Errorf("input: %w (%w)", cluster.ErrCorrupt, err)
@@ -145,6 +150,32 @@ func decodeInput(payload []byte) (*input, error) {
 		return nil, fmt.Errorf("input has form %d, and this version reads form %d", in.Version, inputVersion)
 	}
 	return in, nil
+}
+
+var inputHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion)
+
+// quickInput reads the input that begins with a pod, which most do, as encode
+// writes it: the pod is most of it and stays as it is. It is nil where the input
+// is another.
+func quickInput(js []byte) *input {
+	at := len(inputHead)
+	if !bytes.HasPrefix(js, inputHead) || at >= len(js) || js[at] != '{' {
+		return nil
+	}
+	end := objects.ValueEnd(js, at)
+	if end < 0 || end >= len(js) {
+		return nil
+	}
+	in := &input{}
+	if rest := js[end:]; rest[0] == ',' {
+		if err := json.Unmarshal(append([]byte{'{'}, rest[1:]...), in); err != nil || in.Pod != nil || in.Version != 0 {
+			return nil
+		}
+	} else if string(rest) != "}" {
+		return nil
+	}
+	in.Version, in.Pod = inputVersion, js[at:end:end]
+	return in
 }
 
 // question makes the question again that a record was of, on its own view.

@@ -20,6 +20,8 @@ type Options struct {
 	// TopScores is how many of the best nodes a record keeps for SQL; 3 unless
 	// told.
 	TopScores int
+	// Classes gives the stored priority classes; none where it is nil.
+	Classes Classes
 }
 
 // maxProfiles bounds the profiles that are remembered: as built from the store,

@@ -24,6 +24,7 @@ type matter struct {
 	profile *engine.Profile
 	names   []string // candidates; nil: all
 	overlay *overlay
+	class   *storedClass // what gave the pod its priority; nil where no stored class did
 }
 
 // prepare makes a question ready. Overlaid gives the view with the question's
@@ -33,19 +34,32 @@ func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, 
 	if err := c.findPod(); err != nil {
 		return nil, err
 	}
-	if err := c.takeOut(); err != nil {
+	if err := l.settle(c, overlaid); err != nil {
 		return nil, err
 	}
+	return c, nil
+}
+
+// settle makes a matter ready whose pod is known.
+func (l *Log) settle(c *matter, overlaid func(*cluster.View, []*corev1.Node) (*overlay, error)) error {
+	v, q := c.view, &c.q
+	if err := c.takeOut(); err != nil {
+		return err
+	}
 	var err error
-	if c.pod, err = resolvePriority(v.State, c.pod); err != nil {
-		return nil, err
+	extra := q.classes
+	if extra == nil {
+		extra = l.today(v.Cluster)
+	}
+	if c.pod, c.class, err = resolvePriority(v.State, c.pod, extra); err != nil {
+		return err
 	}
 	profiles := q.Profiles
 	if len(profiles) == 0 {
 		profiles = l.profiles
 	}
 	if c.profile, err = choose(profiles, q.Profile, c.pod.Spec.SchedulerName); err != nil {
-		return nil, err
+		return err
 	}
 	if q.Nodes != nil {
 		if c.names == nil {
@@ -55,17 +69,17 @@ func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, 
 			}
 		}
 		if c.overlay, err = overlaid(v, q.Nodes); err != nil {
-			return nil, err
+			return err
 		}
 		if c.overlay.state != v.State {
 			// The pod may have been taken out: then once more, of the overlaid state.
 			c.state = c.overlay.state
 			if err := c.takeOut(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // knowNames refuses a choice of nodes that the snapshot does not have: a name

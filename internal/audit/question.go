@@ -48,6 +48,8 @@ type Question struct {
 	// Suggest asks for changes that would let a pod fit that fits nowhere.
 	Suggest bool
 	Now     time.Time // zero: the log's clock
+	// classes are those beside the snapshot's; nil: as they are stored now.
+	classes classSource
 }
 
 // normal fills in defaults and refuses contradictions.

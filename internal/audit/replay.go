@@ -51,6 +51,12 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 	if err != nil {
 		return nil, err
 	}
+	return l.differ(ctx, rec, o)
+}
+
+// differ answers a record again, under overrides or none, and compares.
+func (l *Log) differ(ctx context.Context, rec *recalled, o Overrides) (*Replay, error) {
+	d := rec.d
 	base, err := l.again(rec, engine.ExplainFull)
 	if err != nil {
 		return nil, err
@@ -139,6 +145,9 @@ func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, show
 	// What is recorded decides nothing here: a pod bound since is taken out.
 	q.Verb, q.Now, q.DryRun = rec.d.Verb, rec.d.Now.UTC(), true
 	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
+	if o.Pod == nil { // another pod may name a class that the record knows nothing of
+		q.classes = l.sources(rec, view.Cluster)
+	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
 		q.Profiles, q.Profile = o.Profiles, o.Profile
 	}

@@ -18,10 +18,11 @@ import (
 	"berth/internal/objects"
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/internal/store/pgtest"
 	"berth/internal/store/sqlite"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }
 
 type house struct {
 	*Manager

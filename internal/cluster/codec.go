@@ -199,9 +199,81 @@ func decodeChange(payload []byte) (*change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("change: %w", err)
 	}
+	if c := quickChange(js); c != nil {
+		return c, nil
+	}
 	c := &change{}
 	if err := json.Unmarshal(js, c); err != nil {
 		return nil, fmt.Errorf("change: %w", err)
 	}
 	return c, nil
+}
+
+const (
+	applyHead  = `{"apply":[`
+	deleteHead = `{"delete":[`
+)
+
+// quickChange reads the change that only applies objects, or only deletes some,
+// which most are, as encodeChange writes it; nil where it is another.
+func quickChange(js []byte) *change {
+	if bytes.HasPrefix(js, []byte(deleteHead)) {
+		return quickDeletes(js)
+	}
+	if !bytes.HasPrefix(js, []byte(applyHead)) {
+		return nil
+	}
+	c := &change{}
+	for at := len(applyHead); at < len(js) && js[at] == '{'; at++ {
+		end := objects.ValueEnd(js, at)
+		if end < 0 {
+			return nil
+		}
+		c.Apply = append(c.Apply, js[at:end:end])
+		if at = end; string(js[at:]) == "]}" {
+			return c
+		}
+		if at >= len(js) || js[at] != ',' {
+			return nil
+		}
+	}
+	return nil
+}
+
+func quickDeletes(js []byte) *change {
+	c := &change{}
+	for at := len(deleteHead); at < len(js) && js[at] == '{'; at++ {
+		var k objects.Key
+		end := objects.Members(js, at, func(key []byte, value int) bool {
+			to := objects.ValueEnd(js, value)
+			if to < 0 || js[value] != '"' || bytes.IndexByte(js[value:to], '\\') >= 0 {
+				return false
+			}
+			text := js[value+1 : to-1]
+			switch string(key) {
+			case "kind":
+				if k.Kind = "Pod"; string(text) != "Pod" {
+					k.Kind = string(text)
+				}
+			case "namespace":
+				k.Namespace = string(text)
+			case "name":
+				k.Name = string(text)
+			default:
+				return false
+			}
+			return true
+		})
+		if end < 0 {
+			return nil
+		}
+		c.Delete = append(c.Delete, k)
+		if at = end; string(js[at:]) == "]}" {
+			return c
+		}
+		if at >= len(js) || js[at] != ',' {
+			return nil
+		}
+	}
+	return nil
 }

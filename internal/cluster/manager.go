@@ -29,8 +29,11 @@ type Options struct {
 	// KeepViews bounds how many older revisions, and how many clusters' newest,
 	// are held in memory; 8 unless told.
 	KeepViews int
-	Clock     func() time.Time
-	Log       *slog.Logger
+	// Poll is how often the store is asked for revisions that other processes
+	// wrote; 0: never, for a store of one process.
+	Poll  time.Duration
+	Clock func() time.Time
+	Log   *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -59,9 +62,10 @@ type Manager struct {
 	lines map[string]*line
 	gone  uint64 // how many clusters were deleted, so that a load can tell
 
-	views viewCache
-	loads singleflight.Group
-	ticks atomic.Int64
+	following following
+	views     viewCache
+	loads     singleflight.Group
+	ticks     atomic.Int64
 
 	ctx  context.Context // of the work in the background
 	stop context.CancelFunc
@@ -80,6 +84,7 @@ type line struct {
 	recent  []*View // durable ones before, newest first
 	epoch   uint64  // grows when head is given up
 	flying  int     // writes on their way
+	race    race
 	// checkpoint is the newest one's number; saving says that one is being made.
 	checkpoint int64
 	saving     bool
@@ -94,6 +99,10 @@ func Open(ctx context.Context, st store.Store, g Committer, o Options) (*Manager
 	m := &Manager{st: st, g: g, o: o.withDefaults(), lines: map[string]*line{}}
 	m.views.keep = m.o.KeepViews
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
+	m.following.begin(m.now())
+	if m.o.Poll > 0 {
+		m.work.Go(m.keepUp)
+	}
 	return m, nil
 }
 
@@ -188,18 +197,11 @@ func (m *Manager) newest(ctx context.Context, l *line) (*View, error) {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, 0), err)
 	}
 	v, err := m.shared(ctx, l, r.Number)
+	m.following.judge(l.name, err)
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	if l.epoch == epoch { // else the cluster may be another one by now
-		if l.durable == nil || l.durable.Revision < v.Revision {
-			l.durable = v
-		}
-		v = l.durable
-	}
-	l.checkpoint = max(l.checkpoint, v.checkpoint)
-	l.mu.Unlock()
+	v = m.arrive(l, epoch, v)
 	m.trim(l)
 	return v, nil
 }

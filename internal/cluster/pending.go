@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -44,7 +45,7 @@ func (m *Manager) submit(ctx context.Context, l *line, epoch uint64, v *View, e 
 	wait, err := m.g.Submit(ctx, e)
 	if err != nil {
 		l.mu.Lock()
-		l.flying--
+		m.land(l)
 		l.mu.Unlock()
 		return fmt.Errorf("write %s: %w", v.ID(), err)
 	}
@@ -71,19 +72,25 @@ func (m *Manager) submit(ctx context.Context, l *line, epoch uint64, v *View, e 
 func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", v.ID(), err)
-		if errors.Is(err, store.ErrConflict) {
+		refused := errors.Is(err, store.ErrConflict)
+		if refused {
 			err = &lostError{err}
 		}
 		v.write.err = err
-		l.giveUp(epoch)
+		if !planted.On(planted.StaleHeadAfterConflict) {
+			l.giveUp(epoch)
+		}
 		l.mu.Lock()
-		l.flying--
+		if refused {
+			l.race.lost()
+		}
+		m.land(l)
 		l.mu.Unlock()
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flying--
+	m.land(l)
 	if l.epoch == epoch && (l.durable == nil || l.durable.Revision < v.Revision) {
 		l.remember(v, m.o.KeepViews)
 		l.durable = v

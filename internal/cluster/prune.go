@@ -92,13 +92,26 @@ func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
 	if err := m.st.DeleteCluster(ctx, cluster); err != nil {
 		return fmt.Errorf("delete cluster %s: %w", cluster, err)
 	}
+	l.mu.Lock()
+	epoch := l.epoch
+	l.mu.Unlock()
+	m.forget(l, epoch)
+	return nil
+}
+
+// forget drops everything in memory of a cluster that is there no more, or is
+// another one by now, unless that was done since epoch.
+func (m *Manager) forget(l *line, epoch uint64) {
 	m.mu.Lock()
 	m.gone++
-	m.views.drop(cluster, 0)
+	m.views.drop(l.name, 0)
 	m.mu.Unlock()
+	m.following.judge(l.name, nil)
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.epoch != epoch {
+		return
+	}
 	l.epoch++
 	l.head, l.durable, l.recent, l.checkpoint = nil, nil, nil, 0
-	l.mu.Unlock()
-	return nil
 }

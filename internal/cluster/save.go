@@ -4,18 +4,17 @@ import (
 	"fmt"
 
 	"berth/internal/engine"
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
 // save writes a checkpoint of a view in the background. Writers go on: the view
 // does not change.
 func (m *Manager) save(l *line, v *View) {
-	err := m.putCheckpoint(v)
+	newest, err := m.saveOnce(v)
 	l.mu.Lock()
 	l.saving = false
-	if err == nil {
-		l.checkpoint = max(l.checkpoint, v.Revision)
-	}
+	l.checkpoint = max(l.checkpoint, newest)
 	l.mu.Unlock()
 	if err != nil {
 		// Nothing is lost: the revision loads from an older one, and the next
@@ -28,6 +27,28 @@ func (m *Manager) save(l *line, v *View) {
 			m.o.Log.Warn("state not compiled anew", "snapshot", v.ID(), "error", err)
 		}
 	}
+}
+
+// saveOnce writes a checkpoint unless another process makes one just now, or has
+// made one that is new enough; it gives the newest one's number. Making one
+// costs seconds of a large cluster.
+func (m *Manager) saveOnce(v *View) (newest int64, err error) {
+	unlock, ok, err := m.st.TryLock(m.ctx, "checkpoint "+v.Cluster)
+	if err != nil {
+		return 0, fmt.Errorf("checkpoint %s: %w", v.ID(), err)
+	}
+	if !ok {
+		return 0, nil
+	}
+	defer unlock()
+	heads, err := m.st.Heads(m.ctx)
+	if err != nil {
+		return 0, fmt.Errorf("checkpoint %s: %w", v.ID(), err)
+	}
+	if made := heads[v.Cluster].Checkpoint; v.Revision-made < int64(m.o.CheckpointEvery) && !planted.On(planted.CheckpointTwice) {
+		return made, nil
+	}
+	return v.Revision, m.putCheckpoint(v)
 }
 
 func (m *Manager) putCheckpoint(v *View) error {

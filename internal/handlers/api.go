@@ -29,6 +29,8 @@ type Clusters interface {
 	Delete(ctx context.Context, cluster string, revision int64) error
 	DeleteCluster(ctx context.Context, cluster string) error
 	Clusters(ctx context.Context) ([]store.ClusterInfo, error)
+	// Held lists the newest states that are in memory.
+	Held() []*cluster.View
 }
 
 // Decisions is what the API needs of the decision log; *audit.Log is one.
@@ -45,14 +47,22 @@ type Decisions interface {
 type Check struct {
 	Name  string
 	Probe func(context.Context) error
+	// Warn only names what is wrong: the server is ready all the same, since it
+	// answers for everything else.
+	Warn bool
 }
 
-// Options are what an API is made of. Clusters, Decisions and ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, Replays, PriorityClasses and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
+	Replays   Replays
+	// PriorityClasses are those stored beside the snapshots.
+	PriorityClasses PriorityClasses
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
+	// Schedulers are the names of the server's profiles, whose pods are for it to place; default-scheduler if nil.
+	Schedulers []string
 	// Checks are asked by /readyz.
 	Checks []Check
 	Limits Limits // zero: DefaultLimits
@@ -65,19 +75,24 @@ type Options struct {
 
 // API answers HTTP. It is safe for concurrent use.
 type API struct {
-	clusters  Clusters
-	decisions Decisions
-	profiles  func(raw []byte) ([]*engine.Profile, error)
-	checks    []Check
-	limits    Limits
-	log       *slog.Logger
-	metrics   *metrics
-	tracer    trace.TracerProvider
-	scrape    http.Handler
-	docs      *docs
+	clusters        Clusters
+	decisions       Decisions
+	batches         Replays
+	priorityClasses PriorityClasses
+	profiles        func(raw []byte) ([]*engine.Profile, error)
+	checks          []Check
+	limits          Limits
+	log             *slog.Logger
+	metrics         *metrics
+	tracer          trace.TracerProvider
+	scrape          http.Handler
+	docs            *docs
 
 	filterClass, nodesClass, bindClass, snapshotClass *class
 	decisionClass, replayClass, readClass             *class
+
+	schedulers []string
+	waits      waitCounts
 
 	seldom   seldom
 	names    nameTables
@@ -97,7 +112,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, profiles: o.ParseProfiles, checks: o.Checks,
+		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},
@@ -105,6 +120,12 @@ func New(o Options) (*API, error) {
 	}
 	var err error
 	if a.metrics, err = newMetrics(o.Meter); err != nil {
+		return nil, err
+	}
+	if a.schedulers = o.Schedulers; a.schedulers == nil {
+		a.schedulers = []string{corev1.DefaultSchedulerName}
+	}
+	if err := a.watchQueue(o.Meter); err != nil {
 		return nil, err
 	}
 	if a.docs, err = newDocs(); err != nil {

@@ -81,7 +81,7 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 // BenchmarkFilterHTTP asks /filter about 5,000 nodes by name over loopback, and the naive twin the same in the same run.
 func BenchmarkFilterHTTP(b *testing.B) {
 	const n = 5000
-	m, l := rooms(b)
+	m, l, st := rooms(b)
 	names := make([]string, n)
 	_, _, err := m.Upload(context.Background(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
 		for i := range n {
@@ -127,7 +127,7 @@ func BenchmarkFilterHTTP(b *testing.B) {
 		{"own_recorded", func(o Options) http.Handler { return mustNew(b, o).Handler() }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			s := httptest.NewServer(c.handler(optionsFor(m, l)))
+			s := httptest.NewServer(c.handler(optionsFor(m, l, st)))
 			defer s.Close()
 			first := dial(b, s, body)
 			defer first.close()

@@ -101,6 +101,7 @@ func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 	if err := a.clusters.DeleteCluster(r.Context(), c.Name); err != nil {
 		return err
 	}
+	a.priorityClasses.Gone(r.Context(), c.Name)
 	a.names.forget(c.Name)
 	a.metrics.gone(c.Name)
 	w.WriteHeader(http.StatusNoContent)

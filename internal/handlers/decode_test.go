@@ -47,8 +47,8 @@ func FuzzChangeRequest(f *testing.F) {
 
 func fuzzAPI(f *testing.F) *API {
 	f.Helper()
-	m, l := rooms(f)
-	a, err := New(optionsFor(m, l))
+	m, l, st := rooms(f)
+	a, err := New(optionsFor(m, l, st))
 	if err != nil {
 		f.Fatal(err)
 	}

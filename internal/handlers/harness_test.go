@@ -25,8 +25,11 @@ import (
 
 	"berth/api"
 	"berth/internal/audit"
+	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/profiles"
+	"berth/internal/replays"
+	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/sqlite"
 )
@@ -60,7 +63,13 @@ func (s *syncBuffer) String() string {
 }
 
 // rooms opens a store in a directory of its own and the rooms over it.
-func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
+func rooms(t testing.TB) (*cluster.Manager, *audit.Log, store.Store) {
+	t.Helper()
+	m, l, _, st := roomsAndClasses(t)
+	return m, l, st
+}
+
+func roomsAndClasses(t testing.TB) (*cluster.Manager, *audit.Log, *classes.Book, store.Store) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -72,24 +81,29 @@ func rooms(t testing.TB) (*cluster.Manager, *audit.Log) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	book, err := classes.Open(ctx, st, classes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		for _, err := range []error{m.Close(), g.Close(ctx), st.Close()} {
+		for _, err := range []error{book.Close(), m.Close(), g.Close(ctx), st.Close()} {
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	return m, audit.New(m, st, profiles.Default(), audit.Options{})
+	return m, audit.New(m, st, profiles.Default(), audit.Options{Classes: book}), book, st
 }
 
-func optionsFor(m *cluster.Manager, l *audit.Log) Options {
-	return Options{Clusters: m, Decisions: l, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
+func optionsFor(m *cluster.Manager, l *audit.Log, st store.Store) Options {
+	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	return Options{Clusters: m, Decisions: l, Replays: jobs, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
 }
 
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
-	m, l := rooms(t)
+	m, l, book, st := roomsAndClasses(t)
 	log := &syncBuffer{}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -98,7 +112,8 @@ func start(t *testing.T, change func(*Options)) *harness {
 	}
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
-	o := optionsFor(m, l)
+	o := optionsFor(m, l, st)
+	o.PriorityClasses = book
 	o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	if change != nil {

@@ -33,16 +33,19 @@ func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	checks := append([]Check{{"shutdown", func(context.Context) error {
+	checks := append([]Check{{Name: "shutdown", Probe: func(context.Context) error {
 		if a.draining.Load() {
 			return errors.New("the server is ending")
 		}
 		return nil
 	}}}, a.checks...)
 	var text strings.Builder
-	status := http.StatusOK
+	status, warned := http.StatusOK, false
 	for _, c := range checks {
-		if err := c.Probe(ctx); err != nil {
+		if err := c.Probe(ctx); err != nil && c.Warn {
+			warned = true
+			fmt.Fprintf(&text, "[!]%s: %v\n", c.Name, err)
+		} else if err != nil {
 			status = http.StatusServiceUnavailable
 			fmt.Fprintf(&text, "[-]%s: not ready: %v\n", c.Name, err)
 		} else {
@@ -50,10 +53,14 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if status == http.StatusOK {
-		if !r.URL.Query().Has("verbose") {
+		if !warned && !r.URL.Query().Has("verbose") {
 			return writeText(w, status, "ok\n")
 		}
-		text.WriteString("readyz: all checks passed\n")
+		if warned {
+			text.WriteString("readyz: ready, but for what is named\n")
+		} else {
+			text.WriteString("readyz: all checks passed\n")
+		}
 	}
 	return writeText(w, status, text.String())
 }

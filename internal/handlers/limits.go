@@ -59,6 +59,7 @@ type Limits struct {
 
 	ReplayInFlight int           `name:"replay-in-flight" default:"2" help:"Replays at once."`
 	ReplayQueue    int           `name:"replay-queue" default:"16" help:"Replays that wait for their turn."`
+	ReplayJobs     int           `name:"replay-jobs" default:"16" help:"Batch replays that have not ended, over all replicas."`
 	ReplayDeadline time.Duration `name:"replay-deadline" default:"5m" help:"Time for a replay."`
 
 	ReadInFlight int           `name:"read-in-flight" default:"16" help:"Reads and deletes at once."`

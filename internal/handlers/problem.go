@@ -43,6 +43,7 @@ var titles = map[string]string{
 	"unknown-field": "The request has a field that is not known",
 	"invalid":       "The request is invalid",
 	"not-found":     "Not found",
+	"forbidden":     "Forbidden",
 	"method":        "The method is not allowed here",
 	"conflict":      "The request conflicts with what is there",
 	"in-use":        "It is in use",

@@ -38,12 +38,28 @@ func (a *API) Router() *chi.Mux {
 
 	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
 	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
+	r.Get("/v1/clusters/{cluster}/queue", a.admitted(a.readClass, only(a.getQueue, "limit", "cursor")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
+
+	r.Get("/v1/priorityclasses", a.admitted(a.readClass, only(a.listPriorityClasses, "cluster")))
+	r.Post("/v1/priorityclasses", a.admitted(a.decisionClass, only(a.createPriorityClass, "cluster")))
+	r.Get("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.getPriorityClass, "cluster")))
+	r.Put("/v1/priorityclasses/{name}", a.admitted(a.decisionClass, only(a.updatePriorityClass, "cluster")))
+	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
+
+	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor")))
 	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, only(a.getDecision)))
 	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, only(a.replay)))
+
+	r.Post("/v1/replays", a.admitted(a.replayClass, only(a.startBatch)))
+	r.Get("/v1/replays", a.admitted(a.readClass, only(a.listBatches, "cluster", "limit", "cursor")))
+	r.Get("/v1/replays/{id}", a.admitted(a.readClass, only(a.getBatch)))
+	r.Delete("/v1/replays/{id}", a.admitted(a.readClass, only(a.deleteBatch)))
+	r.Get("/v1/replays/{id}/differences", a.admitted(a.readClass, only(a.listBatchDifferences, "limit", "cursor")))
+	r.Post("/v1/replays/{id}/cancel", a.admitted(a.readClass, only(a.cancelBatch)))
 
 	r.Get("/livez", a.adapt(rest, a.livez))
 	r.Get("/readyz", a.adapt(rest, a.readyz))
@@ -83,7 +99,7 @@ func allowedMethods(r *http.Request) (allowed []string) {
 	if path == "" {
 		path = r.URL.Path
 	}
-	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if c.Routes.Match(chi.NewRouteContext(), m, path) {
 			allowed = append(allowed, m)
 			if m == http.MethodGet {

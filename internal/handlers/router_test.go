@@ -76,7 +76,7 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 
 func TestPanicIsAProblem(t *testing.T) {
 	h := start(t, func(o *Options) {
-		o.Checks = []Check{{"boom", nil}} // a nil probe panics
+		o.Checks = []Check{{Name: "boom"}} // a nil probe panics
 	})
 	r := h.api.Router()
 	w := httptest.NewRecorder()

@@ -29,8 +29,8 @@ func (d *drip) Read(p []byte) (int, error) {
 
 // TestSlowUploadOutlivesTheServersTimeouts has a class's deadline reach the connection through all the wrappers around it.
 func TestSlowUploadOutlivesTheServersTimeouts(t *testing.T) {
-	m, l := rooms(t)
-	a, err := New(optionsFor(m, l))
+	m, l, st := rooms(t)
+	a, err := New(optionsFor(m, l, st))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,19 +138,41 @@ type Profile struct {
 	Payload []byte
 }
 
+// UnknownLoss is a Gap's Lost where nobody could count.
+const UnknownLoss int64 = -1
+
+// Gap says in the log itself that decisions of a cluster were answered and are
+// not on record.
+type Gap struct {
+	ID           string // UUIDv7
+	Cluster      string
+	Since, Until time.Time // when they were answered
+	Lost         int64     // decisions; UnknownLoss
+	Cause        string    // queue-full, store, killed
+	Instance     string    // the process that lost them
+}
+
 // Entry is written whole or not at all: a revision (with its checkpoint), a
-// decision, or a decision together with the revision that its bind made. The
-// caller leaves it alone from handing it over until the write has ended.
+// decision, a decision together with the revision that its bind made, or a gap
+// alone. The caller leaves it alone from handing it over until the write has
+// ended.
 type Entry struct {
 	Revision   *Revision
 	Checkpoint *Checkpoint
 	Profile    *Profile
 	Decision   *Decision
+	// Gap comes without any of the others. Writing one again with the same
+	// Cluster and ID is a no-op.
+	Gap *Gap
+	// Spooled is set by Append where the entry is durable on the local disk, and
+	// not in the store yet.
+	Spooled bool
 	// Err is set by Append where this entry was refused, while the other
 	// entries of the batch are written all the same. ErrConflict: its revision
 	// does not follow the newest, or its decision is stored already without
-	// it. ErrNotFound: its decision refers to a revision (not 0) that is not
+	// it or in another cluster. ErrNotFound: its decision refers to a revision (not 0) that is not
 	// stored, and so could never be replayed. ErrInvalid: see Entry.Validate.
+	// ErrUnavailable: the entry alone could not be written, and may be again.
 	Err error
 }
 
@@ -224,6 +246,13 @@ type Decisions interface {
 	ListDecisions(ctx context.Context, f DecisionFilter) ([]*Decision, error)
 }
 
+// Gaps reads what the log says of its own gaps.
+type Gaps interface {
+	// ListGaps lists a cluster's gaps ("": all), by Until and among equals by ID,
+	// the newest first.
+	ListGaps(ctx context.Context, cluster string) ([]*Gap, error)
+}
+
 // Profiles reads stored profiles.
 type Profiles interface {
 	// Profile gives a profile by digest; ErrNotFound without one.
@@ -233,12 +262,17 @@ type Profiles interface {
 // Keeper looks after a store that grows.
 type Keeper interface {
 	// Retain deletes the decisions whose CreatedAt is before the given time and
-	// tells how many they were; a zero time deletes none. Revisions that they
+	// tells how many they were; a zero time deletes none. Gaps that ended before
+	// it go too. Revisions that they
 	// referred to stay. It may be called by several replicas at once: one does
 	// the work, the others return 0.
 	Retain(ctx context.Context, before time.Time) (deleted int64, err error)
 	// Sizes gives the bytes on disk of each table, its indexes included.
 	Sizes(ctx context.Context) (map[string]int64, error)
+	// Stock gives what a metric shows of the store; it reads little, but is for
+	// now and then.
+	Stock(ctx context.Context) (Stock, error)
+	Pruner
 }
 
 // Store is everything a backend does. It is safe for concurrent use.
@@ -246,8 +280,12 @@ type Store interface {
 	Writer
 	Revisions
 	Decisions
+	Gaps
 	Profiles
+	PriorityClasses
+	Replays
 	Keeper
+	Sharing
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

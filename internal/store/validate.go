@@ -13,6 +13,9 @@ import (
 // without a change needs its checkpoint. Payloads may hold any bytes. Backends
 // call it in Append for each entry, so that one bad record spoils no batch.
 func (e *Entry) Validate() error {
+	if e.Gap != nil {
+		return e.validateGap()
+	}
 	if e.Revision == nil && e.Decision == nil {
 		return invalid("entry", "has neither revision nor decision")
 	}
@@ -34,6 +37,25 @@ func (e *Entry) Validate() error {
 		return invalid("decision.cluster", "is not the revision's")
 	}
 	return e.Decision.validate()
+}
+
+func (e *Entry) validateGap() error {
+	g := e.Gap
+	switch {
+	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil:
+		return invalid("gap", "comes with something else")
+	case g.ID == "":
+		return invalid("gap.id", "is empty")
+	case g.Cluster == "":
+		return invalid("gap.cluster", "is empty")
+	case g.Cause == "":
+		return invalid("gap.cause", "is empty")
+	case g.Lost < UnknownLoss || g.Lost == 0:
+		return invalid("gap.lost", "is neither a count nor unknown")
+	case g.Until.Before(g.Since):
+		return invalid("gap.until", "is before since")
+	}
+	return validateText("gap", g.ID, g.Cluster, g.Cause, g.Instance)
 }
 
 func (e *Entry) validateRevision() error {

@@ -23,6 +23,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		return err
 	}
 	b := newBatch(entries)
+	b.await = s.turns.others(b.chains())
 	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error { return b.lockAndRead(ctx, conn, "begin") },
 		func(ctx context.Context, conn *pgx.Conn) error {
 			b.judge()

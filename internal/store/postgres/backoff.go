@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -15,6 +16,9 @@ import (
 const (
 	leastPause = 200 * time.Millisecond
 	mostPause  = 5 * time.Second
+	// After the first attempt that succeeded the others of a pool follow one by
+	// one for so long: the database has just come up.
+	convalescence = 2 * time.Second
 )
 
 // backoff spaces out attempts to connect while they fail. Calls between two
@@ -23,19 +27,43 @@ type backoff struct {
 	mu    sync.Mutex
 	pause time.Duration // the random part's bound; 0: the last attempt succeeded
 	next  time.Time
+	well  time.Time // until when attempts go one by one, though they succeed
 }
 
-// admit says whether an attempt may be made now.
-func (b *backoff) admit() error {
+// admit says whether an attempt may be made now. Where attempts succeed again
+// it waits for its turn rather than fail.
+func (b *backoff) admit(ctx context.Context) error {
+	wait, err := b.reserve()
+	if err != nil || wait <= 0 {
+		return err
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (b *backoff) reserve() (wait time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if wait := time.Until(b.next); b.pause > 0 && wait > 0 {
-		return fmt.Errorf("%w: next attempt to connect in %v", store.ErrUnavailable, wait.Round(time.Millisecond))
+	now := time.Now()
+	wait = b.next.Sub(now)
+	switch {
+	case b.pause > 0 && wait > 0:
+		return 0, fmt.Errorf("%w: next attempt to connect in %v", store.ErrUnavailable, wait.Round(time.Millisecond))
+	case b.pause > 0:
+		b.next = now.Add(leastPause) // one attempt at a time
+		return 0, nil
+	case now.Before(b.well):
+		wait = max(wait, 0)
+		b.next = now.Add(wait + leastPause)
+		return wait, nil
 	}
-	if b.pause > 0 {
-		b.next = time.Now().Add(leastPause) // one attempt at a time
-	}
-	return nil
+	return 0, nil
 }
 
 func (b *backoff) failed() {
@@ -48,5 +76,9 @@ func (b *backoff) failed() {
 func (b *backoff) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.pause > 0 {
+		b.well = time.Now().Add(convalescence)
+		b.next = time.Now().Add(leastPause)
+	}
 	b.pause = 0
 }

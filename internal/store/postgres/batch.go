@@ -18,17 +18,19 @@ import (
 // every entry is judged in memory.
 type batch struct {
 	entries []*store.Entry
+	await   []string // clusters whose chain others may have to themselves just now
 
 	heads    map[string]*head       // by cluster, all of them locked
 	tokens   map[revisionKey]string // of revisions that are stored or will be
 	parents  map[parentKey]bool     // parents that have a child
-	ids      map[string]bool        // of decisions that are stored or will be
+	ids      map[string]string      // of decisions that are stored or will be, to their cluster
 	profiles map[string]bool        // digests that need no writing
 
 	revisions   []*store.Revision
 	checkpoints []*store.Checkpoint
 	added       []*store.Profile
 	decisions   []*store.Decision
+	gaps        []*store.Gap
 }
 
 // head is the end of a cluster's chain, and what the batch adds to its books.
@@ -52,8 +54,8 @@ func newBatch(entries []*store.Entry) *batch { return &batch{entries: entries} }
 func (b *batch) forget(stored *sync.Map) func() {
 	return func() {
 		*b = batch{
-			entries: b.entries, heads: map[string]*head{}, tokens: map[revisionKey]string{},
-			parents: map[parentKey]bool{}, ids: map[string]bool{}, profiles: map[string]bool{},
+			entries: b.entries, await: b.await, heads: map[string]*head{}, tokens: map[revisionKey]string{},
+			parents: map[parentKey]bool{}, ids: map[string]string{}, profiles: map[string]bool{},
 		}
 		for _, e := range b.entries {
 			e.Err = e.Validate()
@@ -72,6 +74,17 @@ func (b *batch) remember(stored *sync.Map) {
 	for _, p := range b.added {
 		stored.Store(p.Digest, true)
 	}
+}
+
+// chains are the clusters that the batch adds revisions to, each once.
+func (b *batch) chains() []string {
+	names := map[string]bool{}
+	for _, e := range b.entries {
+		if e.Revision != nil {
+			names[e.Revision.Cluster] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // question is what a batch has to know, as columns for unnest.
@@ -150,6 +163,9 @@ func (b *batch) read(ctx context.Context, conn *pgx.Conn, q *question, first str
 	p := &pgx.Batch{}
 	if first != "" {
 		p.Queue(first)
+		if len(b.await) > 0 {
+			p.Queue(sqlAwaitTurns, b.await)
+		}
 	}
 	p.Queue(sqlLock, q.clusters).Query(func(rows pgx.Rows) error {
 		return each(rows, func() error {
@@ -183,9 +199,9 @@ func (b *batch) read(ctx context.Context, conn *pgx.Conn, q *question, first str
 	if len(q.ids) > 0 {
 		p.Queue(sqlIDs, q.ids).Query(func(rows pgx.Rows) error {
 			return each(rows, func() error {
-				var id string
-				err := rows.Scan(&id)
-				b.ids[id] = true
+				var id, cluster string
+				err := rows.Scan(&id, &cluster)
+				b.ids[id] = cluster
 				return err
 			})
 		})

@@ -13,6 +13,10 @@ func (b *batch) judge() {
 		if e.Err != nil {
 			continue
 		}
+		if e.Gap != nil {
+			b.gaps = append(b.gaps, e.Gap)
+			continue
+		}
 		if e.Err = b.add(e); e.Err != nil {
 			continue
 		}
@@ -37,7 +41,13 @@ func (b *batch) add(e *store.Entry) error {
 			return fmt.Errorf("decision on %s@%d: %w", d.Cluster, d.Revision, store.ErrNotFound)
 		}
 	}
-	known := d != nil && b.ids[d.ID]
+	known := false
+	if d != nil {
+		var in string
+		if in, known = b.ids[d.ID]; known && in != d.Cluster {
+			return fmt.Errorf("decision %s is stored already, in cluster %s: %w", d.ID, in, store.ErrConflict)
+		}
+	}
 	if known && fresh {
 		// The decision has been answered before and bound otherwise: a second
 		// revision for it would bind the pod twice.
@@ -49,7 +59,7 @@ func (b *batch) add(e *store.Entry) error {
 		}
 	}
 	if d != nil && !known {
-		b.ids[d.ID] = true
+		b.ids[d.ID] = d.Cluster
 		b.decisions = append(b.decisions, d)
 		b.heads[d.Cluster].decisions++
 	}

@@ -65,6 +65,7 @@ type Store struct {
 	opts      Options
 	warnings  []error
 	retry     backoff
+	turns     turns
 	profiles  sync.Map // digests that are known to be stored: they are never deleted
 	closed    atomic.Bool
 	closeOnce sync.Once
@@ -89,7 +90,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	base.ConnectTimeout = o.ConnectTimeout
 	base.RuntimeParams["application_name"] = o.ApplicationName
 	base.RuntimeParams["client_encoding"] = "UTF8"
-	s := &Store{opts: o}
+	s := &Store{opts: o, turns: turns{free: make(chan struct{}, maxTurns), have: map[string]int{}}}
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}
@@ -109,7 +110,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		// A replica that vanished must not keep a cluster's lock from the others.
 		base.RuntimeParams["idle_in_transaction_session_timeout"] = millis(o.WriteTimeout)
 	}
-	cfg.BeforeConnect = func(context.Context, *pgx.ConnConfig) error { return s.retry.admit() }
+	cfg.BeforeConnect = func(ctx context.Context, _ *pgx.ConnConfig) error { return s.retry.admit(ctx) }
 	cfg.AfterConnect = s.greet
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)

@@ -77,10 +77,14 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		if ct.RowsAffected() == 0 {
+		classes, err := dropClasses(ctx, conn, cluster)
+		if err != nil {
+			return err
+		}
+		if ct.RowsAffected() == 0 && classes == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		for _, query := range []string{sqlDropDecisions, sqlDropRevisions} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
 			if _, err := conn.Exec(ctx, query, cluster); err != nil {
 				return err
 			}

@@ -48,6 +48,9 @@ func (b *batch) write(ctx context.Context, conn *pgx.Conn) error {
 	for _, pr := range b.added {
 		p.Queue(sqlPutProfile, pr.Digest, pr.Name, notNull(pr.Payload))
 	}
+	for _, g := range b.gaps {
+		p.Queue(sqlPutGap, gapValues(g)...)
+	}
 	for _, cluster := range slices.Sorted(maps.Keys(b.heads)) {
 		switch h := b.heads[cluster]; {
 		case h.revisions != 0 || h.decisions != 0:

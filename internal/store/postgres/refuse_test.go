@@ -37,12 +37,12 @@ func TestOpenRefuses(t *testing.T) {
 		{"a session that only reads", func(t *testing.T) string {
 			return pgtest.With(freshURL(t), "options", "-c default_transaction_read_only=on")
 		}, ErrStandby, "read-only", false},
-		{"an empty schema", func(t *testing.T) string { return pgtest.URL(t) }, ErrUnmigrated, "version 0, this program needs 1: run `server migrate up`", false},
+		{"an empty schema", func(t *testing.T) string { return pgtest.URL(t) }, ErrUnmigrated, "version 0, this program needs ", false},
 		{"a newer schema", func(t *testing.T) string {
 			url := freshURL(t)
 			execRaw(t, url, "UPDATE schema_version SET version = 99")
 			return url
-		}, ErrSchema, "version 99, this program knows 1", false},
+		}, ErrSchema, "version 99, this program knows ", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

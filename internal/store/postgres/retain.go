@@ -42,6 +42,9 @@ func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := s.partitionsAhead(ctx, time.Now()); err != nil || before.IsZero() {
 		return 0, err
 	}
+	if _, err := s.pool.Exec(ctx, sqlRetainGaps, ceilMicro(before)); err != nil {
+		return 0, err
+	}
 	partitions, err := s.partitions(ctx)
 	if err != nil {
 		return 0, err
@@ -164,7 +167,8 @@ func (s *Store) Sizes(ctx context.Context) (map[string]int64, error) {
 	const query = `SELECT c.relname, pg_total_relation_size(c.oid) +
   coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t WHERE t.isleaf), 0)::bigint
 FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
-AND c.relname IN ('clusters', 'revisions', 'checkpoints', 'profiles', 'decisions')`
+AND c.relname IN ('clusters', 'revisions', 'checkpoints', 'profiles', 'decisions', 'decision_gaps', 'priority_classes', 'priority_class_versions',
+  'replays', 'replay_parts', 'replay_differences')`
 	rows, err := s.pool.Query(ctx, query)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)

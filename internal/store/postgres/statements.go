@@ -18,7 +18,7 @@ WHERE cluster = $1`
 JOIN unnest($1::text[], $2::bigint[]) q (cluster, number) ON r.cluster = q.cluster AND r.number = q.number`
 	sqlParents = `SELECT r.cluster, r.parent_token FROM revisions r
 JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster AND r.parent_token = q.parent`
-	sqlIDs = `SELECT id FROM decisions WHERE id = ANY ($1)`
+	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
@@ -38,6 +38,19 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND bound_revision = $2 AN
 	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`
 	sqlCopyDecisions = `COPY decisions (` + decisionColumns + `, failures, scores, victims, input) FROM STDIN (FORMAT binary)`
+
+	// Takes the lock of the cluster's classes, which the transaction then holds.
+	sqlBumpClasses = `INSERT INTO priority_class_versions AS v (cluster, version) VALUES ($1, 1)
+ON CONFLICT (cluster) DO UPDATE SET version = v.version + 1 RETURNING version`
+	sqlBumpKnownClasses = `UPDATE priority_class_versions SET version = version + 1 WHERE cluster = $1`
+	sqlClass            = `SELECT version, value, global_default, preemption_policy, payload FROM priority_classes WHERE cluster = $1 AND name = $2`
+	sqlDefaultClass     = `SELECT name FROM priority_classes WHERE cluster = $1 AND name <> $2 AND global_default`
+	sqlPutClass         = `INSERT INTO priority_classes (cluster, name, version, value, global_default, preemption_policy, payload)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = excluded.value,
+  global_default = excluded.global_default, preemption_policy = excluded.preemption_policy, payload = excluded.payload`
+	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = $1 AND name = $2`
+	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = $1`
 
 	// decisionColumns are those that a list shows, in the order of
 	// decisionValues, copyRows and decisionTargets.

@@ -60,6 +60,10 @@ type revisionKey struct {
 
 // add writes one entry or sets its Err; an error is a fault of the store.
 func (b *batch) add(e *store.Entry) error {
+	if e.Gap != nil {
+		_, err := b.w.exec(sqlPutGap, gapValues(e.Gap)...)
+		return err
+	}
 	fresh, err := b.judge(e)
 	if err != nil || e.Err != nil {
 		return err
@@ -79,6 +83,16 @@ func (b *batch) add(e *store.Entry) error {
 			// revision for it would bind the pod twice.
 			e.Err = fmt.Errorf("decision %s is stored already: %w", e.Decision.ID, store.ErrConflict)
 			return nil
+		}
+		if !added {
+			var in string
+			if err := b.w.row(sqlDecisionCluster, []any{e.Decision.ID}, &in); err != nil {
+				return err
+			}
+			if in != e.Decision.Cluster {
+				e.Err = fmt.Errorf("decision %s is stored already, in cluster %s: %w", e.Decision.ID, in, store.ErrConflict)
+				return nil
+			}
 		}
 	}
 	if fresh {

@@ -20,6 +20,13 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := ctx.Err(); err != nil || before.IsZero() {
 		return 0, err
 	}
+	err = s.write(ctx, func(w *writer) error {
+		_, err := w.exec(sqlRetainGaps, ceilMicro(before))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
 	names, err := s.clusterNames(ctx)
 	if err != nil {
 		return 0, err

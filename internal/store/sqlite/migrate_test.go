@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/store"
+	"berth/migrations"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -57,6 +58,10 @@ func schema(t *testing.T, dir string) map[string]string {
 
 func TestMigrateUpDownUp(t *testing.T) {
 	dir := t.TempDir()
+	newest, err := newestMigration(migrations.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
 	status := func(want Status) {
 		t.Helper()
 		got, err := MigrateStatus(t.Context(), dir)
@@ -64,26 +69,26 @@ func TestMigrateUpDownUp(t *testing.T) {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: 1})
+	status(Status{Version: 0, Latest: newest})
 	if err := MigrateUp(t.Context(), dir); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: 1, Latest: 1})
+	status(Status{Version: newest, Latest: newest})
 	before := schema(t, dir)
 	if err := MigrateTo(t.Context(), dir, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: 1})
+	status(Status{Version: 0, Latest: newest})
 	if left := schema(t, dir); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}
-	if err := MigrateTo(t.Context(), dir, 1); err != nil {
+	if err := MigrateTo(t.Context(), dir, newest); err != nil {
 		t.Fatalf("up again: %v", err)
 	}
 	if diff := cmp.Diff(before, schema(t, dir)); diff != "" {
 		t.Errorf("schema after up, down, up (-want +got):\n%s", diff)
 	}
-	if err := MigrateTo(t.Context(), dir, 2); err == nil {
+	if err := MigrateTo(t.Context(), dir, newest+1); err == nil {
 		t.Error("a version that is not there was reached")
 	}
 	if err := MigrateTo(t.Context(), dir, -1); err == nil {

@@ -25,7 +25,7 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			execRaw(t, dir, "PRAGMA user_version = 99")
-		}, ErrSchema, "version 99, this program knows 1"},
+		}, ErrSchema, "version 99, this program knows "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

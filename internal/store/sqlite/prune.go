@@ -75,10 +75,14 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		if n == 0 {
+		classes, err := dropClasses(w, cluster)
+		if err != nil {
+			return err
+		}
+		if n == 0 && classes == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		for _, query := range []string{sqlDropDecisions, sqlDropRevisions} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

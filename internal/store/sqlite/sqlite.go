@@ -51,6 +51,7 @@ type Store struct {
 	reads  *sql.DB
 	writes *writer
 	closed atomic.Bool
+	locks  sync.Map // names that TryLock has given out
 	// fault is the first error after which the file can no longer be trusted.
 	fault     atomic.Pointer[error]
 	closeOnce sync.Once
@@ -92,6 +93,10 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	reads.SetMaxOpenConns(o.Readers)
 	reads.SetMaxIdleConns(o.Readers)
 	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
+		return fmt.Errorf("open sqlite %s: %w", s.path, err)
+	}
+	// The directory is ours alone: whoever had a part of a replay is gone.
+	if err := s.write(ctx, func(w *writer) error { _, err := w.exec(sqlFreeParts); return err }); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
 	return nil

@@ -35,7 +35,20 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 
 	sqlPutDecision = `INSERT INTO decisions (` + decisionColumns + `, failures, scores, victims, input)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-	sqlDropDecision = `DELETE FROM decisions WHERE id = ?`
+	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
+	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
+
+	sqlBumpClasses = `INSERT INTO priority_class_versions (cluster, version) VALUES (?, 1)
+ON CONFLICT (cluster) DO UPDATE SET version = version + 1 RETURNING version`
+	sqlBumpKnownClasses = `UPDATE priority_class_versions SET version = version + 1 WHERE cluster = ?`
+	sqlClass            = `SELECT version, value, global_default, preemption_policy, payload FROM priority_classes WHERE cluster = ? AND name = ?`
+	sqlDefaultClass     = `SELECT name FROM priority_classes WHERE cluster = ? AND name <> ? AND global_default = 1`
+	sqlPutClass         = `INSERT INTO priority_classes (cluster, name, version, value, global_default, preemption_policy, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = excluded.value,
+  global_default = excluded.global_default, preemption_policy = excluded.preemption_policy, payload = excluded.payload`
+	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = ? AND name = ?`
+	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = ?`
 
 	// decisionColumns are those that a list shows, in the order of
 	// decisionValues and decisionTargets.
@@ -48,5 +61,7 @@ var writerSQL = []string{
 	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutDecision, sqlDropDecision,
-	sqlRetain, sqlCountDecisionsDown,
+	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
+	sqlPutGap, sqlDropGaps, sqlRetainGaps,
+	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses,
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"berth/internal/store"
 )
@@ -29,7 +30,7 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	for _, q := range writerSQL {
+	for _, q := range slices.Concat(writerSQL, replaySQL) {
 		if w.stmts[q], err = w.conn.PrepareContext(ctx, q); err != nil {
 			return nil, errors.Join(fmt.Errorf("prepare %q: %w", q, err), w.conn.Close(), db.Close())
 		}

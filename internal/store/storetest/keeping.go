@@ -60,12 +60,12 @@ var keeperCases = map[string]func(t *testing.T, s store.Store){
 		appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1)), Profile: &store.Profile{Digest: "sha256:p"}})
 		before, err := s.Sizes(t.Context())
 		wantErr(t, "Sizes", err, nil)
-		for _, table := range []string{"clusters", "revisions", "checkpoints", "profiles", "decisions"} {
+		for _, table := range []string{"clusters", "revisions", "checkpoints", "profiles", "decisions", "decision_gaps", "priority_classes", "priority_class_versions"} {
 			if before[table] <= 0 {
 				t.Errorf("size of %s = %d", table, before[table])
 			}
 		}
-		same(t, "tables", 5, len(before))
+		same(t, "tables, three of batch replays", 11, len(before))
 		d := decision("prod", "d2", at(2))
 		d.Input = big(1 << 20)
 		appendAll(t, s, &store.Entry{Decision: d})

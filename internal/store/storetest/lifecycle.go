@@ -32,7 +32,32 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 		"Profile": func(ctx context.Context) error { _, err := s.Profile(ctx, "p"); return err },
 		"Retain":  func(ctx context.Context) error { _, err := s.Retain(ctx, at(0)); return err },
 		"Sizes":   func(ctx context.Context) error { _, err := s.Sizes(ctx); return err },
-		"Ping":    func(ctx context.Context) error { return s.Ping(ctx) },
+		"Prune":   func(ctx context.Context) error { _, err := s.Prune(ctx, at(0)); return err },
+		"Stock":   func(ctx context.Context) error { _, err := s.Stock(ctx); return err },
+		"Heads":   func(ctx context.Context) error { _, err := s.Heads(ctx); return err },
+		"TryLock": func(ctx context.Context) error {
+			unlock, ok, err := s.TryLock(ctx, "work")
+			if ok {
+				unlock()
+			}
+			return err
+		},
+		"Turn": func(ctx context.Context) error {
+			end, err := s.Turn(ctx, "prod")
+			if err == nil {
+				end()
+			}
+			return err
+		},
+		"Ping":                  func(ctx context.Context) error { return s.Ping(ctx) },
+		"PriorityClasses":       func(ctx context.Context) error { _, _, err := s.PriorityClasses(ctx, "prod"); return err },
+		"PriorityClassVersions": func(ctx context.Context) error { _, err := s.PriorityClassVersions(ctx); return err },
+		"PriorityClass":         func(ctx context.Context) error { _, err := s.PriorityClass(ctx, "prod", "c"); return err },
+		"PutPriorityClass": func(ctx context.Context) error {
+			_, err := s.PutPriorityClass(ctx, priorityClass("prod", "c", 1), 7)
+			return err
+		},
+		"DeletePriorityClass": func(ctx context.Context) error { return s.DeletePriorityClass(ctx, "prod", "c", 0) },
 	}
 }
 

@@ -30,7 +30,12 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"List", listCases},
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},
+		{"Gaps", gapCases},
+		{"PriorityClasses", priorityClassCases},
 		{"Keeping", keeperCases},
+		{"Pruning", pruneCases},
+		{"Sharing", sharingCases},
+		{"Replays", replayCases},
 		{"Lifecycle", lifecycleCases},
 		{"Concurrency", concurrencyCases},
 	}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"berth/internal/store"
+)
+
+const (
+	// keepEvery is how often old records are dropped and room is made ahead.
+	keepEvery = 6 * time.Hour
+	// The embedded store reads its whole file to know its sizes.
+	stockEvery, stockEveryShared = time.Hour, 5 * time.Minute
+	// keepReplays is for how long a batch replay that has ended can be looked at.
+	keepReplays = 30 * 24 * time.Hour
+)
+
+// keeper looks after what grows with time: it drops old decisions and
+// revisions, and knows how much there is.
+type keeper struct {
+	st                   store.Store
+	decisions, revisions time.Duration // ages from which on they are dropped; 0: never
+	look                 time.Duration
+	log                  *slog.Logger
+
+	deleted, failed metric.Int64Counter
+
+	mu    sync.Mutex
+	ran   time.Time
+	stock store.Stock
+}
+
+func newKeeper(st store.Store, s *settings, meter metric.Meter, log *slog.Logger) (*keeper, error) {
+	k := &keeper{st: st, decisions: s.KeepDecisions, revisions: s.KeepRevisions, look: stockEvery, log: log}
+	if s.DatabaseURL != "" {
+		k.look = stockEveryShared
+	}
+	var errs [8]error
+	k.deleted, errs[0] = meter.Int64Counter("berth.retention.deleted", metric.WithDescription("Records that this server dropped for their age."))
+	k.failed, errs[1] = meter.Int64Counter("berth.retention.failures", metric.WithDescription("Attempts to drop old records that failed."))
+	ran, err := meter.Int64ObservableGauge("berth.retention.last.timestamp", metric.WithUnit("s"), metric.WithDescription("When this server last looked for old records without an error, Unix time."))
+	errs[2] = err
+	bytes, err := meter.Int64ObservableGauge("berth.store.bytes", metric.WithDescription("Bytes on disk of a table, its indexes included."))
+	errs[3] = err
+	partitions, err := meter.Int64ObservableGauge("berth.store.partitions", metric.WithDescription("Partitions of the decision log."))
+	errs[4] = err
+	oldest, err := meter.Int64ObservableGauge("berth.store.oldest_decision.timestamp", metric.WithUnit("s"), metric.WithDescription("When the oldest decision that is kept was made, Unix time."))
+	errs[5] = err
+	_, errs[6] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if !k.ran.IsZero() {
+			o.ObserveInt64(ran, k.ran.Unix())
+		}
+		for table, n := range k.stock.Bytes {
+			o.ObserveInt64(bytes, n, metric.WithAttributes(attribute.String("table", table)))
+		}
+		if k.stock.Partitions > 0 {
+			o.ObserveInt64(partitions, int64(k.stock.Partitions))
+		}
+		if !k.stock.Oldest.IsZero() {
+			o.ObserveInt64(oldest, k.stock.Oldest.Unix())
+		}
+		return nil
+	}, ran, bytes, partitions, oldest)
+	return k, errors.Join(errs[:]...)
+}
+
+// run goes on until ctx ends.
+func (k *keeper) run(ctx context.Context) {
+	drop, look := time.NewTicker(keepEvery), time.NewTicker(k.look)
+	defer drop.Stop()
+	defer look.Stop()
+	k.drop(ctx)
+	k.count(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-drop.C:
+			k.drop(ctx)
+			k.count(ctx)
+		case <-look.C:
+			k.count(ctx)
+		}
+	}
+}
+
+// drop makes room. Decisions go first: they hold revisions.
+func (k *keeper) drop(ctx context.Context) {
+	now := time.Now()
+	before := func(age time.Duration) time.Time {
+		if age <= 0 {
+			return time.Time{}
+		}
+		return now.Add(-age)
+	}
+	fine := k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
+	fine = k.one(ctx, "revisions", before(k.revisions), k.st.Prune) && fine
+	fine = k.one(ctx, "replays", before(keepReplays), k.st.PruneReplays) && fine
+	if fine {
+		k.mu.Lock()
+		k.ran = now
+		k.mu.Unlock()
+	}
+}
+
+func (k *keeper) one(ctx context.Context, what string, before time.Time, f func(context.Context, time.Time) (int64, error)) bool {
+	n, err := f(ctx, before)
+	kind := metric.WithAttributes(attribute.String("kind", what))
+	if n > 0 {
+		k.deleted.Add(ctx, n, kind)
+		k.log.LogAttrs(ctx, slog.LevelInfo, "old records were dropped", slog.String("kind", what), slog.Int64("records", n), slog.Time("before", before))
+	}
+	if err != nil && ctx.Err() == nil {
+		k.failed.Add(ctx, 1, kind)
+		k.log.LogAttrs(ctx, slog.LevelError, "old records could not be dropped", slog.String("kind", what), slog.String("error", err.Error()))
+	}
+	return err == nil
+}
+
+// count reads how much there is.
+func (k *keeper) count(ctx context.Context) {
+	stock, err := k.st.Stock(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			k.log.LogAttrs(ctx, slog.LevelWarn, "the store's size could not be read", slog.String("error", err.Error()))
+		}
+		return
+	}
+	k.mu.Lock()
+	k.stock = stock
+	k.mu.Unlock()
+}

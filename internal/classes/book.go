@@ -1,0 +1,194 @@
+package classes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/podlife"
+	"berth/internal/store"
+)
+
+// Options tune a Book. Zero fields take the defaults.
+type Options struct {
+	// Poll is how often the store is asked for what other replicas wrote; 1 s
+	// unless told. What this process writes is seen at once.
+	Poll  time.Duration
+	Clock func() time.Time
+	Log   *slog.Logger
+}
+
+// maxClasses bounds a cluster's stored classes: all of them are in memory.
+const maxClasses = 10_000
+
+// Book keeps the stored classes of all clusters. It is safe for concurrent use.
+type Book struct {
+	st store.PriorityClasses
+	o  Options
+
+	// pages holds the view of each cluster that has had classes. A page is
+	// replaced whole, and readers take no lock.
+	pages atomic.Pointer[map[string]*page]
+	mu    sync.Mutex // held while pages is replaced
+
+	stop func()
+	work sync.WaitGroup
+}
+
+// page is a cluster's stored classes as of a version. It is never written.
+type page struct {
+	version int64
+	byName  map[string]*schedulingv1.PriorityClass
+	// byDefault is the default class; nil without one.
+	byDefault *schedulingv1.PriorityClass
+}
+
+// Open reads all clusters' classes and follows them until Close, which comes
+// before the store's.
+func Open(ctx context.Context, st store.PriorityClasses, o Options) (*Book, error) {
+	if o.Poll <= 0 {
+		o.Poll = time.Second
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	b := &Book{st: st, o: o}
+	b.pages.Store(&map[string]*page{})
+	if err := b.Refresh(ctx); err != nil {
+		return nil, fmt.Errorf("open priority classes: %w", err)
+	}
+	following, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b.stop = stop
+	b.work.Go(func() { b.follow(following) })
+	return b, nil
+}
+
+// Close ends the following.
+func (b *Book) Close() error {
+	b.stop()
+	b.work.Wait()
+	return nil
+}
+
+func (b *Book) follow(ctx context.Context) {
+	tick := time.NewTicker(b.o.Poll)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := b.Refresh(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			b.o.Log.LogAttrs(ctx, slog.LevelWarn, "priority classes of other replicas are not seen", slog.String("error", err.Error()))
+		}
+		failing = err != nil
+	}
+}
+
+// Refresh takes over what the store has of newer classes.
+func (b *Book) Refresh(ctx context.Context) error {
+	versions, err := b.st.PriorityClassVersions(ctx)
+	if err != nil {
+		return err
+	}
+	for cluster, version := range versions {
+		if p := (*b.pages.Load())[cluster]; p != nil && p.version >= version {
+			continue
+		}
+		if err := b.refresh(ctx, cluster); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refresh reads one cluster's classes.
+func (b *Book) refresh(ctx context.Context, cluster string) error {
+	list, version, err := b.st.PriorityClasses(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	p := &page{version: version, byName: make(map[string]*schedulingv1.PriorityClass, len(list))}
+	for _, stored := range list {
+		c, err := decode(stored)
+		if err != nil {
+			return err
+		}
+		p.byName[c.Name] = c
+		if c.GlobalDefault {
+			p.byDefault = c
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := *b.pages.Load()
+	if had := before[cluster]; had != nil && had.version >= version {
+		return nil
+	}
+	after := make(map[string]*page, len(before)+1)
+	for name, had := range before {
+		after[name] = had
+	}
+	after[cluster] = p
+	b.pages.Store(&after)
+	return nil
+}
+
+// written shows a write of this process to its decisions at once. Where it
+// cannot be read back, the next poll does it.
+func (b *Book) written(ctx context.Context, cluster string) {
+	if err := b.refresh(context.WithoutCancel(ctx), cluster); err != nil {
+		b.o.Log.LogAttrs(ctx, slog.LevelWarn, "a priority class that was written is not seen yet", slog.String("error", err.Error()))
+	}
+}
+
+// Class gives a cluster's stored class from memory, the default one for the
+// name ""; nil without one. The built-in classes are not among them. It is not
+// to be written.
+func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
+	p := (*b.pages.Load())[cluster]
+	if p == nil {
+		return nil
+	}
+	if name == "" {
+		return p.byDefault
+	}
+	return p.byName[name]
+}
+
+// List gives a cluster's classes by name, the built-in ones included, and the
+// resourceVersion of the list.
+func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
+	stored, version, err := b.st.PriorityClasses(ctx, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("list priority classes: %w", err)
+	}
+	return listOf(cluster, stored, version)
+}
+
+// Get gives a class; a *MissingError without one.
+func (b *Book) Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
+	if podlife.SystemClass(name) != nil {
+		return builtIn(cluster, name), nil
+	}
+	stored, err := b.st.PriorityClass(ctx, cluster, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &MissingError{name}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read priority class: %w", err)
+	}
+	return decode(stored)
+}

@@ -1,0 +1,25 @@
+package cluster
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Held lists the newest durable views that are in memory, by cluster: those
+// that somebody asked for lately. It reads nothing.
+func (m *Manager) Held() []*View {
+	m.mu.Lock()
+	lines := make([]*line, 0, len(m.lines))
+	for _, l := range m.lines {
+		lines = append(lines, l)
+	}
+	m.mu.Unlock()
+	var out []*View
+	for _, l := range lines {
+		if v := l.held(0); v != nil {
+			out = append(out, v)
+		}
+	}
+	slices.SortFunc(out, func(a, b *View) int { return cmp.Compare(a.Cluster, b.Cluster) })
+	return out
+}

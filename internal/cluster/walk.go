@@ -1,0 +1,265 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/planted"
+	"berth/internal/store"
+)
+
+// Walk goes through a cluster's revisions in ascending order, change by change,
+// on a state of its own: what was is not kept, and digests are worked out where
+// Verify is called, not at each step. It is for one goroutine.
+type Walk struct {
+	m       *Manager
+	cluster string
+
+	at      *View
+	d       *draft        // open, over at's objects
+	ahead   []walkStep    // those after at, as far as they are read
+	coming  chan walkPage // the page after those; nil: none was asked for
+	steps   int           // changes since the state was last verified
+	careful bool
+	pods    *objects.PodCache // for what is decoded ahead
+}
+
+// walkStep is a revision that changes its parent, decoded.
+type walkStep struct {
+	number int64
+	digest string
+	c      *change // nil: it replaces the state
+	apply  []objects.Object
+	err    error // why it cannot be decoded
+}
+
+type walkPage struct {
+	steps []walkStep
+	pods  *objects.PodCache // comes back for the next page
+	err   error
+}
+
+// walkAhead is how many revisions are read and decoded at a time, while those
+// before are walked.
+const walkAhead = 256
+
+// Walk starts a walk. Nothing is read yet.
+func (m *Manager) Walk(cluster string) *Walk {
+	return &Walk{m: m, cluster: cluster, pods: objects.NewPodCache()}
+}
+
+// Careful makes the walk verify each view that it gives from now on.
+func (w *Walk) Careful() { w.careful = true }
+
+// To gives the view at a revision that is not below the one before. The view
+// holds until the next call: its state for good, but the objects that it finds
+// change with the walk. After an error the walk is nowhere, and begins again
+// with the next call.
+func (w *Walk) To(ctx context.Context, revision int64) (*View, error) {
+	if w.at != nil && w.at.Revision == revision {
+		return w.at, nil
+	}
+	v, err := w.to(ctx, revision)
+	if err == nil && w.careful {
+		err = w.Verify()
+	}
+	if err != nil {
+		w.Leave()
+		return nil, err
+	}
+	return v, nil
+}
+
+// Leave forgets where the walk is.
+func (w *Walk) Leave() { w.at, w.d, w.ahead, w.coming, w.steps = nil, nil, nil, nil, 0 }
+
+func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
+	if w.at == nil || revision < w.at.Revision || revision-w.at.Revision > int64(w.m.o.CheckpointEvery) {
+		return w.jump(ctx, revision)
+	}
+	var e *engine.Edit
+	next := View{Revision: w.at.Revision, State: w.at.State}
+	for next.Revision < revision {
+		r, err := w.next(ctx, next.Revision)
+		if errors.Is(err, errBroken) {
+			return w.jump(ctx, revision) // the state was replaced, or revisions were deleted
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			e = next.State.Edit()
+		}
+		if err := w.apply(e, r); err != nil {
+			return nil, corrupt(w.cluster, r.number, "change", err)
+		}
+		w.steps++
+		next.Revision, next.Digest = r.number, r.digest
+	}
+	next.State = e.Done()
+	w.at = &View{Cluster: w.cluster, Revision: next.Revision, Digest: next.Digest, State: next.State, inv: w.d.inv}
+	return w.at, nil
+}
+
+// jump loads a revision whole.
+func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
+	v, err := w.m.View(ctx, w.cluster, revision)
+	if err != nil {
+		return nil, err
+	}
+	w.ahead, w.coming, w.steps = nil, nil, 0
+	w.d = v.inv.draft()
+	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: v.State, inv: w.d.inv}
+	return w.at, nil
+}
+
+// next gives the revision after one; errBroken where that is no change to it.
+func (w *Walk) next(ctx context.Context, after int64) (*walkStep, error) {
+	if len(w.ahead) == 0 {
+		if w.coming == nil {
+			w.fetch(after)
+		}
+		select {
+		case p := <-w.coming:
+			w.coming, w.pods = nil, p.pods
+			if p.err != nil {
+				return nil, fmt.Errorf("%s: %w", FormatID(w.cluster, after+1), p.err)
+			}
+			if w.ahead = p.steps; len(p.steps) == walkAhead {
+				w.fetch(p.steps[walkAhead-1].number)
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if len(w.ahead) == 0 || w.ahead[0].number != after+1 || w.ahead[0].c == nil && w.ahead[0].err == nil {
+		return nil, errBroken
+	}
+	r := &w.ahead[0]
+	w.ahead = w.ahead[1:]
+	if r.err != nil {
+		return nil, corrupt(w.cluster, r.number, "change", r.err)
+	}
+	return r, nil
+}
+
+// fetch reads and decodes the revisions after one beside the walk. Whoever has
+// gone elsewhere since lets the page be.
+func (w *Walk) fetch(after int64) {
+	into := make(chan walkPage, 1)
+	w.coming = into
+	pods := w.pods
+	w.pods = objects.NewPodCache() // should this page be left behind unread
+	w.m.work.Go(func() {
+		p := walkPage{pods: pods}
+		list, err := w.m.st.ReplayChanges(w.m.ctx, w.cluster, after, walkAhead)
+		p.err = err
+		for _, r := range list {
+			p.steps = append(p.steps, decodeStep(r, pods))
+		}
+		into <- p
+	})
+}
+
+func decodeStep(r *store.ReplayChange, pods *objects.PodCache) walkStep {
+	s := walkStep{number: r.Number, digest: r.Digest}
+	if r.Change == nil {
+		return s
+	}
+	if s.c, s.err = decodeChange(r.Change); s.err != nil {
+		return s
+	}
+	for i, js := range s.c.Apply {
+		o, err := decodeApplied(js, pods)
+		if err != nil {
+			s.err = fmt.Errorf("apply[%d]: %w", i, err)
+			return s
+		}
+		s.apply = append(s.apply, o)
+	}
+	return s
+}
+
+// Verify holds the objects of the walk's view against the digest that was
+// recorded for it, and so all changes since the last time.
+func (w *Walk) Verify() error {
+	if w.at == nil || w.steps == 0 {
+		return nil
+	}
+	inv := w.d.done()
+	if got := inv.digest(); got != w.at.Digest {
+		w.Leave()
+		return corrupt(w.cluster, w.at.Revision, fmt.Sprintf("content has the digest %s, not %s", got, w.at.Digest), nil)
+	}
+	w.steps = 0
+	if outgrown(w.at.State) {
+		st, err := advance(engine.NewState(), new(inventory), inv)
+		if err != nil {
+			return corrupt(w.cluster, w.at.Revision, "content", err)
+		}
+		w.at.State = st
+	}
+	w.d = inv.draft()
+	w.at.inv = w.d.inv
+	return nil
+}
+
+// apply carries out a stored change on the objects and on the state.
+func (w *Walk) apply(e *engine.Edit, r *walkStep) error {
+	c := r.c
+	for _, k := range c.Delete {
+		if w.d.remove(k) == nil {
+			return fmt.Errorf("deletes %v, which is not there", k)
+		}
+		if planted.On(planted.ReplayDeletesForgotten) {
+			continue
+		}
+		e.Delete(k.Kind, k.Namespace, k.Name)
+	}
+	for i, o := range r.apply {
+		if err := e.Put(o.Value); err != nil {
+			return fmt.Errorf("apply[%d]: %w", i, err)
+		}
+		w.d.put(newEntry(o.Key, o.JSON))
+	}
+	if c.Bind == nil {
+		return nil
+	}
+	k := objects.Key{Kind: "Pod", Namespace: c.Bind.Namespace, Name: c.Bind.Name}
+	have := w.d.inv.get(k)
+	if have == nil {
+		return fmt.Errorf("binds pod %s/%s, which is not there", k.Namespace, k.Name)
+	}
+	free, err := decodePod(have)
+	if err != nil {
+		return err
+	}
+	pod := bound(free, c.Bind.Node)
+	js, err := objects.Encode(pod)
+	if err != nil {
+		return err
+	}
+	if err := e.Put(pod); err != nil {
+		return err
+	}
+	w.d.put(newEntry(k, js))
+	return nil
+}
+
+// podHead begins a pod in canonical form.
+const podHead = `{"kind":"Pod","apiVersion":"v1",`
+
+func decodeApplied(js []byte, pods *objects.PodCache) (objects.Object, error) {
+	if bytes.HasPrefix(js, []byte(podHead)) {
+		return pods.Decode(js)
+	}
+	k, err := keyOf(js)
+	if err != nil {
+		return objects.Object{}, err
+	}
+	return objects.FromCanonical(k.Kind, js)
+}

@@ -1,0 +1,151 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	kjson "sigs.k8s.io/json"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+	"berth/internal/store"
+)
+
+// AdmissionRequest asks what an API server would make of a pod.
+type AdmissionRequest struct {
+	// Cluster says whose priority classes count; default if absent.
+	Cluster string `json:"cluster,omitempty" example:"prod"`
+	// Operation is CREATE or UPDATE.
+	Operation string `json:"operation" enums:"CREATE,UPDATE"`
+	// Pod is the v1.Pod as it is sent.
+	Pod json.RawMessage `json:"pod" swaggertype:"object"`
+	// OldPod is the v1.Pod that is there; needed for UPDATE.
+	OldPod json.RawMessage `json:"oldPod,omitempty" swaggertype:"object"`
+	// Now is the time that is written into the pod; the server's if absent.
+	Now *time.Time `json:"now,omitempty"`
+} // @name AdmissionRequest
+
+// Admission is what an API server would make of a pod.
+type Admission struct {
+	Allowed bool `json:"allowed"`
+	// Pod is the object as it would be stored; only where allowed.
+	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
+	// Errors say field by field why not, in an API server's words.
+	Errors []FieldError `json:"errors"`
+} // @name Admission
+
+// admitPod judges a pod as an API server would.
+//
+//	@Summary		Judge a pod as an API server would
+//	@Description	Defaults, the priority admission plugin, scheduling gates and validation. A refusal is an answer, not an error. Nothing is stored.
+//	@Tags			pods
+//	@Accept			json
+//	@Produce		json
+//	@Param			body	body		AdmissionRequest	true	"the pod, and for an update the one before"
+//	@Success		200		{object}	Admission
+//	@Failure		400,413,415,429,500,503	{object}	Problem
+//	@Router			/v1/pods/admission [post]
+func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
+	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+		var req AdmissionRequest
+		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+			return err
+		}
+		if req.Cluster == "" {
+			req.Cluster = defaultCluster
+		}
+		if err := cluster.CheckName(req.Cluster); err != nil {
+			return badField(http.StatusBadRequest, "cluster", reason(err))
+		}
+		v, err := a.judgePod(r, &req)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: fieldErrors(v.Errors)})
+	})
+}
+
+func (a *API) judgePod(r *http.Request, req *AdmissionRequest) (v podlife.Verdict, err error) {
+	pod, err := wholePod("pod", req.Pod)
+	if err != nil {
+		return v, err
+	}
+	switch req.Operation {
+	case "CREATE":
+		if !isNull(req.OldPod) {
+			return v, badField(http.StatusBadRequest, "oldPod", "there is none before a CREATE")
+		}
+		known, err := a.classesOf(r, req.Cluster)
+		if err != nil {
+			return v, err
+		}
+		now := time.Now()
+		if req.Now != nil {
+			now = *req.Now
+		}
+		return podlife.Create(pod, known, now), nil
+	case "UPDATE":
+		if isNull(req.OldPod) {
+			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
+		}
+		old, err := wholePod("oldPod", req.OldPod)
+		if err != nil {
+			return v, err
+		}
+		return podlife.Update(pod, old), nil
+	}
+	return v, badField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")
+}
+
+// wholePod decodes a pod with everything in it, as an API server does: unknown fields are passed over.
+func wholePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+	if isNull(raw) {
+		return nil, badField(http.StatusBadRequest, name, "a pod is needed")
+	}
+	if raw[0] != '{' {
+		return nil, badField(http.StatusBadRequest, name, "want an object")
+	}
+	pod := &corev1.Pod{}
+	if errs := objects.BoundQuantities(raw, pod); len(errs) > 0 {
+		return nil, badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, pod); err != nil {
+		var e *Error
+		if err = decodeError(err); errors.As(err, &e) && len(e.Fields) == 1 {
+			e.Fields[0].Field = name + "." + e.Fields[0].Field
+		}
+		return nil, err
+	}
+	if err := wantKind(pod.TypeMeta, "Pod", "v1"); err != nil {
+		return nil, inField(name, err)
+	}
+	return pod, nil
+}
+
+// classesOf gives the classes that count in a cluster: its latest snapshot's before the stored ones. A cluster need not
+// have a snapshot.
+func (a *API) classesOf(r *http.Request, name string) (podlife.Classes, error) {
+	view, err := a.clusters.View(r.Context(), name, 0)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	return func(class string) *schedulingv1.PriorityClass {
+		var c *schedulingv1.PriorityClass
+		switch {
+		case view == nil:
+		case class == "":
+			c = view.State.GlobalDefaultClass()
+		default:
+			c = view.State.PriorityClass(class)
+		}
+		if c == nil {
+			c = a.priorityClasses.Class(name, class)
+		}
+		return c
+	}, nil
+}

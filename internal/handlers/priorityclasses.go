@@ -1,0 +1,280 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+
+	"berth/internal/classes"
+)
+
+// PriorityClasses is what the API needs of the stored classes; *classes.Book is one.
+type PriorityClasses interface {
+	List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error)
+	Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
+	Create(ctx context.Context, cluster string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error)
+	Update(ctx context.Context, cluster, name string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error)
+	Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
+	// Class answers from memory, for decisions; the default class for "".
+	Class(cluster, name string) *schedulingv1.PriorityClass
+	// Gone says that a cluster was deleted with everything in it.
+	Gone(ctx context.Context, cluster string)
+}
+
+// PriorityClass describes scheduling.k8s.io/v1 PriorityClass as berth keeps it: metadata without owners, finalizers,
+// managed fields and what kubectl applied last.
+type PriorityClass struct {
+	APIVersion string            `json:"apiVersion" example:"scheduling.k8s.io/v1"`
+	Kind       string            `json:"kind" example:"PriorityClass"`
+	Metadata   PriorityClassMeta `json:"metadata"`
+	// Value is at most 1000000000, but for the two built-in classes. It cannot change.
+	Value int32 `json:"value"`
+	// GlobalDefault makes it the class of pods that name none; one class of a cluster can be.
+	GlobalDefault bool   `json:"globalDefault,omitempty"`
+	Description   string `json:"description,omitempty"`
+	// PreemptionPolicy cannot change.
+	PreemptionPolicy string `json:"preemptionPolicy,omitempty" enums:"PreemptLowerPriority,Never" default:"PreemptLowerPriority"`
+} // @name PriorityClass
+
+// PriorityClassMeta is the metadata of a class.
+type PriorityClassMeta struct {
+	Name         string `json:"name"`
+	GenerateName string `json:"generateName,omitempty"`
+	UID          string `json:"uid,omitempty"`
+	// ResourceVersion, given in a PUT, must be the stored one.
+	ResourceVersion   string            `json:"resourceVersion,omitempty"`
+	Generation        int64             `json:"generation,omitempty"`
+	CreationTimestamp string            `json:"creationTimestamp,omitempty"`
+	Labels            map[string]string `json:"labels,omitempty"`
+	Annotations       map[string]string `json:"annotations,omitempty"`
+} // @name PriorityClassMeta
+
+// PriorityClassList describes scheduling.k8s.io/v1 PriorityClassList.
+type PriorityClassList struct {
+	APIVersion string `json:"apiVersion" example:"scheduling.k8s.io/v1"`
+	Kind       string `json:"kind" example:"PriorityClassList"`
+	Metadata   struct {
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+	Items []PriorityClass `json:"items"`
+} // @name PriorityClassList
+
+// listPriorityClasses lists a cluster's classes.
+//
+//	@Summary		List priority classes, by name
+//	@Description	The stored ones and the two built-in ones. Those of a snapshot are among its objects.
+//	@Tags			priorityclasses
+//	@Produce		json
+//	@Param			cluster	query		string	false	"the cluster; default if absent"
+//	@Success		200		{object}	PriorityClassList
+//	@Failure		400,429,500,503	{object}	Problem
+//	@Router			/v1/priorityclasses [get]
+func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error {
+	cluster, err := queryCluster(r)
+	if err != nil {
+		return err
+	}
+	list, err := a.priorityClasses.List(r.Context(), cluster)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// getPriorityClass gives one class.
+//
+//	@Summary	A priority class
+//	@Tags		priorityclasses
+//	@Produce	json
+//	@Param		name	path		string	true	"the class"
+//	@Param		cluster	query		string	false	"the cluster; default if absent"
+//	@Success	200		{object}	PriorityClass
+//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Router		/v1/priorityclasses/{name} [get]
+func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
+	cluster, name, err := classPath(r)
+	if err != nil {
+		return err
+	}
+	c, err := a.priorityClasses.Get(r.Context(), cluster, name)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, c)
+}
+
+// createPriorityClass adds a class.
+//
+//	@Summary		Create a priority class
+//	@Description	403 where another is the default already, 409 where there is one of that name. Existing pods keep their priority.
+//	@Tags			priorityclasses
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	query		string			false	"the cluster; default if absent"
+//	@Param			body	body		PriorityClass	true	"the class"
+//	@Success		201		{object}	PriorityClass
+//	@Failure		400,403,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/priorityclasses [post]
+func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error {
+	cluster, err := queryCluster(r)
+	if err != nil {
+		return err
+	}
+	return a.withClass(w, r, func(in *schedulingv1.PriorityClass) error {
+		c, err := a.priorityClasses.Create(r.Context(), cluster, in)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Location", "/v1/priorityclasses/"+c.Name)
+		return writeJSON(w, http.StatusCreated, c)
+	})
+}
+
+// updatePriorityClass replaces a class.
+//
+//	@Summary		Update a priority class
+//	@Description	Its value and preemptionPolicy cannot change. With a resourceVersion that is not the stored one it is 409.
+//	@Tags			priorityclasses
+//	@Accept			json
+//	@Produce		json
+//	@Param			name	path		string			true	"the class"
+//	@Param			cluster	query		string			false	"the cluster; default if absent"
+//	@Param			body	body		PriorityClass	true	"the class"
+//	@Success		200		{object}	PriorityClass
+//	@Failure		400,403,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/priorityclasses/{name} [put]
+func (a *API) updatePriorityClass(w http.ResponseWriter, r *http.Request) error {
+	cluster, name, err := classPath(r)
+	if err != nil {
+		return err
+	}
+	return a.withClass(w, r, func(in *schedulingv1.PriorityClass) error {
+		c, err := a.priorityClasses.Update(r.Context(), cluster, name, in)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, c)
+	})
+}
+
+// deletePriorityClass removes a class.
+//
+//	@Summary		Delete a priority class
+//	@Description	Pods that have its priority keep it; new ones that name it are refused. The built-in classes stay (403). The answer is a v1 Status, as an API server's.
+//	@Tags			priorityclasses
+//	@Produce		json
+//	@Param			name	path		string	true	"the class"
+//	@Param			cluster	query		string	false	"the cluster; default if absent"
+//	@Success		200		{object}	object
+//	@Failure		400,403,404,429,500,503	{object}	Problem
+//	@Router			/v1/priorityclasses/{name} [delete]
+func (a *API) deletePriorityClass(w http.ResponseWriter, r *http.Request) error {
+	cluster, name, err := classPath(r)
+	if err != nil {
+		return err
+	}
+	c, err := a.priorityClasses.Delete(r.Context(), cluster, name)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{Name: name, Group: schedulingv1.GroupName, Kind: "priorityclasses", UID: c.UID},
+	})
+}
+
+func classPath(r *http.Request) (cluster, name string, err error) {
+	if cluster, err = queryCluster(r); err != nil {
+		return "", "", err
+	}
+	name, err = pathParam(r, "name")
+	return cluster, name, err
+}
+
+// withClass decodes the class in a body. Unknown fields are passed over, as in any Kubernetes object.
+func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
+	return withBody(w, r, a.limits.MaxObjectBytes, "max-object-bytes", func(body []byte) error {
+		c := &schedulingv1.PriorityClass{}
+		if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
+			return err
+		}
+		if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
+			return err
+		}
+		return use(c)
+	})
+}
+
+// decodeKubernetes decodes the one JSON object of a body as an API server does: keys are compared exactly, unknown ones
+// are passed over.
+func decodeKubernetes(body []byte, v any, b jsonBounds) error {
+	if err := b.check(body); err != nil {
+		return err
+	}
+	if i := firstByte(body); i < 0 || body[i] != '{' {
+		return badRequest("the body is not a JSON object")
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, v); err != nil {
+		return decodeError(err)
+	}
+	return nil
+}
+
+func firstByte(body []byte) int {
+	for i, c := range body {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return i
+		}
+	}
+	return -1
+}
+
+// wantKind lets an object pass that says it is of this kind, or does not say.
+func wantKind(t metav1.TypeMeta, kind, apiVersion string) error {
+	switch {
+	case t.Kind != "" && t.Kind != kind:
+		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("want %s, not %.60q", kind, t.Kind))
+	case t.APIVersion != "" && t.APIVersion != apiVersion:
+		return badField(http.StatusBadRequest, "apiVersion", fmt.Sprintf("want %s, not %.60q", apiVersion, t.APIVersion))
+	}
+	return nil
+}
+
+// fromClasses words the errors of the stored classes as an API server does.
+func fromClasses(err error) *Error {
+	var invalid *classes.InvalidError
+	var forbidden *classes.ForbiddenError
+	var mismatch *classes.MismatchError
+	var exists *classes.ExistsError
+	var full *classes.FullError
+	switch {
+	case errors.As(err, &invalid):
+		e := &Error{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: invalid.Error()}
+		e.Fields = fieldErrors(invalid.Errors)
+		return e
+	case errors.As(err, &forbidden):
+		return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: forbidden.Error()}
+	case errors.As(err, &mismatch):
+		return badField(http.StatusBadRequest, "metadata.name", mismatch.Error())
+	case errors.As(err, &exists):
+		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: exists.Error()}
+	case errors.As(err, &full):
+		return &Error{Status: http.StatusUnprocessableEntity, Kind: "limit", Detail: full.Error()}
+	}
+	return nil
+}
+
+// fieldErrors words a list of field errors as an API server's causes.
+func fieldErrors(list field.ErrorList) []FieldError {
+	out := make([]FieldError, 0, len(list))
+	for _, f := range list {
+		out = append(out, FieldError{f.Field, string(f.Type), f.ErrorBody()})
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package handlers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func waitingPod(name, created, spec, status string) string {
+	return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"shop"%s},"spec":{"containers":[{"name":"c"}]%s},"status":{%s}}`, name, created, spec, status)
+}
+
+func at(second int) string {
+	return fmt.Sprintf(`,"creationTimestamp":"2026-03-01T00:00:%02dZ"`, second)
+}
+
+func TestQueue(t *testing.T) {
+	h := start(t, func(o *Options) { o.Schedulers = []string{"default-scheduler", "mine"} })
+	h.want(404, nil, "GET", "/v1/clusters/prod/queue", "")
+	h.want(201, nil, "POST", "/v1/priorityclasses?cluster=prod", priorityClass("high", `,"value":1000`))
+	h.upload("prod", listOf(node("n1", "4"),
+		waitingPod("young", at(9), "", ""), waitingPod("old", at(1), "", ""), waitingPod("timeless", "", "", ""),
+		waitingPod("classed", at(9), `,"priorityClassName":"high"`, ""),
+		waitingPod("mine", at(3), `,"schedulerName":"mine"`, ""), waitingPod("theirs", at(3), `,"schedulerName":"theirs"`, ""),
+		waitingPod("gated", at(2), `,"schedulingGates":[{"name":"a/b"},{"name":"c"}]`, ""),
+		waitingPod("nominated", at(2), `,"priority":5`, `"nominatedNodeName":"n1","conditions":[{"type":"PodScheduled","status":"False","lastTransitionTime":"2026-03-01T00:00:30Z"}]`),
+		waitingPod("bound", at(1), `,"nodeName":"n1"`, ""), waitingPod("ended", at(1), "", `"phase":"Succeeded"`),
+	))
+	var q Queue
+	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
+	show := func(q Queue) (out []string) {
+		for _, p := range q.Active {
+			since := "?"
+			if p.Since != nil {
+				since = p.Since.Format("05")
+			}
+			out = append(out, fmt.Sprintf("active %s/%s %d %s", p.Namespace, p.Name, p.Priority, since))
+		}
+		for _, p := range q.Gated {
+			out = append(out, fmt.Sprintf("gated %s %v %s", p.Name, p.Gates, p.Since.Format("05")))
+		}
+		for _, p := range q.Nominated {
+			out = append(out, fmt.Sprintf("nominated %s %d %s %s", p.Name, p.Priority, p.Node, p.Since.Format("05")))
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{
+		"active shop/classed 1000 09", "active shop/nominated 5 02", "active shop/old 0 01", "active shop/mine 0 03",
+		"active shop/young 0 09", "active shop/timeless 0 ?", "gated gated [a/b c] 02", "nominated nominated 5 n1 30",
+	}, show(q)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if q.Snapshot != "prod@1" || q.Counts != (QueueCounts{6, 1, 1}) || q.Cursor != "" {
+		t.Errorf("%+v", q)
+	}
+	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
+	for _, want := range []string{`scheduler_pending_pods{cluster="prod",queue="active"} 6`, `scheduler_pending_pods{cluster="prod",queue="gated"} 1`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+
+	// Pages are of one revision, whatever comes in meanwhile.
+	var page Queue
+	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=4", "")
+	h.want(201, nil, "POST", "/v1/snapshots/prod@1/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"old"},{"kind":"Pod","namespace":"shop","name":"gated"}]}`)
+	var rest Queue
+	h.want(200, &rest, "GET", "/v1/clusters/prod/queue?limit=4&cursor="+page.Cursor, "")
+	if d := cmp.Diff(q.Active, append(page.Active, rest.Active...)); d != "" || rest.Cursor != "" {
+		t.Errorf("by pages (-whole +pages):\n%s", d)
+	}
+	metrics = string(h.want(200, nil, "GET", "/metrics", "").body)
+	for _, want := range []string{`scheduler_pending_pods{cluster="prod",queue="active"} 5`, `scheduler_pending_pods{cluster="prod",queue="gated"} 0`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("after the change: no %s", want)
+		}
+	}
+	for _, bad := range []string{"?limit=0", "?limit=x", "?limit=5001", "?cursor=x", "?cursor=MS8tMQ", "?other=1"} {
+		h.want(400, nil, "GET", "/v1/clusters/prod/queue"+bad, "")
+	}
+	h.want(400, nil, "GET", "/v1/clusters/UPPER%20/queue", "")
+}

@@ -1,0 +1,293 @@
+package handlers
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"berth/internal/cluster"
+	"berth/internal/replays"
+	"berth/internal/store"
+)
+
+// Replays is what the API needs of batch replays; *replays.Jobs is one.
+type Replays interface {
+	Start(ctx context.Context, q replays.Request) (*replays.Job, error)
+	Get(ctx context.Context, id string) (*replays.Job, error)
+	List(ctx context.Context, cluster, before string, limit int) ([]*replays.Job, error)
+	Cancel(ctx context.Context, id string) (*replays.Job, error)
+	Delete(ctx context.Context, id string) error
+	Differences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*replays.Difference, error)
+}
+
+// BatchRequest says which decisions are to be answered again, and under what.
+type BatchRequest struct {
+	Cluster string `json:"cluster" example:"prod"`
+	// Since is inclusive, RFC 3339; absent: from the first decision on.
+	Since string `json:"since,omitempty" example:"2026-01-31T00:00:00Z"`
+	// Until is exclusive; absent, or in the future: until now.
+	Until string `json:"until,omitempty" example:"2026-02-01T00:00:00Z"`
+	// Profile is another profile's name, of Config or of the server.
+	Profile string `json:"profile,omitempty"`
+	// Config is another KubeSchedulerConfiguration, as an object or as YAML in a string.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+} // @name BatchRequest
+
+// BatchList is a page of batch replays, newest first.
+type BatchList struct {
+	Items []*replays.Job `json:"items"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name BatchList
+
+// BatchDifferenceList is a page of decisions that came out otherwise or failed, in the order of their revisions.
+type BatchDifferenceList struct {
+	Items []*replays.Difference `json:"items"`
+	// Cursor continues the list; absent on its last page. A batch that has not ended may still add to what follows.
+	Cursor string `json:"cursor,omitempty"`
+} // @name BatchDifferenceList
+
+// startBatch starts a batch replay.
+//
+//	@Summary		Replay many decisions
+//	@Description	Starts a job that answers a cluster's decisions of a window of time again, in order of revisions. All replicas share the work; it survives restarts.
+//	@Tags			replays
+//	@Accept			json
+//	@Produce		json
+//	@Param			body	body		BatchRequest	true	"which decisions"
+//	@Success		201		{object}	replays.Job
+//	@Failure		400,404,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/replays [post]
+func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
+	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+		q, err := a.decodeBatch(body)
+		if err != nil {
+			return err
+		}
+		job, err := a.batches.Start(r.Context(), q)
+		var busy *replays.BusyError
+		if errors.As(err, &busy) {
+			return &Error{Status: http.StatusTooManyRequests, Kind: "overload", Detail: busy.Error(), Limit: "replay-jobs", RetryAfter: 10}
+		}
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Location", "/v1/replays/"+job.ID)
+		return writeJSON(w, http.StatusCreated, job)
+	})
+}
+
+func (a *API) decodeBatch(body []byte) (q replays.Request, err error) {
+	var req BatchRequest
+	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		return q, err
+	}
+	q.Cluster, q.Profile = req.Cluster, req.Profile
+	if q.Cluster == "" {
+		return q, badField(http.StatusBadRequest, "cluster", "a name is needed")
+	}
+	for name, at := range map[string]struct {
+		text string
+		to   *time.Time
+	}{"since": {req.Since, &q.Since}, "until": {req.Until, &q.Until}} {
+		if at.text == "" {
+			continue
+		}
+		if *at.to, err = time.Parse(time.RFC3339Nano, at.text); err != nil {
+			return q, badField(http.StatusBadRequest, name, "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
+		}
+		if y := at.to.UTC().Year(); y < 1970 || y > 9999 {
+			return q, badField(http.StatusUnprocessableEntity, name, "want a year from 1970 to 9999")
+		}
+	}
+	if isNull(req.Config) {
+		return q, nil
+	}
+	if _, err := a.parseConfig(req.Config); err != nil {
+		return q, err
+	}
+	q.Config = req.Config
+	if req.Config[0] == '"' {
+		var text string
+		if err := json.Unmarshal(req.Config, &text); err != nil {
+			return q, badField(http.StatusBadRequest, "config", "it is no proper string")
+		}
+		q.Config = []byte(text)
+	}
+	return q, nil
+}
+
+// listBatches lists batch replays.
+//
+//	@Summary	List batch replays, newest first
+//	@Tags		replays
+//	@Produce	json
+//	@Param		cluster	query		string	false	"of this cluster"
+//	@Param		limit	query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor	query		string	false	"cursor of the page before"
+//	@Success	200		{object}	BatchList
+//	@Failure	400,429,500,503	{object}	Problem
+//	@Router		/v1/replays [get]
+func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	name := q.Get("cluster")
+	if name != "" {
+		if err := cluster.CheckName(name); err != nil {
+			return badField(http.StatusBadRequest, "cluster", reason(err))
+		}
+	}
+	before := q.Get("cursor")
+	if before != "" && (len(before) != 36 || uuid.Validate(before) != nil) {
+		return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	}
+	limit, err := a.pageSize(r)
+	if err != nil {
+		return err
+	}
+	list, err := a.batches.List(r.Context(), name, before, limit+1)
+	if err != nil {
+		return err
+	}
+	out := BatchList{Items: list}
+	if len(list) > limit {
+		out.Items = list[:limit]
+		out.Cursor = list[limit-1].ID
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+// batchID reads the id in the path.
+func batchID(r *http.Request) (string, error) {
+	id, err := pathParam(r, "id")
+	if err != nil {
+		return "", err
+	}
+	if len(id) != 36 || uuid.Validate(id) != nil {
+		return "", badField(http.StatusBadRequest, "id", "it is not a batch replay's id, which is a UUID")
+	}
+	return strings.ToLower(id), nil
+}
+
+// getBatch gives a batch replay.
+//
+//	@Summary	A batch replay and how far it is
+//	@Tags		replays
+//	@Produce	json
+//	@Param		id	path		string	true	"the batch"
+//	@Success	200	{object}	replays.Job
+//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Router		/v1/replays/{id} [get]
+func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
+	return a.withBatch(w, r, a.batches.Get)
+}
+
+// cancelBatch cancels a batch replay.
+//
+//	@Summary		Cancel a batch replay
+//	@Description	What was answered until then stays. One that has ended stays as it is, so that calling again does no harm.
+//	@Tags			replays
+//	@Produce		json
+//	@Param			id	path		string	true	"the batch"
+//	@Success		200	{object}	replays.Job
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/replays/{id}/cancel [post]
+func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
+	return a.withBatch(w, r, a.batches.Cancel)
+}
+
+func (a *API) withBatch(w http.ResponseWriter, r *http.Request, do func(context.Context, string) (*replays.Job, error)) error {
+	id, err := batchID(r)
+	if err != nil {
+		return err
+	}
+	job, err := do(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, job)
+}
+
+// deleteBatch removes a batch replay.
+//
+//	@Summary	Delete a batch replay with what it found, cancelling it where it has not ended
+//	@Tags		replays
+//	@Param		id	path	string	true	"the batch"
+//	@Success	204
+//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Router		/v1/replays/{id} [delete]
+func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
+	id, err := batchID(r)
+	if err != nil {
+		return err
+	}
+	if err := a.batches.Delete(r.Context(), id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// listBatchDifferences lists what a batch replay found.
+//
+//	@Summary		Decisions of a batch that came out otherwise, or failed
+//	@Description	In the order of revisions, the first differences of each by path; a replay of that decision alone shows all of them.
+//	@Tags			replays
+//	@Produce		json
+//	@Param			id		path		string	true	"the batch"
+//	@Param			limit	query		int		false	"items in the page, 100 if absent"
+//	@Param			cursor	query		string	false	"cursor of the page before"
+//	@Success		200		{object}	BatchDifferenceList
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/replays/{id}/differences [get]
+func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error {
+	id, err := batchID(r)
+	if err != nil {
+		return err
+	}
+	var after store.ReplayCursor
+	if c := r.URL.Query().Get("cursor"); c != "" {
+		if after, err = parseBatchCursor(c); err != nil {
+			return err
+		}
+	}
+	limit, err := a.pageSize(r)
+	if err != nil {
+		return err
+	}
+	list, err := a.batches.Differences(r.Context(), id, after, limit+1)
+	if err != nil {
+		return err
+	}
+	out := BatchDifferenceList{Items: list}
+	if len(list) > limit {
+		out.Items = list[:limit]
+		c := list[limit-1].Cursor
+		out.Cursor = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%d/%s", c.Revision, c.CreatedAt.UnixMicro(), c.ID))
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+func parseBatchCursor(s string) (c store.ReplayCursor, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(s)
+	parts := strings.Split(string(text), "/")
+	if err == nil && len(parts) == 3 {
+		var micros int64
+		c.Revision, err = strconv.ParseInt(parts[0], 10, 64)
+		if err == nil {
+			micros, err = strconv.ParseInt(parts[1], 10, 64)
+		}
+		c.CreatedAt, c.ID = time.UnixMicro(micros).UTC(), parts[2]
+	}
+	if err != nil || len(parts) != 3 || uuid.Validate(c.ID) != nil {
+		return c, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	}
+	return c, nil
+}

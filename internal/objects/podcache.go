@@ -1,0 +1,196 @@
+package objects
+
+import (
+	"bytes"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxTemplates bounds the templates of a PodCache.
+const maxTemplates = 4096
+
+// PodCache decodes pods in canonical form. Pods of one workload differ in name,
+// UID and node alone: what else they say is decoded once, and the pods share
+// it. It is for one goroutine.
+type PodCache struct {
+	templates map[string]*corev1.Pod // by the JSON without those three
+	key       []byte
+}
+
+// NewPodCache makes one.
+func NewPodCache() *PodCache { return &PodCache{templates: map[string]*corev1.Pod{}} }
+
+// blank is a string value that is left out of a template's key: its place in
+// the JSON, quotes excluded.
+type blank struct{ from, to int }
+
+func (b blank) text(js []byte) string { return string(js[b.from:b.to]) }
+
+// Decode is FromCanonical for pods. Nothing that the pod refers to may be
+// written.
+func (c *PodCache) Decode(js []byte) (Object, error) {
+	name, uid, node, ok := blanks(js)
+	if !ok {
+		return decodePod(js)
+	}
+	// A byte that no JSON has stands for each value, so that another pod with
+	// the same key has the same three at the same places.
+	c.key = append(append(c.key[:0], js[:name.from]...), 0)
+	at := name.to
+	for _, b := range []blank{uid, node} {
+		if b.from > 0 {
+			c.key = append(append(c.key, js[at:b.from]...), 0)
+			at = b.to
+		}
+	}
+	c.key = append(c.key, js[at:]...)
+	t := c.templates[string(c.key)]
+	if t == nil {
+		o, err := decodePod(js)
+		if err != nil {
+			return o, err
+		}
+		if len(c.templates) >= maxTemplates {
+			clear(c.templates)
+		}
+		c.templates[string(c.key)] = o.Value.(*corev1.Pod)
+		return o, nil
+	}
+	pod := *t
+	pod.Name = name.text(js)
+	if uid.from > 0 {
+		pod.UID = types.UID(uid.text(js))
+	}
+	if node.from > 0 {
+		pod.Spec.NodeName = node.text(js)
+	}
+	return Object{Key: Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Value: &pod, JSON: js}, nil
+}
+
+func decodePod(js []byte) (Object, error) {
+	o, err := FromCanonical("Pod", js)
+	if err != nil {
+		return o, err
+	}
+	if _, ok := o.Value.(*corev1.Pod); !ok {
+		return o, fmt.Errorf("decode canonical Pod: %T is none", o.Value)
+	}
+	return o, nil
+}
+
+// blanks finds metadata.name, metadata.uid and spec.nodeName, which come in this
+// order. It is false where the JSON is not what Encode writes, or a value has an
+// escape.
+func blanks(js []byte) (name, uid, node blank, ok bool) {
+	ok = Members(js, 0, func(key []byte, at int) bool {
+		switch string(key) {
+		case "metadata":
+			return js[at] == '{' && Members(js, at, func(key []byte, at int) bool {
+				switch string(key) {
+				case "name":
+					return take(js, at, &name)
+				case "uid":
+					return name.from > 0 && take(js, at, &uid)
+				}
+				return true
+			}) > 0
+		case "spec":
+			return name.from > 0 && js[at] == '{' && Members(js, at, func(key []byte, at int) bool {
+				return string(key) != "nodeName" || take(js, at, &node)
+			}) > 0
+		}
+		return true
+	}) == len(js)
+	return name, uid, node, ok && name.from > 0
+}
+
+// take notes a string that has no escapes; once.
+func take(js []byte, at int, b *blank) bool {
+	end := ValueEnd(js, at)
+	if js[at] != '"' || end < 0 || b.from > 0 || bytes.IndexByte(js[at:end], '\\') >= 0 {
+		return false
+	}
+	*b = blank{at + 1, end - 1}
+	return true
+}
+
+// Members gives f the members of the object at an index, each with its key and
+// where its value begins, and gives the index behind the object; -1 where f says
+// no or the JSON has spaces or damage.
+func Members(js []byte, at int, f func(key []byte, at int) bool) int {
+	if at >= len(js) || js[at] != '{' {
+		return -1
+	}
+	at++
+	for at < len(js) && js[at] == '"' {
+		end := ValueEnd(js, at)
+		if end < 0 || end+1 >= len(js) || js[end] != ':' {
+			return -1
+		}
+		value := end + 1
+		if !f(js[at+1:end-1], value) {
+			return -1
+		}
+		if at = ValueEnd(js, value); at < 0 || at >= len(js) {
+			return -1
+		}
+		if js[at] == ',' {
+			at++
+		}
+	}
+	if at < len(js) && js[at] == '}' {
+		return at + 1
+	}
+	return -1
+}
+
+// ValueEnd gives the index behind the JSON value that begins at an index: JSON
+// as Encode writes it, without spaces. It is -1 where the value does not end;
+// what is in it is not checked.
+func ValueEnd(js []byte, at int) int {
+	if at >= len(js) {
+		return -1
+	}
+	switch js[at] {
+	case '"':
+		return stringEnd(js, at)
+	case '{', '[':
+	default:
+		for at < len(js) && js[at] != ',' && js[at] != '}' && js[at] != ']' {
+			at++
+		}
+		return at
+	}
+	depth := 0
+	for at < len(js) {
+		switch js[at] {
+		case '"':
+			if at = stringEnd(js, at); at < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		}
+		at++
+	}
+	return -1
+}
+
+func stringEnd(js []byte, at int) int {
+	for i := at + 1; i < len(js); i++ {
+		switch js[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return -1
+}

@@ -1,0 +1,115 @@
+package podlife
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/planted"
+)
+
+const (
+	// HighestUserPriority is the highest value of a class that is not a
+	// built-in one (pkg/apis/scheduling HighestUserDefinablePriority).
+	HighestUserPriority int32 = 1_000_000_000
+	// systemPrefix is reserved for the built-in classes' names.
+	systemPrefix = "system-"
+)
+
+// SystemClasses gives the classes that every cluster has from its start, by
+// name; the caller's own
+// (pkg/apis/scheduling/v1 helpers.go SystemPriorityClasses).
+func SystemClasses() []*schedulingv1.PriorityClass {
+	list := []*schedulingv1.PriorityClass{
+		{Value: 2_000_000_000, Description: "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."},
+		{Value: 2_000_001_000, Description: "Used for system critical pods that must not be moved from their current node."},
+	}
+	for i, name := range []string{"system-cluster-critical", "system-node-critical"} {
+		list[i].Name, list[i].Generation = name, 1
+		DefaultClass(list[i])
+	}
+	return list
+}
+
+// SystemClass gives the built-in class of a name; nil for any other name.
+func SystemClass(name string) *schedulingv1.PriorityClass {
+	if !strings.HasPrefix(name, systemPrefix) {
+		return nil
+	}
+	for _, c := range SystemClasses() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// DefaultClass fills in what an API server does
+// (pkg/apis/scheduling/v1 defaults.go SetDefaults_PriorityClass).
+func DefaultClass(c *schedulingv1.PriorityClass) {
+	c.Kind, c.APIVersion = "PriorityClass", schedulingv1.SchemeGroupVersion.String()
+	if c.PreemptionPolicy == nil {
+		p := corev1.PreemptLowerPriority
+		c.PreemptionPolicy = &p
+	}
+}
+
+// ValidateClass judges a class that is to be created
+// (pkg/apis/scheduling/validation ValidatePriorityClass).
+func ValidateClass(c *schedulingv1.PriorityClass) field.ErrorList {
+	errs := apivalidation.ValidateObjectMeta(&c.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	switch {
+	case strings.HasPrefix(c.Name, systemPrefix):
+		if why := notSystem(c); why != "" {
+			errs = append(errs, field.Forbidden(field.NewPath("metadata", "name"),
+				"priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why))
+		}
+	case c.Value > HighestUserPriority:
+		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", HighestUserPriority)))
+	}
+	if c.PreemptionPolicy != nil {
+		errs = append(errs, checkPreemptionPolicy(c.PreemptionPolicy, field.NewPath("preemptionPolicy"))...)
+	}
+	return errs
+}
+
+// notSystem says in what a class with a reserved name differs from the built-in
+// one of that name
+// (pkg/apis/scheduling/v1 helpers.go IsKnownSystemPriorityClass).
+func notSystem(c *schedulingv1.PriorityClass) string {
+	built := SystemClass(c.Name)
+	switch {
+	case built == nil:
+		return c.Name + " is not a known system priority class"
+	case c.Value != built.Value:
+		return fmt.Sprintf("value of %s PriorityClass must be %d", built.Name, built.Value)
+	case c.GlobalDefault != built.GlobalDefault:
+		return fmt.Sprintf("globalDefault of %s PriorityClass must be %t", built.Name, built.GlobalDefault)
+	}
+	return ""
+}
+
+// ValidateClassUpdate judges a class that is to replace another of its name. A
+// description, metadata and whether it is the default may change
+// (pkg/apis/scheduling/validation ValidatePriorityClassUpdate).
+func ValidateClassUpdate(c, old *schedulingv1.PriorityClass) field.ErrorList {
+	errs := apivalidation.ValidateObjectMetaUpdate(&c.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
+	if c.Value != old.Value && !planted.On(planted.MutableClass) {
+		errs = append(errs, field.Forbidden(field.NewPath("value"), "may not be changed in an update."))
+	}
+	return append(errs, apivalidation.ValidateImmutableField(c.PreemptionPolicy, old.PreemptionPolicy, field.NewPath("preemptionPolicy"))...)
+}
+
+func checkPreemptionPolicy(p *corev1.PreemptionPolicy, path *field.Path) field.ErrorList {
+	switch *p {
+	case corev1.PreemptLowerPriority, corev1.PreemptNever:
+		return nil
+	case "":
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return field.ErrorList{field.NotSupported(path, p, []corev1.PreemptionPolicy{corev1.PreemptLowerPriority, corev1.PreemptNever})}
+}

@@ -1,0 +1,128 @@
+package podlife
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/planted"
+)
+
+// gatedCondition is what a pod with gates is created with
+// (strategy.go applySchedulingGatedCondition).
+func gatedCondition(now metav1.Time) corev1.PodCondition {
+	return corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
+		Message: "Scheduling is blocked due to non-empty scheduling gates", LastTransitionTime: now,
+	}
+}
+
+// checkGates judges the gates of a pod by themselves
+// (pkg/apis/core/validation validateSchedulingGates).
+func checkGates(gates []corev1.PodSchedulingGate, path *field.Path) (errs field.ErrorList) {
+	seen := make(map[string]bool, len(gates))
+	for i, g := range gates {
+		errs = append(errs, checkQualified(g.Name, path.Index(i))...)
+		if seen[g.Name] {
+			errs = append(errs, field.Duplicate(path.Index(i), g.Name))
+		}
+		seen[g.Name] = true
+	}
+	return errs
+}
+
+// checkGatesOnlyGo lets gates go, in any order, and none come
+// (validateOnlyDeletedSchedulingGates). Of a new name that is there twice the
+// last place is told.
+func checkGatesOnlyGo(gates, old []corev1.PodSchedulingGate, path *field.Path) (errs field.ErrorList) {
+	for i, g := range gates {
+		had := slices.ContainsFunc(old, func(o corev1.PodSchedulingGate) bool { return o.Name == g.Name })
+		again := slices.ContainsFunc(gates[i+1:], func(o corev1.PodSchedulingGate) bool { return o.Name == g.Name })
+		if !had && !again {
+			errs = append(errs, field.Forbidden(path.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", g.Name)))
+		}
+	}
+	return errs
+}
+
+// tighten judges what may change in the directives of a pod that had gates, and
+// gives the spec with these directives as they were, so that whatever else
+// differs stands out. The spec is the caller's own
+// (ValidatePodUpdate, its part for gated pods).
+func tighten(s, old *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
+	if !apiequality.Semantic.DeepEqual(s.NodeSelector, old.NodeSelector) {
+		for k, v := range old.NodeSelector {
+			if now, ok := s.NodeSelector[k]; !ok || now != v {
+				errs = append(errs, field.Invalid(path.Child("nodeSelector"), s.NodeSelector, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"))
+				break
+			}
+		}
+		s.NodeSelector = old.NodeSelector
+	}
+	was, is := nodeAffinity(old), nodeAffinity(s)
+	if apiequality.Semantic.DeepEqual(was, is) {
+		return errs
+	}
+	errs = append(errs, tightenNodeAffinity(is, was, path.Child("affinity", "nodeAffinity"))...)
+	switch a := s.Affinity; {
+	case a == nil && was != nil:
+		s.Affinity = &corev1.Affinity{NodeAffinity: was}
+	case a != nil && old.Affinity == nil && a.PodAffinity == nil && a.PodAntiAffinity == nil:
+		s.Affinity = nil
+	case a != nil:
+		a.NodeAffinity = was
+	}
+	return errs
+}
+
+func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
+	if s.Affinity == nil {
+		return nil
+	}
+	return s.Affinity.NodeAffinity
+}
+
+// tightenNodeAffinity lets required terms come where there were none, and each
+// gain requirements behind those that it had. Preferred terms are free
+// (validateNodeAffinityMutation).
+func tightenNodeAffinity(now, old *corev1.NodeAffinity, path *field.Path) (errs field.ErrorList) {
+	if old == nil || old.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	at := path.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+	were := old.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	var are []corev1.NodeSelectorTerm
+	if now != nil && now.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		are = now.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	}
+	if len(were) > 0 && len(were) != len(are) {
+		return field.ErrorList{field.Invalid(at, shownTerms(are), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")}
+	}
+	for i := range were {
+		if !gainsOnly(are[i], were[i]) {
+			errs = append(errs, field.Invalid(at.Index(i), shownTerm(are[i]), "only additions are allowed (no mutations or deletions)"))
+		}
+	}
+	return errs
+}
+
+// gainsOnly says that a term has everything in front that it had. One that was
+// empty, and so matched nothing, stays empty
+// (validateNodeSelectorTermHasOnlyAdditions).
+func gainsOnly(now, old corev1.NodeSelectorTerm) bool {
+	if planted.On(planted.LooserTerm) {
+		return true
+	}
+	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {
+		return len(now.MatchExpressions) == 0 && len(now.MatchFields) == 0
+	}
+	begins := func(now, old []corev1.NodeSelectorRequirement) bool {
+		return len(now) >= len(old) && apiequality.Semantic.DeepEqual(now[:len(old)], old)
+	}
+	return (len(old.MatchExpressions) == 0 || begins(now.MatchExpressions, old.MatchExpressions)) &&
+		(len(old.MatchFields) == 0 || begins(now.MatchFields, old.MatchFields))
+}

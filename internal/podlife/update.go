@@ -1,0 +1,168 @@
+package podlife
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/diff"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/planted"
+)
+
+// updatable is what an update may change, as an API server tells it.
+var updatable = strings.Join([]string{
+	"`spec.containers[*].image`", "`spec.initContainers[*].image`", "`spec.activeDeadlineSeconds`",
+	"`spec.tolerations` (only additions to existing tolerations)",
+	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+}, ",")
+
+// validateUpdate judges a pod that is to replace another
+// (pkg/apis/core/validation ValidatePodUpdate). Both are defaulted, and a
+// negative grace period has become 1 in both.
+func validateUpdate(p, old *corev1.Pod) field.ErrorList {
+	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
+	l := leaveOf(old)
+	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
+	errs = append(errs, validateMetaAndSpec(p, l)...)
+	errs = append(errs, checkAnnotationUpdate(p, old, l, meta.Child("annotations"))...)
+
+	for _, group := range []struct {
+		name     string
+		now, was []corev1.Container
+	}{{"containers", p.Spec.Containers, old.Spec.Containers}, {"initContainers", p.Spec.InitContainers, old.Spec.InitContainers}} {
+		if len(group.now) != len(group.was) {
+			return append(errs, field.Forbidden(spec.Child(group.name), "pod updates may not add or remove containers"))
+		}
+		for i, c := range group.now {
+			image := spec.Child(group.name).Index(i).Child("image")
+			if c.Image == "" {
+				errs = append(errs, field.Required(image, ""))
+			}
+			errs = append(errs, checkTrimmed(c.Image, image)...)
+		}
+	}
+
+	deadline, was := p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds
+	at := spec.Child("activeDeadlineSeconds")
+	switch {
+	case deadline == nil && was != nil:
+		errs = append(errs, field.Invalid(at, deadline, "must not update from a positive integer to nil value"))
+	case deadline != nil && (*deadline < 0 || *deadline > math.MaxInt32):
+		return append(errs, field.Invalid(at, *deadline, validation.InclusiveRangeError(0, math.MaxInt32)))
+	case deadline != nil && was != nil && *was < *deadline:
+		return append(errs, field.Invalid(at, *deadline, "must be less than or equal to previous value"))
+	}
+	errs = append(errs, checkTolerationsOnlyCome(p.Spec.Tolerations, old.Spec.Tolerations, l, spec.Child("tolerations"))...)
+	errs = append(errs, checkGatesOnlyGo(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
+	return append(errs, checkRest(p, old, spec)...)
+}
+
+// checkRest refuses every other difference between the specs.
+func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
+	if apiequality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		return nil
+	}
+	s := p.Spec.DeepCopy()
+	for i := range s.Containers {
+		s.Containers[i].Image = old.Spec.Containers[i].Image
+	}
+	for i := range s.InitContainers {
+		s.InitContainers[i].Image = old.Spec.InitContainers[i].Image
+	}
+	s.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
+	s.SchedulingGates, s.Tolerations = old.Spec.SchedulingGates, old.Spec.Tolerations
+	if len(old.Spec.SchedulingGates) > 0 {
+		errs = tighten(s, &old.Spec, path)
+	}
+	if !apiequality.Semantic.DeepEqual(*s, old.Spec) && !planted.On(planted.MutablePod) {
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatable, diff.Diff(old.Spec, *s))))
+	}
+	return errs
+}
+
+// checkTolerationsOnlyCome is validateOnlyAddedTolerations.
+func checkTolerationsOnlyCome(list, old []corev1.Toleration, l leave, path *field.Path) field.ErrorList {
+next:
+	for _, was := range old {
+		for _, t := range list {
+			was.TolerationSeconds = t.TolerationSeconds // which may change
+			if apiequality.Semantic.DeepEqual(was, t) {
+				continue next
+			}
+		}
+		return field.ErrorList{field.Forbidden(path, "existing toleration can not be modified except its tolerationSeconds")}
+	}
+	return checkTolerations(list, l, path)
+}
+
+// checkAnnotationUpdate is ValidatePodSpecificAnnotationUpdates.
+func checkAnnotationUpdate(p, old *corev1.Pod, l leave, path *field.Path) (errs field.ErrorList) {
+	const mirror = corev1.MirrorPodAnnotationKey
+	now, is := p.Annotations[mirror]
+	was, had := old.Annotations[mirror]
+	switch {
+	case had && (!is || now != was):
+		errs = append(errs, field.Forbidden(path.Key(mirror), "may not remove or update mirror pod annotation"))
+	case is && !had:
+		errs = append(errs, field.Forbidden(path.Key(mirror), "may not add mirror pod annotation"))
+	}
+	return append(errs, checkAnnotations(p, l, path)...)
+}
+
+// leaveOf says what the old pod has that is wrong by now
+// (pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta).
+func leaveOf(old *corev1.Pod) (l leave) {
+	eachPodTerm(old.Spec.Affinity, func(t *corev1.PodAffinityTerm) {
+		for _, s := range []*metav1.LabelSelector{t.LabelSelector, t.NamespaceSelector} {
+			l.selectorValues = l.selectorValues || len(metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
+		}
+	})
+	if n := nodeAffinity(&old.Spec); n != nil && n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, t := range n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			for _, r := range t.MatchExpressions {
+				for _, v := range r.Values {
+					l.requiredNodeValues = l.requiredNodeValues || len(validation.IsValidLabelValue(v)) > 0
+				}
+			}
+		}
+	}
+	for _, c := range old.Spec.TopologySpreadConstraints {
+		l.spreadSelectors = l.spreadSelectors || len(metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
+		l.spreadKeys = l.spreadKeys || len(checkLabelKeys(field.NewPath(""), c.MatchLabelKeys, nil, c.LabelSelector)) > 0
+	}
+	for _, t := range old.Spec.Tolerations {
+		l.comparisons = l.comparisons || t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
+	}
+	cost, ok := old.Annotations[corev1.PodDeletionCost]
+	l.deletionCost = ok && !isDeletionCost(cost)
+	l.hugePages = oddPages(old.Spec.Overhead)
+	for _, list := range [][]corev1.Container{old.Spec.Containers, old.Spec.InitContainers} {
+		for _, c := range list {
+			l.hugePages = l.hugePages || oddPages(c.Resources.Limits) || oddPages(c.Resources.Requests)
+		}
+	}
+	for _, c := range old.Spec.InitContainers {
+		for _, r := range c.ResizePolicy {
+			sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+			l.initResize = l.initResize || !sidecar && r.RestartPolicy == corev1.RestartContainer
+		}
+	}
+	return l
+}
+
+func oddPages(list corev1.ResourceList) bool {
+	for name, q := range list {
+		if isHugePage(name) && !wholePages(name, q) {
+			return true
+		}
+	}
+	return false
+}

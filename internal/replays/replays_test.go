@@ -1,0 +1,350 @@
+package replays
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/audit"
+	"berth/internal/store"
+)
+
+func TestEverythingReplaysIdentical(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		n := live(t, h, 150, 1)
+		j := h.jobs(nil, Options{})
+		job := start(t, j, Request{})
+		if job.State != store.ReplayQueued || job.Total != int64(n) || job.Done != 0 {
+			t.Fatalf("%+v, want %d queued", job, n)
+		}
+		finish(t, j.Worker())
+		job = get(t, j, job.ID)
+		want(t, job, n, 0, 0)
+		found(t, j, job)
+	})
+}
+
+// leastAllocated packs where the default spreads, and so decides otherwise.
+const packed = `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"schedulerName":"default-scheduler",
+	"pluginConfig":[{"name":"NodeResourcesFit","args":{"scoringStrategy":{"type":"MostAllocated","resources":[{"name":"cpu","weight":1}]}}}]}]}`
+
+// TestOverrideIsFoundByPath is the planted difference of an engine: a
+// configuration that scores otherwise.
+func TestOverrideIsFoundByPath(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		n := live(t, h, 60, 2)
+		j := h.jobs(nil, Options{})
+		job := start(t, j, Request{Config: []byte(packed)})
+		finish(t, j.Worker())
+		job = get(t, j, job.ID)
+		if job.State != store.ReplayDone || job.Done != int64(n) || job.Different == 0 || job.Identical == 0 || job.Errors != 0 {
+			t.Fatalf("%+v of %d", job, n)
+		}
+		all := found(t, j, job)
+		if got := paths(all); !strings.Contains(got, "scores[NodeResourcesFit].raw") || strings.Contains(got, "digest") {
+			t.Errorf("paths %s", got)
+		}
+		// Each is what a replay of that decision alone says.
+		o, err := j.overrides("", []byte(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			alone, err := h.log.Replay(t.Context(), d.ID, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total := len(alone.Differences) + alone.DifferencesOmitted
+			if len(d.Differences)+d.DifferencesOmitted != total {
+				t.Errorf("%s differs in %d paths, alone in %d", d.ID, len(d.Differences)+d.DifferencesOmitted, total)
+			}
+			a, b := encode(t, alone.Differences[:len(d.Differences)]), encode(t, d.Differences)
+			if a != b {
+				t.Errorf("%s: %s, alone %s", d.ID, b, a)
+			}
+		}
+	})
+}
+
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	js, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(js)
+}
+
+// TestKilledAnywhereCountsOnce pulls the plug at random points and goes on: no
+// decision is left out, none is counted twice, and what differs is there once.
+func TestKilledAnywhereCountsOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		n := live(t, h, 50, 3)
+		exact := start(t, h.jobs(nil, Options{}), Request{Config: []byte(packed)})
+		finish(t, h.jobs(nil, Options{}).Worker())
+		exact = get(t, h.jobs(nil, Options{}), exact.ID)
+		expect := found(t, h.jobs(nil, Options{}), exact)
+		r := rand.New(rand.NewPCG(3, 3))
+		for round := range 6 {
+			// A lease that has run out when it is given: whoever comes next takes over.
+			j := h.jobs(nil, Options{Lease: -time.Second})
+			job := start(t, j, Request{Config: []byte(packed)})
+			for kills := 0; ; kills++ {
+				p := &pulled{Store: h.Store, calls: 2 + r.IntN(n), lost: r.IntN(2) == 0}
+				o := Options{Lease: -time.Second}
+				if round%2 == 1 {
+					o.Chunk = time.Hour // one commit a part
+				}
+				w := h.jobs(p, o).Worker()
+				worked, err := true, error(nil)
+				for worked && err == nil {
+					worked, err = w.Step(t.Context())
+				}
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, errPulled) {
+					t.Fatal(err)
+				}
+			}
+			job = get(t, j, job.ID)
+			want(t, job, n, int(exact.Different), 0)
+			if diff := cmp.Diff(ids(expect), ids(found(t, j, job))); diff != "" {
+				t.Errorf("round %d: what differs (-want +got):\n%s", round, diff)
+			}
+		}
+	})
+}
+
+func ids(list []*Difference) []string {
+	var out []string
+	for _, d := range list {
+		out = append(out, d.ID)
+	}
+	return out
+}
+
+func TestTwoWorkersShareAJob(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		n := live(t, h, 120, 4)
+		j := h.jobs(nil, Options{})
+		r := &store.Replay{ID: "01a1fcf1-7109-714c-aabc-23785be91e09", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now()}
+		parts, err := h.PlanReplay(t.Context(), "prod", r.Since, r.Until, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(parts) < 8 {
+			t.Fatalf("%d parts", len(parts))
+		}
+		if err := h.CreateReplay(t.Context(), r, parts); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 2 { // two replicas, each with rooms of its own
+			wg.Go(func() { finish(t, j.Worker()) })
+		}
+		wg.Wait()
+		want(t, get(t, j, r.ID), n, 0, 0)
+	})
+}
+
+func TestCancelIsHeard(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		live(t, h, 40, 5)
+		var j *Jobs
+		var job *Job
+		seen := 0
+		j = h.jobs(nil, Options{Observe: func(same, different, failed int64) {
+			if seen += int(same + different + failed); seen != 3 {
+				return
+			}
+			for range 2 {
+				if got, err := j.Cancel(context.Background(), job.ID); err != nil || got.State != store.ReplayCancelled {
+					t.Errorf("%+v %v", got, err)
+				}
+			}
+		}})
+		job = start(t, j, Request{})
+		finish(t, j.Worker())
+		if seen > 4 {
+			t.Errorf("%d decisions were answered, the job was cancelled after 3", seen)
+		}
+		if job = get(t, j, job.ID); job.State != store.ReplayCancelled || job.Done != 3 || job.EndedAt == nil {
+			t.Errorf("%+v", job)
+		}
+		if err := j.Delete(t.Context(), job.ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := j.Get(t.Context(), job.ID); !errors.Is(err, store.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOnlyTheWindow(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		live(t, h, 30, 6)
+		rows, err := h.log.List(t.Context(), store.DecisionFilter{Cluster: "prod"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		since, until := rows[len(rows)-4].CreatedAt, rows[2].CreatedAt
+		expect := 0
+		for _, r := range rows {
+			if !r.CreatedAt.Before(since) && r.CreatedAt.Before(until) {
+				expect++
+			}
+		}
+		j := h.jobs(nil, Options{})
+		job := start(t, j, Request{Since: since, Until: until})
+		finish(t, j.Worker())
+		want(t, get(t, j, job.ID), expect, 0, 0)
+		job = start(t, j, Request{Until: since.Add(-time.Hour)})
+		want(t, get(t, j, job.ID), 0, 0, 0)
+	})
+}
+
+// TestWhatCannotBeReplayedIsAnError has records that cannot be answered, among
+// good ones.
+func TestWhatCannotBeReplayedIsAnError(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		n := live(t, h, 20, 7)
+		rows, err := h.log.List(t.Context(), store.DecisionFilter{Cluster: "prod", Verb: "decide", Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		good, err := h.Decision(t.Context(), rows[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, change := range []func(*store.Decision){
+			func(d *store.Decision) { d.Input = []byte(`{"v":9}`) },
+			func(d *store.Decision) { d.Semantics = "v1.99.0" },
+			func(d *store.Decision) { d.SnapshotDigest = "sha256:00" },
+			func(d *store.Decision) { d.ProfileDigest = "sha256:00" },
+			func(d *store.Decision) { d.AnswerDigest = "sha256:00" }, // an older engine's answer
+		} {
+			d := *good
+			d.ID, d.BoundRevision = fmt.Sprintf("01a1fcf1-7109-714c-aabc-23785be9%04d", i), 0
+			change(&d)
+			e := &store.Entry{Decision: &d}
+			if err := h.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
+				t.Fatal(err, e.Err)
+			}
+		}
+		j := h.jobs(nil, Options{})
+		job := start(t, j, Request{})
+		finish(t, j.Worker())
+		job = get(t, j, job.ID)
+		want(t, job, n+5, 1, 4)
+		for _, d := range found(t, j, job) {
+			if d.Error == "" && !strings.Contains(paths([]*Difference{d}), "digest") {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}
+
+func TestPoisonIsGivenUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		live(t, h, 10, 8)
+		j := h.jobs(nil, Options{Lease: -time.Second})
+		job := start(t, j, Request{})
+		for range maxAttempts { // each is killed before it commits
+			if _, err := h.ClaimReplay(t.Context(), "x", -time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finish(t, j.Worker())
+		if job = get(t, j, job.ID); job.State != store.ReplayFailed || job.Reason == "" || job.Done != 0 {
+			t.Errorf("%+v", job)
+		}
+	})
+}
+
+func TestRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		live(t, h, 3, 9)
+		j := h.jobs(nil, Options{Unfinished: 1})
+		for _, tt := range []struct {
+			q      Request
+			field  string
+			status int
+		}{
+			{Request{Cluster: "Prod"}, "cluster", http.StatusBadRequest},
+			{Request{Cluster: "nowhere"}, "cluster", http.StatusNotFound},
+			{Request{Cluster: "prod", Since: time.Now(), Until: time.Now().Add(-time.Hour)}, "since", http.StatusUnprocessableEntity},
+			{Request{Cluster: "prod", Profile: "none"}, "profile", http.StatusUnprocessableEntity},
+			{Request{Cluster: "prod", Config: []byte(`{}`)}, "config", http.StatusUnprocessableEntity},
+			{Request{Cluster: "prod", Config: []byte(packed), Profile: "none"}, "profile", http.StatusUnprocessableEntity},
+		} {
+			_, err := j.Start(t.Context(), tt.q)
+			var input *audit.InputError
+			if !errors.As(err, &input) || input.Field != tt.field || input.Status != tt.status {
+				t.Errorf("%+v: %v", tt.q, err)
+			}
+		}
+		start(t, j, Request{})
+		var busy *BusyError
+		if _, err := j.Start(t.Context(), Request{Cluster: "prod"}); !errors.As(err, &busy) {
+			t.Errorf("a job too many: %v", err)
+		}
+	})
+}
+
+// TestSameOnAnyNumberOfProcessors is for one store: what differs would be the
+// scheduler's doing, not the store's.
+func TestSameOnAnyNumberOfProcessors(t *testing.T) {
+	h := openHouse(t, backends["sqlite"](t))
+	n := live(t, h, 60, 10)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first string
+	for _, procs := range []int{1, 2, 16} {
+		runtime.GOMAXPROCS(procs)
+		j := h.jobs(nil, Options{})
+		job := start(t, j, Request{Config: []byte(packed)})
+		finish(t, j.Worker())
+		job = get(t, j, job.ID)
+		if job.Done != int64(n) || job.Different == 0 {
+			t.Fatalf("%+v", job)
+		}
+		got := encode(t, found(t, j, job))
+		if first == "" {
+			first = got
+		}
+		if got != first {
+			t.Errorf("%d processors find\n%s\nnot\n%s", procs, got, first)
+		}
+	}
+}
+
+// TestWork is the worker of a server: it finds what is started, and ends.
+func TestWork(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		n := live(t, h, 20, 11)
+		ended := make(chan struct{})
+		left := n
+		j := h.jobs(nil, Options{Poll: time.Hour, Observe: func(same, different, failed int64) {
+			if left -= int(same + different + failed); left == 0 {
+				close(ended)
+			}
+		}})
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { j.Work(ctx) })
+		start(t, j, Request{})
+		<-ended
+		stop()
+		wg.Wait()
+	})
+}

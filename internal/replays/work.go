@@ -1,0 +1,270 @@
+package replays
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/planted"
+	"berth/internal/store"
+)
+
+const (
+	// pageSize is how many records are read at a time, and chunkSize after how
+	// many at the latest progress is committed.
+	pageSize  = 1024
+	chunkSize = 8192
+	// slice is after how long a worker lets others go first.
+	slice = 500 * time.Microsecond
+	// maxAttempts is how often a part is begun without progress before its job is
+	// given up: a record that kills the process must not do so for ever.
+	maxAttempts = 10
+)
+
+// Work works on jobs, this process's and others', until ctx ends.
+func (j *Jobs) Work(ctx context.Context) {
+	w := j.Worker()
+	for ctx.Err() == nil {
+		worked, err := w.Step(ctx)
+		if err != nil && ctx.Err() == nil {
+			j.o.Log.LogAttrs(ctx, slog.LevelWarn, "batch replay interrupted; it goes on later", slog.String("error", err.Error()))
+		}
+		if worked && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-j.wake:
+		case <-time.After(j.o.Poll):
+		}
+	}
+}
+
+// Worker works on one part at a time. It is for one goroutine.
+type Worker struct {
+	j     *Jobs
+	job   string       // that batch is of
+	batch *audit.Batch // kept from one part to the next, which often follows it
+}
+
+// Worker makes a worker.
+func (j *Jobs) Worker() *Worker { return &Worker{j: j} }
+
+// Step claims a part and works on it until it is done, the job ends, or ctx
+// does. It tells whether there was one.
+func (w *Worker) Step(ctx context.Context) (worked bool, err error) {
+	owner, err := uuid.NewRandom()
+	if err != nil {
+		return false, fmt.Errorf("make an id: %w", err)
+	}
+	part, err := w.j.st.ClaimReplay(ctx, owner.String(), w.j.o.Lease)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("claim a part of a batch replay: %w", err)
+	}
+	err = w.work(ctx, part)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+		err = nil // taken over, or deleted
+	default:
+		err = fmt.Errorf("part %d of batch replay %s: %w", part.Number, part.Replay, err)
+	}
+	w.batch = nil // it may stand beyond what was counted
+	let, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = w.j.st.ReleaseReplay(let, part) // else the lease runs out
+	return true, err
+}
+
+func (w *Worker) work(ctx context.Context, part *store.ReplayPart) error {
+	job, err := w.j.st.Replay(ctx, part.Replay)
+	if err != nil {
+		return err
+	}
+	if part.Attempts > maxAttempts {
+		return w.giveUp(ctx, part, fmt.Sprintf("part %d was begun %d times without progress", part.Number, part.Attempts-1))
+	}
+	o, err := w.j.overrides(job.Profile, job.Config)
+	if err != nil {
+		return w.giveUp(ctx, part, err.Error())
+	}
+	if planted.On(planted.ReplayOverrideForgot) {
+		o = audit.Overrides{}
+	}
+	if w.batch == nil || w.job != job.ID {
+		w.batch, w.job = w.j.log.NewBatch(job.Cluster, o), job.ID
+	}
+	r := &run{j: w.j, batch: w.batch, part: part, at: *part, committed: time.Now()}
+	return r.all(ctx, store.ReplayRange{Cluster: job.Cluster, Since: job.Since, Until: job.Until, First: part.First, Last: part.Last})
+}
+
+func (w *Worker) giveUp(ctx context.Context, part *store.ReplayPart, why string) error {
+	w.j.o.Log.LogAttrs(ctx, slog.LevelError, "batch replay given up", slog.String("replay", part.Replay), slog.String("error", why))
+	return w.j.st.EndReplay(ctx, part.Replay, store.ReplayFailed, why)
+}
+
+// run is one claim of a part.
+type run struct {
+	j         *Jobs
+	batch     *audit.Batch
+	part      *store.ReplayPart // as committed
+	at        store.ReplayPart  // with what came since
+	chunk     []*audit.Asked    // what came since
+	differ    []*store.ReplayDifference
+	committed time.Time
+	ended     bool // the job has
+}
+
+// all answers the rest of the part again. Records are read and decoded beside.
+func (r *run) all(ctx context.Context, q store.ReplayRange) error {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	pages := make(chan []*audit.Asked, 2)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(pages)
+		failed <- r.read(reading, q, r.part.Cursor, pages)
+	}()
+	err := r.judge(ctx, pages)
+	stop()
+	for range pages {
+	}
+	if readErr := <-failed; err == nil && !r.ended {
+		err = readErr
+	}
+	if err != nil || r.ended {
+		return err
+	}
+	r.at.State, r.at.Total = store.ReplayDone, r.at.Done
+	return r.commit(ctx)
+}
+
+func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*audit.Asked) error {
+	asker := audit.NewAsker()
+	skip := planted.On(planted.ReplayResumesLate) && after.ID != ""
+	for {
+		page := make([]*audit.Asked, 0, pageSize)
+		n := 0
+		err := r.j.st.ReplayDecisions(ctx, q, after, pageSize, func(d *store.Decision) error {
+			n++
+			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
+			if skip {
+				skip = false
+				return nil
+			}
+			page = append(page, asker.Ask(d))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		select {
+		case pages <- page:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if n < pageSize {
+			return nil
+		}
+	}
+}
+
+func (r *run) judge(ctx context.Context, pages <-chan []*audit.Asked) error {
+	turn := time.Now()
+	for page := range pages {
+		for _, a := range page {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := r.one(ctx, a); err != nil {
+				return err
+			}
+			r.chunk = append(r.chunk, a)
+			now := time.Now()
+			if now.Sub(turn) > slice { // decisions that callers wait for go first
+				runtime.Gosched()
+				turn = now
+			}
+			if now.Sub(r.committed) < r.j.o.Chunk && len(r.chunk) < chunkSize {
+				continue
+			}
+			if err := r.commit(ctx); err != nil || r.ended {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// one answers a record again and counts it.
+func (r *run) one(ctx context.Context, a *audit.Asked) error {
+	out, err := r.batch.Judge(ctx, a)
+	if err != nil {
+		return err
+	}
+	r.at.Done++
+	r.at.Cursor = a.Cursor()
+	switch {
+	case out.Identical:
+		r.at.Identical++
+		return nil
+	case out.Failed:
+		r.at.Errors++
+	default:
+		r.at.Different++
+	}
+	payload, err := out.Difference.Encode()
+	if err != nil {
+		return err
+	}
+	if planted.On(planted.ReplayDifferenceLost) && r.at.Different%2 == 0 {
+		return nil
+	}
+	r.differ = append(r.differ, &store.ReplayDifference{ReplayCursor: a.Cursor(), Payload: payload})
+	return nil
+}
+
+// commit makes what came since the last time durable. The state is verified
+// before: were it wrong, all of it is done again with care.
+func (r *run) commit(ctx context.Context) error {
+	if err := r.batch.Verify(); err != nil && !planted.On(planted.ReplayUnverified) {
+		if !errors.Is(err, cluster.ErrCorrupt) {
+			return err
+		}
+		r.j.o.Log.LogAttrs(ctx, slog.LevelError, "a batch replay came upon damaged revisions", slog.String("replay", r.part.Replay), slog.String("error", err.Error()))
+		r.batch.Careful()
+		state, total := r.at.State, r.at.Total
+		again := r.chunk
+		r.at, r.chunk, r.differ = *r.part, nil, nil
+		for _, a := range again {
+			if err := r.one(ctx, a); err != nil {
+				return err
+			}
+		}
+		if r.at.State = state; state == store.ReplayDone {
+			total = r.at.Done
+		}
+		r.at.Total = total
+	}
+	after := r.at
+	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after, r.differ, r.j.o.Lease)
+	if err != nil {
+		return err
+	}
+	r.j.o.Observe(after.Identical-r.part.Identical, after.Different-r.part.Different, after.Errors-r.part.Errors)
+	r.part = &after
+	r.chunk, r.differ, r.committed = r.chunk[:0], nil, time.Now()
+	r.ended = (&store.Replay{State: state}).Ended() && !planted.On(planted.ReplayCancelUnheard)
+	return nil
+}

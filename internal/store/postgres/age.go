@@ -1,0 +1,138 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"berth/internal/store"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// pruneChunk is how many revisions one transaction of Prune deletes, since each
+// holds up the cluster's writers.
+const pruneChunk = 200
+
+// sqlPrune deletes the end of a run of revisions that begins with a checkpoint
+// ($2) and ends before the next one ($3): what comes after the last one of the
+// run that stays is needed by nobody. The newest deleted first, so that what a
+// part of the work leaves is whole.
+const sqlPrune = `WITH run AS (
+  SELECT number, lead(created_at) OVER (ORDER BY number) AS superseded
+  FROM revisions WHERE cluster = $1 AND number >= $2 AND number <= $3
+), stays AS (
+  SELECT coalesce(max(number), 0) AS last FROM run r
+  WHERE r.number < $3 AND (r.superseded IS NULL OR r.superseded >= $4
+    OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.revision = r.number)
+    OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.bound_revision = r.number AND d.bound_revision > 0))
+)
+DELETE FROM revisions v WHERE v.cluster = $1 AND v.number IN (
+  SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < $3 ORDER BY r.number DESC LIMIT $5)`
+
+// Prune implements store.Pruner.
+func (s *Store) Prune(ctx context.Context, before time.Time) (deleted int64, err error) {
+	if err := s.usable(ctx); err != nil || before.IsZero() {
+		return 0, err
+	}
+	unlock, ok, err := s.TryLock(ctx, "prune revisions")
+	if err != nil || !ok {
+		return 0, err
+	}
+	defer unlock()
+	heads, err := s.Heads(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for cluster := range heads {
+		n, err := s.pruneCluster(ctx, cluster, before)
+		deleted += n
+		if err != nil {
+			return deleted, fmt.Errorf("prune %s: %w", cluster, err)
+		}
+	}
+	return deleted, nil
+}
+
+func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Time) (deleted int64, err error) {
+	starts, err := s.checkpoints(ctx, cluster)
+	if err != nil {
+		return 0, s.toStoreErr(ctx, err)
+	}
+	for i, first := range starts {
+		next := int64(math.MaxInt64)
+		if i+1 < len(starts) {
+			next = starts[i+1]
+		}
+		for {
+			n, err := s.pruneRun(ctx, cluster, first, next, before)
+			deleted += n
+			if err != nil {
+				return deleted, err
+			}
+			if n < pruneChunk {
+				break
+			}
+		}
+	}
+	return deleted, nil
+}
+
+// pruneRun does one transaction's part of a run.
+func (s *Store) pruneRun(ctx context.Context, cluster string, first, next int64, before time.Time) (deleted int64, err error) {
+	err = s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+		ct, err := conn.Exec(ctx, sqlPrune, cluster, first, next, ceilMicro(before), pruneChunk)
+		if err != nil {
+			return err
+		}
+		deleted = ct.RowsAffected()
+		_, err = conn.Exec(ctx, `UPDATE clusters SET revisions = revisions - $2 WHERE cluster = $1`, cluster, deleted)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}
+
+func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int64, err error) {
+	rows, err := s.pool.Query(ctx, `SELECT number FROM checkpoints WHERE cluster = $1 ORDER BY number`, cluster)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func() error {
+		var n int64
+		err := rows.Scan(&n)
+		numbers = append(numbers, n)
+		return err
+	})
+	return numbers, err
+}
+
+// Stock implements store.Keeper.
+func (s *Store) Stock(ctx context.Context) (stock store.Stock, err error) {
+	if stock.Bytes, err = s.Sizes(ctx); err != nil {
+		return stock, err
+	}
+	attached, err := s.partitions(ctx)
+	if err != nil {
+		return stock, s.toStoreErr(ctx, err)
+	}
+	for _, is := range attached {
+		if is {
+			stock.Partitions++
+		}
+	}
+	stock.Partitions++ // the default one
+	const query = `SELECT min(first) FROM clusters c CROSS JOIN LATERAL
+(SELECT created_at AS first FROM decisions d WHERE d.cluster = c.cluster AND isfinite(created_at) ORDER BY created_at LIMIT 1) f`
+	var oldest *time.Time
+	if err := s.pool.QueryRow(ctx, query).Scan(&oldest); err != nil {
+		return stock, s.toStoreErr(ctx, err)
+	}
+	if oldest != nil {
+		stock.Oldest = oldest.UTC()
+	}
+	return stock, nil
+}

@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/store"
+)
+
+// PlanReplay implements store.Replays.
+func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	const query = `SELECT revision, count(*) FROM decisions WHERE cluster = $1 AND created_at >= $2 AND created_at < $3 GROUP BY revision ORDER BY revision`
+	rows, err := s.pool.Query(ctx, query, cluster, ceilMicro(since), ceilMicro(until))
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	c := store.Cutter{Cluster: cluster, Size: size}
+	err = each(rows, func() error {
+		var revision, n int64
+		if err := rows.Scan(&revision, &n); err != nil {
+			return err
+		}
+		c.Add(revision, n)
+		return nil
+	})
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	return c.Parts, nil
+}
+
+// ReplayDecisions implements store.Replays.
+func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	const query = `SELECT revision, created_at, id, decided_as_of, verb, namespace, pod, pod_uid, profile_digest, engine, semantics,
+  snapshot_digest, pod_digest, answer_digest, input FROM decisions
+WHERE cluster = $1 AND revision >= $2 AND revision <= $3 AND created_at >= $4 AND created_at < $5
+  AND (revision, created_at, id) > ($6, $7, $8)
+ORDER BY revision, created_at, id LIMIT $9`
+	rows, err := s.pool.Query(ctx, query, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
+		after.Revision, cursorTime(after), after.ID, limit)
+	if err != nil {
+		return s.toStoreErr(ctx, err)
+	}
+	err = each(rows, func() error {
+		d := store.Decision{Cluster: q.Cluster}
+		if err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &d.Now, &d.Verb, &d.Namespace, &d.Pod, &d.PodUID, &d.ProfileDigest, &d.Engine, &d.Semantics,
+			&d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.Input); err != nil {
+			return err
+		}
+		d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
+		return f(&d)
+	})
+	return s.toStoreErr(ctx, err)
+}
+
+// ReplayDifferences implements store.Replays.
+func (s *Store) ReplayDifferences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*store.ReplayDifference, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	var cluster string
+	if err := s.pool.QueryRow(ctx, `SELECT cluster FROM replays WHERE id = $1`, id).Scan(&cluster); err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	const query = `SELECT revision, created_at, decision_id, payload FROM replay_differences
+WHERE cluster = $1 AND replay = $2 AND (revision, created_at, decision_id) > ($3, $4, $5)
+ORDER BY revision, created_at, decision_id LIMIT $6`
+	rows, err := s.pool.Query(ctx, query, cluster, id, after.Revision, cursorTime(after), after.ID, limit)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	var list []*store.ReplayDifference
+	err = each(rows, func() error {
+		var d store.ReplayDifference
+		var payload string
+		err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &payload)
+		d.CreatedAt, d.Payload = d.CreatedAt.UTC(), []byte(payload)
+		list = append(list, &d)
+		return err
+	})
+	return list, s.toStoreErr(ctx, err)
+}
+
+// ReplayChanges implements store.Replays.
+func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	const query = `SELECT number, digest, change FROM revisions WHERE cluster = $1 AND number > $2 ORDER BY number LIMIT $3`
+	rows, err := s.pool.Query(ctx, query, cluster, after, limit)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	list := make([]*store.ReplayChange, 0, limit)
+	err = each(rows, func() error {
+		var c store.ReplayChange
+		list = append(list, &c)
+		return rows.Scan(&c.Number, &c.Digest, &c.Change)
+	})
+	return list, s.toStoreErr(ctx, err)
+}

@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"berth/internal/store"
+)
+
+// pruneChunk is how many revisions one transaction of Prune deletes.
+const pruneChunk = 200
+
+// sqlPrune deletes the end of a run of revisions that begins with a checkpoint
+// (?2) and ends before the next one (?3): what comes after the last one of the
+// run that stays is needed by nobody. The newest deleted first, so that what a
+// part of the work leaves is whole.
+const sqlPrune = `WITH run AS (
+  SELECT number, lead(created_at) OVER (ORDER BY number) AS superseded
+  FROM revisions WHERE cluster = ?1 AND number >= ?2 AND number <= ?3
+), stays AS (
+  SELECT coalesce(max(number), 0) AS last FROM run r
+  WHERE r.number < ?3 AND (r.superseded IS NULL OR r.superseded >= ?4
+    OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = ?1 AND d.revision = r.number)
+    OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = ?1 AND d.bound_revision = r.number AND d.bound_revision > 0))
+)
+DELETE FROM revisions WHERE cluster = ?1 AND number IN (
+  SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < ?3 ORDER BY r.number DESC LIMIT ?5)`
+
+const sqlCountRevisionsDown = `UPDATE clusters SET revisions = revisions - ? WHERE cluster = ?`
+
+// Prune implements store.Pruner.
+func (s *Store) Prune(ctx context.Context, before time.Time) (deleted int64, err error) {
+	if err := s.usable(); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil || before.IsZero() {
+		return 0, err
+	}
+	unlock, ok, err := s.TryLock(ctx, "prune revisions")
+	if err != nil || !ok {
+		return 0, err
+	}
+	defer unlock()
+	names, err := s.clusterNames(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, cluster := range names {
+		n, err := s.pruneCluster(ctx, cluster, before)
+		deleted += n
+		if err != nil {
+			return deleted, fmt.Errorf("prune %s: %w", cluster, err)
+		}
+	}
+	return deleted, nil
+}
+
+func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Time) (deleted int64, err error) {
+	starts, err := s.checkpoints(ctx, cluster)
+	if err != nil {
+		return 0, err
+	}
+	for i, first := range starts {
+		next := int64(math.MaxInt64)
+		if i+1 < len(starts) {
+			next = starts[i+1]
+		}
+		for {
+			var n int64
+			err := s.write(ctx, func(w *writer) (err error) {
+				if n, err = w.exec(sqlPrune, cluster, first, next, ceilMicro(before), pruneChunk); err != nil || n == 0 {
+					return err
+				}
+				_, err = w.exec(sqlCountRevisionsDown, n, cluster)
+				return err
+			})
+			if err != nil {
+				return deleted, err
+			}
+			deleted += n
+			if n < pruneChunk {
+				break
+			}
+		}
+	}
+	return deleted, nil
+}
+
+func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int64, err error) {
+	rows, err := s.reads.QueryContext(ctx, `SELECT number FROM checkpoints WHERE cluster = ? ORDER BY number`, cluster)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, s.toStoreErr(rows.Err())
+}
+
+// Stock implements store.Keeper.
+func (s *Store) Stock(ctx context.Context) (stock store.Stock, err error) {
+	if stock.Bytes, err = s.Sizes(ctx); err != nil {
+		return stock, err
+	}
+	names, err := s.clusterNames(ctx)
+	if err != nil {
+		return stock, err
+	}
+	for _, cluster := range names {
+		var oldest *int64
+		if err := s.reads.QueryRowContext(ctx, `SELECT min(created_at) FROM decisions WHERE cluster = ?`, cluster).Scan(&oldest); err != nil {
+			return stock, s.toStoreErr(err)
+		}
+		if oldest != nil {
+			if at := fromMicro(*oldest); stock.Oldest.IsZero() || at.Before(stock.Oldest) {
+				stock.Oldest = at
+			}
+		}
+	}
+	return stock, nil
+}

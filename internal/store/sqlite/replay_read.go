@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/store"
+)
+
+// PlanReplay implements store.Replays.
+func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	const query = `SELECT revision, count(*) FROM decisions WHERE cluster = ? AND created_at >= ? AND created_at < ? GROUP BY revision ORDER BY revision`
+	rows, err := s.reads.QueryContext(ctx, query, cluster, ceilMicro(since), ceilMicro(until))
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	c := store.Cutter{Cluster: cluster, Size: size}
+	for rows.Next() {
+		var revision, n int64
+		if err := rows.Scan(&revision, &n); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		c.Add(revision, n)
+	}
+	return c.Parts, s.toStoreErr(rows.Err())
+}
+
+// ReplayDecisions implements store.Replays.
+func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	// A cursor that is zero stands before every decision. The rows come in the
+	// index's order, and only those of the window are looked up.
+	const query = `SELECT revision, created_at, id, decided_as_of, verb, namespace, pod, pod_uid, profile_digest, engine, semantics,
+  snapshot_digest, pod_digest, answer_digest, input FROM decisions INDEXED BY decisions_by_revision
+WHERE cluster = ?1 AND revision >= ?2 AND revision <= ?3 AND created_at >= ?4 AND created_at < ?5
+  AND (revision, created_at, id) > (?6, ?7, ?8)
+ORDER BY revision, created_at, id LIMIT ?9`
+	var at int64
+	if after.ID != "" {
+		at = after.CreatedAt.UnixMicro()
+	}
+	rows, err := s.reads.QueryContext(ctx, query, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
+		after.Revision, at, after.ID, limit)
+	if err != nil {
+		return s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	for rows.Next() {
+		d := store.Decision{Cluster: q.Cluster}
+		var created, now int64
+		if err := rows.Scan(&d.Revision, &created, &d.ID, &now, &d.Verb, &d.Namespace, &d.Pod, &d.PodUID, &d.ProfileDigest, &d.Engine, &d.Semantics,
+			&d.SnapshotDigest, &d.PodDigest, &d.AnswerDigest, &d.Input); err != nil {
+			return s.toStoreErr(err)
+		}
+		d.CreatedAt, d.Now = fromMicro(created), fromMicro(now)
+		if err := f(&d); err != nil {
+			return err
+		}
+	}
+	return s.toStoreErr(rows.Err())
+}
+
+// ReplayDifferences implements store.Replays.
+func (s *Store) ReplayDifferences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*store.ReplayDifference, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	var cluster string
+	if err := s.reads.QueryRowContext(ctx, `SELECT cluster FROM replays WHERE id = ?`, id).Scan(&cluster); err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	const query = `SELECT revision, created_at, decision_id, payload FROM replay_differences
+WHERE cluster = ? AND replay = ? AND (revision, created_at, decision_id) > (?, ?, ?)
+ORDER BY revision, created_at, decision_id LIMIT ?`
+	var at int64
+	if after.ID != "" {
+		at = after.CreatedAt.UnixMicro()
+	}
+	rows, err := s.reads.QueryContext(ctx, query, cluster, id, after.Revision, at, after.ID, limit)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	var list []*store.ReplayDifference
+	for rows.Next() {
+		var d store.ReplayDifference
+		if err := rows.Scan(&d.Revision, &at, &d.ID, &d.Payload); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		d.CreatedAt = fromMicro(at)
+		list = append(list, &d)
+	}
+	return list, s.toStoreErr(rows.Err())
+}
+
+// ReplayChanges implements store.Replays.
+func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	const query = `SELECT number, digest, change, change IS NULL FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
+	rows, err := s.reads.QueryContext(ctx, query, cluster, after, limit)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	list := make([]*store.ReplayChange, 0, limit)
+	for rows.Next() {
+		var c store.ReplayChange
+		var whole bool
+		if err := rows.Scan(&c.Number, &c.Digest, &c.Change, &whole); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if !whole && c.Change == nil {
+			c.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
+		}
+		list = append(list, &c)
+	}
+	return list, s.toStoreErr(rows.Err())
+}

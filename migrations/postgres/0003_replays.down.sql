@@ -1,0 +1,7 @@
+DROP INDEX decisions_by_revision;
+CREATE INDEX decisions_by_revision ON decisions (cluster, revision);
+DROP TABLE replay_differences;
+DROP TABLE replay_parts;
+DROP TABLE replays;
+
+UPDATE schema_version SET version = 1;

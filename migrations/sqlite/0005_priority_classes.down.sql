@@ -1,0 +1,4 @@
+DROP TABLE priority_classes;
+DROP TABLE priority_class_versions;
+
+PRAGMA user_version = 4;

@@ -1,0 +1,151 @@
+// Package admit puts berth's admission of pods on trial against the API
+// server's own: its defaults, its priority admission plugin, its strategy and
+// its validation.
+package admit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/client-go/informers"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	podutil "k8s.io/kubernetes/pkg/api/pod"
+	"k8s.io/kubernetes/pkg/apis/core"
+	_ "k8s.io/kubernetes/pkg/apis/core/install" // its types in the scheme
+	"k8s.io/kubernetes/pkg/apis/core/validation"
+	registrypod "k8s.io/kubernetes/pkg/registry/core/pod"
+	"k8s.io/kubernetes/plugin/pkg/admission/priority"
+)
+
+// Verdict is what one side says of a pod.
+type Verdict struct {
+	Allowed bool
+	Errors  []string        // field, type and message, in order of the text
+	Pod     json.RawMessage // as stored; only where allowed
+	Types   []string        // field and type alone
+}
+
+// Oracle is the API server's side.
+type Oracle struct{ plugin *priority.Plugin }
+
+// NewOracle knows these classes.
+func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
+	f := informers.NewSharedInformerFactory(nil, 0)
+	p := priority.NewPlugin()
+	p.SetExternalKubeInformerFactory(f)
+	for _, c := range classes {
+		if err := f.Scheduling().V1().PriorityClasses().Informer().GetStore().Add(c); err != nil {
+			return nil, err
+		}
+	}
+	return &Oracle{p}, nil
+}
+
+func internal(raw []byte) (*core.Pod, error) {
+	in := &corev1.Pod{}
+	if err := json.Unmarshal(raw, in); err != nil {
+		return nil, err
+	}
+	if in.Namespace == "" {
+		in.Namespace = "default"
+	}
+	legacyscheme.Scheme.Default(in)
+	out := &core.Pod{}
+	return out, legacyscheme.Scheme.Convert(in, out, nil)
+}
+
+var (
+	podKind     = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+	podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+)
+
+// Create judges a pod that is to be created, given its JSON.
+func (o *Oracle) Create(raw []byte) (Verdict, error) {
+	pod, err := internal(raw)
+	if err != nil {
+		return Verdict{}, err
+	}
+	a := admission.NewAttributesRecord(pod, nil, podKind, pod.Namespace, pod.Name, podResource, "", admission.Create, &metav1.CreateOptions{}, false, nil)
+	if err := o.plugin.Admit(context.Background(), a, nil); err != nil {
+		_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
+		return refused(nil, why), nil
+	}
+	registrypod.Strategy.PrepareForCreate(context.Background(), pod)
+	opts := podutil.GetValidationOptionsFromPodSpecAndMeta(&pod.Spec, nil, &pod.ObjectMeta, nil)
+	opts.ResourceIsPod = true
+	return verdict(pod, validation.ValidatePodCreate(pod, opts))
+}
+
+// Update judges a pod that is to replace another.
+func (o *Oracle) Update(raw, oldRaw []byte) (Verdict, error) {
+	pod, err := internal(raw)
+	if err != nil {
+		return Verdict{}, err
+	}
+	old, err := internal(oldRaw)
+	if err != nil {
+		return Verdict{}, err
+	}
+	a := admission.NewAttributesRecord(pod, old, podKind, pod.Namespace, pod.Name, podResource, "", admission.Update, &metav1.UpdateOptions{}, false, nil)
+	if err := o.plugin.Admit(context.Background(), a, nil); err != nil {
+		_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
+		return refused(nil, why), nil
+	}
+	if pod.ResourceVersion == "" {
+		pod.ResourceVersion = old.ResourceVersion
+	}
+	pod.Generation = old.Generation // rest.BeforeUpdate
+	registrypod.Strategy.PrepareForUpdate(context.Background(), pod, old)
+	opts := podutil.GetValidationOptionsFromPodSpecAndMeta(&pod.Spec, &old.Spec, &pod.ObjectMeta, &old.ObjectMeta)
+	opts.ResourceIsPod = true
+	return verdict(pod, validation.ValidatePodUpdate(pod, old, opts))
+}
+
+func verdict(pod *core.Pod, errs field.ErrorList) (Verdict, error) {
+	if len(errs) > 0 {
+		return refused(errs, ""), nil
+	}
+	out := &corev1.Pod{}
+	if err := legacyscheme.Scheme.Convert(pod, out, nil); err != nil {
+		return Verdict{}, err
+	}
+	out.Kind, out.APIVersion = "Pod", "v1"
+	js, err := json.Marshal(out)
+	return Verdict{Allowed: true, Pod: js}, err
+}
+
+// refused lists errors. What the plugin says has no field.
+func refused(errs field.ErrorList, plugin string) Verdict {
+	v := Verdict{}
+	if plugin != "" {
+		v.Errors = []string{"plugin Forbidden: " + plugin}
+		return v
+	}
+	for _, e := range errs {
+		v.add(e.Field, string(e.Type), e.ErrorBody())
+	}
+	v.sort()
+	return v
+}
+
+func (v *Verdict) add(name, kind, message string) {
+	// The difference between two specs is written in Go's own types, which are
+	// others on each side.
+	message, _, _ = strings.Cut(message, "\n")
+	v.Errors = append(v.Errors, fmt.Sprintf("%s %s %s", name, kind, message))
+	v.Types = append(v.Types, name+" "+kind)
+}
+
+func (v *Verdict) sort() {
+	sort.Strings(v.Errors)
+	sort.Strings(v.Types)
+}
