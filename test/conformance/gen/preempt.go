@@ -22,11 +22,23 @@ func (m *maker) crowd(seed uint64, incoming *v1.Pod) {
 		value := int32(pick(&d, 50, 1500, 5000))
 		incoming.Spec.Priority, incoming.Spec.PriorityClassName = &value, ""
 	}
+	if urgent && d.chance(70) {
+		unbind(incoming)
+	}
+	packed, there := urgent && d.chance(75), map[string]int{}
+	for _, o := range m.objs {
+		if p, ok := o.(*v1.Pod); ok && p.Status.Phase == v1.PodRunning {
+			there[p.Spec.NodeName]++
+		}
+	}
 	for _, o := range m.objs {
 		switch o := o.(type) {
 		case *v1.Node:
-			if urgent && d.chance(60) {
-				full := resource.MustParse(pick(&d, "1", "2", "3", "5"))
+			if packed && d.chance(95) {
+				full := *resource.NewQuantity(int64(there[o.Name]-d.IntN(2)), resource.DecimalSI)
+				if full.Sign() < 0 {
+					full.Set(0)
+				}
 				for _, list := range []v1.ResourceList{o.Status.Allocatable, o.Status.Capacity} {
 					if list != nil {
 						list[v1.ResourcePods] = full
@@ -44,6 +56,19 @@ func (m *maker) crowd(seed uint64, incoming *v1.Pod) {
 		d.budgets()
 		m.objs, m.serial = d.objs, d.serial
 	}
+}
+
+// unbind leaves nothing but other pods in a pod's way.
+func unbind(p *v1.Pod) {
+	p.Spec.NodeSelector, p.Spec.SchedulingGates = nil, nil
+	p.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
+	if p.Spec.Affinity != nil {
+		p.Spec.Affinity.NodeAffinity = nil
+	}
+	if p.Spec.HostUsers != nil {
+		p.Spec.HostUsers, p.Spec.HostNetwork = nil, false
+	}
+	p.Spec.Containers[0].RestartPolicy, p.Spec.Containers[0].RestartPolicyRules = nil, nil
 }
 
 // budgets draws disruption budgets, some with an empty selector or none.
