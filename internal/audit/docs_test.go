@@ -12,7 +12,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 
+	"berth/internal/engine"
 	"berth/internal/objects"
 )
 
@@ -87,6 +89,30 @@ func fillLikeTheGuide(t *testing.T, dir string) {
 	} {
 		q.Cluster = "demo"
 		decide(t, h, q)
+	}
+	evictAgain(t, h, api)
+}
+
+// evictAgain has a pod evict another that comes back, and wait for a node that
+// it is never bound to.
+func evictAgain(t *testing.T, h *house, like *corev1.Pod) {
+	t.Helper()
+	urgent, victim := like.DeepCopy(), like.DeepCopy()
+	urgent.Name, urgent.UID, urgent.Spec.Priority = "urgent", "uid-urgent", new(int32(10_000))
+	urgent.Spec.NodeSelector = map[string]string{"kubernetes.io/hostname": "node-c1"}
+	urgent.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2")
+	victim.Name, victim.Spec.NodeName, victim.Spec.Priority = "victim", "node-c1", new(int32(1))
+	for _, uid := range []types.UID{"uid-first", "uid-second"} {
+		victim.UID = uid
+		if _, err := h.m.Change(t.Context(), "demo", 0, []objects.Object{held(t, withKind(victim))}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if a := decide(t, h, Question{Cluster: "demo", Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
+			t.Fatalf("%s", text(t, a))
+		}
+		if _, err := h.m.Change(t.Context(), "demo", 0, nil, []objects.Key{podKey(victim.Namespace, victim.Name)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
