@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/objects"
+	"berth/internal/planted"
 )
 
 // nominate gives what a preemption changes in the ledger: the pod waits for its
@@ -33,6 +34,9 @@ func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
 		return nil, err
 	}
 	for _, p := range r.ClearedNominations() {
+		if planted.On(planted.KeepNominations) {
+			break
+		}
 		pod, err := c.view.Pod(p.Namespace, p.Name)
 		if err != nil {
 			return nil, err

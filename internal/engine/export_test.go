@@ -64,3 +64,26 @@ func (r *Result) Undo() (tried int, differs string) {
 	})
 	return tried, differs
 }
+
+// Disagree says for which candidate the numbers of the choice are not those of
+// the victims that the explanation names, which another way of trying the node
+// gives.
+func (r *Result) Disagree() string {
+	if r.dry == nil {
+		return ""
+	}
+	for _, c := range r.dry.candidates {
+		e := r.detail(int(c.row))
+		want := candidate{row: c.row, violations: int32(e.violating), victims: int32(len(e.victims)), who: c.who, earliest: c.earliest}
+		for i, v := range e.victims {
+			if i == 0 {
+				want.top = v.Priority
+			}
+			want.sum += int64(v.Priority) + priorityFloor
+		}
+		if c != want {
+			return fmt.Sprintf("%+v, the victims say %+v", c, want)
+		}
+	}
+	return ""
+}

@@ -1,6 +1,10 @@
 package engine
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"berth/internal/planted"
+)
 
 // digestPreemption adds the search for victims to the digest: which nodes were
 // tried and what came of each, in order of the nodes' names, who has to leave
@@ -46,6 +50,9 @@ func (r *Result) digestPreemption(write func([]byte) (int, error)) {
 			buf = binary.AppendVarint(buf, c.value(i))
 		}
 		buf = binary.LittleEndian.AppendUint64(buf, c.who)
+	}
+	if planted.On(planted.UndigestedVictims) {
+		buf = nil
 	}
 	e := r.detail(int(d.candidates[d.best].row))
 	for i := range e.victims {

@@ -190,3 +190,23 @@ func TestSearchingLeavesNoTrace(t *testing.T) {
 		t.Errorf("only %d nodes were tried", undone)
 	}
 }
+
+// TestTheChoiceIsByTheVictimsThatAreNamed compares the two ways in which a node
+// is tried: by amounts in columns for the choice, and filter by filter for the
+// explanation.
+func TestTheChoiceIsByTheVictimsThatAreNamed(t *testing.T) {
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, _ *engine.Decision) {
+		p, err := rules.Build(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Decide(s, c.Pod, p, c.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		if text := r.Disagree(); text != "" {
+			t.Errorf("seed %d: %s", seed, text)
+		}
+	})
+}

@@ -51,7 +51,7 @@ func Crowded(seed uint64) *Case {
 			g.spread(q)
 		}
 	}
-	Priority(int32(g.r.IntN(3)*10 + 5))(q)
+	Priority(int32(g.r.IntN(5)*5 + 5))(q)
 	q.Spec.Containers[0].Resources.Requests = resources("cpu", g.of("1", "2"), "memory", g.of("200Mi", "1Gi"))
 	c.Options.Candidates, c.Spec.Args.NodeAffinity.AddedAffinity = nil, nil
 	return c
