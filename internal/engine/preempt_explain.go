@@ -125,21 +125,27 @@ func (r *Result) explainPreemption(level Explain) *Preemption {
 
 // explainCandidates lists the candidates as the tournament ranks them.
 func (r *Result) explainCandidates(out *Preemption, level Explain) {
-	list := slices.Clone(r.dry.candidates)
-	slices.SortFunc(list, func(a, b candidate) int {
-		_, order := r.against(&a, &b)
-		return order
-	})
-	if level != ExplainFull && len(list) > bestListed+1 {
-		out.CandidatesOmitted = len(list) - bestListed - 1
-		list = list[:bestListed+1]
+	all := r.dry.candidates
+	most := len(all)
+	if level != ExplainFull {
+		most = min(most, bestListed+1)
 	}
-	for i := range list {
-		c := &list[i]
+	list := make([]*candidate, 0, most+1)
+	for i := range all {
+		c := &all[i]
+		order := func(o, c *candidate) int { _, n := r.against(o, c); return n }
+		if len(list) == most && order(list[most-1], c) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(list, c, order)
+		list = slices.Insert(list, at, c)[:min(len(list)+1, most)]
+	}
+	out.CandidatesOmitted = len(all) - len(list)
+	for i, c := range list {
 		e := r.detail(int(c.row))
 		pc := PreemptionCandidate{Node: r.q.Nodes.rows[c.row].Name, Victims: e.victims, NumPDBViolations: e.violating, Chosen: i == 0}
 		if i > 0 {
-			round, _ := r.against(&list[0], c)
+			round, _ := r.against(list[0], c)
 			pc.Lost = &Tournament{Round: round + 1, Criterion: Criteria[round], Value: c.value(round), Best: list[0].value(round)}
 		}
 		out.Candidates = append(out.Candidates, pc)

@@ -92,7 +92,7 @@ func (s *State) rankOf(slots []atomic.Pointer[rank], row int, now int64) *rank {
 var emptyRank = rank{own: true, after: make([]Amount, 1)}
 
 func (s *State) ranking(list []*Pod, now int64) *rank {
-	k := &rank{list: list, classed: s.classed, own: true, pods: slices.Clone(list), of: make([]ranked, len(list)), aside: make([]aside, len(list)), after: make([]Amount, len(list)+1)}
+	k := &rank{list: list, classed: s.classed, own: true, pods: make([]*Pod, len(list)), of: make([]ranked, len(list)), aside: make([]aside, len(list)), after: make([]Amount, len(list)+1)}
 	priority := func(p *Pod) int32 { return p.Priority }
 	for _, p := range list {
 		k.own = k.own && p.hasPriority
@@ -101,14 +101,32 @@ func (s *State) ranking(list []*Pod, now int64) *rank {
 	if !k.own {
 		priority = s.PriorityOf
 	}
-	slices.SortStableFunc(k.pods, func(a, b *Pod) int {
-		return cmp.Or(cmp.Compare(priority(b), priority(a)), cmp.Compare(startOf(a.Started, now), startOf(b.Started, now)))
+	// The list is in order of namespace and name, which settles what is left.
+	type key struct {
+		started      int64
+		priority, at int32
+	}
+	keys := make([]key, len(list))
+	for i, p := range list {
+		keys[i] = key{startOf(p.Started, now), priority(p), int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.priority != b.priority:
+			return cmp.Compare(b.priority, a.priority)
+		case a.started != b.started:
+			return cmp.Compare(a.started, b.started)
+		}
+		return int(a.at - b.at)
 	})
+	for i, key := range keys {
+		k.pods[i] = list[key.at]
+	}
 	for i := len(k.pods) - 1; i >= 0; i-- {
 		p := k.pods[i]
 		a := p.Class.Request.Amount
-		k.of[i] = ranked{Amount: a, Priority: priority(p), Shape: p.Class.Shape.ID, Class: p.Class.ID}
-		k.aside[i] = aside{Started: p.Started, ID: mixString(p.Namespace + "/" + p.Name + "/" + p.UID)}
+		k.of[i] = ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
+		k.aside[i] = aside{Started: p.Started, ID: mix(mixString(p.Namespace) ^ 3*mixString(p.Name) ^ 5*mixString(p.UID))}
 		k.after[i] = Amount{CPU: k.after[i+1].CPU + a.CPU, Memory: k.after[i+1].Memory + a.Memory, Ephemeral: k.after[i+1].Ephemeral + a.Ephemeral}
 	}
 	return k
