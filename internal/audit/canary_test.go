@@ -83,7 +83,8 @@ func aviary(t *testing.T) (all []*canary) {
 			kind, apiVersion string
 			of               reflect.Type
 			base             string
-		}) bool {
+		},
+		) bool {
 			return s.kind == string(m[1])
 		}) {
 			t.Errorf("the kind %s is accepted, and nobody looks at what is kept of it", m[1])

@@ -28,8 +28,10 @@ func TestHostileRows(t *testing.T) {
 		if _, err := r.Change(t.Context(), name, 1, []objects.Object{pod(t, "x", "n1")}, nil); err != nil {
 			t.Fatal(err)
 		}
-		d := &store.Decision{ID: "decision-" + name, Cluster: name, Revision: 1, Verb: "decide", CreatedAt: r.now(), Now: r.now(), Outcome: "Scheduled",
-			Failures: []store.Failure{{Plugin: "P", Reason: "r", Nodes: 1}}, Scores: []store.Score{{Rank: 1, Node: "n1"}}, Victims: []store.Victim{{Pod: "p"}}}
+		d := &store.Decision{
+			ID: "decision-" + name, Cluster: name, Revision: 1, Verb: "decide", CreatedAt: r.now(), Now: r.now(), Outcome: "Scheduled",
+			Failures: []store.Failure{{Plugin: "P", Reason: "r", Nodes: 1}}, Scores: []store.Score{{Rank: 1, Node: "n1"}}, Victims: []store.Victim{{Pod: "p"}},
+		}
 		if err := r.Record(t.Context(), d, &store.Profile{Digest: "sha256:" + name, Name: name, Payload: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,8 @@ import (
 var crowded = sync.OnceValue(func() (out struct {
 	objects, budgets []any
 	plain, budgeted  *engine.State
-}) {
+},
+) {
 	r := rand.New(rand.NewPCG(11, 13))
 	used := map[string]int64{}
 	out.objects = enginetest.Large(enginetest.FullSize)

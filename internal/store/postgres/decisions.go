@@ -117,7 +117,10 @@ type decisionRow struct {
 func (r *decisionRow) targets() []any {
 	d := &r.d
 	return []any{
-		&d.Cluster, &d.ID, moment{&d.CreatedAt}, moment{&d.Now}, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
+		&d.Cluster, &d.ID,
+		moment{&d.CreatedAt},
+		moment{&d.Now},
+		&d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
 		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
 		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros,

@@ -45,8 +45,10 @@ func TestPreemptionViews(t *testing.T) {
 		decision("cart", "Preempting", "n2", 5, victim("job", "u2", "n2")),
 		decision("till", "Preempting", "n3", 6, victim("job", "u3", "n3")),
 		decision("till", "Scheduled", "n3", 0), // decided and not bound
-		{Decision: &store.Decision{ID: "e1", Cluster: "prod", Verb: "preempt", CreatedAt: start, Namespace: "shop", Pod: "till", Outcome: "Preempting",
-			Victims: []store.Victim{victim("job", "u9", "n3"), victim("job", "u8", "n4")}}},
+		{Decision: &store.Decision{
+			ID: "e1", Cluster: "prod", Verb: "preempt", CreatedAt: start, Namespace: "shop", Pod: "till", Outcome: "Preempting",
+			Victims: []store.Victim{victim("job", "u9", "n3"), victim("job", "u8", "n4")},
+		}},
 	}
 	if err := s.Append(t.Context(), entries); err != nil {
 		t.Fatal(err)

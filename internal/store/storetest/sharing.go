@@ -64,8 +64,11 @@ var sharingCases = map[string]func(t *testing.T, s store.Store){
 		bind := change("test", 2)
 		bind.Decision = decision("test", "d1", at(1))
 		twice := []*store.Entry{
-			{Decision: decision("test", "d1", at(1))}, {Decision: decision("prod", "d1", at(1))}, bind,
-			{Decision: decision("a", "d2", at(1))}, {Decision: decision("b", "d2", at(1))},
+			{Decision: decision("test", "d1", at(1))},
+			{Decision: decision("prod", "d1", at(1))},
+			bind,
+			{Decision: decision("a", "d2", at(1))},
+			{Decision: decision("b", "d2", at(1))},
 		}
 		refused(t, s, twice, store.ErrConflict, nil, store.ErrConflict, nil, store.ErrConflict)
 		sameList(t, "records", []string{"d2", "d1"}, ids(t, s, store.DecisionFilter{}))
