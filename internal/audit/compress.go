@@ -45,6 +45,10 @@ func pack(js []byte) []byte {
 	return js
 }
 
+// InputText gives a record's input as the JSON that it is, for those who look
+// through what is stored; store.Decision has it compressed.
+func InputText(input []byte) ([]byte, error) { return unpack(input) }
+
 // unpack undoes pack; it reads inputs from before there was a dictionary, too.
 func unpack(payload []byte) ([]byte, error) {
 	if len(payload) > 0 && payload[0] == '{' {
