@@ -25,31 +25,17 @@ type Batch struct {
 	l       *Log
 	walk    *cluster.Walk
 	o       Overrides // profile and configuration at most
-	decider decider
+	decider *engine.Decider
 
 	profiles map[string]*engine.Profile // by digest
 	stamps   map[[2]string]string       // what unknownStamp says of engine and semantics
-}
-
-// decider decides on states that follow one another, one question after the
-// other. It may keep what it likes from one to the next, and a result only has
-// to be good until then.
-type decider interface {
-	Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error)
-}
-
-// plainDecider keeps nothing.
-type plainDecider struct{}
-
-func (plainDecider) Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
-	return engine.Decide(s, pod, p, o)
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
 // profile and configuration.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
 	return &Batch{
-		l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}, decider: plainDecider{},
+		l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}, decider: engine.NewDecider(0),
 		profiles: map[string]*engine.Profile{}, stamps: map[[2]string]string{},
 	}
 }

@@ -135,11 +135,11 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 }
 
 // unknownStamp says in words that a record is of an engine or of semantics
-// whose answers this version cannot stand for: of another major version of the
-// engine, or another minor release of Kubernetes.
+// whose answers this version cannot stand for: of another line of
+// engines, or another minor release of Kubernetes.
 func unknownStamp(d *store.Decision) string {
 	var what []string
-	if parts(d.Engine, 1) != parts(engine.Version, 1) {
+	if line(d.Engine) != line(engine.Version) {
 		what = append(what, fmt.Sprintf("engine %s (this is %s)", d.Engine, engine.Version))
 	}
 	if parts(d.Semantics, 2) != parts(engine.Semantics, 2) {
@@ -149,6 +149,15 @@ func unknownStamp(d *store.Decision) string {
 		return ""
 	}
 	return "recorded with " + strings.Join(what, " and ") + ", which this version does not know"
+}
+
+// line is the part of an engine's version within which answers have one form:
+// the major version, and before the first one the minor too.
+func line(version string) string {
+	if major := parts(version, 1); major != "v0" {
+		return major
+	}
+	return parts(version, 2)
 }
 
 // parts gives the first n parts of a version.
