@@ -25,11 +25,13 @@ type Answer struct {
 	// what they were.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
 	// BoundSnapshot is the revision that a bind made.
-	BoundSnapshot  string `json:"boundSnapshot,omitempty"`
-	ProfileDigest  string `json:"profileDigest"`
-	SnapshotDigest string `json:"snapshotDigest"`
-	PodDigest      string `json:"podDigest"`
-	DurationMicros int64  `json:"durationMicros"`
+	BoundSnapshot string `json:"boundSnapshot,omitempty"`
+	// NominatedSnapshot is the revision that holds the pod nominated to its node.
+	NominatedSnapshot string `json:"nominatedSnapshot,omitempty"`
+	ProfileDigest     string `json:"profileDigest"`
+	SnapshotDigest    string `json:"snapshotDigest"`
+	PodDigest         string `json:"podDigest"`
+	DurationMicros    int64  `json:"durationMicros"`
 	// Durability is spool where the database was away and the record is durable
 	// on the server's own disk, from where it goes to the database; else absent.
 	Durability string `json:"durability,omitempty" enums:"spool"`
@@ -80,6 +82,7 @@ type Row struct {
 	Message        string    `json:"message"`
 	Counts         RowCounts `json:"counts"`
 	BoundSnapshot  string    `json:"boundSnapshot,omitempty"`
+	NominatedSnap  string    `json:"nominatedSnapshot,omitempty"`
 	Digest         string    `json:"digest"`
 	DurationMicros int64     `json:"durationMicros"`
 }
@@ -93,9 +96,7 @@ func describe(d *store.Decision, ans *Answer) {
 	ans.Profile, ans.Engine, ans.Semantics = d.Profile, d.Engine, d.Semantics
 	ans.CreatedAt, ans.Verb = d.CreatedAt.UTC(), d.Verb
 	ans.Pod = PodRef{d.Namespace, d.Pod, d.PodUID}
-	if d.BoundRevision > 0 {
-		ans.BoundSnapshot = formatID(d.Cluster, d.BoundRevision)
-	}
+	ans.BoundSnapshot, ans.NominatedSnapshot = madeBy(d)
 	ans.ProfileDigest, ans.SnapshotDigest, ans.PodDigest = d.ProfileDigest, d.SnapshotDigest, d.PodDigest
 	ans.DurationMicros = d.DurationMicros
 }
@@ -120,8 +121,17 @@ func rowOf(d *store.Decision) *Row {
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
 		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros,
 	}
-	if d.BoundRevision > 0 {
-		r.BoundSnapshot = formatID(d.Cluster, d.BoundRevision)
-	}
+	r.BoundSnapshot, r.NominatedSnap = madeBy(d)
 	return r
+}
+
+// madeBy names the revision that a decision made: by a bind or by a nomination.
+func madeBy(d *store.Decision) (bound, nominated string) {
+	switch {
+	case d.BoundRevision == 0:
+		return "", ""
+	case d.Outcome == string(engine.Preempting):
+		return "", formatID(d.Cluster, d.BoundRevision)
+	}
+	return formatID(d.Cluster, d.BoundRevision), ""
 }

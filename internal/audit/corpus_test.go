@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
@@ -114,7 +115,7 @@ func (c *corpus) decide(t testing.TB, clock string, q Question) *Answer {
 func (c *corpus) judge(t testing.TB, clock string, q Question) {
 	t.Helper()
 	c.at(t, clock)
-	q.Cluster = "demo"
+	q.Cluster, q.NoPreemption = "demo", true // as the extender's calls ask
 	id, err := c.Judge(t.Context(), q, nothing)
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +170,29 @@ func (c *corpus) fill(t testing.TB) {
 	c.upload(t, "10:20:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", `"unschedulable":true`), gpu, old, held(t, cart))
 	c.decide(t, "10:30:00", Question{Pod: shopPod(t, "worker", "1", "")})
 	c.decide(t, "10:40:00", Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
+	c.evictAgain(t)
+}
+
+// evictAgain has a pod evict another that comes back, and wait for a node that
+// it is never bound to.
+func (c *corpus) evictAgain(t testing.TB) {
+	t.Helper()
+	urgent := shopPod(t, "urgent", "4", `"priority":10000,`)
+	for i, clock := range []string{"11:00:0", "11:30:0"} {
+		batch := shopPod(t, "batch", "2", `"priority":1,"nodeName":"web-1",`)
+		batch.UID = types.UID(fmt.Sprintf("00000000-0000-4000-8000-00000000b00%d", i))
+		c.at(t, clock+"0")
+		if _, err := c.m.Change(t.Context(), "demo", 0, []objects.Object{held(t, batch)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if a := c.decide(t, clock+"1", Question{Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
+			t.Fatalf("%s: %s", a.Outcome, a.Message)
+		}
+		c.at(t, clock+"2")
+		if _, err := c.m.Change(t.Context(), "demo", 0, nil, []objects.Key{podKey("shop", "batch")}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // all lists the ids of the whole log, newest first: Bind gives none.

@@ -12,8 +12,8 @@ import (
 
 // Decide answers a question in full and returns when the answer's record is
 // durable. With Bind, a Scheduled outcome becomes the cluster's next revision in
-// the same write, decided on the newest one; a Revision that is not the newest
-// is store.ErrConflict then.
+// the same write, decided on the newest one, and so does the nomination of a
+// Preempting one; a Revision that is not the newest is store.ErrConflict then.
 func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	q, err := q.normal(l.o.Clock)
 	if err != nil {
@@ -103,10 +103,14 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 			return nil, err
 		}
 		step := &cluster.Step{Decision: d, Profile: l.unstored(c.profile)}
-		if r.Outcome == engine.Scheduled {
+		switch r.Outcome {
+		case engine.Scheduled:
 			step.Bind = &cluster.Bind{Pod: c.pod, Node: d.Node}
+		case engine.Preempting:
+			step.Apply, err = c.nominate(r)
+		default:
 		}
-		return step, nil
+		return step, err
 	})
 	if err != nil {
 		return nil, err

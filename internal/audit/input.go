@@ -31,6 +31,8 @@ type input struct {
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
 	Suggest      bool              `json:"suggest,omitempty"`
+	// Victims is what /preempt was asked about; absent otherwise.
+	Victims *[]engine.NodeVictims `json:"victims,omitempty"`
 	// Class is the stored class that gave the pod its priority.
 	Class *storedClass `json:"class,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
@@ -49,6 +51,9 @@ type candidates struct {
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
 		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest, Class: c.class,
+	}
+	if c.q.Victims != nil {
+		in.Victims = &c.q.Victims
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""
@@ -179,6 +184,9 @@ func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
 	q := Question{
 		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
 		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest,
+	}
+	if in.Victims != nil {
+		q.Victims = *in.Victims
 	}
 	if q.Explain == "" {
 		q.Explain = engine.ExplainFailures

@@ -164,7 +164,7 @@ func (c *matter) takeOut() error {
 // another UID than the one held: an apiserver has only one pod of a name, so the
 // one held is gone, and berth only has not heard of it yet.
 func (c *matter) succeeds(held *engine.Pod) bool {
-	if c.q.Verb != VerbFilter && c.q.Verb != VerbPrioritize {
+	if c.q.Verb != VerbFilter && c.q.Verb != VerbPrioritize && c.q.Verb != VerbPreempt {
 		return false
 	}
 	uid := string(c.pod.UID)
@@ -201,6 +201,7 @@ func (c *matter) decide() (*engine.Result, error) { return c.decideBy(engine.Dec
 func (c *matter) decideBy(decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
 	r, err := decide(c.state, c.pod, c.profile, engine.Options{
 		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
+		Victims: c.q.Victims,
 	})
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)

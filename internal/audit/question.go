@@ -16,6 +16,7 @@ const (
 	VerbDecide     = "decide"
 	VerbFilter     = "filter"
 	VerbPrioritize = "prioritize"
+	VerbPreempt    = "preempt"
 	VerbBind       = "bind"
 )
 
@@ -39,9 +40,11 @@ type Question struct {
 	Profiles []*engine.Profile
 	Explain  engine.Explain
 	// NoPreemption tries no preemption, DryRun records nothing, Bind binds a
-	// Scheduled outcome in the same write, ScoreAlways scores a single feasible
-	// node too.
+	// Scheduled outcome in the same write, and nominates the pod to the node of a
+	// Preempting one, ScoreAlways scores a single feasible node too.
 	NoPreemption, DryRun, Bind, ScoreAlways bool
+	// Victims asks whether the pod would fit once these pods are gone.
+	Victims []engine.NodeVictims
 	// Suggest asks for changes that would let a pod fit that fits nowhere.
 	Suggest bool
 	Now     time.Time // zero: the log's clock

@@ -16,6 +16,22 @@ import (
 // that SQL can say who was rejected where; the rest is in the recomputed answer.
 const maxNamed = 8
 
+// victims lists who would have to go: from the node chosen, or from all that
+// /preempt leaves.
+func victims(r *engine.Result) []store.Victim {
+	var out []store.Victim
+	add := func(node string, list []engine.Victim) {
+		for _, v := range list {
+			out = append(out, store.Victim{Namespace: v.Namespace, Pod: v.Name, UID: v.UID, Priority: v.Priority, Node: node})
+		}
+	}
+	add(r.NominatedNode(), r.Evictions())
+	for _, c := range r.AskedVictims() {
+		add(c.Node, c.Victims)
+	}
+	return out
+}
+
 // record makes the record of a result: columns for SQL, the input for a replay,
 // and the digest of the whole answer.
 func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decision, error) {
@@ -39,6 +55,7 @@ func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decis
 	if r.Outcome == engine.Scheduled {
 		d.Node = r.Node()
 	}
+	d.NominatedNode, d.Victims = r.NominatedNode(), victims(r)
 	if d.Input, err = c.encodeInput(d.NodesTotal); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (e *lostError) Unwrap() error { return e.err }
 
 // Step is what a writer wants written together. Without Bind and Apply only the
 // decision is recorded and no revision made. Where there is a revision, its
-// number becomes the decision's BoundRevision if the step binds.
+// number becomes the decision's BoundRevision.
 type Step struct {
 	Bind     *Bind
 	Apply    []objects.Object
@@ -96,7 +96,7 @@ func (m *Manager) stepLocked(ctx context.Context, l *line, parent int64, f func(
 	if err != nil {
 		return head, step, nil, err
 	}
-	if step.Decision != nil && step.Bind != nil {
+	if step.Decision != nil {
 		step.Decision.BoundRevision = v.Revision
 	}
 	err = m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile})

@@ -12,7 +12,7 @@ import (
 
 // Decide judges one pod against one state under one profile, as one cycle of
 // kube-scheduler would over all nodes: gates, PreFilter, the nominated node
-// first, Filter, Score, and the pick. It is pure: the same input gives the same
+// first, Filter, Score, and the pick, or else preemption. It is pure: the same input gives the same
 // result. "Fits nowhere" is a result; an error means that a rule could not judge
 // (pkg/scheduler/schedule_one.go schedulePod, findNodesThatFitPod).
 //
@@ -32,6 +32,13 @@ func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 		r.Outcome = Gated
 		return r, nil
 	}
+	if o.Victims != nil {
+		if err := r.judgeVictims(); err != nil {
+			r.Release()
+			return nil, err
+		}
+		return r, nil
+	}
 	if q.Candidates.Empty() {
 		r.noNodes = true
 		return r, nil
@@ -43,10 +50,19 @@ func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 	return r, nil
 }
 
-// filterAll goes from PreFilter to the pick.
+// filterAll goes from PreFilter to PostFilter.
 func (r *Result) filterAll() error {
+	skip := make([]bool, len(r.q.Profile.Rules))
+	if err := r.findNode(skip); err != nil {
+		return err
+	}
+	r.preempt(skip)
+	return nil
+}
+
+// findNode goes from PreFilter to the pick, and says which rules skipped.
+func (r *Result) findNode(skip []bool) error {
 	q, p := r.q, r.q.Profile
-	skip := make([]bool, len(p.Rules))
 	names, narrowing, err := r.preFilter(skip)
 	if err != nil || r.PreFilter != nil {
 		return err

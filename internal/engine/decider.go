@@ -73,7 +73,7 @@ func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Res
 // do not cover: some nodes only, a pod that is held back, or pods nominated to
 // nodes, its own nomination included.
 func plainOnly(s *State, pod *corev1.Pod, p *Profile, o *Options) bool {
-	if o.Candidates != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || p.Gates && len(pod.Spec.SchedulingGates) > 0 {
+	if o.Candidates != nil || o.Victims != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || p.Gates && len(pod.Spec.SchedulingGates) > 0 {
 		return true
 	}
 	if len(s.nominated) == 0 {

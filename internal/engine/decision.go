@@ -185,33 +185,6 @@ type NotEvaluated struct {
 	Reason string `json:"reason"`
 }
 
-// Preemption explains who would have to go.
-type Preemption struct {
-	Eligible            bool                  `json:"eligible"`
-	Reason              string                `json:"reason,omitempty"`
-	Node                string                `json:"node,omitempty"`
-	Victims             []Victim              `json:"victims,omitempty"`
-	NumPDBViolations    int                   `json:"numPDBViolations"`
-	StartsWithinSeconds *int64                `json:"startsWithinSeconds,omitempty"`
-	Candidates          []PreemptionCandidate `json:"candidates,omitempty"`
-}
-
-// Victim is a pod that has to go.
-type Victim struct {
-	Namespace          string `json:"namespace"`
-	Name               string `json:"name"`
-	UID                string `json:"uid"`
-	Priority           int32  `json:"priority"`
-	GracePeriodSeconds int64  `json:"gracePeriodSeconds"`
-}
-
-// PreemptionCandidate is a node on which preemption would help.
-type PreemptionCandidate struct {
-	Node             string   `json:"node"`
-	Victims          []Victim `json:"victims"`
-	NumPDBViolations int      `json:"numPDBViolations"`
-}
-
 // Options are the inputs of a decision beside state, pod and profile. All of
 // them are recorded, so that a replay gets the same ones.
 type Options struct {
@@ -229,4 +202,8 @@ type Options struct {
 	NoScores bool
 	// NoPreemption turns preemption off for this decision.
 	NoPreemption bool
+	// Victims, where not nil, asks another question: whether the pod would fit on
+	// these nodes once these pods are gone. It is what the extender's /preempt is
+	// asked.
+	Victims []NodeVictims
 }

@@ -65,6 +65,7 @@ func (r *Result) fingerprint() string {
 			b = r.appendScores(b, rows, &r.scores[k])
 		}
 	}
+	b = r.appendPreemption(b)
 	// What else comes to be part of an answer gets its section here, behind a mark
 	// of its own, and leaves nothing where there is none of it.
 	sum := sha256.Sum256(b)

@@ -72,6 +72,7 @@ func (e *Edit) Put(obj any) error {
 		e.objects(o.Namespace).statefulSets[o.Name] = o
 	case *policyv1.PodDisruptionBudget:
 		e.objects(o.Namespace).budgets[o.Name] = o
+		e.s.budgets = &budgetSet{}
 	case *schedulingv1.PriorityClass:
 		e.priorityClasses()[o.Name] = o
 	case nil:
@@ -108,6 +109,7 @@ func (e *Edit) Delete(kind, namespace, name string) {
 		delete(e.objects(namespace).statefulSets, name)
 	case "PodDisruptionBudget":
 		delete(e.objects(namespace).budgets, name)
+		e.s.budgets = &budgetSet{}
 	}
 }
 
@@ -133,6 +135,7 @@ func (e *Edit) namespaces() map[string]labels.Set {
 func (e *Edit) priorityClasses() map[string]*schedulingv1.PriorityClass {
 	if !e.cls {
 		e.s.classes, e.cls = maps.Clone(e.s.classes), true
+		e.s.classed = e.id
 	}
 	return e.s.classes
 }

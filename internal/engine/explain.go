@@ -1,7 +1,5 @@
 package engine
 
-import corev1 "k8s.io/api/core/v1"
-
 // bestListed is how many feasible nodes ExplainFailures writes out.
 const bestListed = 10
 
@@ -9,7 +7,7 @@ const bestListed = 10
 // two results with the same columns explain themselves in the same bytes.
 func (r *Result) Decision(level Explain) *Decision {
 	d := &Decision{
-		Outcome: r.Outcome, Node: r.Node(), Message: r.Message(), Profile: r.q.Profile.Name,
+		Outcome: r.Outcome, Node: r.Node(), NominatedNode: r.NominatedNode(), Message: r.Message(), Profile: r.q.Profile.Name,
 		Gates: r.gates, Counts: Counts{Nodes: r.Considered(), Feasible: r.Feasible.Count()},
 		Failures: r.Failures(), NotEvaluated: r.NotEvaluated(),
 	}
@@ -29,9 +27,10 @@ func (r *Result) Decision(level Explain) *Decision {
 			}
 		}
 	}
-	if level != ExplainNone && r.Outcome != Gated {
+	if level != ExplainNone && r.Outcome != Gated && r.q.Options.Victims == nil {
 		r.writeNodes(d, level)
 	}
+	d.Preemption = r.explainPreemption(level)
 	d.Digest = r.Digest()
 	return d
 }
@@ -79,28 +78,7 @@ func (r *Result) NotEvaluated() []NotEvaluated {
 			}
 		}
 	}
-	if r.preemptionMightHelp() {
-		out = append(out, NotEvaluated{"DefaultPreemption", "this version of berth does not look for pods to evict, which might make room on some nodes"})
-	}
 	return out
-}
-
-// preemptionMightHelp says that kube-scheduler would go on to look for victims:
-// the pod may preempt, and some node was rejected for what evicting pods can
-// change.
-func (r *Result) preemptionMightHelp() bool {
-	if r.Outcome != UnschedulableOK || r.q.Options.NoPreemption || !r.q.Profile.Preemption {
-		return false
-	}
-	if p := r.q.Pod.Spec.PreemptionPolicy; p != nil && *p == corev1.PreemptNever {
-		return false
-	}
-	for i := range r.Rejected {
-		if r.Rejected[i].Nodes.Count() > r.Rejected[i].Unresolvable.Count() {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *Result) writeNodes(d *Decision, level Explain) {

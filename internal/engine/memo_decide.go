@@ -30,7 +30,7 @@ func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 	n := r.Feasible.Count()
 	if n == 0 {
 		m.summed = false
-		return r, nil
+		return nil, nil // preemption may help: a question for Decide
 	}
 	r.Outcome = Scheduled
 	switch {

@@ -12,6 +12,7 @@ const anyIP = "0.0.0.0"
 // Class is everything about a placed pod that changes a node's columns. Pods
 // from one template share a class.
 type Class struct {
+	ID         int32
 	Shape      *Shape
 	Request    Request
 	NonZeroCPU int64 // millicores, 100 for each container without a request
@@ -44,6 +45,8 @@ type Pod struct {
 	// EvictedByScheduler says that the pod goes because of a preemption.
 	EvictedByScheduler bool
 	Scheduler          string
+	// Grace is the seconds that an eviction gives the pod to end.
+	Grace int64
 }
 
 func terminal(pod *corev1.Pod) bool {
@@ -129,6 +132,7 @@ func (t *Tables) class(pod *corev1.Pod) (*Class, error) {
 	if have := t.classes[string(key)]; have != nil {
 		return have, nil
 	}
+	c.ID = int32(len(t.classes))
 	t.classes[string(key)] = &c
 	return &c, nil
 }
@@ -159,9 +163,28 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		p.Gates = append(p.Gates, g.Name)
 	}
 	for _, cond := range in.Status.Conditions {
-		if cond.Type == corev1.DisruptionTarget && cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonPreemptionByScheduler {
-			p.EvictedByScheduler = true
+		if cond.Type == corev1.DisruptionTarget {
+			p.EvictedByScheduler = cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonPreemptionByScheduler
+			break
 		}
 	}
+	p.Grace = gracePeriod(in)
 	return p, nil
+}
+
+// gracePeriod is what the apiserver writes when the pod is deleted without a
+// period, or has written when it is going already
+// (pkg/registry/core/pod strategy.go CheckGracefulDelete).
+func gracePeriod(pod *corev1.Pod) int64 {
+	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
+	switch {
+	case pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil:
+		return max(*pod.DeletionGracePeriodSeconds, 0)
+	case pod.Spec.TerminationGracePeriodSeconds != nil:
+		grace = *pod.Spec.TerminationGracePeriodSeconds
+	}
+	if grace < 0 {
+		return 1
+	}
+	return grace
 }

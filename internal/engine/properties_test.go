@@ -199,6 +199,8 @@ func TestDigestTellsAnswersApart(t *testing.T) {
 			}
 			a, b := answer(full), answer(d)
 			a.Node, b.Node = full.Node, d.Node
+			a.NominatedNode, b.NominatedNode = full.NominatedNode, d.NominatedNode
+			a.Preemption, b.Preemption = fingerprinted(full), fingerprinted(d)
 			diff := cmp.Diff(a, b)
 			if diff != "" {
 				differing++
@@ -216,6 +218,28 @@ func TestDigestTellsAnswersApart(t *testing.T) {
 	if differing < 100 && to-from >= 120 {
 		t.Errorf("only %d answers differed", differing)
 	}
+}
+
+// fingerprinted is what the digest holds of a search for victims.
+func fingerprinted(d *engine.Decision) *engine.Preemption {
+	out := searched(d)
+	if out == nil {
+		return nil
+	}
+	out.ClearedNominations = d.Preemption.ClearedNominations
+	for _, v := range d.Preemption.Victims {
+		v.Because, v.Terminating = nil, false
+		out.Victims = append(out.Victims, v)
+	}
+	for _, v := range d.Preemption.Reprieved {
+		out.Reprieved = append(out.Reprieved, engine.Reprieved{UID: v.UID})
+	}
+	for _, n := range d.Preemption.NotCandidates {
+		if n.Tried {
+			out.NotCandidates = append(out.NotCandidates, engine.NotCandidate{Tried: n.Reason == engine.ReasonNoVictims, Names: n.Names})
+		}
+	}
+	return out
 }
 
 // TestDecisionsAtOnceDoNotMeet runs decisions of many sizes at the same time,

@@ -32,16 +32,17 @@ type Query struct {
 
 // scratch is memory that decisions use again. Nothing of it outlives Release.
 type scratch struct {
-	rows    int
-	bits    []Bits
-	nbits   int
-	columns [][]int64
-	ncols   int
-	counts  [][]int32
-	ncounts int
-	floats  [][]float64
-	nfloats int
-	bytes   []byte // of Digest
+	rows       int
+	bits       []Bits
+	nbits      int
+	columns    [][]int64
+	ncols      int
+	counts     [][]int32
+	ncounts    int
+	floats     [][]float64
+	nfloats    int
+	bytes      []byte      // of Digest
+	candidates []candidate // of preemption
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}

@@ -34,7 +34,8 @@ type Result struct {
 	top        int64
 	noNodes    bool
 	gates      []string
-	digest     string // once worked out
+	digest     string  // once worked out
+	dry        *dryRun // the search for victims; nil where there was none
 }
 
 // PreFilterRejection is a verdict on the pod itself.
@@ -186,16 +187,28 @@ func (r *Result) RejectedNames(limit int) [][]string {
 	return out
 }
 
-// Message is kube-scheduler's own summary of a pod that fits nowhere, without
-// what preemption adds (pkg/scheduler/framework/types.go FitError.Error).
+// Message is kube-scheduler's own summary of a pod that fits nowhere, with what
+// preemption adds where it was tried in vain
+// (pkg/scheduler/framework/types.go FitError.Error).
 func (r *Result) Message() string {
 	switch r.Outcome {
 	case Gated:
 		return "Scheduling is blocked due to non-empty scheduling gates"
-	case Scheduled, Preempting:
+	case Scheduled:
 		return ""
 	default:
 	}
+	if r.q.Options.Victims != nil {
+		return r.askedMessage()
+	}
+	if text := r.postFilterText(); text != "" {
+		return r.fitMessage() + " " + text
+	}
+	return r.fitMessage()
+}
+
+// fitMessage is the summary up to the filters.
+func (r *Result) fitMessage() string {
 	if r.noNodes {
 		return "no nodes available to schedule pods"
 	}

@@ -248,8 +248,10 @@ type Profile struct {
 	Score     []WeightedRule
 	// Gates says that pods with scheduling gates wait (SchedulingGates).
 	Gates bool
-	// Preemption says that DefaultPreemption is on.
+	// Preemption says that DefaultPreemption is on. PostFilter names the plugins
+	// of that phase in order, since each adds to the message.
 	Preemption bool
+	PostFilter []string
 }
 
 // WeightedRule is a scoring rule and what its scores are multiplied with.

@@ -34,6 +34,8 @@ type State struct {
 	step    uint64 // tells what a walk made of this very state from what it was before
 	objects map[string]*namespaced
 	classes map[string]*schedulingv1.PriorityClass
+	classed uint64     // the edit that last changed classes
+	budgets *budgetSet // replaced when a budget changes
 }
 
 // Use is what the pods on a node hold. NonZero counts stand-ins for requests
@@ -85,6 +87,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(),
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
+		budgets: &budgetSet{},
 	}
 }
 

@@ -35,6 +35,8 @@ type Tables struct {
 	ports     []Port
 	portIDs   map[Port]int32
 	portsByNo map[portNo][]int32
+
+	ranks rankCache
 }
 
 // pair is a label.
@@ -80,6 +82,12 @@ func (t *Tables) Size() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.shapes)
+}
+
+func (t *Tables) classCount() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.classes)
 }
 
 // interned gives the id of a key, made by add at the key's first use. Most keys

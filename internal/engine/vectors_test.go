@@ -47,7 +47,18 @@ type vector struct {
 				Total      int64   `json:"total"`
 			} `json:"nodes"`
 		} `json:"scores"`
-		Gates []string `json:"gates"`
+		Gates      []string `json:"gates"`
+		PostFilter string   `json:"postFilter"`
+		Preemption *struct {
+			Eligible   bool     `json:"eligible"`
+			Reason     string   `json:"reason"`
+			Choices    []string `json:"choices"`
+			Candidates []struct {
+				Node             string   `json:"node"`
+				Victims          []string `json:"victims"`
+				NumPDBViolations int      `json:"numPDBViolations"`
+			} `json:"candidates"`
+		} `json:"preemption"`
 	} `json:"verdict"`
 }
 
@@ -111,6 +122,9 @@ func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
 	early, state := inTwoSteps(t, all)
 	admitted, _ := state.ResolvePriority(pod, nil)
 	pod.Spec.Priority = &admitted.Priority
+	if pod.Spec.PreemptionPolicy == nil {
+		pod.Spec.PreemptionPolicy = admitted.Policy
+	}
 	var out []string
 	for how, decide := range map[string]decideFunc{"Decide": engine.Decide, "Decider": remembering(early, pod, profile, engine.Options{})} {
 		r, err := decide(state, pod, profile, engine.Options{})
@@ -133,14 +147,19 @@ func (v *vector) compare(d *engine.Decision) []string {
 			out = append(out, fmt.Sprintf("%s: got %s, want %s", what, g, m))
 		}
 	}
-	differ("outcome", d.Outcome, w.Outcome)
+	outcome := w.Outcome
+	if w.Preemption != nil && len(w.Preemption.Candidates) > 0 {
+		outcome = "Preempting"
+	}
+	differ("outcome", d.Outcome, outcome)
 	differ("gates", d.Gates, w.Gates)
 	if w.Outcome == "Gated" {
 		return out
 	}
 	if w.Outcome == "Unschedulable" {
-		differ("message", d.Message, w.Message)
+		differ("message", d.Message, strings.TrimSuffix(w.Message+" "+w.PostFilter, " "))
 	}
+	v.comparePreemption(d, differ)
 	if w.Outcome == "Scheduled" {
 		differ("best", d.Best, w.Best)
 		if !slices.Contains(w.Best, d.Node) {
@@ -196,6 +215,36 @@ func (v *vector) compare(d *engine.Decision) []string {
 		}
 	}
 	return out
+}
+
+// comparePreemption holds the dry run to upstream's: every candidate with its
+// victims in order, and the choice where chance decides nothing.
+func (v *vector) comparePreemption(d *engine.Decision, differ func(what string, got, want any)) {
+	w := v.Verdict.Preemption
+	if w == nil {
+		return
+	}
+	if d.Preemption == nil {
+		differ("preemption", nil, w)
+		return
+	}
+	differ("eligible", fmt.Sprint(d.Preemption.Eligible, d.Preemption.Reason), fmt.Sprint(w.Eligible, w.Reason))
+	var got, want []string
+	for _, c := range d.Preemption.Candidates {
+		var victims []string
+		for _, p := range c.Victims {
+			victims = append(victims, p.Namespace+"/"+p.Name)
+		}
+		got = append(got, fmt.Sprintf("%s: %v, %d violations", c.Node, victims, c.NumPDBViolations))
+	}
+	for _, c := range w.Candidates {
+		want = append(want, fmt.Sprintf("%s: %v, %d violations", c.Node, c.Victims, c.NumPDBViolations))
+	}
+	sort.Strings(got)
+	differ("candidates", strings.Join(got, "; "), strings.Join(want, "; "))
+	if len(w.Choices) > 0 && !slices.Contains(w.Choices, d.NominatedNode) {
+		differ("nominatedNode", d.NominatedNode, w.Choices)
+	}
 }
 
 // vectorFiles is where the vectors are; BERTH_VECTORS names others, such as ones

@@ -31,13 +31,13 @@ type DecisionRequest struct {
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
 	// Explain says how much is written out: full, failures or none.
 	Explain string `json:"explain,omitempty" enums:"full,failures,none" default:"failures"`
-	// Preempt false tries no preemption. This version tries none anyway.
+	// Preempt false tries no preemption for this decision.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
 	// Suggest asks for single changes that would make a pod fit that fits nowhere, each tried.
 	Suggest bool `json:"suggest,omitempty"`
 	// DryRun computes without recording; the answer has no id.
 	DryRun bool `json:"dryRun,omitempty"`
-	// Bind binds a Scheduled outcome in the same call.
+	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting one; victims stay.
 	Bind bool `json:"bind,omitempty"`
 } // @name DecisionRequest
 

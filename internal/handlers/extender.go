@@ -40,7 +40,7 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
 func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, "filter")
+	return a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error { return a.judge(w, r, "filter", body) })
 }
 
 // prioritize answers how good each of these nodes would be.
@@ -58,7 +58,9 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/prioritize [post]
 //	@Router			/clusters/{cluster}/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
-	err := a.extend(w, r, "prioritize")
+	err := a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		return a.judge(w, r, "prioritize", body)
+	})
 	if err != nil && translate(err).Kind != "overload" {
 		a.metrics.prioritizeFailed(r.Context(), translate(err).Kind)
 	}
@@ -70,13 +72,13 @@ func (a *API) isPrioritize(r *http.Request) bool {
 }
 
 // extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode.
-func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string) error {
+func (a *API) extend(w http.ResponseWriter, r *http.Request, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
 	c, limit, setting := a.nodesClass, a.limits.NodesMaxBytes, "nodes-max-bytes"
 	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
 		c, limit, setting = a.filterClass, a.limits.FilterMaxBytes, "filter-max-bytes"
 	}
 	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
-		return withBody(w, r, limit, setting, func(body []byte) error { return a.judge(w, r, verb, body) })
+		return withBody(w, r, limit, setting, func(body []byte) error { return answer(w, r, body) })
 	})
 }
 

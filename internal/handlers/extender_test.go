@@ -32,6 +32,11 @@ func TestTypesAreUpstreams(t *testing.T) {
 		{ExtenderArgs{}, extender.ExtenderArgs{}},
 		{ExtenderFilterResult{}, extender.ExtenderFilterResult{}},
 		{HostPriority{}, extender.HostPriority{}},
+		{ExtenderPreemptionArgs{}, extender.ExtenderPreemptionArgs{}},
+		{ExtenderPreemptionResult{}, extender.ExtenderPreemptionResult{}},
+		{ExtenderVictims{}, extender.Victims{}},
+		{ExtenderMetaVictims{}, extender.MetaVictims{}},
+		{ExtenderMetaPod{}, extender.MetaPod{}},
 		{ExtenderBindingArgs{}, extender.ExtenderBindingArgs{}},
 		{ExtenderBindingResult{}, extender.ExtenderBindingResult{}},
 	} {

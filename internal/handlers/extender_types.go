@@ -35,6 +35,41 @@ type HostPriority struct {
 	Score int64  `json:"Score" minimum:"0" maximum:"10"`
 } // @name HostPriority
 
+// ExtenderPreemptionArgs is the request of /preempt, in one of two forms.
+type ExtenderPreemptionArgs struct {
+	// Pod is the v1.Pod that preempts.
+	Pod json.RawMessage `json:"Pod" swaggertype:"object" validate:"required"`
+	// NodeNameToVictims are the pods to evict by node, whole (nodeCacheCapable: false).
+	NodeNameToVictims map[string]*ExtenderVictims `json:"NodeNameToVictims" extensions:"x-nullable"`
+	// NodeNameToMetaVictims are the pods to evict by node, by UID (nodeCacheCapable: true).
+	NodeNameToMetaVictims map[string]*ExtenderMetaVictims `json:"NodeNameToMetaVictims" extensions:"x-nullable"`
+} // @name ExtenderPreemptionArgs
+
+// ExtenderPreemptionResult is the answer of /preempt, by UID whatever form was asked in.
+type ExtenderPreemptionResult struct {
+	// NodeNameToMetaVictims are the nodes on which preemption helps.
+	NodeNameToMetaVictims map[string]*ExtenderMetaVictims `json:"NodeNameToMetaVictims" validate:"required"`
+} // @name ExtenderPreemptionResult
+
+// ExtenderVictims are the pods to evict from a node.
+type ExtenderVictims struct {
+	// Pods are v1.Pods, highest priority first.
+	Pods             []json.RawMessage `json:"Pods" swaggertype:"array,object" extensions:"x-nullable"`
+	NumPDBViolations int64             `json:"NumPDBViolations"`
+} // @name ExtenderVictims
+
+// ExtenderMetaVictims are the pods to evict from a node, by UID.
+type ExtenderMetaVictims struct {
+	// Pods are in order of priority, highest first.
+	Pods             []*ExtenderMetaPod `json:"Pods" extensions:"x-nullable"`
+	NumPDBViolations int64              `json:"NumPDBViolations"`
+} // @name ExtenderMetaVictims
+
+// ExtenderMetaPod is a pod's UID.
+type ExtenderMetaPod struct {
+	UID string `json:"UID"`
+} // @name ExtenderMetaPod
+
 // ExtenderBindingArgs is the request of /bind.
 type ExtenderBindingArgs struct {
 	PodName      string `json:"PodName"`

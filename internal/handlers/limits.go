@@ -180,6 +180,11 @@ func (l *Limits) filter() wire.Limits {
 	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Names: l.FilterMaxNames, Nodes: l.NodesMaxNodes}
 }
 
+// preempt bounds /preempt as /filter in Nodes mode; each node has no more victims than a snapshot has pods.
+func (l *Limits) preempt() wire.Limits {
+	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Nodes: l.NodesMaxNodes, VictimsPerNode: l.MaxPods, Victims: l.MaxPods}
+}
+
 func (l *Limits) bind() wire.Limits {
 	lim := wire.BindLimits()
 	lim.Bytes = int(l.BindMaxBytes)
@@ -189,6 +194,7 @@ func (l *Limits) bind() wire.Limits {
 // wireLimits gives the settings behind the names that wire's limits have on the extender's paths.
 var wireLimits = map[string]string{
 	"bytes": "nodes-max-bytes", "depth": "max-json-depth", "tokens": "nodes-max-tokens", "names": "filter-max-names", "nodes": "nodes-max-nodes",
+	"victims": "max-pods", "victimsPerNode": "max-pods",
 }
 
 // Bytes is a size; it reads and writes as 64KiB, 2MiB, 1GiB or a plain number of bytes.

@@ -25,6 +25,7 @@ func (a *API) Router() *chi.Mux {
 	for _, at := range []string{"", "/clusters/{cluster}"} {
 		r.Post(at+"/filter", a.adapt(extenderStyle, a.filter))
 		r.Post(at+"/prioritize", a.adapt(extenderStyle, a.prioritize))
+		r.Post(at+"/preempt", a.adapt(extenderStyle, a.preempt))
 		r.Post(at+"/bind", a.admitted(a.bindClass, a.bind))
 	}
 

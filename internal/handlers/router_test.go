@@ -52,7 +52,7 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 		status       int
 	}{
 		{"GET", "/nothing", 404},
-		{"POST", "/preempt", 404},
+		{"POST", "/preempt/", 404},
 		{"POST", "/filter/", 404}, // a redirect would turn kube-scheduler's POST into a GET
 		{"POST", "/clusters/prod/filter/", 404},
 		{"POST", "/v1//decisions", 404},

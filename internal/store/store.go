@@ -91,7 +91,7 @@ type Decision struct {
 	Message        string
 	AnswerDigest   string
 	DurationMicros int64
-	BoundRevision  int64 // the revision that a bind made; 0 where none
+	BoundRevision  int64 // the revision that a bind or a nomination made; 0 where none
 	// Input is what a replay needs beside the revision: pod, candidates,
 	// options, overlaid nodes, configuration. Opaque.
 	Input []byte

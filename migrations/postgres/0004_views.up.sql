@@ -303,11 +303,11 @@ SELECT d.cluster, d.namespace, d.pod, CASE octet_length(d.pod_uid) WHEN 16 THEN 
        count(*) AS decisions,
        count(CASE WHEN d.outcome = 'Unschedulable' THEN 1 END) AS unschedulable,
        to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
-       to_char(min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS bound,
-       min(CASE WHEN d.bound_revision > 0 THEN d.node END) AS node,
-       extract(epoch FROM min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) - min(d.created_at))::float8 AS wait_seconds,
+       to_char(min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS bound,
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.node END) AS node,
+       extract(epoch FROM min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) - min(d.created_at))::float8 AS wait_seconds,
        min(d.created_at) AS first_decided_at,
-       min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) AS bound_at
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AS bound_at
 FROM decisions d
 GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
 

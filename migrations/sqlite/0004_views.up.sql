@@ -283,11 +283,11 @@ SELECT d.cluster, d.namespace, d.pod, CASE length(d.pod_uid) WHEN 16 THEN lower(
        count(*) AS decisions,
        count(CASE WHEN d.outcome = 'Unschedulable' THEN 1 END) AS unschedulable,
        strftime('%Y-%m-%dT%H:%M:%S', min(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', min(d.created_at) % 1000000) AS first_decided,
-       strftime('%Y-%m-%dT%H:%M:%S', min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) / 1000000, 'unixepoch') || printf('.%06dZ', min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) % 1000000) AS bound,
-       min(CASE WHEN d.bound_revision > 0 THEN d.node END) AS node,
-       (min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) - min(d.created_at)) / 1e6 AS wait_seconds,
+       strftime('%Y-%m-%dT%H:%M:%S', min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) / 1000000, 'unixepoch') || printf('.%06dZ', min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) % 1000000) AS bound,
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.node END) AS node,
+       (min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) - min(d.created_at)) / 1e6 AS wait_seconds,
        min(d.created_at) AS first_decided_at,
-       min(CASE WHEN d.bound_revision > 0 THEN d.created_at END) AS bound_at
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AS bound_at
 FROM decisions d
 GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
 

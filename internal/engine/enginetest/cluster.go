@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -70,6 +71,8 @@ func Key(obj any) (kind, namespace, name string) {
 		return "ReplicaSet", o.Namespace, o.Name
 	case *appsv1.StatefulSet:
 		return "StatefulSet", o.Namespace, o.Name
+	case *policyv1.PodDisruptionBudget:
+		return "PodDisruptionBudget", o.Namespace, o.Name
 	default:
 		return fmt.Sprintf("%T", obj), "", ""
 	}

@@ -38,6 +38,7 @@ func Generate(seed uint64) *Case {
 		c.Objects = append(c.Objects, c.Pod) // as pending pods are in a snapshot
 	}
 	c.Spec = g.spec()
+	crowd(seed, c)
 	if g.in(8) {
 		c.Options.ScoreAlways = true
 	}

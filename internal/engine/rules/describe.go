@@ -88,11 +88,13 @@ var described = map[string]Description{
 	},
 	"DynamicResources": {
 		Judges: "Resource claims: devices that a node can allocate.", Upstream: "dynamicresources/dynamicresources.go",
-		Differs: "It scores 0 for every node, as upstream does for pods without prioritised claims. Its words `no new claims to deallocate` are not in messages.",
+		Differs: "It scores 0 for every node, as upstream does for pods without prioritised claims.",
 	},
 	"DefaultPreemption": {
-		Judges: "Which lower-priority pods would have to go.", Upstream: "defaultpreemption/default_preemption.go",
-		Differs: "It can be configured, and no victim is sought. Messages lack upstream's part that begins with `preemption:`.",
+		Judges: "Which pods of lower priority would have to go for a pod that fits nowhere, and from which node. On each node that they might help with, all of them leave and as many as possible come back: those first whose eviction a PodDisruptionBudget forbids, the important before the others. " +
+			"Of the nodes that has the fewest such violations wins, then the lowest priority at the top, the lowest sum of priorities, the fewest pods, the latest start.",
+		Upstream: "defaultpreemption/default_preemption.go, ../preemption/preemption.go",
+		Differs:  "All nodes that evicting pods might help are tried, not a tenth of them or a hundred, whatever its arguments say. Pods without a start time count as started at the decision's time, and what upstream leaves to chance is settled: pods of one priority and start by namespace and name, nodes that all rounds leave equal by a stable hash of pod UID and node name.",
 	},
 	"NodeResourcesBalancedAllocation": {
 		Judges:   "Whether the pod brings the use of the node's resources into balance; 75 stands for no difference. It is left out for pods that ask for none of them.",
@@ -114,7 +116,7 @@ func Describe() []Description {
 	out := make([]Description, 0, len(registry))
 	for _, p := range registry {
 		d := described[p.name]
-		d.Plugin, d.Weight, d.Evaluated = p.name, 0, p.name != "DefaultPreemption"
+		d.Plugin, d.Weight, d.Evaluated = p.name, 0, true
 		if rule, err := p.build(&args); err == nil {
 			switch rule.(type) {
 			case abstain, DynamicResources:

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -260,8 +261,9 @@ func Build(s Spec) (*engine.Profile, error) {
 			return nil, err
 		}
 		p.Gates = p.Gates || name == "SchedulingGates"
-		p.Preemption = p.Preemption || name == "DefaultPreemption"
 	}
+	p.PostFilter = s.PostFilter
+	p.Preemption = slices.Contains(s.PostFilter, "DefaultPreemption")
 	return p, nil
 }
 

@@ -69,7 +69,7 @@ func decide(t *testing.T, tc ruleCase) *engine.Decision {
 	if tc.spec != nil {
 		spec = *tc.spec
 	}
-	c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: spec, Options: engine.Options{ScoreAlways: true}}
+	c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: spec, Options: engine.Options{ScoreAlways: true, NoPreemption: true}}
 	d, err := c.Decide()
 	if err != nil {
 		t.Fatal(err)

@@ -66,6 +66,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	m.makeExisting()
 	pod := m.incoming()
 	m.objs = append(m.objs, pod)
+	m.crowd(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace

@@ -152,7 +152,8 @@ func (m *maker) makeExisting() {
 
 // place gives an existing pod its fate: running, done, going, or waiting.
 func (m *maker) place(p *v1.Pod) {
-	start := metav1.NewTime(epoch.Add(-time.Duration(m.between(1, 500)) * time.Minute))
+	// No two start at once: upstream leaves the order of those that do to chance.
+	start := metav1.NewTime(epoch.Add(-time.Duration(m.between(1, 500)*1000+m.serial) * time.Second))
 	p.Spec.NodeName = m.nodes[m.IntN(len(m.nodes))].Name
 	p.Status.Phase = v1.PodRunning
 	p.Status.StartTime = &start

@@ -31,16 +31,33 @@ func NewClient(server, cluster string) *Client {
 
 // Answer is what is compared of berth's answer.
 type Answer struct {
-	Outcome string       `json:"outcome"`
-	Node    string       `json:"node"`
-	Message string       `json:"message"`
-	Gates   []string     `json:"gates"`
-	Best    []string     `json:"best"`
-	Nodes   []NodeAnswer `json:"nodes"`
-	Counts  struct {
+	Outcome string   `json:"outcome"`
+	Node    string   `json:"node"`
+	Message string   `json:"message"`
+	Gates   []string `json:"gates"`
+	// NominatedNode and Preemption are absent where no victims were looked for.
+	NominatedNode string            `json:"nominatedNode"`
+	Preemption    *PreemptionAnswer `json:"preemption"`
+	Best          []string          `json:"best"`
+	Nodes         []NodeAnswer      `json:"nodes"`
+	Counts        struct {
 		Nodes    int `json:"nodes"`
 		Feasible int `json:"feasible"`
 	} `json:"counts"`
+}
+
+// PreemptionAnswer is berth's search for victims.
+type PreemptionAnswer struct {
+	Eligible   bool              `json:"eligible"`
+	Reason     string            `json:"reason"`
+	Candidates []CandidateAnswer `json:"candidates"`
+}
+
+// CandidateAnswer is a node on which berth would evict pods.
+type CandidateAnswer struct {
+	Node             string       `json:"node"`
+	Victims          []oracle.Key `json:"victims"`
+	NumPDBViolations int64        `json:"numPDBViolations"`
 }
 
 // NodeAnswer is berth's answer about one node.
@@ -72,8 +89,12 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("HTTP %d: %s", r.Status, r.Body) }
 
+// Preempts says whether a case is asked with preemption.
+func Preempts(kase *oracle.Case) bool { return kase.Seed%4 != 3 }
+
 // Ask posts the case's state and asks for the decision on its pod. The pod
-// goes by reference for even seeds and in full for odd ones.
+// goes by reference for even seeds and in full for odd ones; every fourth seed
+// asks without preemption.
 func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {
 	list, err := kase.List()
 	if err != nil {
@@ -85,7 +106,10 @@ func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {
 	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
 		return nil, fmt.Errorf("post snapshot: %w", err)
 	}
-	request := map[string]any{"snapshot": snapshot.ID, "podRef": kase.Pod, "explain": "full", "dryRun": true, "preempt": false}
+	request := map[string]any{"snapshot": snapshot.ID, "podRef": kase.Pod, "explain": "full", "dryRun": true}
+	if !Preempts(kase) {
+		request["preempt"] = false
+	}
 	if kase.Seed%2 == 1 {
 		pod, err := kase.FindPod()
 		if err != nil {

@@ -28,12 +28,25 @@ func (c *comparison) same(class, path string, want, got any) {
 	}
 }
 
+// preempting is berth's outcome where upstream finds victims.
+const preempting = "Preempting"
+
 // Compare lists the differences between upstream's verdict and berth's answer
-// to a request with "explain":"full" and "preempt":false.
-func Compare(v *oracle.Verdict, a *Answer) []Difference {
+// to a request with "explain":"full"; preempt says that preemption was not
+// turned off in it.
+func Compare(v *oracle.Verdict, a *Answer, preempt bool) []Difference {
 	c := &comparison{}
-	c.same("outcome", "outcome", v.Outcome, a.Outcome)
-	if v.Outcome != a.Outcome {
+	outcome, message := v.Outcome, v.Message
+	if preempt && v.Outcome == oracle.Unschedulable {
+		if v.PostFilter != "" {
+			message += " " + v.PostFilter
+		}
+		if v.Preemption != nil && len(v.Preemption.Candidates) > 0 {
+			outcome = preempting
+		}
+	}
+	c.same("outcome", "outcome", outcome, a.Outcome)
+	if outcome != a.Outcome {
 		return c.diffs
 	}
 	switch v.Outcome {
@@ -41,7 +54,10 @@ func Compare(v *oracle.Verdict, a *Answer) []Difference {
 		c.same("gates", "gates", v.Gates, a.Gates)
 		return c.diffs
 	case oracle.Unschedulable:
-		c.same("message", "message", v.Message, a.Message)
+		c.same("message", "message", message, a.Message)
+		if preempt && v.Preemption != nil {
+			c.preemption(v.Preemption, a)
+		}
 	case oracle.Scheduled:
 		if !slices.Contains(v.Best, a.Node) {
 			c.same("node", "node", v.Best, a.Node)
@@ -134,3 +150,40 @@ func (c *comparison) feasible(v *oracle.Verdict, n *NodeAnswer) {
 }
 
 func sorted(in []string) []string { return slices.Sorted(slices.Values(in)) }
+
+// preemption compares every candidate with its victims in order, and holds the
+// choice to those that upstream may make.
+func (c *comparison) preemption(v *oracle.Preemption, a *Answer) {
+	if a.Preemption == nil {
+		c.same("preemption", "preemption", "tried", "not tried")
+		return
+	}
+	c.same("preemption.eligible", "preemption.eligible", v.Eligible, a.Preemption.Eligible)
+	c.same("preemption.reason", "preemption.reason", v.Reason, a.Preemption.Reason)
+	got := map[string]CandidateAnswer{}
+	var names, want []string
+	for _, n := range a.Preemption.Candidates {
+		got[n.Node] = n
+		names = append(names, n.Node)
+	}
+	for _, n := range v.Candidates {
+		want = append(want, n.Node)
+	}
+	c.same("preemption.candidates", "preemption.candidates", want, sorted(names))
+	for _, n := range v.Candidates {
+		g, ok := got[n.Node]
+		if !ok {
+			continue
+		}
+		at := "preemption.candidates[" + n.Node + "]"
+		var victims []string
+		for _, p := range g.Victims {
+			victims = append(victims, p.Namespace+"/"+p.Name)
+		}
+		c.same("preemption.victims", at+".victims", n.Victims, victims)
+		c.same("preemption.numPDBViolations", at+".numPDBViolations", n.NumPDBViolations, g.NumPDBViolations)
+	}
+	if len(v.Choices) > 0 && !slices.Contains(v.Choices, a.NominatedNode) {
+		c.same("preemption.nominatedNode", "nominatedNode", v.Choices, a.NominatedNode)
+	}
+}

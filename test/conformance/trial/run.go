@@ -52,7 +52,7 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 	case err != nil:
 		return nil, err
 	default:
-		r.Diffs = Compare(c.Verdict, answer)
+		r.Diffs = Compare(c.Verdict, answer, Preempts(c))
 	}
 	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,8 +34,9 @@ func mirror(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 	})
 	mux.HandleFunc("POST /v1/decisions", func(w http.ResponseWriter, r *http.Request) {
 		var req struct {
-			PodRef *oracle.Key
-			Pod    *struct{ Metadata oracle.Key }
+			Preempt *bool
+			PodRef  *oracle.Key
+			Pod     *struct{ Metadata oracle.Key }
 		}
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			t.Error(err)
@@ -50,7 +52,7 @@ func mirror(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 			t.Error(err)
 			return
 		}
-		a := reflection(v)
+		a := reflection(v, req.Preempt == nil)
 		if fault != nil {
 			fault(v, a)
 		}
@@ -64,8 +66,25 @@ func mirror(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 }
 
 // reflection writes a verdict the way berth answers.
-func reflection(v *oracle.Verdict) *Answer {
+func reflection(v *oracle.Verdict, preempt bool) *Answer {
 	a := &Answer{Outcome: v.Outcome, Message: v.Message, Gates: v.Gates, Best: v.Best}
+	if p := v.Preemption; preempt && p != nil {
+		a.Preemption = &PreemptionAnswer{Eligible: p.Eligible, Reason: p.Reason}
+		for _, n := range p.Candidates {
+			one := CandidateAnswer{Node: n.Node, NumPDBViolations: n.NumPDBViolations}
+			for _, name := range n.Victims {
+				ns, name, _ := strings.Cut(name, "/")
+				one.Victims = append(one.Victims, oracle.Key{Namespace: ns, Name: name})
+			}
+			a.Preemption.Candidates = append(a.Preemption.Candidates, one)
+		}
+		if len(p.Choices) > 0 {
+			a.Outcome, a.NominatedNode = preempting, p.Choices[0]
+		}
+	}
+	if preempt && v.PostFilter != "" {
+		a.Message += " " + v.PostFilter
+	}
 	a.Counts.Nodes, a.Counts.Feasible = v.Nodes, len(v.Feasible)
 	if len(v.Best) > 0 {
 		a.Node = v.Best[len(v.Best)-1]
@@ -93,6 +112,13 @@ func reflection(v *oracle.Verdict) *Answer {
 		a.Nodes = append(a.Nodes, by[n])
 	}
 	return a
+}
+
+func (a *Answer) candidates() []CandidateAnswer {
+	if a.Preemption == nil {
+		return nil
+	}
+	return a.Preemption.Candidates
 }
 
 var small = gen.Options{MaxNodes: 8, MaxPods: 16}
@@ -144,6 +170,28 @@ func TestFaultsAreFound(t *testing.T) {
 		"node": func(v *oracle.Verdict, a *Answer) {
 			if a.Node != "" && !v.Nominated && len(v.Failures) > 0 {
 				a.Node = v.Failures[0].Nodes[0]
+			}
+		},
+		"preemption.victims": func(_ *oracle.Verdict, a *Answer) {
+			for i := range a.candidates() {
+				slices.Reverse(a.candidates()[i].Victims)
+			}
+		},
+		"preemption.numPDBViolations": func(_ *oracle.Verdict, a *Answer) {
+			for i := range a.candidates() {
+				a.candidates()[i].NumPDBViolations++
+			}
+		},
+		"preemption.candidates": func(_ *oracle.Verdict, a *Answer) {
+			if n := len(a.candidates()); n > 1 {
+				a.Preemption.Candidates = a.Preemption.Candidates[:n-1]
+			}
+		},
+		"preemption.nominatedNode": func(v *oracle.Verdict, a *Answer) {
+			for _, n := range a.candidates() {
+				if !slices.Contains(v.Preemption.Choices, n.Node) {
+					a.NominatedNode = n.Node
+				}
 			}
 		},
 		"outcome": func(v *oracle.Verdict, a *Answer) {

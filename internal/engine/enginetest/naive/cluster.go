@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -24,6 +25,7 @@ type Cluster struct {
 	controllers  []*corev1.ReplicationController
 	replicaSets  []*appsv1.ReplicaSet
 	statefulSets []*appsv1.StatefulSet
+	budgets      []*policyv1.PodDisruptionBudget
 }
 
 // NewCluster sorts objects out: terminal pods, and pods on nodes that are not
@@ -46,6 +48,8 @@ func NewCluster(objects []any) *Cluster {
 			c.replicaSets = append(c.replicaSets, o)
 		case *appsv1.StatefulSet:
 			c.statefulSets = append(c.statefulSets, o)
+		case *policyv1.PodDisruptionBudget:
+			c.budgets = append(c.budgets, o)
 		}
 	}
 	sort.Slice(c.nodes, func(i, j int) bool { return c.nodes[i].Name < c.nodes[j].Name })

@@ -18,6 +18,7 @@ type cycle struct {
 	spec       *rules.Spec
 	options    engine.Options
 	candidates []*node
+	trail      []move // what a dry run did to the node being judged, in order
 }
 
 // status is a plugin's verdict on a node; no reasons means that it passes.
@@ -31,7 +32,8 @@ type status struct {
 type filter func(n *node, extra []*corev1.Pod) status
 
 // Decide answers a question: every field of the decision but the node that is
-// picked among equals, the details, the ledger and the digest.
+// picked among equals, the details, the ledger and the digest. Of preemption it
+// gives the candidates with their victims, and in Best those that may be chosen.
 func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*engine.Decision, error) {
 	y := &cycle{Cluster: c, pod: pod, spec: &spec, options: o}
 	d := &engine.Decision{Outcome: engine.UnschedulableOK, Profile: spec.SchedulerName, Priority: priority(pod)}
@@ -45,6 +47,7 @@ func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*en
 		}
 	}
 	d.Counts.Nodes = len(y.candidates)
+	defer func() { y.postFilter(d) }()
 	if len(pod.Spec.SchedulingGates) > 0 && contains(spec.PreEnqueue, "SchedulingGates") {
 		d.Outcome = engine.Gated
 		d.Message = "Scheduling is blocked due to non-empty scheduling gates"

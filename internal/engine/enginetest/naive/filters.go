@@ -182,14 +182,29 @@ func hostPorts(p *corev1.Pod) []corev1.ContainerPort {
 	return out
 }
 
+// ports keeps a set as upstream does, without counts: of a port that two pods
+// hold nothing is left when one of them goes.
 func (y *cycle) ports(n *node, extra []*corev1.Pod) status {
+	held := map[corev1.ContainerPort]bool{}
+	put := func(p *corev1.Pod, there bool) {
+		for _, port := range hostPorts(p) {
+			held[corev1.ContainerPort{HostPort: port.HostPort, HostIP: port.HostIP, Protocol: port.Protocol}] = there
+		}
+	}
+	for _, p := range n.pods {
+		put(p, true)
+	}
+	for _, m := range y.trail {
+		put(m.pod, m.n > 0)
+	}
+	for _, p := range extra {
+		put(p, true)
+	}
 	for _, want := range hostPorts(y.pod) {
-		for _, p := range both(n.pods, extra) {
-			for _, have := range hostPorts(p) {
-				meets := have.HostIP == want.HostIP || have.HostIP == "0.0.0.0" || want.HostIP == "0.0.0.0"
-				if have.HostPort == want.HostPort && have.Protocol == want.Protocol && meets {
-					return soft("NodePorts", rules.ReasonPorts)
-				}
+		for have, there := range held {
+			meets := have.HostIP == want.HostIP || have.HostIP == "0.0.0.0" || want.HostIP == "0.0.0.0"
+			if there && have.HostPort == want.HostPort && have.Protocol == want.Protocol && meets {
+				return soft("NodePorts", rules.ReasonPorts)
 			}
 		}
 	}
@@ -205,8 +220,11 @@ func both(a, b []*corev1.Pod) []*corev1.Pod {
 
 func (y *cycle) fit(n *node, extra []*corev1.Pod) status {
 	st := status{plugin: "NodeResourcesFit", code: engine.Unschedulable}
-	pods := both(n.pods, extra)
-	if int64(len(pods)+1) > n.Status.Allocatable.Pods().Value() {
+	pods, count := both(n.pods, extra), 1
+	for _, m := range y.trail {
+		count += m.n
+	}
+	if int64(len(pods)+count) > n.Status.Allocatable.Pods().Value() {
 		st.reasons = append(st.reasons, rules.ReasonTooManyPods)
 	}
 	ask := resourcehelper.PodRequests(y.pod, resourcehelper.PodResourcesOptions{})
@@ -226,6 +244,9 @@ func (y *cycle) fit(n *node, extra []*corev1.Pod) status {
 		have, used := amount(n.Status.Allocatable, name), int64(0)
 		for _, p := range pods {
 			used += amount(resourcehelper.PodRequests(p, placed), name)
+		}
+		for _, m := range y.trail {
+			used += int64(m.n) * amount(resourcehelper.PodRequests(m.pod, placed), name)
 		}
 		if want > have-used {
 			st.reasons = append(st.reasons, rules.ReasonInsufficient+name)

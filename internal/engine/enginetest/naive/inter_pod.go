@@ -100,11 +100,14 @@ func (y *cycle) matchesAllNear(p *corev1.Pod) bool {
 	return len(terms) > 0
 }
 
-// note counts a pod that is on a node.
-func (y *cycle) note(s *affinityState, n *node, p *corev1.Pod) {
+// note counts a pod that is on a node, or with by -1 one that left it. Domains
+// without anybody are not kept.
+func (y *cycle) note(s *affinityState, n *node, p *corev1.Pod, by int) {
 	bump := func(m map[domain]int, key string) {
 		if v, ok := n.label(key); ok {
-			m[domain{key, v}]++
+			if m[domain{key, v}] += by; m[domain{key, v}] == 0 {
+				delete(m, domain{key, v})
+			}
 		}
 	}
 	theirs, ours := requiredAway(p), requiredAway(y.pod)
@@ -131,7 +134,7 @@ func (y *cycle) interPod() filter {
 	base := affinityState{map[domain]int{}, map[domain]int{}, map[domain]int{}}
 	for _, n := range y.nodes {
 		for _, p := range n.pods {
-			y.note(&base, n, p)
+			y.note(&base, n, p, 1)
 		}
 	}
 	near, away := requiredNear(y.pod), requiredAway(y.pod)
@@ -140,10 +143,13 @@ func (y *cycle) interPod() filter {
 	}
 	return func(n *node, extra []*corev1.Pod) status {
 		s := base
-		if len(extra) > 0 {
+		if len(extra)+len(y.trail) > 0 {
 			s = base.plus()
+			for _, m := range y.trail {
+				y.note(&s, n, m.pod, m.n)
+			}
 			for _, p := range extra {
-				y.note(&s, n, p)
+				y.note(&s, n, p, 1)
 			}
 		}
 		company, keys := true, true

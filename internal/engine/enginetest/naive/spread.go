@@ -187,7 +187,12 @@ func (y *cycle) spread() filter {
 					more++
 				}
 			}
-			if more > 0 && hasAll(n, list) && c.included(y.pod, n) {
+			for _, m := range y.trail {
+				if m.pod.Namespace == y.pod.Namespace && c.selector.Matches(labels.Set(m.pod.Labels)) {
+					more += m.n
+				}
+			}
+			if more != 0 && hasAll(n, list) && c.included(y.pod, n) {
 				with := map[string]int{}
 				for v, k := range counts[i] {
 					with[v] = k

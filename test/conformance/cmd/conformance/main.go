@@ -34,11 +34,12 @@ func run(ctx context.Context) (int, error) {
 	nodes := flag.Int("max-nodes", 40, "most nodes in a case, at least 2")
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
+	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
 	flag.Parse()
 	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods}
 	switch {
 	case *vectors != "":
-		return 0, writeVectors(ctx, *vectors, *n, *seed, opts)
+		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
 	case *server != "":
 		return try(ctx, *server, *n, *seed, opts, *out, *keep)
 	}

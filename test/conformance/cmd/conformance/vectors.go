@@ -16,7 +16,7 @@ import (
 // draw gives the next n judged cases from a seed on. A case that upstream's
 // validation refuses, or whose cycle fails with an error, is passed over; why
 // is counted.
-func draw(ctx context.Context, n int, seed uint64, opts gen.Options, each func(*oracle.Case) error) (skipped map[string]int, err error) {
+func draw(ctx context.Context, n int, seed uint64, opts gen.Options, preempting bool, each func(*oracle.Case) error) (skipped map[string]int, err error) {
 	skipped = map[string]int{}
 	for done := 0; done < n; seed++ {
 		c, err := gen.Case(seed, opts)
@@ -38,6 +38,10 @@ func draw(ctx context.Context, n int, seed uint64, opts gen.Options, each func(*
 			skipped[c.Verdict.Message]++
 			continue
 		}
+		if preempting && (c.Verdict.Preemption == nil || len(c.Verdict.Preemption.Candidates) == 0) {
+			skipped["preemption finds no node"]++
+			continue
+		}
 		if err := each(c); err != nil {
 			return skipped, err
 		}
@@ -48,7 +52,7 @@ func draw(ctx context.Context, n int, seed uint64, opts gen.Options, each func(*
 
 // writeVectors writes a JSON array, one case a line, gzipped. The same seed
 // gives the same bytes.
-func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen.Options) error {
+func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen.Options, preempting bool) error {
 	var buf bytes.Buffer
 	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	if err != nil {
@@ -56,7 +60,7 @@ func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen
 	}
 	mix := newMix()
 	sep := "[\n"
-	skipped, err := draw(ctx, n, seed, opts, func(c *oracle.Case) error {
+	skipped, err := draw(ctx, n, seed, opts, preempting, func(c *oracle.Case) error {
 		line, err := json.Marshal(c)
 		if err != nil {
 			return err

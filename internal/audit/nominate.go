@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/planted"
+)
+
+// nominate gives what a preemption changes in the ledger: the pod waits for its
+// node, and pods of lower priority no longer do. The victims stay: whoever runs
+// them evicts them. Nothing changes where the pod waits for that node already
+// (pkg/scheduler/framework/preemption prepareCandidate).
+func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
+	var out []objects.Object
+	set := func(pod *corev1.Pod, node string) error {
+		p := *withKind(pod)
+		p.Status.NominatedNodeName = node
+		js, err := objects.Encode(&p)
+		if err != nil {
+			return fmt.Errorf("nominate pod %s/%s: %w", p.Namespace, p.Name, err)
+		}
+		k := podKey(p.Namespace, p.Name)
+		if held, ok := c.view.Object(k); !ok || !bytes.Equal(held, js) {
+			out = append(out, objects.Object{Key: k, Value: &p, JSON: js})
+		}
+		return nil
+	}
+	if err := set(c.pod, r.NominatedNode()); err != nil {
+		return nil, err
+	}
+	for _, p := range r.ClearedNominations() {
+		if planted.On(planted.KeepNominations) {
+			break
+		}
+		pod, err := c.view.Pod(p.Namespace, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if err := set(pod, ""); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What is said of pods that may not preempt, word for word upstream's
+// (plugins/defaultpreemption PodEligibleToPreemptOthers).
+const (
+	ReasonPolicyNever       = "not eligible due to preemptionPolicy=Never."
+	ReasonVictimTerminating = "not eligible due to a terminating pod on the nominated node."
+)
+
+// dryRun is the search for pods to evict: what came of it per node, in columns.
+// Nothing is evicted, and nothing of the state is touched
+// (pkg/scheduler/framework/preemption Evaluator.Preempt).
+type dryRun struct {
+	eligible bool
+	reason   string // why not
+	// failed is the error of a PostFilter plugin before this one, which leaves
+	// this one out.
+	failed string
+	// potential are the nodes on which evicting pods might help; bare those of
+	// them without a pod of lower priority, unfit those that do not take the pod
+	// even without all of these.
+	potential, bare, unfit Bits
+	candidates             []candidate // in order of rows
+	best                   int         // of candidates; -1 without
+	asked                  []judged    // instead: what came of the nodes that an extender was asked about
+	judge                  *rowJudge
+	details                map[int]*evictions
+	text                   string // of PostFilter, once worked out
+	textDone               bool
+}
+
+// preempt looks for pods to evict where the pod fits nowhere, as
+// DefaultPreemption does, but over all nodes that might help.
+func (r *Result) preempt(skip []bool) {
+	q := r.q
+	if r.Outcome != UnschedulableOK || q.Options.NoPreemption || len(q.Profile.PostFilter) == 0 {
+		return
+	}
+	d := &dryRun{best: -1, potential: q.Bits(), bare: q.Bits(), unfit: q.Bits(), details: map[int]*evictions{}}
+	r.dry = d
+	if r.devicesUnread() {
+		d.failed = "not found"
+		return
+	}
+	if !q.Profile.Preemption {
+		return
+	}
+	if d.eligible, d.reason = r.eligible(); !d.eligible {
+		return
+	}
+	for i := range r.Rejected {
+		d.potential.Or(r.Rejected[i].Nodes)
+		d.potential.AndNot(r.Rejected[i].Unresolvable)
+	}
+	if d.potential.Empty() {
+		return
+	}
+	j := newRowJudge(r, skip, d.potential)
+	d.judge = j
+	d.candidates = q.scratch.candidates[:0]
+	d.potential.Each(func(row int) {
+		switch c, what := j.look(row); what {
+		case noVictims:
+			d.bare.Set(row)
+		case doesNotHelp:
+			d.unfit.Set(row)
+		case helps:
+			d.candidates = append(d.candidates, c)
+		}
+	})
+	q.scratch.candidates = d.candidates
+	if len(d.candidates) > 0 {
+		d.best = r.bestCandidate()
+		r.Outcome = Preempting
+	}
+}
+
+// devicesUnread says that DynamicResources fails in PostFilter, for want of what
+// its PreFilter would have left: another plugin rejected the pod before it ran.
+// Upstream then does not come to preemption.
+func (r *Result) devicesUnread() bool {
+	const devices = "DynamicResources"
+	post := false
+	for _, name := range r.q.Profile.PostFilter {
+		post = post || name == devices
+	}
+	if !post {
+		return false
+	}
+	for _, i := range r.q.Profile.PreFilter {
+		switch name := r.q.Profile.Rules[i].Name(); {
+		case name == devices:
+			return false
+		case r.PreFilter != nil && r.PreFilter.Plugin == name && r.PreFilter.Code == UnschedulableAndUnresolvable:
+			return true
+		}
+	}
+	return true
+}
+
+// eligible says whether the pod may preempt others: its policy must allow it,
+// and none of those that it evicted before may still be on their way out of the
+// node that it waits for, unless that node is of no use to it any more.
+func (r *Result) eligible() (bool, string) {
+	q := r.q
+	if p := q.Pod.Spec.PreemptionPolicy; p != nil && *p == corev1.PreemptNever {
+		return false, ReasonPolicyNever
+	}
+	row := q.Nodes.Row(q.Pod.Status.NominatedNodeName)
+	if row < 0 || !q.Candidates.Has(row) {
+		return true, ""
+	}
+	if _, unresolvable, _ := r.ReasonOf(row); unresolvable {
+		return true, ""
+	}
+	for _, p := range q.State.PodsOn(row) {
+		if p.Terminating && p.EvictedByScheduler && q.State.PriorityOf(p) < podPriority(q.Pod) {
+			return false, ReasonVictimTerminating
+		}
+	}
+	return true, ""
+}
+
+// NominatedNode is the node that victims would have to leave; empty unless the
+// outcome is Preempting.
+func (r *Result) NominatedNode() string {
+	if r.dry == nil || r.dry.best < 0 {
+		return ""
+	}
+	return r.q.Nodes.rows[r.dry.candidates[r.dry.best].row].Name
+}
+
+// CandidateCount is the number of nodes on which evicting pods would help.
+func (r *Result) CandidateCount() int {
+	if r.dry == nil {
+		return 0
+	}
+	return len(r.dry.candidates)
+}
+
+// ClearedNominations lists the pods that lose their nomination to the chosen
+// node: those of lower priority than the pod, of schedulers that the
+// configuration runs, by namespace and name
+// (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods).
+func (r *Result) ClearedNominations() []*Pod {
+	node := r.NominatedNode()
+	if node == "" {
+		return nil
+	}
+	var out []*Pod
+	for _, p := range r.q.State.nominated {
+		if p.Nominated == node && len(p.Gates) == 0 && r.q.Profile.runs(p.Scheduler) &&
+			p.UID != string(r.q.Pod.UID) && r.q.State.PriorityOf(p) < podPriority(r.q.Pod) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// nowSeconds is the time of the decision for pods that have no start time, in
+// seconds and nanoseconds since 1970; the end of time where none was given.
+func (q *Query) nowSeconds() (seconds, nanos int64) {
+	if q.Options.Now.IsZero() {
+		return math.MaxInt64, math.MaxInt64
+	}
+	return q.Options.Now.Unix(), q.Options.Now.UnixNano()
+}

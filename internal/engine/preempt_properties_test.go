@@ -1,0 +1,212 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// eachPreemption goes through random cases in which preemption finds a node.
+func eachPreemption(t *testing.T, f func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision)) {
+	t.Helper()
+	from, to := seeds(t, 600)
+	found := 0
+	for seed := from; seed < to; seed++ {
+		c := enginetest.Crowded(seed)
+		s := fresh(t, c.Objects...)
+		d, err := c.DecideOn(s)
+		if err != nil || d.Outcome != engine.Preempting {
+			continue
+		}
+		found++
+		f(seed, c, s, d)
+	}
+	if to-from >= 600 && found < 150 {
+		t.Errorf("preemption found a node in %d of %d cases", found, to-from)
+	}
+}
+
+func TestNobodyOfEqualOrHigherPriorityGoes(t *testing.T) {
+	eachPreemption(t, func(seed uint64, _ *enginetest.Case, s *engine.State, d *engine.Decision) {
+		for _, c := range d.Preemption.Candidates {
+			for i, v := range c.Victims {
+				p := s.Pod(v.Namespace, v.Name)
+				if v.Priority >= d.Priority || s.PriorityOf(p) != v.Priority || p.NodeName != c.Node {
+					t.Errorf("seed %d: %+v of %s goes for a pod of priority %d", seed, v, p.NodeName, d.Priority)
+				}
+				if i > 0 && v.Priority > c.Victims[i-1].Priority {
+					t.Errorf("seed %d: victims of %s are not in order of priority: %+v", seed, c.Node, c.Victims)
+				}
+			}
+			if len(c.Victims) == 0 {
+				t.Errorf("seed %d: %s is a candidate without victims", seed, c.Node)
+			}
+		}
+	})
+}
+
+// simple says that pods leaving is the same as pods being gone: upstream's counts
+// of topology spread take a leaving pod out that was never in (a terminating one),
+// and its set of host ports forgets a port that two pods hold. The dry run does
+// the same, so on such nodes it may differ from a cluster without the pods.
+func simple(c *enginetest.Case) bool {
+	if len(c.Pod.Spec.TopologySpreadConstraints) > 0 || len(c.Spec.Args.PodTopologySpread.Constraints) > 0 {
+		return false
+	}
+	for _, o := range c.Objects {
+		p, ok := o.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+			for i := range list {
+				if len(list[i].Ports) > 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// TestThePodFitsOnceTheVictimsAreGone deletes the victims and asks again, then
+// gives them back one at a time: then it does not fit.
+func TestThePodFitsOnceTheVictimsAreGone(t *testing.T) {
+	checked := 0
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision) {
+		if !simple(c) {
+			return
+		}
+		checked++
+		p, err := rules.Build(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cand := range d.Preemption.Candidates {
+			fits := func(stays int) bool {
+				e := s.Edit()
+				for i, v := range cand.Victims {
+					if i != stays {
+						e.Delete("Pod", v.Namespace, v.Name)
+					}
+				}
+				r, err := engine.Decide(e.Done(), c.Pod, p, engine.Options{Candidates: []string{cand.Node}, Now: c.Options.Now, NoPreemption: true})
+				if err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+				defer r.Release()
+				return r.Outcome == engine.Scheduled
+			}
+			if !fits(-1) {
+				t.Errorf("seed %d: the pod does not fit on %s without %s", seed, cand.Node, names(cand.Victims))
+			}
+			for i, v := range cand.Victims {
+				if fits(i) {
+					t.Errorf("seed %d: %s could have stayed on %s", seed, v.Name, cand.Node)
+				}
+				if len(v.Because) == 0 {
+					t.Errorf("seed %d: nothing says why %s has to leave %s", seed, v.Name, cand.Node)
+				}
+			}
+		}
+	})
+	if from, to := seeds(t, 600); checked < 60 && to-from >= 600 {
+		t.Errorf("only %d cases were simple enough", checked)
+	}
+}
+
+func TestNoCandidateWithFewerViolationsIsPassedOver(t *testing.T) {
+	several, guarded := 0, 0
+	eachPreemption(t, func(seed uint64, _ *enginetest.Case, _ *engine.State, d *engine.Decision) {
+		p := d.Preemption
+		if len(p.Candidates) > 1 {
+			several++
+		}
+		for i, c := range p.Candidates {
+			if c.NumPDBViolations > 0 {
+				guarded++
+			}
+			if c.NumPDBViolations < p.NumPDBViolations {
+				t.Errorf("seed %d: %s with %d violations is chosen, %s has %d", seed, p.Node, p.NumPDBViolations, c.Node, c.NumPDBViolations)
+			}
+			if c.Chosen != (i == 0) || c.Chosen != (c.Node == d.NominatedNode) || (c.Lost == nil) != c.Chosen {
+				t.Errorf("seed %d: %+v while %s is nominated", seed, c, d.NominatedNode)
+			}
+			violating := 0
+			for _, v := range c.Victims {
+				forbidden := slices.ContainsFunc(v.Budgets, func(b engine.Budget) bool { return b.Violated })
+				if forbidden != v.ViolatesPDB {
+					t.Errorf("seed %d: %+v", seed, v)
+				}
+				if v.ViolatesPDB {
+					violating++
+				}
+			}
+			if violating != c.NumPDBViolations {
+				t.Errorf("seed %d: %d violations on %s, victims say %d", seed, c.NumPDBViolations, c.Node, violating)
+			}
+		}
+	})
+	if from, to := seeds(t, 600); to-from >= 600 && (several < 50 || guarded < 30) {
+		t.Errorf("%d cases with several candidates, %d candidates with violations", several, guarded)
+	}
+}
+
+// TestSearchingLeavesNoTrace compares the state's columns before and after, and
+// the judges' verdicts once everybody is back.
+func TestSearchingLeavesNoTrace(t *testing.T) {
+	undone := 0
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision) {
+		own := fresh(t, c.Objects...)
+		before := own.Dump()
+		again, err := c.DecideOn(own)
+		if own.Dump() != before {
+			t.Errorf("seed %d: the search changed the state", seed)
+		}
+		if err != nil || again.Digest != d.Digest {
+			t.Errorf("seed %d: %s the first time and %s the second (%v)", seed, d.Digest, again.Digest, err)
+		}
+		p, err := rules.Build(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Decide(s, c.Pod, p, c.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		tried, differs := r.Undo()
+		undone += tried
+		if differs != "" {
+			t.Errorf("seed %d: %s", seed, differs)
+		}
+	})
+	if from, to := seeds(t, 600); undone < 300 && to-from >= 600 {
+		t.Errorf("only %d nodes were tried", undone)
+	}
+}
+
+// TestTheChoiceIsByTheVictimsThatAreNamed compares the two ways in which a node
+// is tried: by amounts in columns for the choice, and filter by filter for the
+// explanation.
+func TestTheChoiceIsByTheVictimsThatAreNamed(t *testing.T) {
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, _ *engine.Decision) {
+		p, err := rules.Build(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Decide(s, c.Pod, p, c.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		if text := r.Disagree(); text != "" {
+			t.Errorf("seed %d: %s", seed, text)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"math"
+	"math/bits"
+
+	"berth/internal/planted"
+)
+
+// mindsOf says which of quick a pod matters to.
+func (j *rowJudge) mindsOf(k *rank, i int) uint32 {
+	known := &j.minds[k.of[i].Class]
+	if *known == 0 {
+		*known = 1
+		for b, t := range j.quick {
+			if t.Minds(k.pods[i].Class) {
+				*known |= 2 << b
+			}
+		}
+	}
+	return *known >> 1
+}
+
+// slack is what a node would have left beside the pod.
+type slack struct{ pods, cpu, memory, ephemeral int64 }
+
+// boundless is for profiles in which nobody measures.
+var boundless = slack{math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2}
+
+func (s *slack) enough() bool {
+	return s.pods >= 0 && s.cpu >= 0 && s.memory >= 0 && s.ephemeral >= 0
+}
+
+// slack is for a row without all pods of lower priority.
+func (j *rowJudge) slack(row int, k *rank, from int) slack {
+	c, u, a := &j.q.Nodes.capacity[row], j.q.State.use.at(row), &k.after[from]
+	left := func(need, capacity, used, freed int64) int64 {
+		if need == math.MinInt64 {
+			return math.MaxInt64 / 2 // not asked for: as much as anybody likes
+		}
+		return capacity - used + freed - need
+	}
+	return slack{
+		pods: c.Pods - u.Pods + int64(len(k.of)-from) - 1,
+		cpu:  left(j.need.CPU, c.CPU, u.CPU, a.CPU), memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
+		ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
+	}
+}
+
+// tryQuick lets pods stay for as long as the pod fits beside them: first those
+// whose eviction a budget forbids, each group by importance. Amounts are compared
+// at once, and the other judges are asked only about pods that matter to them:
+// whatever fits goes on fitting while others come back.
+func (j *rowJudge) tryQuick(row int, k *rank, from int, room slack) bool {
+	for _, t := range j.quick {
+		t.Begin(int32(row), nil)
+	}
+	if len(j.quick) > 0 {
+		for i := from; i < len(k.of); i++ {
+			if m := j.mindsOf(k, i); m != 0 {
+				j.shift(m, k.pods[i], -1)
+			}
+		}
+		if !j.fitsQuick(math.MaxUint32) {
+			return false
+		}
+	}
+	passes := 1
+	if j.classify(k, from) {
+		passes = 2
+	}
+	for pass := range passes {
+		for i := range j.gone {
+			if passes == 2 && j.violates[i] != (pass == 0) {
+				continue
+			}
+			p := &k.of[from+i]
+			if planted.On(planted.EvictEverybody) || room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
+				j.gone[i] = true
+				continue
+			}
+			if len(j.quick) > 0 {
+				if m := j.mindsOf(k, from+i); m != 0 {
+					j.shift(m, k.pods[from+i], 1)
+					if !j.fitsQuick(m) {
+						j.shift(m, k.pods[from+i], -1)
+						j.gone[i] = true
+						continue
+					}
+				}
+			}
+			j.gone[i] = false
+			room.pods--
+			room.cpu -= p.CPU
+			room.memory -= p.Memory
+			room.ephemeral -= p.Ephemeral
+		}
+	}
+	return true
+}
+
+// shift moves a pod for some of quick.
+func (j *rowJudge) shift(which uint32, p *Pod, n int32) {
+	for ; which != 0; which &= which - 1 {
+		j.quick[bits.TrailingZeros32(which)].Move(p, n)
+	}
+}
+
+func (j *rowJudge) fitsQuick(which uint32) bool {
+	for i, t := range j.quick {
+		if which&(1<<i) != 0 && !t.Fits() {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"berth/internal/planted"
+)
+
+// ranked is what the dry run reads of a pod, next to each other for all pods of
+// a node: the pods themselves are far apart in memory.
+type ranked struct {
+	Amount
+	Priority, Shape, Class int32
+}
+
+// aside is what it reads of victims besides.
+type aside struct {
+	Started int64
+	ID      uint64 // of namespace, name and UID
+}
+
+// rank is a node's pods by importance: priority first, then who has run for
+// longer. Pods that have not started come last of their priority; what upstream
+// leaves to chance goes by namespace and name
+// (pkg/scheduler/util/utils.go MoreImportantPod).
+type rank struct {
+	list    []*Pod // as the state has it; its identity says whether the rank still holds
+	classed uint64 // of the state, where some pod has its priority from a class
+	own     bool   // every pod has a priority of its own
+	latest  int64  // the latest start
+	pods    []*Pod
+	of      []ranked
+	aside   []aside
+	after   []Amount // by index: what the pods from there on hold together
+}
+
+// rankCache keeps the ranks of a lineage of states, one a row: nobody can see it
+// but by the clock. A row whose pods changed is ranked anew.
+type rankCache struct {
+	mu   sync.Mutex
+	rows atomic.Pointer[[]atomic.Pointer[rank]]
+}
+
+func (c *rankCache) slots(n int) []atomic.Pointer[rank] {
+	if have := c.rows.Load(); have != nil && len(*have) >= n {
+		return *have
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	have := c.rows.Load()
+	if have != nil && len(*have) >= n {
+		return *have
+	}
+	grown := make([]atomic.Pointer[rank], n+n/8)
+	if have != nil {
+		for i := range *have {
+			grown[i].Store((*have)[i].Load())
+		}
+	}
+	c.rows.Store(&grown)
+	return grown
+}
+
+// rankOf ranks a row's pods. now is in seconds since 1970: a pod without a start
+// time counts as started then, which only matters beside one that says it
+// started later.
+func (s *State) rankOf(slots []atomic.Pointer[rank], row int, now int64) *rank {
+	list := s.onNode.at(row)
+	if len(list) == 0 {
+		return &emptyRank
+	}
+	have := slots[row].Load()
+	if have != nil && len(have.list) == len(list) && &have.list[0] == &list[0] && (have.own || have.classed == s.classed) {
+		if have.latest <= now {
+			return have
+		}
+		return s.ranking(list, now)
+	}
+	fresh := s.ranking(list, math.MaxInt64)
+	slots[row].Store(fresh)
+	if fresh.latest > now {
+		return s.ranking(list, now)
+	}
+	return fresh
+}
+
+var emptyRank = rank{own: true, after: make([]Amount, 1)}
+
+func (s *State) ranking(list []*Pod, now int64) *rank {
+	k := &rank{list: list, classed: s.classed, own: true, pods: make([]*Pod, len(list)), of: make([]ranked, len(list)), aside: make([]aside, len(list)), after: make([]Amount, len(list)+1)}
+	priority := func(p *Pod) int32 { return p.Priority }
+	for _, p := range list {
+		k.own = k.own && p.hasPriority
+		k.latest = max(k.latest, p.Started)
+	}
+	if !k.own {
+		priority = s.PriorityOf
+	}
+	// The list is in order of namespace and name, which settles what is left.
+	type key struct {
+		started      int64
+		priority, at int32
+	}
+	keys := make([]key, len(list))
+	for i, p := range list {
+		keys[i] = key{startOf(p.Started, now), priority(p), int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.priority != b.priority:
+			return cmp.Compare(b.priority, a.priority)
+		case a.started != b.started:
+			return cmp.Compare(a.started, b.started)
+		}
+		return int(a.at - b.at)
+	})
+	for i, key := range keys {
+		k.pods[i] = list[key.at]
+	}
+	for i := len(k.pods) - 1; i >= 0; i-- {
+		p := k.pods[i]
+		a := p.Class.Request.Amount
+		k.of[i] = ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
+		k.aside[i] = aside{Started: p.Started, ID: mix(mixString(p.Namespace) ^ 3*mixString(p.Name) ^ 5*mixString(p.UID))}
+		k.after[i] = Amount{CPU: k.after[i+1].CPU + a.CPU, Memory: k.after[i+1].Memory + a.Memory, Ephemeral: k.after[i+1].Ephemeral + a.Ephemeral}
+	}
+	return k
+}
+
+func startOf(started, now int64) int64 {
+	if started == 0 {
+		return now
+	}
+	return started
+}
+
+// below gives the index of the first pod of lower priority: from there on all
+// are.
+func (k *rank) below(priority int32) int {
+	if planted.On(planted.PreemptEquals) {
+		priority++
+	}
+	return sort.Search(len(k.of), func(i int) bool { return k.of[i].Priority < priority })
+}

@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"berth/internal/planted"
+)
+
+// rowVerdict says what evicting pods does for one node.
+type rowVerdict uint8
+
+const (
+	noVictims rowVerdict = iota
+	doesNotHelp
+	helps
+)
+
+// step is one filter of a dry run: a judge of pods that come and go, or what the
+// filter says of the nodes themselves.
+type step struct {
+	name        string
+	trial, with Trial // with: the pods nominated to the node are there too
+	nodes       *Rejected
+}
+
+// rowJudge tries evictions node by node
+// (plugins/defaultpreemption SelectVictimsOnNode).
+type rowJudge struct {
+	q        *Query
+	priority int32
+	now      int64
+	nanos    int64
+	slots    []atomic.Pointer[rank]
+	ledger   *ledger
+	steps    []step
+	out      Bits           // nodes that some filter rejects whoever is on them
+	guests   map[int][]*Pod // by row: nominated to it
+	need     Amount         // with measured: what has to be left
+	measured bool
+	// quick are the judges beside the amounts, or all of them where nobody
+	// measures; minds says by class which of them it matters to, a bit each, under
+	// a bit that says that it is known.
+	quick    []Trial
+	minds    []uint32
+	violates []bool
+	gone     []bool
+}
+
+// newRowJudge makes ready for some rows. Filters that skipped the pod are left
+// out, as they were before.
+func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
+	q := r.q
+	j := &rowJudge{q: q, priority: podPriority(q.Pod), slots: q.State.t.ranks.slots(q.Nodes.Len()), ledger: q.State.ledger(), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.t.classCount())}
+	j.now, j.nanos = q.nowSeconds()
+	for _, i := range q.Profile.Filter {
+		f, ok := q.Profile.Rules[i].(Filterer)
+		if !ok || skip[i] {
+			continue
+		}
+		t, tries := f.(Trier)
+		if !tries {
+			rej := &Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+			in := q.Bits()
+			copy(in, rows)
+			if err := f.Filter(q, r.states[i], in, rej); err != nil {
+				rej.Add(err.Error(), Error, in)
+			}
+			if len(rej.Reasons) > 0 {
+				j.steps = append(j.steps, step{name: f.Name(), nodes: rej})
+				j.out.Or(rej.Nodes)
+			}
+			continue
+		}
+		s := step{name: f.Name(), trial: t.Try(q, r.states[i])}
+		if len(j.guests) > 0 {
+			s.with = t.Try(q, r.states[i])
+		}
+		j.steps = append(j.steps, s)
+		quick := s.trial
+		if m, ok := f.(Measurer); ok && !j.measured {
+			j.need, quick = m.Measure(q)
+			j.measured = true
+		}
+		if quick != nil {
+			j.quick = append(j.quick, quick)
+		}
+	}
+	return j
+}
+
+// look tries one node.
+func (j *rowJudge) look(row int) (candidate, rowVerdict) {
+	k := j.q.State.rankOf(j.slots, row, j.now)
+	from := k.below(j.priority)
+	if from == len(k.of) {
+		return candidate{}, noVictims
+	}
+	if j.out.Has(row) {
+		return candidate{}, doesNotHelp
+	}
+	room := boundless
+	if j.measured {
+		if room = j.slack(row, k, from); !room.enough() {
+			return candidate{}, doesNotHelp
+		}
+	}
+	ok := false
+	if len(j.guests) > 0 && len(j.guests[row]) > 0 {
+		ok = j.tryAll(row, k, from)
+	} else {
+		ok = j.tryQuick(row, k, from, room)
+	}
+	if !ok {
+		return candidate{}, doesNotHelp
+	}
+	return j.sumUp(row, k, from)
+}
+
+// sumUp makes a candidate of who has to go.
+func (j *rowJudge) sumUp(row int, k *rank, from int) (candidate, rowVerdict) {
+	c := candidate{row: int32(row)}
+	for i := from; i < len(k.of); i++ {
+		if !j.gone[i-from] {
+			continue
+		}
+		if c.victims == 0 { // by importance, so that the first says it for all
+			c.top, c.earliest = k.of[i].Priority, j.nanos
+			if s := k.aside[i].Started; s != 0 {
+				c.earliest = nanosOf(s)
+			}
+		}
+		c.victims++
+		c.who = mix(c.who ^ k.aside[i].ID)
+		c.sum += int64(k.of[i].Priority) + priorityFloor
+		if j.violates[i-from] {
+			c.violations++
+		}
+	}
+	if c.victims == 0 {
+		return c, doesNotHelp
+	}
+	return c, helps
+}
+
+// nanosOf does not overflow for starts that no cluster has seen.
+func nanosOf(seconds int64) int64 {
+	const most = math.MaxInt64 / 1_000_000_000
+	return min(max(seconds, -most), most) * 1_000_000_000
+}
+
+// classify marks the victims whose eviction a budget forbids, in order of
+// importance: those who come first use the budgets up, also if they stay in the
+// end (plugins/defaultpreemption filterPodsWithPDBViolation).
+func (j *rowJudge) classify(k *rank, from int) (any bool) {
+	n := len(k.of) - from
+	if cap(j.gone) < n {
+		j.gone, j.violates = make([]bool, n, 2*n), make([]bool, n, 2*n)
+	}
+	j.gone, j.violates = j.gone[:n], j.violates[:n]
+	clear(j.violates)
+	if len(j.ledger.list) == 0 || planted.On(planted.ForgetBudgets) {
+		return false
+	}
+	j.ledger.reset()
+	for i := range n {
+		if under := j.ledger.shape[k.of[from+i].Shape]; len(under) > 0 {
+			j.violates[i] = j.ledger.take(under, k.pods[from+i])
+			any = any || j.violates[i]
+		}
+	}
+	return any
+}
+
+// tryAll does the same with every filter in full, and with the pods nominated to
+// the node.
+func (j *rowJudge) tryAll(row int, k *rank, from int) bool {
+	j.begin(row, k.pods[from:])
+	if !j.fits(row) {
+		return false
+	}
+	j.reprieve(row, k, from, nil)
+	return true
+}
+
+// begin turns to a row without some of its pods.
+func (j *rowJudge) begin(row int, without []*Pod) {
+	for i := range j.steps {
+		s := &j.steps[i]
+		if s.trial == nil {
+			continue
+		}
+		s.trial.Begin(int32(row), nil)
+		if len(j.guests[row]) > 0 {
+			s.with.Begin(int32(row), j.guests[row])
+		}
+	}
+	for _, p := range without {
+		j.move(row, p, -1)
+	}
+}
+
+func (j *rowJudge) move(row int, p *Pod, n int32) {
+	for i := range j.steps {
+		s := &j.steps[i]
+		if s.trial == nil {
+			continue
+		}
+		s.trial.Move(p, n)
+		if len(j.guests[row]) > 0 {
+			s.with.Move(p, n)
+		}
+	}
+}
+
+// fits asks all filters, with the pods nominated to the node and without.
+func (j *rowJudge) fits(row int) bool {
+	if j.out.Has(row) {
+		return false
+	}
+	for i := range j.steps {
+		s := &j.steps[i]
+		if s.trial != nil && (!s.trial.Fits() || len(j.guests[row]) > 0 && !s.with.Fits()) {
+			return false
+		}
+	}
+	return true
+}
+
+// reprieve puts pods back for as long as the pod fits beside them. With why, it
+// is told of each that cannot stay, while the node is as it stands then.
+func (j *rowJudge) reprieve(row int, k *rank, from int, why func(i int)) {
+	passes := 1
+	if j.classify(k, from) {
+		passes = 2
+	}
+	for pass := range passes {
+		for i := range j.gone {
+			if passes == 2 && j.violates[i] != (pass == 0) {
+				continue
+			}
+			p := k.pods[from+i]
+			j.move(row, p, 1)
+			j.gone[i] = !j.fits(row)
+			if !j.gone[i] {
+				continue
+			}
+			if why != nil {
+				why(i)
+			}
+			j.move(row, p, -1)
+		}
+	}
+}
+
+// why says what stands against the pod as the node stands: the first filter that
+// fails, with the nominated pods first.
+func (j *rowJudge) why(row int) (plugin string, code Code, reasons []string) {
+	for pass := range 2 {
+		if pass == 0 && len(j.guests[row]) == 0 {
+			continue
+		}
+		for i := range j.steps {
+			s := &j.steps[i]
+			if s.nodes != nil {
+				if s.nodes.Nodes.Has(row) {
+					return s.name, s.nodes.codeOf(row), s.nodes.textsOf(row)
+				}
+				continue
+			}
+			t := s.trial
+			if pass == 0 {
+				t = s.with
+			}
+			if code, reasons := t.Verdict(); code != Success {
+				return s.name, code, slices.Clone(reasons)
+			}
+		}
+	}
+	return "", Success, nil
+}
+
+func (r *Rejected) codeOf(row int) Code {
+	if r.Unresolvable.Has(row) {
+		return UnschedulableAndUnresolvable
+	}
+	return Unschedulable
+}
+
+func (r *Rejected) textsOf(row int) []string {
+	var out []string
+	for i := range r.Reasons {
+		if r.Reasons[i].Nodes.Has(row) {
+			out = append(out, r.Reasons[i].Text)
+		}
+	}
+	return out
+}

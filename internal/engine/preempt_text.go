@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// What upstream says of nodes that preemption does not help with.
+const (
+	ReasonNoVictims  = "No preemption victims found for incoming pod"
+	ReasonNotHelpful = "Preemption is not helpful for scheduling"
+)
+
+// postFilterText is what the PostFilter plugins add to the message: nothing
+// where victims were found. A plugin that fails ends the phase, and then its
+// words are all there is (pkg/scheduler/framework/runtime RunPostFilterPlugins).
+func (r *Result) postFilterText() string {
+	d := r.dry
+	if d == nil || d.best >= 0 {
+		return ""
+	}
+	if d.textDone {
+		return d.text
+	}
+	d.textDone = true
+	var parts []string
+	for _, name := range r.q.Profile.PostFilter {
+		switch {
+		case name == "DynamicResources" && d.failed != "":
+			d.text = d.failed
+			return d.text
+		case name == "DynamicResources" && len(r.q.Pod.Spec.ResourceClaims) == 0:
+			parts = append(parts, "no new claims to deallocate")
+		case name == "DefaultPreemption":
+			parts = append(parts, "preemption: "+r.notHelpful())
+		}
+	}
+	d.text = strings.Join(parts, ", ")
+	return d.text
+}
+
+// notHelpful counts why evicting pods helps nowhere.
+func (r *Result) notHelpful() string {
+	d := r.dry
+	if d.reason != "" {
+		return d.reason
+	}
+	counts := map[string]int{}
+	tried := 0
+	d.potential.Each(func(row int) {
+		tried++
+		for _, reason := range r.whyNot(row).Reasons {
+			counts[reason]++
+		}
+	})
+	if n := r.Considered() - tried; n > 0 {
+		counts[ReasonNotHelpful] += n
+	}
+	list := make([]string, 0, len(counts))
+	for reason, n := range counts {
+		list = append(list, fmt.Sprintf("%d %s", n, reason))
+	}
+	sort.Strings(list)
+	return fmt.Sprintf("0/%d nodes are available: %s.", r.Considered(), strings.Join(list, ", "))
+}
+
+// refusal is why a node is no candidate.
+type refusal struct {
+	Plugin  string
+	Code    Code
+	Reasons []string
+}
+
+// refusalOf is why the decision itself rejected a node.
+func (r *Result) refusalOf(row int) refusal {
+	if r.PreFilter != nil {
+		return refusal{r.PreFilter.Plugin, r.PreFilter.Code, []string{r.PreFilter.Reason}}
+	}
+	for i := range r.Rejected {
+		if rej := &r.Rejected[i]; rej.Nodes.Has(row) {
+			return refusal{rej.Plugin, rej.codeOf(row), rej.textsOf(row)}
+		}
+	}
+	return refusal{}
+}
+
+// whyNot says why evicting pods does not help on a node on which it was tried.
+func (r *Result) whyNot(row int) refusal {
+	d := r.dry
+	if d.bare.Has(row) {
+		return refusal{"", UnschedulableAndUnresolvable, []string{ReasonNoVictims}}
+	}
+	j := d.judge
+	k := j.q.State.rankOf(j.slots, row, j.now)
+	j.begin(row, k.pods[k.below(j.priority):])
+	plugin, code, reasons := j.why(row)
+	return refusal{plugin, code, reasons}
+}

@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"slices"
+
+	"berth/internal/engine"
+)
+
+var _ engine.Trier = NodePorts{}
+
+// Try judges nodes by the ports that are taken there.
+func (NodePorts) Try(q *engine.Query, state any) engine.Trial {
+	ports, ok := state.([]engine.Port)
+	if !ok {
+		ports = q.HostPorts()
+	}
+	t := &portsTrial{q: q}
+	for _, p := range ports {
+		t.ids = q.PortConflicts(t.ids, p)
+	}
+	slices.Sort(t.ids)
+	t.ids = slices.Compact(t.ids)
+	t.taken = make([]bool, len(t.ids))
+	return t
+}
+
+// portsTrial is NodePorts on one node: which of the ports that the pod would
+// meet are taken. As upstream keeps no count, a port that two pods hold, which
+// should not be, is free once one of them leaves
+// (k8s.io/kube-scheduler/framework HostPortInfo).
+type portsTrial struct {
+	q      *engine.Query
+	ids    []int32 // sorted
+	taken  []bool
+	guests []*engine.Pod
+}
+
+// Begin looks up which of the ports are taken.
+func (t *portsTrial) Begin(row int32, guests []*engine.Pod) {
+	for i, id := range t.ids {
+		t.taken[i] = t.q.State.PortPostings(id).At(row) > 0
+	}
+	t.guests = guests
+}
+
+// Move takes or frees a pod's ports.
+func (t *portsTrial) Move(p *engine.Pod, n int32) {
+	for _, id := range p.Class.Ports {
+		if i, ok := slices.BinarySearch(t.ids, id); ok {
+			t.taken[i] = n > 0
+		}
+	}
+}
+
+// Minds pods with one of the ports.
+func (t *portsTrial) Minds(c *engine.Class) bool {
+	for _, id := range c.Ports {
+		if _, ok := slices.BinarySearch(t.ids, id); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Fits says that none of the ports is taken.
+func (t *portsTrial) Fits() bool {
+	if slices.Contains(t.taken, true) {
+		return false
+	}
+	for _, g := range t.guests {
+		for _, id := range g.Class.Ports {
+			if _, ok := slices.BinarySearch(t.ids, id); ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Verdict gives the one reason there is.
+func (t *portsTrial) Verdict() (engine.Code, []string) {
+	if t.Fits() {
+		return engine.Success, nil
+	}
+	return engine.Unschedulable, []string{ReasonPorts}
+}

@@ -1,0 +1,138 @@
+package rules
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+var _ engine.Measurer = (*NodeResourcesFit)(nil)
+
+// Measure is what the pod needs of the plain resources; the rest are the others
+// that it asks for.
+func (f *NodeResourcesFit) Measure(q *engine.Query) (need engine.Amount, rest engine.Trial) {
+	t := f.try(q)
+	if need = t.need; len(t.scalars) == 0 {
+		return need, nil
+	}
+	t.restOnly = true
+	return need, t
+}
+
+// Try judges nodes by what their pods hold.
+func (f *NodeResourcesFit) Try(q *engine.Query, _ any) engine.Trial { return f.try(q) }
+
+func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
+	r := &q.Request
+	t := &fitTrial{q: q, scalars: f.scalars(q)}
+	t.need = engine.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}
+	t.other = make([]int64, len(t.scalars))
+	t.column = make([][]int64, len(t.scalars))
+	for i, s := range t.scalars {
+		t.column[i] = q.Nodes.ScalarColumn(s.ID)
+	}
+	return t
+}
+
+// fitTrial is NodeResourcesFit on one node.
+type fitTrial struct {
+	q        *engine.Query
+	need     engine.Amount
+	restOnly bool            // judge the scalars alone
+	scalars  []engine.Scalar // by name
+	column   [][]int64       // their capacity by row
+	row      int32
+	use      engine.Use
+	other    []int64 // of the scalars: what is held
+}
+
+// Begin takes the row's sums.
+func (t *fitTrial) Begin(row int32, guests []*engine.Pod) {
+	t.row, t.use = row, t.q.State.Use(int(row))
+	for i, s := range t.scalars {
+		t.other[i] = t.q.State.ScalarUse(s.ID, int(row))
+	}
+	for _, p := range guests {
+		t.Move(p, 1)
+	}
+}
+
+// Move adds or subtracts a pod's requests.
+func (t *fitTrial) Move(p *engine.Pod, n int32) {
+	r, k := &p.Class.Request, int64(n)
+	t.use.Pods += k
+	t.use.CPU += k * r.CPU
+	t.use.Memory += k * r.Memory
+	t.use.Ephemeral += k * r.Ephemeral
+	for i := range t.scalars {
+		for _, s := range r.Scalars {
+			if s.ID == t.scalars[i].ID {
+				t.other[i] += k * s.N
+			}
+		}
+	}
+}
+
+// Minds whatever holds what is judged.
+func (t *fitTrial) Minds(c *engine.Class) bool {
+	if !t.restOnly {
+		return true
+	}
+	for i := range t.scalars {
+		for _, s := range c.Request.Scalars {
+			if s.ID == t.scalars[i].ID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *fitTrial) capacityOf(i int) int64 {
+	if t.column[i] == nil {
+		return 0
+	}
+	return t.column[i][t.row]
+}
+
+// Fits compares.
+func (t *fitTrial) Fits() bool {
+	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
+	if !t.restOnly && (u.Pods >= c.Pods || t.need.CPU > c.CPU-u.CPU || t.need.Memory > c.Memory-u.Memory || t.need.Ephemeral > c.Ephemeral-u.Ephemeral) {
+		return false
+	}
+	for i, s := range t.scalars {
+		if s.N > t.capacityOf(i)-t.other[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Verdict names what is short.
+func (t *fitTrial) Verdict() (engine.Code, []string) {
+	var reasons []string
+	code := engine.Unschedulable
+	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
+	if u.Pods >= c.Pods {
+		reasons = append(reasons, ReasonTooManyPods)
+	}
+	add := func(name string, want, have, used int64) {
+		if want > have-used {
+			reasons = append(reasons, ReasonInsufficient+name)
+			if want > have {
+				code = engine.UnschedulableAndUnresolvable
+			}
+		}
+	}
+	add(string(corev1.ResourceCPU), t.need.CPU, c.CPU, u.CPU)
+	add(string(corev1.ResourceMemory), t.need.Memory, c.Memory, u.Memory)
+	add(string(corev1.ResourceEphemeralStorage), t.need.Ephemeral, c.Ephemeral, u.Ephemeral)
+	for i, s := range t.scalars {
+		add(t.q.State.ScalarName(s.ID), s.N, t.capacityOf(i), t.other[i])
+	}
+	if reasons == nil {
+		return engine.Success, nil
+	}
+	return code, reasons
+}

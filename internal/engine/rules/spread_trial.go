@@ -1,0 +1,141 @@
+package rules
+
+import (
+	"math"
+
+	"berth/internal/engine"
+)
+
+var _ engine.Trier = (*PodTopologySpread)(nil)
+
+// Try judges nodes by the skew that the pod would make there.
+func (p *PodTopologySpread) Try(q *engine.Query, state any) engine.Trial {
+	counts, _ := state.([]*spreadCounts)
+	t := &spreadTrial{}
+	list := make([]*spreadConstraint, len(counts))
+	for i, c := range counts {
+		list[i] = c.spreadConstraint
+	}
+	keyed := withKeys(q, list)
+	for _, c := range counts {
+		l := spreadLevel{spreadCounts: c, keyed: keyed, counting: c.counting(q, keyed), matches: make([]bool, q.State.Tables().Size())}
+		// Pods that come and go count by the selector alone: terminating ones too,
+		// and all of them under an empty one.
+		for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {
+			if int(s.ID) < len(l.matches) {
+				l.matches[s.ID] = true
+			}
+		}
+		l.emptiest()
+		t.levels = append(t.levels, l)
+	}
+	return t
+}
+
+// spreadLevel is one constraint on one node. Only the node's own domain changes
+// while pods come and go, so the two emptiest domains are all there is to know
+// of the others.
+type spreadLevel struct {
+	*spreadCounts
+	keyed, counting engine.Bits
+	matches         []bool   // by shape
+	low             [2]int32 // of the two emptiest domains
+	at              int32    // the emptiest
+	row, domain     int32
+	counts          bool  // the node counts for the constraint
+	moved           int32 // matching pods put on, less those taken off
+}
+
+func (l *spreadLevel) emptiest() {
+	l.low, l.at = [2]int32{math.MaxInt32, math.MaxInt32}, -1
+	for v, n := range l.matching {
+		switch {
+		case l.eligible != nil && !l.eligible[v]:
+		case n < l.low[0]:
+			l.low[1], l.low[0], l.at = l.low[0], n, int32(v)
+		case n < l.low[1]:
+			l.low[1] = n
+		}
+	}
+}
+
+func (l *spreadLevel) begin(row int32) {
+	l.row, l.domain, l.moved = row, l.column.Value[row], 0
+	l.counts = l.keyed.Has(int(row)) && (l.counting == nil || l.counting.Has(int(row)))
+}
+
+// skewNow is what placing the pod would make of the skew.
+func (l *spreadLevel) skewNow() int32 {
+	n := l.matching[l.domain] + l.moved
+	least := int32(0)
+	if l.domains >= int(l.minDomains) && l.domains > 0 {
+		others := l.low[0]
+		if l.at == l.domain {
+			others = l.low[1]
+		}
+		least = others
+		if l.eligible == nil || l.eligible[l.domain] {
+			least = min(others, n)
+		}
+	}
+	n -= least
+	if l.self {
+		n++
+	}
+	return n
+}
+
+// spreadTrial is PodTopologySpread on one node.
+type spreadTrial struct{ levels []spreadLevel }
+
+// Begin turns to the row's domains.
+func (t *spreadTrial) Begin(row int32, guests []*engine.Pod) {
+	for i := range t.levels {
+		t.levels[i].begin(row)
+	}
+	for _, p := range guests {
+		t.Move(p, 1)
+	}
+}
+
+// Move counts a pod in or out where the selector matches and the node counts.
+func (t *spreadTrial) Move(p *engine.Pod, n int32) {
+	for i := range t.levels {
+		if l := &t.levels[i]; l.counts && l.matches[p.Class.Shape.ID] {
+			l.moved += n
+		}
+	}
+}
+
+// Minds pods that a selector matches.
+func (t *spreadTrial) Minds(c *engine.Class) bool {
+	for i := range t.levels {
+		if t.levels[i].matches[c.Shape.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// Fits says that no skew would be too much.
+func (t *spreadTrial) Fits() bool {
+	for i := range t.levels {
+		if l := &t.levels[i]; l.domain < 0 || l.skewNow() > l.MaxSkew {
+			return false
+		}
+	}
+	return true
+}
+
+// Verdict gives the first constraint's reason.
+func (t *spreadTrial) Verdict() (engine.Code, []string) {
+	for i := range t.levels {
+		switch l := &t.levels[i]; {
+		case l.domain < 0:
+			return engine.UnschedulableAndUnresolvable, []string{ReasonSpreadNoLabel}
+		case l.skewNow() > l.MaxSkew:
+			return engine.Unschedulable, []string{ReasonSpread}
+		}
+	}
+	return engine.Success, nil
+}

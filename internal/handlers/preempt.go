@@ -1,0 +1,140 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/handlers/wire"
+	"berth/internal/objects"
+)
+
+// preempt judges the nodes on which kube-scheduler means to evict pods.
+//
+//	@Summary		Judge preemption (kube-scheduler's extender protocol)
+//	@Description	Nodes on which the pod still would not fit are left out, victims that are missing are added, violations of disruption budgets are counted anew. Both forms are understood; the answer is by UID always. A node or pod that the snapshot lacks stays as it came. The protocol has no place for an error here: any failure is a status other than 200.
+//	@Tags			extender
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	path		string					true	"the cluster"
+//	@Param			body	body		ExtenderPreemptionArgs	true	"the pod, and per node who would be evicted"
+//	@Success		200		{object}	ExtenderPreemptionResult
+//	@Failure		400,404,409,413,415,422,500	{object}	Problem
+//	@Failure		503		"overloaded, or the answer could not be recorded in time"
+//	@Router			/preempt [post]
+//	@Router			/clusters/{cluster}/preempt [post]
+func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
+	return a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		start := time.Now()
+		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
+		if err != nil {
+			return extenderLimit(err)
+		}
+		name := byCluster(r)
+		if err := cluster.CheckName(name); err != nil {
+			return err
+		}
+		q, err := a.preemption(name, &args)
+		if err != nil {
+			return err
+		}
+		var reply []byte
+		id, err := a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
+			reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
+			a.metrics.decided(r.Context(), audit.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
+			return nil
+		})
+		if err != nil {
+			return a.noSnapshot(name, err)
+		}
+		w.Header().Set(decisionIDHeader, id)
+		return writeBytes(w, http.StatusOK, reply)
+	})
+}
+
+// preemption makes the question that the log answers, its nodes in order of name.
+func (a *API) preemption(name string, args *wire.PreemptionArgs) (q audit.Question, err error) {
+	switch {
+	case args.Pod == nil:
+		return q, fieldMissing("Pod")
+	case !args.HasVictims && !args.HasMetaVictims:
+		return q, fieldMissing("NodeNameToMetaVictims or NodeNameToVictims")
+	}
+	pod, err := objects.DecodePod(args.Pod, a.limits.objects())
+	if err != nil {
+		return q, unprotocol(inField("Pod", err))
+	}
+	pod.Status.NominatedNodeName = ""
+	q = audit.Question{Verb: audit.VerbPreempt, Cluster: name, Pod: pod, Explain: engine.ExplainFailures, Victims: []engine.NodeVictims{}}
+	if args.HasMetaVictims {
+		for _, n := range args.MetaVictims {
+			v := engine.NodeVictims{Node: n.Node, Victims: []engine.NamedVictim{}, NumPDBViolations: n.NumPDBViolations}
+			for _, uid := range n.UIDs {
+				if uid != "" { // a null among the pods
+					v.Victims = append(v.Victims, engine.NamedVictim{UID: uid})
+				}
+			}
+			q.Victims = append(q.Victims, v)
+		}
+	} else {
+		for _, n := range args.Victims {
+			v := engine.NodeVictims{Node: n.Node, Victims: []engine.NamedVictim{}, NumPDBViolations: n.NumPDBViolations}
+			for i, raw := range n.Pods {
+				if raw == nil {
+					continue
+				}
+				one, err := namedVictim(raw)
+				if err != nil {
+					return q, badRequest(fmt.Sprintf("NodeNameToVictims[%.253q].Pods[%d] is no pod: %v", n.Node, i, err))
+				}
+				if one.UID != "" {
+					v.Victims = append(v.Victims, one)
+				}
+			}
+			q.Victims = append(q.Victims, v)
+		}
+	}
+	slices.SortFunc(q.Victims, func(x, y engine.NodeVictims) int { return strings.Compare(x.Node, y.Node) })
+	return q, nil
+}
+
+// namedVictim reads of a victim what matters if the snapshot does not have it.
+func namedVictim(raw []byte) (engine.NamedVictim, error) {
+	var p struct {
+		Metadata struct {
+			UID       string            `json:"uid"`
+			Namespace string            `json:"namespace"`
+			Name      string            `json:"name"`
+			Labels    map[string]string `json:"labels"`
+		} `json:"metadata"`
+		Spec struct {
+			Priority *int32 `json:"priority"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return engine.NamedVictim{}, err
+	}
+	if p.Spec.Priority == nil {
+		p.Spec.Priority = new(int32)
+	}
+	m := &p.Metadata
+	return engine.NamedVictim{UID: m.UID, Namespace: m.Namespace, Name: m.Name, Priority: p.Spec.Priority, Labels: m.Labels}, nil
+}
+
+func metaVictims(list []engine.PreemptionCandidate) []wire.MetaVictims {
+	out := make([]wire.MetaVictims, 0, len(list))
+	for _, c := range list {
+		v := wire.MetaVictims{Node: c.Node, NumPDBViolations: int64(c.NumPDBViolations)}
+		for _, p := range c.Victims {
+			v.UIDs = append(v.UIDs, p.UID)
+		}
+		out = append(out, v)
+	}
+	return out
+}
