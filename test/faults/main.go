@@ -150,7 +150,7 @@ func (b *bench) sane(ctx context.Context, program string, p planted.Plant, patte
 func failure(out []byte) string {
 	var said []string
 	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, "FAIL") || strings.Contains(line, "_test.go:") || strings.HasPrefix(line, "panic") {
+		if strings.Contains(line, "FAIL") || strings.Contains(line, ".go:") || strings.HasPrefix(line, "panic") {
 			said = append(said, strings.TrimSpace(line))
 		}
 	}
