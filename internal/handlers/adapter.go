@@ -42,7 +42,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 		err = cause
 	}
 	e := translate(err)
-	if !e.quiet() {
+	if !e.quiet() && (e.Kind != "store-unavailable" || a.seldom.allow(routePattern(r)+e.Kind)) { // an outage would bury all else
 		level := slog.LevelInfo
 		if e.Status >= http.StatusInternalServerError {
 			level = slog.LevelError

@@ -191,7 +191,7 @@ func fromRooms(err error) *Error {
 
 func fromStore(err error) *Error {
 	switch {
-	case errors.Is(err, store.ErrUnavailable): // before what its causes may be
+	case errors.Is(err, store.ErrUnavailable) && !planted.On(planted.UnavailableIsOurBug): // before what its causes may be
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "store-unavailable", Detail: "the store cannot be reached, and this needs it; try again later", RetryAfter: 1 + rand.IntN(3), Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		e := notFound(err.Error())
@@ -202,8 +202,6 @@ func fromStore(err error) *Error {
 		return &Error{Status: http.StatusConflict, Kind: "in-use", Detail: err.Error()}
 	case errors.Is(err, store.ErrClosed):
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "unavailable", Detail: "the store is closed: the server is ending", RetryAfter: 1, Cause: err}
-	case errors.Is(err, store.ErrUnavailable) && !planted.On(planted.UnavailableIsOurBug):
-		return &Error{Status: http.StatusServiceUnavailable, Kind: "unavailable", Detail: "the store cannot be reached now; what was to be written may or may not have been", RetryAfter: 1, Cause: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Detail: "the answer was not ready within the deadline", RetryAfter: 1, Cause: err}
 	case errors.Is(err, context.Canceled):

@@ -138,12 +138,23 @@ func (b *bench) try(ctx context.Context, p planted.Plant) error {
 func (b *bench) sane(ctx context.Context, program string, p planted.Plant, pattern string) error {
 	out, err := b.in(ctx, program, p, pattern, "")
 	if err != nil {
-		return fmt.Errorf("FAILS without the fault: %.300s", out)
+		return fmt.Errorf("FAILS without the fault: %.300s", failure(out))
 	}
 	if !bytes.Contains(out, []byte("--- PASS: "+strings.Split(p.Test, "/")[0])) {
 		return errNoTest // none of that name, or it was skipped
 	}
 	return nil
+}
+
+// failure leaves of a test's output what failed and why.
+func failure(out []byte) string {
+	var said []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "FAIL") || strings.Contains(line, ".go:") || strings.HasPrefix(line, "panic") {
+			said = append(said, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 func (b *bench) in(ctx context.Context, program string, p planted.Plant, pattern, fault string) ([]byte, error) {

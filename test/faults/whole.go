@@ -103,7 +103,7 @@ func (s *source) judge(root string, p planted.Plant) error {
 		return fmt.Errorf("NO CONSTANT of that name")
 	case len(at) == 0:
 		return fmt.Errorf("NOT PLANTED anywhere")
-	case len(at) > 1:
+	case len(at) > 1 && !differ(at):
 		return fmt.Errorf("PLANTED at %d places", len(at))
 	}
 	test, _, _ := strings.Cut(p.Test, "/")
@@ -120,6 +120,16 @@ func (s *source) judge(root string, p planted.Plant) error {
 		return errNoTest
 	}
 	return nil
+}
+
+// differ says that no two files are of one package: the two stores may have the
+// same bug.
+func differ(files []string) bool {
+	seen := map[string]bool{}
+	for _, f := range files {
+		seen[filepath.Dir(f)] = true
+	}
+	return len(seen) == len(files)
 }
 
 // rowless gives the faults that are declared and that no row speaks of.

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 	"berth/internal/store"
 	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/internal/store/spool"
 	"berth/internal/store/sqlite"
 )
 
@@ -61,7 +63,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	err = measure(ctx, o, &postgresBench{url: s.URL()})
+	err = measure(ctx, o, &postgresBench{url: s.URL(), dir: filepath.Join(dir, "spool")})
 	if stopErr := s.Stop(); err == nil {
 		err = stopErr
 	}
@@ -141,7 +143,7 @@ func (b *sqliteBench) open(ctx context.Context) (store.Store, error) {
 	return sqlite.Open(ctx, filepath.Join(b.dir, "berth"), sqlite.Options{})
 }
 
-type postgresBench struct{ url string }
+type postgresBench struct{ url, dir string }
 
 func (*postgresBench) name() string { return "Postgres" }
 
@@ -149,5 +151,14 @@ func (b *postgresBench) open(ctx context.Context) (store.Store, error) {
 	if err := postgres.MigrateUp(ctx, b.url); err != nil {
 		return nil, err
 	}
-	return postgres.Open(ctx, b.url, postgres.Options{})
+	st, err := postgres.Open(ctx, b.url, postgres.Options{})
+	if err != nil {
+		return nil, err
+	}
+	// As a server has it: the spool stands between, for the time without Postgres.
+	dir, err := spool.Directory(b.dir)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return spool.Open(st, dir, spool.Options{})
 }
