@@ -174,7 +174,7 @@ func versions(t *testing.T) (all []int) {
 	return all
 }
 
-// TestMigrationsKeepData goes from every version to every other with records,
+// TestMigrationsKeepData goes down to every version and up again with records,
 // some of them in a month's partition and some in the default one.
 func TestMigrationsKeepData(t *testing.T) {
 	url := freshURL(t)

@@ -107,6 +107,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		// All our queries have their index. Without this, a plan that is made
 		// while a month's partition is empty reads it whole when it is full.
 		base.RuntimeParams["enable_seqscan"] = "off"
+		// A plan that reads a small table whole looks so dear then that it would
+		// be compiled, which takes longer than any of our queries.
+		base.RuntimeParams["jit"] = "off"
 		base.RuntimeParams["statement_timeout"] = millis(o.StatementTimeout)
 		base.RuntimeParams["lock_timeout"] = millis(o.WriteTimeout)
 		// A replica that vanished must not keep a cluster's lock from the others.

@@ -19,7 +19,7 @@ const pruneChunk = 200
 const sqlPrune = `WITH run AS (
   SELECT number, lead(created_at) OVER (ORDER BY number) AS superseded
   FROM revisions WHERE cluster = ?1 AND number >= ?2 AND number <= ?3
-), stays AS (
+), stays AS MATERIALIZED ( -- else it is worked out again for each row of the run
   SELECT coalesce(max(number), 0) AS last FROM run r
   WHERE r.number < ?3 AND (r.superseded IS NULL OR r.superseded >= ?4
     OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = ?1 AND d.revision = r.number)

@@ -177,7 +177,7 @@ func versions(t *testing.T) (all []int) {
 	return all
 }
 
-// TestMigrationsKeepData goes from every version to every other with records.
+// TestMigrationsKeepData goes down to every version and up again with records.
 func TestMigrationsKeepData(t *testing.T) {
 	dir := t.TempDir()
 	storetest.RunMigrations(t, versions(t), storetest.Migrating{
