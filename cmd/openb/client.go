@@ -20,15 +20,21 @@ type client struct {
 
 // decision is what the run reads of an answer.
 type decision struct {
-	ID       string `json:"id"`
-	Outcome  string `json:"outcome"`
-	Node     string `json:"node"`
-	Message  string `json:"message"`
-	Failures []struct {
+	ID        string `json:"id"`
+	Outcome   string `json:"outcome"`
+	Node      string `json:"node"`
+	Nominated string `json:"nominatedNode"`
+	Message   string `json:"message"`
+	Failures  []struct {
 		Plugin string `json:"plugin"`
 		Reason string `json:"reason"`
 		Nodes  int    `json:"nodes"`
 	} `json:"failures"`
+	Preemption struct {
+		Victims []struct {
+			Name string `json:"name"`
+		} `json:"victims"`
+	} `json:"preemption"`
 }
 
 // call sends a JSON body (nil for none) and decodes the answer. Any status but
@@ -97,12 +103,11 @@ func (c *client) upload(ctx context.Context, cluster string, machines []machine)
 	return out.ID, err
 }
 
-// decide gives the answer, and its bytes.
-func (c *client) decide(ctx context.Context, cluster string, t task, explain string) (*decision, []byte, error) {
+// decide asks where a pod goes and binds it there. It gives the answer, and its
+// bytes.
+func (c *client) decide(ctx context.Context, question object) (*decision, []byte, error) {
 	var raw json.RawMessage
-	err := c.call(ctx, http.MethodPost, "/v1/decisions",
-		object{"snapshot": cluster + "@latest", "pod": t.pod(), "bind": true, "explain": explain}, &raw, http.StatusCreated)
-	if err != nil {
+	if err := c.call(ctx, http.MethodPost, "/v1/decisions", question, &raw, http.StatusCreated); err != nil {
 		return nil, nil, err
 	}
 	var d decision

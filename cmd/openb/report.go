@@ -21,12 +21,15 @@ func (t *tally) add(x task, sign int64) {
 
 // report collects what the closing table shows.
 type report struct {
-	decisions   int
-	scheduled   int
-	reasons     map[string]int
-	spent       time.Duration
-	total, held tally
-	samples     []sample
+	decisions           int
+	scheduled           int
+	reasons             map[string]int
+	spent               time.Duration
+	total, held         tally
+	samples             []sample
+	services            map[string]*service // by quality of service
+	evictions           int
+	replayed, identical int64
 }
 
 type sample struct {
@@ -36,7 +39,7 @@ type sample struct {
 }
 
 func newReport(machines []machine) *report {
-	r := &report{reasons: map[string]int{}}
+	r := &report{reasons: map[string]int{}, services: map[string]*service{}}
 	for _, m := range machines {
 		r.total.cpu += m.cpuMilli
 		r.total.memory += m.memoryMiB
@@ -64,7 +67,7 @@ func (r *report) write(w io.Writer) {
 	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "\ndecisions\t%d\n", r.decisions)
 	fmt.Fprintf(t, "scheduled\t%d\n", r.scheduled)
-	fmt.Fprintf(t, "unschedulable\t%d\n", r.decisions-r.scheduled)
+	fmt.Fprintf(t, "unschedulable\t%d\n", r.tasks()-r.scheduled)
 	reasons := make([]string, 0, len(r.reasons))
 	for k := range r.reasons {
 		reasons = append(reasons, k)

@@ -153,21 +153,8 @@ func (m machine) node() object {
 	}
 }
 
-// priority follows the trace's service classes: latency-sensitive and
-// guaranteed tasks before burstable ones, best effort last.
-func (t task) priority() int {
-	switch t.qos {
-	case "LS", "Guaranteed":
-		return 10000
-	case "BE":
-		return 0
-	default:
-		return 1000
-	}
-}
-
-// pod is a task as a pending pod.
-func (t task) pod() object {
+// pod is a task as a pending pod, in a priority class or in none.
+func (t task) pod(class string) object {
 	requests := object{"cpu": fmt.Sprintf("%dm", t.cpuMilli), "memory": fmt.Sprintf("%dMi", t.memoryMiB)}
 	resources := object{"requests": requests}
 	if t.gpus > 0 {
@@ -176,8 +163,10 @@ func (t task) pod() object {
 		resources["limits"] = object{gpuResource: n}
 	}
 	spec := object{
-		"priority":   t.priority(),
 		"containers": []object{{"name": "main", "image": "registry.example/task:1", "resources": resources}},
+	}
+	if class != "" {
+		spec["priorityClassName"] = class
 	}
 	if len(t.models) > 0 {
 		spec["affinity"] = object{"nodeAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": object{

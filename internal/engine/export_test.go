@@ -87,3 +87,7 @@ func (r *Result) Disagree() string {
 	}
 	return ""
 }
+
+// ForgetRanks makes the next preemption on the state, and on those made from it,
+// a first one.
+func (s *State) ForgetRanks() { s.t.ranks.rows.Store(nil) }

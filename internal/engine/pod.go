@@ -24,21 +24,24 @@ type Class struct {
 // Pod is a pod as a state knows it.
 type Pod struct {
 	Namespace, Name, UID string
-	Class                *Class
-	// NodeName is where the pod is bound; empty for a pending pod. Row is that
-	// node's row, -1 where the state has no such node.
-	NodeName string
-	Row      int32
+	// What ranking a node's pods reads stands together.
+	Class *Class
+	// id is of namespace, name and UID.
+	id uint64
+	// Created and Started are seconds since 1970; Started is 0 where the pod has
+	// no start time.
+	Started, Created int64
 	// Priority is spec.priority; State.PriorityOf knows what a pod without one
 	// gets.
 	Priority    int32
 	hasPriority bool
-	className   string
-	Nominated   string // status.nominatedNodeName
-	Gates       []string
-	// Created and Started are seconds since 1970; Started is 0 where the pod has
-	// no start time.
-	Created, Started int64
+	// NodeName is where the pod is bound; empty for a pending pod. Row is that
+	// node's row, -1 where the state has no such node.
+	NodeName  string
+	Row       int32
+	className string
+	Nominated string // status.nominatedNodeName
+	Gates     []string
 	// Terminal pods (Succeeded, Failed) take no room.
 	Terminal    bool
 	Terminating bool
@@ -155,6 +158,7 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 	if in.Spec.Priority != nil {
 		p.Priority, p.hasPriority = *in.Spec.Priority, true
 	}
+	p.id = mix(mixString(p.Namespace) ^ 3*mixString(p.Name) ^ 5*mixString(p.UID))
 	p.className = in.Spec.PriorityClassName
 	if in.Status.StartTime != nil {
 		p.Started = in.Status.StartTime.Unix()

@@ -167,3 +167,22 @@ func BenchmarkPreemptNaive(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPreemptFirst is the first preemption on a snapshot, which ranks the
+// pods of every node.
+func BenchmarkPreemptFirst(b *testing.B) {
+	p, err := rules.Build(rules.DefaultSpec())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := preemptions()[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		c.state.ForgetRanks()
+		r, err := engine.Decide(c.state, c.pod, p, engine.Options{Now: enginetest.Now})
+		if err != nil || r.Outcome != engine.Preempting {
+			b.Fatal(r.Outcome, err)
+		}
+		r.Release()
+	}
+}

@@ -106,9 +106,10 @@ func (s *State) ranking(list []*Pod, now int64) *rank {
 		started      int64
 		priority, at int32
 	}
-	keys := make([]key, len(list))
+	var room [128]key
+	keys := room[:0]
 	for i, p := range list {
-		keys[i] = key{startOf(p.Started, now), priority(p), int32(i)}
+		keys = append(keys, key{startOf(p.Started, now), priority(p), int32(i)})
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		switch {
@@ -126,7 +127,7 @@ func (s *State) ranking(list []*Pod, now int64) *rank {
 		p := k.pods[i]
 		a := p.Class.Request.Amount
 		k.of[i] = ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
-		k.aside[i] = aside{Started: p.Started, ID: mix(mixString(p.Namespace) ^ 3*mixString(p.Name) ^ 5*mixString(p.UID))}
+		k.aside[i] = aside{Started: p.Started, ID: p.id}
 		k.after[i] = Amount{CPU: k.after[i+1].CPU + a.CPU, Memory: k.after[i+1].Memory + a.Memory, Ephemeral: k.after[i+1].Ephemeral + a.Ephemeral}
 	}
 	return k
