@@ -3,8 +3,11 @@ package audit
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/objects"
@@ -20,6 +23,9 @@ func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
 	set := func(pod *corev1.Pod, node string) error {
 		p := *withKind(pod)
 		p.Status.NominatedNodeName = node
+		if node != "" {
+			p.Status.Conditions = waiting(p.Status.Conditions, c.q.Now)
+		}
 		js, err := objects.Encode(&p)
 		if err != nil {
 			return fmt.Errorf("nominate pod %s/%s: %w", p.Namespace, p.Name, err)
@@ -46,4 +52,27 @@ func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
 		}
 	}
 	return out, nil
+}
+
+// waiting gives a pod's conditions once it is told to wait: PodScheduled is
+// False for want of a node, since now unless it was False before
+// (pkg/scheduler/schedule_one.go handleSchedulingFailure, pkg/api/v1/pod
+// UpdatePodCondition).
+func waiting(conditions []corev1.PodCondition, now time.Time) []corev1.PodCondition {
+	want := corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		LastTransitionTime: metav1.NewTime(now.UTC().Truncate(time.Second)), // as far as JSON keeps it
+	}
+	out := slices.Clone(conditions)
+	for i := range out {
+		if out[i].Type != corev1.PodScheduled {
+			continue
+		}
+		if out[i].Status == corev1.ConditionFalse {
+			want.LastTransitionTime = out[i].LastTransitionTime
+		}
+		out[i] = want
+		return out
+	}
+	return append(out, want)
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/objects"
 	"berth/internal/store"
@@ -32,6 +35,22 @@ func bound(pod *corev1.Pod, node string) *corev1.Pod {
 	p.Spec.NodeName = node
 	p.Status.NominatedNodeName = ""
 	return &p
+}
+
+// scheduled gives the conditions of a pod that has found its node: where it was
+// said to wait for one, that is over. A pod about which nothing was said gets no
+// condition, which keeps its bind short
+// (pkg/registry/core/pod/storage setPodNodeAndMetadata).
+func scheduled(conditions []corev1.PodCondition, now time.Time) []corev1.PodCondition {
+	i := slices.IndexFunc(conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue
+	})
+	if i < 0 {
+		return conditions
+	}
+	out := slices.Clone(conditions)
+	out[i] = corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second))}
+	return out
 }
 
 // difference is what one revision does to its parent.
@@ -82,7 +101,7 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 		c.Apply = append(c.Apply, o.JSON)
 	}
 	if x.bind != nil {
-		o, short, err := bindObject(d.inv, x.bind)
+		o, short, err := bindObject(d.inv, x.bind, m.now())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -109,8 +128,9 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 
 // bindObject makes the pod on its node. The short form says all where the
 // state holds the same pod without one.
-func bindObject(inv *inventory, b *Bind) (objects.Object, *boundTo, error) {
+func bindObject(inv *inventory, b *Bind, now time.Time) (objects.Object, *boundTo, error) {
 	pod := bound(b.Pod, b.Node)
+	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
 	k := objects.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 	js, err := objects.Encode(pod)
 	if err != nil {
