@@ -85,6 +85,8 @@ type Row struct {
 	NominatedSnap  string    `json:"nominatedSnapshot,omitempty"`
 	Digest         string    `json:"digest"`
 	DurationMicros int64     `json:"durationMicros"`
+	// Seq is the record's place in its cluster's log, in the order of commits.
+	Seq int64 `json:"seq"`
 }
 
 // RowCounts are numbers of nodes.
@@ -119,7 +121,7 @@ func rowOf(d *store.Decision) *Row {
 		ID: d.ID, Cluster: d.Cluster, Snapshot: formatID(d.Cluster, d.Revision), Verb: d.Verb, CreatedAt: d.CreatedAt.UTC(),
 		Pod: PodRef{d.Namespace, d.Pod, d.PodUID}, Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
-		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros,
+		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Seq: d.Seq,
 	}
 	r.BoundSnapshot, r.NominatedSnap = madeBy(d)
 	return r

@@ -119,9 +119,23 @@ func (l *Log) List(ctx context.Context, f store.DecisionFilter) ([]*Row, error) 
 	if err != nil {
 		return nil, fmt.Errorf("list decisions: %w", err)
 	}
+	return rowsOf(list), nil
+}
+
+// Follow lists the decisions of a cluster that were recorded after place after
+// in its log, in the order of their places, up to limit.
+func (l *Log) Follow(ctx context.Context, cluster string, after int64, limit int) ([]*Row, error) {
+	list, err := l.st.FollowDecisions(ctx, cluster, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("follow decisions: %w", err)
+	}
+	return rowsOf(list), nil
+}
+
+func rowsOf(list []*store.Decision) []*Row {
 	out := make([]*Row, 0, len(list))
 	for _, d := range list {
 		out = append(out, rowOf(d))
 	}
-	return out, nil
+	return out
 }

@@ -24,7 +24,11 @@ func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
 		p := *withKind(pod)
 		p.Status.NominatedNodeName = node
 		if node != "" {
-			p.Status.Conditions = waiting(p.Status.Conditions, c.q.Now)
+			known := p.Status.Conditions
+			if held, err := c.view.Pod(p.Namespace, p.Name); err == nil && held.UID == p.UID {
+				known = held.Status.Conditions // whoever asks again may send the pod as it was
+			}
+			p.Status.Conditions = waiting(known, c.q.Now)
 		}
 		js, err := objects.Encode(&p)
 		if err != nil {

@@ -41,6 +41,7 @@ type Decisions interface {
 	Bind(ctx context.Context, cluster, ns, name, uid, node string) (audit.BindOutcome, error)
 	Get(ctx context.Context, id string) (*audit.Recorded, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
+	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*audit.Row, error)
 	Replay(ctx context.Context, id string, o audit.Overrides) (*audit.Replay, error)
 }
 

@@ -15,11 +15,14 @@ import (
 	"berth/internal/store"
 )
 
-// DecisionList is a page of decisions, newest first.
+// DecisionList is a page of decisions, newest first, or with after the oldest first.
 type DecisionList struct {
 	Items []*audit.Row `json:"items"`
 	// Cursor continues the list; absent on its last page.
 	Cursor string `json:"cursor,omitempty"`
+	// Next is the after of the next page; there with after alone, and on an empty
+	// page too, since more may come.
+	Next *int64 `json:"next,omitempty"`
 } // @name DecisionList
 
 // ReplayRequest says what is to be other than recorded; nothing of it is needed.
@@ -36,7 +39,7 @@ type ReplayRequest struct {
 
 // listDecisions lists records.
 //
-//	@Summary	List decisions, newest first
+//	@Summary	List decisions, newest first; with after, follow a cluster's log in the order of its records
 //	@Tags		decisions
 //	@Produce	json
 //	@Param		cluster		query		string	false	"of this cluster"
@@ -49,10 +52,14 @@ type ReplayRequest struct {
 //	@Param		until		query		string	false	"before this time, RFC 3339"
 //	@Param		limit		query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor		query		string	false	"cursor of the page before"
+//	@Param		after		query		int		false	"with cluster and limit alone: those with a greater seq, oldest first; 0 for the beginning"
 //	@Success	200			{object}	DecisionList
 //	@Failure	400,429,500,503	{object}	Problem
 //	@Router		/v1/decisions [get]
 func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Has("after") {
+		return a.followDecisions(w, r)
+	}
 	f, limit, err := a.decisionFilter(r)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (a *API) Router() *chi.Mux {
 	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
-	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor")))
+	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))
 	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, only(a.getDecision)))
 	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, only(a.replay)))
 

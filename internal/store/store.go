@@ -92,6 +92,9 @@ type Decision struct {
 	AnswerDigest   string
 	DurationMicros int64
 	BoundRevision  int64 // the revision that a bind or a nomination made; 0 where none
+	// Seq is set on reading: the record's place in its cluster's log, which the
+	// store gives as it commits. See Decisions.FollowDecisions.
+	Seq int64
 	// Input is what a replay needs beside the revision: pod, candidates,
 	// options, overlaid nodes, configuration. Opaque.
 	Input []byte
@@ -244,6 +247,13 @@ type Decisions interface {
 	// ListDecisions lists newest first, by CreatedAt and among equals by ID in
 	// byte order, without Input, Failures, Scores and Victims.
 	ListDecisions(ctx context.Context, f DecisionFilter) ([]*Decision, error)
+	// FollowDecisions lists those of a cluster with Seq > after, ascending, up to
+	// limit (0: all), as ListDecisions shows them; an unknown cluster has none.
+	// What is not yet to be seen gets a greater Seq than all that is, so that who
+	// goes on after the last Seq seen misses nothing and sees nothing twice.
+	// Numbers begin at 1, may be left out, and go on where a cluster was deleted
+	// and comes again. What Retain or DeleteCluster takes away is not waited for.
+	FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*Decision, error)
 }
 
 // Gaps reads what the log says of its own gaps.

@@ -34,7 +34,8 @@ func (b *sqliteBench) bare(ctx context.Context, batch int, while time.Duration) 
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	id, created := slices.Index(columns, "id"), slices.Index(columns, "created_at")
+	id, created, seq := slices.Index(columns, "id"), slices.Index(columns, "created_at"), slices.Index(columns, "seq")
+	place := int64(0)
 	insert := fmt.Sprintf("INSERT INTO decisions (%s) VALUES (?%s)", strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
 	stmt, err := db.PrepareContext(ctx, insert)
 	if err != nil {
@@ -47,7 +48,8 @@ func (b *sqliteBench) bare(ctx context.Context, batch int, while time.Duration) 
 		}
 		in := tx.StmtContext(ctx, stmt)
 		for range batch {
-			row[id], row[created] = newID(), time.Now().UnixMicro()
+			place++
+			row[id], row[created], row[seq] = newID(), time.Now().UnixMicro(), place
 			if _, err := in.ExecContext(ctx, row...); err != nil {
 				return err
 			}

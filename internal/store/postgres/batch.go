@@ -42,6 +42,7 @@ type head struct {
 	made                 bool // by this batch
 	newest               int64
 	token                string
+	seq                  int64 // the last one given
 	revisions, decisions int64
 }
 
@@ -193,7 +194,7 @@ func (b *batch) read(ctx context.Context, conn *pgx.Conn, q *question, first str
 	p.Queue(sqlLock, q.clusters).Query(func(rows pgx.Rows) error {
 		return each(rows, func() error {
 			h, cluster := &head{}, ""
-			err := rows.Scan(&cluster, &h.newest, &h.token)
+			err := rows.Scan(&cluster, &h.newest, &h.token, &h.seq)
 			b.heads[cluster] = h
 			return err
 		})

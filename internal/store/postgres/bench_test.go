@@ -154,7 +154,7 @@ func benchBare(b *testing.B, batch int) {
 // benchStamped is benchDecision with a stamp that is there already.
 func benchStamped(i int64) *stamped {
 	s := newStamped(benchDecision(i))
-	s.id = 1
+	s.id, s.seq = 1, i
 	return s
 }
 

@@ -22,7 +22,7 @@ const (
 	copyHeader = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 	copyEnd    = "\xff\xff"
 	copyChunk  = 256 << 10
-	copyFields = 26
+	copyFields = 27
 )
 
 // Read implements io.Reader.
@@ -60,6 +60,7 @@ type stamped struct {
 	*store.Decision
 	stamp  lists.Stamp
 	id     int64 // the stamp's
+	seq    int64
 	scores []byte
 }
 
@@ -91,7 +92,8 @@ func appendRow(b []byte, d *stamped) []byte {
 	b = appendBytes(b, lists.EncodeFailures(d.Failures))
 	b = appendBytes(b, d.scores)
 	b = appendBytes(b, lists.EncodeVictims(d.Victims))
-	return appendBytes(b, d.Input)
+	b = appendBytes(b, d.Input)
+	return appendInt64(b, d.seq)
 }
 
 func appendText(b []byte, texts ...string) []byte {

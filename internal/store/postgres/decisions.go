@@ -44,6 +44,20 @@ func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 		return nil, err
 	}
 	query, args := listSQL(f)
+	return s.decisions(ctx, query, args...)
+}
+
+// FollowDecisions implements store.Decisions.
+func (s *Store) FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*store.Decision, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	return s.decisions(ctx, sqlFollow, cluster, after, orAll(limit))
+}
+
+const sqlFollow = `SELECT ` + decisionColumns + ` FROM (SELECT * FROM decisions WHERE cluster = $1 AND seq > $2 ORDER BY seq LIMIT $3) d` + withStamp + ` ORDER BY d.seq`
+
+func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*store.Decision, error) {
 	rows, err := s.pool.Query(ctx, query, args...)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -123,7 +137,7 @@ func (r *decisionRow) targets() []any {
 		&d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
 		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros, &d.Seq,
 	}
 }
 

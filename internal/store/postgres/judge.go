@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -60,8 +61,15 @@ func (b *batch) add(e *store.Entry) error {
 	}
 	if d != nil && !known {
 		b.ids[d.ID] = d.Cluster
-		b.decisions = append(b.decisions, b.packed[d])
-		b.heads[d.Cluster].decisions++
+		h, p := b.heads[d.Cluster], b.packed[d]
+		h.decisions++
+		// The lock of the cluster's row is ours until the commit: whoever sees
+		// this number sees all that are smaller.
+		p.seq = h.seq + h.decisions
+		if planted.On(planted.SeqOutsideLock) {
+			p.seq = d.CreatedAt.UnixMicro()
+		}
+		b.decisions = append(b.decisions, p)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_log", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"decision_log", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"decision_log", "node", "Index Cond: ((cluster = 'prod'::text) AND (node = 'n1'::text)"},
+	{"decision_log", "seq", "Index Cond: ((cluster = 'prod'::text) AND (seq >"},
 	{"decision_failures", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"decision_failures", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"decision_rejected_nodes", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
@@ -77,6 +78,7 @@ func TestViewsUseTheIndexes(t *testing.T) {
 			"time":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND created_at > now() - interval '1 minute'`,
 			"pod":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND pod = 'cart'`,
 			"node":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND node = 'n1' AND node <> '' ORDER BY created_at DESC`,
+			"seq":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND seq > 7 ORDER BY seq LIMIT 100`,
 			"cluster": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod'`,
 		}[n.by]
 		plan := strings.Join(ask(t, conn.Conn(), "EXPLAIN "+query), "\n")

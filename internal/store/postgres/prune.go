@@ -73,21 +73,19 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // so a cluster with millions of decisions is emptied by Retain first.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	return s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		ct, err := conn.Exec(ctx, sqlDropHead, cluster)
+		gone, err := dropClasses(ctx, conn, cluster)
 		if err != nil {
 			return err
 		}
-		classes, err := dropClasses(ctx, conn, cluster)
-		if err != nil {
-			return err
-		}
-		if ct.RowsAffected() == 0 && classes == 0 {
-			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
-		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
-			if _, err := conn.Exec(ctx, query, cluster); err != nil {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropBareHead, sqlEmptyHead} {
+			ct, err := conn.Exec(ctx, query, cluster)
+			if err != nil {
 				return err
 			}
+			gone += ct.RowsAffected()
+		}
+		if gone == 0 {
+			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
 		return nil
 	})

@@ -40,7 +40,7 @@ func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*stor
 	return s.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		var there bool
 		// Against the cluster's deletion meanwhile, which takes this lock too.
-		if err := conn.QueryRow(ctx, `SELECT TRUE FROM clusters WHERE cluster = $1 FOR SHARE`, r.Cluster).Scan(&there); err != nil {
+		if err := conn.QueryRow(ctx, `SELECT TRUE FROM clusters WHERE cluster = $1 AND (revisions > 0 OR decisions > 0) FOR SHARE`, r.Cluster).Scan(&there); err != nil {
 			return fmt.Errorf("cluster %s: %w", r.Cluster, err)
 		}
 		ct, err := conn.Exec(ctx, `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at)

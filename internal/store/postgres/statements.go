@@ -3,15 +3,20 @@ package postgres
 // The writer's statements; the driver prepares each once a connection.
 const (
 	// In the order of names, so that two batches cannot wait for one another.
-	sqlLock = `SELECT cluster, newest, token FROM clusters WHERE cluster = ANY ($1) ORDER BY cluster FOR UPDATE`
+	sqlLock = `SELECT cluster, newest, token, last_seq FROM clusters WHERE cluster = ANY ($1) ORDER BY cluster FOR UPDATE`
 	// The same, for clusters that are new.
 	sqlNewHeads = `INSERT INTO clusters (cluster) SELECT c FROM unnest($1::text[]) c ORDER BY c COLLATE "C"
 ON CONFLICT DO NOTHING RETURNING cluster`
 	// The books are kept by difference, so that one statement a batch and
 	// cluster is enough.
-	sqlPutHead = `UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5
+	sqlPutHead = `UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5,
+  last_seq = last_seq + $5
 WHERE cluster = $1`
 	sqlDropHead = `DELETE FROM clusters WHERE cluster = $1`
+	// What stays of a cluster that had decisions: the last number given.
+	sqlEmptyHead = `UPDATE clusters SET newest = 0, token = '', revisions = 0, decisions = 0
+WHERE cluster = $1 AND (revisions > 0 OR decisions > 0)`
+	sqlDropBareHead = `DELETE FROM clusters WHERE cluster = $1 AND last_seq = 0`
 
 	// What is stored of the revisions that a batch names, by number and as parents.
 	sqlTokens = `SELECT r.cluster, r.number, r.token FROM revisions r
@@ -57,19 +62,19 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = $1`
 
 	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)`
 	sqlCopyDecisions = `COPY decisions (` + storedColumns + `) FROM STDIN (FORMAT binary)`
 
 	// storedColumns are what is written of a decision, in the order of
 	// decisionValues and copyRows.
 	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
 namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
-snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input`
+snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input, seq`
 	// decisionColumns are those that a list shows, in the order of
 	// decisionRow.targets. A stamp that is missing hides no decision.
 	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
 d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
 coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
-d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros`
+d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros, d.seq`
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )

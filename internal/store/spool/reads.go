@@ -60,6 +60,14 @@ func (w *Writer) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*
 	return ask(ctx, w, func(ctx context.Context) ([]*store.Decision, error) { return w.Store.ListDecisions(ctx, f) })
 }
 
+// FollowDecisions implements store.Decisions: those in the database, where the
+// others get their Seq when they are handed over.
+func (w *Writer) FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*store.Decision, error) {
+	return ask(ctx, w, func(ctx context.Context) ([]*store.Decision, error) {
+		return w.Store.FollowDecisions(ctx, cluster, after, limit)
+	})
+}
+
 // ListGaps implements store.Gaps.
 func (w *Writer) ListGaps(ctx context.Context, cluster string) ([]*store.Gap, error) {
 	return ask(ctx, w, func(ctx context.Context) ([]*store.Gap, error) { return w.Store.ListGaps(ctx, cluster) })

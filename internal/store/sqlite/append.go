@@ -60,6 +60,7 @@ type batch struct {
 type head struct {
 	newest               int64
 	token                string
+	seq                  int64 // the last one given
 	revisions, decisions int64
 }
 
@@ -119,11 +120,7 @@ func (b *batch) add(e *store.Entry) error {
 		}
 	}
 	if added {
-		h, err := b.head(e.Decision.Cluster)
-		if err != nil {
-			return err
-		}
-		h.decisions++
+		b.heads[e.Decision.Cluster].decisions++
 	}
 	return nil
 }
@@ -168,7 +165,7 @@ func (b *batch) head(cluster string) (*head, error) {
 		return h, nil
 	}
 	h = &head{}
-	if err := b.w.row(sqlHead, []any{cluster}, &h.newest, &h.token); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := b.w.row(sqlHead, []any{cluster}, &h.newest, &h.token, &h.seq); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
 	b.heads[cluster] = h

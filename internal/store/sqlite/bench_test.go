@@ -63,14 +63,14 @@ func benchGroup(b *testing.B, committers int) {
 
 func benchDecision(i int64) *store.Decision {
 	d := sampleDecision("prod", fmt.Sprintf("0197a1b2-c3d4-7e5f-8a9b-%012d", i), time.Now())
-	d.Revision = 0
+	d.Revision, d.Seq = 0, i
 	return d
 }
 
 // benchValues are a decision's with a stamp that is there already.
 func benchValues(d *store.Decision) []any {
 	_, scores := lists.StampOf(d)
-	return decisionValues(d, 1, scores)
+	return decisionValues(d, 1, d.Seq, scores)
 }
 
 // layout is a way to write a decision: the tables it needs, the statements of

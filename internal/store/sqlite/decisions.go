@@ -73,6 +73,22 @@ func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 
 func (s *Store) listDecisions(ctx context.Context, f store.DecisionFilter) ([]*store.Decision, error) {
 	query, args := listSQL(f)
+	return s.decisions(ctx, query, args...)
+}
+
+// FollowDecisions implements store.Decisions.
+func (s *Store) FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*store.Decision, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	order := "seq"
+	if planted.On(planted.FollowByTime) {
+		order = "created_at"
+	}
+	return s.decisions(ctx, `SELECT `+decisionColumns+fromDecisions+` WHERE d.cluster = ? AND d.seq > ? ORDER BY d.`+order+` LIMIT ?`, cluster, after, orAll(limit))
+}
+
+func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*store.Decision, error) {
 	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.toStoreErr(err)
@@ -145,7 +161,7 @@ func (r *decisionRow) targets() []any {
 		&d.Cluster, &d.ID, &r.created, &r.now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
 		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros, &d.Seq,
 	}
 }
 

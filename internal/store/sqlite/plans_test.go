@@ -10,6 +10,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_log", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"decision_log", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"decision_log", "node", "decisions_by_node (cluster=? AND node=?"},
+	{"decision_log", "seq", "decisions_by_seq (cluster=? AND seq>?)"},
 	{"decision_failures", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"decision_failures", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"decision_rejected_nodes", "time", "decisions_by_time (cluster=? AND created_at>?)"},
@@ -42,6 +43,7 @@ func TestViewsUseTheIndexes(t *testing.T) {
 			"time":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND created_at > 1767225600000000`,
 			"pod":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND pod = 'cart'`,
 			"node":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND node = 'n1' AND node <> '' ORDER BY created_at DESC`,
+			"seq":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND seq > 7 ORDER BY seq LIMIT 100`,
 			"cluster": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod'`,
 		}[n.by]
 		plan := strings.Join(ask(t, s, "EXPLAIN QUERY PLAN "+query), "\n")

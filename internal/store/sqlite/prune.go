@@ -71,24 +71,22 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // decisions.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	return s.write(ctx, func(w *writer) error {
-		n, err := w.exec(sqlDropHead, cluster)
+		gone, err := dropClasses(w, cluster)
 		if err != nil {
 			return err
 		}
-		classes, err := dropClasses(w, cluster)
-		if err != nil {
-			return err
-		}
-		if n == 0 && classes == 0 {
-			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
-		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropBareHead, sqlEmptyHead} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if _, err := w.exec(query, cluster); err != nil {
+			n, err := w.exec(query, cluster)
+			if err != nil {
 				return err
 			}
+			gone += n
+		}
+		if gone == 0 {
+			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
 		return nil
 	})

@@ -49,7 +49,12 @@ func (b *batch) putDecision(d *store.Decision) (added bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := b.w.exec(sqlPutDecision, decisionValues(d, id, scores)...)
+	h, err := b.head(d.Cluster)
+	if err != nil {
+		return false, err
+	}
+	// There is one writer: whoever sees this number sees all that are smaller.
+	n, err := b.w.exec(sqlPutDecision, decisionValues(d, id, h.seq+h.decisions+1, scores)...)
 	if err != nil {
 		return false, err
 	}
@@ -78,13 +83,13 @@ func (b *batch) stamp(stamp lists.Stamp) (id int64, err error) {
 	return id, nil
 }
 
-func decisionValues(d *store.Decision, stamp int64, scores []byte) []any {
+func decisionValues(d *store.Decision, stamp, seq int64, scores []byte) []any {
 	return []any{
 		d.Cluster, d.ID, d.CreatedAt.UnixMicro(), d.Now.UnixMicro(), d.Revision, d.BoundRevision, d.Verb, d.Outcome,
 		d.Namespace, d.Pod, lists.PackUID(d.PodUID), d.Node, d.NominatedNode, int64(d.Priority),
 		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message, stamp,
 		lists.PackDigest(d.SnapshotDigest), lists.PackDigest(d.PodDigest), lists.PackDigest(d.AnswerDigest), d.DurationMicros,
-		text(lists.EncodeFailures(d.Failures)), text(scores), text(lists.EncodeVictims(d.Victims)), blob(d.Input),
+		text(lists.EncodeFailures(d.Failures)), text(scores), text(lists.EncodeVictims(d.Victims)), blob(d.Input), seq,
 	}
 }
 

@@ -17,6 +17,7 @@ const sqlNow = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`
 const (
 	sqlPutReplay = `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?3 = 'done' THEN ` + sqlNow + ` END)`
+	sqlThere     = `SELECT TRUE FROM clusters WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
 	sqlPutPart   = `INSERT INTO replay_parts (cluster, replay, part, first, last, state, total) VALUES (?, ?, ?, ?, ?, 'queued', ?)`
 	sqlEndReplay = `UPDATE replays SET state = ?2, reason = ?3, ended_at = ` + sqlNow + `
 WHERE id = ?1 AND state IN ('queued', 'running')`
@@ -45,7 +46,7 @@ WHERE cluster = ? AND replay = ? AND part = ? AND owner = ? AND state = 'running
 )
 
 var replaySQL = []string{
-	sqlPutReplay, sqlPutPart, sqlEndReplay, sqlReplayState, sqlDropReplay, sqlDropReplays, sqlPruneReplays, sqlFreePart, sqlClaimPart,
+	sqlPutReplay, sqlThere, sqlPutPart, sqlEndReplay, sqlReplayState, sqlDropReplay, sqlDropReplays, sqlPruneReplays, sqlFreePart, sqlClaimPart,
 	sqlPart, sqlBeginReplay, sqlAdvancePart, sqlPutDifference, sqlFinishReplay, sqlReleasePart, sqlFreeParts,
 }
 
@@ -59,9 +60,8 @@ func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*stor
 		state = store.ReplayDone
 	}
 	return s.write(ctx, func(w *writer) error {
-		var newest int64
-		var token string
-		if err := w.row(sqlHead, []any{r.Cluster}, &newest, &token); err != nil {
+		var there bool
+		if err := w.row(sqlThere, []any{r.Cluster}, &there); err != nil {
 			return fmt.Errorf("cluster %s: %w", r.Cluster, err)
 		}
 		if _, err := w.exec(sqlPutReplay, r.Cluster, r.ID, state, ceilMicro(r.Since), ceilMicro(r.Until), r.Profile, r.Config, r.CreatedAt.UnixMicro()); err != nil {

@@ -6,13 +6,17 @@ const (
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 
-	sqlHead = `SELECT newest, token FROM clusters WHERE cluster = ?`
+	sqlHead = `SELECT newest, token, last_seq FROM clusters WHERE cluster = ?`
 	// The books are kept by difference, so that one statement a batch and
 	// cluster is enough.
-	sqlPutHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions) VALUES (?, ?, ?, ?, ?)
+	sqlPutHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions, last_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
 ON CONFLICT (cluster) DO UPDATE SET newest = excluded.newest, token = excluded.token,
-  revisions = revisions + excluded.revisions, decisions = decisions + excluded.decisions`
-	sqlDropHead = `DELETE FROM clusters WHERE cluster = ?`
+  revisions = revisions + excluded.revisions, decisions = decisions + excluded.decisions,
+  last_seq = last_seq + excluded.decisions`
+	// What stays of a cluster that had decisions: the last number given.
+	sqlEmptyHead = `UPDATE clusters SET newest = 0, token = '', revisions = 0, decisions = 0
+WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
+	sqlDropBareHead = `DELETE FROM clusters WHERE cluster = ? AND last_seq = 0`
 
 	sqlToken       = `SELECT token FROM revisions WHERE cluster = ? AND number = ?`
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
@@ -37,7 +41,7 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 	sqlStamp    = `SELECT id FROM stamps WHERE profile = ? AND profile_digest = ? AND engine = ? AND semantics = ? AND plugins = ?`
 
 	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
 	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
 
@@ -57,18 +61,18 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	// decisionValues.
 	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
 namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
-snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input`
+snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input, seq`
 	// decisionColumns are those that a list shows, in the order of
 	// decisionRow.targets. A stamp that is missing hides no decision.
 	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
 d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
 coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
-d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros`
+d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros, d.seq`
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
 var writerSQL = []string{
-	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlDropHead, sqlToken, sqlPutRevision,
+	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlEmptyHead, sqlDropBareHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
 	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlDropDecision,
 	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,

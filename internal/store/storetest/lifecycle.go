@@ -29,6 +29,10 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			_, err := s.ListDecisions(ctx, store.DecisionFilter{})
 			return err
 		},
+		"FollowDecisions": func(ctx context.Context) error {
+			_, err := s.FollowDecisions(ctx, "prod", 0, 1)
+			return err
+		},
 		"Profile": func(ctx context.Context) error { _, err := s.Profile(ctx, "p"); return err },
 		"Retain":  func(ctx context.Context) error { _, err := s.Retain(ctx, at(0)); return err },
 		"Sizes":   func(ctx context.Context) error { _, err := s.Sizes(ctx); return err },

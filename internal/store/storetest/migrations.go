@@ -36,6 +36,7 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 	}
 	appendAll(t, s, es...)
 	before := everything(t, s, records)
+	places := follow(t, s, "prod")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +48,11 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 		m.To(t, m.Latest)
 		s := m.Open(t)
 		same(t, fmt.Sprintf("after %d and %d", down, m.Latest), before, everything(t, s, records))
-		d := decision("prod", fmt.Sprintf("after-%d", down), at(100))
+		same(t, "the log as it is followed", places, follow(t, s, "prod"))
+		d := decision("prod", fmt.Sprintf("after-%02d", down), at(100))
 		d.Namespace = "later"
 		appendAll(t, s, &store.Entry{Decision: d})
+		places = append(places, d.ID)
 		if err := s.DeleteCluster(t.Context(), "none"); err == nil {
 			t.Error("a cluster that is not there was deleted")
 		}
