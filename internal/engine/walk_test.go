@@ -294,3 +294,26 @@ func TestNominationsAreRemembered(t *testing.T) {
 		t.Errorf("little was remembered: %+v", c)
 	}
 }
+
+// TestWalkRanksByTheClassesOfNow lets a walk alone look for victims while their
+// class changes: no state beside it makes it forget how it ranked them.
+func TestWalkRanksByTheClassesOfNow(t *testing.T) {
+	p := defaults(t)
+	there := enginetest.Pod("there", enginetest.Requests("cpu", "3"), enginetest.On("a"))
+	there.Spec.Priority, there.Spec.PriorityClassName = nil, "batch"
+	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "3"), enginetest.Priority(100))
+	w := engine.NewWalk(fresh(t, enginetest.Node("a"), there), 0)
+	for _, value := range []int32{10, 1000, 20, 500, 1} {
+		if err := w.Edit().Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Decide(asked, p, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := value < 100; (r.Outcome == engine.Preempting) != want {
+			t.Errorf("a victim of priority %d, a pod of 100: %s", value, r.Outcome)
+		}
+		r.Release()
+	}
+}
