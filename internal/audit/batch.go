@@ -22,10 +22,9 @@ import (
 // their digests. What differs is worked out in full. It is for one goroutine,
 // but for Ask.
 type Batch struct {
-	l       *Log
-	walk    *cluster.Walk
-	o       Overrides // profile and configuration at most
-	decider *engine.Decider
+	l    *Log
+	walk *cluster.Walk
+	o    Overrides // profile and configuration at most
 
 	profiles map[string]*engine.Profile // by digest
 	stamps   map[[2]string]string       // what unknownStamp says of engine and semantics
@@ -35,7 +34,7 @@ type Batch struct {
 // profile and configuration.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
 	return &Batch{
-		l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}, decider: engine.NewDecider(0),
+		l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles},
 		profiles: map[string]*engine.Profile{}, stamps: map[[2]string]string{},
 	}
 }
@@ -171,7 +170,7 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.decideBy(b.decider.Decide)
+	r, err := c.decideBy(b.walk.Decide)
 	if err != nil {
 		return nil, err
 	}

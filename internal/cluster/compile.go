@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	"berth/internal/engine"
 	"berth/internal/objects"
@@ -11,27 +12,36 @@ import (
 // Only what differs is decoded.
 func advance(st *engine.State, from, to *inventory) (*engine.State, error) {
 	e := st.Edit()
-	var failed error
-	// Nodes go first: pods of nodes that are not there yet take a way round.
-	for _, nodes := range []bool{true, false} {
-		diff(from, to, func(before, after *entry) {
-			if failed != nil {
-				return
-			}
-			if after == nil {
-				if k := before.key; nodes == (k.Kind == "Node") {
-					e.Delete(k.Kind, k.Namespace, k.Name)
-				}
-				return
-			}
-			if nodes != (after.key.Kind == "Node") {
-				return
-			}
-			failed = putEntry(e, after)
-		})
+	var nodes, others []*entry
+	diff(from, to, func(before, after *entry) {
+		switch {
+		case after == nil && before.key.Kind == "Node":
+			e.Delete(before.key.Kind, before.key.Namespace, before.key.Name)
+		case after == nil:
+			others = append(others, before)
+		case after.key.Kind == "Node":
+			nodes = append(nodes, after)
+		default:
+			others = append(others, after)
+		}
+	})
+	// Nodes go first: pods of nodes that are not there yet take a way round. Those
+	// that come in order of their names get rows in that order, which answers are
+	// written out in.
+	slices.SortFunc(nodes, func(a, b *entry) int { return compareKeys(a.key, b.key) })
+	for _, o := range nodes {
+		if err := putEntry(e, o); err != nil {
+			return nil, err
+		}
 	}
-	if failed != nil {
-		return nil, failed
+	for _, o := range others {
+		if to.get(o.key) == nil {
+			e.Delete(o.key.Kind, o.key.Namespace, o.key.Name)
+			continue
+		}
+		if err := putEntry(e, o); err != nil {
+			return nil, err
+		}
 	}
 	return e.Done(), nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/planted"
@@ -13,12 +15,15 @@ import (
 )
 
 // Walk goes through a cluster's revisions in ascending order, change by change,
-// on a state of its own: what was is not kept, and digests are worked out where
-// Verify is called, not at each step. It is for one goroutine.
+// on a state of its own that is changed in place: what was is not kept, and
+// digests are worked out where Verify is called, not at each step. It is for one
+// goroutine.
 type Walk struct {
 	m       *Manager
 	cluster string
+	decider *engine.Decider
 
+	state   *engine.Walk
 	at      *View
 	d       *draft        // open, over at's objects
 	ahead   []walkStep    // those after at, as far as they are read
@@ -49,16 +54,16 @@ const walkAhead = 256
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
-	return &Walk{m: m, cluster: cluster, pods: objects.NewPodCache()}
+	return &Walk{m: m, cluster: cluster, decider: engine.NewDecider(0), pods: objects.NewPodCache()}
 }
 
 // Careful makes the walk verify each view that it gives from now on.
 func (w *Walk) Careful() { w.careful = true }
 
 // To gives the view at a revision that is not below the one before. The view
-// holds until the next call: its state for good, but the objects that it finds
-// change with the walk. After an error the walk is nowhere, and begins again
-// with the next call.
+// holds until the next call: its state and the objects that it finds change with
+// the walk. After an error the walk is nowhere, and begins again with the next
+// call.
 func (w *Walk) To(ctx context.Context, revision int64) (*View, error) {
 	if w.at != nil && w.at.Revision == revision {
 		return w.at, nil
@@ -75,14 +80,25 @@ func (w *Walk) To(ctx context.Context, revision int64) (*View, error) {
 }
 
 // Leave forgets where the walk is.
-func (w *Walk) Leave() { w.at, w.d, w.ahead, w.coming, w.steps = nil, nil, nil, nil, 0 }
+func (w *Walk) Leave() {
+	w.at, w.state, w.d, w.ahead, w.coming, w.steps = nil, nil, nil, nil, nil, 0
+}
+
+// Decide is engine.Decide for the state of the walk's view, or for one that was
+// made from it. The walk remembers what pods of one kind were told. A result is
+// good until the next question or step, and is to be released before it.
+func (w *Walk) Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+	if w.at == nil || s != w.at.State {
+		return engine.Decide(s, pod, p, o)
+	}
+	return w.state.Decide(pod, p, o)
+}
 
 func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
 	if w.at == nil || revision < w.at.Revision || revision-w.at.Revision > int64(w.m.o.CheckpointEvery) {
 		return w.jump(ctx, revision)
 	}
-	var e *engine.Edit
-	next := View{Revision: w.at.Revision, State: w.at.State}
+	next := View{Revision: w.at.Revision}
 	for next.Revision < revision {
 		r, err := w.next(ctx, next.Revision)
 		if errors.Is(err, errBroken) {
@@ -91,17 +107,13 @@ func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e == nil {
-			e = next.State.Edit()
-		}
-		if err := w.apply(e, r); err != nil {
+		if err := w.apply(w.state.Edit(), r); err != nil {
 			return nil, corrupt(w.cluster, r.number, "change", err)
 		}
 		w.steps++
 		next.Revision, next.Digest = r.number, r.digest
 	}
-	next.State = e.Done()
-	w.at = &View{Cluster: w.cluster, Revision: next.Revision, Digest: next.Digest, State: next.State, inv: w.d.inv}
+	w.at = &View{Cluster: w.cluster, Revision: next.Revision, Digest: next.Digest, State: w.state.State(), inv: w.d.inv}
 	return w.at, nil
 }
 
@@ -113,7 +125,8 @@ func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
 	}
 	w.ahead, w.coming, w.steps = nil, nil, 0
 	w.d = v.inv.draft()
-	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: v.State, inv: w.d.inv}
+	w.state = w.decider.Walk(v.State)
+	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: w.state.State(), inv: w.d.inv}
 	return w.at, nil
 }
 
@@ -201,7 +214,8 @@ func (w *Walk) Verify() error {
 		if err != nil {
 			return corrupt(w.cluster, at.Revision, "content", err)
 		}
-		at.State = st
+		w.state = w.decider.Walk(st)
+		at.State = w.state.State()
 	}
 	w.d = inv.draft()
 	at.inv = w.d.inv

@@ -70,17 +70,10 @@ func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Res
 }
 
 // plainOnly says that a question is not worth remembering, or needs what memos
-// do not cover: some nodes only, a pod that is held back, or pods nominated to
-// nodes, its own nomination included.
+// do not cover: some nodes only, a pod that is held back or has a nomination of
+// its own.
 func plainOnly(s *State, pod *corev1.Pod, p *Profile, o *Options) bool {
-	if o.Candidates != nil || o.Victims != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || p.Gates && len(pod.Spec.SchedulingGates) > 0 {
-		return true
-	}
-	if len(s.nominated) == 0 {
-		return false
-	}
-	q := Query{State: s, Nodes: s.nodes, Pod: pod, Profile: p}
-	return len(q.nominatedRows()) > 0
+	return o.Candidates != nil || o.Victims != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || p.Gates && len(pod.Spec.SchedulingGates) > 0
 }
 
 // recall answers from a memo, which it makes where there is none. It gives nil

@@ -135,7 +135,7 @@ func (e *Edit) namespaces() map[string]labels.Set {
 func (e *Edit) priorityClasses() map[string]*schedulingv1.PriorityClass {
 	if !e.cls {
 		e.s.classes, e.cls = maps.Clone(e.s.classes), true
-		e.s.classed = e.id
+		e.s.classed = lastEdit.Add(1)
 	}
 	return e.s.classes
 }

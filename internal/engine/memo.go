@@ -44,6 +44,7 @@ type memo struct {
 
 	live    []bool // by rule: it is asked every time
 	anyLive bool
+	apart   bool       // this time some rows fail for the pods nominated to them
 	skip    []bool     // by rule, for the others
 	states  []any      // by rule, for the others
 	filters []Filterer // by place in the profile's list; nil for those that are not asked

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // decide answers from what is kept, once it is up to date, and from the rules
 // that are asked every time. changed nil says that nothing is known yet. It gives
 // no result where a rule rejects the pod itself or narrows the nodes, which is
@@ -13,12 +15,14 @@ func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: m.states, Feasible: q.Bits(), Rejected: m.rejected[:0]}
-	if m.anyLive {
+	m.apart = false
+	if m.anyLive || len(q.State.nominated) > 0 {
 		r.states = append([]any(nil), m.states...)
 		if ok, err := m.filterLive(r); err != nil || !ok {
 			return nil, err
 		}
-	} else {
+	}
+	if !m.anyLive && !m.apart {
 		for k := range m.kept {
 			if len(m.kept[k].Reasons) > 0 {
 				r.Rejected = append(r.Rejected, m.kept[k])
@@ -50,10 +54,12 @@ func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 
 // filterLive puts the kept verdicts and those of the rules that are asked every
 // time together, in the order that the filters run in: a node is filed under the
-// first that fails it. It says no where one rejects the pod or narrows the nodes.
+// first that fails it. Nodes that fail only with the pods nominated to them are
+// set apart. It says no where a rule rejects the pod or narrows the nodes, and
+// leaves everything to the caller where there is nothing to put together.
 func (m *memo) filterLive(r *Result) (bool, error) {
 	q, p := r.q, r.q.Profile
-	skip := make([]bool, len(p.Rules))
+	skip := slices.Clone(m.skip)
 	for _, i := range p.PreFilter {
 		f, ok := p.Rules[i].(PreFilterer)
 		if !ok || !m.live[i] {
@@ -65,8 +71,16 @@ func (m *memo) filterLive(r *Result) (bool, error) {
 			return false, nil
 		}
 	}
-	in, cut := r.Feasible, false
+	in := r.Feasible
 	copy(in, q.Candidates)
+	apart, err := r.filterWithNominated(in, skip)
+	if err != nil {
+		return false, err
+	}
+	if m.apart = len(apart) > 0; !m.apart && !m.anyLive {
+		return true, nil
+	}
+	cut := m.apart
 	for k, i := range p.Filter {
 		f, rej := m.filters[k], m.kept[k]
 		switch {
@@ -89,6 +103,9 @@ func (m *memo) filterLive(r *Result) (bool, error) {
 		if in.Empty() {
 			break
 		}
+	}
+	if m.apart {
+		r.Rejected = mergeRejected(r.Rejected, apart, p)
 	}
 	return true, nil
 }

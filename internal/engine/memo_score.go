@@ -104,7 +104,7 @@ func (m *memo) score(r *Result, changed Bits) error {
 	r.best = q.Bits()
 	r.scores, r.scoreRules = m.given[:0], m.givenBy[:0]
 	defer func() { m.given, m.givenBy = r.scores, r.scoreRules }()
-	keep := !m.anyLive && m.room(p)
+	keep := !m.anyLive && !m.apart && m.room(p)
 	for k := range m.scores {
 		s := &m.scores[k]
 		keep = keep && s.kind != askAgain

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,17 +71,19 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 		return nil, nil
 	}
 	var out []Rejected
-	for _, row := range r.q.Nodes.order {
-		pods := rows[int(row)]
-		if len(pods) == 0 || !in.Has(int(row)) {
+	// In order of the nodes' names, like everything that answers list.
+	for _, row := range slices.SortedFunc(maps.Keys(rows), func(a, b int) int {
+		return strings.Compare(r.q.Nodes.rows[a].Name, r.q.Nodes.rows[b].Name)
+	}) {
+		if !in.Has(row) {
 			continue
 		}
-		rejected, err := r.filterWith(pods, row, skip)
+		rejected, err := r.filterWith(rows[row], int32(row), skip)
 		if err != nil {
 			return nil, err
 		}
 		if len(rejected) > 0 {
-			in.Clear(int(row))
+			in.Clear(row)
 			out = mergeRejected(out, rejected, r.q.Profile)
 		}
 	}

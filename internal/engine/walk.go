@@ -15,10 +15,13 @@ type Walk struct {
 }
 
 // NewWalk starts at a state, which stays as it is. limit is that of NewDecider.
-func NewWalk(from *State, limit int) *Walk {
+func NewWalk(from *State, limit int) *Walk { return NewDecider(limit).Walk(from) }
+
+// Walk starts a walk that decides with what the Decider remembers, and adds to it.
+func (d *Decider) Walk(from *State) *Walk {
 	e := from.Edit()
 	e.walking = true
-	return &Walk{e, NewDecider(limit)}
+	return &Walk{e, d}
 }
 
 // Edit takes changes. It is good for the whole walk, and is not to be ended with
@@ -50,7 +53,7 @@ func (w *Walk) settle() {
 	if e.nodes {
 		e.s.nodes.seal()
 	}
-	e.nodes, e.ns = false, false
+	e.nodes, e.ns, e.cls = false, false, false
 	clear(e.objs)
 	e.s.step++
 	w.d.trail.walk(e.s, e.rows)
@@ -58,4 +61,4 @@ func (w *Walk) settle() {
 }
 
 // dirty says that something of what memos depend on changed since settle.
-func (e *Edit) dirty() bool { return len(e.rows) > 0 || e.nodes || e.ns || len(e.objs) > 0 }
+func (e *Edit) dirty() bool { return len(e.rows) > 0 || e.nodes || e.ns || e.cls || len(e.objs) > 0 }

@@ -2,11 +2,15 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
@@ -222,5 +226,94 @@ func TestRulesMayBeOfAnyMake(t *testing.T) {
 		if c := x.d.Counters(); c.Plain > 0 || c.Kept < 40 {
 			t.Errorf("%s: %+v", m.Name(), c)
 		}
+	}
+}
+
+// TestPreemptionIsNoticed changes, time and again, what the search for victims
+// remembers: who is on a node, and what priority a class gives to pods that have
+// none of their own.
+func TestPreemptionIsNoticed(t *testing.T) {
+	x := newTrio(t, defaults(t), enginetest.Node("a"), enginetest.Node("b"))
+	class := func(value int32) func() {
+		return func() {
+			x.put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value})
+		}
+	}
+	fill := func(name, node string) {
+		p := enginetest.Pod(name, enginetest.Requests("cpu", "3"), enginetest.On(node))
+		p.Spec.Priority, p.Spec.PriorityClassName = nil, "batch"
+		x.put(p)
+	}
+	priority := int32(100)
+	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "3"))
+	asked.Spec.Priority = &priority
+	class(10)()
+	fill("one", "a")
+	fill("two", "b")
+	if got := x.ask(asked); !strings.Contains(got, string(engine.Preempting)) {
+		t.Fatalf("nothing is preempted: %s", got)
+	}
+	x.changesAnswer("a class above the pod", asked, class(1000))
+	x.changesAnswer("one below it", asked, class(20))
+	x.changesAnswer("and above again", asked, class(500))
+	x.changesAnswer("and below again", asked, class(1))
+	own := enginetest.Pod("one", enginetest.Requests("cpu", "3"), enginetest.On("a"))
+	high := int32(200)
+	own.Spec.Priority = &high
+	x.changesAnswer("the victim's own priority", asked, func() { x.put(own) })
+	x.changesAnswer("the other leaving", asked, func() { x.remove("Pod", "default", "two") })
+	x.changesAnswer("it coming back", asked, func() { fill("two", "b") })
+	x.changesAnswer("a budget", asked, func() {
+		x.put(enginetest.Pod("two", enginetest.Requests("cpu", "3"), enginetest.Labels("app", "kept"), enginetest.On("b")))
+		x.put(&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kept"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "kept"}}}})
+	})
+	x.changesAnswer("no budget", asked, func() { x.remove("PodDisruptionBudget", "default", "kept") })
+}
+
+// TestNominationsAreRemembered asks about kinds of pods while others wait for
+// nodes that they were given: some nodes fail for those alone.
+func TestNominationsAreRemembered(t *testing.T) {
+	x := newTrio(t, defaults(t), enginetest.Node("a"), enginetest.Node("b"), enginetest.Node("c"))
+	waits := func(name, node, cpu string, priority int32) {
+		p := enginetest.Pod(name, enginetest.Requests("cpu", cpu))
+		p.UID = types.UID("uid-" + name)
+		p.Status.NominatedNodeName, p.Spec.Priority = node, &priority
+		x.put(p)
+	}
+	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "2"))
+	asked.UID = "asked"
+	x.ask(asked)
+	x.changesAnswer("a pod that waits", asked, func() { waits("first", "a", "3", 5) })
+	x.changesAnswer("one of lower priority instead", asked, func() { waits("first", "a", "3", -5) })
+	x.changesAnswer("one for each of two", asked, func() { waits("first", "a", "3", 5); waits("second", "b", "3", 5) })
+	x.changesAnswer("a full node beside", asked, func() { x.put(enginetest.Pod("full", enginetest.Requests("cpu", "4"), enginetest.On("c"))) })
+	x.changesAnswer("one that leaves", asked, func() { x.remove("Pod", "default", "second") })
+	x.changesAnswer("the full node's pod gone", asked, func() { x.remove("Pod", "default", "full") })
+	x.changesAnswer("none that waits", asked, func() { x.remove("Pod", "default", "first") })
+	if c := x.w.Counters(); c.Kept < 5 {
+		t.Errorf("little was remembered: %+v", c)
+	}
+}
+
+// TestWalkRanksByTheClassesOfNow lets a walk alone look for victims while their
+// class changes: no state beside it makes it forget how it ranked them.
+func TestWalkRanksByTheClassesOfNow(t *testing.T) {
+	p := defaults(t)
+	there := enginetest.Pod("there", enginetest.Requests("cpu", "3"), enginetest.On("a"))
+	there.Spec.Priority, there.Spec.PriorityClassName = nil, "batch"
+	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "3"), enginetest.Priority(100))
+	w := engine.NewWalk(fresh(t, enginetest.Node("a"), there), 0)
+	for _, value := range []int32{10, 1000, 20, 500, 1} {
+		if err := w.Edit().Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Decide(asked, p, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := value < 100; (r.Outcome == engine.Preempting) != want {
+			t.Errorf("a victim of priority %d, a pod of 100: %s", value, r.Outcome)
+		}
+		r.Release()
 	}
 }

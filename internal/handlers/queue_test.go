@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/audit"
 )
 
 func waitingPod(name, created, spec, status string) string {
@@ -81,4 +84,40 @@ func TestQueue(t *testing.T) {
 		h.want(400, nil, "GET", "/v1/clusters/prod/queue"+bad, "")
 	}
 	h.want(400, nil, "GET", "/v1/clusters/UPPER%20/queue", "")
+}
+
+// A nomination says since when the pod waits for its node, asking again changes
+// nothing, and the bind ends it.
+func TestNominatedSince(t *testing.T) {
+	h := start(t, nil)
+	ask := func(bind string) string {
+		return `{"snapshot":"prod@latest","bind":` + bind + `,"podRef":{"namespace":"shop","name":"urgent"}}`
+	}
+	want := func(cpu string) string {
+		return fmt.Sprintf(`"containers":[{"name":"c","resources":{"requests":{"cpu":%q}}}]`, cpu)
+	}
+	h.upload("prod", listOf(node("n1", "4"),
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"batch","namespace":"shop","uid":"b"},"spec":{"nodeName":"n1","priority":1,`+want("3")+`}}`,
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"urgent","namespace":"shop","uid":"u"},"spec":{"priority":9,`+want("2")+`}}`))
+	var first, second audit.Answer
+	h.want(201, &first, "POST", "/v1/decisions", ask("true"))
+	h.want(201, &second, "POST", "/v1/decisions", ask("true"))
+	if first.Outcome != "Preempting" || first.NominatedSnapshot != "prod@2" || second.NominatedSnapshot != "" {
+		t.Fatalf("%s %s, then %s", first.Outcome, first.NominatedSnapshot, second.NominatedSnapshot)
+	}
+	var q Queue
+	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
+	if len(q.Nominated) != 1 || q.Nominated[0].Since == nil || q.Nominated[0].Since.After(time.Now()) {
+		t.Fatalf("nominated %+v", q.Nominated)
+	}
+	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"batch"}]}`)
+	var bound audit.Answer
+	h.want(201, &bound, "POST", "/v1/decisions", ask("true"))
+	if bound.Outcome != "Scheduled" || bound.Node != "n1" {
+		t.Fatalf("%s on %s: %s", bound.Outcome, bound.Node, bound.Message)
+	}
+	objects := string(h.want(200, nil, "GET", "/v1/snapshots/prod@latest/objects?kind=Pod", "").body)
+	if !strings.Contains(objects, `"type":"PodScheduled","status":"True"`) || strings.Contains(objects, "nominatedNodeName") {
+		t.Errorf("after the bind: %s", objects)
+	}
 }

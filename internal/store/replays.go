@@ -131,8 +131,8 @@ type Replays interface {
 	ReleaseReplay(ctx context.Context, p *ReplayPart) error
 	// ReplayDecisions gives up to limit decisions of a range behind a cursor to
 	// f, by (revision, created at, id), with what a replay needs: not Outcome,
-	// Node and what else answers hold, but for AnswerDigest. f may keep the
-	// record.
+	// Node and what else answers hold, but for AnswerDigest, and not PodDigest. f
+	// may keep the record.
 	ReplayDecisions(ctx context.Context, q ReplayRange, after ReplayCursor, limit int, f func(*Decision) error) error
 	// ReplayChanges lists up to limit revisions with Number > after, ascending,
 	// with what it takes to go from one to the next.

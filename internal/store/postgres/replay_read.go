@@ -38,7 +38,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		return err
 	}
 	const query = `SELECT d.revision, d.created_at, d.id, d.decided_as_of, d.verb, d.namespace, d.pod, d.pod_uid,
-  coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''), d.snapshot_digest, d.pod_digest, d.answer_digest, d.input FROM decisions d` + withStamp + `
+  coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''), d.snapshot_digest, d.answer_digest, d.input FROM decisions d` + withStamp + `
 WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at >= $4 AND d.created_at < $5
   AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
 ORDER BY d.revision, d.created_at, d.id LIMIT $9`
@@ -52,7 +52,7 @@ ORDER BY d.revision, d.created_at, d.id LIMIT $9`
 		d := &row.d
 		d.Cluster = q.Cluster
 		if err := rows.Scan(&d.Revision, moment{&d.CreatedAt}, &d.ID, moment{&d.Now}, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
-			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.pod, &row.given, &d.Input); err != nil {
+			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.given, &d.Input); err != nil {
 			return err
 		}
 		return f(row.decision())

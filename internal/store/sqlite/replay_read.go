@@ -1,10 +1,13 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 )
 
 // PlanReplay implements store.Replays.
@@ -37,7 +40,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	// A cursor that is zero stands before every decision. The rows come in the
 	// index's order, and only those of the window are looked up.
 	const query = `SELECT d.revision, d.created_at, d.id, d.decided_as_of, d.verb, d.namespace, d.pod, d.pod_uid,
-  coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''), d.snapshot_digest, d.pod_digest, d.answer_digest, d.input FROM decisions d INDEXED BY decisions_by_revision LEFT JOIN stamps t ON t.id = d.stamp
+  coalesce(d.stamp, 0), d.snapshot_digest, d.answer_digest, d.input FROM decisions d INDEXED BY decisions_by_revision
 WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
   AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
 ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
@@ -51,19 +54,55 @@ ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
 		return s.toStoreErr(err)
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	list, stamped := make([]*store.Decision, 0, limit), make([]int64, 0, limit)
 	for rows.Next() {
-		var row decisionRow
-		d := &row.d
-		d.Cluster = q.Cluster
-		if err := rows.Scan(&d.Revision, &row.created, &d.ID, &row.now, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
-			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.pod, &row.given, &d.Input); err != nil {
+		var at, now, stamp int64
+		var uid, snapshot, given, input sql.RawBytes // the driver's copies, which are nobody else's
+		d := &store.Decision{Cluster: q.Cluster}
+		if err := rows.Scan(&d.Revision, &at, &d.ID, &now, &d.Verb, &d.Namespace, &d.Pod, &uid, &stamp, &snapshot, &given, &input); err != nil {
 			return s.toStoreErr(err)
 		}
-		if err := f(row.decision()); err != nil {
+		d.CreatedAt, d.Now, d.PodUID = fromMicro(at), fromMicro(now), lists.UnpackUID(uid)
+		d.SnapshotDigest, d.AnswerDigest, d.Input = lists.UnpackDigest(snapshot), lists.UnpackDigest(given), bytes.Clone(input)
+		list, stamped = append(list, d), append(stamped, stamp)
+	}
+	if err := rows.Err(); err != nil {
+		return s.toStoreErr(err)
+	}
+	// Read after the decisions, so that none is newer than its stamp.
+	stamps, err := s.allStamps(ctx)
+	if err != nil {
+		return err
+	}
+	for i, d := range list {
+		if t := stamps[stamped[i]]; t != nil {
+			d.ProfileDigest, d.Engine, d.Semantics = t[0], t[1], t[2]
+		}
+		if err := f(d); err != nil {
 			return err
 		}
 	}
-	return s.toStoreErr(rows.Err())
+	return nil
+}
+
+// allStamps reads which profile, engine and semantics answered: a handful for any
+// number of decisions, which each name one by its id.
+func (s *Store) allStamps(ctx context.Context) (map[int64]*[3]string, error) {
+	rows, err := s.reads.QueryContext(ctx, `SELECT id, profile_digest, engine, semantics FROM stamps`)
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	out := map[int64]*[3]string{}
+	for rows.Next() {
+		var id int64
+		var t [3]string
+		if err := rows.Scan(&id, &t[0], &t[1], &t[2]); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		out[id] = &t
+	}
+	return out, s.toStoreErr(rows.Err())
 }
 
 // ReplayDifferences implements store.Replays.

@@ -48,7 +48,7 @@ var replayReadCases = map[string]func(t *testing.T, s store.Store){
 		err := s.ReplayDecisions(t.Context(), all, store.ReplayCursor{Revision: 3, CreatedAt: at(0), ID: "h"}, 1, func(d *store.Decision) error {
 			want := full()
 			want.ID, want.Revision, want.BoundRevision, want.CreatedAt = "c", 3, 0, at(2)
-			want.Outcome, want.Node, want.NominatedNode, want.Message, want.Profile = "", "", "", "", ""
+			want.Outcome, want.Node, want.NominatedNode, want.Message, want.Profile, want.PodDigest = "", "", "", "", "", ""
 			want.Priority, want.NodesTotal, want.NodesFeasible, want.DurationMicros = 0, 0, 0, 0
 			want.Failures, want.Scores, want.Victims = nil, nil, nil
 			same(t, "decision", want, d)
