@@ -185,8 +185,11 @@ func TestDatabaseAway(t *testing.T) {
 		c.more(t, 50)
 		must(outage.begin())
 		c.more(t, 200)
-		if text := get(t, r.url+"/readyz"); !strings.HasPrefix(text, "ok\n[!]spool: database away since ") {
-			t.Errorf("%s: readyz says %q", name, text)
+		text := ""
+		for deadline := time.Now().Add(30 * time.Second); !strings.HasPrefix(text, "ok\n[!]spool: database away since "); time.Sleep(20 * time.Millisecond) {
+			if text = get(t, r.url+"/readyz"); time.Now().After(deadline) {
+				t.Fatalf("%s: readyz says %q", name, text)
+			}
 		}
 		began := time.Now()
 		for _, call := range []func() (int, []byte){

@@ -258,17 +258,8 @@ func (w *Writer) try(entries []*store.Entry, limit time.Duration) error {
 		defer cancel()
 		done <- appendSafely(ctx, w.Store, copies)
 	})
-	var err error
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		select {
-		case err = <-done: // in that very moment
-		default:
-			err = errSlow
-		}
-	}
-	if err != nil {
+	if err := w.watched(ctx, done); err != nil {
+		cancel()
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return errSlow
 		}
@@ -283,6 +274,32 @@ func (w *Writer) try(entries []*store.Entry, limit time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// watched waits for a write's end, for as long as the database gives signs of
+// life: one that hangs in the middle of a batch must not be waited for longer
+// than one that is away.
+func (w *Writer) watched(ctx context.Context, done <-chan error) error {
+	timer := time.NewTimer(w.o.Patience)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			select {
+			case err := <-done: // in that very moment
+				return err
+			default:
+				return errSlow
+			}
+		case <-timer.C:
+		}
+		if err := w.ping(4 * w.o.Patience); err != nil {
+			return err
+		}
+		timer.Reset(w.o.Patience)
+	}
 }
 
 // setAside puts what cannot be handed over into quarantine, loudly.
