@@ -45,12 +45,9 @@ func pack(js []byte) []byte {
 	return js
 }
 
-// InputText gives a record's input as the JSON that it is, for those who look
-// through what is stored; store.Decision has it compressed.
-func InputText(input []byte) ([]byte, error) { return unpack(input) }
-
-// unpack undoes pack; it reads inputs from before there was a dictionary, too.
-func unpack(payload []byte) ([]byte, error) {
+// InputText gives a record's input, as store.Decision has it, as the JSON that it
+// is: it undoes pack, and reads inputs from before there was a dictionary, too.
+func InputText(payload []byte) ([]byte, error) {
 	if len(payload) > 0 && payload[0] == '{' {
 		return payload, nil
 	}

@@ -216,7 +216,7 @@ func inStore(t *testing.T, backend, address string, look func([]byte)) {
 			values++
 			look(v)
 			if bytes.HasPrefix(v, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
-				plain, err := audit.Unpack(v)
+				plain, err := audit.InputText(v)
 				if err != nil {
 					t.Fatalf("table %s: %v", table, err)
 				}

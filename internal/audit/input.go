@@ -136,7 +136,7 @@ func (c *candidates) names(nodes *engine.NodeSet) ([]string, error) {
 }
 
 func decodeInput(payload []byte) (*input, error) {
-	js, err := unpack(payload)
+	js, err := InputText(payload)
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}

@@ -202,7 +202,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 			pods[i] = calmed(pods[i], w.calm).(*corev1.Pod)
 		}
 		states := []*engine.State{fresh(t, c.Objects...)}
-		walk := engine.NewWalk(states[0], limit)
+		walk := engine.NewDecider(limit).Walk(states[0])
 		for i := range 60 {
 			newest := states[len(states)-1]
 			s := newest

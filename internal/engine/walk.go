@@ -14,10 +14,8 @@ type Walk struct {
 	d *Decider
 }
 
-// NewWalk starts at a state, which stays as it is. limit is that of NewDecider.
-func NewWalk(from *State, limit int) *Walk { return NewDecider(limit).Walk(from) }
-
-// Walk starts a walk that decides with what the Decider remembers, and adds to it.
+// Walk starts a walk at a state, which stays as it is. It decides with what the
+// Decider remembers, and adds to it.
 func (d *Decider) Walk(from *State) *Walk {
 	e := from.Edit()
 	e.walking = true

@@ -28,7 +28,7 @@ type trio struct {
 
 func newTrio(t *testing.T, p *engine.Profile, objects ...any) *trio {
 	s := fresh(t, objects...)
-	return &trio{t, s, engine.NewDecider(0), engine.NewWalk(s, 0), p}
+	return &trio{t, s, engine.NewDecider(0), engine.NewDecider(0).Walk(s), p}
 }
 
 func (x *trio) do(steps ...func(*engine.Edit) error) {
@@ -302,7 +302,7 @@ func TestWalkRanksByTheClassesOfNow(t *testing.T) {
 	there := enginetest.Pod("there", enginetest.Requests("cpu", "3"), enginetest.On("a"))
 	there.Spec.Priority, there.Spec.PriorityClassName = nil, "batch"
 	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "3"), enginetest.Priority(100))
-	w := engine.NewWalk(fresh(t, enginetest.Node("a"), there), 0)
+	w := engine.NewDecider(0).Walk(fresh(t, enginetest.Node("a"), there))
 	for _, value := range []int32{10, 1000, 20, 500, 1} {
 		if err := w.Edit().Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value}); err != nil {
 			t.Fatal(err)

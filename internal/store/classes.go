@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+
+	"berth/internal/planted"
 )
 
 // ErrExists says that a record of that name is there already.
@@ -73,4 +76,39 @@ type PriorityClasses interface {
 	// DeletePriorityClass removes a class; ErrNotFound without one. expect is
 	// the version that is stored, ErrConflict for another, 0 for any.
 	DeletePriorityClass(ctx context.Context, cluster, name string, expect int64) error
+}
+
+// JudgePut says whether a class may be written, given the one that is stored
+// (nil: none) and the version that the caller expects to be: see
+// PriorityClasses.PutPriorityClass. same says that it is stored so already.
+func (c *PriorityClass) JudgePut(had *PriorityClass, expect int64) (same bool, err error) {
+	switch {
+	case had == nil && expect != 0:
+		return false, fmt.Errorf("priority class %s: %w", c.Name, ErrNotFound)
+	case had == nil:
+		return false, nil
+	case bytes.Equal(had.Payload, c.Payload):
+		return true, nil
+	case expect == 0:
+		return false, fmt.Errorf("priority class %s: %w", c.Name, ErrExists)
+	case planted.On(planted.StaleClassVersion):
+		return false, nil
+	}
+	return false, had.expect(expect)
+}
+
+// JudgeDelete says whether a stored class may be removed, as JudgePut does; 0
+// expects any version.
+func (c *PriorityClass) JudgeDelete(expect int64) error {
+	if expect == 0 {
+		return nil
+	}
+	return c.expect(expect)
+}
+
+func (c *PriorityClass) expect(version int64) error {
+	if c.Version != version {
+		return fmt.Errorf("priority class %s has version %d, not %d: %w", c.Name, c.Version, version, ErrConflict)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -268,5 +267,5 @@ func each(rows pgx.Rows, fn func() error) error {
 			return err
 		}
 	}
-	return errors.Join(rows.Err())
+	return rows.Err()
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"berth/migrations"
 )
 
 // check looks at the database before the pool does. soft refusals become
@@ -147,7 +149,7 @@ func checkSchema(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	known, err := newestMigration()
+	known, err := migrations.Newest(migrations.Postgres, "postgres")
 	if err != nil {
 		return err
 	}

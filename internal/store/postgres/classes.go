@@ -1,12 +1,9 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 
 	"github.com/jackc/pgx/v5"
@@ -40,33 +37,12 @@ FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.clu
 		})
 		return nil
 	})
-	if err == nil {
-		err = rows.Err()
-	}
 	return list, at, s.toStoreErr(ctx, err)
 }
 
 // PriorityClassVersions implements store.PriorityClasses.
 func (s *Store) PriorityClassVersions(ctx context.Context) (map[string]int64, error) {
-	if err := s.usable(ctx); err != nil {
-		return nil, err
-	}
-	rows, err := s.pool.Query(ctx, `SELECT cluster, version FROM priority_class_versions`)
-	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
-	}
-	versions := map[string]int64{}
-	err = each(rows, func() error {
-		var cluster string
-		var version int64
-		err := rows.Scan(&cluster, &version)
-		versions[cluster] = version
-		return err
-	})
-	if err == nil {
-		err = rows.Err()
-	}
-	return versions, s.toStoreErr(ctx, err)
+	return s.numbers(ctx, `SELECT cluster, version FROM priority_class_versions`)
 }
 
 // PriorityClass implements store.PriorityClasses.
@@ -95,20 +71,16 @@ func (s *Store) PutPriorityClass(ctx context.Context, c *store.PriorityClass, ex
 	}
 	err = s.withClasses(ctx, c.Cluster, func(ctx context.Context, conn *pgx.Conn, next int64) error {
 		had, err := scanClass(c.Cluster, c.Name, conn.QueryRow(ctx, sqlClass, c.Cluster, c.Name))
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			if expect != 0 {
-				return fmt.Errorf("priority class %s: %w", c.Name, store.ErrNotFound)
-			}
-		case err != nil:
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
-		case bytes.Equal(had.Payload, c.Payload):
+		}
+		same, err := c.JudgePut(had, expect)
+		if err != nil {
+			return err
+		}
+		if same {
 			version = had.Version
 			return errNothingToDo
-		case expect == 0:
-			return fmt.Errorf("priority class %s: %w", c.Name, store.ErrExists)
-		case had.Version != expect && !planted.On(planted.StaleClassVersion):
-			return fmt.Errorf("priority class %s has version %d, not %d: %w", c.Name, had.Version, expect, store.ErrConflict)
 		}
 		if c.GlobalDefault {
 			var other string
@@ -137,8 +109,8 @@ func (s *Store) DeletePriorityClass(ctx context.Context, cluster, name string, e
 		if err != nil {
 			return err
 		}
-		if expect != 0 && had.Version != expect {
-			return fmt.Errorf("priority class %s has version %d, not %d: %w", name, had.Version, expect, store.ErrConflict)
+		if err := had.JudgeDelete(expect); err != nil {
+			return err
 		}
 		ct, err := conn.Exec(ctx, sqlDropClass, cluster, name)
 		if err != nil {
@@ -154,21 +126,13 @@ var errNothingToDo = errors.New("nothing to do")
 // withClasses runs fn in a transaction that holds the lock of a cluster's
 // classes; next is the version that a write gets. An error undoes everything.
 func (s *Store) withClasses(ctx context.Context, cluster string, fn func(ctx context.Context, conn *pgx.Conn, next int64) error) error {
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
-	begin := func(ctx context.Context, conn *pgx.Conn) error {
-		if _, err := conn.Exec(ctx, "begin"); err != nil {
-			return err
-		}
+	err := s.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		var next int64
 		if err := conn.QueryRow(ctx, sqlBumpClasses, cluster).Scan(&next); err != nil {
 			return err
 		}
 		return fn(ctx, conn, next)
-	}
-	nothing := func() {}
-	err := s.transact(ctx, begin, commitTx, nothing, nothing)
+	})
 	if errors.Is(err, errNothingToDo) {
 		return nil
 	}

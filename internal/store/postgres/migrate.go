@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"berth/migrations"
 
@@ -44,7 +43,7 @@ func MigrateStatus(ctx context.Context, url string) (st Status, err error) {
 		return Status{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer hangUp(conn)
-	if st.Latest, err = newestMigration(); err != nil {
+	if st.Latest, err = migrations.Newest(migrations.Postgres, "postgres"); err != nil {
 		return Status{}, err
 	}
 	st.Version, err = schemaVersion(ctx, conn)
@@ -56,7 +55,7 @@ func migrateTo(ctx context.Context, url string, want int) (err error) {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	known, err := newestMigration()
+	known, err := migrations.Newest(migrations.Postgres, "postgres")
 	if err != nil {
 		return err
 	}
@@ -119,22 +118,4 @@ func schemaVersion(ctx context.Context, conn *pgx.Conn) (version int, err error)
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
 	return version, nil
-}
-
-func newestMigration() (int, error) {
-	source, err := iofs.New(migrations.Postgres, "postgres")
-	if err != nil {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	version, err := source.First()
-	for err == nil {
-		var next uint
-		if next, err = source.Next(version); err == nil {
-			version = next
-		}
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	return int(version), source.Close()
 }

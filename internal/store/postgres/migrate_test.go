@@ -150,7 +150,7 @@ func TestReplicasMigrateAtOnce(t *testing.T) {
 // newest is the version that this program brings a schema to.
 func newest(t *testing.T) int {
 	t.Helper()
-	n, err := newestMigration()
+	n, err := migrations.Newest(migrations.Postgres, "postgres")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -129,22 +128,27 @@ func (s *Store) ListReplays(ctx context.Context, cluster, before string, limit i
 
 // ReplayStates implements store.Replays.
 func (s *Store) ReplayStates(ctx context.Context) (map[string]int64, error) {
+	return s.numbers(ctx, `SELECT state, count(*) FROM replays GROUP BY state`)
+}
+
+// numbers runs a query that gives a number for each name.
+func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.pool.Query(ctx, `SELECT state, count(*) FROM replays GROUP BY state`)
+	rows, err := s.pool.Query(ctx, query)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
-	states := map[string]int64{}
+	all := map[string]int64{}
 	err = each(rows, func() error {
-		var state string
+		var name string
 		var n int64
-		err := rows.Scan(&state, &n)
-		states[state] = n
+		err := rows.Scan(&name, &n)
+		all[name] = n
 		return err
 	})
-	return states, s.toStoreErr(ctx, err)
+	return all, s.toStoreErr(ctx, err)
 }
 
 // EndReplay implements store.Replays.
@@ -194,7 +198,7 @@ func (s *Store) dropReplays(ctx context.Context, where string, arg any) (n int64
 		return err
 	})
 	if err != nil {
-		return 0, errors.Join(err)
+		return 0, err
 	}
 	return n, nil
 }

@@ -1,13 +1,10 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -45,24 +42,7 @@ FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.clu
 
 // PriorityClassVersions implements store.PriorityClasses.
 func (s *Store) PriorityClassVersions(ctx context.Context) (map[string]int64, error) {
-	if err := s.usable(); err != nil {
-		return nil, err
-	}
-	rows, err := s.reads.QueryContext(ctx, `SELECT cluster, version FROM priority_class_versions`)
-	if err != nil {
-		return nil, s.toStoreErr(err)
-	}
-	defer func() { _ = rows.Close() }() // its errors come through rows.Err
-	versions := map[string]int64{}
-	for rows.Next() {
-		var cluster string
-		var version int64
-		if err := rows.Scan(&cluster, &version); err != nil {
-			return nil, s.toStoreErr(err)
-		}
-		versions[cluster] = version
-	}
-	return versions, s.toStoreErr(rows.Err())
+	return s.numbers(ctx, `SELECT cluster, version FROM priority_class_versions`)
 }
 
 // PriorityClass implements store.PriorityClasses.
@@ -91,20 +71,16 @@ func (s *Store) PutPriorityClass(ctx context.Context, c *store.PriorityClass, ex
 	}
 	err = s.write(ctx, func(w *writer) error {
 		had, err := scanClass(c.Cluster, c.Name, func(into ...any) error { return w.row(sqlClass, []any{c.Cluster, c.Name}, into...) })
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			if expect != 0 {
-				return fmt.Errorf("priority class %s: %w", c.Name, store.ErrNotFound)
-			}
-		case err != nil:
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
-		case bytes.Equal(had.Payload, c.Payload):
+		}
+		same, err := c.JudgePut(had, expect)
+		if err != nil {
+			return err
+		}
+		if same {
 			version = had.Version
 			return nil
-		case expect == 0:
-			return fmt.Errorf("priority class %s: %w", c.Name, store.ErrExists)
-		case had.Version != expect && !planted.On(planted.StaleClassVersion):
-			return fmt.Errorf("priority class %s has version %d, not %d: %w", c.Name, had.Version, expect, store.ErrConflict)
 		}
 		if c.GlobalDefault {
 			var other string
@@ -135,8 +111,8 @@ func (s *Store) DeletePriorityClass(ctx context.Context, cluster, name string, e
 		if err != nil {
 			return err
 		}
-		if expect != 0 && had.Version != expect {
-			return fmt.Errorf("priority class %s has version %d, not %d: %w", name, had.Version, expect, store.ErrConflict)
+		if err := had.JudgeDelete(expect); err != nil {
+			return err
 		}
 		n, err := w.exec(sqlDropClass, cluster, name)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"berth/migrations"
 
@@ -42,7 +41,7 @@ func MigrateStatus(ctx context.Context, dir string) (st Status, err error) {
 		return Status{}, err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
-	if st.Latest, err = newestMigration(migrations.SQLite); err != nil {
+	if st.Latest, err = migrations.Newest(migrations.SQLite, "sqlite"); err != nil {
 		return Status{}, err
 	}
 	st.Version, err = schemaVersion(ctx, path, Options{}.withDefaults())
@@ -60,7 +59,7 @@ func migrateDir(ctx context.Context, dir string, version int) (err error) {
 
 // migrateTo changes the schema of a file whose lock the caller holds.
 func migrateTo(ctx context.Context, path string, o Options, want int) (err error) {
-	known, err := newestMigration(migrations.SQLite)
+	known, err := migrations.Newest(migrations.SQLite, "sqlite")
 	if err != nil {
 		return err
 	}
@@ -121,22 +120,4 @@ func schemaVersion(ctx context.Context, path string, o Options) (version int, er
 		return 0, fmt.Errorf("read schema version of %s: %w", path, err)
 	}
 	return version, nil
-}
-
-func newestMigration(fsys fs.FS) (int, error) {
-	source, err := iofs.New(fsys, "sqlite")
-	if err != nil {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	version, err := source.First()
-	for err == nil {
-		var next uint
-		if next, err = source.Next(version); err == nil {
-			version = next
-		}
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	return int(version), source.Close()
 }

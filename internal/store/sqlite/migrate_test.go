@@ -153,7 +153,7 @@ func TestHalfNotedMigrationHeals(t *testing.T) {
 // newest is the version that this program brings a schema to.
 func newest(t *testing.T) int {
 	t.Helper()
-	n, err := newestMigration(migrations.SQLite)
+	n, err := migrations.Newest(migrations.SQLite, "sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,24 +146,29 @@ func (s *Store) ListReplays(ctx context.Context, cluster, before string, limit i
 
 // ReplayStates implements store.Replays.
 func (s *Store) ReplayStates(ctx context.Context) (map[string]int64, error) {
+	return s.numbers(ctx, `SELECT state, count(*) FROM replays GROUP BY state`)
+}
+
+// numbers runs a query that gives a number for each name.
+func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	rows, err := s.reads.QueryContext(ctx, `SELECT state, count(*) FROM replays GROUP BY state`)
+	rows, err := s.reads.QueryContext(ctx, query)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
-	states := map[string]int64{}
+	all := map[string]int64{}
 	for rows.Next() {
-		var state string
+		var name string
 		var n int64
-		if err := rows.Scan(&state, &n); err != nil {
+		if err := rows.Scan(&name, &n); err != nil {
 			return nil, s.toStoreErr(err)
 		}
-		states[state] = n
+		all[name] = n
 	}
-	return states, s.toStoreErr(rows.Err())
+	return all, s.toStoreErr(rows.Err())
 }
 
 // EndReplay implements store.Replays.
