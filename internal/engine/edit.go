@@ -24,6 +24,8 @@ type Edit struct {
 	ns    bool
 	cls   bool
 	wait  bool
+	stor  bool
+	devs  bool
 	scal  bool            // s.scalar is a slice of ours
 	objs  map[string]bool // namespaces whose objects are clones of ours
 
@@ -77,6 +79,8 @@ func (e *Edit) Put(obj any) error {
 		e.priorityClasses()[o.Name] = o
 	case nil:
 		return fmt.Errorf("no object to put")
+	default:
+		e.putOther(obj)
 	}
 	return nil
 }
@@ -110,7 +114,47 @@ func (e *Edit) Delete(kind, namespace, name string) {
 	case "PodDisruptionBudget":
 		delete(e.objects(namespace).budgets, name)
 		e.s.budgets = &budgetSet{}
+	default:
+		e.deleteOther(kind, namespace, name)
 	}
+}
+
+// putOther files an object that rules about volumes or devices read.
+func (e *Edit) putOther(obj any) {
+	if e.storage().put(e.id, obj) {
+		e.s.storageEdit = lastEdit.Add(1)
+		return
+	}
+	if e.devices().put(e.id, obj) {
+		e.s.devicesEdit = lastEdit.Add(1)
+	}
+}
+
+func (e *Edit) deleteOther(kind, namespace, name string) {
+	if e.storage().remove(e.id, kind, namespace, name) {
+		e.s.storageEdit = lastEdit.Add(1)
+		return
+	}
+	if e.devices().remove(e.id, kind, namespace, name) {
+		e.s.devicesEdit = lastEdit.Add(1)
+	}
+}
+
+// storage gives tables that are the edit's own.
+func (e *Edit) storage() *storage {
+	if !e.stor {
+		own := *e.s.storage
+		e.s.storage, e.stor = &own, true
+	}
+	return e.s.storage
+}
+
+func (e *Edit) devices() *devices {
+	if !e.devs {
+		own := *e.s.devices
+		e.s.devices, e.devs = &own, true
+	}
+	return e.s.devices
 }
 
 // Bind puts a pending pod (or one that the state does not know) on a node.

@@ -36,6 +36,13 @@ type State struct {
 	classes map[string]*schedulingv1.PriorityClass
 	classed uint64     // the edit that last changed classes
 	budgets *budgetSet // replaced when a budget changes
+
+	// What rules about volumes and devices read. The numbers tell the tables from
+	// what they were before a change.
+	storage     *storage
+	storageEdit uint64
+	devices     *devices
+	devicesEdit uint64
 }
 
 // Use is what the pods on a node hold. NonZero counts stand-ins for requests
@@ -87,7 +94,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(),
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
-		budgets: &budgetSet{},
+		budgets: &budgetSet{}, storage: &storage{}, devices: &devices{},
 	}
 }
 

@@ -51,7 +51,7 @@ func (w *Walk) settle() {
 	if e.nodes {
 		e.s.nodes.seal()
 	}
-	e.nodes, e.ns, e.cls = false, false, false
+	e.nodes, e.ns, e.cls, e.stor, e.devs = false, false, false, false, false
 	clear(e.objs)
 	e.s.step++
 	w.d.trail.walk(e.s, e.rows)
@@ -59,4 +59,6 @@ func (w *Walk) settle() {
 }
 
 // dirty says that something of what memos depend on changed since settle.
-func (e *Edit) dirty() bool { return len(e.rows) > 0 || e.nodes || e.ns || e.cls || len(e.objs) > 0 }
+func (e *Edit) dirty() bool {
+	return len(e.rows) > 0 || e.nodes || e.ns || e.cls || e.stor || e.devs || len(e.objs) > 0
+}
