@@ -10,4 +10,4 @@ type Rule struct {
 	// Text is one sentence that says why the rule applied here, with the names
 	// and numbers that made it apply. It is for people and may be worded better.
 	Text string `json:"text" example:"Container web has never run and waits, so the pod is Pending."`
-}
+} // @name Rule
