@@ -38,7 +38,7 @@ func (r *reading) conditions(phase corev1.PodPhase) []LifeCondition {
 			list = append(list, r.kept(c))
 		}
 	}
-	list = append(list, r.readyToStart(phase), r.initialized(phase))
+	list = append(list, r.readyToStart(), r.initialized(phase))
 	containersReady := r.containersReady(phase)
 	list = append(list, r.podReady(containersReady, list), containersReady,
 		r.condition(corev1.PodScheduled, true, "", "", Rule{"condition/scheduled", "The pod is bound to node " + r.pod.Spec.NodeName + ", once and for all."}))

@@ -17,22 +17,30 @@ var startErrors = append([]string{
 // status tells of the sandbox itself (GeneratePodReadyToStartContainersCondition
 // asks the runtime), so it is read from what can only happen in one, else the
 // pod's own condition stands.
-func (r *reading) readyToStart(phase corev1.PodPhase) LifeCondition {
+func (r *reading) readyToStart() LifeCondition {
 	set := func(is bool, rule Rule) LifeCondition {
 		return r.condition(corev1.PodReadyToStartContainers, is, "", "", rule)
 	}
-	if terminal(phase) {
-		return set(false, Rule{"condition/sandbox-gone", "The pod has ended, and its sandbox ends with it."})
-	}
+	var run, tried string
 	stopped := false
 	for _, list := range [][]seen{r.inits, r.mains, r.extra} {
 		for i := range list {
 			s := &list[i]
-			if s.is == running || s.status != nil && s.status.State.Waiting != nil && slices.Contains(startErrors, s.status.State.Waiting.Reason) {
-				return set(true, Rule{"condition/sandbox-used", "Container " + s.c.Name + " runs or was tried, which needs a sandbox with a network."})
+			if s.is == running {
+				run = s.c.Name
+			} else if s.status != nil && s.status.State.Waiting != nil && slices.Contains(startErrors, s.status.State.Waiting.Reason) {
+				tried = s.c.Name
 			}
 			stopped = stopped || s.ran()
 		}
+	}
+	switch {
+	case run != "":
+		return set(true, Rule{"condition/sandbox-used", "Container " + run + " runs, which needs a sandbox with a network."})
+	case terminal(r.pod.Status.Phase):
+		return set(false, Rule{"condition/sandbox-gone", "The pod has ended and nothing in it runs, so its sandbox has ended too."})
+	case tried != "":
+		return set(true, Rule{"condition/sandbox-used", "Container " + tried + " was tried, which needs a sandbox with a network."})
 	}
 	if old := r.posted(corev1.PodReadyToStartContainers); old != nil {
 		return set(old.Status == corev1.ConditionTrue, Rule{"condition/sandbox-as-posted", "No container tells of the sandbox, so what the pod says of it stands."})

@@ -30,10 +30,8 @@ func (r *reading) next(phase corev1.PodPhase) []Next {
 		return leave("next/pod-ended", fmt.Sprintf("The pod has ended as %s; nothing in it runs again.", phase))
 	case r.deleted():
 		return leave("next/pod-deleted", "The pod is being deleted; nothing in it is started any more.")
-	case r.node == NodeLost:
-		return r.nextWithoutKubelet()
 	}
-	if by, yes := r.resetting(); yes {
+	if by, yes := r.resetting(); yes && r.node != NodeLost {
 		return r.nextAfterReset(by)
 	}
 	p := r.plan()
@@ -50,37 +48,14 @@ func (r *reading) next(phase corev1.PodPhase) []Next {
 	for i := range r.extra {
 		out = append(out, r.nextEphemeral(&r.extra[i]))
 	}
-	return out
-}
-
-// nextWithoutKubelet leaves what runs and has nothing done to the rest.
-func (r *reading) nextWithoutKubelet() (out []Next) {
-	for _, list := range [][]seen{r.inits, r.mains, r.extra} {
-		for i := range list {
-			n := Next{Action: ActionWait, Rule: Rule{"next/node-lost", "The node is not Ready; nothing is known to happen until its kubelet is back."}}
-			if s := &list[i]; s.is == running || s.is == exited && !r.comesBack(s) {
-				n.Action = ActionLeave
+	if r.node == NodeLost { // nobody is there to start anything
+		for i := range out {
+			if out[i].Action != ActionLeave {
+				out[i] = Next{Action: ActionWait, For: out[i].For, Rule: Rule{"next/node-lost", "The node is not Ready; nothing is known to happen until its kubelet is back."}}
 			}
-			out = append(out, n)
 		}
 	}
 	return out
-}
-
-// comesBack says whether a container that stopped would be run again.
-func (r *reading) comesBack(s *seen) bool {
-	switch s.kind {
-	case KindSidecar:
-		return true
-	case KindEphemeral:
-		return false
-	case KindInit:
-		if s.end.ExitCode == 0 {
-			return false
-		}
-	}
-	yes, _ := mayRestart(&r.pod.Spec, s.c, s.end.ExitCode)
-	return yes || s.removed
 }
 
 // nextAfterReset: all containers are killed and removed, then the pod starts
@@ -121,7 +96,7 @@ func (r *reading) nextInit(p plan, i int) Next {
 		return Next{Action: ActionLeave, Rule: Rule{"next/mains-done", "Every main container is done, so the sidecars are stopped with the pod."}}
 	case s.is == running:
 		return Next{Action: ActionLeave, Rule: Rule{"next/running", "It runs."}}
-	case s.is == exited && s.end.ExitCode == 0 && s.kind == KindInit:
+	case s.kind == KindInit && s.through():
 		return Next{Action: ActionLeave, Rule: Rule{"next/init-done", "It has done its work."}}
 	case p.mainsDone:
 		return Next{Action: ActionLeave, Rule: Rule{"next/mains-done", "Every main container is done, so no init container and no sidecar is started again."}}
@@ -150,12 +125,12 @@ func (r *reading) nextMain(p plan, s *seen) Next {
 }
 
 // nextEphemeral: they start at once, whatever else the pod does, and never
-// again.
+// again while the runtime remembers them.
 func (r *reading) nextEphemeral(s *seen) Next {
-	switch s.is {
-	case running:
+	switch {
+	case s.is == running:
 		return Next{Action: ActionLeave, Rule: Rule{"next/running", "It runs."}}
-	case exited:
+	case s.ran():
 		return Next{Action: ActionLeave, Rule: Rule{"next/ephemeral-once", "Ephemeral containers run once."}}
 	}
 	return r.run(s)
@@ -185,7 +160,7 @@ func (r *reading) run(s *seen) Next {
 		return Next{Action: ActionBackoff, Rule: Rule{"next/image", fmt.Sprintf("It waits for its image (%s), which is tried again after a delay that the kubelet does not tell.", st.State.Waiting.Reason)}}
 	}
 	if s.removed {
-		return Next{Action: ActionRestart, Rule: Rule{"next/restart-of-all", "It was removed because all containers are restarted, and it is its turn."}}
+		return Next{Action: ActionRestart, Rule: Rule{"next/restart-removed", "It was removed because all containers are restarted, and it is its turn."}}
 	}
 	if s.is != exited {
 		return Next{Action: ActionStart, Rule: Rule{"next/start", "It has never run, and it is its turn."}}

@@ -53,7 +53,7 @@ func (r *reading) plan() plan {
 			}
 		case s.kind == KindSidecar:
 			p.start[i] = true
-		case s.end.ExitCode != 0:
+		case initFailed(s.end):
 			p.start[i] = true
 			if yes, _ := mayRestart(&r.pod.Spec, s.c, s.end.ExitCode); !yes {
 				p.failed = s.c.Name

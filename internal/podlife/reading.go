@@ -126,7 +126,14 @@ func (s *seen) through() bool {
 	if s.kind == KindSidecar {
 		return s.is == running && s.started()
 	}
-	return s.is == exited && s.end.ExitCode == 0
+	return s.is == exited && !initFailed(s.end)
+}
+
+// initFailed says how a plain init container's end counts for those behind it.
+// One that ran out of memory failed, whatever its exit code
+// (pkg/kubelet/kuberuntime/helpers.go isInitContainerFailed).
+func initFailed(end *corev1.ContainerStateTerminated) bool {
+	return end.ExitCode != 0 || end.Reason == "OOMKilled"
 }
 
 // started says so of the status.

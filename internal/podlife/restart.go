@@ -107,10 +107,13 @@ func (r *reading) restartsAll() (by string, yes bool) {
 }
 
 // resetting says that all containers are to start anew and not all of them are
-// removed yet (AllContainersRestartCleanedUp).
+// removed yet (AllContainersRestartCleanedUp). A pod without such a rule never
+// does, whatever its conditions say.
 func (r *reading) resetting() (by string, yes bool) {
-	by, yes = r.restartsAll()
-	if !yes {
+	if !r.couldRestartAll() {
+		return "", false
+	}
+	if by, yes = r.restartsAll(); !yes {
 		return "", false
 	}
 	for _, list := range [][]seen{r.inits, r.mains} {

@@ -1,0 +1,32 @@
+// Command lifecycle tries berth's POST /v1/pods/lifecycle against the code of
+// the kubelet, the controllers and kubectl's printer.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"berth/test/conformance/lifecycle"
+)
+
+func main() {
+	server := flag.String("server", "http://127.0.0.1:8080", "berth's address")
+	n := flag.Int("n", 10000, "pods")
+	seed := flag.Uint64("seed", 1, "seed; pod i has seed + i")
+	workers := flag.Int("workers", 4, "callers at once")
+	show := flag.Int("show", 5, "differences to show, each as a small pod")
+	flag.Parse()
+	r, err := lifecycle.Run(*server, *n, *seed, *workers, *show)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	for _, d := range r.Differences {
+		fmt.Println(d)
+	}
+	fmt.Print(r.Summary())
+	if r.Differ > 0 {
+		os.Exit(1)
+	}
+}
