@@ -4,6 +4,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/planted"
 )
 
 // The kubelet's delays between runs of a container (pkg/kubelet/kubelet.go
@@ -25,7 +27,7 @@ func backoff(restarts int32, end *corev1.ContainerStateTerminated) (delay time.D
 	if restarts <= 0 {
 		return 0, false
 	}
-	if !end.StartedAt.IsZero() && end.FinishedAt.Sub(end.StartedAt.Time) > steadyRun {
+	if !end.StartedAt.IsZero() && end.FinishedAt.Sub(end.StartedAt.Time) > steadyRun && !planted.On(planted.BackoffNeverReset) {
 		return 0, true
 	}
 	delay = firstBackoff

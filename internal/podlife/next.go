@@ -46,7 +46,7 @@ func (r *reading) next(phase corev1.PodPhase) []Next {
 		out = append(out, r.nextMain(p, &r.mains[i]))
 	}
 	for i := range r.extra {
-		out = append(out, r.nextEphemeral(&r.extra[i]))
+		out = append(out, r.nextEphemeral(&r.extra[i], p.mainsDone))
 	}
 	if r.node == NodeLost { // nobody is there to start anything
 		for i := range out {
@@ -81,7 +81,7 @@ func (r *reading) nextAfterReset(by string) (out []Next) {
 		}
 	}
 	for i := range r.extra {
-		out = append(out, r.nextEphemeral(&r.extra[i]))
+		out = append(out, r.nextEphemeral(&r.extra[i], false))
 	}
 	return out
 }
@@ -126,12 +126,14 @@ func (r *reading) nextMain(p plan, s *seen) Next {
 
 // nextEphemeral: they start at once, whatever else the pod does, and never
 // again while the runtime remembers them.
-func (r *reading) nextEphemeral(s *seen) Next {
+func (r *reading) nextEphemeral(s *seen, mainsDone bool) Next {
 	switch {
 	case s.is == running:
 		return Next{Action: ActionLeave, Rule: Rule{"next/running", "It runs."}}
 	case s.ran():
 		return Next{Action: ActionLeave, Rule: Rule{"next/ephemeral-once", "Ephemeral containers run once."}}
+	case mainsDone:
+		return Next{Action: ActionLeave, Rule: Rule{"next/mains-done", "Every main container is done, so nothing is started any more."}}
 	}
 	return r.run(s)
 }

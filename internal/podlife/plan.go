@@ -1,6 +1,10 @@
 package podlife
 
-import "slices"
+import (
+	"slices"
+
+	"berth/internal/planted"
+)
 
 // plan is what a kubelet would start next.
 type plan struct {
@@ -46,7 +50,7 @@ func (r *reading) plan() plan {
 			continue
 		}
 		switch {
-		case looked && s.kind == KindInit:
+		case looked && s.kind == KindInit && !planted.On(planted.InitRevisited):
 		case s.is == running:
 			if s.kind == KindSidecar && s.started() {
 				through(i, !looked)
