@@ -65,8 +65,7 @@ func (r *reading) condition(kind corev1.PodConditionType, is bool, reason, messa
 	if is {
 		c.Status = corev1.ConditionTrue
 	}
-	now := r.now.UTC().Truncate(time.Second)
-	c.LastTransitionTime = &now
+	c.LastTransitionTime = inYears(r.now.Truncate(time.Second))
 	if old := r.posted(kind); old != nil && old.Status == c.Status {
 		c.LastTransitionTime = shownTime(old.LastTransitionTime)
 	}
@@ -87,8 +86,19 @@ func shownTime(t metav1.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	u := t.UTC()
-	return &u
+	return inYears(t.Time)
+}
+
+// inYears gives a time in UTC that JSON can hold: a zone may carry one out of
+// the years from 0 to 9999, and a back-off beyond them.
+func inYears(t time.Time) *time.Time {
+	switch t = t.UTC(); {
+	case t.Year() > 9999:
+		t = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	case t.Year() < 0:
+		t = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return &t
 }
 
 // containersReady looks at sidecars, then main containers, never at plain init

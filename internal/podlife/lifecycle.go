@@ -113,8 +113,7 @@ func (r *reading) asPosted() []LifeCondition {
 func (r *reading) replaced(list []LifeCondition, c corev1.PodCondition, rule Rule) []LifeCondition {
 	made := r.kept(c)
 	made.Rule = rule
-	now := r.now.UTC().Truncate(time.Second)
-	made.LastTransitionTime = &now
+	made.LastTransitionTime = inYears(r.now.Truncate(time.Second))
 	for i := range list {
 		if list[i].Type == c.Type {
 			if list[i].Status == c.Status {

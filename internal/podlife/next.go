@@ -105,7 +105,7 @@ func (r *reading) nextInit(p plan, i int) Next {
 	case i < p.last:
 		return Next{Action: ActionLeave, Rule: Rule{"next/init-passed", fmt.Sprintf("Init container %s behind it has run already, so it is not looked at again.", r.inits[p.last].c.Name)}}
 	}
-	return r.waitFor("next/init-turn", i)
+	return r.waitFor(p, "next/init-turn", i)
 }
 
 // nextMain is what the plan means for one main container.
@@ -119,7 +119,7 @@ func (r *reading) nextMain(p plan, s *seen) Next {
 		}
 	}
 	if !p.initialized {
-		return r.waitFor("next/main-turn", len(r.inits))
+		return r.waitFor(p, "next/main-turn", len(r.inits))
 	}
 	return r.run(s)
 }
@@ -142,15 +142,18 @@ func (r *reading) nextEphemeral(s *seen, mainsDone bool) Next {
 const named = 10
 
 // waitFor waits for the init containers before place n that are not through.
-func (r *reading) waitFor(id string, n int) Next {
-	count, _ := slices.BinarySearch(r.open, n)
+// Those that have been passed do not count.
+func (r *reading) waitFor(p plan, id string, n int) Next {
+	from, _ := slices.BinarySearch(r.open, p.last)
+	to, _ := slices.BinarySearch(r.open, n)
+	open := r.open[from:to]
 	var names []string
-	for _, i := range r.open[:min(count, named)] {
+	for _, i := range open[:min(len(open), named)] {
 		names = append(names, r.inits[i].c.Name)
 	}
 	more := ""
-	if count > named {
-		more = fmt.Sprintf(" and %d more", count-named)
+	if len(open) > named {
+		more = fmt.Sprintf(" and %d more", len(open)-named)
 	}
 	return Next{Action: ActionWait, For: names, Rule: Rule{id, fmt.Sprintf("It waits until %s%s %s done or, if a sidecar, started.", strings.Join(names, ", "), more, plural(names, "is", "are"))}}
 }
@@ -176,7 +179,7 @@ func (r *reading) run(s *seen) Next {
 		return Next{Action: ActionRestart, Rule: Rule{"next/restart-first", "Its first restart is at once."}}
 	case left > 0:
 		return Next{
-			Action: ActionBackoff, At: &at, BackoffSeconds: int64(delay / time.Second), RemainingSeconds: int64((left + time.Second - 1) / time.Second),
+			Action: ActionBackoff, At: inYears(at), BackoffSeconds: int64(delay / time.Second), RemainingSeconds: int64((left-1)/time.Second) + 1,
 			Rule: Rule{"next/backoff", fmt.Sprintf("After %d restarts the delay is %d s from the end of its last run.", s.status.RestartCount, int64(delay/time.Second))},
 		}
 	default:
