@@ -15,13 +15,20 @@ func TestConditions(t *testing.T) {
 		initialized, ready, both string
 	}{
 		{"ready", "Always", []string{"sidecar s run", "main a run"}, "True", "True", "True"},
-		{"unready, in the order of the spec, sidecars first", "Always", []string{"init i exit:0", "sidecar s unready", "main a unready", "main b run", "main c exit:1"}, "True",
-			"False ContainersNotReady containers with unready status: [s a c]", ""},
+		{
+			"unready, in the order of the spec, sidecars first", "Always",
+			[]string{"init i exit:0", "sidecar s unready", "main a unready", "main b run", "main c exit:1"},
+			"True",
+			"False ContainersNotReady containers with unready status: [s a c]", "",
+		},
 		{"unknown before unready", "Always", []string{"main a unready", "main b none"}, "True", "False ContainersNotReady containers with unknown status: [b], containers with unready status: [a]", ""},
 		{"no status at all", "Always", []string{"init i none", "main a none"}, "False UnknownContainerStatuses", "False UnknownContainerStatuses", ""},
 		{"no status, no init containers", "Always", []string{"main a none"}, "True", "False UnknownContainerStatuses", ""},
-		{"incomplete", "Always", []string{"init i run", "sidecar s none", "main a wait:PodInitializing"},
-			"False ContainersNotInitialized containers with unknown status: [s], containers with incomplete status: [i]", "False ContainersNotReady containers with unknown status: [s], containers with unready status: [a]", ""},
+		{
+			"incomplete", "Always",
+			[]string{"init i run", "sidecar s none", "main a wait:PodInitializing"},
+			"False ContainersNotInitialized containers with unknown status: [s], containers with incomplete status: [i]", "False ContainersNotReady containers with unknown status: [s], containers with unready status: [a]", "",
+		},
 		{"a back-off of the main container is no sign of it", "Always", []string{"init i exit:1", "main a crash:1"}, "False ContainersNotInitialized containers with incomplete status: [i]", "False ContainersNotReady containers with unready status: [a]", ""},
 		{"a main container that ran makes sidecars not matter", "Always", []string{"sidecar s unstarted", "main a exit:1"}, "True", "False ContainersNotReady containers with unready status: [s a]", ""},
 		{"succeeded", "Never", []string{"init i exit:0", "main a exit:0"}, "True PodCompleted", "False PodCompleted", ""},

@@ -111,8 +111,12 @@ func TestContainerStates(t *testing.T) {
 	}
 	got := states(drawn(t, "Always", "init i exit:0", "sidecar s none", "main a none", "main b crash:1", "main c blank", "ephemeral e none"))
 	want := []state{
-		{KindInit, "terminated", "Completed"}, {KindSidecar, "waiting", "PodInitializing"}, {KindContainer, "waiting", "PodInitializing"}, {KindContainer, "waiting", "CrashLoopBackOff"},
-		{KindContainer, "waiting", ""}, {KindEphemeral, "waiting", "PodInitializing"},
+		{KindInit, "terminated", "Completed"},
+		{KindSidecar, "waiting", "PodInitializing"},
+		{KindContainer, "waiting", "PodInitializing"},
+		{KindContainer, "waiting", "CrashLoopBackOff"},
+		{KindContainer, "waiting", ""},
+		{KindEphemeral, "waiting", "PodInitializing"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -22,5 +22,5 @@ for _ in $(seq 200); do
 done
 [ -s "$dir/ready" ] || { echo "the server did not start:"; cat "$dir/log"; exit 2; }
 ./bin/admission -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
-./bin/lifecycle -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" 2>/dev/null
+./bin/lifecycle -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/conformance -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" -out tmp/conformance

@@ -5,7 +5,10 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
+
+	"k8s.io/klog/v2"
 
 	"berth/test/conformance/lifecycle"
 )
@@ -17,6 +20,8 @@ func main() {
 	workers := flag.Int("workers", 4, "callers at once")
 	show := flag.Int("show", 5, "differences to show, each as a small pod")
 	flag.Parse()
+	klog.LogToStderr(false) // upstream's fakes tell that they are there
+	klog.SetOutput(io.Discard)
 	r, err := lifecycle.Run(*server, *n, *seed, *workers, *show)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
