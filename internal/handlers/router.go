@@ -48,6 +48,9 @@ func (a *API) Router() *chi.Mux {
 	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
 
 	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
+	r.Post("/v1/pods/termination", a.admitted(a.decisionClass, only(a.terminatePod)))
+	r.Post("/v1/nodes/eviction-ranking", a.admitted(a.decisionClass, only(a.rankForEviction)))
+	r.Post("/v1/clusters/{cluster}/garbage", a.admitted(a.decisionClass, only(a.collectGarbage)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))
