@@ -100,8 +100,10 @@ func (w *ending) removedAtOnce() {
 // stays.
 func (w *ending) failed(reason, message, detail string) {
 	w.out.Reason, w.out.Message = reason, message
-	w.out.Endpoints = Endpoints{Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil,
-		Detail: "the kubelet marks nothing while containers stop: ready as long as its readiness probes succeed, gone with the end of the phase"}
+	w.out.Endpoints = Endpoints{
+		Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil,
+		Detail: "the kubelet marks nothing while containers stop: ready as long as its readiness probes succeed, gone with the end of the phase",
+	}
 	if w.Pod.DeletionTimestamp != nil {
 		w.out.Endpoints.Ready = false
 	}

@@ -245,8 +245,10 @@ func TestEndpointsOfTheDying(t *testing.T) {
 }
 
 func TestWhatPlaysNoPart(t *testing.T) {
-	o := ends(t, Ending{Pod: dying(t, `"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}`), Cause: CauseEvictHard, GracePeriodSeconds: new(int64(5)), Force: true, Container: "c",
-		EvictionMaxPodGracePeriod: 9, Shutdown: &ShutdownConfig{}, PreStopSeconds: map[string]int64{"c": 4}})
+	o := ends(t, Ending{
+		Pod: dying(t, `"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}`), Cause: CauseEvictHard, GracePeriodSeconds: new(int64(5)), Force: true, Container: "c",
+		EvictionMaxPodGracePeriod: 9, Shutdown: &ShutdownConfig{}, PreStopSeconds: map[string]int64{"c": 4},
+	})
 	is(t, "period", o.GracePeriodSeconds, 1)
 	for _, n := range []string{"gracePeriodSeconds plays", "force plays", "container plays", "evictionMaxPodGracePeriod plays", "shutdown plays", "preStopSeconds of c plays", "would not evict this pod: mirror"} {
 		if !strings.Contains(fmt.Sprint(o.Notes), n) {
