@@ -39,6 +39,7 @@ func (a *API) Router() *chi.Mux {
 	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
 	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
 	r.Get("/v1/clusters/{cluster}/queue", a.admitted(a.readClass, only(a.getQueue, "limit", "cursor")))
+	r.Post("/v1/clusters/{cluster}/garbage", a.admitted(a.decisionClass, only(a.collectGarbage)))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
 
 	r.Get("/v1/priorityclasses", a.admitted(a.readClass, only(a.listPriorityClasses, "cluster")))
@@ -47,6 +48,8 @@ func (a *API) Router() *chi.Mux {
 	r.Put("/v1/priorityclasses/{name}", a.admitted(a.decisionClass, only(a.updatePriorityClass, "cluster")))
 	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
 
+	r.Post("/v1/pods/termination", a.admitted(a.decisionClass, only(a.terminatePod)))
+	r.Post("/v1/nodes/eviction-ranking", a.admitted(a.decisionClass, only(a.rankForEviction)))
 	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
 	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionClass, only(a.podLifecycle)))
 

@@ -1,0 +1,100 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/objects"
+	"berth/internal/podlife"
+)
+
+// EvictionRankingRequest asks in which order a kubelet would evict pods.
+type EvictionRankingRequest struct {
+	// Signal is what the node runs out of.
+	Signal string `json:"signal" enums:"memory,disk,inodes,pids"`
+	// Pods are those of the node.
+	Pods []EvictionCandidate `json:"pods"`
+} // @name EvictionRankingRequest
+
+// EvictionCandidate is a pod with what it uses.
+type EvictionCandidate struct {
+	// Pod is the v1.Pod as it is.
+	Pod json.RawMessage `json:"pod" swaggertype:"object"`
+	// Usage are quantities under the signal's key: memory (the working set), ephemeral-storage (logs, writable layers and local
+	// volumes together), inodes or pids. Without it the kubelet has no statistics of the pod.
+	Usage json.RawMessage `json:"usage,omitempty" swaggertype:"object,string"`
+} // @name EvictionCandidate
+
+// EvictionRanking is the order of eviction.
+type EvictionRanking struct {
+	// Ranking is the order: the first goes first.
+	Ranking []podlife.Ranked `json:"ranking"`
+	// Protected pods are not evicted: critical ones, static ones and their mirrors.
+	Protected []podlife.Protected `json:"protected"`
+} // @name EvictionRanking
+
+// rankForEviction orders the pods of a node.
+//
+//	@Summary		The order in which a kubelet evicts pods
+//	@Description	For memory, disk and inodes: those above their requests first, then lower priority, then more above the requests. For pids: lower priority, then more processes. Requests count as for scheduling, but overhead only where they are not zero.
+//	@Tags			nodes
+//	@Accept			json
+//	@Produce		json
+//	@Param			body	body		EvictionRankingRequest	true	"what runs out, and the node's pods with what they use"
+//	@Success		200		{object}	EvictionRanking
+//	@Failure		400,413,415,429	{object}	Problem
+//	@Router			/v1/nodes/eviction-ranking [post]
+func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
+	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+		var req EvictionRankingRequest
+		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+			return err
+		}
+		pods := make([]podlife.Consumer, len(req.Pods))
+		for i, c := range req.Pods {
+			at := fmt.Sprintf("pods[%d]", i)
+			pod, err := wholePod(at+".pod", c.Pod)
+			if err != nil {
+				return err
+			}
+			usage, err := readUsage(at+".usage", c.Usage)
+			if err != nil {
+				return err
+			}
+			pods[i] = podlife.Consumer{Pod: pod, Usage: usage}
+		}
+		ranking, protected, bad := podlife.RankForEviction(podlife.Signal(req.Signal), pods)
+		if bad != nil {
+			return badFields(field.ErrorList{bad})
+		}
+		return writeJSON(w, http.StatusOK, EvictionRanking{ranking, protected})
+	})
+}
+
+// readUsage reads quantities, which must not be negative.
+func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	var each map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &each); err != nil {
+		return nil, badField(http.StatusBadRequest, name, `want an object of quantities such as {"memory":"1Gi"}`)
+	}
+	out = corev1.ResourceList{}
+	for _, key := range slices.Sorted(maps.Keys(each)) {
+		var q resource.Quantity
+		bad := len(objects.BoundQuantities(each[key], &q)) > 0 || isNull(each[key]) || q.UnmarshalJSON(each[key]) != nil
+		if bad || q.Sign() < 0 {
+			return nil, badField(http.StatusBadRequest, name+"."+key, "want a quantity that is not negative, such as 1Gi")
+		}
+		out[corev1.ResourceName(key)] = q
+	}
+	return out, nil
+}
