@@ -171,7 +171,7 @@ func counted(d *engine.Decision) int {
 // was searched for must be the last that does.
 func TestSuggestionsHold(t *testing.T) {
 	kinds := map[string]int{}
-	for seed := uint64(1); seed <= 2500; seed++ {
+	for seed := uint64(1); seed <= 1200; seed++ {
 		make := enginetest.Generate
 		if seed%3 == 0 {
 			make = enginetest.Crowded
@@ -246,7 +246,7 @@ func more(path, amount string, by int64) string {
 // rejected by that very rule.
 func TestGroupsAddUp(t *testing.T) {
 	reasons := map[string]int{}
-	for seed := uint64(1); seed <= 1500; seed++ {
+	for seed := uint64(1); seed <= 800; seed++ {
 		c := ready(t, enginetest.Generate(seed))
 		groups, _, d, ok := c.advise()
 		if !ok {
@@ -298,7 +298,7 @@ func TestGroupsAddUp(t *testing.T) {
 
 // The same question gives the same advice, to the byte.
 func TestAdviceIsDeterministic(t *testing.T) {
-	for seed := uint64(1); seed <= 150; seed++ {
+	for seed := uint64(1); seed <= 60; seed++ {
 		var first string
 		for range 3 {
 			c := ready(t, enginetest.Generate(seed))
