@@ -129,6 +129,10 @@ func (c *trial) edited(t testing.TB, g *advice.Suggestion, ops []advice.Op) (*en
 		b := &policyv1.PodDisruptionBudget{}
 		into(c.object(g.Edit.Kind, g.Edit.Namespace, g.Edit.Name), b)
 		err = e.Put(b)
+	case "PersistentVolumeClaim":
+		claim := &corev1.PersistentVolumeClaim{}
+		into([]byte("{}"), claim)
+		err = e.Put(claim)
 	default:
 		t.Fatalf("%s changes a %s", g.Change, g.Edit.Kind)
 	}
