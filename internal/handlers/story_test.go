@@ -71,7 +71,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	if last.Count != 1 || last.Verbs[0] != "filter" || first.Count != 3 || first.First.After(first.Last) || first.Message != s.Now.Message {
 		t.Errorf("attempts %+v", s.Attempts)
 	}
-	if d := cmp.Diff([]story.Reason{{"NodeUnschedulable", "node(s) were unschedulable", 1}, {"TaintToleration", "node(s) had untolerated taint(s)", 1}, {"NodeResourcesFit", "Insufficient cpu", 2}}, first.Reasons); d != "" {
+	if d := cmp.Diff([]story.Reason{{Plugin: "NodeUnschedulable", Reason: "node(s) were unschedulable", Nodes: 1}, {Plugin: "TaintToleration", Reason: "node(s) had untolerated taint(s)", Nodes: 1}, {Plugin: "NodeResourcesFit", Reason: "Insufficient cpu", Nodes: 2}}, first.Reasons); d != "" {
 		t.Errorf("reasons (-want +got):\n%s", d)
 	}
 	g := s.Now.Groups[0]
