@@ -116,6 +116,10 @@ func (v verdict) reject(rows engine.Bits, rej *engine.Rejected) (ok bool, err er
 // with its limit.
 func (NodeVolumeLimits) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
 	pod, a := attachingOf(q, state), q.State.Attachments()
+	if pod.with == pod.without && pod.with.code != engine.Success {
+		_, err := pod.with.reject(in.Clone(), rej)
+		return err
+	}
 	rows := q.Bits()
 	copy(rows, in)
 	rows.AndNot(a.HasCSINode())
