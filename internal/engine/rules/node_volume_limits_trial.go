@@ -15,6 +15,10 @@ func (NodeVolumeLimits) Try(q *engine.Query, state any) engine.Trial {
 	return t
 }
 
+// VolumesUntold is what a search for victims says of a node on which some pod's
+// volumes cannot be told. Upstream gives the search up with an error of that pod.
+const VolumesUntold = "the volumes of a pod on the node cannot be told"
+
 // limitsTrial is NodeVolumeLimits on one node. Volumes of pods that come or go
 // stand in touched, all others as the columns have them.
 type limitsTrial struct {
@@ -116,7 +120,7 @@ func (t *limitsTrial) verdict() (engine.Code, string) {
 	case !t.limited || len(t.pod.drivers) == 0:
 		return engine.Success, ""
 	case t.troubled > 0:
-		return engine.Error, "the volumes of a pod on the node cannot be told"
+		return engine.Error, VolumesUntold
 	}
 	for i, d := range t.pod.drivers {
 		limits := t.all.Limits(d.driver)

@@ -84,6 +84,9 @@ func (y *cycle) volumeLimits(n *node, extra []*corev1.Pod) status {
 // attachable adds a pod's volumes by unique name.
 func (y *cycle) attachable(p *corev1.Pod, csi *storagev1.CSINode, incoming bool, into map[string]string) status {
 	broken := func(format string, args ...any) status {
+		if !incoming {
+			return status{"NodeVolumeLimits", engine.Error, []string{rules.VolumesUntold}}
+		}
 		return status{"NodeVolumeLimits", engine.Error, []string{fmt.Sprintf(format, args...)}}
 	}
 	for i := range p.Spec.Volumes {
