@@ -177,7 +177,7 @@ func TestEngineAgreesWithItsNaiveTwin(t *testing.T) {
 	// A corpus that never meets a rule would prove nothing about it.
 	for _, want := range []string{
 		"error", "Scheduled", "Unschedulable", "Gated", "Preempting", "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity",
-		"NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures",
+		"NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures",
 		"score TaintToleration", "score NodeAffinity", "score NodeResourcesFit", "score PodTopologySpread",
 		"score InterPodAffinity", "score NodeResourcesBalancedAllocation", "score ImageLocality",
 	} {

@@ -26,6 +26,7 @@ type Edit struct {
 	wait  bool
 	stor  bool
 	devs  bool
+	att   bool            // s.attached is ours
 	scal  bool            // s.scalar is a slice of ours
 	objs  map[string]bool // namespaces whose objects are clones of ours
 
@@ -123,6 +124,7 @@ func (e *Edit) Delete(kind, namespace, name string) {
 func (e *Edit) putOther(obj any) {
 	if e.storage().put(e.id, obj) {
 		e.s.storageEdit, e.s.storage.index = lastEdit.Add(1), &volumeIndex{}
+		e.forgetAttached()
 		return
 	}
 	if e.devices().put(e.id, obj) {
@@ -133,6 +135,7 @@ func (e *Edit) putOther(obj any) {
 func (e *Edit) deleteOther(kind, namespace, name string) {
 	if e.storage().remove(e.id, kind, namespace, name) {
 		e.s.storageEdit, e.s.storage.index = lastEdit.Add(1), &volumeIndex{}
+		e.forgetAttached()
 		return
 	}
 	if e.devices().remove(e.id, kind, namespace, name) {
@@ -226,6 +229,7 @@ func (e *Edit) putNode(in *corev1.Node) {
 		}
 		return
 	}
+	e.forgetAttached() // rows are others now
 	// Pods that were bound to it before it was known count from now on.
 	if late := e.s.waiting[in.Name]; len(late) > 0 {
 		delete(e.waitingPods(), in.Name)
@@ -242,6 +246,7 @@ func (e *Edit) removeNode(name string) {
 	if !ok {
 		return
 	}
+	e.forgetAttached() // rows are others now
 	pods := slices.Clone(e.s.onNode.at(int(row)))
 	for _, p := range pods {
 		e.removePod(p.Namespace, p.Name)
@@ -353,5 +358,17 @@ func (e *Edit) count(p *Pod, sign int64) {
 	}
 	for _, id := range c.Ports {
 		bump(&e.s.ports, id)
+	}
+	if p.Volumes == nil {
+		return
+	}
+	for _, id := range p.Volumes.disks {
+		bump(&e.s.disks, id)
+	}
+	for _, id := range p.Volumes.claims {
+		bump(&e.s.claims, id)
+	}
+	if a := e.ownAttached(); a != nil {
+		a.count(e.id, e.s, p, int32(sign))
 	}
 }

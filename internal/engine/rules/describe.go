@@ -64,10 +64,16 @@ var described = map[string]Description{
 		Differs:  "Several extended resources that fall short are named in order of their names; upstream's order is that of a Go map.",
 	},
 	"VolumeRestrictions": {
-		Judges: "Disks that must not be mounted twice, and ReadWriteOncePod claims.", Upstream: "volumerestrictions/volume_restrictions.go",
+		Judges: "Disks given in the pod that another pod on the node mounts in a way that does not bear it (GCE PD, iSCSI and RBD unless both are read-only, EBS at all), and claims with the access mode ReadWriteOncePod that another pod uses, on whichever node. A pod whose claim is not there is rejected before any node is looked at.",
+		Code:   preemptable + "; " + forGood + " for a claim that is not there",
+		Reasons: []string{
+			ReasonDiskConflict, ReasonClaimInUse,
+		},
+		Upstream: "volumerestrictions/volume_restrictions.go",
 	},
 	"NodeVolumeLimits": {
-		Judges: "How many CSI volumes a node can attach.", Upstream: "nodevolumelimits/csi.go",
+		Judges: "How many volumes of a CSI driver a node can attach, as its CSINode says: those of the pod, of the pods on the node and of VolumeAttachments, each once. Claims without a volume count by the provisioner of their class; volumes of built-in plugins that moved to a CSI driver count as that driver's. A node without a CSINode, or without a limit for the driver, takes any number.",
+		Code:   preemptable + "; " + forGood + " for a claim that is not there", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
 	},
 	"VolumeBinding": {
 		Judges: "Whether the pod's claims are bound, or can be, to volumes that the node reaches.", Upstream: "volumebinding/volume_binding.go",

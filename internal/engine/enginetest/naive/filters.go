@@ -31,6 +31,12 @@ func (y *cycle) filters() []filter {
 			out = append(out, y.ports)
 		case "NodeResourcesFit":
 			out = append(out, y.fit)
+		case "VolumeRestrictions":
+			if f := y.volumeRestrictions(); f != nil {
+				out = append(out, f)
+			}
+		case "NodeVolumeLimits":
+			out = append(out, y.volumeLimits)
 		case "PodTopologySpread":
 			if f := y.spread(); f != nil {
 				out = append(out, f)
