@@ -123,7 +123,7 @@ func (e *Edit) Delete(kind, namespace, name string) {
 // putOther files an object that rules about volumes or devices read.
 func (e *Edit) putOther(obj any) {
 	if e.storage().put(e.id, obj) {
-		e.s.storageEdit = lastEdit.Add(1)
+		e.s.storageEdit, e.s.storage.index = lastEdit.Add(1), &volumeIndex{}
 		e.forgetAttached()
 		return
 	}
@@ -134,7 +134,7 @@ func (e *Edit) putOther(obj any) {
 
 func (e *Edit) deleteOther(kind, namespace, name string) {
 	if e.storage().remove(e.id, kind, namespace, name) {
-		e.s.storageEdit = lastEdit.Add(1)
+		e.s.storageEdit, e.s.storage.index = lastEdit.Add(1), &volumeIndex{}
 		e.forgetAttached()
 		return
 	}

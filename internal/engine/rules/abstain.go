@@ -24,23 +24,6 @@ func (a abstain) NotEvaluated(q *engine.Query) (string, bool) {
 	return "this version of berth does not evaluate " + what, true
 }
 
-// claimed says that the pod mounts persistent volumes.
-func claimed(q *engine.Query) bool {
-	for i := range q.Pod.Spec.Volumes {
-		if v := &q.Pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func judgesClaims(q *engine.Query) string {
-	if claimed(q) {
-		return "persistent volume claims, which the pod mounts"
-	}
-	return ""
-}
-
 func judgesDevices(q *engine.Query) string {
 	if len(q.Pod.Spec.ResourceClaims) > 0 {
 		return "resource claims, which the pod has"

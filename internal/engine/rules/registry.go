@@ -116,8 +116,8 @@ var registry = []plugin{
 	}},
 	{name: "VolumeRestrictions", preFilter: true, filter: true, build: always(VolumeRestrictions{})},
 	{name: "NodeVolumeLimits", preFilter: true, filter: true, build: always(NodeVolumeLimits{})},
-	{name: "VolumeBinding", preFilter: true, filter: true, scoring: true, build: always(abstain{"VolumeBinding", judgesClaims})},
-	{name: "VolumeZone", preFilter: true, filter: true, build: always(abstain{"VolumeZone", judgesClaims})},
+	{name: "VolumeBinding", preFilter: true, filter: true, scoring: true, build: always(VolumeBinding{})},
+	{name: "VolumeZone", preFilter: true, filter: true, build: always(VolumeZone{})},
 	{name: "PodTopologySpread", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
 		s := a.PodTopologySpread
 		if s.System {
