@@ -130,10 +130,10 @@ func (s *shelf) volumes() {
 		case n < 86:
 			pv.Spec.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: pick(s.maker, "vol-01230001", "aws://z0/vol-01230001")}
 		case n < 94:
-			pv.Spec.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: "disk", DataDiskURI: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d"}
+			pv.Spec.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: "disk", DataDiskURI: "https://account.blob.core.windows.net/vhds/d.vhd"}
 			if s.chance(70) {
 				kind := v1.AzureManagedDisk
-				pv.Spec.AzureDisk.Kind = &kind
+				pv.Spec.AzureDisk.Kind, pv.Spec.AzureDisk.DataDiskURI = &kind, "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d"
 			}
 		default:
 			pv.Spec.NFS = &v1.NFSVolumeSource{Server: "nfs", Path: "/"}
