@@ -69,6 +69,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	m.objs = append(m.objs, pod)
 	m.crowd(seed, pod)
 	m.storage(seed, pod)
+	m.volumeLimits(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace
