@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/planted"
@@ -125,7 +126,9 @@ func (e *Edit) Delete(kind, namespace, name string) {
 // putOther files an object that rules about volumes or devices read.
 func (e *Edit) putOther(obj any) {
 	if e.storage().put(e.id, obj) {
-		e.storageChanged()
+		_, volume := obj.(*corev1.PersistentVolume)
+		_, pool := obj.(*storagev1.CSIStorageCapacity)
+		e.storageChanged(volume, pool)
 		return
 	}
 	if e.devices().put(e.id, obj) {
@@ -135,7 +138,7 @@ func (e *Edit) putOther(obj any) {
 
 func (e *Edit) deleteOther(kind, namespace, name string) {
 	if e.storage().remove(e.id, kind, namespace, name) {
-		e.storageChanged()
+		e.storageChanged(kind == "PersistentVolume", kind == "CSIStorageCapacity")
 		return
 	}
 	if e.devices().remove(e.id, kind, namespace, name) {
@@ -144,10 +147,13 @@ func (e *Edit) deleteOther(kind, namespace, name string) {
 }
 
 // storageChanged forgets what was derived from the tables as they were.
-func (e *Edit) storageChanged() {
+func (e *Edit) storageChanged(volumes, pools bool) {
 	e.s.storageEdit = lastEdit.Add(1)
-	if !planted.On(planted.VolumeIndexStale) {
+	if volumes && !planted.On(planted.VolumeIndexStale) {
 		e.s.storage.index = &volumeIndex{}
+	}
+	if pools {
+		e.s.storage.pools = &poolIndex{}
 	}
 	e.forgetAttached()
 }

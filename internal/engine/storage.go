@@ -17,6 +17,7 @@ type storage struct {
 	attachments objectTable[*storagev1.VolumeAttachment]
 
 	index *volumeIndex // of these very tables
+	pools *poolIndex
 }
 
 // put files an object of one of the kinds; false says that it is of none.

@@ -64,7 +64,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 		if uid := pv.Spec.ClaimRef.UID; uid != "" && uid != c.UID || !holds(pv) || !w.alike(pv) {
 			continue
 		}
-		b.take(q, m, pv, left)
+		b.take(m, pv, q.Nodes.VolumeReach(pv), left)
 		// Where it is not taken already, the nodes that it does not reach get nothing.
 		left.Each(func(row int) {
 			if !b.got(row, pv) {
@@ -74,12 +74,14 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 	}
 	n := left.Count()
 	from := sort.Search(len(of.Free), func(i int) bool { return holds(of.Free[i]) })
-	for _, pv := range of.Free[from:] {
-		if n == 0 {
-			break
-		}
-		if w.alike(pv) && w.admits(pv) {
-			n -= b.take(q, m, pv, left)
+	suits := make([]bool, len(of.Kinds))
+	for i, pv := range of.Kinds {
+		suits[i] = w.alike(pv) && w.admits(pv)
+	}
+	reach := of.Reaches(q.Nodes)
+	for i := from; i < len(of.Free) && n > 0; i++ {
+		if suits[of.KindOf[i]] && (w.selector == nil || w.selector.Matches(labels.Set(of.Free[i].Labels))) {
+			n -= b.take(m, of.Free[i], &reach[i], left)
 		}
 	}
 	return m, nil
@@ -87,7 +89,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 
 // take gives a volume to the claim on the nodes that are left and that it
 // reaches, takes these out of left and says how many they are.
-func (b *bindings) take(q *engine.Query, m *match, pv *corev1.PersistentVolume, left engine.Bits) int {
+func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *engine.Reach, left engine.Bits) int {
 	n := 0
 	give := func(row int) {
 		if b.got(row, pv) {
@@ -101,7 +103,6 @@ func (b *bindings) take(q *engine.Query, m *match, pv *corev1.PersistentVolume, 
 		m.none.Clear(row)
 		left.Clear(row)
 	}
-	reach := q.Nodes.VolumeReach(pv)
 	if reach.Many == nil {
 		for _, row := range reach.Few {
 			if left.Has(int(row)) {
@@ -134,12 +135,9 @@ func (w *wish) alike(pv *corev1.PersistentVolume) bool {
 		text(w.claim.Spec.VolumeAttributesClassName) == text(pv.Spec.VolumeAttributesClassName)
 }
 
-// admits says that a volume that is nobody's has the labels and the ways of
-// access that the claim asks for.
+// admits says that a volume that is nobody's has the ways of access that the
+// claim asks for.
 func (w *wish) admits(pv *corev1.PersistentVolume) bool {
-	if w.selector != nil && !w.selector.Matches(labels.Set(pv.Labels)) {
-		return false
-	}
 	for _, mode := range w.claim.Spec.AccessModes {
 		if !slices.Contains(pv.Spec.AccessModes, mode) {
 			return false
