@@ -82,6 +82,10 @@ func Key(obj any) (kind, namespace, name string) {
 		return "StorageClass", "", o.Name
 	case *storagev1.CSINode:
 		return "CSINode", "", o.Name
+	case *storagev1.CSIDriver:
+		return "CSIDriver", "", o.Name
+	case *storagev1.CSIStorageCapacity:
+		return "CSIStorageCapacity", o.Namespace, o.Name
 	case *storagev1.VolumeAttachment:
 		return "VolumeAttachment", "", o.Name
 	default:

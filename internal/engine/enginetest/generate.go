@@ -40,6 +40,7 @@ func Generate(seed uint64) *Case {
 	c.Spec = g.spec()
 	crowd(seed, c)
 	mounts(seed, c)
+	stores(seed, c)
 	if g.in(8) {
 		c.Options.ScoreAlways = true
 	}

@@ -65,7 +65,9 @@ func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*en
 
 // run goes from PreFilter to the scores.
 func (y *cycle) run(d *engine.Decision) error {
-	if st := y.turnedDown(); len(st.reasons) > 0 {
+	if st := y.turnedDown(); st.code == engine.Error {
+		return fmt.Errorf("%s: %s", st.plugin, st.reasons[0])
+	} else if len(st.reasons) > 0 {
 		for _, n := range y.candidates {
 			d.Nodes = append(d.Nodes, st.verdict(n))
 		}

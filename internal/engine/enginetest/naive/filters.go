@@ -37,6 +37,10 @@ func (y *cycle) filters() []filter {
 			}
 		case "NodeVolumeLimits":
 			out = append(out, y.volumeLimits)
+		case "VolumeBinding":
+			out = append(out, func(n *node, _ []*corev1.Pod) status { st, _ := y.volumeBinding(n); return st })
+		case "VolumeZone":
+			out = append(out, func(n *node, _ []*corev1.Pod) status { return y.volumeZone(n) })
 		case "PodTopologySpread":
 			if f := y.spread(); f != nil {
 				out = append(out, f)

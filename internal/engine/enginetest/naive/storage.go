@@ -12,6 +12,8 @@ type storage struct {
 	classes     []*storagev1.StorageClass
 	csiNodes    []*storagev1.CSINode
 	attachments []*storagev1.VolumeAttachment
+	drivers     []*storagev1.CSIDriver
+	pools       []*storagev1.CSIStorageCapacity
 }
 
 func (s *storage) add(o any) {
@@ -24,6 +26,10 @@ func (s *storage) add(o any) {
 		s.classes = append(s.classes, o)
 	case *storagev1.CSINode:
 		s.csiNodes = append(s.csiNodes, o)
+	case *storagev1.CSIDriver:
+		s.drivers = append(s.drivers, o)
+	case *storagev1.CSIStorageCapacity:
+		s.pools = append(s.pools, o)
 	case *storagev1.VolumeAttachment:
 		s.attachments = append(s.attachments, o)
 	}

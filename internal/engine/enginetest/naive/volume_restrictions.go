@@ -26,6 +26,14 @@ func (y *cycle) turnedDown() status {
 	if name := y.missingClaim(); name != "" && contains(y.spec.PreFilter, "VolumeRestrictions") {
 		return hard("VolumeRestrictions", fmt.Sprintf("persistentvolumeclaim %q not found", name))
 	}
+	if contains(y.spec.PreFilter, "VolumeBinding") {
+		if st := y.unboundPod(); len(st.reasons) > 0 {
+			return st
+		}
+	}
+	if contains(y.spec.PreFilter, "VolumeZone") {
+		return y.zoneless()
+	}
 	return status{}
 }
 
