@@ -11,6 +11,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/planted"
 )
 
 var lastEdit atomic.Uint64
@@ -123,8 +125,7 @@ func (e *Edit) Delete(kind, namespace, name string) {
 // putOther files an object that rules about volumes or devices read.
 func (e *Edit) putOther(obj any) {
 	if e.storage().put(e.id, obj) {
-		e.s.storageEdit, e.s.storage.index = lastEdit.Add(1), &volumeIndex{}
-		e.forgetAttached()
+		e.storageChanged()
 		return
 	}
 	if e.devices().put(e.id, obj) {
@@ -134,13 +135,21 @@ func (e *Edit) putOther(obj any) {
 
 func (e *Edit) deleteOther(kind, namespace, name string) {
 	if e.storage().remove(e.id, kind, namespace, name) {
-		e.s.storageEdit, e.s.storage.index = lastEdit.Add(1), &volumeIndex{}
-		e.forgetAttached()
+		e.storageChanged()
 		return
 	}
 	if e.devices().remove(e.id, kind, namespace, name) {
 		e.s.devicesEdit = lastEdit.Add(1)
 	}
+}
+
+// storageChanged forgets what was derived from the tables as they were.
+func (e *Edit) storageChanged() {
+	e.s.storageEdit = lastEdit.Add(1)
+	if !planted.On(planted.VolumeIndexStale) {
+		e.s.storage.index = &volumeIndex{}
+	}
+	e.forgetAttached()
 }
 
 // storage gives tables that are the edit's own.

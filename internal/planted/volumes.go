@@ -1,13 +1,14 @@
 package planted
 
-// Faults of rules about volumes.
+// Faults of the rules about volumes.
 const (
-	// VolumesStayAttached leaves the volumes of a pod that goes on its node.
-	VolumesStayAttached Fault = "volumes-stay-attached"
+	VolumeTakenTwice Fault = "volume-taken-twice"
+	VolumeIndexStale Fault = "volume-index-outlives-its-tables"
 )
 
 func init() {
 	All = append(All,
-		Plant{VolumesStayAttached, "a node is full of volumes of pods that are gone", "./internal/engine", "TestAttachmentsFollowPods"},
+		Plant{VolumeTakenTwice, "two claims of a pod are matched to one volume", "./internal/engine/rules", "TestVolumeBindingMatches"},
+		Plant{VolumeIndexStale, "volumes that came or went since the first look are not seen", "./internal/engine", "TestVolumesComeAndGo"},
 	)
 }

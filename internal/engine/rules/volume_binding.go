@@ -10,22 +10,32 @@ import (
 	"berth/internal/engine"
 )
 
-// The reasons of VolumeBinding. Those of PreFilter go with names.
+// The reasons of VolumeBinding.
 const (
-	ReasonVolumeAffinity    = "node(s) didn't match PersistentVolume's node affinity"
-	ReasonVolumeNoMatch     = "node(s) didn't find available persistent volumes to bind"
-	ReasonVolumeNoSpace     = "node(s) did not have enough free storage"
-	ReasonVolumeGone        = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-	ReasonClaimsUnbound     = "pod has unbound immediate PersistentVolumeClaims"
-	ReasonClaimNotFound     = "persistentvolumeclaim %q not found"
-	ReasonClaimAwaited      = "waiting for ephemeral volume controller to create the persistentvolumeclaim %q"
-	ReasonClaimLost         = "persistentvolumeclaim %q bound to non-existent persistentvolume %q"
-	ReasonClaimGoing        = "persistentvolumeclaim %q is being deleted"
-	ReasonClaimNotOwned     = "PVC %s/%s was not created for pod %s/%s (pod is not owner)"
-	errModeNotSet           = "VolumeBindingMode not set for StorageClass %q"
-	annBindCompleted        = "pv.kubernetes.io/bind-completed"
-	annSelectedNode         = "volume.kubernetes.io/selected-node"
-	notSupportedProvisioner = "kubernetes.io/no-provisioner"
+	ReasonVolumeAffinity = "node(s) didn't match PersistentVolume's node affinity"
+	ReasonVolumeNoMatch  = "node(s) didn't find available persistent volumes to bind"
+	ReasonVolumeNoSpace  = "node(s) did not have enough free storage"
+	ReasonVolumeGone     = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+	ReasonClaimsUnbound  = "pod has unbound immediate PersistentVolumeClaims"
+)
+
+// The reasons that name somebody.
+const (
+	textClaimNotFound = "persistentvolumeclaim %q not found"
+	textClaimAwaited  = "waiting for ephemeral volume controller to create the persistentvolumeclaim %q"
+	textClaimLost     = "persistentvolumeclaim %q bound to non-existent persistentvolume %q"
+	textClaimGoing    = "persistentvolumeclaim %q is being deleted"
+	textClaimNotOwned = "PVC %s/%s was not created for pod %s/%s (pod is not owner)"
+	textModeNotSet    = "VolumeBindingMode not set for StorageClass %q"
+)
+
+// What the controllers of volumes write on claims, and the provisioner that
+// stands for none (k8s.io/component-helpers/storage/volume, whose functions are
+// not used here: they bring client-go along, and judge one node at a time).
+const (
+	annBindCompleted = "pv.kubernetes.io/bind-completed"
+	annSelectedNode  = "volume.kubernetes.io/selected-node"
+	noProvisioner    = "kubernetes.io/no-provisioner"
 )
 
 // VolumeBinding asks whether the pod's claims are bound, or can be, to volumes
@@ -93,15 +103,15 @@ func (VolumeBinding) PreFilter(q *engine.Query) engine.PreFilterResult {
 		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, name)
 		switch {
 		case c == nil && owned:
-			return reject(ReasonClaimAwaited, name)
+			return reject(textClaimAwaited, name)
 		case c == nil:
-			return reject(ReasonClaimNotFound, name)
+			return reject(textClaimNotFound, name)
 		case c.Status.Phase == corev1.ClaimLost:
-			return reject(ReasonClaimLost, c.Name, c.Spec.VolumeName)
+			return reject(textClaimLost, c.Name, c.Spec.VolumeName)
 		case c.DeletionTimestamp != nil:
-			return reject(ReasonClaimGoing, c.Name)
+			return reject(textClaimGoing, c.Name)
 		case owned && ephemeral.VolumeIsForPod(q.Pod, c) != nil:
-			return reject(ReasonClaimNotOwned, c.Namespace, c.Name, q.Pod.Namespace, q.Pod.Name)
+			return reject(textClaimNotOwned, c.Namespace, c.Name, q.Pod.Namespace, q.Pod.Name)
 		}
 		claims = append(claims, c)
 	}
@@ -143,7 +153,7 @@ func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
 		return false, nil
 	}
 	if class.VolumeBindingMode == nil {
-		return false, fmt.Errorf(errModeNotSet, name)
+		return false, fmt.Errorf(textModeNotSet, name)
 	}
 	return *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer, nil
 }

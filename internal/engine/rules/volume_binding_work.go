@@ -158,7 +158,7 @@ func (b *bindings) checkProvisions(q *engine.Query, open engine.Bits) {
 		name := claimClass(p.claim)
 		class := q.State.StorageClass(name) // it is there, or the claim would not wait
 		d := engine.Detail{Kind: "volumeMatch", Claim: p.claim.Name, Name: name}
-		if class.Provisioner == "" || class.Provisioner == notSupportedProvisioner {
+		if class.Provisioner == "" || class.Provisioner == noProvisioner {
 			b.add(ReasonVolumeNoMatch, need, d)
 			left.AndNot(need)
 			continue

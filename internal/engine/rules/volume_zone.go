@@ -11,14 +11,18 @@ import (
 	"berth/internal/engine"
 )
 
-// The reasons of VolumeZone. Those of PreFilter go with names.
+// The reasons of VolumeZone.
 const (
 	ReasonVolumeZone     = "node(s) had no available volume zone"
 	ReasonClaimNameless  = "PersistentVolumeClaim had no name"
 	ReasonClaimClassless = "PersistentVolumeClaim had no pv name and storageClass name"
-	ReasonClassNotFound  = "storageclass.storage.k8s.io %q not found"
 	ReasonVolumeNameless = "PersistentVolume had no name"
-	ReasonVolumeNotFound = "persistentvolume %q not found"
+)
+
+// The reasons that name somebody.
+const (
+	textClassNotFound  = "storageclass.storage.k8s.io %q not found"
+	textVolumeNotFound = "persistentvolume %q not found"
 )
 
 // zoneLabels are the labels of volumes that VolumeZone reads, in upstream's
@@ -78,7 +82,7 @@ func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, source.ClaimName)
 		if c == nil {
-			return reject(ReasonClaimNotFound, source.ClaimName)
+			return reject(textClaimNotFound, source.ClaimName)
 		}
 		if c.Spec.VolumeName == "" {
 			if r := zoneless(q, c); r.Code != engine.Success {
@@ -88,7 +92,7 @@ func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 		pv := q.State.PersistentVolume(c.Spec.VolumeName)
 		if pv == nil {
-			return reject(ReasonVolumeNotFound, c.Spec.VolumeName)
+			return reject(textVolumeNotFound, c.Spec.VolumeName)
 		}
 		for _, l := range zoneLabels {
 			if value, ok := pv.Labels[l.key]; ok {
@@ -110,9 +114,9 @@ func zoneless(q *engine.Query, c *corev1.PersistentVolumeClaim) engine.PreFilter
 	case name == "":
 		reason = ReasonClaimClassless
 	case class == nil:
-		reason = fmt.Sprintf(ReasonClassNotFound, name)
+		reason = fmt.Sprintf(textClassNotFound, name)
 	case class.VolumeBindingMode == nil:
-		reason = fmt.Sprintf(errModeNotSet, name)
+		reason = fmt.Sprintf(textModeNotSet, name)
 	case *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer:
 		return engine.PreFilterResult{}
 	}
