@@ -26,7 +26,7 @@ func TestAttachmentsFollowPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := enginetest.Pod("asked", enginetest.MountsClaim("claim0"), enginetest.MountsClaim("claim1"))
+	asked := enginetest.Pod("asked", enginetest.Mounts("claim0"), enginetest.Mounts("claim1"))
 	refused := 0
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -35,7 +35,7 @@ func TestAttachmentsFollowPods(t *testing.T) {
 		for i := range 6 {
 			objects = append(
 				objects, enginetest.Node(fmt.Sprintf("n%d", i)), enginetest.CSINode(fmt.Sprintf("n%d", i), driver, int32(r.IntN(4))-1),
-				enginetest.CSIVolume(fmt.Sprintf("pv%d", i), driver, name("handle", 4)), enginetest.Claim(fmt.Sprintf("claim%d", i), name("pv", 7)),
+				enginetest.CSIVolume(fmt.Sprintf("pv%d", i), driver, name("handle", 4)), enginetest.BoundClaim(fmt.Sprintf("claim%d", i), name("pv", 7)),
 				enginetest.Attachment(fmt.Sprintf("at%d", i), driver, name("pv", 6), name("n", 6)),
 			)
 		}
@@ -44,7 +44,7 @@ func TestAttachmentsFollowPods(t *testing.T) {
 		var states []*engine.State
 		var answers []string
 		for range 60 {
-			pod := enginetest.Pod(name("p", 12), enginetest.On(name("n", 7)), enginetest.MountsClaim(name("claim", 7)), enginetest.MountsClaim(name("claim", 7)))
+			pod := enginetest.Pod(name("p", 12), enginetest.On(name("n", 7)), enginetest.Mounts(name("claim", 7)), enginetest.Mounts(name("claim", 7)))
 			if r.IntN(5) == 0 {
 				delete(pods, pod.Name)
 				x.remove("Pod", "default", pod.Name)
@@ -84,9 +84,9 @@ func TestAttachmentsFollowObjects(t *testing.T) {
 	}
 	x := newTrio(t, p,
 		enginetest.Node("n"), enginetest.CSINode("n", driver, 1), enginetest.CSIVolume("pv0", driver, "a"), enginetest.CSIVolume("pv1", driver, "b"),
-		enginetest.Claim("mine", "pv0"), enginetest.Claim("theirs", "pv0"), enginetest.Pod("there", enginetest.On("n"), enginetest.MountsClaim("theirs")))
-	asked := enginetest.Pod("asked", enginetest.MountsClaim("mine"))
-	x.changesAnswer("another volume for the claim", asked, func() { x.put(enginetest.Claim("theirs", "pv1")) })
+		enginetest.BoundClaim("mine", "pv0"), enginetest.BoundClaim("theirs", "pv0"), enginetest.Pod("there", enginetest.On("n"), enginetest.Mounts("theirs")))
+	asked := enginetest.Pod("asked", enginetest.Mounts("mine"))
+	x.changesAnswer("another volume for the claim", asked, func() { x.put(enginetest.BoundClaim("theirs", "pv1")) })
 	x.changesAnswer("a higher limit", asked, func() { x.put(enginetest.CSINode("n", driver, 2)) })
 	x.changesAnswer("an attachment", asked, func() {
 		x.put(enginetest.CSIVolume("pv2", driver, "c"))

@@ -31,9 +31,9 @@ var mounted = sync.OnceValues(func() ([]any, *engine.State) {
 		on[p.Spec.NodeName]++
 		claim := "data-" + p.Name
 		p = p.DeepCopy()
-		enginetest.MountsClaim(claim)(p)
+		enginetest.Mounts(claim)(p)
 		if k == 0 && len(on)%50 == 0 {
-			enginetest.Mounts(benchDisk)(p)
+			enginetest.MountsVolume(benchDisk)(p)
 		}
 		objects[i] = p
 		objects = append(objects, volumeOf(p.Namespace, claim, p.Spec.NodeName)...)
@@ -55,7 +55,7 @@ var benchDisk = corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: [
 
 // volumeOf is a claim with its volume, attached to a node.
 func volumeOf(namespace, claim, node string) []any {
-	c := enginetest.Claim(claim, "pv-"+claim, corev1.ReadWriteOncePod)
+	c := enginetest.BoundClaim(claim, "pv-"+claim, corev1.ReadWriteOncePod)
 	c.Namespace = namespace
 	out := []any{c, enginetest.CSIVolume("pv-"+claim, benchDriver, "handle-"+claim)}
 	if node != "" {
@@ -67,7 +67,7 @@ func volumeOf(namespace, claim, node string) []any {
 func mounting(claims int, opts ...enginetest.PodOption) *corev1.Pod {
 	opts = append(opts, enginetest.Tolerate("dedicated", corev1.TolerationOpExists, "", ""))
 	for i := range claims {
-		opts = append(opts, enginetest.MountsClaim(fmt.Sprintf("mine-%d", i)))
+		opts = append(opts, enginetest.Mounts(fmt.Sprintf("mine-%d", i)))
 	}
 	return enginetest.LargePod(0, "asked", opts...)
 }
@@ -77,7 +77,7 @@ func volumeQuestions() []question {
 	restrictions.PreFilter, restrictions.Filter, restrictions.Score = []string{"VolumeRestrictions"}, []string{"VolumeRestrictions"}, nil
 	limits.PreFilter, limits.Filter, limits.Score = []string{"NodeVolumeLimits"}, []string{"NodeVolumeLimits"}, nil
 	return []question{
-		{"disk/VolumeRestrictions", mounting(0, enginetest.Mounts(benchDisk)), restrictions},
+		{"disk/VolumeRestrictions", mounting(0, enginetest.MountsVolume(benchDisk)), restrictions},
 		{"claims/VolumeRestrictions", mounting(3), restrictions},
 		{"claims/NodeVolumeLimits", mounting(3), limits},
 		{"claims/allRules", mounting(3), rules.DefaultSpec()},

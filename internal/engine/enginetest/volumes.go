@@ -8,20 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Mounts adds a volume to the pod.
-func Mounts(source corev1.VolumeSource) PodOption {
+// MountsVolume adds a volume to the pod.
+func MountsVolume(source corev1.VolumeSource) PodOption {
 	return func(p *corev1.Pod) {
 		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: fmt.Sprintf("v%d", len(p.Spec.Volumes)), VolumeSource: source})
 	}
 }
 
-// MountsClaim adds a volume with a claim.
-func MountsClaim(name string) PodOption {
-	return Mounts(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}})
-}
-
-// Claim builds a claim in namespace default that is bound to a volume; "" for none.
-func Claim(name, volume string, modes ...corev1.PersistentVolumeAccessMode) *corev1.PersistentVolumeClaim {
+// BoundClaim builds a claim in namespace default that is bound to a volume; "" for none.
+func BoundClaim(name, volume string, modes ...corev1.PersistentVolumeAccessMode) *corev1.PersistentVolumeClaim {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	c.Spec.AccessModes, c.Spec.VolumeName = modes, volume
 	if volume != "" {

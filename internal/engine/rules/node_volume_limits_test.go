@@ -20,15 +20,15 @@ const driver = "csi.example.com"
 // bound to volumes of their own, twin to the volume of a, loose to none.
 func shelf(more ...any) []any {
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "plain"}, Provisioner: driver}
-	loose := et.Claim("loose", "")
+	loose := et.BoundClaim("loose", "")
 	loose.Spec.StorageClassName = ptr("plain")
-	old := et.Claim("old", "gce")
+	old := et.BoundClaim("old", "gce")
 	gce := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "gce"}}
 	gce.Spec.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: "disk"}
 	return append(list(
 		et.Node("n"), et.CSINode("n", driver, 1), class, loose, old, gce,
 		et.CSIVolume("pv-a", driver, "a"), et.CSIVolume("pv-b", driver, "b"), et.CSIVolume("pv-twin", driver, "a"),
-		et.Claim("a", "pv-a"), et.Claim("b", "pv-b"), et.Claim("twin", "pv-twin"), et.Claim("lost", "pv-lost"),
+		et.BoundClaim("a", "pv-a"), et.BoundClaim("b", "pv-b"), et.BoundClaim("twin", "pv-twin"), et.BoundClaim("lost", "pv-lost"),
 	), more...)
 }
 
@@ -37,7 +37,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 	there := func(claims ...string) *corev1.Pod {
 		p := et.Pod("there", et.On("n"))
 		for _, c := range claims {
-			et.MountsClaim(c)(p)
+			et.Mounts(c)(p)
 		}
 		return p
 	}
@@ -46,11 +46,11 @@ func TestNodeVolumeLimits(t *testing.T) {
 		p.Name, p.UID, p.Spec.NodeName = "p", "p", ""
 		return p
 	}
-	disk := et.Mounts(corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "inline"}})
+	disk := et.MountsVolume(corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "inline"}})
 	gce := et.CSINode("n", "pd.csi.storage.gke.io", 1)
-	scratch := et.Claim("p-v0", "pv-b")
+	scratch := et.BoundClaim("p-v0", "pv-b")
 	scratch.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "p", Controller: ptr(true)}}
-	ephemeral := et.Pod("p", et.Mounts(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}))
+	ephemeral := et.Pod("p", et.MountsVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}))
 	ephemeral.UID = "p"
 	cases := []ruleCase{
 		{name: "one volume fits", objects: shelf(), pod: asks("a"), want: ok},
@@ -58,7 +58,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{name: "two claims of one volume are one", objects: shelf(), pod: asks("a", "twin"), want: ok},
 		{name: "a pod that is there has its volume", objects: shelf(there("b")), pod: asks("a"), want: full},
 		{name: "and shares it", objects: shelf(there("twin")), pod: asks("a"), want: ok},
-		{name: "a pod that ended has none", objects: shelf(et.Pod("done", et.On("n"), et.MountsClaim("b"), et.Phase(corev1.PodSucceeded))), pod: asks("a"), want: ok},
+		{name: "a pod that ended has none", objects: shelf(et.Pod("done", et.On("n"), et.Mounts("b"), et.Phase(corev1.PodSucceeded))), pod: asks("a"), want: ok},
 		{name: "an attachment counts though nobody mounts it", objects: shelf(et.Attachment("x", driver, "pv-b", "n")), pod: asks("a"), want: full},
 		{name: "and once where somebody does", objects: append(shelf(there("b"), et.Attachment("x", driver, "pv-b", "n")), et.CSINode("n", driver, 2)), pod: asks("a"), want: ok},
 		{name: "the pod's own volume that hangs there already counts twice", objects: shelf(et.Attachment("x", driver, "pv-a", "n")), pod: asks("a"), want: full},
@@ -82,9 +82,9 @@ func TestNodeVolumeLimits(t *testing.T) {
 // TestNodeVolumeLimitsFail: where upstream's cycle ends with an error, so does the
 // decision.
 func TestNodeVolumeLimitsFail(t *testing.T) {
-	stranger := et.Claim("p-v0", "pv-a")
-	ephemeral := et.Mounts(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}})
-	odd := et.Mounts(corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://zone/odd"}})
+	stranger := et.BoundClaim("p-v0", "pv-a")
+	ephemeral := et.MountsVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}})
+	odd := et.MountsVolume(corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://zone/odd"}})
 	for _, tc := range []struct {
 		name    string
 		objects []any
@@ -92,7 +92,7 @@ func TestNodeVolumeLimitsFail(t *testing.T) {
 		want    string
 	}{
 		{"a claim of the pod's that was made for another", shelf(stranger), et.Pod("p", ephemeral), "PVC default/p-v0 was not created for pod default/p (pod is not owner)"},
-		{"a claim of a pod that is there", shelf(stranger, et.Pod("p", et.On("n"), ephemeral)), et.Pod("q", et.MountsClaim("a")), "PVC default/p-v0 was not created for pod default/p (pod is not owner)"},
+		{"a claim of a pod that is there", shelf(stranger, et.Pod("p", et.On("n"), ephemeral)), et.Pod("q", et.Mounts("a")), "PVC default/p-v0 was not created for pod default/p (pod is not owner)"},
 		{"a disk that its driver cannot have", shelf(), et.Pod("p", odd), "converting volume(v0) from inline to csi: "},
 	} {
 		c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: *alone("NodeVolumeLimits")}
@@ -103,7 +103,7 @@ func TestNodeVolumeLimitsFail(t *testing.T) {
 }
 
 func TestNodeVolumeLimitsSayHowManyAreLeft(t *testing.T) {
-	d := decide(t, ruleCase{objects: append(shelf(et.Pod("there", et.On("n"), et.MountsClaim("loose"))), et.CSINode("n", driver, 2)), pod: et.Pod("p", et.MountsClaim("a"), et.MountsClaim("b")), spec: alone("NodeVolumeLimits")})
+	d := decide(t, ruleCase{objects: append(shelf(et.Pod("there", et.On("n"), et.Mounts("loose"))), et.CSINode("n", driver, 2)), pod: et.Pod("p", et.Mounts("a"), et.Mounts("b")), spec: alone("NodeVolumeLimits")})
 	want := []engine.Detail{{Kind: "volumeLimit", Name: driver, Requested: ptr(int64(2)), Available: ptr(int64(1)), Capacity: ptr(int64(2))}}
 	if diff := cmp.Diff(want, details(t, d, "n")); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
