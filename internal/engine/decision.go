@@ -137,7 +137,10 @@ type PluginScore struct {
 // the class makes none), allowedTopologies (claim, name of the class, term),
 // storageCapacity (claim, name of the class, requested in bytes), selectedNode
 // (claim, value: the node that its volume is being made for), volumeZone (claim,
-// volume, key, value of the node, term: values of the volume).
+// volume, key, value of the node, term: values of the volume), diskInUse (key:
+// the volume source, name), claimInUse (claim, value: namespace/name of the pod
+// that uses it, domain: that pod's node), volumeLimit (name of the CSI driver,
+// requested: volumes that the pod would add, available, capacity: the limit).
 type Detail struct {
 	Kind        string `json:"kind"`
 	Key         string `json:"key,omitempty"`

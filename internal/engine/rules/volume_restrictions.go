@@ -122,7 +122,7 @@ func (VolumeRestrictions) Details(q *engine.Query, state any, row int) []engine.
 	disks := q.Disks()
 	for i := range disks {
 		for _, id := range q.DiskConflicts(nil, &disks[i]) {
-			d := engine.Detail{Kind: "volume", Key: disks[i].Kind, Name: disks[i].String()}
+			d := engine.Detail{Kind: "diskInUse", Key: disks[i].Kind, Name: disks[i].String()}
 			if q.State.DiskPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
 				out = append(out, d)
 			}
@@ -134,7 +134,7 @@ func (VolumeRestrictions) Details(q *engine.Query, state any, row int) []engine.
 		}
 	}
 	slices.SortFunc(out, func(a, b engine.Detail) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Value, b.Value))
 	})
 	return out
 }
@@ -144,7 +144,7 @@ func appendUsers(dst []engine.Detail, q *engine.Query, claim string) []engine.De
 	q.State.ClaimPostings(q.Pod.Namespace, claim).Each(func(row, _ int32) {
 		for _, p := range q.State.PodsOn(int(row)) {
 			if p.Namespace == q.Pod.Namespace && p.References([]string{claim}) > 0 {
-				dst = append(dst, engine.Detail{Kind: "claimInUse", Name: claim, Value: p.Namespace + "/" + p.Name, Domain: p.NodeName})
+				dst = append(dst, engine.Detail{Kind: "claimInUse", Claim: claim, Value: p.Namespace + "/" + p.Name, Domain: p.NodeName})
 			}
 		}
 	})

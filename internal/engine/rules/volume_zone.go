@@ -71,7 +71,7 @@ func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
 	reject := func(format string, args ...any) engine.PreFilterResult {
 		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
 	}
-	s := &zonesOfVolumes{}
+	var zones []volumeZone
 	for i := range q.Pod.Spec.Volumes {
 		source := q.Pod.Spec.Volumes[i].PersistentVolumeClaim
 		if source == nil {
@@ -97,12 +97,15 @@ func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
 		for _, l := range zoneLabels {
 			if value, ok := pv.Labels[l.key]; ok {
 				if values := labelZones(value); values != nil {
-					s.zones = append(s.zones, volumeZone{c.Name, pv.Name, l.key, l.stable, values})
+					zones = append(zones, volumeZone{c.Name, pv.Name, l.key, l.stable, values})
 				}
 			}
 		}
 	}
-	return engine.PreFilterResult{Skip: len(s.zones) == 0, State: s}
+	if len(zones) == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	return engine.PreFilterResult{State: &zonesOfVolumes{zones: zones}}
 }
 
 // zoneless lets a claim without a volume pass if it waits for its pod's node.
