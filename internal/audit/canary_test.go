@@ -55,6 +55,7 @@ var species = []struct {
 	{"CSINode", "storage.k8s.io/v1", reflect.TypeFor[storagev1.CSINode](), `{"metadata":{"name":"x"},"spec":{"drivers":[{"name":"d","nodeID":"n"}]}}`},
 	{"CSIDriver", "storage.k8s.io/v1", reflect.TypeFor[storagev1.CSIDriver](), `{"metadata":{"name":"x"},"spec":{}}`},
 	{"CSIStorageCapacity", "storage.k8s.io/v1", reflect.TypeFor[storagev1.CSIStorageCapacity](), `{"metadata":{"name":"x","namespace":"d"},"storageClassName":"s"}`},
+	{"VolumeAttachment", "storage.k8s.io/v1", reflect.TypeFor[storagev1.VolumeAttachment](), `{"metadata":{"name":"x"},"spec":{"attacher":"d","nodeName":"n","source":{"persistentVolumeName":"v"}}}`},
 	{"ResourceClaim", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceClaim](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":1}}]}}}`},
 	{"ResourceClaimTemplate", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceClaimTemplate](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":1}}]}}}}`},
 	{"ResourceSlice", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceSlice](), `{"metadata":{"name":"x"},"spec":{"driver":"d","nodeName":"n","pool":{"name":"p","resourceSliceCount":1,"generation":1},"devices":[{"name":"d"}]}}`},

@@ -59,10 +59,10 @@ var consequences = []MissingKind{
 	{"StatefulSet", "default topology spreading cannot select by a pod's StatefulSet"},
 	{"PriorityClass", "a pod that names a class other than the two system classes is refused, and one that names none has priority 0"},
 	{"PodDisruptionBudget", "every eviction counts as allowed"},
-	{"PersistentVolumeClaim", "claims of pods cannot be followed to volumes: volume rules are not evaluated"},
-	{"PersistentVolume", "zones and node affinity of volumes are unknown: volume rules are not evaluated"},
-	{"StorageClass", "whether a claim may be bound later is unknown: volume rules are not evaluated"},
-	{"CSINode", "how many volumes a node can attach is unknown: volume limits are not evaluated"},
+	{"PersistentVolumeClaim", "a pod that mounts a claim fits nowhere: its claim is not found"},
+	{"PersistentVolume", "a pod whose claim is bound fits nowhere: its volume is not found"},
+	{"StorageClass", "a claim that names a class and has no volume yet cannot wait for its pod, so the pod fits nowhere"},
+	{"CSINode", "nodes take any number of volumes, and volumes of built-in plugins do not count as those of CSI drivers"},
 }
 
 // spreadKinds are those of which one is enough for default spreading.

@@ -8,6 +8,7 @@ type nodeMemo struct {
 	mu      sync.RWMutex
 	columns map[string]*Column
 	terms   map[string]Bits
+	reach   map[any]*Reach // of volumes and pools of storage, by their selector
 }
 
 const (

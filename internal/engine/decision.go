@@ -84,6 +84,7 @@ type Decision struct {
 	Margin        *int64             `json:"margin,omitempty"`
 	Spread        []SpreadConstraint `json:"topologySpread,omitempty"`
 	Preemption    *Preemption        `json:"preemption,omitempty"`
+	Volumes       []VolumeBinding    `json:"volumes,omitempty"`
 	NotEvaluated  []NotEvaluated     `json:"notEvaluated,omitempty"`
 	Digest        string             `json:"digest"`
 }
@@ -132,7 +133,16 @@ type PluginScore struct {
 // for memory), topologySpread (topologyKey, domain, matching, skew, maxSkew),
 // port (protocol, hostIP, port), nodeAffinity (terms in words),
 // podAffinity, podAntiAffinity and existingAntiAffinity (topologyKey, domain,
-// term), nodeName, unschedulable, declaredFeature (name).
+// term), nodeName, unschedulable, declaredFeature (name), volumeAffinity (claim,
+// volume, term: where the volume can be used), volumeMissing (claim, volume),
+// volumeMatch (claim, name of the class: no volume is there for the claim, and
+// the class makes none), allowedTopologies (claim, name of the class, term),
+// storageCapacity (claim, name of the class, requested in bytes), selectedNode
+// (claim, value: the node that its volume is being made for), volumeZone (claim,
+// volume, key, value of the node, term: values of the volume), diskInUse (key:
+// the volume source, name), claimInUse (claim, value: namespace/name of the pod
+// that uses it, domain: that pod's node), volumeLimit (name of the CSI driver,
+// requested: volumes that the pod would add, available, capacity: the limit).
 type Detail struct {
 	Kind        string `json:"kind"`
 	Key         string `json:"key,omitempty"`
@@ -151,6 +161,16 @@ type Detail struct {
 	HostIP      string `json:"hostIP,omitempty"`
 	Port        int32  `json:"port,omitempty"`
 	Term        string `json:"term,omitempty"`
+	Claim       string `json:"claim,omitempty"`
+	Volume      string `json:"volume,omitempty"`
+}
+
+// VolumeBinding is what one of the pod's claims, which waited for a node, gets on
+// the chosen one: a volume that is there, or a new one of a storage class.
+type VolumeBinding struct {
+	Claim     string `json:"claim"`
+	Volume    string `json:"volume,omitempty"`
+	Provision string `json:"provision,omitempty"`
 }
 
 // SpreadConstraint is one row of the spread ledger: a constraint and its

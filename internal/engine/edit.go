@@ -10,7 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/planted"
 )
 
 var lastEdit atomic.Uint64
@@ -26,6 +29,7 @@ type Edit struct {
 	wait  bool
 	stor  bool
 	devs  bool
+	att   bool            // s.attached is ours
 	scal  bool            // s.scalar is a slice of ours
 	objs  map[string]bool // namespaces whose objects are clones of ours
 
@@ -122,7 +126,9 @@ func (e *Edit) Delete(kind, namespace, name string) {
 // putOther files an object that rules about volumes or devices read.
 func (e *Edit) putOther(obj any) {
 	if e.storage().put(e.id, obj) {
-		e.s.storageEdit = lastEdit.Add(1)
+		_, volume := obj.(*corev1.PersistentVolume)
+		_, pool := obj.(*storagev1.CSIStorageCapacity)
+		e.storageChanged(volume, pool)
 		return
 	}
 	if e.devices().put(e.id, obj) {
@@ -132,12 +138,24 @@ func (e *Edit) putOther(obj any) {
 
 func (e *Edit) deleteOther(kind, namespace, name string) {
 	if e.storage().remove(e.id, kind, namespace, name) {
-		e.s.storageEdit = lastEdit.Add(1)
+		e.storageChanged(kind == "PersistentVolume", kind == "CSIStorageCapacity")
 		return
 	}
 	if e.devices().remove(e.id, kind, namespace, name) {
 		e.s.devicesEdit = lastEdit.Add(1)
 	}
+}
+
+// storageChanged forgets what was derived from the tables as they were.
+func (e *Edit) storageChanged(volumes, pools bool) {
+	e.s.storageEdit = lastEdit.Add(1)
+	if volumes && !planted.On(planted.VolumeIndexStale) {
+		e.s.storage.index = &volumeIndex{}
+	}
+	if pools {
+		e.s.storage.pools = &poolIndex{}
+	}
+	e.forgetAttached()
 }
 
 // storage gives tables that are the edit's own.
@@ -226,6 +244,7 @@ func (e *Edit) putNode(in *corev1.Node) {
 		}
 		return
 	}
+	e.forgetAttached() // rows are others now
 	// Pods that were bound to it before it was known count from now on.
 	if late := e.s.waiting[in.Name]; len(late) > 0 {
 		delete(e.waitingPods(), in.Name)
@@ -242,6 +261,7 @@ func (e *Edit) removeNode(name string) {
 	if !ok {
 		return
 	}
+	e.forgetAttached() // rows are others now
 	pods := slices.Clone(e.s.onNode.at(int(row)))
 	for _, p := range pods {
 		e.removePod(p.Namespace, p.Name)
@@ -353,5 +373,17 @@ func (e *Edit) count(p *Pod, sign int64) {
 	}
 	for _, id := range c.Ports {
 		bump(&e.s.ports, id)
+	}
+	if p.Volumes == nil {
+		return
+	}
+	for _, id := range p.Volumes.disks {
+		bump(&e.s.disks, id)
+	}
+	for _, id := range p.Volumes.claims {
+		bump(&e.s.claims, id)
+	}
+	if a := e.ownAttached(); a != nil {
+		a.count(e.id, e.s, p, int32(sign))
 	}
 }

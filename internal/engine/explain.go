@@ -22,6 +22,7 @@ func (r *Result) Decision(level Explain) *Decision {
 		if m, ok := r.Margin(); ok {
 			d.Margin = &m
 		}
+		d.Volumes = r.Volumes()
 	}
 	if r.Outcome != Gated {
 		for _, rule := range r.q.Profile.Rules {
@@ -54,6 +55,20 @@ func (r *Result) Best() []string {
 		}
 	}
 	return out
+}
+
+// Volumes says what the pod's waiting claims get on the chosen node; nil without
+// a choice or without such claims.
+func (r *Result) Volumes() []VolumeBinding {
+	if r.Row < 0 || r.Outcome != Scheduled {
+		return nil
+	}
+	for i, rule := range r.q.Profile.Rules {
+		if p, ok := rule.(VolumePlanner); ok {
+			return p.Volumes(r.q, r.states[i], r.Row)
+		}
+	}
+	return nil
 }
 
 // Margin is by how many points the best total beats the best one below it; ok

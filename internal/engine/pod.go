@@ -21,6 +21,8 @@ type Class struct {
 	NonZeroMem int64 // bytes, 200 MiB for each container without a request
 	Ports      []int32
 	Terms      []int32
+	// Mounts says that pods of the class have Volumes.
+	Mounts bool
 }
 
 // Pod is a pod as a state knows it.
@@ -53,6 +55,8 @@ type Pod struct {
 	// Grace is the seconds that an eviction gives the pod to end, or that it has
 	// been given (podlife.GracePeriod).
 	Grace int64
+	// Volumes is what it mounts; nil where that concerns no rule.
+	Volumes *Volumes
 }
 
 func terminal(pod *corev1.Pod) bool {
@@ -98,12 +102,12 @@ func restarts(c *corev1.Container) bool {
 }
 
 // class compiles what the pod does to a node and interns it.
-func (t *Tables) class(pod *corev1.Pod) (*Class, error) {
+func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	terms, err := podTerms(pod)
 	if err != nil {
 		return nil, fmt.Errorf("spec.affinity: %w", err)
 	}
-	c := Class{Shape: t.shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil)}
+	c := Class{Shape: t.shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
 	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
 	for _, p := range hostPorts(pod) {
 		c.Ports = append(c.Ports, t.port(p))
@@ -127,6 +131,9 @@ func (t *Tables) class(pod *corev1.Pod) (*Class, error) {
 	for _, x := range c.Terms {
 		num(int64(x))
 	}
+	if mounts {
+		num(-1) // which no term has
+	}
 	t.mu.RLock()
 	have := t.classes[string(key)]
 	t.mu.RUnlock()
@@ -145,7 +152,8 @@ func (t *Tables) class(pod *corev1.Pod) (*Class, error) {
 
 // newPod compiles a pod of a state.
 func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
-	c, err := t.class(in)
+	v := t.volumes(in)
+	c, err := t.class(in, v != nil)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s/%s: %w", in.Namespace, in.Name, err)
 	}
@@ -153,7 +161,7 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		Namespace: in.Namespace, Name: in.Name, UID: string(in.UID), Class: c,
 		NodeName: in.Spec.NodeName, Row: -1, Nominated: in.Status.NominatedNodeName,
 		Created: in.CreationTimestamp.Unix(), Terminal: terminal(in),
-		Terminating: in.DeletionTimestamp != nil, Scheduler: in.Spec.SchedulerName,
+		Terminating: in.DeletionTimestamp != nil, Scheduler: in.Spec.SchedulerName, Volumes: v,
 	}
 	if in.CreationTimestamp.IsZero() {
 		p.Created = 0

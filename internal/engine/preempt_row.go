@@ -65,7 +65,7 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 			in := q.Bits()
 			copy(in, rows)
 			if err := f.Filter(q, r.states[i], in, rej); err != nil {
-				rej.Add(err.Error(), Error, in)
+				rej = failEach(q, f, r.states[i], rows)
 			}
 			if len(rej.Reasons) > 0 {
 				j.steps = append(j.steps, step{name: f.Name(), nodes: rej})
@@ -88,6 +88,20 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 		}
 	}
 	return j
+}
+
+// failEach asks a filter that failed about one node at a time: what cannot be
+// judged of one node says nothing about the others.
+func failEach(q *Query, f Filterer, state any, rows Bits) *Rejected {
+	rej := &Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+	rows.Each(func(row int) {
+		in := q.Bits()
+		in.Set(row)
+		if err := f.Filter(q, state, in, rej); err != nil {
+			rej.Add(err.Error(), Error, in)
+		}
+	})
+	return rej
 }
 
 // look tries one node.

@@ -91,6 +91,13 @@ type Spreader interface {
 	Spread(q *Query) []SpreadConstraint
 }
 
+// VolumePlanner says what the pod's claims that wait for a node would get on one
+// that is feasible, in order of the pod's volumes. It changes nothing.
+type VolumePlanner interface {
+	Rule
+	Volumes(q *Query, state any, row int) []VolumeBinding
+}
+
 // Abstainer is a rule that this version, or this snapshot, cannot judge for
 // the pod; ok is false where there is nothing to judge.
 type Abstainer interface {

@@ -23,6 +23,8 @@ type State struct {
 	shapes vec[*Postings]
 	terms  vec[*Postings]
 	ports  vec[*Postings]
+	disks  vec[*Postings]
+	claims vec[*Postings]
 
 	pods      podTable
 	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
@@ -41,6 +43,7 @@ type State struct {
 	// what they were before a change.
 	storage     *storage
 	storageEdit uint64
+	attached    *attachedSet // replaced when the storage changes, the nodes, or a pod with volumes
 	devices     *devices
 	devicesEdit uint64
 }
@@ -94,7 +97,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(),
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
-		budgets: &budgetSet{}, storage: &storage{}, devices: &devices{},
+		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{}, attached: &attachedSet{},
 	}
 }
 

@@ -15,6 +15,9 @@ type storage struct {
 	drivers     objectTable[*storagev1.CSIDriver]
 	capacities  objectTable[*storagev1.CSIStorageCapacity]
 	attachments objectTable[*storagev1.VolumeAttachment]
+
+	index *volumeIndex // of these very tables
+	pools *poolIndex
 }
 
 // put files an object of one of the kinds; false says that it is of none.

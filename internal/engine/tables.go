@@ -36,6 +36,8 @@ type Tables struct {
 	portIDs   map[Port]int32
 	portsByNo map[portNo][]int32
 
+	volumeTables
+
 	ranks rankCache
 }
 
@@ -73,6 +75,7 @@ func newTables() *Tables {
 		scalars:      map[string]int32{},
 		portIDs:      map[Port]int32{},
 		portsByNo:    map[portNo][]int32{},
+		volumeTables: newVolumeTables(),
 	}
 }
 

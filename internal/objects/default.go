@@ -109,6 +109,15 @@ func defaultPV(v *corev1.PersistentVolume) {
 	if v.Status.Phase == "" {
 		v.Status.Phase = corev1.VolumePending
 	}
+	defaultAzureDisk(v.Spec.AzureDisk)
+}
+
+// defaultAzureDisk is upstream's SetDefaults_AzureDiskVolumeSource, of which only
+// the kind is kept.
+func defaultAzureDisk(d *corev1.AzureDiskVolumeSource) {
+	if d != nil && d.Kind == nil {
+		d.Kind = new(corev1.AzureSharedBlobDisk)
+	}
 }
 
 func defaultPVC(c *corev1.PersistentVolumeClaim) {

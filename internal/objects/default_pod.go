@@ -128,6 +128,10 @@ func defaultVolumes(s *corev1.PodSpec) {
 			if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
 				defaultClaimSpec(&v.Ephemeral.VolumeClaimTemplate.Spec)
 			}
+			if v.RBD != nil && v.RBD.RBDPool == "" {
+				v.RBD.RBDPool = "rbd"
+			}
+			defaultAzureDisk(v.AzureDisk)
 			kept = append(kept, v)
 		}
 	}

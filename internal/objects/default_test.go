@@ -43,6 +43,9 @@ func TestDefaults(t *testing.T) {
 			`"conditions":[{"type":"Ready","status":"True"}]`,
 		}},
 		{name: "namespace label", body: ns("a"), want: []string{`"labels":{"kubernetes.io/metadata.name":"a"}`}, not: []string{`"namespace":"`, `"status"`}},
+		{name: "rbd pool", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"v","rbd":{"monitors":["m"],"image":"i"}}]`), want: []string{`"pool":"rbd"`}},
+		{name: "azure disk", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"v","azureDisk":{"diskName":"d","diskURI":"u"}}]`), want: []string{`"kind":"Shared"`}},
+		{name: "azure disk of a kind", body: `{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"p"},"spec":{"azureDisk":{"diskName":"d","diskURI":"u","kind":"Managed"}}}`, want: []string{`"kind":"Managed"`}},
 		{name: "binding mode", body: `{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"s"},"provisioner":"x"}`, want: []string{`"volumeBindingMode":"Immediate"`}},
 		{name: "controller's selector", body: `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"r"},"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}}`, want: []string{`"selector":{"a":"b"}`}, not: []string{"template"}},
 	}

@@ -72,7 +72,7 @@ var podVolume = keep{
 	"awsElasticBlockStore":  {"volumeID": all, "readOnly": all},
 	"iscsi":                 {"iqn": all, "lun": all, "targetPortal": all, "readOnly": all},
 	"rbd":                   {"monitors": all, "image": all, "pool": all, "readOnly": all},
-	"azureDisk":             {"diskName": all, "diskURI": all},
+	"azureDisk":             {"diskName": all, "diskURI": all, "kind": all},
 	"cinder":                {"volumeID": all},
 	"vsphereVolume":         {"volumePath": all},
 	"portworxVolume":        {"volumeID": all},

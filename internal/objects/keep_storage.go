@@ -22,7 +22,7 @@ var keepPV = object(
 		"local":                     presence, "hostPath": presence, "nfs": presence,
 		"gcePersistentDisk":    {"pdName": all, "readOnly": all},
 		"awsElasticBlockStore": {"volumeID": all, "readOnly": all},
-		"azureDisk":            {"diskName": all, "diskURI": all},
+		"azureDisk":            {"diskName": all, "diskURI": all, "kind": all},
 		"cinder":               {"volumeID": all},
 		"vsphereVolume":        {"volumePath": all},
 		"portworxVolume":       {"volumeID": all},
@@ -50,3 +50,6 @@ var keepCSICapacity = keep{
 	"apiVersion": all, "kind": all, "metadata": metadata(),
 	"nodeTopology": labelSelector, "storageClassName": all, "capacity": all, "maximumVolumeSize": all,
 }
+
+var keepAttachment = object(
+	keep{"attacher": all, "nodeName": all, "source": {"persistentVolumeName": all}}, nil)

@@ -63,6 +63,7 @@ var kinds = byName(
 	define("CSINode", "storage.k8s.io/v1", false, keepCSINode, nil, validateCSINode),
 	define("CSIDriver", "storage.k8s.io/v1", false, keepCSIDriver, defaultCSIDriver, nil),
 	define("CSIStorageCapacity", "storage.k8s.io/v1", true, keepCSICapacity, nil, validateCSICapacity),
+	define("VolumeAttachment", "storage.k8s.io/v1", false, keepAttachment, nil, validateAttachment),
 	define("ResourceClaim", "resource.k8s.io/v1", true, keepResourceClaim, defaultClaim, validateClaim),
 	define("ResourceClaimTemplate", "resource.k8s.io/v1", true, keepClaimTemplate, defaultClaimTemplate, validateClaimTemplate),
 	define("ResourceSlice", "resource.k8s.io/v1", false, keepResourceSlice, nil, validateSlice),

@@ -146,6 +146,19 @@ func validateCSICapacity(c *storagev1.CSIStorageCapacity) field.ErrorList {
 	return errs
 }
 
+// validateAttachment leaves the source aside, of which only a PersistentVolume's
+// name is kept.
+func validateAttachment(a *storagev1.VolumeAttachment) (errs field.ErrorList) {
+	spec := field.NewPath("spec")
+	if a.Spec.Attacher == "" {
+		errs = append(errs, field.Required(spec.Child("attacher"), ""))
+	}
+	if a.Spec.NodeName == "" {
+		errs = append(errs, field.Required(spec.Child("nodeName"), ""))
+	}
+	return errs
+}
+
 func validateClaim(c *resourcev1.ResourceClaim) field.ErrorList {
 	errs := checkDevices(&c.Spec.Devices, field.NewPath("spec", "devices"))
 	if a := c.Status.Allocation; a != nil {

@@ -86,6 +86,9 @@ func TestValidateOthers(t *testing.T) {
 		{"budget's selector", `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"selector":{"matchExpressions":[{"key":"a","operator":"In"}]}}}`, "spec.selector.matchExpressions[0].values: Required value"},
 		{"replica set's selector", `{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r"},"spec":{}}`, "spec.selector: Required value"},
 		{"claim", `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c"},"spec":{"resources":{"requests":{"storage":"x"}}}}`, "spec.resources.requests[storage]: Invalid value"},
+		{"attachment", `{"apiVersion":"storage.k8s.io/v1","kind":"VolumeAttachment","metadata":{"name":"a"},"spec":{"nodeName":"n","source":{"persistentVolumeName":"p"}}}`, "spec.attacher: Required value"},
+		{"attachment's node", `{"apiVersion":"storage.k8s.io/v1","kind":"VolumeAttachment","metadata":{"name":"a"},"spec":{"attacher":"d","source":{"persistentVolumeName":"p"}}}`, "spec.nodeName: Required value"},
+		{"attachment of an inline volume", `{"apiVersion":"storage.k8s.io/v1","kind":"VolumeAttachment","metadata":{"name":"a"},"spec":{"attacher":"d","nodeName":"n","source":{}}}`, ""},
 		{"unknown kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}}`, `kind: Unsupported value: "Secret"`},
 		{"system class", `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"value":2000001000}`, ""},
 	}

@@ -13,7 +13,7 @@ const (
 	workers  = "says how fast kube-scheduler works, not what it decides"
 	process  = "concerns the process of kube-scheduler"
 	queueing = "concerns when a pod is tried again, not where it fits"
-	volumes  = "this version of berth does not evaluate persistent volumes"
+	volumes  = "says how long kube-scheduler waits for volumes to be bound, and how it would score them with StorageCapacityScoring, which is off; berth binds none"
 	devices  = "this version of berth does not evaluate resource claims"
 )
 

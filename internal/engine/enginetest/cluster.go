@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -73,6 +74,20 @@ func Key(obj any) (kind, namespace, name string) {
 		return "StatefulSet", o.Namespace, o.Name
 	case *policyv1.PodDisruptionBudget:
 		return "PodDisruptionBudget", o.Namespace, o.Name
+	case *corev1.PersistentVolumeClaim:
+		return "PersistentVolumeClaim", o.Namespace, o.Name
+	case *corev1.PersistentVolume:
+		return "PersistentVolume", "", o.Name
+	case *storagev1.StorageClass:
+		return "StorageClass", "", o.Name
+	case *storagev1.CSINode:
+		return "CSINode", "", o.Name
+	case *storagev1.CSIDriver:
+		return "CSIDriver", "", o.Name
+	case *storagev1.CSIStorageCapacity:
+		return "CSIStorageCapacity", o.Namespace, o.Name
+	case *storagev1.VolumeAttachment:
+		return "VolumeAttachment", "", o.Name
 	default:
 		return fmt.Sprintf("%T", obj), "", ""
 	}

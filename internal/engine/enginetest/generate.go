@@ -39,6 +39,8 @@ func Generate(seed uint64) *Case {
 	}
 	c.Spec = g.spec()
 	crowd(seed, c)
+	mounts(seed, c)
+	stores(seed, c)
 	if g.in(8) {
 		c.Options.ScoreAlways = true
 	}

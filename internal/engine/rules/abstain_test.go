@@ -24,9 +24,9 @@ func TestAbstainingPluginsSayWhatTheyLeaveOut(t *testing.T) {
 	}{
 		{"nothing to judge, nothing said", et.Pod("p"), nil},
 		{"an emptyDir concerns nobody", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), nil},
-		{"a claim concerns all volume plugins", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), []string{"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}},
-		{"an inline CSI volume counts towards limits", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}), []string{"NodeVolumeLimits"}},
-		{"an inline disk may conflict", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{}}), []string{"VolumeRestrictions"}},
+		{"a claim is judged", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), nil},
+		{"an inline CSI volume is judged", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}), nil},
+		{"an inline disk is judged", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{}}), nil},
 		{"resource claims are devices", claims, []string{"DynamicResources"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -64,17 +64,30 @@ var described = map[string]Description{
 		Differs:  "Several extended resources that fall short are named in order of their names; upstream's order is that of a Go map.",
 	},
 	"VolumeRestrictions": {
-		Judges: "Disks that must not be mounted twice, and ReadWriteOncePod claims.", Upstream: "volumerestrictions/volume_restrictions.go",
+		Judges: "Disks given in the pod that another pod on the node mounts in a way that does not bear it (GCE PD, iSCSI and RBD unless both are read-only, EBS at all), and claims with the access mode ReadWriteOncePod that another pod uses, on whichever node. A pod whose claim is not there is rejected before any node is looked at.",
+		Code:   preemptable + "; " + forGood + " for a claim that is not there",
+		Reasons: []string{
+			ReasonDiskConflict, ReasonClaimInUse,
+		},
+		Upstream: "volumerestrictions/volume_restrictions.go",
 	},
 	"NodeVolumeLimits": {
-		Judges: "How many CSI volumes a node can attach.", Upstream: "nodevolumelimits/csi.go",
+		Judges: "How many volumes of a CSI driver a node can attach, as its CSINode says: those of the pod, of the pods on the node and of VolumeAttachments, each once. Claims without a volume count by the provisioner of their class; volumes of built-in plugins that moved to a CSI driver count as that driver's. A node without a CSINode, or without a limit for the driver, takes any number.",
+		Code:   preemptable + "; " + forGood + " for a claim that is not there", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
 	},
 	"VolumeBinding": {
-		Judges: "Whether the pod's claims are bound, or can be, to volumes that the node reaches.", Upstream: "volumebinding/volume_binding.go",
-		Differs: "It has no line among the scores; upstream's score is 0 while StorageCapacityScoring is off.",
+		Judges: "Whether the pod's claims are bound, or can be, to volumes that the node reaches. Bound claims: the volume's node affinity; a volume of a kind that moved to a CSI driver is seen as that driver sees it, on nodes whose CSINode says so. " +
+			"Claims that wait for their pod (`WaitForFirstConsumer`): a volume that is reserved for the claim, else the smallest that fits in class, size, mode, access, attributes and labels and that no other claim of the pod takes; where there is none, a new one, if the class has a provisioner, " +
+			"allows the node's topology and, with a CSI driver that reports capacity, has room there. A pod is rejected before any node is looked at when a claim is missing, lost (`persistentvolumeclaim \"x\" bound to non-existent persistentvolume \"y\"`), being deleted, not the pod's own although made for it " +
+			"(`PVC ns/x was not created for pod ns/p (pod is not owner)`), still to be made (`waiting for ephemeral volume controller to create the persistentvolumeclaim \"x\"`), or neither bound nor waiting. A decision lists in `volumes` what waiting claims get on the chosen node.",
+		Code: forGood, Reasons: []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone, ReasonClaimsUnbound}, Upstream: "volumebinding/volume_binding.go, binder.go",
+		Differs: "Of volumes that are equally small, or reserved for the same claim, the first by name is taken; upstream takes the first of a Go map. A volume that cannot be translated for its CSI driver is an error, as upstream, but for Azure disks that are not managed, which are judged as they are. " +
+			"It has no line among the scores, like upstream while StorageCapacityScoring is off.",
 	},
 	"VolumeZone": {
-		Judges: "Zone and region labels of bound volumes against the node's.", Upstream: "volumezone/volume_zone.go",
+		Judges: "Zone and region labels of volumes that the pod's claims are bound to, `topology.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…`, against the node's; a label may list several zones (`a__b`), and one that does not parse says nothing. A node without any of these labels takes every volume. " +
+			"A pod is rejected before any node is looked at when a claim, its volume or its class is missing, or when a claim without a volume does not wait for the pod.",
+		Code: forGood, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
 	},
 	"PodTopologySpread": {
 		Judges: "Topology spread constraints: DoNotSchedule ones reject, ScheduleAnyway ones score domains with fewer matching pods higher. Default constraints apply to pods that have none and belong to a Service or a controller.",

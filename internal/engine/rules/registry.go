@@ -114,10 +114,10 @@ var registry = []plugin{
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)
 		return &NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer}, err
 	}},
-	{name: "VolumeRestrictions", preFilter: true, filter: true, build: always(abstain{"VolumeRestrictions", judgesVolumes})},
-	{name: "NodeVolumeLimits", preFilter: true, filter: true, build: always(abstain{"NodeVolumeLimits", judgesLimits})},
-	{name: "VolumeBinding", preFilter: true, filter: true, scoring: true, build: always(abstain{"VolumeBinding", judgesClaims})},
-	{name: "VolumeZone", preFilter: true, filter: true, build: always(abstain{"VolumeZone", judgesClaims})},
+	{name: "VolumeRestrictions", preFilter: true, filter: true, build: always(VolumeRestrictions{})},
+	{name: "NodeVolumeLimits", preFilter: true, filter: true, build: always(NodeVolumeLimits{})},
+	{name: "VolumeBinding", preFilter: true, filter: true, scoring: true, build: always(VolumeBinding{})},
+	{name: "VolumeZone", preFilter: true, filter: true, build: always(VolumeZone{})},
 	{name: "PodTopologySpread", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
 		s := a.PodTopologySpread
 		if s.System {

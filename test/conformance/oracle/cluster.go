@@ -164,6 +164,9 @@ func (cl *cluster) store(obj runtime.Object) cache.Store {
 	case *policyv1.PodDisruptionBudget:
 		return cl.informers.Policy().V1().PodDisruptionBudgets().Informer().GetStore()
 	}
+	if store := cl.storageStore(obj); store != nil {
+		return store
+	}
 	return cache.NewStore(cache.MetaNamespaceKeyFunc)
 }
 

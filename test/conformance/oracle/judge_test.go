@@ -95,6 +95,19 @@ func TestSkew(t *testing.T) {
 	}
 }
 
+// TestVolumes shows that the stores reach the binder and the other rules.
+func TestVolumes(t *testing.T) {
+	class := `{"kind":"StorageClass","apiVersion":"storage.k8s.io/v1","metadata":{"name":"local"},"provisioner":"kubernetes.io/no-provisioner","volumeBindingMode":"WaitForFirstConsumer"}`
+	claim := `{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":"c"},"spec":{"storageClassName":"local","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`
+	volume := `{"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"v"},"spec":{"storageClassName":"local","capacity":{"storage":"2Gi"},"accessModes":["ReadWriteOnce"],"local":{"path":"/v"},
+	 "nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"kubernetes.io/hostname","operator":"In","values":["n2"]}]}]}}},"status":{"phase":"Available"}}`
+	v := judge(t, n1, n2, class, claim, volume, p(`"volumes":[{"name":"d","persistentVolumeClaim":{"claimName":"c"}}]`, ""))
+	want := Failure{"VolumeBinding", "UnschedulableAndUnresolvable", []string{"node(s) didn't find available persistent volumes to bind"}, []string{"n1"}}
+	if v.Outcome != Scheduled || !slices.Equal(v.Feasible, []string{"n2"}) || len(v.Failures) != 1 || fmt.Sprint(v.Failures[0]) != fmt.Sprint(want) {
+		t.Errorf("got %+v", v)
+	}
+}
+
 func TestGated(t *testing.T) {
 	v := judge(t, n1, p(`"schedulingGates":[{"name":"example.com/a"},{"name":"example.com/b"}]`, ""))
 	if v.Outcome != Gated || !slices.Equal(v.Gates, []string{"example.com/a", "example.com/b"}) {

@@ -57,7 +57,17 @@ func decode(raws []json.RawMessage) (*objects, error) {
 		case *v1.Namespace, *v1.Service, *v1.ReplicationController, *appsv1.ReplicaSet, *appsv1.StatefulSet, *policyv1.PodDisruptionBudget:
 			o.other = append(o.other, t)
 		default:
-			return nil, fmt.Errorf("object %d: the oracle has no place for a %T", i, obj)
+			if !isStorage(obj) {
+				return nil, fmt.Errorf("object %d: the oracle has no place for a %T", i, obj)
+			}
+			o.other = append(o.other, obj)
+			errs, err := invalidStorage(obj)
+			if err != nil {
+				return nil, fmt.Errorf("convert object %d: %w", i, err)
+			}
+			for _, e := range errs {
+				o.invalid = append(o.invalid, fmt.Sprintf("%T: %v", obj, e))
+			}
 		}
 	}
 	for _, p := range o.pods {
@@ -92,7 +102,7 @@ func complete(obj runtime.Object) error {
 	switch obj.(type) {
 	case *v1.Node, *v1.Namespace, *schedulingv1.PriorityClass:
 	default:
-		if m.GetNamespace() == "" {
+		if m.GetNamespace() == "" && !isGlobal(obj) {
 			m.SetNamespace("default")
 		}
 	}

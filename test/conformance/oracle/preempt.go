@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,12 +19,20 @@ import (
 // leaves it to chance: a fair coin hides a side with probability 2^-64.
 const tries = 64
 
+// errDryRun says that a filter failed while victims were looked for, and that
+// none were found elsewhere: then upstream has no answer but the error.
+var errDryRun = errors.New("dry run")
+
 // postFilter asks DefaultPreemption for every candidate. Only when there is
 // none are the PostFilter plugins really run, for their text: with a candidate
 // they would go on to delete pods.
 func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleState, fit *framework.FitError) error {
 	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok {
 		p, err := cl.dryRun(ctx, plugin, state, fit)
+		if errors.Is(err, errDryRun) {
+			v.Outcome, v.Message = Failed, err.Error()
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -37,6 +46,9 @@ func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleSt
 	}
 	_, s := cl.framework.RunPostFilterPlugins(ctx, state, cl.pod, fit.Diagnosis.NodeToStatus)
 	v.PostFilter = s.Message()
+	if s.Code() == fwk.Error && s.Plugin() != names.DefaultPreemption {
+		v.Preemption = nil // a plugin before it failed, and nobody asked it
+	}
 	return nil
 }
 
@@ -57,8 +69,8 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 	}
 	// One more than there are nodes: the run stops early once it has enough.
 	found, _, err := plugin.Evaluator.DryRunPreemption(ctx, state, cl.pod, potential, pdbs, 0, int32(len(potential)+1))
-	if err != nil {
-		return nil, fmt.Errorf("dry run: %w", err)
+	if err != nil && len(found) == 0 {
+		return nil, fmt.Errorf("%w: %w", errDryRun, err)
 	}
 	for _, c := range found {
 		out := Candidate{Node: c.Name(), NumPDBViolations: c.Victims().NumPDBViolations}

@@ -26,6 +26,7 @@ type Cluster struct {
 	replicaSets  []*appsv1.ReplicaSet
 	statefulSets []*appsv1.StatefulSet
 	budgets      []*policyv1.PodDisruptionBudget
+	storage
 }
 
 // NewCluster sorts objects out: terminal pods, and pods on nodes that are not
@@ -50,6 +51,8 @@ func NewCluster(objects []any) *Cluster {
 			c.statefulSets = append(c.statefulSets, o)
 		case *policyv1.PodDisruptionBudget:
 			c.budgets = append(c.budgets, o)
+		default:
+			c.storage.add(o)
 		}
 	}
 	sort.Slice(c.nodes, func(i, j int) bool { return c.nodes[i].Name < c.nodes[j].Name })

@@ -65,13 +65,14 @@ func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*en
 
 // run goes from PreFilter to the scores.
 func (y *cycle) run(d *engine.Decision) error {
-	if contains(y.spec.PreFilter, "NodeAffinity") && conflicting(y.pod) {
-		st := status{"NodeAffinity", engine.UnschedulableAndUnresolvable, []string{rules.ReasonAffinityConflict}}
+	if st := y.turnedDown(); st.code == engine.Error {
+		return fmt.Errorf("%s: %s", st.plugin, st.reasons[0])
+	} else if len(st.reasons) > 0 {
 		for _, n := range y.candidates {
 			d.Nodes = append(d.Nodes, st.verdict(n))
 		}
 		d.Failures = countFailures(d.Nodes)
-		d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), rules.ReasonAffinityConflict)
+		d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), st.reasons[0])
 		return nil
 	}
 	filters := y.filters()
@@ -90,6 +91,9 @@ func (y *cycle) run(d *engine.Decision) error {
 			d.Counts.Feasible = 1
 			return nil
 		}
+		if st.code == engine.Error {
+			return fmt.Errorf("%s: %s", st.plugin, st.reasons[0])
+		}
 		failed[nn.Name] = st
 		if !contains(blamed, st.plugin) {
 			blamed = append(blamed, st.plugin)
@@ -104,7 +108,9 @@ func (y *cycle) run(d *engine.Decision) error {
 			}
 			continue
 		}
-		if st := y.judge(n, filters); len(st.reasons) > 0 {
+		if st := y.judge(n, filters); st.code == engine.Error {
+			return fmt.Errorf("%s: %s", st.plugin, st.reasons[0])
+		} else if len(st.reasons) > 0 {
 			failed[n.Name] = st
 			continue
 		}

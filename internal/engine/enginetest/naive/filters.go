@@ -31,6 +31,16 @@ func (y *cycle) filters() []filter {
 			out = append(out, y.ports)
 		case "NodeResourcesFit":
 			out = append(out, y.fit)
+		case "VolumeRestrictions":
+			if f := y.volumeRestrictions(); f != nil {
+				out = append(out, f)
+			}
+		case "NodeVolumeLimits":
+			out = append(out, y.volumeLimits)
+		case "VolumeBinding":
+			out = append(out, func(n *node, _ []*corev1.Pod) status { st, _ := y.volumeBinding(n); return st })
+		case "VolumeZone":
+			out = append(out, func(n *node, _ []*corev1.Pod) status { return y.volumeZone(n) })
 		case "PodTopologySpread":
 			if f := y.spread(); f != nil {
 				out = append(out, f)

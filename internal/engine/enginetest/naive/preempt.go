@@ -30,7 +30,7 @@ func (y *cycle) postFilter(d *engine.Decision) {
 	for _, name := range y.spec.PostFilter {
 		switch name {
 		case "DynamicResources":
-			if contains(y.spec.PreFilter, "NodeAffinity") && conflicting(y.pod) {
+			if len(y.turnedDown().reasons) > 0 {
 				d.Message += " not found"
 				d.Preemption = &engine.Preemption{Reason: "DynamicResources failed before it: not found"}
 				return

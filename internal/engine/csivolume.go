@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+)
+
+// AttachedBy appends the CSI volumes that a pod of the state mounts on a node that
+// has a CSINode; trouble says why they cannot be told. A claim that is not there
+// counts for nothing
+// (plugins/nodevolumelimits/csi.go filterAttachableVolumes).
+func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+	if p.Volumes == nil {
+		return dst, ""
+	}
+	for i := range p.Volumes.mounts {
+		m := &p.Volumes.mounts[i]
+		if m.claim == "" {
+			if m.trouble != "" {
+				return dst, m.trouble
+			}
+			dst = append(dst, s.t.volume(m.driver, m.handle))
+			continue
+		}
+		c := s.PersistentVolumeClaim(p.Namespace, m.claim)
+		if c == nil {
+			continue
+		}
+		if m.ephemeral && !madeFor(c, p.UID) {
+			return dst, notMadeFor(c, p.Name)
+		}
+		if v, ok := s.volumeOf(c, true); ok {
+			dst = append(dst, v)
+		}
+	}
+	return dst, ""
+}
+
+// Mounted gives the different CSI volumes that the pod in question would bring to
+// a node that has a CSINode, or to one that has none, where volumes of built-in
+// plugins do not count. Code other than Success says that they cannot be told:
+// UnschedulableAndUnresolvable for want of a claim.
+func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, code Code, reason string) {
+	s, pod := q.State, q.Pod
+	for _, m := range mountsOf(pod) {
+		var v CSIVolume
+		ok := false
+		switch {
+		case m.claim == "" && !csiNode:
+		case m.claim == "" && m.trouble != "":
+			return nil, Error, m.trouble
+		case m.claim == "":
+			v, ok = s.t.volume(m.driver, m.handle), true
+		default:
+			c := s.PersistentVolumeClaim(pod.Namespace, m.claim)
+			if c == nil {
+				return nil, UnschedulableAndUnresolvable, fmt.Sprintf("looking up PVC %s/%s: %s", pod.Namespace, m.claim, ClaimNotFound(m.claim))
+			}
+			if m.ephemeral && !madeFor(c, string(pod.UID)) {
+				return nil, Error, notMadeFor(c, pod.Name)
+			}
+			v, ok = s.volumeOf(c, csiNode)
+		}
+		if ok && !slices.Contains(volumes, v) {
+			volumes = append(volumes, v)
+		}
+	}
+	return volumes, Success, ""
+}
+
+// ClaimNotFound is what upstream's listers say of a claim that is not there.
+func ClaimNotFound(name string) string {
+	return fmt.Sprintf("persistentvolumeclaim %q not found", name)
+}
+
+// madeFor says that a claim was made for an ephemeral volume of the pod
+// (k8s.io/component-helpers/storage/ephemeral VolumeIsForPod).
+func madeFor(c *corev1.PersistentVolumeClaim, podUID string) bool {
+	owner := metav1.GetControllerOfNoCopy(c)
+	return owner != nil && string(owner.UID) == podUID
+}
+
+func notMadeFor(c *corev1.PersistentVolumeClaim, pod string) string {
+	return fmt.Sprintf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", c.Namespace, c.Name, c.Namespace, pod)
+}
+
+// volumeOf gives the CSI volume that a claim stands for: that of its
+// PersistentVolume, or one that its class would have made, which is taken for
+// another than all that exist. ok is false for a claim that does not count
+// (plugins/nodevolumelimits/csi.go getCSIDriverInfo).
+func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v CSIVolume, ok bool) {
+	if c.Spec.VolumeName != "" {
+		if pv := s.PersistentVolume(c.Spec.VolumeName); pv != nil {
+			src := pv.Spec.CSI
+			if src == nil {
+				src = translated(pv, csiNode)
+			}
+			if src == nil || src.Driver == "" || src.VolumeHandle == "" {
+				return v, false
+			}
+			return s.t.volume(src.Driver, src.VolumeHandle), true
+		}
+	}
+	driver := s.provisionerOf(c, csiNode)
+	if driver == "" {
+		return v, false
+	}
+	// No handle begins with a zero byte.
+	return s.t.volume(driver, "\x00"+c.Namespace+"/"+c.Name), true
+}
+
+// translated is the CSI source of a PersistentVolume of a built-in plugin; nil
+// where it has none.
+func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistentVolumeSource {
+	if !csiNode || !migration.IsPVMigratable(pv) {
+		return nil
+	}
+	if plugin, err := migration.GetInTreePluginNameFromSpec(pv, nil); err != nil || !migrated(plugin) {
+		return nil
+	}
+	out, err := migration.TranslateInTreePVToCSI(klog.Logger{}, pv)
+	if err != nil {
+		return nil
+	}
+	return out.Spec.CSI
+}
+
+// provisionerOf is the CSI driver that would make the claim's volume; "" where its
+// class does not say, or has a built-in plugin that does not count
+// (plugins/nodevolumelimits/csi.go getCSIDriverInfoFromSC).
+func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) string {
+	name, beta := c.Annotations[corev1.BetaStorageClassAnnotation]
+	if !beta && c.Spec.StorageClassName != nil {
+		name = *c.Spec.StorageClassName
+	}
+	if name == "" {
+		return ""
+	}
+	class := s.StorageClass(name)
+	switch {
+	case class == nil:
+		return ""
+	case !migration.IsMigratableIntreePluginByName(class.Provisioner):
+		return class.Provisioner
+	case !csiNode || !migrated(class.Provisioner):
+		return ""
+	}
+	driver, err := migration.GetCSINameFromInTreeName(class.Provisioner)
+	if err != nil {
+		return ""
+	}
+	return driver
+}
+
+// Disks lists the disks that the pod mounts without a claim.
+func (q *Query) Disks() []Disk { return Disks(q.Pod) }
+
+// DiskConflicts appends the interned disks that d cannot share a node with.
+func (q *Query) DiskConflicts(dst []int32, d *Disk) []int32 {
+	return q.State.t.conflictingDisks(dst, d)
+}
+
+// Disk gives an interned disk.
+func (q *Query) Disk(id int32) Disk {
+	q.State.t.mu.RLock()
+	defer q.State.t.mu.RUnlock()
+	return q.State.t.disks[id]
+}
+
+// DiskPostings gives where an interned disk is mounted.
+func (s *State) DiskPostings(id int32) *Postings { return s.disks.at(int(id)) }
+
+// ClaimPostings gives where pods name a claim in a volume; ephemeral volumes do
+// not.
+func (s *State) ClaimPostings(namespace, name string) *Postings {
+	s.t.mu.RLock()
+	id, ok := s.t.claimIDs[[2]string{namespace, name}]
+	s.t.mu.RUnlock()
+	if !ok {
+		return nil
+	}
+	return s.claims.at(int(id))
+}
+
+// DriverName gives an interned CSI driver's name.
+func (s *State) DriverName(id int32) string {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	for name, i := range s.t.driverIDs {
+		if i == id {
+			return name
+		}
+	}
+	return ""
+}

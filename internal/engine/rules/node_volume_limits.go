@@ -1,0 +1,211 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"berth/internal/engine"
+)
+
+// ReasonVolumeLimit is why a node that cannot attach the pod's volumes is out.
+const ReasonVolumeLimit = "node(s) exceed max volume count"
+
+// NodeVolumeLimits keeps pods off nodes that would have to attach more volumes of a
+// CSI driver than their CSINode allows. A node without a CSINode, or without a
+// limit for the driver, takes any number; whether the driver runs there at all is
+// not asked while VolumeLimitScaling is off
+// (plugins/nodevolumelimits/csi.go).
+type NodeVolumeLimits struct{}
+
+var (
+	_ engine.PreFilterer = NodeVolumeLimits{}
+	_ engine.Filterer    = NodeVolumeLimits{}
+	_ engine.Detailer    = NodeVolumeLimits{}
+	_ engine.Local       = NodeVolumeLimits{}
+)
+
+// Name is the plugin's name.
+func (NodeVolumeLimits) Name() string { return "NodeVolumeLimits" }
+
+// Locality says that claims lead to objects that may change at any time.
+func (NodeVolumeLimits) Locality(q *engine.Query) engine.Locality {
+	if attaches(q) {
+		return engine.Anywhere
+	}
+	return engine.NodesOnly
+}
+
+// attaches says that the pod mounts something that may count.
+func attaches(q *engine.Query) bool {
+	for i := range q.Pod.Spec.Volumes {
+		if engine.Attachable(&q.Pod.Spec.Volumes[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// PreFilter skips pods without volumes that may count.
+func (NodeVolumeLimits) PreFilter(q *engine.Query) engine.PreFilterResult {
+	if !attaches(q) {
+		return engine.PreFilterResult{Skip: true}
+	}
+	return engine.PreFilterResult{State: attaching(q)}
+}
+
+// incoming is what the pod would bring to a node with a CSINode, and to one
+// without.
+type incoming struct {
+	drivers []driven
+	with    verdict
+	without verdict
+}
+
+// driven is the pod's volumes of one driver.
+type driven struct {
+	driver  int32
+	volumes []int32
+}
+
+// verdict says what the claims come to before any node is looked at.
+type verdict struct {
+	code   engine.Code
+	reason string
+}
+
+func attaching(q *engine.Query) *incoming {
+	in := &incoming{}
+	volumes, code, reason := q.Mounted(true)
+	in.with = verdict{code, reason}
+	for _, v := range volumes {
+		i := slices.IndexFunc(in.drivers, func(d driven) bool { return d.driver == v.Driver })
+		if i < 0 {
+			i = len(in.drivers)
+			in.drivers = append(in.drivers, driven{driver: v.Driver})
+		}
+		in.drivers[i].volumes = append(in.drivers[i].volumes, v.ID)
+	}
+	_, code, reason = q.Mounted(false)
+	in.without = verdict{code, reason}
+	return in
+}
+
+func attachingOf(q *engine.Query, state any) *incoming {
+	if in, ok := state.(*incoming); ok {
+		return in
+	}
+	return attaching(q)
+}
+
+// reject rejects rows for what the claims come to. ok is false where that leaves
+// nothing to count.
+func (v verdict) reject(rows engine.Bits, rej *engine.Rejected) (ok bool, err error) {
+	switch {
+	case v.code == engine.Success:
+		return true, nil
+	case v.code == engine.Error && !rows.Empty():
+		return false, errors.New(v.reason)
+	case v.code != engine.Error:
+		rej.Add(v.reason, v.code, rows)
+	}
+	return false, nil
+}
+
+// Filter compares, driver by driver, what each row holds and would have to hold
+// with its limit.
+func (NodeVolumeLimits) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	pod, a := attachingOf(q, state), q.State.Attachments()
+	if pod.with == pod.without && pod.with.code != engine.Success {
+		_, err := pod.with.reject(in.Clone(), rej)
+		return err
+	}
+	rows := q.Bits()
+	copy(rows, in)
+	rows.AndNot(a.HasCSINode())
+	if _, err := pod.without.reject(rows, rej); err != nil {
+		return err
+	}
+	rows = q.Bits()
+	copy(rows, in)
+	rows.And(a.HasCSINode())
+	if ok, err := pod.with.reject(rows, rej); err != nil || !ok {
+		return err
+	}
+	rows.And(a.Limited())
+	if len(pod.drivers) == 0 || rows.Empty() {
+		return nil
+	}
+	if err := trouble(q, a, rows); err != nil {
+		return err
+	}
+	full := q.Bits()
+	for i := range pod.drivers {
+		pod.drivers[i].exceeds(q, a, rows, full)
+	}
+	rej.Add(ReasonVolumeLimit, engine.Unschedulable, full)
+	return nil
+}
+
+// trouble is the error of the first pod on the rows whose volumes cannot be told.
+func trouble(q *engine.Query, a *engine.Attachments, rows engine.Bits) error {
+	var err error
+	rows.Each(func(row int) {
+		if err != nil || a.Troubled(int32(row)) == 0 {
+			return
+		}
+		for _, p := range q.State.PodsOn(row) {
+			if _, text := q.State.AttachedBy(nil, p); text != "" && err == nil {
+				err = errors.New(text)
+			}
+		}
+	})
+	return err
+}
+
+// exceeds adds the rows to full on which the driver's limit does not allow for the
+// volumes.
+func (d *driven) exceeds(q *engine.Query, a *engine.Attachments, rows, full engine.Bits) {
+	limits := a.Limits(d.driver)
+	if limits == nil {
+		return
+	}
+	mounted := q.Counts(q.Nodes.Len())
+	for _, id := range d.volumes {
+		a.Users(id).Each(func(row, _ int32) { mounted[row]++ })
+	}
+	rows.Each(func(row int) {
+		more := int32(len(d.volumes)) - mounted[row]
+		if limits[row] >= 0 && more > 0 && int64(a.Held(d.driver, int32(row))+more) > limits[row] {
+			full.Set(row)
+		}
+	})
+}
+
+// Details says by driver how many volumes the pod would add, how many more the
+// node can attach, and how many in all.
+func (NodeVolumeLimits) Details(q *engine.Query, state any, row int) []engine.Detail {
+	pod, a := attachingOf(q, state), q.State.Attachments()
+	if !a.Limited().Has(row) || pod.with.code != engine.Success {
+		return nil
+	}
+	var out []engine.Detail
+	for _, d := range pod.drivers {
+		limits := a.Limits(d.driver)
+		if limits == nil || limits[row] < 0 {
+			continue
+		}
+		more := int64(0)
+		for _, id := range d.volumes {
+			if a.Users(id).At(int32(row)) == 0 {
+				more++
+			}
+		}
+		limit := limits[row]
+		if left := limit - int64(a.Held(d.driver, int32(row))); more > 0 && more > left {
+			out = append(out, engine.Detail{Kind: "volumeLimit", Name: q.State.DriverName(d.driver), Requested: &more, Available: &left, Capacity: &limit})
+		}
+	}
+	slices.SortFunc(out, func(a, b engine.Detail) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}

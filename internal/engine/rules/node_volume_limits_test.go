@@ -1,0 +1,111 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	et "berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+const driver = "csi.example.com"
+
+// shelf is a node that can attach one volume of the driver, and claims: a and b are
+// bound to volumes of their own, twin to the volume of a, loose to none.
+func shelf(more ...any) []any {
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "plain"}, Provisioner: driver}
+	loose := et.BoundClaim("loose", "")
+	loose.Spec.StorageClassName = ptr("plain")
+	old := et.BoundClaim("old", "gce")
+	gce := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "gce"}}
+	gce.Spec.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: "disk"}
+	return append(list(
+		et.Node("n"), et.CSINode("n", driver, 1), class, loose, old, gce,
+		et.CSIVolume("pv-a", driver, "a"), et.CSIVolume("pv-b", driver, "b"), et.CSIVolume("pv-twin", driver, "a"),
+		et.BoundClaim("a", "pv-a"), et.BoundClaim("b", "pv-b"), et.BoundClaim("twin", "pv-twin"), et.BoundClaim("lost", "pv-lost"),
+	), more...)
+}
+
+func TestNodeVolumeLimits(t *testing.T) {
+	full, ok := map[string]string{"n": rules.ReasonVolumeLimit}, map[string]string{"n": "ok"}
+	there := func(claims ...string) *corev1.Pod {
+		p := et.Pod("there", et.On("n"))
+		for _, c := range claims {
+			et.Mounts(c)(p)
+		}
+		return p
+	}
+	asks := func(claims ...string) *corev1.Pod {
+		p := there(claims...)
+		p.Name, p.UID, p.Spec.NodeName = "p", "p", ""
+		return p
+	}
+	disk := et.MountsVolume(corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "inline"}})
+	gce := et.CSINode("n", "pd.csi.storage.gke.io", 1)
+	scratch := et.BoundClaim("p-v0", "pv-b")
+	scratch.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "p", Controller: ptr(true)}}
+	ephemeral := et.Pod("p", et.MountsVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}))
+	ephemeral.UID = "p"
+	cases := []ruleCase{
+		{name: "one volume fits", objects: shelf(), pod: asks("a"), want: ok},
+		{name: "two do not", objects: shelf(), pod: asks("a", "b"), want: full},
+		{name: "two claims of one volume are one", objects: shelf(), pod: asks("a", "twin"), want: ok},
+		{name: "a pod that is there has its volume", objects: shelf(there("b")), pod: asks("a"), want: full},
+		{name: "and shares it", objects: shelf(there("twin")), pod: asks("a"), want: ok},
+		{name: "a pod that ended has none", objects: shelf(et.Pod("done", et.On("n"), et.Mounts("b"), et.Phase(corev1.PodSucceeded))), pod: asks("a"), want: ok},
+		{name: "an attachment counts though nobody mounts it", objects: shelf(et.Attachment("x", driver, "pv-b", "n")), pod: asks("a"), want: full},
+		{name: "and once where somebody does", objects: append(shelf(there("b"), et.Attachment("x", driver, "pv-b", "n")), et.CSINode("n", driver, 2)), pod: asks("a"), want: ok},
+		{name: "the pod's own volume that hangs there already counts twice", objects: shelf(et.Attachment("x", driver, "pv-a", "n")), pod: asks("a"), want: full},
+		{name: "attachments elsewhere, of other drivers and of volumes that are gone do not count", objects: shelf(et.Attachment("x", driver, "pv-b", "m"), et.Attachment("y", "other", "pv-b", "n"), et.Attachment("z", driver, "gone", "n")), pod: asks("a"), want: ok},
+		{name: "a claim without a volume counts by its class", objects: shelf(there("loose")), pod: asks("a"), want: full},
+		{name: "the same claim is the same volume to come", objects: shelf(there("loose")), pod: asks("loose"), want: ok},
+		{name: "a claim that leads nowhere counts for nothing", objects: shelf(there("lost")), pod: asks("a"), want: ok},
+		{name: "no limit, no matter", objects: append(shelf(there("b")), et.CSINode("n", driver, -1)), pod: asks("a"), want: ok},
+		{name: "a limit of another driver is no matter", objects: append(shelf(there("b")), et.CSINode("n", "other", 0)), pod: asks("a"), want: ok},
+		{name: "a disk of a plugin that moved is the new driver's", objects: append(shelf(there("old")), gce), pod: et.Pod("p", disk), want: full},
+		{name: "on a node without CSINode it counts nowhere", objects: list(et.Node("n")), pod: et.Pod("p", disk), want: ok},
+		{name: "an ephemeral volume has the pod's claim", objects: shelf(there("a"), scratch), pod: ephemeral, want: full},
+		{name: "a claim that is not there", objects: shelf(), pod: asks("none"), want: map[string]string{"n": `looking up PVC default/none: persistentvolumeclaim "none" not found!`}},
+	}
+	for i := range cases {
+		cases[i].spec = alone("NodeVolumeLimits")
+	}
+	check(t, "NodeVolumeLimits", cases)
+}
+
+// TestNodeVolumeLimitsFail: where upstream's cycle ends with an error, so does the
+// decision.
+func TestNodeVolumeLimitsFail(t *testing.T) {
+	stranger := et.BoundClaim("p-v0", "pv-a")
+	ephemeral := et.MountsVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}})
+	odd := et.MountsVolume(corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://zone/odd"}})
+	for _, tc := range []struct {
+		name    string
+		objects []any
+		pod     *corev1.Pod
+		want    string
+	}{
+		{"a claim of the pod's that was made for another", shelf(stranger), et.Pod("p", ephemeral), "PVC default/p-v0 was not created for pod default/p (pod is not owner)"},
+		{"a claim of a pod that is there", shelf(stranger, et.Pod("p", et.On("n"), ephemeral)), et.Pod("q", et.Mounts("a")), "PVC default/p-v0 was not created for pod default/p (pod is not owner)"},
+		{"a disk that its driver cannot have", shelf(), et.Pod("p", odd), "converting volume(v0) from inline to csi: "},
+	} {
+		c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: *alone("NodeVolumeLimits")}
+		if _, err := c.Decide(); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
+
+func TestNodeVolumeLimitsSayHowManyAreLeft(t *testing.T) {
+	d := decide(t, ruleCase{objects: append(shelf(et.Pod("there", et.On("n"), et.Mounts("loose"))), et.CSINode("n", driver, 2)), pod: et.Pod("p", et.Mounts("a"), et.Mounts("b")), spec: alone("NodeVolumeLimits")})
+	want := []engine.Detail{{Kind: "volumeLimit", Name: driver, Requested: ptr(int64(2)), Available: ptr(int64(1)), Capacity: ptr(int64(2))}}
+	if diff := cmp.Diff(want, details(t, d, "n")); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}

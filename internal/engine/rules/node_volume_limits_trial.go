@@ -1,0 +1,141 @@
+package rules
+
+import (
+	"slices"
+
+	"berth/internal/engine"
+)
+
+var _ engine.Trier = NodeVolumeLimits{}
+
+// Try judges nodes by the volumes that pods there mount.
+func (NodeVolumeLimits) Try(q *engine.Query, state any) engine.Trial {
+	t := &limitsTrial{q: q, pod: attachingOf(q, state), all: q.State.Attachments()}
+	t.held = make([]int32, len(t.pod.drivers))
+	return t
+}
+
+// VolumesUntold is what a search for victims says of a node on which some pod's
+// volumes cannot be told. Upstream gives the search up with an error of that pod.
+const VolumesUntold = "the volumes of a pod on the node cannot be told"
+
+// limitsTrial is NodeVolumeLimits on one node. Volumes of pods that come or go
+// stand in touched, all others as the columns have them.
+type limitsTrial struct {
+	q        *engine.Query
+	pod      *incoming
+	all      *engine.Attachments
+	row      int32
+	limited  bool
+	held     []int32 // by driver of pod
+	troubled int32
+	touched  []touched
+	volumes  []engine.CSIVolume
+}
+
+// touched is a volume and how often pods on the row mount it now.
+type touched struct{ volume, users int32 }
+
+// Begin takes the row's counts.
+func (t *limitsTrial) Begin(row int32, guests []*engine.Pod) {
+	t.row, t.limited, t.touched = row, t.all.Limited().Has(int(row)), t.touched[:0]
+	t.troubled = t.all.Troubled(row)
+	for i, d := range t.pod.drivers {
+		t.held[i] = t.all.Held(d.driver, row)
+	}
+	for _, p := range guests {
+		t.Move(p, 1)
+	}
+}
+
+// Move mounts or unmounts a pod's volumes.
+func (t *limitsTrial) Move(p *engine.Pod, n int32) {
+	if !t.limited || p.Volumes == nil {
+		return
+	}
+	volumes, trouble := t.q.State.AttachedBy(t.volumes[:0], p)
+	t.volumes = volumes
+	if trouble != "" {
+		t.troubled += n
+		return
+	}
+	for _, v := range volumes {
+		i := slices.IndexFunc(t.pod.drivers, func(d driven) bool { return d.driver == v.Driver })
+		if i < 0 {
+			continue
+		}
+		at := t.touch(v.ID)
+		before := at.users
+		at.users += n
+		if (before == 0 || at.users == 0) && !t.all.Known(v.ID, t.row) {
+			t.held[i] += n
+		}
+	}
+}
+
+func (t *limitsTrial) touch(volume int32) *touched {
+	i := slices.IndexFunc(t.touched, func(o touched) bool { return o.volume == volume })
+	if i < 0 {
+		i = len(t.touched)
+		t.touched = append(t.touched, touched{volume, t.all.Users(volume).At(t.row)})
+	}
+	return &t.touched[i]
+}
+
+func (t *limitsTrial) users(volume int32) int32 {
+	for _, o := range t.touched {
+		if o.volume == volume {
+			return o.users
+		}
+	}
+	return t.all.Users(volume).At(t.row)
+}
+
+// Minds pods that mount something.
+func (t *limitsTrial) Minds(c *engine.Class) bool { return c.Mounts }
+
+// Fits says that every driver may attach what the pod needs beside what is there.
+func (t *limitsTrial) Fits() bool {
+	code, _ := t.verdict()
+	return code == engine.Success
+}
+
+// Verdict says what stands against the pod.
+func (t *limitsTrial) Verdict() (engine.Code, []string) {
+	code, reason := t.verdict()
+	if code == engine.Success {
+		return code, nil
+	}
+	return code, []string{reason}
+}
+
+func (t *limitsTrial) verdict() (engine.Code, string) {
+	v := t.pod.without
+	if t.all.HasCSINode().Has(int(t.row)) {
+		v = t.pod.with
+	}
+	switch {
+	case v.code != engine.Success:
+		return v.code, v.reason
+	case !t.limited || len(t.pod.drivers) == 0:
+		return engine.Success, ""
+	case t.troubled > 0:
+		return engine.Error, VolumesUntold
+	}
+	for i, d := range t.pod.drivers {
+		limits := t.all.Limits(d.driver)
+		if limits == nil || limits[t.row] < 0 {
+			continue
+		}
+		more := int32(0)
+		for _, id := range d.volumes {
+			if t.users(id) == 0 {
+				more++
+			}
+		}
+		if more > 0 && int64(t.held[i]+more) > limits[t.row] {
+			return engine.Unschedulable, ReasonVolumeLimit
+		}
+	}
+	return engine.Success, ""
+}

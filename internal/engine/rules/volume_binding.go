@@ -1,0 +1,242 @@
+package rules
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
+
+	"berth/internal/engine"
+)
+
+// The reasons of VolumeBinding.
+const (
+	ReasonVolumeAffinity = "node(s) didn't match PersistentVolume's node affinity"
+	ReasonVolumeNoMatch  = "node(s) didn't find available persistent volumes to bind"
+	ReasonVolumeNoSpace  = "node(s) did not have enough free storage"
+	ReasonVolumeGone     = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+	ReasonClaimsUnbound  = "pod has unbound immediate PersistentVolumeClaims"
+)
+
+// The reasons that name somebody.
+const (
+	textClaimNotFound = "persistentvolumeclaim %q not found"
+	textClaimAwaited  = "waiting for ephemeral volume controller to create the persistentvolumeclaim %q"
+	textClaimLost     = "persistentvolumeclaim %q bound to non-existent persistentvolume %q"
+	textClaimGoing    = "persistentvolumeclaim %q is being deleted"
+	textClaimNotOwned = "PVC %s/%s was not created for pod %s/%s (pod is not owner)"
+	textModeNotSet    = "VolumeBindingMode not set for StorageClass %q"
+)
+
+// What the controllers of volumes write on claims, and the provisioner that
+// stands for none (k8s.io/component-helpers/storage/volume, whose functions are
+// not used here: they bring client-go along, and judge one node at a time).
+const (
+	annBindCompleted = "pv.kubernetes.io/bind-completed"
+	annSelectedNode  = "volume.kubernetes.io/selected-node"
+	noProvisioner    = "kubernetes.io/no-provisioner"
+)
+
+// VolumeBinding asks whether the pod's claims are bound, or can be, to volumes
+// that the node reaches (plugins/volumebinding). Upstream's score takes part
+// only with StorageCapacityScoring, which is off, so there is none. Evicting pods
+// changes nothing here: upstream's PreFilter has no AddPod and RemovePod.
+type VolumeBinding struct{}
+
+var (
+	_ engine.PreFilterer   = VolumeBinding{}
+	_ engine.Filterer      = VolumeBinding{}
+	_ engine.Detailer      = VolumeBinding{}
+	_ engine.Local         = VolumeBinding{}
+	_ engine.VolumePlanner = VolumeBinding{}
+)
+
+// Name is the plugin's name.
+func (VolumeBinding) Name() string { return "VolumeBinding" }
+
+// Locality says that anything in the cluster's storage may matter to a pod with
+// claims, and nothing to one without.
+func (VolumeBinding) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
+
+func claimLocality(q *engine.Query) engine.Locality {
+	if claimed(q) {
+		return engine.Anywhere
+	}
+	return engine.NodesOnly
+}
+
+// claimed says that the pod mounts persistent volumes.
+func claimed(q *engine.Query) bool {
+	for i := range q.Pod.Spec.Volumes {
+		if v := &q.Pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// claimName names the claim behind one of the pod's volumes; owned says that it
+// has to be the pod's own.
+func claimName(pod *corev1.Pod, v *corev1.Volume) (name string, owned, ok bool) {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName, false, true
+	case v.Ephemeral != nil:
+		return ephemeral.VolumeClaimName(pod, v), true, true
+	}
+	return "", false, false
+}
+
+// PreFilter sorts the pod's claims into those that are bound and those that wait
+// for a node. One that is neither rejects the pod.
+func (VolumeBinding) PreFilter(q *engine.Query) engine.PreFilterResult {
+	reject := func(format string, args ...any) engine.PreFilterResult {
+		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
+	}
+	var claims []*corev1.PersistentVolumeClaim
+	for i := range q.Pod.Spec.Volumes {
+		name, owned, ok := claimName(q.Pod, &q.Pod.Spec.Volumes[i])
+		if !ok {
+			continue
+		}
+		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, name)
+		switch {
+		case c == nil && owned:
+			return reject(textClaimAwaited, name)
+		case c == nil:
+			return reject(textClaimNotFound, name)
+		case c.Status.Phase == corev1.ClaimLost:
+			return reject(textClaimLost, c.Name, c.Spec.VolumeName)
+		case c.DeletionTimestamp != nil:
+			return reject(textClaimGoing, c.Name)
+		case owned && ephemeral.VolumeIsForPod(q.Pod, c) != nil:
+			return reject(textClaimNotOwned, c.Namespace, c.Name, q.Pod.Namespace, q.Pod.Name)
+		}
+		claims = append(claims, c)
+	}
+	if len(claims) == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	b := &bindings{}
+	unbound := false
+	for _, c := range claims {
+		if _, done := c.Annotations[annBindCompleted]; done && c.Spec.VolumeName != "" {
+			b.bound = append(b.bound, c)
+			continue
+		}
+		late, err := waits(q, c)
+		if err != nil {
+			return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+		}
+		if late && c.Spec.VolumeName == "" {
+			b.late = append(b.late, c)
+		} else {
+			unbound = true
+		}
+	}
+	if unbound {
+		return reject(ReasonClaimsUnbound)
+	}
+	return engine.PreFilterResult{State: b}
+}
+
+// waits says that a claim is bound only when its pod has a node
+// (k8s.io/component-helpers/storage/volume IsDelayBindingMode).
+func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
+	name := claimClass(c)
+	if name == "" {
+		return false, nil
+	}
+	class := q.State.StorageClass(name)
+	if class == nil {
+		return false, nil
+	}
+	if class.VolumeBindingMode == nil {
+		return false, fmt.Errorf(textModeNotSet, name)
+	}
+	return *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer, nil
+}
+
+// claimClass gives a claim's storage class; the annotation from before the field
+// goes first.
+func claimClass(c *corev1.PersistentVolumeClaim) string {
+	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return class
+	}
+	if c.Spec.StorageClassName != nil {
+		return *c.Spec.StorageClassName
+	}
+	return ""
+}
+
+// filterReasons are those of a node, in the order that it gets them in.
+var filterReasons = []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone}
+
+// Filter rejects, for good, the nodes that some claim cannot be used on.
+func (VolumeBinding) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	b, ok := state.(*bindings)
+	if !ok {
+		return nil
+	}
+	b.work(q)
+	if b.err != nil && meet(b.broken, in) {
+		return b.err
+	}
+	for _, reason := range filterReasons {
+		var out engine.Bits
+		for i := range b.against {
+			o := &b.against[i]
+			if o.reason != reason || !meet(o.rows, in) {
+				continue
+			}
+			if out == nil {
+				out = q.Bits()
+			}
+			out.Or(o.rows)
+		}
+		if out != nil {
+			out.And(in)
+			rej.Add(reason, engine.UnschedulableAndUnresolvable, out)
+		}
+	}
+	return nil
+}
+
+// meet says that two sets have a row in common.
+func meet(a, b engine.Bits) bool {
+	for i := range a {
+		if a[i]&b[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Details names the claims and volumes that stand against a node.
+func (VolumeBinding) Details(q *engine.Query, state any, row int) []engine.Detail {
+	b, ok := state.(*bindings)
+	if !ok {
+		return nil
+	}
+	b.work(q)
+	var out []engine.Detail
+	for _, reason := range filterReasons {
+		for i := range b.against {
+			if o := &b.against[i]; o.reason == reason && o.rows.Has(row) {
+				out = append(out, o.detail)
+			}
+		}
+	}
+	return out
+}
+
+// Volumes says what the pod's waiting claims would get on a node.
+func (VolumeBinding) Volumes(q *engine.Query, state any, row int) []engine.VolumeBinding {
+	b, ok := state.(*bindings)
+	if !ok || len(b.late) == 0 {
+		return nil
+	}
+	b.work(q)
+	return b.on(row)
+}

@@ -1,0 +1,161 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/engine"
+	"berth/internal/planted"
+)
+
+// match is which of the volumes that are there a claim would get, by node.
+type match struct {
+	claim *corev1.PersistentVolumeClaim
+	taken []*corev1.PersistentVolume
+	index []int32 // by row: into taken, one more; 0 without
+	none  engine.Bits
+}
+
+// at gives the volume for a row; nil without.
+func (m *match) at(row int) *corev1.PersistentVolume {
+	if i := m.index[row]; i > 0 {
+		return m.taken[i-1]
+	}
+	return nil
+}
+
+// wish is what a claim asks of a volume beside its class and size.
+type wish struct {
+	claim    *corev1.PersistentVolumeClaim
+	selector labels.Selector // nil without
+}
+
+// match finds a volume for a claim on each of the open nodes: one that is
+// reserved for it goes first, and where such a one does not reach a node there is
+// none for it; then the smallest that is large enough. Volumes that the pod's other
+// claims got on a node are not there any more
+// (k8s.io/component-helpers/storage/volume FindMatchingVolume).
+func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open engine.Bits) (*match, error) {
+	m := &match{claim: c, index: q.Counts(q.Nodes.Len()), none: q.Bits()}
+	copy(m.none, open)
+	w := &wish{claim: c}
+	if c.Spec.Selector != nil {
+		sel, err := metav1.LabelSelectorAsSelector(c.Spec.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error creating internal label selector for claim: %s/%s: %w", c.Namespace, c.Name, err)
+		}
+		w.selector = sel
+	}
+	size := c.Spec.Resources.Requests[corev1.ResourceStorage]
+	holds := func(pv *corev1.PersistentVolume) bool {
+		capacity := pv.Spec.Capacity[corev1.ResourceStorage]
+		return capacity.Cmp(size) >= 0
+	}
+	of := q.State.ClassVolumes(claimClass(c))
+	left := q.Bits()
+	copy(left, open)
+	for _, pv := range of.Reserved(c.Namespace, c.Name) {
+		if uid := pv.Spec.ClaimRef.UID; uid != "" && uid != c.UID || !holds(pv) || !w.alike(pv) {
+			continue
+		}
+		b.take(m, pv, q.Nodes.VolumeReach(pv), left)
+		// Where it is not taken already, the nodes that it does not reach get nothing.
+		left.Each(func(row int) {
+			if !b.got(row, pv) {
+				left.Clear(row)
+			}
+		})
+	}
+	n := left.Count()
+	from := sort.Search(len(of.Free), func(i int) bool { return holds(of.Free[i]) })
+	suits := make([]bool, len(of.Kinds))
+	for i, pv := range of.Kinds {
+		suits[i] = w.alike(pv) && w.admits(pv)
+	}
+	reach := of.Reaches(q.Nodes)
+	for i := from; i < len(of.Free) && n > 0; i++ {
+		if suits[of.KindOf[i]] && (w.selector == nil || w.selector.Matches(labels.Set(of.Free[i].Labels))) {
+			n -= b.take(m, of.Free[i], &reach[i], left)
+		}
+	}
+	return m, nil
+}
+
+// take gives a volume to the claim on the nodes that are left and that it
+// reaches, takes these out of left and says how many they are.
+func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *engine.Reach, left engine.Bits) int {
+	n := 0
+	give := func(row int) {
+		if b.got(row, pv) {
+			return
+		}
+		if n == 0 {
+			m.taken = append(m.taken, pv)
+		}
+		n++
+		m.index[row] = int32(len(m.taken))
+		m.none.Clear(row)
+		left.Clear(row)
+	}
+	if reach.Many == nil {
+		for _, row := range reach.Few {
+			if left.Has(int(row)) {
+				give(int(row))
+			}
+		}
+		return n
+	}
+	for i, word := range reach.Many {
+		for word &= left[i]; word != 0; word &= word - 1 {
+			give(i<<6 + bits.TrailingZeros64(word))
+		}
+	}
+	return n
+}
+
+// got says that an earlier claim of the pod got the volume on a row.
+func (b *bindings) got(row int, pv *corev1.PersistentVolume) bool {
+	for _, m := range b.matched {
+		if m.at(row) == pv && !planted.On(planted.VolumeTakenTwice) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike says that mode and attributes of a volume are the claim's.
+func (w *wish) alike(pv *corev1.PersistentVolume) bool {
+	return volumeMode(w.claim.Spec.VolumeMode) == volumeMode(pv.Spec.VolumeMode) &&
+		text(w.claim.Spec.VolumeAttributesClassName) == text(pv.Spec.VolumeAttributesClassName)
+}
+
+// admits says that a volume that is nobody's has the ways of access that the
+// claim asks for.
+func (w *wish) admits(pv *corev1.PersistentVolume) bool {
+	for _, mode := range w.claim.Spec.AccessModes {
+		if !slices.Contains(pv.Spec.AccessModes, mode) {
+			return false
+		}
+	}
+	return true
+}
+
+func volumeMode(m *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
+	if m == nil {
+		return corev1.PersistentVolumeFilesystem
+	}
+	return *m
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,251 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"berth/internal/engine"
+)
+
+// bindings is what VolumeBinding knows of a pod: its claims and, once worked out
+// for all candidates at a time, what stands against which node and which volume
+// is for which claim.
+type bindings struct {
+	bound, late []*corev1.PersistentVolumeClaim // in order of the pod's volumes
+
+	worked    bool
+	against   []obstacle
+	broken    engine.Bits // nodes that cannot be judged, and why
+	err       error
+	matched   []*match
+	provision []provision
+}
+
+// obstacle is one cause of nodes being out.
+type obstacle struct {
+	reason string
+	rows   engine.Bits
+	detail engine.Detail
+}
+
+// provision is a claim that needs a new volume on some nodes.
+type provision struct {
+	claim *corev1.PersistentVolumeClaim
+	rows  engine.Bits
+}
+
+// work judges every candidate (plugins/volumebinding/binder.go FindPodVolumes).
+// What it finds does not depend on other rules or on pods, so once is enough.
+func (b *bindings) work(q *engine.Query) {
+	if b.worked {
+		return
+	}
+	b.worked = true
+	b.broken = q.Bits()
+	b.checkBound(q)
+	if len(b.late) == 0 {
+		return
+	}
+	open := q.Bits()
+	copy(open, q.Candidates)
+	open.AndNot(b.broken)
+	var seek []*corev1.PersistentVolumeClaim
+	for _, c := range b.late {
+		name, tried := c.Annotations[annSelectedNode]
+		if !tried {
+			seek = append(seek, c)
+			continue
+		}
+		// Its volume is being made for this node, and for no other.
+		only := q.Bits()
+		if row := q.Nodes.Row(name); row >= 0 {
+			only.Set(row)
+		}
+		rest := q.Bits()
+		copy(rest, open)
+		rest.AndNot(only)
+		b.add(ReasonVolumeNoMatch, rest, engine.Detail{Kind: "selectedNode", Claim: c.Name, Value: name})
+		open.And(only)
+		b.provision = append(b.provision, provision{c, open})
+	}
+	slices.SortStableFunc(seek, func(a, c *corev1.PersistentVolumeClaim) int {
+		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], c.Spec.Resources.Requests[corev1.ResourceStorage]
+		return x.Cmp(y)
+	})
+	for _, c := range seek {
+		m, err := b.match(q, c, open)
+		if err != nil {
+			b.broken.Or(open)
+			b.err = err
+			return
+		}
+		b.matched = append(b.matched, m)
+		b.provision = append(b.provision, provision{c, m.none})
+	}
+	b.checkProvisions(q, open)
+}
+
+// add files nodes under a cause.
+func (b *bindings) add(reason string, rows engine.Bits, d engine.Detail) {
+	if !rows.Empty() {
+		b.against = append(b.against, obstacle{reason, rows, d})
+	}
+}
+
+// checkBound goes through the bound claims: the first that a node fails is the
+// one that counts (binder.go checkBoundClaims).
+func (b *bindings) checkBound(q *engine.Query) {
+	if len(b.bound) == 0 {
+		return
+	}
+	left := q.Bits()
+	copy(left, q.Candidates)
+	for _, c := range b.bound {
+		pv := q.State.PersistentVolume(c.Spec.VolumeName)
+		if pv == nil {
+			b.add(ReasonVolumeGone, left, engine.Detail{Kind: "volumeMissing", Claim: c.Name, Volume: c.Spec.VolumeName})
+			return
+		}
+		ok := q.Bits()
+		q.Nodes.VolumeReach(pv).AddTo(ok)
+		affinity := pv.Spec.NodeAffinity
+		if moved := migrated(q, pv, left); moved != nil {
+			as, err := translated(pv)
+			if err != nil {
+				b.err = err
+				b.broken.Or(moved)
+				left.AndNot(moved)
+			} else {
+				there := q.Bits()
+				if affinity = as.Spec.NodeAffinity; affinity == nil || affinity.Required == nil {
+					copy(there, moved)
+				} else {
+					copy(there, q.Nodes.VolumeRows(affinity.Required))
+				}
+				there.And(moved)
+				ok.AndNot(moved)
+				ok.Or(there)
+			}
+		}
+		out := q.Bits()
+		copy(out, left)
+		out.AndNot(ok)
+		d := engine.Detail{Kind: "volumeAffinity", Claim: c.Name, Volume: pv.Name}
+		if affinity != nil && affinity.Required != nil {
+			d.Term = selectorWords(affinity.Required)
+		}
+		b.add(ReasonVolumeAffinity, out, d)
+		left.AndNot(out)
+	}
+}
+
+// checkProvisions asks whether what is not matched can be made (binder.go
+// checkVolumeProvisions): the first claim that a node fails is the one that
+// counts.
+func (b *bindings) checkProvisions(q *engine.Query, open engine.Bits) {
+	left := q.Bits()
+	copy(left, open)
+	for _, p := range b.provision {
+		need := q.Bits()
+		copy(need, p.rows)
+		need.And(left)
+		if need.Empty() {
+			continue
+		}
+		name := claimClass(p.claim)
+		class := q.State.StorageClass(name) // it is there, or the claim would not wait
+		d := engine.Detail{Kind: "volumeMatch", Claim: p.claim.Name, Name: name}
+		if class.Provisioner == "" || class.Provisioner == noProvisioner {
+			b.add(ReasonVolumeNoMatch, need, d)
+			left.AndNot(need)
+			continue
+		}
+		if len(class.AllowedTopologies) > 0 {
+			out := q.Bits()
+			copy(out, need)
+			out.AndNot(topologyRows(q, class.AllowedTopologies))
+			d.Kind, d.Term = "allowedTopologies", topologyWords(class.AllowedTopologies)
+			b.add(ReasonVolumeNoMatch, out, d)
+			left.AndNot(out)
+			need.AndNot(out)
+		}
+		b.checkCapacity(q, p.claim, class, need, left)
+	}
+}
+
+// checkCapacity takes out of left the nodes of need that no pool of storage with
+// enough room reaches, where the driver says what it has
+// (binder.go hasEnoughCapacity).
+func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, need, left engine.Bits) {
+	size, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
+	driver := q.State.CSIDriver(class.Provisioner)
+	if !asks || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
+		return
+	}
+	out := q.Bits()
+	copy(out, need)
+	enough := q.Bits()
+	bytes := size.Value()
+	for _, pool := range q.State.ClassCapacities(class.Name) {
+		limit := pool.Capacity
+		if pool.MaximumVolumeSize != nil {
+			limit = pool.MaximumVolumeSize
+		}
+		if limit != nil && limit.Value() >= bytes {
+			q.Nodes.PoolReach(pool.NodeTopology).AddTo(enough)
+		}
+	}
+	out.AndNot(enough)
+	b.add(ReasonVolumeNoSpace, out, engine.Detail{Kind: "storageCapacity", Claim: c.Name, Name: class.Name, Requested: &bytes})
+	left.AndNot(out)
+}
+
+// topologyRows gives the nodes that one of a class's terms allows
+// (pkg/apis/core/v1/helper MatchTopologySelectorTerms).
+func topologyRows(q *engine.Query, terms []corev1.TopologySelectorTerm) engine.Bits {
+	out := q.Bits()
+	for _, t := range terms {
+		var as corev1.NodeSelectorTerm // an empty one selects nobody here too
+		for _, r := range t.MatchLabelExpressions {
+			as.MatchExpressions = append(as.MatchExpressions, corev1.NodeSelectorRequirement{Key: r.Key, Operator: corev1.NodeSelectorOpIn, Values: r.Values})
+		}
+		if rows, ok := q.Nodes.TermRows(&as); ok {
+			out.Or(rows)
+		}
+	}
+	return out
+}
+
+func topologyWords(terms []corev1.TopologySelectorTerm) string {
+	var words []string
+	for _, t := range terms {
+		var parts []string
+		for _, r := range t.MatchLabelExpressions {
+			parts = append(parts, r.Key+" In "+strings.Join(r.Values, ","))
+		}
+		words = append(words, strings.Join(parts, " and "))
+	}
+	return strings.Join(words, ", or ")
+}
+
+// on says what the waiting claims would get on a node, in order of the pod's
+// volumes.
+func (b *bindings) on(row int) []engine.VolumeBinding {
+	out := make([]engine.VolumeBinding, 0, len(b.late))
+	rest := slices.Clone(b.matched)
+	for _, c := range b.late {
+		v := engine.VolumeBinding{Claim: c.Name, Provision: claimClass(c)}
+		// A claim that is mounted twice is matched twice.
+		if i := slices.IndexFunc(rest, func(m *match) bool { return m.claim == c }); i >= 0 {
+			if pv := rest[i].at(row); pv != nil {
+				v.Volume, v.Provision = pv.Name, ""
+			}
+			rest = slices.Delete(rest, i, i+1)
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// What VolumeRestrictions says of a node.
+const (
+	ReasonDiskConflict = "node(s) had no available disk"
+	ReasonClaimInUse   = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
+
+// VolumeRestrictions keeps pods off nodes on which a disk that they mount is
+// mounted in a way that does not bear it, and off all nodes while another pod uses
+// a claim of theirs that only one pod may use
+// (plugins/volumerestrictions/volume_restrictions.go).
+type VolumeRestrictions struct{}
+
+var (
+	_ engine.PreFilterer = VolumeRestrictions{}
+	_ engine.Filterer    = VolumeRestrictions{}
+	_ engine.Detailer    = VolumeRestrictions{}
+	_ engine.Local       = VolumeRestrictions{}
+)
+
+// Name is the plugin's name.
+func (VolumeRestrictions) Name() string { return "VolumeRestrictions" }
+
+// Locality says that disks are looked for on the node itself, and users of a claim
+// on every node.
+func (VolumeRestrictions) Locality(q *engine.Query) engine.Locality {
+	near := engine.NodesOnly
+	for i := range q.Pod.Spec.Volumes {
+		switch v := &q.Pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			return engine.Anywhere
+		case exclusive(v):
+			near = engine.OwnRow
+		}
+	}
+	return near
+}
+
+// exclusive says that a volume may conflict with the same one on a node.
+func exclusive(v *corev1.Volume) bool {
+	return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.RBD != nil || v.ISCSI != nil
+}
+
+// restricted is what PreFilter learned: the pod's claims that only one pod may
+// use, by name, and how many times they are used.
+type restricted struct {
+	claims []string
+	users  int32
+}
+
+// PreFilter rejects pods whose claims are not there, and skips those without a
+// disk or a claim in use.
+func (VolumeRestrictions) PreFilter(q *engine.Query) engine.PreFilterResult {
+	disks := false
+	var r restricted
+	for i := range q.Pod.Spec.Volumes {
+		v := &q.Pod.Spec.Volumes[i]
+		disks = disks || exclusive(v)
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		name := v.PersistentVolumeClaim.ClaimName
+		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, name)
+		if c == nil {
+			return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: engine.ClaimNotFound(name)}
+		}
+		if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) && !slices.Contains(r.claims, name) {
+			r.claims = append(r.claims, name)
+		}
+	}
+	// Of each claim only whether it is used counts, as upstream has it; of pods that
+	// are put on a node on trial every volume does, whatever their namespace.
+	for _, name := range r.claims {
+		if q.State.ClaimPostings(q.Pod.Namespace, name).Total() > 0 {
+			r.users++
+		}
+	}
+	for _, p := range q.Added() {
+		r.users += p.References(r.claims)
+	}
+	if !disks && r.users == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	return engine.PreFilterResult{State: r}
+}
+
+// Filter reads where conflicting disks are; of the rest it rejects every node while
+// a claim is in use.
+func (VolumeRestrictions) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	taken := q.Bits()
+	disks := q.Disks()
+	for i := range disks {
+		for _, id := range q.DiskConflicts(nil, &disks[i]) {
+			q.State.DiskPostings(id).Each(func(row, _ int32) { taken.Set(int(row)) })
+		}
+	}
+	taken.And(in)
+	rej.Add(ReasonDiskConflict, engine.Unschedulable, taken)
+	if r, ok := state.(restricted); ok && r.users > 0 {
+		rest := q.Bits()
+		copy(rest, in)
+		rest.AndNot(taken)
+		rej.Add(ReasonClaimInUse, engine.Unschedulable, rest)
+	}
+	return nil
+}
+
+// Details names the disks that are mounted on the node, or else the claims in use
+// with their users, in order.
+func (VolumeRestrictions) Details(q *engine.Query, state any, row int) []engine.Detail {
+	var out []engine.Detail
+	disks := q.Disks()
+	for i := range disks {
+		for _, id := range q.DiskConflicts(nil, &disks[i]) {
+			d := engine.Detail{Kind: "diskInUse", Key: disks[i].Kind, Name: disks[i].String()}
+			if q.State.DiskPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
+				out = append(out, d)
+			}
+		}
+	}
+	if r, ok := state.(restricted); ok && len(out) == 0 {
+		for _, name := range r.claims {
+			out = appendUsers(out, q, name)
+		}
+	}
+	slices.SortFunc(out, func(a, b engine.Detail) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Value, b.Value))
+	})
+	return out
+}
+
+// appendUsers lists the pods that use one of the pod's claims.
+func appendUsers(dst []engine.Detail, q *engine.Query, claim string) []engine.Detail {
+	q.State.ClaimPostings(q.Pod.Namespace, claim).Each(func(row, _ int32) {
+		for _, p := range q.State.PodsOn(int(row)) {
+			if p.Namespace == q.Pod.Namespace && p.References([]string{claim}) > 0 {
+				dst = append(dst, engine.Detail{Kind: "claimInUse", Claim: claim, Value: p.Namespace + "/" + p.Name, Domain: p.NodeName})
+			}
+		}
+	})
+	return dst
+}

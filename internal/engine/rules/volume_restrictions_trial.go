@@ -1,0 +1,75 @@
+package rules
+
+import (
+	"slices"
+
+	"berth/internal/engine"
+)
+
+var _ engine.Trier = VolumeRestrictions{}
+
+// Try judges nodes by the disks and claims that pods there hold.
+func (VolumeRestrictions) Try(q *engine.Query, state any) engine.Trial {
+	t := &volumesTrial{q: q}
+	t.of, _ = state.(restricted)
+	disks := q.Disks()
+	for i := range disks {
+		t.ids = q.DiskConflicts(t.ids, &disks[i])
+	}
+	slices.Sort(t.ids)
+	t.ids = slices.Compact(t.ids)
+	return t
+}
+
+// volumesTrial is VolumeRestrictions on one node: how many disks there stand in
+// the pod's way, and how many users its claims have left. Like upstream it starts
+// with one user for each claim in use, on whichever node, and then counts volumes
+// of pods that come and go without a look at their namespace
+// (plugins/volumerestrictions/volume_restrictions.go AddPod, RemovePod).
+type volumesTrial struct {
+	q     *engine.Query
+	of    restricted
+	ids   []int32 // of disks that the pod would meet, sorted
+	disks int32
+	users int32
+}
+
+// Begin counts what is on the row.
+func (t *volumesTrial) Begin(row int32, guests []*engine.Pod) {
+	t.disks, t.users = 0, t.of.users
+	for _, id := range t.ids {
+		t.disks += t.q.State.DiskPostings(id).At(row)
+	}
+	for _, p := range guests {
+		t.Move(p, 1)
+	}
+}
+
+// Move adds or subtracts what a pod mounts.
+func (t *volumesTrial) Move(p *engine.Pod, n int32) {
+	for _, id := range p.Volumes.Disks() {
+		if _, ok := slices.BinarySearch(t.ids, id); ok {
+			t.disks += n
+		}
+	}
+	if len(t.of.claims) > 0 {
+		t.users += n * p.References(t.of.claims)
+	}
+}
+
+// Minds pods that mount something.
+func (t *volumesTrial) Minds(c *engine.Class) bool { return c.Mounts }
+
+// Fits says that no disk is taken and no claim in use.
+func (t *volumesTrial) Fits() bool { return t.disks <= 0 && t.users <= 0 }
+
+// Verdict names the disk before the claim.
+func (t *volumesTrial) Verdict() (engine.Code, []string) {
+	switch {
+	case t.disks > 0:
+		return engine.Unschedulable, []string{ReasonDiskConflict}
+	case t.users > 0:
+		return engine.Unschedulable, []string{ReasonClaimInUse}
+	}
+	return engine.Success, nil
+}

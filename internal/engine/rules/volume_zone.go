@@ -1,0 +1,214 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"berth/internal/engine"
+)
+
+// The reasons of VolumeZone.
+const (
+	ReasonVolumeZone     = "node(s) had no available volume zone"
+	ReasonClaimNameless  = "PersistentVolumeClaim had no name"
+	ReasonClaimClassless = "PersistentVolumeClaim had no pv name and storageClass name"
+	ReasonVolumeNameless = "PersistentVolume had no name"
+)
+
+// The reasons that name somebody.
+const (
+	textClassNotFound  = "storageclass.storage.k8s.io %q not found"
+	textVolumeNotFound = "persistentvolume %q not found"
+)
+
+// zoneLabels are the labels of volumes that VolumeZone reads, in upstream's
+// order, and under which other name a node may bear each.
+var zoneLabels = []struct{ key, stable string }{
+	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
+	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
+	{corev1.LabelTopologyZone, corev1.LabelTopologyZone},
+	{corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
+}
+
+// VolumeZone holds the zone and region labels of bound volumes against the
+// nodes' (plugins/volumezone/volume_zone.go). Evicting pods changes nothing here.
+type VolumeZone struct{}
+
+var (
+	_ engine.PreFilterer = VolumeZone{}
+	_ engine.Filterer    = VolumeZone{}
+	_ engine.Detailer    = VolumeZone{}
+	_ engine.Local       = VolumeZone{}
+)
+
+// Name is the plugin's name.
+func (VolumeZone) Name() string { return "VolumeZone" }
+
+// Locality says that anything in the cluster's storage may matter to a pod with
+// claims, and nothing to one without.
+func (VolumeZone) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
+
+// volumeZone is one such label of one volume.
+type volumeZone struct {
+	claim, volume, key, stable string
+	values                     []string
+}
+
+// zonesOfVolumes is what PreFilter learned, and the nodes that all of it admits
+// once these were looked for.
+type zonesOfVolumes struct {
+	zones []volumeZone
+	fit   engine.Bits
+}
+
+// PreFilter reads the labels of the bound volumes. It only looks at claims that
+// the pod names, not at those that are made for it.
+func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
+	reject := func(format string, args ...any) engine.PreFilterResult {
+		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
+	}
+	var zones []volumeZone
+	for i := range q.Pod.Spec.Volumes {
+		source := q.Pod.Spec.Volumes[i].PersistentVolumeClaim
+		if source == nil {
+			continue
+		}
+		if source.ClaimName == "" {
+			return reject(ReasonClaimNameless)
+		}
+		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, source.ClaimName)
+		if c == nil {
+			return reject(textClaimNotFound, source.ClaimName)
+		}
+		if c.Spec.VolumeName == "" {
+			if r := zoneless(q, c); r.Code != engine.Success {
+				return r
+			}
+			continue
+		}
+		pv := q.State.PersistentVolume(c.Spec.VolumeName)
+		if pv == nil {
+			return reject(textVolumeNotFound, c.Spec.VolumeName)
+		}
+		for _, l := range zoneLabels {
+			if value, ok := pv.Labels[l.key]; ok {
+				if values := labelZones(value); values != nil {
+					zones = append(zones, volumeZone{c.Name, pv.Name, l.key, l.stable, values})
+				}
+			}
+		}
+	}
+	if len(zones) == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	return engine.PreFilterResult{State: &zonesOfVolumes{zones: zones}}
+}
+
+// zoneless lets a claim without a volume pass if it waits for its pod's node.
+func zoneless(q *engine.Query, c *corev1.PersistentVolumeClaim) engine.PreFilterResult {
+	reason := ReasonVolumeNameless
+	name := claimClass(c)
+	class := q.State.StorageClass(name)
+	switch {
+	case name == "":
+		reason = ReasonClaimClassless
+	case class == nil:
+		reason = fmt.Sprintf(textClassNotFound, name)
+	case class.VolumeBindingMode == nil:
+		reason = fmt.Sprintf(textModeNotSet, name)
+	case *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer:
+		return engine.PreFilterResult{}
+	}
+	return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: reason}
+}
+
+// labelZones reads a zone label, which may list several; one that does not parse
+// says nothing (k8s.io/cloud-provider/volume/helpers LabelZonesToSet).
+func labelZones(value string) []string {
+	zones := strings.Split(value, "__")
+	for i := range zones {
+		if zones[i] = strings.TrimSpace(zones[i]); zones[i] == "" {
+			return nil
+		}
+	}
+	return zones
+}
+
+// Filter rejects, for good, the nodes in other zones. A node that bears none of
+// the labels is in every zone.
+func (VolumeZone) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	s, ok := state.(*zonesOfVolumes)
+	if !ok {
+		return nil
+	}
+	if s.fit == nil {
+		s.look(q)
+	}
+	out := q.Bits()
+	copy(out, in)
+	out.AndNot(s.fit)
+	rej.Add(ReasonVolumeZone, engine.UnschedulableAndUnresolvable, out)
+	return nil
+}
+
+// look finds the nodes that all labels admit.
+func (s *zonesOfVolumes) look(q *engine.Query) {
+	bare := q.Bits()
+	copy(bare, q.Nodes.Alive())
+	for _, l := range zoneLabels {
+		for _, rows := range q.Nodes.Column(l.key).Rows {
+			for _, r := range rows {
+				bare.Clear(int(r))
+			}
+		}
+	}
+	s.fit = q.Bits()
+	copy(s.fit, q.Nodes.Alive())
+	for i := range s.zones {
+		z := &s.zones[i]
+		in := q.Bits()
+		own := q.Nodes.Column(z.key)
+		stable := q.Nodes.Column(z.stable)
+		for _, v := range z.values {
+			if k := own.Lookup(v); k >= 0 {
+				for _, r := range own.Rows[k] {
+					in.Set(int(r))
+				}
+			}
+			if k := stable.Lookup(v); k >= 0 && stable != own {
+				for _, r := range stable.Rows[k] {
+					if own.Value[r] < 0 {
+						in.Set(int(r))
+					}
+				}
+			}
+		}
+		s.fit.And(in)
+	}
+	s.fit.Or(bare)
+}
+
+// Details names the volumes that are elsewhere; value is where the node is.
+func (VolumeZone) Details(q *engine.Query, state any, row int) []engine.Detail {
+	s, ok := state.(*zonesOfVolumes)
+	if !ok {
+		return nil
+	}
+	have := q.Nodes.Node(row).Labels
+	var out []engine.Detail
+	for i := range s.zones {
+		z := &s.zones[i]
+		at, ok := have[z.key]
+		if !ok {
+			at, ok = have[z.stable]
+		}
+		if !ok || !slices.Contains(z.values, at) {
+			out = append(out, engine.Detail{Kind: "volumeZone", Claim: z.claim, Volume: z.volume, Key: z.key, Value: at, Term: strings.Join(z.values, ",")})
+		}
+	}
+	return out
+}
