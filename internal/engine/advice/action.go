@@ -1,0 +1,136 @@
+package advice
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// Action is what a person can do about a reason, or who has to make a change:
+// one of a closed set.
+type Action string
+
+// The actions.
+const (
+	// Wait says that what is in the way may go by itself: other pods end, a
+	// controller removes its gate, a node becomes ready.
+	Wait Action = "wait"
+	// ChangePod says that the pod's own specification stands in the way.
+	ChangePod Action = "changePod"
+	// AskPlatform says that whoever runs the nodes, the classes or the budgets has
+	// to act.
+	AskPlatform Action = "askPlatform"
+)
+
+// The reasons of groups: stable codes for programs, where the engine's reasons are
+// kube-scheduler's sentences.
+const (
+	Gated                        = "Gated"
+	Cordoned                     = "Cordoned"
+	OtherNode                    = "OtherNode"
+	UntoleratedTaint             = "UntoleratedTaint"
+	SelectorNotMatched           = "SelectorNotMatched"
+	AffinityNotMatched           = "AffinityNotMatched"
+	AddedAffinityNotMatched      = "AddedAffinityNotMatched"
+	PortTaken                    = "PortTaken"
+	TooManyPods                  = "TooManyPods"
+	InsufficientCPU              = "InsufficientCPU"
+	InsufficientMemory           = "InsufficientMemory"
+	InsufficientEphemeralStorage = "InsufficientEphemeralStorage"
+	InsufficientExtended         = "InsufficientExtended" // short.of names the resource
+	SkewExceeded                 = "SkewExceeded"
+	TopologyLabelMissing         = "TopologyLabelMissing"
+	PodAffinityNotMatched        = "PodAffinityNotMatched"
+	PodAntiAffinityViolated      = "PodAntiAffinityViolated"
+	OthersAntiAffinityViolated   = "OthersAntiAffinityViolated"
+	FeatureMissing               = "FeatureMissing"
+	NotNamed                     = "NotNamed" // the pod's affinity names other nodes
+	// Rejected is every other reason; the message says which.
+	Rejected = "Rejected"
+)
+
+// reasonOf names the cause of a rejection; d is nil for one without structure.
+func reasonOf(d *engine.Detail) string {
+	if d == nil {
+		return Rejected
+	}
+	switch d.Kind {
+	case "unschedulable":
+		return Cordoned
+	case "nodeName":
+		return OtherNode
+	case "taint":
+		return UntoleratedTaint
+	case "nodeAffinity":
+		switch d.Name {
+		case "nodeSelector":
+			return SelectorNotMatched
+		case "addedAffinity":
+			return AddedAffinityNotMatched
+		}
+		return AffinityNotMatched
+	case "port":
+		return PortTaken
+	case "resource":
+		return shortOf(d.Name)
+	case "topologySpread":
+		if d.Skew == nil {
+			return TopologyLabelMissing
+		}
+		return SkewExceeded
+	case "podAffinity":
+		return PodAffinityNotMatched
+	case "podAntiAffinity":
+		return PodAntiAffinityViolated
+	case "existingAntiAffinity":
+		return OthersAntiAffinityViolated
+	case "declaredFeature":
+		return FeatureMissing
+	case "narrowed":
+		return NotNamed
+	}
+	return Rejected
+}
+
+func shortOf(resource string) string {
+	switch corev1.ResourceName(resource) {
+	case corev1.ResourcePods:
+		return TooManyPods
+	case corev1.ResourceCPU:
+		return InsufficientCPU
+	case corev1.ResourceMemory:
+		return InsufficientMemory
+	case corev1.ResourceEphemeralStorage:
+		return InsufficientEphemeralStorage
+	}
+	return InsufficientExtended
+}
+
+// actionFor says what to do about a reason. What evicting pods could mend, may
+// also mend itself when they end; what it could not, needs somebody.
+func actionFor(reason string, d *engine.Detail, unresolvable bool) Action {
+	switch reason {
+	case Cordoned, AddedAffinityNotMatched, TopologyLabelMissing, FeatureMissing:
+		return AskPlatform
+	case UntoleratedTaint:
+		switch {
+		case d.Key == corev1.TaintNodeUnschedulable:
+			return AskPlatform
+		case strings.HasPrefix(d.Key, "node.kubernetes.io/"), strings.HasPrefix(d.Key, "node.cloudprovider.kubernetes.io/"):
+			return Wait // conditions of the node, which come and go
+		}
+		return ChangePod
+	case OtherNode, SelectorNotMatched, AffinityNotMatched, NotNamed, SkewExceeded:
+		return ChangePod
+	case Gated:
+		return Wait
+	case Rejected:
+		return AskPlatform
+	}
+	if unresolvable {
+		return ChangePod
+	}
+	return Wait
+}
