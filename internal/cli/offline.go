@@ -73,8 +73,6 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	return view, nil
 }
 
-func (s *offline) describe() string { return s.file }
-
 func (s *offline) decide(_ context.Context, q question) (*answer, error) {
 	ask := audit.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
 	if q.pod.whole == nil {
@@ -97,7 +95,18 @@ func (s *offline) decide(_ context.Context, q question) (*answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
-	return &answer{Answer: *got, raw: raw}, nil
+	return readAnswer(raw)
+}
+
+func (s *offline) bound(_ context.Context, t target) (string, error) {
+	if t.whole != nil {
+		return nodeOf(t.whole)
+	}
+	pod, err := s.view.Pod(t.namespace, t.name)
+	if err != nil {
+		return "", err
+	}
+	return pod.Spec.NodeName, nil
 }
 
 // noPod says what to do about a pod that the snapshot does not have; most often

@@ -106,3 +106,31 @@ func (p *page) end(a *app) error {
 	_, err := a.Out.Write(p.out.Bytes())
 	return err
 }
+
+// head writes the first line of an answer: the verdict, what it is about, and
+// on the right what it can be quoted by.
+func (p *page) head(word string, c colour, about, beside, id string) {
+	about, beside, id = clean(about), clean(beside), clean(id)
+	text := word + "  " + about
+	if beside != "" {
+		text += "   " + beside
+	}
+	switch {
+	case p.wide:
+		if id != "" {
+			text += "   " + id
+		}
+	case columns(text) > p.width:
+		text = fit(text, p.width)
+		fallthrough
+	case columns(text)+2+columns(id) > p.width:
+		if id != "" {
+			defer p.line("%s", id)
+		}
+	case id != "":
+		text += padding(p.width-columns(text)-columns(id)) + id
+	}
+	p.raw(p.paint.word(c, word) + text[len(word):])
+}
+
+func padding(n int) string { return strings.Repeat(" ", max(n, 0)) }

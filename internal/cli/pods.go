@@ -195,3 +195,34 @@ func nameOfFile(file string) string {
 	}
 	return file
 }
+
+// args names a pod again as it was named.
+func args(pod target, file string) []string {
+	if pod.whole == nil {
+		return []string{pod.String()}
+	}
+	if file == "" {
+		file = stdinName
+	}
+	return []string{pod.String(), "-f", file}
+}
+
+// again gives commands about the same pod at the same source.
+func (a *app) again(pod []string) func(command string, more ...string) []string {
+	return func(command string, more ...string) []string {
+		words := append([]string{a.name, command}, pod...)
+		words = append(words, a.o.again()...)
+		return append(words, more...)
+	}
+}
+
+// nodeOf reads the node of a pod that was given whole.
+func nodeOf(whole json.RawMessage) (string, error) {
+	var pod struct {
+		Spec struct {
+			NodeName string `json:"nodeName"`
+		} `json:"spec"`
+	}
+	err := json.Unmarshal(whole, &pod)
+	return pod.Spec.NodeName, err
+}

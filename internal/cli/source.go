@@ -2,32 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-
-	"berth/internal/audit"
-	"berth/internal/engine"
 )
 
 // source is where answers come from: a server, or a snapshot in the process.
 type source interface {
 	// decide answers a question without recording it.
 	decide(ctx context.Context, q question) (*answer, error)
-	// describe says in a word or two what was asked.
-	describe() string
-}
-
-// question asks where a pod goes.
-type question struct {
-	pod     target
-	explain engine.Explain
-	suggest bool
-}
-
-// answer is a decision, and its JSON as the API gives it.
-type answer struct {
-	audit.Answer
-	raw json.RawMessage
+	// bound names the node that a pod is bound to; empty for one that is not, or
+	// where the source cannot tell.
+	bound(ctx context.Context, t target) (string, error)
 }
 
 // source chooses where to ask.
@@ -42,6 +26,6 @@ func (a *app) source() (source, error) {
 		what: "there is nobody to ask: neither a server nor a snapshot is given",
 		next: fmt.Sprintf(`Without a server:  kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json
                    %s explain POD --snapshot cluster.json
-With one:          --server http://127.0.0.1:8080, or BERTH_SERVER in the environment`, a.name),
+With a server:     --server http://127.0.0.1:8080, or BERTH_SERVER in the environment`, a.name),
 	}
 }

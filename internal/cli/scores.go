@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/internal/engine"
+)
+
+// topNodes gives up to n of the feasible nodes with a score, the best first.
+func topNodes(nodes []engine.NodeVerdict, n int) []engine.NodeVerdict {
+	var out []engine.NodeVerdict
+	for _, v := range nodes {
+		if v.Feasible && v.Score != nil {
+			out = append(out, v)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b engine.NodeVerdict) int {
+		return cmp.Or(cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Name, b.Name))
+	})
+	return out[:min(n, len(out))]
+}
+
+// scoresInLine names the plugins that gave the most points, the most first.
+func scoresInLine(scores []engine.PluginScore) string {
+	list := slices.Clone(scores)
+	slices.SortStableFunc(list, func(a, b engine.PluginScore) int { return cmp.Compare(b.Weighted, a.Weighted) })
+	var parts []string
+	for _, s := range list {
+		if s.Weighted != 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", s.Plugin, s.Weighted))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
