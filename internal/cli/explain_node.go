@@ -156,6 +156,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 		return exitFor(got, "")
 	}
 	p := a.page()
+	same := alike(topNodes(got.Nodes, len(got.Nodes)))
 	t := newTable(3, "NODE", ">POINTS", "RULE", "DETAIL")
 	for i := range got.Nodes {
 		n := &got.Nodes[i]
@@ -163,7 +164,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 		if n.Feasible {
 			rule, detail = "fits", ""
 			if n.Score != nil {
-				points, detail = fmt.Sprint(*n.Score), scoresInLine(n.Scores)
+				points, detail = fmt.Sprint(*n.Score), scoresInLine(n.Scores, same)
 			}
 			if n.Name == got.Node {
 				rule = "chosen"

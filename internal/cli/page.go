@@ -97,13 +97,14 @@ func (p *page) commands(label string, list ...[]string) {
 // end writes the page out. Cuts are told: how many, and how to see the whole.
 func (p *page) end(a *app) error {
 	if p.cuts > 0 {
+		p.out.Truncate(len(bytes.TrimRight(p.out.Bytes(), "\n")) + 1)
 		verb := "were"
 		if p.cuts == 1 {
 			verb = "was"
 		}
 		p.raw("(" + cells(p.cuts) + " " + verb + " cut: -o wide shows all)")
 	}
-	_, err := a.Out.Write(p.out.Bytes())
+	_, err := a.Out.Write(append(bytes.TrimRight(p.out.Bytes(), "\n"), '\n'))
 	return err
 }
 

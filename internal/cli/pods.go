@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -63,61 +62,26 @@ func parseTarget(text, namespace string) (target, error) {
 // readTarget takes the pod from a file; a name says which, where there are
 // several.
 func (a *app) readTarget(args []string, file string) (target, error) {
-	pods, err := a.readPods(file)
+	in, err := a.readInput(file)
 	if err != nil {
 		return target{}, err
 	}
 	if len(args) == 0 {
-		if len(pods) == 1 {
-			return pods[0], nil
+		if len(in.pods) == 1 {
+			return in.pods[0], nil
 		}
-		return target{}, &problem{what: fmt.Sprintf("%s holds %d pods", nameOfFile(file), len(pods)), next: "Say which: the name of one of them beside -f."}
+		return target{}, &problem{what: fmt.Sprintf("%s holds %d pods", nameOfFile(file), len(in.pods)), next: "Say which: the name of one of them, and -f " + file}
 	}
 	want, err := parseTarget(args[0], a.o.namespace)
 	if err != nil {
 		return target{}, err
 	}
-	for _, p := range pods {
-		if p.namespace == want.namespace && p.name == want.name {
+	for _, p := range in.pods {
+		if p.is(want) {
 			return p, nil
 		}
 	}
-	return target{}, fmt.Errorf("%s holds no pod %s among %d", nameOfFile(file), want, len(pods))
-}
-
-// readPods reads all pods of a file: what kubectl get -o json or -o yaml
-// prints, one object, a List, or several documents.
-func (a *app) readPods(file string) ([]target, error) {
-	r, done, err := a.open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	var pods []target
-	err = eachObject(r, func(kind string, raw json.RawMessage) error {
-		if kind != "Pod" {
-			return nil
-		}
-		var head struct {
-			Metadata struct{ Namespace, Name string } `json:"metadata"`
-		}
-		if err := json.Unmarshal(raw, &head); err != nil {
-			return err
-		}
-		t := target{namespace: head.Metadata.Namespace, name: head.Metadata.Name, whole: raw}
-		if t.namespace == "" {
-			t.namespace = corev1.NamespaceDefault
-		}
-		pods = append(pods, t)
-		return nil
-	})
-	if err != nil {
-		return nil, &problem{what: nameOfFile(file), why: err, next: "Wanted is what kubectl get pod -o json (or -o yaml) prints."}
-	}
-	if len(pods) == 0 {
-		return nil, &problem{what: nameOfFile(file) + " holds no pod", next: "Wanted is what kubectl get pod -o json (or -o yaml) prints."}
-	}
-	return pods, nil
+	return target{}, noSuchPod(nameOfFile(file), want, in.pods)
 }
 
 // eachObject calls f for every object, those within Lists one by one.

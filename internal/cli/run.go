@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.PersistentFlags().SortFlags = false
 	a.o.register(root.PersistentFlags(), a.Env)
-	root.AddCommand(a.explainCommand(), a.victimsCommand(), a.spreadCommand(), a.versionCommand())
+	root.AddCommand(a.explainCommand(), a.victimsCommand(), a.spreadCommand(), a.lifecycleCommand(), a.terminationCommand(), a.versionCommand())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpTemplate(`{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
 

@@ -113,9 +113,18 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 	limit := -1
 	if c.GlobalMinimum != nil {
 		limit = *c.GlobalMinimum + int(c.MaxSkew)
-		p.text(fmt.Sprintf("limit: %d, the emptiest domain's %d and maxSkew %d", limit, *c.GlobalMinimum, c.MaxSkew))
+		p.text(fmt.Sprintf("limit: %d, %s and maxSkew %d", limit, emptiest(c), c.MaxSkew))
 	}
 	p.domains(c, limit)
+}
+
+// emptiest says what the limit is counted from.
+func emptiest(c *engine.SpreadConstraint) string {
+	least := *c.GlobalMinimum
+	if c.MinDomains != nil && least == 0 && !slices.ContainsFunc(c.Domains, func(d engine.SpreadDomain) bool { return d.Eligible && d.Matching == 0 }) {
+		return fmt.Sprintf("0 since there are fewer domains than %d", *c.MinDomains)
+	}
+	return fmt.Sprintf("the emptiest domain's %d", least)
 }
 
 func orAll(selector string) string {

@@ -115,7 +115,8 @@ func (v *verdict) best() {
 		return
 	}
 	v.gap()
-	t := newTable(2, "BEST", ">POINTS", "MOST OF THEM FROM")
+	t := newTable(2, "BEST", ">POINTS", "WHERE THEY DIFFER")
+	same := alike(top)
 	t.colour = func(r, c int) colour {
 		if c == 1 && top[r].Name == v.got.Node {
 			return green
@@ -123,7 +124,7 @@ func (v *verdict) best() {
 		return ""
 	}
 	for i := range top {
-		t.add(top[i].Name, fmt.Sprint(*top[i].Score), scoresInLine(top[i].Scores))
+		t.add(top[i].Name, fmt.Sprint(*top[i].Score), scoresInLine(top[i].Scores, same))
 	}
 	v.table(t)
 	if rest := v.got.Counts.Feasible - len(top); rest > 0 {

@@ -30,7 +30,7 @@ Ends with 0 if there is room or room can be made, 2 if not.`,
 }
 
 func (a *app) victims(ctx context.Context, names []string, file string) error {
-	got, pod, err := a.ask(ctx, names, file, question{explain: engine.ExplainNone})
+	got, pod, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
 	if err != nil {
 		return err
 	}
