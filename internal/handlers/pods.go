@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/cluster"
@@ -107,24 +108,32 @@ func wholePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
 	if isNull(raw) {
 		return nil, badField(http.StatusBadRequest, name, "a pod is needed")
 	}
-	if raw[0] != '{' {
-		return nil, badField(http.StatusBadRequest, name, "want an object")
-	}
 	pod := &corev1.Pod{}
-	if errs := objects.BoundQuantities(raw, pod); len(errs) > 0 {
-		return nil, badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
+	if err := wholeObject(name, raw, pod, "Pod", &pod.TypeMeta); err != nil {
+		return nil, err
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, pod); err != nil {
+	return pod, nil
+}
+
+// wholeObject decodes a v1 object of a kind; meta is the object's own.
+func wholeObject(name string, raw json.RawMessage, object any, kind string, meta *metav1.TypeMeta) error {
+	if raw[0] != '{' {
+		return badField(http.StatusBadRequest, name, "want an object")
+	}
+	if errs := objects.BoundQuantities(raw, object); len(errs) > 0 {
+		return badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object); err != nil {
 		var e *Error
 		if err = decodeError(err); errors.As(err, &e) && len(e.Fields) == 1 {
 			e.Fields[0].Field = name + "." + e.Fields[0].Field
 		}
-		return nil, err
+		return err
 	}
-	if err := wantKind(pod.TypeMeta, "Pod", "v1"); err != nil {
-		return nil, inField(name, err)
+	if err := wantKind(*meta, kind, "v1"); err != nil {
+		return inField(name, err)
 	}
-	return pod, nil
+	return nil
 }
 
 // classesOf gives the classes that count in a cluster: its latest snapshot's before the stored ones. A cluster need not

@@ -48,6 +48,7 @@ func (a *API) Router() *chi.Mux {
 	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
 
 	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
+	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionClass, only(a.podLifecycle)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))

@@ -1,0 +1,67 @@
+package podlife
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// startErrors are what waiting containers say that could only be tried in a
+// sandbox with a network (pkg/kubelet/images/types.go,
+// pkg/kubelet/kuberuntime/kuberuntime_container.go).
+var startErrors = append([]string{
+	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError", "RunContainerError",
+}, imageErrors...)
+
+// readyToStart says whether the pod has a sandbox with a network. No container
+// status tells of the sandbox itself (GeneratePodReadyToStartContainersCondition
+// asks the runtime), so it is read from what can only happen in one, else the
+// pod's own condition stands.
+func (r *reading) readyToStart(phase corev1.PodPhase) LifeCondition {
+	set := func(is bool, rule Rule) LifeCondition {
+		return r.condition(corev1.PodReadyToStartContainers, is, "", "", rule)
+	}
+	if terminal(phase) {
+		return set(false, Rule{"condition/sandbox-gone", "The pod has ended, and its sandbox ends with it."})
+	}
+	stopped := false
+	for _, list := range [][]seen{r.inits, r.mains, r.extra} {
+		for i := range list {
+			s := &list[i]
+			if s.is == running || s.status != nil && s.status.State.Waiting != nil && slices.Contains(startErrors, s.status.State.Waiting.Reason) {
+				return set(true, Rule{"condition/sandbox-used", "Container " + s.c.Name + " runs or was tried, which needs a sandbox with a network."})
+			}
+			stopped = stopped || s.ran()
+		}
+	}
+	if old := r.posted(corev1.PodReadyToStartContainers); old != nil {
+		return set(old.Status == corev1.ConditionTrue, Rule{"condition/sandbox-as-posted", "No container tells of the sandbox, so what the pod says of it stands."})
+	}
+	if stopped || r.pod.Status.PodIP != "" {
+		return set(true, Rule{"condition/sandbox-used", "A container has run, or the pod has an address, which needs a sandbox with a network."})
+	}
+	return set(false, Rule{"condition/no-sandbox", "Nothing shows that the pod has a sandbox with a network yet."})
+}
+
+// allRestarting is there only where some container has a rule for it
+// (GenerateAllContainersRestartingCondition, which sets no generation).
+func (r *reading) allRestarting(phase corev1.PodPhase) (c LifeCondition) {
+	set := func(is bool, reason, message string, rule Rule) LifeCondition {
+		return r.condition(corev1.AllContainersRestarting, is, reason, message, rule)
+	}
+	by, yes := r.resetting()
+	switch {
+	case phase == corev1.PodSucceeded:
+		c = set(false, podCompleted, "", Rule{"condition/completed", "The pod has succeeded."})
+	case phase == corev1.PodFailed:
+		c = set(false, podFailed, "", Rule{"condition/failed", "The pod has failed."})
+	case !yes:
+		c = set(false, "", "", Rule{"condition/no-restart-of-all", "No container ended in a way that restarts all."})
+	case by == "":
+		c = set(true, restartAllStarted, "container exited with restart policy rule", Rule{"condition/restart-of-all", "All containers are being restarted, and not all are removed yet."})
+	default:
+		c = set(true, restartAllStarted, "container exited with restart policy rule", Rule{"condition/restart-of-all", "A restart rule of container " + by + " restarts all containers."})
+	}
+	c.ObservedGeneration = 0
+	return c
+}

@@ -1,0 +1,138 @@
+package podlife
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// NodeState is what is known of the node that a pod is bound to.
+type NodeState int
+
+// A node without news is taken to be healthy.
+const (
+	// NodeHealthy has a kubelet that acts and reports.
+	NodeHealthy NodeState = iota
+	// NodeLost is not Ready: nobody updates its pods, whatever happens to them.
+	NodeLost
+	// NodeGone has no object any more; PodGC takes its pods.
+	NodeGone
+)
+
+// NodeStateOf reads a node's Ready condition; nil is a node that is gone. A
+// node without the condition counts as lost, since it never reported.
+func NodeStateOf(node *corev1.Node) NodeState {
+	if node == nil {
+		return NodeGone
+	}
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			if c.Status == corev1.ConditionTrue {
+				return NodeHealthy
+			}
+			break
+		}
+	}
+	return NodeLost
+}
+
+// Life is where a pod stands and what comes next, each statement with the rule
+// that made it.
+type Life struct {
+	// Phase is what the kubelet would write next: Pending, Running, Succeeded,
+	// Failed or Unknown.
+	Phase corev1.PodPhase `json:"phase" swaggertype:"string" example:"Running"`
+	// PhaseRule says why.
+	PhaseRule Rule `json:"phaseRule"`
+	// Reason and Message belong to the phase and stay as long as it does.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Status is the STATUS column of kubectl get pod for the pod as posted.
+	Status string `json:"status" example:"CrashLoopBackOff"`
+	// StatusRule says why.
+	StatusRule Rule `json:"statusRule"`
+	// Ready is the READY column: ready containers of all that should run on.
+	Ready string `json:"ready" example:"1/2"`
+	// Restarts is the RESTARTS column: how many, and how long ago the last.
+	Restarts string `json:"restarts" example:"3 (2m ago)"`
+	// Conditions are those of others first, as they are, then the kubelet's.
+	Conditions []LifeCondition `json:"conditions"`
+	// Containers are in the order of the spec: init, main, ephemeral ones.
+	Containers []LifeContainer `json:"containers"`
+} // @name PodLife
+
+// LifeCondition is a condition of a pod as it would be written next.
+type LifeCondition struct {
+	Type               corev1.PodConditionType `json:"type" swaggertype:"string" example:"Ready"`
+	Status             corev1.ConditionStatus  `json:"status" swaggertype:"string" enums:"True,False,Unknown"`
+	Reason             string                  `json:"reason,omitempty"`
+	Message            string                  `json:"message,omitempty"`
+	ObservedGeneration int64                   `json:"observedGeneration,omitempty"`
+	// LastTransitionTime is now where the status is another than in the pod.
+	LastTransitionTime *time.Time `json:"lastTransitionTime,omitempty"`
+	Rule               Rule       `json:"rule"`
+} // @name PodLifeCondition
+
+// ContainerKind is the part that a container plays in its pod.
+type ContainerKind string
+
+// A sidecar is an init container that restarts always.
+const (
+	KindInit      ContainerKind = "init"
+	KindSidecar   ContainerKind = "sidecar"
+	KindContainer ContainerKind = "container"
+	KindEphemeral ContainerKind = "ephemeral"
+)
+
+// LifeContainer is where one container stands.
+type LifeContainer struct {
+	Name string        `json:"name"`
+	Kind ContainerKind `json:"kind" swaggertype:"string" enums:"init,sidecar,container,ephemeral"`
+	// State is waiting, running or terminated.
+	State string `json:"state" enums:"waiting,running,terminated"`
+	// Reason is that of the state, in the kubelet's words.
+	Reason string `json:"reason,omitempty" example:"CrashLoopBackOff"`
+	// ExitCode is that of a terminated container.
+	ExitCode     *int32 `json:"exitCode,omitempty"`
+	Ready        bool   `json:"ready"`
+	Started      bool   `json:"started"`
+	RestartCount int32  `json:"restartCount"`
+	// Rule says where the state comes from.
+	Rule Rule `json:"rule"`
+	Next Next `json:"next"`
+	// Probes are those of main containers and sidecars, also the ones that are
+	// not set, with what counts for them.
+	Probes []Probe `json:"probes,omitempty"`
+} // @name PodLifeContainer
+
+// Next is what happens to a container next.
+type Next struct {
+	Action Action `json:"action" swaggertype:"string" enums:"start,restart,backoff,wait,leave"`
+	// At is when a back-off ends, finishedAt + backoffSeconds; absent for
+	// images, whose back-off the kubelet keeps to itself.
+	At *time.Time `json:"at,omitempty"`
+	// BackoffSeconds is the whole length of the back-off.
+	BackoffSeconds int64 `json:"backoffSeconds,omitempty"`
+	// RemainingSeconds is what is left of it at now, rounded up.
+	RemainingSeconds int64 `json:"remainingSeconds,omitempty"`
+	// For names the containers that are waited for.
+	For  []string `json:"for,omitempty"`
+	Rule Rule     `json:"rule"`
+} // @name PodLifeNext
+
+// Action is what happens to a container next.
+type Action string
+
+// The five things that may happen.
+const (
+	// ActionStart starts one that has never run, now.
+	ActionStart Action = "start"
+	// ActionRestart starts one that has run, now.
+	ActionRestart Action = "restart"
+	// ActionBackoff starts it after a delay.
+	ActionBackoff Action = "backoff"
+	// ActionWait starts it when others are done, or never without a node.
+	ActionWait Action = "wait"
+	// ActionLeave does nothing: it runs, has stopped for good, or its pod has.
+	ActionLeave Action = "leave"
+)

@@ -1,0 +1,168 @@
+package podlife
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// restartingAll is the reason of containers that were removed so that all of
+// the pod's start anew (pkg/kubelet/kubelet_pods.go RestartingAllContainers).
+const restartingAll = "RestartingAllContainers"
+
+// standing is what a kubelet would find of a container in its runtime, read
+// from the status.
+type standing int
+
+const (
+	// unseen has no status at all.
+	unseen standing = iota
+	// blank has a status that names no state.
+	blank
+	// waiting has never run.
+	waiting
+	running
+	// exited ran and stopped, also if its status shows that it waits to run
+	// again.
+	exited
+)
+
+// seen is a container and what its status says.
+type seen struct {
+	c      *corev1.Container
+	kind   ContainerKind
+	status *corev1.ContainerStatus // nil where there is none
+	is     standing
+	end    *corev1.ContainerStateTerminated // how it stopped, where exited
+	// removed: its last run was removed from the runtime, so that it will
+	// start as if it had never run.
+	removed bool
+}
+
+// reading is a pod taken apart once for all rules.
+type reading struct {
+	pod   *corev1.Pod
+	node  NodeState
+	now   time.Time
+	inits []seen // plain ones and sidecars, in order
+	mains []seen
+	extra []seen // ephemeral ones
+	// open are the places of the init containers that are not through: plain
+	// ones that have not ended with 0, sidecars that have not started.
+	open []int
+}
+
+func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
+	r := &reading{pod: pod, node: node, now: now}
+	inits, mains := byName(pod.Status.InitContainerStatuses), byName(pod.Status.ContainerStatuses)
+	extra := byName(pod.Status.EphemeralContainerStatuses)
+	for i := range pod.Spec.InitContainers {
+		c, kind := &pod.Spec.InitContainers[i], KindInit
+		if restartsAlways(c) {
+			kind = KindSidecar
+		}
+		r.inits = append(r.inits, see(c, kind, inits, mains))
+		if !r.inits[i].through() {
+			r.open = append(r.open, i)
+		}
+	}
+	for i := range pod.Spec.Containers {
+		r.mains = append(r.mains, see(&pod.Spec.Containers[i], KindContainer, mains, inits))
+	}
+	for i := range pod.Spec.EphemeralContainers {
+		c := (*corev1.Container)(&pod.Spec.EphemeralContainers[i].EphemeralContainerCommon)
+		r.extra = append(r.extra, see(c, KindEphemeral, extra))
+	}
+	return r
+}
+
+// restartsAlways makes an init container a sidecar.
+func restartsAlways(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// byName gives the first status of each name.
+func byName(list []corev1.ContainerStatus) map[string]*corev1.ContainerStatus {
+	m := make(map[string]*corev1.ContainerStatus, len(list))
+	for i := range list {
+		if m[list[i].Name] == nil {
+			m[list[i].Name] = &list[i]
+		}
+	}
+	return m
+}
+
+// see finds a container's status, in the list where it belongs before others.
+func see(c *corev1.Container, kind ContainerKind, lists ...map[string]*corev1.ContainerStatus) seen {
+	s := seen{c: c, kind: kind}
+	for _, list := range lists {
+		if s.status == nil {
+			s.status = list[c.Name]
+		}
+	}
+	switch st := s.status; {
+	case st == nil:
+	case st.State.Running != nil:
+		s.is = running
+	case st.State.Terminated != nil:
+		s.is, s.end = exited, st.State.Terminated
+	case st.State.Waiting == nil:
+		s.is = blank
+	case st.LastTerminationState.Terminated != nil:
+		s.is, s.end = exited, st.LastTerminationState.Terminated
+		s.removed = s.end.Reason == restartingAll
+	default:
+		s.is = waiting
+	}
+	return s
+}
+
+// ran says that the runtime has it, running or stopped.
+func (s *seen) ran() bool { return s.is == running || s.is == exited && !s.removed }
+
+// through says that an init container lets those behind it start.
+func (s *seen) through() bool {
+	if s.kind == KindSidecar {
+		return s.is == running && s.started()
+	}
+	return s.is == exited && s.end.ExitCode == 0
+}
+
+// started says so of the status.
+func (s *seen) started() bool {
+	return s.status != nil && s.status.Started != nil && *s.status.Started
+}
+
+func (s *seen) ready() bool { return s.status != nil && s.status.Ready }
+
+// deleted says that the pod was told to go.
+func (r *reading) deleted() bool { return r.pod.DeletionTimestamp != nil }
+
+// mainRan says that a main container has run in this life of the pod.
+func (r *reading) mainRan() bool {
+	for i := range r.mains {
+		if r.mains[i].ran() {
+			return true
+		}
+	}
+	return false
+}
+
+func terminal(p corev1.PodPhase) bool { return p == corev1.PodSucceeded || p == corev1.PodFailed }
+
+// called names containers in a sentence: "Container a" or "Containers a, b".
+func called(names []string) string {
+	if len(names) == 1 {
+		return "Container " + names[0]
+	}
+	return "Containers " + strings.Join(names, ", ")
+}
+
+// plural gives the form of a verb or noun for so many.
+func plural(names []string, one, more string) string {
+	if len(names) == 1 {
+		return one
+	}
+	return more
+}

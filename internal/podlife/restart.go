@@ -1,0 +1,124 @@
+package podlife
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// mayRestart says whether a container that ended with a code is run again, and
+// what says so: the first of its rules that matches, then its own policy, then
+// the pod's. Rules without a policy of the container's own are not looked at
+// (pkg/api/v1/pod/util.go ContainerShouldRestart).
+func mayRestart(s *corev1.PodSpec, c *corev1.Container, code int32) (yes bool, why string) {
+	if c.RestartPolicy != nil {
+		if rule, i := matchingRule(c, code); rule != nil {
+			switch rule.Action {
+			case corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers:
+				return true, fmt.Sprintf("its restart rule %d matches exit code %d (%s)", i, code, rule.Action)
+			}
+		}
+		if yes, known := byPolicy(string(*c.RestartPolicy), code); known {
+			return yes, fmt.Sprintf("its own restartPolicy is %s and the exit code %d", *c.RestartPolicy, code)
+		}
+	}
+	policy := s.RestartPolicy
+	yes, known := byPolicy(string(policy), code)
+	if !known {
+		policy, yes = corev1.RestartPolicyAlways, true
+	}
+	return yes, fmt.Sprintf("the pod's restartPolicy is %s and the exit code %d", policy, code)
+}
+
+func byPolicy(policy string, code int32) (yes, known bool) {
+	switch corev1.RestartPolicy(policy) {
+	case corev1.RestartPolicyAlways:
+		return true, true
+	case corev1.RestartPolicyOnFailure:
+		return code != 0, true
+	case corev1.RestartPolicyNever:
+		return false, true
+	}
+	return false, false
+}
+
+// matchingRule gives the first rule that matches an exit code, and its place
+// (pkg/api/v1/pod/util.go FindMatchingContainerRestartRule).
+func matchingRule(c *corev1.Container, code int32) (*corev1.ContainerRestartRule, int) {
+	for i := range c.RestartPolicyRules {
+		codes := c.RestartPolicyRules[i].ExitCodes
+		if codes == nil {
+			continue
+		}
+		in := slices.Contains(codes.Values, code)
+		if in && codes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn ||
+			!in && codes.Operator == corev1.ContainerRestartRuleOnExitCodesOpNotIn {
+			return &c.RestartPolicyRules[i], i
+		}
+	}
+	return nil, 0
+}
+
+// restartable says whether a container that stopped counts as one that will
+// run again (pkg/kubelet/kubelet_pods.go getPhase).
+func (r *reading) restartable(s *seen) bool {
+	yes, _ := mayRestart(&r.pod.Spec, s.c, s.end.ExitCode)
+	return yes || s.end.Reason == restartingAll
+}
+
+// couldRestartAll says that some container has a rule that restarts all
+// (pkg/api/v1/pod/util.go AllContainersCouldRestart).
+func (r *reading) couldRestartAll() bool {
+	for _, list := range [][]seen{r.inits, r.mains} {
+		for i := range list {
+			for _, rule := range list[i].c.RestartPolicyRules {
+				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// restartsAll says which container's end makes all of the pod's start anew; its
+// policy is not asked here. By is empty where the condition
+// AllContainersRestarting says so
+// (pkg/kubelet/container/helpers.go ShouldAllContainersRestart).
+func (r *reading) restartsAll() (by string, yes bool) {
+	for _, c := range r.pod.Status.Conditions {
+		if c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue {
+			return "", true
+		}
+	}
+	for _, list := range [][]seen{r.inits, r.mains} {
+		for i := range list {
+			s := &list[i]
+			if s.is != exited || s.removed {
+				continue
+			}
+			if rule, _ := matchingRule(s.c, s.end.ExitCode); rule != nil && rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
+				return s.c.Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// resetting says that all containers are to start anew and not all of them are
+// removed yet (AllContainersRestartCleanedUp).
+func (r *reading) resetting() (by string, yes bool) {
+	by, yes = r.restartsAll()
+	if !yes {
+		return "", false
+	}
+	for _, list := range [][]seen{r.inits, r.mains} {
+		for i := range list {
+			if list[i].ran() {
+				return by, true
+			}
+		}
+	}
+	return "", false
+}
