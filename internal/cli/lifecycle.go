@@ -78,6 +78,7 @@ type lifeContainer struct {
 
 // rule says why.
 type rule struct {
+	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
@@ -180,7 +181,8 @@ func (l *life) condition(name string) string {
 
 // well says that nobody has to worry.
 func (l *life) well() bool {
-	return l.Phase == string(corev1.PodSucceeded) || l.condition(string(corev1.PodReady)) == string(corev1.ConditionTrue)
+	return l.Phase == string(corev1.PodSucceeded) ||
+		l.Phase == string(corev1.PodRunning) && l.condition(string(corev1.PodReady)) == string(corev1.ConditionTrue)
 }
 
 func (l *life) colour() colour {
@@ -200,10 +202,8 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	}
 	p.head(l.Status, l.colour(), pod.String(), beside, "")
 	p.gap()
-	p.text(l.PhaseRule.Text)
-	if l.StatusRule.Text != l.PhaseRule.Text {
-		p.text(l.StatusRule.Text)
-	}
+	p.labelled("PHASE", l.PhaseRule.Text)
+	p.labelled("STATUS", l.StatusRule.Text)
 	if len(l.Containers) > 0 {
 		p.gap()
 		t := newTable(4, "CONTAINER", "KIND", "STATE", ">RESTARTS", "NEXT")
@@ -222,20 +222,35 @@ func (p *page) life(pod target, l *life, now time.Time) {
 		p.table(t)
 	}
 	p.gap()
-	for i := range l.Containers {
-		if c := &l.Containers[i]; c.Next.Rule.Text != "" {
-			p.labelled("NEXT", c.Name+": "+c.Next.Rule.Text)
-		}
-	}
+	p.reasons(l)
 	if l.Message != "" {
 		p.labelled("SAYS", l.Message)
+	}
+}
+
+// reasons says why what is next is next, once for containers that are alike.
+func (p *page) reasons(l *life) {
+	names := map[string][]string{}
+	var texts []string
+	for i := range l.Containers {
+		c := &l.Containers[i]
+		if c.Next.Rule.Text == "" || c.Next.Rule.ID == "next/running" {
+			continue
+		}
+		if names[c.Next.Rule.Text] == nil {
+			texts = append(texts, c.Next.Rule.Text)
+		}
+		names[c.Next.Rule.Text] = append(names[c.Next.Rule.Text], c.Name)
+	}
+	for _, text := range texts {
+		p.labelled("NEXT", someNames(names[text])+": "+text)
 	}
 }
 
 func (c *lifeContainer) state() string {
 	s := c.State
 	if c.Reason != "" {
-		s += " " + c.Reason
+		s = c.Reason
 	}
 	if c.ExitCode != nil {
 		s += fmt.Sprintf(" (%d)", *c.ExitCode)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
 // Version is what a build knows of itself.
@@ -58,40 +56,14 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 
 // complain says what is wrong, why, and what to do next.
 func (a *app) complain(err error) {
-	fmt.Fprintf(a.Err, "%s: %s\n", a.name, clean(err.Error()))
+	for i, l := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
+		if i == 0 {
+			l = a.name + ": " + l
+		}
+		fmt.Fprintln(a.Err, strings.TrimRight(clean(l), " "))
+	}
 	var p *problem
 	if errors.As(err, &p) && p.next != "" {
 		fmt.Fprintf(a.Err, "%s\n", p.next)
 	}
-}
-
-const about = `Why is my pod pending, who would have to go, what comes next: answers with
-Kubernetes v1.36 semantics, from a berth server or from what kubectl prints.
-
-  kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json
-  %[1]s explain shop/checkout --snapshot cluster.json
-  kubectl get pod checkout -o json | %[1]s lifecycle -`
-
-func (a *app) root() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "berth",
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
-		Short:         "Scheduling decisions, explained",
-		Long:          fmt.Sprintf(about, a.name),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.PersistentFlags().SortFlags = false
-	a.o.register(root.PersistentFlags(), a.Env)
-	root.AddCommand(a.explainCommand(), a.victimsCommand(), a.spreadCommand(), a.lifecycleCommand(), a.terminationCommand(), a.versionCommand())
-	root.InitDefaultCompletionCmd()
-	root.SetHelpTemplate(`{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
-
-{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}
-Exit codes: 0 yes, 2 the answer is no, 1 something is broken.
-Every command with its output: docs/cli.md
-`)
-	return root
 }

@@ -96,7 +96,7 @@ type refused struct {
 
 // Error gives the detail, and the fields at fault.
 func (r *refused) Error() string {
-	text := r.Detail
+	text := strings.TrimPrefix(r.Detail, "podRef: ") // the reader named a pod, not a field
 	if text == "" {
 		text = fmt.Sprintf("the server answered %d %s", r.Status, http.StatusText(r.Status))
 	}
