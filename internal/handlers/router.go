@@ -49,6 +49,9 @@ func (a *API) Router() *chi.Mux {
 
 	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
 	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionClass, only(a.podLifecycle)))
+	r.Post("/v1/pods/termination", a.admitted(a.decisionClass, only(a.terminatePod)))
+	r.Post("/v1/nodes/eviction-ranking", a.admitted(a.decisionClass, only(a.rankForEviction)))
+	r.Post("/v1/clusters/{cluster}/garbage", a.admitted(a.decisionClass, only(a.collectGarbage)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))

@@ -1,0 +1,138 @@
+package podlife
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/planted"
+)
+
+// DefaultTerminatedPodThreshold is how many pods that are over may stay
+// (cmd/kube-controller-manager, --terminated-pod-gc-threshold).
+const DefaultTerminatedPodThreshold = 12500
+
+// Garbage is a pod that PodGC deletes, with period 0.
+type Garbage struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+	// Reason is terminated, out-of-service, orphaned or unscheduled: the first step
+	// that takes the pod.
+	Reason string `json:"reason" enums:"terminated,out-of-service,orphaned,unscheduled"`
+	// Why is the reason in a sentence.
+	Why string `json:"why"`
+	// Patch is the strategic merge patch of the status that is sent before the
+	// delete; absent if the pod is over already.
+	Patch *StatusPatch `json:"patch,omitempty"`
+} // @name GarbagePod
+
+// CollectGarbage is one pass of PodGC: who is deleted, in the order of its steps
+// and within them of its queue (pkg/controller/podgc gc_controller.go gc). The
+// quarantine of vanished nodes is taken as over. A threshold of 0 or less turns
+// the first step off.
+func CollectGarbage(pods []*corev1.Pod, nodes []*corev1.Node, threshold int, now time.Time) []Garbage {
+	g := &garbage{taken: map[*corev1.Pod]bool{}, nodes: map[string]*corev1.Node{}, now: now, out: []Garbage{}}
+	for _, n := range nodes {
+		g.nodes[n.Name] = n
+	}
+	var over, outOfService, orphaned, unscheduled []*corev1.Pod
+	for _, p := range pods {
+		if counts(p) {
+			over = append(over, p)
+		}
+		n, known := g.nodes[p.Spec.NodeName]
+		switch {
+		case p.DeletionTimestamp != nil && known && outOfServiceNode(n):
+			outOfService = append(outOfService, p)
+		case p.Spec.NodeName != "" && !known:
+			orphaned = append(orphaned, p)
+		case p.DeletionTimestamp != nil && p.Spec.NodeName == "":
+			unscheduled = append(unscheduled, p)
+		}
+	}
+	if threshold > 0 && len(over) > threshold {
+		slices.SortFunc(over, beforeInGarbage)
+		for _, p := range over[:len(over)-threshold] {
+			g.take(p, "terminated", "more pods are over than the threshold allows; evicted ones go first, then the oldest")
+		}
+	}
+	slices.SortFunc(outOfService, beforeInGarbage)
+	for _, p := range outOfService {
+		g.take(p, "out-of-service", "it is being deleted on a node that is not ready and has the taint "+corev1.TaintNodeOutOfService)
+	}
+	slices.SortFunc(orphaned, byNamespaceAndName)
+	for _, p := range orphaned {
+		g.take(p, "orphaned", "its node "+p.Spec.NodeName+" no longer exists")
+	}
+	slices.SortFunc(unscheduled, byNamespaceAndName)
+	for _, p := range unscheduled {
+		g.take(p, "unscheduled", "it is being deleted and was never given a node")
+	}
+	return g.out
+}
+
+type garbage struct {
+	nodes map[string]*corev1.Node
+	taken map[*corev1.Pod]bool
+	now   time.Time
+	out   []Garbage
+}
+
+// take puts a pod into the answer, if no step before has.
+func (g *garbage) take(p *corev1.Pod, reason, why string) {
+	if g.taken[p] {
+		return
+	}
+	g.taken[p] = true
+	out := Garbage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Reason: reason, Why: why}
+	if !isOver(p.Status.Phase) || planted.On(planted.PatchOver) {
+		out.Patch = failedPatch(p, reason == "orphaned", g.now)
+	}
+	g.out = append(g.out, out)
+}
+
+// counts says that a pod counts as over: all phases but Pending, Running and
+// Unknown do, also that of a pod that is being deleted.
+func counts(p *corev1.Pod) bool {
+	switch p.Status.Phase {
+	case corev1.PodPending, corev1.PodRunning, corev1.PodUnknown:
+		return false
+	}
+	return true
+}
+
+// outOfServiceNode has the taint, with whatever effect, and is not ready; one
+// without the condition is not ready either.
+func outOfServiceNode(n *corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			if c.Status == corev1.ConditionTrue {
+				return false
+			}
+			break
+		}
+	}
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })
+}
+
+// beforeInGarbage puts evicted pods first, then older ones, then goes by name;
+// where upstream leaves it to chance, by namespace
+// (gc_controller.go byEvictionAndCreationTimestamp).
+func beforeInGarbage(a, b *corev1.Pod) int {
+	if n := trueFirst(isEvicted(a), isEvicted(b)); n != 0 && !planted.On(planted.OldestFirst) {
+		return n
+	}
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+}
+
+func byNamespaceAndName(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// isEvicted: pkg/kubelet/eviction helpers.go PodIsEvicted.
+func isEvicted(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed && p.Status.Reason == "Evicted"
+}

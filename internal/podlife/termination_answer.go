@@ -1,0 +1,103 @@
+package podlife
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Termination is how a pod, or a container of it, ends.
+type Termination struct {
+	Cause Cause `json:"cause" swaggertype:"string"`
+	// GracePeriodSeconds is what the API server writes for delete and preempt,
+	// the kubelet's effective period for evictions and shutdown, and that of the
+	// container with the probe for liveness and startup.
+	GracePeriodSeconds int64 `json:"gracePeriodSeconds"`
+	// DeletionTimestamp is what the API server has or writes; for delete and
+	// preempt only.
+	DeletionTimestamp *metav1.Time `json:"deletionTimestamp,omitempty" swaggertype:"string" format:"date-time"`
+	// Steps say where each number comes from, in the order of the reckoning.
+	Steps []Step `json:"steps"`
+	// Containers are those that are stopped, sidecars last and in their order.
+	Containers []Stop `json:"containers"`
+	// NotRunning are those of which nothing has to be stopped.
+	NotRunning []Idle `json:"notRunning,omitempty"`
+	// Timeline is what happens if every container uses all the time it has.
+	Timeline []Event `json:"timeline"`
+	// EvictionTimeoutSeconds is how long the kubelet waits for an evicted pod to be
+	// gone before it reports "timeout waiting to kill pod".
+	EvictionTimeoutSeconds *int64    `json:"evictionTimeoutSeconds,omitempty"`
+	Endpoints              Endpoints `json:"endpoints"`
+	// Phase is the pod's at the end of the timeline; PhaseIfAllExitZero where it
+	// would be another if all containers ended with exit code 0 in time.
+	Phase              string `json:"phase"`
+	PhaseIfAllExitZero string `json:"phaseIfAllExitZero,omitempty"`
+	// Reason and Message go with Phase in the pod's status.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// LeftRunning are the containers that may still run when the object is gone.
+	LeftRunning []string `json:"leftRunning,omitempty"`
+	// Notes are what else is worth knowing.
+	Notes []string `json:"notes,omitempty"`
+} // @name Termination
+
+// Step is one number with where it comes from.
+type Step struct {
+	// Source is the field or the component that the value comes from.
+	Source string `json:"source"`
+	// Rule says in a sentence what is done with it.
+	Rule  string `json:"rule"`
+	Value int64  `json:"value"`
+	// Container is set where the number is one container's.
+	Container string `json:"container,omitempty"`
+} // @name TerminationStep
+
+// Stop is a container that is stopped. Offsets are seconds from now.
+type Stop struct {
+	Name string `json:"name"`
+	// Kind is container, sidecar, init or ephemeral.
+	Kind string `json:"kind"`
+	// StopTimeoutSeconds is what the container runtime is given between the signal
+	// and SIGKILL.
+	StopTimeoutSeconds int64 `json:"stopTimeoutSeconds"`
+	// PreStopSeconds is what its hook takes of the period; absent without a hook,
+	// or where it is not run.
+	PreStopSeconds *int64 `json:"preStopSeconds,omitempty"`
+	// WaitSeconds is how long a sidecar waits for its turn.
+	WaitSeconds   int64  `json:"waitSeconds,omitempty"`
+	Signal        string `json:"signal"`
+	SignalAt      int64  `json:"signalAtSeconds"`
+	KillAt        int64  `json:"killAtSeconds"`
+	hasHook       bool
+	hook, started int64
+} // @name TerminationStop
+
+// Idle is a container of which nothing has to be stopped.
+type Idle struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind"`
+	State string `json:"state"`
+} // @name TerminationIdle
+
+// Event is one moment of a timeline.
+type Event struct {
+	// At is absent where it is beyond the year 9999.
+	At            *time.Time `json:"at,omitempty"`
+	OffsetSeconds int64      `json:"offsetSeconds"`
+	// Actor is who does it: api-server, scheduler, kubelet, container-runtime,
+	// endpointslice-controller.
+	Actor     string `json:"actor"`
+	Event     string `json:"event"`
+	Container string `json:"container,omitempty"`
+	Detail    string `json:"detail,omitempty"`
+} // @name TerminationEvent
+
+// Endpoints are the pod's conditions in EndpointSlices once it has begun.
+type Endpoints struct {
+	Ready       bool `json:"ready"`
+	Serving     bool `json:"serving"`
+	Terminating bool `json:"terminating"`
+	// Removed says that no slice lists the pod any more.
+	Removed bool   `json:"removed,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+} // @name TerminationEndpoints

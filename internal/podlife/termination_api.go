@@ -1,0 +1,188 @@
+package podlife
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/planted"
+)
+
+// deletion is what a DELETE makes of an object's metadata.
+type deletion struct {
+	period  int64
+	at      time.Time // the deletion timestamp
+	again   bool      // it was being deleted before
+	changed bool      // the call wrote something
+}
+
+// stepFunc notes where a number comes from.
+type stepFunc func(source, rule string, value int64)
+
+// GracePeriod is what the API server writes when the pod is deleted without a
+// period, as preemption does it, or has written when it is going already
+// (pkg/registry/core/pod strategy.go CheckGracefulDelete). In seconds.
+func GracePeriod(p *corev1.Pod) int64 {
+	if p.DeletionTimestamp != nil && p.DeletionGracePeriodSeconds != nil {
+		return max(*p.DeletionGracePeriodSeconds, 0)
+	}
+	return firstDelete(p, nil, false, func(string, string, int64) {})
+}
+
+// LongestWait is how long it takes at most until pods with these grace periods
+// are gone, in seconds: they end side by side.
+func LongestWait(periods ...int64) (longest int64) {
+	for _, p := range periods {
+		longest = max(longest, p)
+	}
+	return longest
+}
+
+// firstDelete is the period of a pod that nobody has deleted before
+// (apiserver/pkg/registry/rest/delete.go BeforeDelete, then
+// pkg/registry/core/pod/strategy.go CheckGracefulDelete).
+func firstDelete(p *corev1.Pod, asked *int64, force bool, note stepFunc) int64 {
+	period := specPeriod(p, asked == nil && !force, note)
+	switch {
+	case force:
+		period = 0
+		note("request.force", "a forced delete is one with period 0", period)
+	case asked != nil:
+		period = *asked
+		note("request.gracePeriodSeconds", "the delete's own period comes before the pod's", period)
+		if period < 0 {
+			period = 1
+			note("api-server", "a negative period becomes 1", period)
+		}
+	}
+	if p.Spec.NodeName == "" {
+		period = 0
+		note("pod.spec.nodeName", "a pod without a node is deleted at once", period)
+	}
+	if isOver(p.Status.Phase) {
+		period = 0
+		note("pod.status.phase", "a pod that has "+string(p.Status.Phase)+" is deleted at once", period)
+	}
+	return period
+}
+
+// specPeriod is the pod's own period, as the API server defaults it.
+func specPeriod(p *corev1.Pod, used bool, note stepFunc) int64 {
+	period, source, rule := int64(corev1.DefaultTerminationGracePeriodSeconds), "default", "terminationGracePeriodSeconds is 30 where the pod has none"
+	if own := p.Spec.TerminationGracePeriodSeconds; own != nil {
+		period, source, rule = *own, "pod.spec.terminationGracePeriodSeconds", "the pod's own period"
+	}
+	if used {
+		note(source, rule, period)
+	}
+	if period < 0 {
+		period = 1
+		if used {
+			note("api-server", "a negative period becomes 1", period)
+		}
+	}
+	return period
+}
+
+// secondDelete may only shorten what is under way; without a period, or with a
+// longer one, it changes nothing. A shorter one counts from the first delete, and
+// is 1 where that is past already (apiserver/pkg/registry/rest/delete.go
+// BeforeDelete).
+func secondDelete(p *corev1.Pod, asked *int64, now time.Time, note stepFunc) deletion {
+	d := deletion{at: p.DeletionTimestamp.Time, again: true}
+	if p.DeletionGracePeriodSeconds == nil || *p.DeletionGracePeriodSeconds == 0 {
+		note("pod.metadata.deletionGracePeriodSeconds", "a pod that is being deleted without a period is removed at once", 0)
+		d.changed = true
+		return d
+	}
+	had := *p.DeletionGracePeriodSeconds
+	note("pod.metadata.deletionGracePeriodSeconds", "the pod is being deleted with this period", had)
+	if had < 0 {
+		had = 1
+		note("api-server", "a negative period becomes 1", had)
+	}
+	d.period = had
+	if asked == nil {
+		note("api-server", "a second delete without a period changes nothing", had)
+		return d
+	}
+	period := *asked
+	note("request.gracePeriodSeconds", "the second delete's own period", period)
+	if period < 0 {
+		period = 1
+		note("api-server", "a negative period becomes 1", period)
+	}
+	if period >= had && !planted.On(planted.LongerSecondDelete) {
+		note("api-server", "a second delete may only shorten: the period stays", had)
+		return d
+	}
+	d.changed, d.period = true, period
+	d.at = addSeconds(addSeconds(d.at, -had), period)
+	if d.at.Before(now) {
+		d.at = now
+		if period != 0 {
+			d.period = 1
+			note("api-server", "counted from the first delete the shorter period is over already: it becomes 1", d.period)
+			return d
+		}
+	}
+	note("api-server", "a shorter period counts from the first delete", d.period)
+	return d
+}
+
+// addSeconds moves a time, as far as times go.
+func addSeconds(t time.Time, n int64) time.Time {
+	const most = int64(1 << 33) // a Duration ends at 292 years
+	for ; n > most; n -= most {
+		if t = t.Add(time.Duration(most) * time.Second); t.Year() > 9999 {
+			return t
+		}
+	}
+	for ; n < -most; n += most {
+		if t = t.Add(-time.Duration(most) * time.Second); t.Year() < 0 {
+			return t
+		}
+	}
+	return t.Add(time.Duration(n) * time.Second)
+}
+
+// deleted is a delete through the API, by somebody or by the scheduler.
+func (w *ending) deleted() {
+	p := w.Pod
+	asked, force := w.GracePeriodSeconds, w.Force
+	if w.Cause == CausePreempt {
+		asked, force = nil, false
+	}
+	if force {
+		asked = new(int64(0))
+	}
+	var d deletion
+	switch {
+	case p.DeletionTimestamp == nil:
+		d.period = firstDelete(w.asPosted(), asked, force, w.step)
+		d.at, d.changed = addSeconds(w.Now, d.period), true
+	case w.Cause == CausePreempt:
+		d = deletion{period: GracePeriod(p), at: p.DeletionTimestamp.Time, again: true}
+		w.step("pod.metadata.deletionGracePeriodSeconds", "the scheduler sends no second delete to a pod that is going: it keeps its period", d.period)
+	default:
+		d = secondDelete(p, asked, w.Now, w.step)
+	}
+	w.out.GracePeriodSeconds = d.period
+	w.out.DeletionTimestamp = &metav1.Time{Time: d.at.UTC().Truncate(time.Second)}
+	if d.at.Year() > 9999 {
+		w.out.DeletionTimestamp = nil
+	}
+	w.followDelete(d)
+}
+
+// asPosted is the pod with the period that it was posted with, so that a default
+// is named as one.
+func (w *ending) asPosted() *corev1.Pod {
+	if w.declared {
+		return w.Pod
+	}
+	bare := *w.Pod
+	bare.Spec.TerminationGracePeriodSeconds = nil
+	return &bare
+}

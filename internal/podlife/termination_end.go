@@ -1,0 +1,247 @@
+package podlife
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/planted"
+)
+
+// followDelete writes what follows a delete through the API.
+func (w *ending) followDelete(d deletion) {
+	p := w.Pod
+	if w.Cause == CausePreempt && !d.again {
+		w.event(0, actorScheduler, "condition DisruptionTarget", "", "True, PreemptionByScheduler, before the delete")
+	}
+	what := fmt.Sprintf("deletionGracePeriodSeconds %d", d.period)
+	kept := d.period != 0 || len(p.Finalizers) > 0
+	w.out.Endpoints = Endpoints{Serving: isReady(p), Terminating: true, Detail: "not ready at once; serving as long as its readiness probes succeed"}
+	if d.again && !d.changed {
+		w.event(w.began(), actorAPI, "deletion requested", "", what)
+		w.event(0, actorAPI, "deletion unchanged", "", "a second delete may only shorten")
+		w.endOf(w.began(), kept)
+		return
+	}
+	w.event(0, actorAPI, "deletion requested", "", what)
+	if d.again {
+		w.out.Notes = append(w.out.Notes, "the kubelet breaks off and begins anew with the shorter period, hooks included")
+	}
+	if kept {
+		w.endOf(0, true)
+		return
+	}
+	w.removedAtOnce()
+}
+
+// endOf is the end of a pod whose object stays until the kubelet is done.
+func (w *ending) endOf(from int64, kept bool) {
+	p := w.Pod
+	w.event(from, actorSlices, "endpoints terminating", "", fmt.Sprintf("ready false, serving %v, terminating true", w.out.Endpoints.Serving))
+	w.last = from
+	if p.Spec.NodeName == "" {
+		w.out.Phase = phaseNow(p)
+		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod without a node has no address"}
+		w.removal(w.last)
+		return
+	}
+	if isOver(p.Status.Phase) {
+		w.out.Phase = string(p.Status.Phase)
+		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
+	}
+	period := effective(&w.out.GracePeriodSeconds, nil, w.spec(), w.step)
+	w.stopAll(period)
+	if w.out.Phase == "" {
+		w.ended()
+	}
+	if kept {
+		w.removal(w.last)
+	}
+}
+
+// removal is the last event of an object.
+func (w *ending) removal(at int64) {
+	if f := w.Pod.Finalizers; len(f) > 0 {
+		w.event(at, actorAPI, "object kept", "", "until its finalizers are gone: "+strings.Join(f, ", "))
+		return
+	}
+	w.event(at, actorKubelet, "object removed", "", "a delete with period 0, once all containers have stopped and volumes are unmounted")
+}
+
+// removedAtOnce is a delete with period 0: the object and its name are free while
+// the node may still run its processes.
+func (w *ending) removedAtOnce() {
+	p := w.Pod
+	w.event(0, actorAPI, "object removed", "", "at once: nobody waits for the node")
+	w.event(0, actorSlices, "endpoints removed", "", "with the object")
+	w.out.Phase = phaseNow(p)
+	w.out.Endpoints = Endpoints{Removed: true, Detail: "the object is gone, and its endpoints with it"}
+	if p.Spec.NodeName == "" {
+		eachContainer(p, func(c *corev1.Container, kind string) {
+			w.out.NotRunning = append(w.out.NotRunning, Idle{c.Name, kind, "waiting"})
+		})
+		return
+	}
+	w.stopAll(effective(new(int64(0)), nil, w.spec(), w.step))
+	for i := range w.out.Containers {
+		if !planted.On(planted.ForceLeavesNothing) {
+			w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)
+		}
+	}
+	if len(w.out.LeftRunning) > 0 {
+		w.event(0, actorKubelet, "processes may still run", "", fmt.Sprintf(
+			"%s: until the kubelet hears of it and %d seconds more, for ever if the node does not answer; a pod of the same name may start meanwhile", strings.Join(w.out.LeftRunning, ", "), w.last))
+	}
+}
+
+// failed is the end of a pod that the kubelet kills by itself: its object
+// stays.
+func (w *ending) failed(reason, message string) {
+	w.out.Reason, w.out.Message = reason, message
+	w.out.Endpoints = Endpoints{Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil,
+		Detail: "the kubelet marks nothing while containers stop: ready as long as its readiness probes succeed, gone with the end of the phase"}
+	if w.Pod.DeletionTimestamp != nil {
+		w.out.Endpoints.Ready = false
+	}
+	if isOver(w.Pod.Status.Phase) {
+		w.out.Phase, w.out.Reason, w.out.Message = string(w.Pod.Status.Phase), "", ""
+		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
+		return
+	}
+	w.ended()
+	w.event(w.last, actorSlices, "endpoints removed", "", "a pod that is over is in no slice")
+	if w.Pod.DeletionTimestamp != nil {
+		w.removal(w.last)
+	}
+}
+
+// ended works out the phase of a pod all of whose containers have stopped:
+// whatever the restart policy, Succeeded if every main container ended with 0
+// (pkg/kubelet/kubelet_pods.go getPhase with podIsTerminal).
+func (w *ending) ended() {
+	w.out.Phase = string(corev1.PodFailed)
+	if canSucceed(w.Pod) && w.stopsMain() {
+		w.out.PhaseIfAllExitZero = string(corev1.PodSucceeded)
+	} else if canSucceed(w.Pod) && len(w.Pod.Status.ContainerStatuses) > 0 && !w.stopsMain() {
+		w.out.Phase = string(corev1.PodSucceeded)
+	}
+	detail := ""
+	if w.out.Reason != "" {
+		detail = w.out.Reason + ": " + w.out.Message
+	}
+	if w.out.PhaseIfAllExitZero != "" {
+		if detail != "" {
+			detail += "; "
+		}
+		detail += "Succeeded if all main containers ended with exit code 0 in time"
+	}
+	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", detail)
+}
+
+func (w *ending) stopsMain() bool {
+	return slices.ContainsFunc(w.out.Containers, func(s Stop) bool { return s.Kind == "container" })
+}
+
+// canSucceed says that no main container has failed or never ran, as far as the
+// statuses tell, and no plain init container is left.
+func canSucceed(p *corev1.Pod) bool {
+	for i := range p.Spec.Containers {
+		if s := statusOf(p, p.Spec.Containers[i].Name); s != nil && s.State.Running == nil && (s.State.Terminated == nil || s.State.Terminated.ExitCode != 0) {
+			return false
+		} else if s == nil && len(p.Status.ContainerStatuses) > 0 {
+			return false
+		}
+	}
+	for i := range p.Spec.InitContainers {
+		c := &p.Spec.InitContainers[i]
+		if s := statusOf(p, c.Name); !isSidecar(c) && s != nil && (s.State.Terminated == nil || s.State.Terminated.ExitCode != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// followProbe stops the one container and says whether it comes back.
+func (w *ending) followProbe(c *corev1.Container, period int64) {
+	kind := "container"
+	eachContainer(w.Pod, func(o *corev1.Container, k string) {
+		if o == c || o.Name == c.Name {
+			kind = k
+		}
+	})
+	c = containerOf(w.Pod, c.Name)
+	s := w.stop(c, kind)
+	s.run(0, period, 0)
+	w.note(s, period)
+	w.out.Containers = append(w.out.Containers, *s)
+	w.last = s.KillAt
+	w.event(0, actorKubelet, string(w.Cause)+" probe failed", c.Name, "as often in a row as its failureThreshold says")
+	w.out.Endpoints = Endpoints{Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil, Detail: "not ready once the container has stopped, until it is ready again"}
+	if w.Pod.DeletionTimestamp != nil {
+		w.out.Endpoints.Ready = false
+		w.out.Notes = append(w.out.Notes, "the kubelet stops the liveness and startup probes of a pod that it ends")
+	}
+	if restartsKilled(w.Pod, c) {
+		w.out.Phase = phaseNow(w.Pod)
+		w.event(w.last, actorKubelet, "container restarted", c.Name, "by its restart policy, after its back-off")
+		return
+	}
+	w.out.Phase = string(corev1.PodFailed)
+	for i := range w.Pod.Spec.Containers {
+		if o := &w.Pod.Spec.Containers[i]; o.Name != c.Name {
+			if _, runs := w.state(o, "container"); runs {
+				w.out.Phase = phaseNow(w.Pod)
+			}
+		}
+	}
+	if w.out.Phase == string(corev1.PodFailed) && len(w.Pod.Spec.Containers) == 1 {
+		w.out.PhaseIfAllExitZero = string(corev1.PodSucceeded)
+	}
+	w.event(w.last, actorKubelet, "container stays down", c.Name, "by its restart policy")
+	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", "")
+}
+
+// restartsKilled says whether a container that was killed for its probe is
+// started again: unless its policy is Never and no rule of its own says
+// otherwise of exit code 137 (pkg/kubelet/kuberuntime computePodActions,
+// pkg/api/v1/pod ContainerShouldRestart).
+func restartsKilled(p *corev1.Pod, c *corev1.Container) bool {
+	const killed = 137
+	policy := p.Spec.RestartPolicy
+	if c.RestartPolicy != nil {
+		policy = corev1.RestartPolicy(*c.RestartPolicy)
+		for _, r := range c.RestartPolicyRules {
+			if r.ExitCodes == nil {
+				continue
+			}
+			in := slices.Contains(r.ExitCodes.Values, killed)
+			if in == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn) {
+				return true
+			}
+		}
+	}
+	return policy != corev1.RestartPolicyNever
+}
+
+func isReady(p *corev1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// phaseNow is the pod's phase, or the one that a pod on its way to a node or on
+// it has.
+func phaseNow(p *corev1.Pod) string {
+	switch {
+	case p.Status.Phase != "":
+		return string(p.Status.Phase)
+	case p.Spec.NodeName == "":
+		return string(corev1.PodPending)
+	}
+	return string(corev1.PodRunning)
+}

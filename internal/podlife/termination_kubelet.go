@@ -1,0 +1,137 @@
+package podlife
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/planted"
+)
+
+const (
+	// leastStop is the least that a container runtime is given to stop a
+	// container, in seconds (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds).
+	leastStop = 2
+	// hardEvictionPeriod is the override of a hard eviction, in seconds
+	// (pkg/kubelet/eviction immediateEvictionGracePeriodSeconds).
+	hardEvictionPeriod = 1
+	// leastEvictionWait is the least that the kubelet waits for an evicted pod, in
+	// seconds (pkg/kubelet/pod_workers.go killPodNow).
+	leastEvictionWait = 10
+)
+
+// effective is the period that the kubelet ends a whole pod with: what the API
+// server wrote, which an override of the kubelet's own can only lower, else the
+// spec's; at least 1 (pkg/kubelet/pod_workers.go calculateEffectiveGracePeriod).
+func effective(deletion, override *int64, spec int64, note stepFunc) int64 {
+	period, given := int64(0), false
+	if deletion != nil {
+		period, given = *deletion, true
+		note("pod.metadata.deletionGracePeriodSeconds", "the kubelet takes what the API server wrote", period)
+	}
+	if override != nil {
+		if period == 0 || *override < period {
+			period, given = *override, true
+			note("kubelet", "its override replaces a longer period", period)
+		} else {
+			note("kubelet", "its override cannot make a period longer", period)
+		}
+	}
+	if !given {
+		period = spec
+		note("pod.spec.terminationGracePeriodSeconds", "nobody asks for another period", period)
+	}
+	if period < 1 {
+		period = 1
+		note("kubelet", "at least 1 second", period)
+	}
+	return period
+}
+
+// evicted is an eviction by the kubelet (pkg/kubelet/eviction
+// eviction_manager.go synchronize).
+func (w *ending) evicted() {
+	override := int64(hardEvictionPeriod)
+	if w.Cause == CauseEvictSoft {
+		override = int64(w.EvictionMaxPodGracePeriod)
+		w.step("request.evictionMaxPodGracePeriod", "a soft eviction's override is the kubelet's evictionMaxPodGracePeriod, 0 by default", override)
+		if spec := w.spec(); spec < override {
+			override = spec
+			w.step("pod.spec.terminationGracePeriodSeconds", "and never longer than the pod's own period", override)
+		}
+	} else {
+		w.step("kubelet", "a hard eviction's override is 1 second", override)
+	}
+	w.out.GracePeriodSeconds = effective(w.Pod.DeletionGracePeriodSeconds, &override, w.spec(), w.step)
+	wait := EvictionWait(override)
+	w.out.EvictionTimeoutSeconds = &wait
+	w.event(0, actorKubelet, "evicted", "", "the Event has the reason Evicted")
+	w.followKill(w.overrides(override))
+	w.failed("Evicted", "what the node was low on; the condition DisruptionTarget is True with TerminationByKubelet")
+	w.step("kubelet", fmt.Sprintf("it waits one and a half times its override of %d seconds, at least 10 seconds, then reports: timeout waiting to kill pod", override), wait)
+}
+
+// EvictionWait is how long the kubelet waits for a pod that it kills with this
+// override, in seconds.
+func EvictionWait(override int64) int64 {
+	return max(override+override/2, leastEvictionWait)
+}
+
+// overrides says whether the kubelet's own period comes to bear, so that it
+// begins now and not with the delete before.
+func (w *ending) overrides(override int64) bool {
+	had := w.Pod.DeletionGracePeriodSeconds
+	return w.Pod.DeletionTimestamp == nil || had == nil || max(override, 1) < max(*had, 1)
+}
+
+func (w *ending) spec() int64 { return *w.Pod.Spec.TerminationGracePeriodSeconds }
+
+// probed gives the container whose probe failed, or why there is none.
+func (e *Ending) probed() (c *corev1.Container, why string) {
+	var all []*corev1.Container
+	eachContainer(e.Pod, func(c *corev1.Container, kind string) {
+		if kind != "ephemeral" && e.probeOf(c) != nil && (e.Container == "" || e.Container == c.Name) {
+			all = append(all, c)
+		}
+	})
+	switch {
+	case len(all) == 1:
+		return all[0], ""
+	case e.Container != "" && len(all) == 0:
+		return nil, "it has no " + string(e.Cause) + " probe"
+	case len(all) == 0:
+		return nil, "no container has a " + string(e.Cause) + " probe"
+	}
+	return nil, "several containers have a " + string(e.Cause) + " probe: say whose failed"
+}
+
+func (e *Ending) probeOf(c *corev1.Container) *corev1.Probe {
+	if e.Cause == CauseStartup {
+		return c.StartupProbe
+	}
+	return c.LivenessProbe
+}
+
+// probeFailed kills one container: no override, so that only the least that a
+// container runtime is given bounds it from below (pkg/kubelet/kuberuntime
+// kuberuntime_container.go setTerminationGracePeriod).
+func (w *ending) probeFailed() {
+	c, _ := w.probed()
+	period := w.spec()
+	switch own := w.probeOf(c).TerminationGracePeriodSeconds; {
+	case w.Pod.DeletionGracePeriodSeconds != nil && !planted.On(planted.ProbeBeforeDelete):
+		period = *w.Pod.DeletionGracePeriodSeconds
+		w.step("pod.metadata.deletionGracePeriodSeconds", "a pod that is being deleted has this period, whatever its probes say", period)
+	case own != nil:
+		period = *own
+		w.stepOf(c.Name, "container."+string(w.Cause)+"Probe.terminationGracePeriodSeconds", "the failed probe's own period comes before the pod's", period)
+	default:
+		specPeriod(w.asPosted(), true, w.step)
+	}
+	w.out.GracePeriodSeconds = period
+	w.followProbe(c, period)
+}
+
+func (w *ending) stepOf(container, source, rule string, value int64) {
+	w.out.Steps = append(w.out.Steps, Step{Source: source, Rule: rule, Value: value, Container: container})
+}
