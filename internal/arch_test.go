@@ -21,6 +21,7 @@ var rooms = map[string][]string{
 	"berth/internal/classes":                 {"berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/engine":                  {},
 	"berth/internal/engine/rules":            {"berth/internal/engine"},
+	"berth/internal/engine/advice":           {"berth/internal/engine"},
 	"berth/internal/engine/enginetest":       {"berth/internal/engine", "berth/internal/engine/rules"},
 	"berth/internal/profiles":                {"berth/internal/engine", "berth/internal/engine/rules"},
 	"berth/internal/store":                   {},
@@ -32,7 +33,7 @@ var rooms = map[string][]string{
 	"berth/internal/store/postgres":          {"berth/internal/store", "berth/internal/store/lists", "berth/migrations"},
 	"berth/internal/store/pgtest":            {},
 	"berth/internal/cluster":                 {"berth/internal/engine", "berth/internal/objects", "berth/internal/store", "berth/internal/store/commit"},
-	"berth/internal/audit":                   {"berth/internal/engine", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store"},
+	"berth/internal/audit":                   {"berth/internal/engine", "berth/internal/engine/advice", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store"},
 	"berth/internal/replays":                 {"berth/internal/engine", "berth/internal/cluster", "berth/internal/audit", "berth/internal/store"},
 	"berth/internal/handlers/wire":           {},
 	"berth/internal/handlers":                {"berth/internal/handlers/wire", "berth/internal/podlife", "berth/internal/classes", "berth/internal/engine", "berth/internal/objects", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/audit", "berth/internal/replays", "berth/internal/store", "berth/api"},
@@ -111,7 +112,7 @@ var impure = regexp.MustCompile(`\btime\.(Now|Since|Until|After|Sleep|NewTimer|N
 
 func TestEngineIsPure(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.ImportPath != "berth/internal/engine" && p.ImportPath != "berth/internal/engine/rules" {
+		if p.ImportPath != "berth/internal/engine" && p.ImportPath != "berth/internal/engine/rules" && p.ImportPath != "berth/internal/engine/advice" {
 			continue
 		}
 		for _, f := range p.GoFiles {

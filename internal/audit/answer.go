@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/internal/engine"
+	"berth/internal/engine/advice"
 	"berth/internal/store"
 )
 
@@ -20,10 +21,13 @@ type Answer struct {
 	Verb      string    `json:"verb"`
 	Pod       PodRef    `json:"pod"`
 	engine.Decision
+	// Groups are the rejected nodes by the same verdict, for explain=groups. They
+	// are worked out for the answer, and are not recorded.
+	Groups []advice.Group `json:"groups,omitempty"`
 	// Suggestions are single changes that would let the pod fit, cheapest first;
 	// they are worked out when asked for. The record says that they were, and not
 	// what they were.
-	Suggestions []Suggestion `json:"suggestions,omitempty"`
+	Suggestions []advice.Suggestion `json:"suggestions,omitempty"`
 	// BoundSnapshot is the revision that a bind made.
 	BoundSnapshot string `json:"boundSnapshot,omitempty"`
 	// NominatedSnapshot is the revision that holds the pod nominated to its node.

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/engine/advice"
 	"berth/internal/objects"
 )
 
@@ -199,14 +200,18 @@ func (c *matter) decide() (*engine.Result, error) { return c.decideBy(engine.Dec
 
 // decideBy is decide by another way to the same answers.
 func (c *matter) decideBy(decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
-	r, err := decide(c.state, c.pod, c.profile, engine.Options{
-		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
-		Victims: c.q.Victims,
-	})
+	r, err := decide(c.state, c.pod, c.profile, c.options())
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)
 	}
 	return r, nil
+}
+
+func (c *matter) options() engine.Options {
+	return engine.Options{
+		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
+		Victims: c.q.Victims,
+	}
 }
 
 func digestOf(b []byte) string {
@@ -221,6 +226,9 @@ func (c *matter) answer(r *engine.Result, level engine.Explain) Answer {
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: c.q.Now, Verb: c.q.Verb,
 		Pod: PodRef{c.pod.Namespace, c.pod.Name, string(c.pod.UID)}, Decision: *r.Decision(level),
 		ProfileDigest: c.profile.Digest, SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
+	}
+	if level == engine.ExplainGroups {
+		ans.Groups = advice.Groups(r, advice.DefaultSample)
 	}
 	if c.q.Suggest {
 		ans.Suggestions = c.suggest(r)

@@ -62,6 +62,8 @@ const (
 	ExplainFull Explain = "full"
 	// ExplainNone lists no node.
 	ExplainNone Explain = "none"
+	// ExplainGroups lists no node either: whoever shows the answer groups them.
+	ExplainGroups Explain = "groups"
 )
 
 // Decision is a complete, explained answer. It marshals to the decision part

@@ -6,6 +6,9 @@ const bestListed = 10
 // Decision writes the result out: every explanation comes from the columns, so
 // two results with the same columns explain themselves in the same bytes.
 func (r *Result) Decision(level Explain) *Decision {
+	if level == ExplainGroups {
+		level = ExplainNone
+	}
 	d := &Decision{
 		Outcome: r.Outcome, Node: r.Node(), NominatedNode: r.NominatedNode(), Message: r.Message(), Profile: r.q.Profile.Name,
 		Gates: r.gates, Counts: Counts{Nodes: r.Considered(), Feasible: r.Feasible.Count()},

@@ -1,0 +1,95 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// Cause is one reason that one rule has against nodes, such as one taint.
+// Causes are the same if nothing but amounts tells them apart.
+type Cause struct {
+	Rule, Reason, Message string
+	Action                Action
+	// About is the resource, the taint, the selector in words; empty where there is
+	// nothing to say.
+	About string
+}
+
+// unitOf says what a resource's amounts are in.
+func unitOf(resource string) string {
+	switch corev1.ResourceName(resource) {
+	case corev1.ResourceCPU:
+		return "millicores"
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return "bytes"
+	}
+	if strings.HasPrefix(resource, corev1.ResourceHugePagesPrefix) {
+		return "bytes"
+	}
+	return "count"
+}
+
+// causeOf makes a cause of a detail, with what is lacking and in what unit; unit is
+// empty where nothing can be lacking.
+func causeOf(v *engine.NodeVerdict, d *engine.Detail) (c Cause, of, unit string, lack int64) {
+	c.Rule, c.Reason = v.Plugin, reasonOf(d)
+	if len(v.Reasons) > 0 {
+		c.Message = v.Reasons[0]
+	}
+	unresolvable := v.Code == engine.UnschedulableAndUnresolvable.String()
+	if d == nil {
+		// Without structure, as where a node has no room for pods nominated to it, the
+		// sentence is all there is.
+		if name, ok := strings.CutPrefix(c.Message, "Insufficient "); ok {
+			c.Reason, c.About = shortOf(name), name+", counting the pods nominated to the node"
+		}
+		c.Action = actionFor(c.Reason, &engine.Detail{}, unresolvable)
+		return c, "", "", 0
+	}
+	switch d.Kind {
+	case "taint":
+		c.About = taintWords(d.Key, d.Value, d.Effect)
+	case "resource":
+		c.About, of, unit, lack = d.Name, d.Name, unitOf(d.Name), *d.Requested-*d.Available
+		c.Message = "Insufficient " + d.Name
+		if c.Reason == TooManyPods {
+			c.Message = "Too many pods"
+		}
+		unresolvable = d.Capacity != nil && *d.Requested > *d.Capacity
+	case "topologySpread":
+		c.About = d.TopologyKey
+		if d.Skew != nil && d.MaxSkew != nil {
+			c.About = fmt.Sprintf("%s, maxSkew %d", d.TopologyKey, *d.MaxSkew)
+			of, unit, lack = "skew", "skew", *d.Skew-*d.MaxSkew
+		}
+	case "port":
+		c.About = fmt.Sprintf("%d/%s", d.Port, d.Protocol)
+	case "nodeAffinity", "podAffinity", "podAntiAffinity", "existingAntiAffinity":
+		c.About = d.Term
+	default:
+		c.About = d.Name
+	}
+	c.Action = actionFor(c.Reason, d, unresolvable)
+	return c, of, unit, lack
+}
+
+func taintWords(key, value, effect string) string {
+	if value == "" {
+		return key + ":" + effect
+	}
+	return key + "=" + value + ":" + effect
+}
+
+// amount writes an amount as people do.
+func amount(of string, n int64) string {
+	q := quantity(of, n)
+	if unitOf(of) == "bytes" && n >= 1<<20 {
+		// Whole mebibytes, rounded up: the exact number is beside it.
+		q = quantity(of, (n+1<<20-1)>>20<<20)
+	}
+	return q.String()
+}

@@ -1,0 +1,318 @@
+package advice_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// trial is a random case made ready.
+type trial struct {
+	*enginetest.Case
+	state   *engine.State
+	profile *engine.Profile
+	objects map[string]any
+}
+
+func ready(t testing.TB, c *enginetest.Case) *trial {
+	t.Helper()
+	for _, v := range []int32{3, 15, 40} {
+		class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", v)}, Value: v}
+		if v == 15 {
+			never := corev1.PreemptNever
+			class.PreemptionPolicy = &never
+		}
+		c.Objects = append(c.Objects, class)
+	}
+	s, err := enginetest.State(c.Objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rules.Build(c.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &trial{Case: c, state: s, profile: p, objects: map[string]any{}}
+	for _, o := range c.Objects {
+		kind, ns, name := enginetest.Key(o)
+		out.objects[kind+"/"+ns+"/"+name] = o
+	}
+	return out
+}
+
+func (c *trial) object(kind, ns, name string) []byte {
+	o, ok := c.objects[kind+"/"+ns+"/"+name]
+	if !ok {
+		return nil
+	}
+	js, err := json.Marshal(o)
+	if err != nil {
+		return nil
+	}
+	return js
+}
+
+func (c *trial) decide(t testing.TB, s *engine.State, pod *corev1.Pod) *engine.Decision {
+	t.Helper()
+	r, err := engine.Decide(s, pod, c.profile, c.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	return r.Decision(engine.ExplainFull)
+}
+
+// advise gives groups and suggestions; ok is false for a case that the engine
+// cannot judge or that fits.
+func (c *trial) advise() (groups []advice.Group, list []advice.Suggestion, r *engine.Decision, ok bool) {
+	res, err := engine.Decide(c.state, c.Pod, c.profile, c.Options)
+	if err != nil {
+		return nil, nil, nil, false
+	}
+	defer res.Release()
+	groups = advice.Groups(res, 3)
+	list = advice.Suggest(advice.Question{State: c.state, Pod: c.Pod, Profile: c.profile, Options: c.Options, Object: c.object}, res)
+	return groups, list, res.Decision(engine.ExplainFull), true
+}
+
+// edited makes the change that a suggestion describes, from its JSON alone.
+func (c *trial) edited(t testing.TB, g *advice.Suggestion, ops []advice.Op) (*engine.State, *corev1.Pod) {
+	t.Helper()
+	text, err := json.Marshal(ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := jsonpatch.DecodePatch(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	into := func(js []byte, o any) {
+		if js, err = patch.Apply(js); err != nil {
+			t.Fatalf("%s: %v", g.Change, err)
+		}
+		if err := json.Unmarshal(js, o); err != nil {
+			t.Fatalf("%s: %v", g.Change, err)
+		}
+	}
+	e := c.state.Edit()
+	switch g.Edit.Kind {
+	case "Pod":
+		js, err := json.Marshal(c.Pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &corev1.Pod{}
+		into(js, p)
+		return c.state, p
+	case "Node":
+		n := &corev1.Node{}
+		into(c.object("Node", "", g.Edit.Name), n)
+		err = e.Put(n)
+	case "PodDisruptionBudget":
+		b := &policyv1.PodDisruptionBudget{}
+		into(c.object(g.Edit.Kind, g.Edit.Namespace, g.Edit.Name), b)
+		err = e.Put(b)
+	default:
+		t.Fatalf("%s changes a %s", g.Change, g.Edit.Kind)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Done(), c.Pod
+}
+
+// feasible names the nodes that a decision leaves, or that evicting helps on.
+func feasible(d *engine.Decision, unviolated bool) []string {
+	var out []string
+	if d.Outcome == engine.Preempting {
+		for _, c := range d.Preemption.Candidates {
+			if !unviolated || c.NumPDBViolations == 0 {
+				out = append(out, c.Node)
+			}
+		}
+	} else {
+		for _, n := range d.Nodes {
+			if n.Feasible {
+				out = append(out, n.Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A nominated node is taken at once, and the others are not looked at.
+func counted(d *engine.Decision) int {
+	if d.Outcome == engine.Scheduled {
+		return d.Counts.Feasible
+	}
+	return len(feasible(d, false))
+}
+
+// TestSuggestionsHold applies each suggestion of random cases as its patch says,
+// and asks for a decision like any other: it must come out as was promised. What
+// was searched for must be the last that does.
+func TestSuggestionsHold(t *testing.T) {
+	kinds := map[string]int{}
+	for seed := uint64(1); seed <= 1200; seed++ {
+		make := enginetest.Generate
+		if seed%3 == 0 {
+			make = enginetest.Crowded
+		}
+		c := ready(t, make(seed))
+		_, list, base, ok := c.advise()
+		if !ok || base.Outcome == engine.Scheduled {
+			if len(list) > 0 {
+				t.Fatalf("seed %d: %s, and yet %s", seed, base.Outcome, list[0].Change)
+			}
+			continue
+		}
+		for i := range list {
+			g := &list[i]
+			kinds[g.Kind]++
+			s, pod := c.edited(t, g, g.Edit.Patch)
+			d := c.decide(t, s, pod)
+			got := feasible(d, g.Kind == "budget")
+			n := counted(d)
+			if g.Kind == "budget" {
+				n = len(got)
+			}
+			if d.Outcome != g.Outcome || n != g.Fits || n == 0 || len(g.Nodes) != min(n, 5) || !slices.Equal(got[:len(g.Nodes)], g.Nodes) {
+				t.Fatalf("seed %d: %s: promised %s on %d nodes %v, got %s on %d %v: %s", seed, g.Change, g.Outcome, g.Fits, g.Nodes, d.Outcome, n, got, d.Message)
+			}
+			c.last(t, seed, g)
+		}
+	}
+	for _, k := range []string{
+		"gate", "toleration", "resource", "topologySpread", "nodeSelector", "nodeAffinity", "podAffinity", "podAntiAffinity", "hostPort",
+		"uncordon", "capacity", "label", "preemptionPolicy", "priorityClass", "budget",
+	} {
+		if kinds[k] == 0 {
+			t.Errorf("no case in which %s helps", k)
+		}
+	}
+	t.Log(kinds)
+}
+
+// last asks for one more of a request, or one less of a skew or of room: that must
+// not do.
+func (c *trial) last(t *testing.T, seed uint64, g *advice.Suggestion) {
+	t.Helper()
+	op := slices.Clone(g.Edit.Patch)
+	switch {
+	case g.Kind == "topologySpread" && strings.HasSuffix(op[0].Path, "/maxSkew"):
+		op[0].Value = op[0].Value.(int64) - 1
+	case g.Kind == "resource":
+		for i := range op {
+			op[i].Value = more(op[i].Path, op[i].Value.(string), 1)
+		}
+	case g.Kind == "capacity" && strings.HasPrefix(op[0].Path, "/status/allocatable/"):
+		op[0].Value = more(op[0].Path, op[0].Value.(string), -1)
+	default:
+		return
+	}
+	s, pod := c.edited(t, g, op)
+	if d := c.decide(t, s, pod); d.Outcome == engine.Scheduled {
+		t.Fatalf("seed %d: %s: %v does as well", seed, g.Change, op)
+	}
+}
+
+func more(path, amount string, by int64) string {
+	q := resource.MustParse(amount)
+	if strings.HasSuffix(path, "/cpu") {
+		return resource.NewMilliQuantity(q.MilliValue()+by, resource.DecimalSI).String()
+	}
+	return strconv.FormatInt(q.Value()+by, 10)
+}
+
+// Groups add up to the nodes that were rejected, and name nodes that the decision
+// rejected by that very rule.
+func TestGroupsAddUp(t *testing.T) {
+	reasons := map[string]int{}
+	for seed := uint64(1); seed <= 800; seed++ {
+		c := ready(t, enginetest.Generate(seed))
+		groups, _, d, ok := c.advise()
+		if !ok {
+			continue
+		}
+		want, got := 0, 0
+		if d.Outcome != engine.Scheduled {
+			want = d.Counts.Nodes
+		}
+		plugin := map[string]string{}
+		for _, n := range d.Nodes {
+			plugin[n.Name] = n.Plugin
+		}
+		for i := range groups {
+			g := &groups[i]
+			reasons[g.Reason]++
+			got += g.Nodes
+			if i > 0 && g.Nodes > groups[i-1].Nodes && groups[i-1].Merged == 0 && g.Merged == 0 {
+				t.Fatalf("seed %d: groups are not in order of size", seed)
+			}
+			if g.Short != nil && (g.Short.Min < 1 || g.Short.Median < g.Short.Min || g.Short.Max < g.Short.Median) {
+				t.Fatalf("seed %d: %s short %+v", seed, g.Reason, g.Short)
+			}
+			if !slices.Contains([]advice.Action{advice.Wait, advice.ChangePod, advice.AskPlatform}, g.Action) {
+				t.Fatalf("seed %d: action %q", seed, g.Action)
+			}
+			for _, n := range g.Sample {
+				if d.Outcome != engine.Gated && plugin[n] != g.Rule {
+					t.Fatalf("seed %d: %s is out for %q, its group says %q", seed, n, plugin[n], g.Rule)
+				}
+			}
+		}
+		if got != want {
+			t.Fatalf("seed %d (%s): groups of %d nodes, want %d", seed, d.Outcome, got, want)
+		}
+	}
+	for _, r := range []string{
+		advice.Gated, advice.Cordoned, advice.OtherNode, advice.UntoleratedTaint, advice.SelectorNotMatched, advice.AffinityNotMatched, advice.AddedAffinityNotMatched,
+		advice.PortTaken, advice.TooManyPods, advice.InsufficientCPU, advice.InsufficientMemory, advice.InsufficientEphemeralStorage, advice.InsufficientExtended,
+		advice.SkewExceeded, advice.TopologyLabelMissing, advice.PodAffinityNotMatched, advice.PodAntiAffinityViolated, advice.OthersAntiAffinityViolated,
+		advice.FeatureMissing, advice.NotNamed,
+	} {
+		if reasons[r] == 0 {
+			t.Errorf("no group for %s", r)
+		}
+	}
+	t.Log(reasons)
+}
+
+// The same question gives the same advice, to the byte.
+func TestAdviceIsDeterministic(t *testing.T) {
+	for seed := uint64(1); seed <= 60; seed++ {
+		var first string
+		for range 3 {
+			c := ready(t, enginetest.Generate(seed))
+			groups, list, _, _ := c.advise()
+			js, err := json.Marshal([]any{groups, list})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = string(js)
+			}
+			if d := cmp.Diff(first, string(js)); d != "" {
+				t.Fatalf("seed %d: %s", seed, d)
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package advice
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+// Suggestion is one change after which a pod that fits nowhere would fit
+// somewhere. It has been tried: Fits and Nodes are what the engine said of the
+// pod, or the cluster, with the change in place.
+type Suggestion struct {
+	Kind   string   `json:"kind"`   // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort; uncordon, capacity, label; preemptionPolicy, priorityClass, budget
+	Change string   `json:"change"` // in words
+	Target string   `json:"target"` // pod, node or budget
+	Node   string   `json:"node,omitempty"`
+	Fits   int      `json:"fits"`  // nodes that the pod could go to; of a budget's, those where no budget would be violated
+	Nodes  []string `json:"nodes"` // up to five of them, by name
+	// Outcome is Scheduled, or Preempting where the change lets the pod evict others.
+	Outcome engine.Outcome `json:"outcome" enums:"Scheduled,Preempting" swaggertype:"string"`
+	// Action says who makes such a change.
+	Action Action `json:"action" enums:"wait,changePod,askPlatform" swaggertype:"string"`
+	// Edit is the change as a JSON patch: the very one that was tried.
+	Edit Edit `json:"edit"`
+	// Cures says which groups the nodes are from that the pod could go to.
+	Cures []Cure `json:"cures,omitempty"`
+	// VerifiedBy is the engine that tried it.
+	VerifiedBy string `json:"verifiedBy" example:"engine v0.2.0"`
+}
+
+// Cure is how many nodes of a group a change opens.
+type Cure struct {
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	Nodes  int    `json:"nodes"`
+}
+
+// Question is the decision that suggestions are wanted for.
+type Question struct {
+	State   *engine.State
+	Pod     *corev1.Pod // as it was decided on
+	Profile *engine.Profile
+	Options engine.Options
+	// Object gives a node or budget of the state as JSON; nil where it has none.
+	Object func(kind, namespace, name string) []byte
+}
+
+const (
+	// MaxTries bounds the decisions that one question's suggestions take.
+	MaxTries = 128
+	// maxSuggested is how many suggestions are given, maxAlike how many of one kind.
+	maxSuggested = 12
+	maxAlike     = 3
+	maxExamples  = 5
+)
+
+// What kinds of changes cost, in the order that they are offered: what the
+// pod's owner decides alone comes before what an operator has to do, and what
+// takes nothing from anybody before what evicts others. Within one cost what
+// opens more nodes comes first.
+const (
+	costGate = iota
+	costToleration
+	costResource
+	costSkew
+	costPolicy // another policy of a spread constraint
+	costSoften
+	costSelector
+	costAffinity
+	costPodAffinity
+	costPort
+	costUncordon
+	costLabel
+	costCapacity
+	costBudget
+	costPreemptionPolicy
+	costPriorityClass
+)
+
+// Suggest gives the single changes that would let the pod fit, cheapest first.
+// r is the decision on the question; there is nothing to suggest for a pod that
+// fits. The same question gives the same suggestions, and each of them has been
+// tried by a decision of its own.
+func Suggest(q Question, r *engine.Result) []Suggestion {
+	if r.Outcome == engine.Scheduled || r.Options().Victims != nil {
+		return nil
+	}
+	s := &seeker{q: q, base: r, seen: collect(r)}
+	var err error
+	if s.pod, err = encode(q.Pod); err != nil {
+		return nil
+	}
+	if r.Outcome == engine.Gated {
+		s.gates()
+	} else {
+		s.tolerations()
+		s.resources()
+		s.spreading()
+		s.selectors()
+		s.affinity()
+		s.podAffinity()
+		s.ports()
+		s.cordons()
+		s.budgets()
+		s.preemption()
+	}
+	slices.SortStableFunc(s.found, func(a, b offer) int {
+		return cmp.Or(a.cost-b.cost, b.Fits-a.Fits, cmp.Compare(a.Change, b.Change))
+	})
+	out := make([]Suggestion, 0, min(len(s.found), maxSuggested))
+	alike := map[string]int{}
+	for _, f := range s.found {
+		if alike[f.Kind]++; alike[f.Kind] <= maxAlike && len(out) < maxSuggested {
+			out = append(out, f.Suggestion)
+		}
+	}
+	return out
+}

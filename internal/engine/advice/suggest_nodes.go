@@ -1,0 +1,131 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const maxSelectors = 8
+
+// selectors drops one label from nodeSelector, or gives it to the first node that
+// is otherwise fit.
+func (s *seeker) selectors() {
+	var keys []string
+	for _, d := range s.causes(1<<30, "nodeAffinity") {
+		if d.Name == "nodeSelector" && !slices.Contains(keys, d.Key) {
+			keys = append(keys, d.Key)
+		}
+	}
+	sort.Strings(keys)
+	for _, k := range keys[:min(len(keys), maxSelectors)] {
+		want := s.q.Pod.Spec.NodeSelector[k]
+		v := s.offerPod("nodeSelector", costSelector, ChangePod, fmt.Sprintf("drop %s=%s from nodeSelector", k, want), Op{Op: "remove", Path: pointer("spec", "nodeSelector", k)})
+		s.label(v, k, want)
+	}
+}
+
+// label gives the first node of a verdict a label that it lacks.
+func (s *seeker) label(v *verdict, key, value string) {
+	if v == nil {
+		return
+	}
+	name := v.first(func(row int) bool { have, ok := v.nodes.Node(row).Labels[key]; return !ok || have != value })
+	n, _ := s.node(name)
+	if n == nil {
+		return
+	}
+	op := Op{"add", pointer("metadata", "labels", key), value}
+	if n.Labels == nil {
+		op = Op{"add", "/metadata/labels", map[string]string{key: value}}
+	}
+	s.offerNode("label", costLabel, name, fmt.Sprintf("label node %s with %s=%s", name, key, value), op)
+}
+
+const maxRequirements = 8
+
+// affinity drops one requirement of the required node affinity, or all of it.
+// Where a label would do, it is given to the first node that is otherwise fit.
+func (s *seeker) affinity() {
+	a := s.q.Pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil || !s.affinityFails() {
+		return
+	}
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	const path = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution"
+	whole := s.offerPod("nodeAffinity", costAffinity, ChangePod, "drop the required node affinity", Op{Op: "remove", Path: path})
+	if whole == nil {
+		return // then less does not do either
+	}
+	tried := 0
+	for t := range terms {
+		alone := len(terms[t].MatchExpressions)+len(terms[t].MatchFields) == 1
+		for _, list := range []struct {
+			field string
+			of    []corev1.NodeSelectorRequirement
+		}{{"matchExpressions", terms[t].MatchExpressions}, {"matchFields", terms[t].MatchFields}} {
+			for i := range list.of {
+				if tried++; tried > maxRequirements {
+					return
+				}
+				e := &list.of[i]
+				v := whole
+				if !alone { // a term without any matches nothing
+					v = s.offerPod("nodeAffinity", costAffinity, ChangePod, fmt.Sprintf("drop %s from term %d of the required node affinity", requirementWords(e), t),
+						Op{Op: "remove", Path: path + pointer("nodeSelectorTerms", t, list.field, i)})
+				}
+				switch {
+				case list.field != "matchExpressions":
+				case e.Operator == corev1.NodeSelectorOpIn && len(e.Values) > 0:
+					s.label(v, e.Key, e.Values[0])
+				case e.Operator == corev1.NodeSelectorOpExists:
+					s.label(v, e.Key, "")
+				}
+			}
+		}
+	}
+}
+
+// affinityFails says that some node is out for the required node affinity.
+func (s *seeker) affinityFails() bool {
+	for k, b := range s.seen.buckets {
+		if b.nodes > 0 && (k.Rule == "NodeAffinity" || k.Reason == NotNamed) {
+			return true
+		}
+	}
+	return false
+}
+
+func requirementWords(e *corev1.NodeSelectorRequirement) string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Key, e.Operator, strings.Join(e.Values, ",")))
+}
+
+// cordons opens the first cordoned node, by name, that is otherwise fit. A cordon
+// is a field and the taint that a controller sets for it.
+func (s *seeker) cordons() {
+	cordoned := s.q.State.Nodes().Cordoned()
+	if cordoned.Empty() {
+		return
+	}
+	v := s.probe(func(p *corev1.Pod) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists})
+	})
+	if v == nil {
+		return
+	}
+	name := v.first(cordoned.Has)
+	n, _ := s.node(name)
+	if n == nil {
+		return
+	}
+	ops := []Op{{Op: "remove", Path: "/spec/unschedulable"}}
+	for i := len(n.Spec.Taints) - 1; i >= 0; i-- { // from the end, so that places hold
+		if n.Spec.Taints[i].Key == corev1.TaintNodeUnschedulable {
+			ops = append(ops, Op{Op: "remove", Path: pointer("spec", "taints", i)})
+		}
+	}
+	s.offerNode("uncordon", costUncordon, name, "uncordon node "+name, ops...)
+}

@@ -1,0 +1,155 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// causes lists the details of some kind, those of most nodes first.
+func (s *seeker) causes(most int, kinds ...string) []*seen {
+	var keys []Cause
+	for k, d := range s.seen.details {
+		if slices.Contains(kinds, d.Kind) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b Cause) int {
+		return cmp.Or(s.seen.details[b].nodes-s.seen.details[a].nodes, compareCauses(a, b))
+	})
+	out := make([]*seen, 0, len(keys))
+	for _, k := range keys[:min(len(keys), most)] {
+		out = append(out, s.seen.details[k])
+	}
+	return out
+}
+
+// gates takes all gates away: the pod is not looked at before the last is gone.
+func (s *seeker) gates() {
+	names := make([]string, 0, len(s.q.Pod.Spec.SchedulingGates))
+	for _, g := range s.q.Pod.Spec.SchedulingGates {
+		names = append(names, g.Name)
+	}
+	what := "remove the scheduling gates "
+	s.offerPod("gate", costGate, Wait, what+strings.Join(names, ", "), Op{Op: "remove", Path: "/spec/schedulingGates"})
+}
+
+const maxTaints = 10
+
+// tolerations tolerates one taint: with its effect, or where that does not do
+// because the node has it with another one too, whatever the effect.
+func (s *seeker) tolerations() {
+	tried := map[string]bool{}
+	for _, d := range s.causes(maxTaints, "taint") {
+		t := corev1.Toleration{Key: d.Key, Operator: corev1.TolerationOpEqual, Value: d.Value, Effect: corev1.TaintEffect(d.Effect)}
+		if d.Value == "" {
+			t.Operator = corev1.TolerationOpExists
+		}
+		if s.tolerate(t, "tolerate the taint "+taintWords(d.Key, d.Value, d.Effect)) {
+			continue
+		}
+		any := d.Key
+		if d.Value != "" {
+			any += "=" + d.Value
+		}
+		if t.Effect = ""; !tried[any] {
+			tried[any] = true
+			s.tolerate(t, "tolerate the taint "+any+", whatever its effect")
+		}
+	}
+}
+
+func (s *seeker) tolerate(t corev1.Toleration, change string) bool {
+	op := Op{"add", "/spec/tolerations/-", t}
+	if len(s.q.Pod.Spec.Tolerations) == 0 {
+		op = Op{"add", "/spec/tolerations", []corev1.Toleration{t}}
+	}
+	return s.offerPod("toleration", costToleration, ChangePod, change, op) != nil
+}
+
+// ports moves a host port to the next free number, or gives it up.
+func (s *seeker) ports() {
+	for _, d := range s.causes(maxPorts, "port") {
+		name := fmt.Sprintf("host port %d/%s", d.Port, d.Protocol)
+		for n := d.Port + 1; n <= min(d.Port+maxMoves, 65535); n++ {
+			if s.claims(n, d.Protocol) {
+				continue
+			}
+			if s.offerPod("hostPort", costPort, ChangePod, fmt.Sprintf("move %s to %d", name, n), s.onPort(d.Port, d.Protocol, n)...) != nil {
+				break
+			}
+		}
+		if !s.q.Pod.Spec.HostNetwork { // there every port is the host's
+			s.offerPod("hostPort", costPort, ChangePod, "give up "+name, s.onPort(d.Port, d.Protocol, 0)...)
+		}
+	}
+}
+
+const (
+	maxPorts = 3
+	maxMoves = 4
+)
+
+// eachPort visits the pod's ports with the JSON path of each.
+func (s *seeker) eachPort(f func(path string, p *corev1.ContainerPort)) {
+	for _, list := range []struct {
+		field string
+		of    []corev1.Container
+	}{{"containers", s.q.Pod.Spec.Containers}, {"initContainers", s.q.Pod.Spec.InitContainers}} {
+		for i := range list.of {
+			for k := range list.of[i].Ports {
+				f(pointer("spec", list.field, i, "ports", k), &list.of[i].Ports[k])
+			}
+		}
+	}
+}
+
+func protocol(p *corev1.ContainerPort) string { return string(cmp.Or(p.Protocol, corev1.ProtocolTCP)) }
+
+func (s *seeker) claims(number int32, proto string) (yes bool) {
+	s.eachPort(func(_ string, p *corev1.ContainerPort) { yes = yes || p.HostPort == number && protocol(p) == proto })
+	return yes
+}
+
+// onPort changes the claims on a host port; to 0 drops them.
+func (s *seeker) onPort(number int32, proto string, to int32) (ops []Op) {
+	s.eachPort(func(path string, p *corev1.ContainerPort) {
+		switch {
+		case p.HostPort != number || protocol(p) != proto:
+		case to == 0:
+			ops = append(ops, Op{Op: "remove", Path: path + "/hostPort"})
+		default:
+			ops = append(ops, Op{"replace", path + "/hostPort", to})
+			if s.q.Pod.Spec.HostNetwork {
+				ops = append(ops, Op{"replace", path + "/containerPort", to})
+			}
+		}
+	})
+	return ops
+}
+
+// podAffinity gives up required terms, one by one.
+func (s *seeker) podAffinity() {
+	a := s.q.Pod.Spec.Affinity
+	if a == nil {
+		return
+	}
+	if near := a.PodAffinity; near != nil && len(s.causes(1, "podAffinity")) > 0 {
+		s.withoutTerms("podAffinity", near.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+	if away := a.PodAntiAffinity; away != nil && len(s.causes(1, "podAntiAffinity")) > 0 {
+		s.withoutTerms("podAntiAffinity", away.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+}
+
+const maxTerms = 4
+
+func (s *seeker) withoutTerms(kind string, terms []corev1.PodAffinityTerm) {
+	for i := range terms[:min(len(terms), maxTerms)] {
+		s.offerPod(kind, costPodAffinity, ChangePod, fmt.Sprintf("drop required %s term %d, by %s", kind, i, terms[i].TopologyKey),
+			Op{Op: "remove", Path: pointer("spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution", i)})
+	}
+}

@@ -1,0 +1,192 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"berth/internal/engine"
+)
+
+const (
+	maxResources = 6
+	maxSearch    = 48 // probes of one search
+)
+
+// resources lowers the request for what is short to the most that still fits
+// somewhere, or gives the node that lacks the least that much more.
+func (s *seeker) resources() {
+	done := map[string]bool{}
+	for _, d := range s.causes(2*maxResources, "resource") {
+		if done[d.Name] || len(done) == maxResources {
+			continue
+		}
+		done[d.Name] = true
+		if corev1.ResourceName(d.Name) == corev1.ResourcePods {
+			if d.node != "" {
+				s.moreCapacity(d.Name, d.node, d.least)
+			}
+			continue
+		}
+		// What would do if nothing of it were asked for: there the pod fits but for
+		// this resource, and the most that one of these nodes has left is the bound.
+		key := corev1.ResourceName(d.Name)
+		v := s.probe(func(p *corev1.Pod) { eachRequests(p, func(l corev1.ResourceList) { delete(l, key) }) })
+		if v == nil {
+			continue
+		}
+		best, room := s.roomiest(v, d.Name)
+		short := *d.Requested - room
+		if best == "" || short <= 0 {
+			continue
+		}
+		s.lessRequested(key, short)
+		s.moreCapacity(d.Name, best, short)
+	}
+}
+
+// eachRequests visits the lists of requests that count for a pod.
+func eachRequests(p *corev1.Pod, f func(corev1.ResourceList)) {
+	if p.Spec.Resources != nil {
+		f(p.Spec.Resources.Requests)
+	}
+	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range list {
+			f(list[i].Resources.Requests)
+		}
+	}
+}
+
+// roomiest gives the node with most left of a resource, by name among equals.
+func (s *seeker) roomiest(v *verdict, name string) (node string, room int64) {
+	id, known := s.q.State.ScalarID(name)
+	for _, row := range v.nodes.Order() {
+		i := int(row)
+		if !v.rows.Has(i) {
+			continue
+		}
+		c, u := v.nodes.Capacity(i), s.q.State.Use(i)
+		left := int64(0)
+		switch corev1.ResourceName(name) {
+		case corev1.ResourceCPU:
+			left = c.CPU - u.CPU
+		case corev1.ResourceMemory:
+			left = c.Memory - u.Memory
+		case corev1.ResourceEphemeralStorage:
+			left = c.Ephemeral - u.Ephemeral
+		default:
+			if col := v.nodes.ScalarColumn(id); known && col != nil {
+				left = col[i]
+			}
+			if known {
+				left -= s.q.State.ScalarUse(id, i)
+			}
+		}
+		if node == "" || left > room {
+			node, room = v.nodes.Node(i).Name, left
+		}
+	}
+	return node, room
+}
+
+// spot is where a request stands.
+type spot struct {
+	list []corev1.Container
+	at   int
+	path string // of the container's resources
+}
+
+// largest finds the container that asks for most.
+func largest(p *corev1.Pod, key corev1.ResourceName) (best spot, ok bool) {
+	var most resource.Quantity
+	for _, of := range []struct {
+		field string
+		list  []corev1.Container
+	}{{"containers", p.Spec.Containers}, {"initContainers", p.Spec.InitContainers}} {
+		for i := range of.list {
+			if q := of.list[i].Resources.Requests[key]; q.Cmp(most) > 0 {
+				most, best, ok = q, spot{of.list, i, pointer("spec", of.field, i, "resources")}, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// lessRequested lowers the largest request by what is short. Where pods are
+// nominated to the roomiest node that is not enough, and the most that fits is
+// searched for.
+func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
+	at, ok := largest(s.q.Pod, key)
+	if !ok || s.q.Pod.Spec.Resources != nil {
+		return // a pod's own total may not be below its containers'
+	}
+	old := at.list[at.at].Resources.Requests[key]
+	most := old.Value()
+	if key == corev1.ResourceCPU {
+		most = old.MilliValue()
+	}
+	n := most - short
+	if n < 1 {
+		return
+	}
+	if s.request(key, at, old, n) {
+		return
+	}
+	fits := func(n int64) bool { return s.fits(s.q.State, s.patched(s.lower(key, at, n)), probing) != nil }
+	if low := search(1, n, fits); low > 0 {
+		s.request(key, at, old, low)
+	}
+}
+
+// search gives the largest number from low to high-1 for which fits holds, which
+// holds for all below one for which it does; 0 without. It asks at most maxSearch
+// times.
+func search(low, high int64, fits func(int64) bool) int64 {
+	if low >= high || !fits(low) {
+		return 0
+	}
+	for i := 1; i < maxSearch && high-low > 1; i++ {
+		if mid := low + (high-low)/2; fits(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// lower is the patch that sets a request. Resources that cannot be overcommitted
+// are asked for and limited alike.
+func (s *seeker) lower(key corev1.ResourceName, at spot, n int64) []Op {
+	q := quantity(string(key), n)
+	ops := []Op{{"replace", at.path + pointer("requests", key), q.String()}}
+	if _, limited := at.list[at.at].Resources.Limits[key]; limited && (engine.IsExtended(key) || unitOf(string(key)) == "bytes" && !slices.Contains([]corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage}, key)) {
+		ops = append(ops, Op{"replace", at.path + pointer("limits", key), q.String()})
+	}
+	return ops
+}
+
+func (s *seeker) request(key corev1.ResourceName, at spot, old resource.Quantity, n int64) bool {
+	q := quantity(string(key), n)
+	change := fmt.Sprintf("lower the %s request of container %s from %s to %s", key, at.list[at.at].Name, old.String(), q.String())
+	return s.offerPod("resource", costResource, ChangePod, change, s.lower(key, at, n)...) != nil
+}
+
+// moreCapacity gives a node that much more.
+func (s *seeker) moreCapacity(name, node string, short int64) {
+	n, _ := s.node(node)
+	if n == nil {
+		return
+	}
+	more := quantity(name, short)
+	have := n.Status.Allocatable[corev1.ResourceName(name)]
+	sum := have.DeepCopy()
+	sum.Add(more)
+	op := Op{"add", pointer("status", "allocatable", name), sum.String()}
+	if n.Status.Allocatable == nil {
+		op = Op{"add", "/status/allocatable", map[string]string{name: sum.String()}}
+	}
+	s.offerNode("capacity", costCapacity, node, fmt.Sprintf("%s more %s on node %s", more.String(), name, node), op)
+}

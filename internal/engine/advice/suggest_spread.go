@@ -1,0 +1,84 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const maxConstraints = 4
+
+// spreading loosens one hard constraint of the pod: a larger maxSkew, domains
+// counted another way, or only a preference.
+func (s *seeker) spreading() {
+	failing := map[string]int64{} // the most that a node is over maxSkew by, by key
+	for _, d := range s.causes(math.MaxInt, "topologySpread") {
+		failing[d.TopologyKey] = max(failing[d.TopologyKey], d.most)
+	}
+	tried := 0
+	for i := range s.q.Pod.Spec.TopologySpreadConstraints {
+		c := &s.q.Pod.Spec.TopologySpreadConstraints[i]
+		over, fails := failing[c.TopologyKey]
+		if !fails || c.WhenUnsatisfiable != corev1.DoNotSchedule || tried == maxConstraints {
+			continue
+		}
+		tried++
+		s.moreSkew(i, c, over)
+		at := func(field string) string { return pointer("spec", "topologySpreadConstraints", i, field) }
+		if c.NodeTaintsPolicy == nil || *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyIgnore {
+			s.offerPod("topologySpread", costPolicy, ChangePod, fmt.Sprintf("leave tainted nodes out of the spread over %s (nodeTaintsPolicy Honor)", c.TopologyKey),
+				Op{"add", at("nodeTaintsPolicy"), corev1.NodeInclusionPolicyHonor})
+		}
+		if c.MinDomains != nil && *c.MinDomains > 1 {
+			s.offerPod("topologySpread", costPolicy, ChangePod, fmt.Sprintf("drop minDomains %d over %s", *c.MinDomains, c.TopologyKey), Op{Op: "remove", Path: at("minDomains")})
+		}
+		if !s.prefers(c.TopologyKey) { // an API server takes one of each only
+			s.offerPod("topologySpread", costSoften, ChangePod, fmt.Sprintf("only prefer the spread over %s (whenUnsatisfiable ScheduleAnyway)", c.TopologyKey),
+				append(without(c.MinDomains != nil, at("minDomains")), Op{"replace", at("whenUnsatisfiable"), corev1.ScheduleAnyway})...)
+		}
+	}
+}
+
+// without drops a field that is there.
+func without(there bool, path string) []Op {
+	if !there {
+		return nil
+	}
+	return []Op{{Op: "remove", Path: path}}
+}
+
+func (s *seeker) prefers(key string) bool {
+	for _, c := range s.q.Pod.Spec.TopologySpreadConstraints {
+		if c.TopologyKey == key && c.WhenUnsatisfiable == corev1.ScheduleAnyway {
+			return true
+		}
+	}
+	return false
+}
+
+// moreSkew raises maxSkew to the least that does: by no more than the worst node
+// is over it.
+func (s *seeker) moreSkew(i int, c *corev1.TopologySpreadConstraint, over int64) {
+	high := int64(c.MaxSkew) + over
+	if over < 1 || high > math.MaxInt32 {
+		return
+	}
+	patch := func(n int64) []Op {
+		return []Op{{"replace", pointer("spec", "topologySpreadConstraints", i, "maxSkew"), n}}
+	}
+	fits := func(n int64) bool { return s.fits(s.q.State, s.patched(patch(n)), probing) != nil }
+	if !fits(high) {
+		return
+	}
+	// The largest skew that is still too little; the pod's own does not do.
+	low := int64(c.MaxSkew)
+	for high-low > 1 {
+		if mid := low + (high-low)/2; fits(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	s.offerPod("topologySpread", costSkew, ChangePod, fmt.Sprintf("raise maxSkew over %s from %d to %d", c.TopologyKey, c.MaxSkew, high), patch(high)...)
+}
