@@ -6,7 +6,6 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
 )
 
 // question asks where a pod goes.
@@ -19,17 +18,7 @@ type question struct {
 // answer is a decision, and its JSON as the API gives it.
 type answer struct {
 	audit.Answer
-	Groups      []advice.Group `json:"groups"`
-	Suggestions []suggestion   `json:"suggestions"`
-	raw         json.RawMessage
-}
-
-// suggestion is a change that was tried.
-type suggestion struct {
-	Change string        `json:"change"`
-	Target string        `json:"target"`
-	Fits   int           `json:"fits"`
-	Action advice.Action `json:"action"`
+	raw json.RawMessage
 }
 
 func readAnswer(raw []byte) (*answer, error) {

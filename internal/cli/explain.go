@@ -62,7 +62,10 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 }
 
 func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) error {
-	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainFailures, suggest: true})
+	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainGroups, suggest: true})
+	if err == nil && got.Outcome == engine.Scheduled { // then the scores are of interest, and nothing is to be changed
+		got, err = from.decide(ctx, question{pod: pod, explain: engine.ExplainFailures})
+	}
 	if err != nil {
 		return err
 	}

@@ -109,29 +109,33 @@ func (p *page) end(a *app) error {
 }
 
 // head writes the first line of an answer: the verdict, what it is about, and
-// on the right what it can be quoted by.
+// on the right what it can be quoted by. What has no room goes on lines of its
+// own.
 func (p *page) head(word string, c colour, about, beside, id string) {
-	about, beside, id = clean(about), clean(beside), clean(id)
-	text := word + "  " + about
+	word, about, beside, id = clean(word), clean(about), clean(beside), clean(id)
+	if p.wide {
+		p.raw(strings.TrimSpace(p.paint.word(c, word) + "  " + about + "   " + beside + "   " + id))
+		return
+	}
+	word = fit(word, p.width/2)
+	text := fit(word+"  "+about, p.width)
+	var below []string
 	if beside != "" {
-		text += "   " + beside
-	}
-	switch {
-	case p.wide:
-		if id != "" {
-			text += "   " + id
+		if columns(text)+3+columns(beside) <= p.width {
+			text += "   " + beside
+		} else {
+			below = append(below, beside)
 		}
-	case columns(text) > p.width:
-		text = fit(text, p.width)
-		fallthrough
-	case columns(text)+2+columns(id) > p.width:
-		if id != "" {
-			defer p.line("%s", id)
-		}
-	case id != "":
-		text += padding(p.width-columns(text)-columns(id)) + id
 	}
-	p.raw(p.paint.word(c, word) + text[len(word):])
+	if id != "" {
+		if room := p.width - columns(text) - columns(id); room >= 2 {
+			text += strings.Repeat(" ", room) + id
+		} else {
+			below = append(below, id)
+		}
+	}
+	p.raw(p.paint.word(c, word) + strings.TrimPrefix(text, word))
+	for _, b := range below {
+		p.line("%s", b)
+	}
 }
-
-func padding(n int) string { return strings.Repeat(" ", max(n, 0)) }

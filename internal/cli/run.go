@@ -39,7 +39,7 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 		a.name = "kubectl berth"
 	}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // for nil it would take the process's own
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)

@@ -9,6 +9,9 @@ type table struct {
 	right []bool // numbers stand to the right
 	give  int
 	rows  [][]string
+	// folds says that what the column give has no room for goes on in the next
+	// line, up to foldsAt lines, where others are cut.
+	folds bool
 	// colours, where not nil, is the colour of a row's cell; "" for none.
 	colour func(row, column int) colour
 }
@@ -48,13 +51,40 @@ func (p *page) table(t *table) {
 	}
 	p.row(t, widths, t.head, nil)
 	for r, row := range t.rows {
-		p.row(t, widths, row, func(c int) colour {
-			if t.colour == nil {
-				return ""
-			}
-			return t.colour(r, c)
-		})
+		for i, line := range t.fold(row, widths) {
+			p.row(t, widths, line, func(c int) colour {
+				if t.colour == nil || i > 0 {
+					return ""
+				}
+				return t.colour(r, c)
+			})
+		}
 	}
+}
+
+// foldsAt is how many lines a row has at most.
+const foldsAt = 4
+
+// fold breaks a row whose long cell may go on in the next line.
+func (t *table) fold(row []string, widths []int) [][]string {
+	width := widths[t.give]
+	if !t.folds || columns(row[t.give]) <= width || width < 2*narrowest {
+		return [][]string{row}
+	}
+	parts := wrap(row[t.give], width)
+	if len(parts) > foldsAt {
+		parts = append(parts[:foldsAt-1], strings.Join(parts[foldsAt-1:], " "))
+	}
+	var out [][]string
+	for i, part := range parts {
+		line := make([]string, len(row))
+		if i == 0 {
+			copy(line, row)
+		}
+		line[t.give] = part
+		out = append(out, line)
+	}
+	return out
 }
 
 // widths are those of the longest cells.

@@ -192,6 +192,7 @@ func (p *page) numbers(e *ending) {
 	}
 	p.gap()
 	t := newTable(2, ">SECONDS", "FROM", "RULE")
+	t.folds = true
 	for _, s := range e.Steps {
 		from := s.Source
 		if s.Container != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
+	"berth/internal/engine/advice"
 )
 
 // verdict is the page of a decision: the verdict first, then what would help,
@@ -139,6 +140,7 @@ func (v *verdict) try() {
 	}
 	v.gap()
 	t := newTable(0, "TRY (each tried)", ">FITS AFTER", "ACTION")
+	t.folds = true
 	t.colour = func(_, c int) colour {
 		if c == 1 {
 			return green
@@ -159,11 +161,7 @@ func (v *verdict) why() {
 		widest = max(widest, columns(g.Rule))
 	}
 	for _, g := range v.got.Groups {
-		if g.Merged > 1 {
-			t.add(fmt.Sprintf("%d smaller groups", g.Merged), count(g.Nodes), "")
-			continue
-		}
-		t.add(fmt.Sprintf("%-*s  %s", widest, g.Rule, g.Reason), count(g.Nodes), g.Detail)
+		t.add(fmt.Sprintf("%-*s  %s", widest, g.Rule, g.Reason), count(g.Nodes), groupDetail(&g))
 	}
 	if len(v.got.Groups) == 0 {
 		for _, f := range v.got.Failures { // a record has no groups
@@ -175,6 +173,18 @@ func (v *verdict) why() {
 	}
 	v.gap()
 	v.table(t)
+}
+
+// groupDetail says what a group is about, and what else its nodes lack.
+func groupDetail(g *advice.Group) string {
+	s := g.Detail
+	if g.Merged > 1 {
+		s = strings.TrimPrefix(fmt.Sprintf("%s; %d like it", s, g.Merged), "; ")
+	}
+	for _, also := range g.Also {
+		s += fmt.Sprintf("; %s on %s", also.Reason, count(also.Nodes))
+	}
+	return strings.ReplaceAll(s, "topology.kubernetes.io/", "") // everybody's prefix tells nobody anything
 }
 
 // zonesShown is how many domains a line names.
@@ -208,7 +218,7 @@ func (v *verdict) caveats() {
 // more says how to go on.
 func (v *verdict) more() {
 	var list [][]string
-	if name := v.oneRejected(); name != "" {
+	if name := v.oneRejected(); name != "" && v.got.Outcome != engine.Gated {
 		list = append(list, v.again("explain", "--node", name))
 	}
 	if v.got.Outcome == engine.Preempting {

@@ -14,7 +14,7 @@ func (a *app) victimsCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "victims POD",
-		Short: "Who would have to go for it, from which node, and when could it start?",
+		Short: "Who would have to go for it, from which node, and when?",
 		Long: `Who would have to leave for a pod that fits nowhere: the node, the pods with
 their grace periods and disruption budgets, the other nodes and why they lost.
 Nobody is evicted.
