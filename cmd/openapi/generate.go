@@ -17,7 +17,7 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/audit", "internal/cluster", "internal/engine", "internal/objects", "internal/podlife"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/audit", "internal/cluster", "internal/engine", "internal/objects", "internal/podlife", "internal/story"}
 
 // generate gives the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {
@@ -87,6 +87,9 @@ func patch(doc *openapi3.T) {
 		for _, name := range []string{"recorded", "replayed"} {
 			s.Value.Properties[name].Value = &openapi3.Schema{Nullable: true, Description: "any value; null where it is absent"}
 		}
+	}
+	if s := doc.Components.Schemas["advice.Op"]; s != nil {
+		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
 	}
 }
 

@@ -139,3 +139,12 @@ func rowsOf(list []*store.Decision) []*Row {
 	}
 	return out
 }
+
+// Record gives a record as it is stored, nothing of it worked out again.
+func (l *Log) Record(ctx context.Context, id string) (*store.Decision, error) {
+	d, err := l.st.Decision(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	return d, nil
+}

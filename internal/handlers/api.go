@@ -43,6 +43,7 @@ type Decisions interface {
 	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*audit.Row, error)
 	Replay(ctx context.Context, id string, o audit.Overrides) (*audit.Replay, error)
+	Record(ctx context.Context, id string) (*store.Decision, error)
 }
 
 // Check is one thing that has to be right for the server to be ready.

@@ -39,6 +39,7 @@ func (a *API) Router() *chi.Mux {
 	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
 	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
 	r.Get("/v1/clusters/{cluster}/queue", a.admitted(a.readClass, only(a.getQueue, "limit", "cursor")))
+	r.Get("/v1/clusters/{cluster}/pods/{namespace}/{name}", a.admitted(a.decisionClass, only(a.tellPod, "attempts", "suggest")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
 
 	r.Get("/v1/priorityclasses", a.admitted(a.readClass, only(a.listPriorityClasses, "cluster")))

@@ -1,0 +1,65 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/story"
+)
+
+// defaultAttempts is how many attempts a story tells unless more or fewer are asked for.
+const defaultAttempts = 10
+
+// tellPod tells one pod's story.
+//
+//	@Summary		One pod's story: why it is pending, and what would have to change
+//	@Description	From the cluster's newest revision and the decision log: readiness, place in the queue, earlier decisions with those put together that came out alike, nomination, preemptions, binding, lifecycle, a decision now (not recorded) with the nodes grouped by the same verdict, and changes that would let it fit. A pod that the log knows and the snapshot does not is told with its past.
+//	@Tags			pods
+//	@Produce		json
+//	@Param			cluster		path		string	true	"the cluster"
+//	@Param			namespace	path		string	true	"the pod's namespace"
+//	@Param			name		path		string	true	"the pod's name"
+//	@Param			attempts	query		int		false	"attempts told, 10 if absent, 100 at most"
+//	@Param			suggest		query		bool	false	"false: no changes are looked for"
+//	@Success		200			{object}	story.Story
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
+func (a *API) tellPod(w http.ResponseWriter, r *http.Request) error {
+	var at [3]string
+	for i, name := range []string{"cluster", "namespace", "name"} {
+		var err error
+		if at[i], err = pathParam(r, name); err != nil {
+			return err
+		}
+	}
+	if err := cluster.CheckName(at[0]); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	ask := story.Ask{Attempts: defaultAttempts, Suggest: true}
+	query := r.URL.Query()
+	if query.Has("attempts") {
+		n, err := strconv.Atoi(query.Get("attempts"))
+		if err != nil || n < 0 || n > story.MaxAttempts {
+			return badField(http.StatusBadRequest, "attempts", fmt.Sprintf("want a number from 0 to %d", story.MaxAttempts))
+		}
+		ask.Attempts = n
+	}
+	if query.Has("suggest") {
+		switch query.Get("suggest") {
+		case "true":
+		case "false":
+			ask.Suggest = false
+		default:
+			return badField(http.StatusBadRequest, "suggest", "want true or false")
+		}
+	}
+	teller := story.Teller{Clusters: a.clusters, Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
+	out, err := teller.Tell(r.Context(), at[0], at[1], at[2], ask)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, out)
+}

@@ -1,0 +1,121 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"berth/internal/audit"
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+const (
+	// readPage is how many records are read at once, maxRead how many in all.
+	readPage = 500
+	maxRead  = 1000
+	// maxReasons bounds an attempt's reasons.
+	maxReasons = 12
+)
+
+// readLog reads the newest records about the pod.
+func (s *telling) readLog(ctx context.Context) error {
+	f := store.DecisionFilter{Cluster: s.view.Cluster, Namespace: s.out.Pod.Namespace, Pod: s.out.Pod.Name, Limit: readPage}
+	for len(s.rows) < maxRead {
+		page, err := s.Log.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, page...)
+		if len(page) < readPage {
+			s.out.Decisions = len(s.rows)
+			return nil
+		}
+		last := page[len(page)-1]
+		f.BeforeTime, f.BeforeID = last.CreatedAt, last.ID
+	}
+	s.out.Decisions, s.out.More = len(s.rows), true
+	return nil
+}
+
+// attempts puts records together that follow one another and came out alike.
+func (s *telling) attempts(ctx context.Context, most int) error {
+	for _, r := range s.rows {
+		list := s.out.Attempts
+		if n := len(list); n > 0 && list[n-1].take(r) {
+			continue
+		}
+		if len(list) == most {
+			s.out.More = true
+			break
+		}
+		s.out.Attempts = append(list, Attempt{
+			Outcome: r.Outcome, Node: r.Node, NominatedNode: r.NominatedNode, Message: r.Message, Count: 1, First: r.CreatedAt, Last: r.CreatedAt,
+			Verbs: []string{r.Verb}, UID: r.Pod.UID, Decision: r.ID, Snapshot: r.Snapshot,
+		})
+	}
+	for i := range s.out.Attempts {
+		a := &s.out.Attempts[i]
+		if a.Outcome == string(engine.Scheduled) {
+			continue
+		}
+		d, err := s.record(ctx, a.Decision)
+		if err != nil {
+			return err
+		}
+		for _, f := range d.Failures[:min(len(d.Failures), maxReasons)] {
+			a.Reasons = append(a.Reasons, Reason{f.Plugin, f.Reason, f.Nodes})
+		}
+	}
+	return nil
+}
+
+// record reads a record whole. One that was deleted since it was listed is empty.
+func (s *telling) record(ctx context.Context, id string) (*store.Decision, error) {
+	d, err := s.Log.Record(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return &store.Decision{}, nil
+	}
+	return d, err
+}
+
+// take adds an older record to an attempt, if it came out alike. An extender's
+// filter does not say which node is best, so a node is no difference where only
+// one of both has it.
+func (a *Attempt) take(r *audit.Row) bool {
+	if a.Outcome != r.Outcome || a.Message != r.Message || a.UID != r.Pod.UID || a.NominatedNode != r.NominatedNode ||
+		a.Node != "" && r.Node != "" && a.Node != r.Node || (r.Verb == audit.VerbBind) != slices.Contains(a.Verbs, audit.VerbBind) {
+		return false
+	}
+	if a.Node == "" {
+		a.Node = r.Node
+	}
+	if !slices.Contains(a.Verbs, r.Verb) {
+		a.Verbs = append(a.Verbs, r.Verb)
+	}
+	a.Count++
+	a.First = r.CreatedAt
+	return true
+}
+
+// binding says how the pod came to its node.
+func (s *telling) binding() {
+	node := ""
+	if s.pod != nil {
+		if node = s.pod.NodeName; node == "" {
+			return
+		}
+	}
+	for _, r := range s.rows {
+		made := r.BoundSnapshot != "" || r.Verb == audit.VerbBind && r.Outcome == string(engine.Scheduled)
+		if !made || node != "" && r.Node != node || s.pod != nil && r.Pod.UID != s.pod.UID {
+			continue
+		}
+		at := r.CreatedAt
+		s.out.Binding = &Binding{Node: r.Node, At: &at, Decision: r.ID, Snapshot: r.BoundSnapshot}
+		return
+	}
+	if node != "" {
+		s.out.Binding = &Binding{Node: node}
+	}
+}

@@ -1,0 +1,172 @@
+package story
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+)
+
+// maxSummary is how long a summary is at most, in characters.
+const maxSummary = 120
+
+// minute is how times are written in a sentence, in UTC.
+const minute = "2006-01-02 15:04"
+
+// phrases say what nodes of a group have against the pod, after their number.
+var phrases = map[string]string{
+	advice.Cordoned:                     "are cordoned",
+	advice.OtherNode:                    "are not the node it names",
+	advice.UntoleratedTaint:             "have a taint it does not tolerate",
+	advice.SelectorNotMatched:           "do not match its nodeSelector",
+	advice.AffinityNotMatched:           "do not match its node affinity",
+	advice.AddedAffinityNotMatched:      "do not match the scheduler's own affinity",
+	advice.PortTaken:                    "have its host port taken",
+	advice.TooManyPods:                  "are full of pods",
+	advice.InsufficientCPU:              "lack cpu",
+	advice.InsufficientMemory:           "lack memory",
+	advice.InsufficientEphemeralStorage: "lack ephemeral storage",
+	advice.InsufficientExtended:         "lack a device",
+	advice.SkewExceeded:                 "would exceed its spread",
+	advice.TopologyLabelMissing:         "lack a topology label",
+	advice.PodAffinityNotMatched:        "are not near the pods it wants",
+	advice.PodAntiAffinityViolated:      "have pods it avoids",
+	advice.OthersAntiAffinityViolated:   "have pods that avoid it",
+	advice.FeatureMissing:               "lack a feature",
+	advice.NotNamed:                     "are none of those it names",
+}
+
+// summary is the story in a sentence.
+func (s *telling) summary() string {
+	o := s.out
+	switch o.State {
+	case Gone:
+		if len(s.rows) == 0 {
+			e := &o.EvictedFor[0]
+			return clip(fmt.Sprintf("It is not in %s any more; it was to make room for %s/%s, %s.", o.Snapshot, e.For.Namespace, e.For.Name, e.At.Format(minute)))
+		}
+		r := s.rows[0]
+		last := r.Outcome
+		if r.Node != "" {
+			last += " on " + r.Node
+		}
+		return clip(fmt.Sprintf("It is not in %s any more; the last word on record, %s: %s.", o.Snapshot, r.CreatedAt.Format(minute), last))
+	case Ended:
+		return clip(fmt.Sprintf("It has ended: %s%s.", o.Lifecycle.Phase, onNode(s.pod.NodeName)))
+	case Deleting:
+		return clip(fmt.Sprintf("It is being deleted%s.", onNode(s.pod.NodeName)))
+	case Bound:
+		return clip(fmt.Sprintf("It is on node %s: %s.", s.pod.NodeName, o.Lifecycle.Status))
+	case Gated:
+		return clip(plural(len(s.pod.Gates), "It waits for a scheduling gate: ", "It waits for %d scheduling gates: ") + strings.Join(s.pod.Gates, ", ") + ".")
+	case Nominated:
+		if n := len(o.Nomination.WaitsFor); n > 0 {
+			return clip(fmt.Sprintf("It waits for node %s until %s.", o.Nomination.Node, plural(n, "a preempted pod is gone", "%d preempted pods are gone")))
+		}
+	case Elsewhere:
+		return clip(fmt.Sprintf("It waits for the scheduler %s, which is none of this server's.", s.pod.Scheduler))
+	default:
+	}
+	return clip(s.verdictWords())
+}
+
+func onNode(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " on node " + name
+}
+
+// verdictWords says what the decision now comes to.
+func (s *telling) verdictWords() string {
+	n := s.out.Now
+	switch {
+	case n == nil || n.Error != "":
+		return "It cannot be decided on: " + n.Error + "."
+	case n.Outcome == engine.Scheduled:
+		return fmt.Sprintf("It is not placed yet; a decision now puts it on node %s (%s).", n.Node, plural(n.Counts.Feasible, "1 node fits", "%d nodes fit"))
+	case n.Outcome == engine.Preempting:
+		return fmt.Sprintf("No node has room; it fits on %s once %s.", n.NominatedNode, plural(len(n.Victims), "1 pod of lower priority is evicted", "%d pods of lower priority are evicted"))
+	case len(n.Groups) == 0:
+		return "No node fits: " + n.Message
+	}
+	return noNode(n.Counts.Nodes, n.Groups)
+}
+
+// noNode counts the nodes by what they have against the pod, the commonest first,
+// as far as there is room.
+func noNode(nodes int, groups []advice.Group) string {
+	type part struct {
+		reason string
+		nodes  int
+	}
+	var parts []part
+	at := map[string]int{}
+	for i := range groups {
+		g := &groups[i]
+		phrase, ok := phrases[g.Reason]
+		if !ok {
+			phrase = "are rejected by " + g.Rule
+		}
+		k, known := at[phrase]
+		if !known {
+			k = len(parts)
+			at[phrase] = k
+			parts = append(parts, part{reason: phrase})
+		}
+		parts[k].nodes += g.Nodes
+	}
+	head := fmt.Sprintf("No node fits: of %s ", plural(nodes, "1 node", number(nodes)+" nodes"))
+	text, rest := "", nodes
+	for i, p := range parts {
+		more := number(p.nodes) + " " + agree(p.nodes, p.reason)
+		if i > 0 {
+			more = ", " + more
+		}
+		if i > 0 && len(head)+len(text)+len(more) > maxSummary-len(", 5,000 otherwise.") {
+			return head + text + fmt.Sprintf(", %s otherwise.", number(rest))
+		}
+		text += more
+		rest -= p.nodes
+	}
+	return head + text + "."
+}
+
+// agree puts a phrase into the singular for one node.
+func agree(n int, phrase string) string {
+	if n != 1 {
+		return phrase
+	}
+	verb, rest, _ := strings.Cut(phrase, " ")
+	if one, ok := map[string]string{"are": "is", "have": "has", "do": "does", "lack": "lacks"}[verb]; ok {
+		verb = one
+	}
+	return verb + " " + rest
+}
+
+// number writes a count with commas.
+func number(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return strings.ReplaceAll(many, "%d", number(n))
+}
+
+// clip cuts a sentence whose names are too long for it.
+func clip(s string) string {
+	r := []rune(s)
+	if len(r) <= maxSummary {
+		return s
+	}
+	return string(r[:maxSummary-3]) + "..."
+}

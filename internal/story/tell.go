@@ -1,0 +1,290 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+	"berth/internal/store"
+)
+
+// Clusters gives the newest revision; *cluster.Manager does.
+type Clusters interface {
+	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
+}
+
+// Log is the decision log; *audit.Log is one.
+type Log interface {
+	Decide(ctx context.Context, q audit.Question) (*audit.Answer, error)
+	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
+	Record(ctx context.Context, id string) (*store.Decision, error)
+}
+
+// Teller tells stories. It is safe for concurrent use.
+type Teller struct {
+	Clusters Clusters
+	Log      Log
+	// Runs says whether a scheduler of that name is one of the server's.
+	Runs func(scheduler string) bool
+	// Class gives a stored priority class; it may be nil.
+	Class func(cluster, name string) *schedulingv1.PriorityClass
+	Clock func() time.Time
+}
+
+// Ask says how much is told.
+type Ask struct {
+	Attempts int // at most so many
+	Suggest  bool
+}
+
+// MaxAttempts bounds Ask.Attempts: each attempt reads a record.
+const MaxAttempts = 100
+
+// NotFoundError says where a pod was looked for.
+type NotFoundError struct{ Namespace, Name, Snapshot, Cluster string }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("pod %s/%s is not in %s, the newest snapshot, nor in the decisions on record of cluster %s", e.Namespace, e.Name, e.Snapshot, e.Cluster)
+}
+
+// Unwrap gives store.ErrNotFound.
+func (*NotFoundError) Unwrap() error { return store.ErrNotFound }
+
+// telling is one story on its way.
+type telling struct {
+	*Teller
+	view *cluster.View
+	pod  *engine.Pod // of the view; nil for one that is gone
+	full *corev1.Pod
+	rows []*audit.Row // newest first
+	out  *Story
+}
+
+// Tell tells a pod's story. A pod that neither the newest snapshot nor the log
+// knows is a *NotFoundError.
+func (t *Teller) Tell(ctx context.Context, name, namespace, pod string, ask Ask) (*Story, error) {
+	v, err := t.Clusters.View(ctx, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &telling{Teller: t, view: v, pod: v.State.Pod(namespace, pod), out: &Story{
+		Cluster: v.Cluster, Snapshot: v.ID(), Taken: v.CreatedAt.UTC(), Pod: Pod{Namespace: namespace, Name: pod}, Attempts: []Attempt{},
+	}}
+	if err := s.readLog(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.evictedFor(ctx); err != nil {
+		return nil, err
+	}
+	if s.pod == nil && len(s.rows) == 0 && len(s.out.EvictedFor) == 0 {
+		return nil, &NotFoundError{namespace, pod, v.ID(), v.Cluster}
+	}
+	if s.pod != nil {
+		if s.full, err = v.Pod(namespace, pod); err != nil {
+			return nil, err
+		}
+	}
+	s.who()
+	if err := s.attempts(ctx, ask.Attempts); err != nil {
+		return nil, err
+	}
+	if err := s.preemptions(ctx); err != nil {
+		return nil, err
+	}
+	s.binding()
+	s.present()
+	if err := s.decide(ctx, ask.Suggest); err != nil {
+		return nil, err
+	}
+	s.out.Summary = s.summary()
+	return s.out, nil
+}
+
+// who fills in the pod and its state.
+func (s *telling) who() {
+	o := s.out
+	if s.pod == nil {
+		o.State = Gone
+		if len(s.rows) > 0 {
+			o.Pod.UID = s.rows[0].Pod.UID
+		}
+		return
+	}
+	p := s.pod
+	priority := s.priority()
+	o.Pod.UID, o.Pod.Priority, o.Pod.Class, o.Pod.Scheduler = p.UID, &priority, s.full.Spec.PriorityClassName, p.Scheduler
+	if p.Created != 0 {
+		at := time.Unix(p.Created, 0).UTC()
+		o.Pod.Created = &at
+	}
+	switch {
+	case p.Terminal:
+		o.State = Ended
+	case p.Terminating:
+		o.State = Deleting
+	case p.NodeName != "":
+		o.State = Bound
+	case !s.Runs(p.Scheduler):
+		o.State = Elsewhere
+	case len(p.Gates) > 0:
+		o.State = Gated
+	case p.Nominated != "":
+		o.State = Nominated
+	default:
+		o.State = Pending
+	}
+	if p.NodeName == "" && !p.Terminal {
+		r := &Readiness{Schedulable: o.State == Pending || o.State == Nominated, Gates: p.Gates}
+		switch o.State {
+		case Gated:
+			r.Why = "it has scheduling gates"
+		case Deleting:
+			r.Why = "it is being deleted"
+		case Elsewhere:
+			r.Why = fmt.Sprintf("its scheduler %s is none of this server's", p.Scheduler)
+		default:
+		}
+		o.Readiness = r
+	}
+}
+
+func (s *telling) class(name string) *schedulingv1.PriorityClass {
+	if s.Class == nil {
+		return nil
+	}
+	return s.Class(s.view.Cluster, name)
+}
+
+func (s *telling) priority() int32 {
+	a, _ := s.view.State.ResolvePriority(s.full, s.class)
+	return a.Priority
+}
+
+// present fills in what the snapshot says beside the decision: the queue, and the
+// pod's life.
+func (s *telling) present() {
+	if s.pod == nil {
+		return
+	}
+	if s.out.State == Pending || s.out.State == Gated || s.out.State == Nominated {
+		s.place()
+	}
+	life := podlife.Lifecycle(s.full, s.node(), s.Clock())
+	s.out.Lifecycle = &life
+}
+
+// node says what is known of the pod's node. Snapshots need not hold conditions,
+// or nodes at all: what is not said counts as healthy.
+func (s *telling) node() podlife.NodeState {
+	name := s.pod.NodeName
+	if name == "" || s.view.State.Nodes().Count() == 0 {
+		return podlife.NodeHealthy
+	}
+	js, ok := s.view.Object(objects.Key{Kind: "Node", Name: name})
+	if !ok {
+		return podlife.NodeGone
+	}
+	o, err := objects.FromCanonical("Node", js)
+	if err != nil {
+		return podlife.NodeHealthy
+	}
+	n, ok := o.Value.(*corev1.Node)
+	if !ok {
+		return podlife.NodeHealthy
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return podlife.NodeStateOf(n)
+		}
+	}
+	return podlife.NodeHealthy
+}
+
+// decide asks where the pod would go now; not for one that is not to be placed.
+func (s *telling) decide(ctx context.Context, suggest bool) error {
+	switch s.out.State {
+	case Pending, Gated, Nominated, Elsewhere:
+	default:
+		return nil
+	}
+	q := audit.Question{
+		Cluster: s.view.Cluster, Revision: s.view.Revision, DryRun: true, Explain: engine.ExplainGroups, Suggest: suggest,
+		PodRef: &objects.Key{Kind: "Pod", Namespace: s.pod.Namespace, Name: s.pod.Name},
+	}
+	now, ans, err := s.verdict(ctx, q)
+	if err != nil {
+		return err
+	}
+	s.out.Now = now
+	if ans != nil {
+		s.out.Suggestions = ans.Suggestions
+	}
+	if len(s.pod.Gates) == 0 {
+		return nil
+	}
+	free := s.full.DeepCopy()
+	free.Spec.SchedulingGates = nil
+	q.PodRef, q.Pod = nil, free
+	s.out.AfterGates, ans, err = s.verdict(ctx, q)
+	if ans != nil && len(s.out.Suggestions) == 0 {
+		s.out.Suggestions = ans.Suggestions
+	}
+	return err
+}
+
+// verdict decides. A question that cannot be answered is part of the story.
+func (s *telling) verdict(ctx context.Context, q audit.Question) (*Verdict, *audit.Answer, error) {
+	a, err := s.Log.Decide(ctx, q)
+	var input *audit.InputError
+	switch {
+	case errors.As(err, &input):
+		return &Verdict{Error: input.Error()}, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	v := &Verdict{
+		Outcome: a.Outcome, Node: a.Node, NominatedNode: a.NominatedNode, Message: a.Message, Profile: a.Profile, Counts: a.Counts,
+		Groups: a.Groups, NotEvaluated: a.NotEvaluated,
+	}
+	if a.Preemption != nil {
+		v.Victims = a.Preemption.Victims
+	}
+	return v, a, nil
+}
+
+// place finds the pod in the queue.
+func (s *telling) place() {
+	q := s.view.State.Queue(s.Runs, s.class)
+	list, name := q.Active, "active"
+	if s.out.State == Gated {
+		list, name = q.Gated, "gated"
+	}
+	p := &Place{List: name, Of: len(list)}
+	for i := range list {
+		o := &list[i]
+		if o.Pod.Namespace == s.pod.Namespace && o.Pod.Name == s.pod.Name {
+			p.Position = i + 1
+			s.out.Queue = p
+			return
+		}
+		if o.Priority > *s.out.Pod.Priority {
+			p.HigherPriority++
+		} else {
+			p.Older++
+		}
+		if len(p.Ahead) < maxAhead {
+			p.Ahead = append(p.Ahead, audit.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: o.Pod.UID})
+		}
+	}
+}
+
+const maxAhead = 5
