@@ -13,6 +13,8 @@ type question struct {
 	pod     target
 	explain engine.Explain
 	suggest bool
+	// snapshot is the one to ask about; empty: as the flags say.
+	snapshot string
 }
 
 // answer is a decision, and its JSON as the API gives it.

@@ -127,6 +127,13 @@ func (p *page) scores(node, chosen *engine.NodeVerdict) {
 	p.table(t)
 }
 
+func exitForAll(got *answer) error {
+	if got.Outcome == engine.Scheduled {
+		return nil
+	}
+	return answerNo
+}
+
 func pointsOf(node *engine.NodeVerdict, plugin string) string {
 	for _, s := range node.Scores {
 		if s.Plugin == plugin {
@@ -153,7 +160,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 		if _, err := a.Out.Write(out.Bytes()); err != nil {
 			return err
 		}
-		return exitFor(got, "")
+		return exitForAll(got)
 	}
 	p := a.page()
 	same := alike(topNodes(got.Nodes, len(got.Nodes)))
@@ -181,5 +188,5 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 	if err := p.end(a); err != nil {
 		return err
 	}
-	return exitFor(got, "")
+	return exitForAll(got)
 }

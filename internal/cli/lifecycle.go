@@ -32,8 +32,9 @@ that is not Ready is told so.
 Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " lifecycle -\n" +
 			"  kubectl get pods,nodes -A -o json | " + a.name + " lifecycle -",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, names []string) error { return l.run(cmd.Context(), a, names) },
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, names []string) error { return l.run(cmd.Context(), a, names) },
 	}
 	cmd.Flags().StringVarP(&l.file, "filename", "f", "", "file with the pod, or with several")
 	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "take it that the pod's node does not exist any more")

@@ -98,6 +98,9 @@ func (s *offline) decide(_ context.Context, q question) (*answer, error) {
 	return readAnswer(raw)
 }
 
+// story: a snapshot has no past.
+func (s *offline) story(context.Context, target) (*told, error) { return nil, nil }
+
 func (s *offline) bound(_ context.Context, t target) (string, error) {
 	if t.whole != nil {
 		return nodeOf(t.whole)

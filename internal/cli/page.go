@@ -60,6 +60,9 @@ func (p *page) lines(s string, indent int) []string {
 
 // labelled writes a paragraph with a word of capitals in front.
 func (p *page) labelled(label, s string) {
+	if s == "" {
+		return
+	}
 	for _, l := range p.lines(s, labelWidth) {
 		p.raw(fmt.Sprintf("%-*s%s", labelWidth, label, l))
 		label = ""

@@ -58,6 +58,11 @@ func (a *app) root() *cobra.Command {
 		a.lifecycleCommand(), a.terminationCommand(),
 		a.versionCommand(),
 	)
+	fixed := func(flag string, words ...string) {
+		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
+	}
+	fixed("output", formTable, formWide, formJSON)
+	fixed("color", "auto", "always", "never")
 	root.SetUsageTemplate(usage)
 	root.SetHelpTemplate(help)
 	return root

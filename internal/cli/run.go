@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"berth/internal/planted"
 )
 
 // Version is what a build knows of itself.
@@ -48,6 +50,9 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 	case err == nil:
 		return exitYes
 	case errors.Is(err, answerNo):
+		if planted.On(planted.CLINoIsYes) {
+			return exitYes
+		}
 		return exitNo
 	}
 	a.complain(err)

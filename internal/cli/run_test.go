@@ -108,6 +108,11 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %d %s", shell, r.code, r.err)
 		}
 	}
+	for args, want := range map[string]string{"termination --cause evict-": "evict-soft", "explain -o w": "wide", "spread --color n": "never"} {
+		if r := (call{}).run(t, append([]string{"__complete"}, strings.Fields(args)...)...); !strings.Contains(r.out, want+"\n") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
 	if r := (call{}).run(t, "__complete", "vic"); !strings.Contains(r.out, "victims") {
 		t.Errorf("%+v", r)
 	}

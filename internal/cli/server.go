@@ -56,7 +56,10 @@ func newServer(a *app) (*server, error) {
 }
 
 func (s *server) decide(ctx context.Context, q question) (*answer, error) {
-	body := map[string]any{"snapshot": s.snapshot, "explain": q.explain, "suggest": q.suggest, "dryRun": true}
+	if q.snapshot == "" {
+		q.snapshot = s.snapshot
+	}
+	body := map[string]any{"snapshot": q.snapshot, "explain": q.explain, "suggest": q.suggest, "dryRun": true}
 	if q.pod.whole != nil {
 		body["pod"] = q.pod.whole
 	} else {
@@ -73,6 +76,26 @@ func (s *server) decide(ctx context.Context, q question) (*answer, error) {
 		return nil, s.hint(err, q.pod)
 	}
 	return readAnswer(raw)
+}
+
+// story is of the newest revision, under the server's own configuration.
+func (s *server) story(ctx context.Context, t target) (*told, error) {
+	if t.whole != nil || s.config != nil || s.profile != "" || s.snapshot != s.cluster+"@latest" {
+		return nil, nil
+	}
+	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "clusters", s.cluster, "pods", t.namespace, t.name)
+	var r *refused
+	if errors.As(err, &r) && r.Status == http.StatusNotFound {
+		return nil, nil // the decision then says what is not there
+	}
+	if err != nil {
+		return nil, err
+	}
+	st := &told{raw: raw}
+	if err := json.Unmarshal(raw, st); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return st, nil
 }
 
 // bound is known of a pod that was given whole; the story tells it of others.

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"berth/internal/audit"
 	"berth/internal/classes"
@@ -38,7 +40,7 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := audit.New(m, st, profiles.Default(), audit.Options{Classes: book})
+	l := audit.New(m, st, profiles.Default(), audit.Options{Classes: book, Clock: ticking(today.Add(-20 * time.Minute))})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
 	api, err := handlers.New(handlers.Options{
 		Clusters: m, Decisions: l, Replays: jobs, PriorityClasses: book, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
@@ -57,6 +59,17 @@ func serve(t *testing.T) string {
 		}
 	})
 	return s.URL
+}
+
+// ticking is a clock that goes on by a minute each time it is looked at.
+func ticking(at time.Time) func() time.Time {
+	var mu sync.Mutex
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		at = at.Add(time.Minute)
+		return at
+	}
 }
 
 // post sends a body that has to be taken.

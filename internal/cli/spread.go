@@ -22,9 +22,10 @@ that count in them, the skew if the pod is placed there, the limit, and the
 domains that do not count with the reason.
 
 Ends with 0 if every hard constraint leaves a domain, 2 if not.`,
-		Example: "  " + a.name + " spread shop/web-4 --snapshot cluster.json",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(cmd *cobra.Command, names []string) error { return a.spread(cmd.Context(), names, file) },
+		Example:           "  " + a.name + " spread shop/web-4 --snapshot cluster.json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, names []string) error { return a.spread(cmd.Context(), names, file) },
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one that the source knows")
 	return cmd

@@ -1,6 +1,10 @@
 package cli
 
-import "strings"
+import (
+	"strings"
+
+	"berth/internal/planted"
+)
 
 // table is rows under a head. Where it is wider than the page, the column give
 // is cut first, then the widest others.
@@ -46,7 +50,7 @@ func (t *table) add(cells ...string) {
 // table writes a table out.
 func (p *page) table(t *table) {
 	widths := t.widths()
-	if !p.wide {
+	if !p.wide && !planted.On(planted.CLIBreaksTables) {
 		t.shrink(widths, p.width)
 	}
 	p.row(t, widths, t.head, nil)
@@ -133,7 +137,9 @@ func (p *page) row(t *table, widths []int, cells []string, colours func(int) col
 		}
 		if columns(cell) > widths[i] {
 			cell = fit(cell, widths[i])
-			p.cuts++
+			if !planted.On(planted.CLICutsInSilence) {
+				p.cuts++
+			}
 		}
 		pad := strings.Repeat(" ", max(widths[i]-columns(cell), 0))
 		if colours != nil {

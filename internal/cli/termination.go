@@ -36,7 +36,8 @@ Ends with 0 if nothing of the pod runs on, 2 if something may (a forced delete).
 		Example: "  kubectl get pod checkout -o json | " + a.name + " termination -\n" +
 			"  " + a.name + " termination -f pod.json --cause evict-soft --eviction-max-pod-grace-period 60\n" +
 			"  " + a.name + " termination shop/checkout --snapshot cluster.json --grace-period 5",
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			t.hasGrace = cmd.Flags().Changed("grace-period")
 			return t.run(cmd.Context(), a, names)

@@ -3,17 +3,21 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/story"
 )
 
 // verdict is the page of a decision: the verdict first, then what would help,
 // why, and how to go on.
 type verdict struct {
 	*page
-	got   *answer
-	node  string // that the pod is bound to
+	told  *told   // nil: nothing is known but the decision
+	got   *answer // nil: there is nothing to decide
+	node  string  // that the pod is bound to
+	now   time.Time
 	again func(command string, more ...string) []string
 }
 
@@ -21,20 +25,36 @@ func (v *verdict) show() {
 	v.headline()
 	v.gap()
 	v.text(v.sentence())
-	v.best()
-	v.try()
-	v.why()
-	v.gap()
-	v.zones()
-	v.caveats()
-	if v.got.Message != "" {
-		v.labelled("KUBE", v.got.Message)
+	if v.got != nil {
+		v.best()
+		v.try()
+		v.why()
 	}
-	v.more()
+	v.gap()
+	if v.got != nil {
+		v.zones()
+	}
+	v.past()
+	if v.got != nil {
+		v.caveats()
+		v.labelled("KUBE", v.got.Message)
+		v.more()
+	}
 }
 
 // word is the verdict in a word, and its colour.
 func (v *verdict) word() (string, colour) {
+	if v.told != nil {
+		switch v.told.State {
+		case story.Nominated:
+			return "NOMINATED", yellow
+		case story.Pending, story.Gated:
+		case story.Bound, story.Ended:
+			return strings.ToUpper(string(v.told.State)), green
+		default:
+			return strings.ToUpper(string(v.told.State)), yellow
+		}
+	}
 	switch {
 	case v.node != "":
 		return "BOUND", green
@@ -50,11 +70,22 @@ func (v *verdict) word() (string, colour) {
 
 func (v *verdict) headline() {
 	word, c := v.word()
-	v.head(word, c, v.got.Pod.Namespace+"/"+v.got.Pod.Name, "", v.got.ID)
+	if v.told == nil {
+		v.head(word, c, v.got.Pod.Namespace+"/"+v.got.Pod.Name, "", v.got.ID)
+		return
+	}
+	id := ""
+	if len(v.told.Attempts) > 0 {
+		id = v.told.Attempts[0].Decision
+	}
+	v.head(word, c, v.told.Pod.Namespace+"/"+v.told.Pod.Name, v.attempts(), id)
 }
 
 // sentence is the answer in words.
 func (v *verdict) sentence() string {
+	if v.told != nil && v.told.State != story.Bound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
+		return v.told.Summary
+	}
 	d := v.got
 	checked := "of " + plural(d.Counts.Nodes, "node")
 	switch {
@@ -129,7 +160,7 @@ func (v *verdict) best() {
 	}
 	v.table(t)
 	if rest := v.got.Counts.Feasible - len(top); rest > 0 {
-		v.line("and %s that fit too: --all", plural(rest, "node"))
+		v.line("and %s more: --all", count(rest))
 	}
 }
 

@@ -22,8 +22,9 @@ Nobody is evicted.
 Ends with 0 if there is room or room can be made, 2 if not.`,
 		Example: "  " + a.name + " victims checkout -n shop --server http://127.0.0.1:8080\n" +
 			"  kubectl get pod checkout -o json | " + a.name + " victims - --snapshot cluster.json",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, names []string) error { return a.victims(cmd.Context(), names, file) },
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, names []string) error { return a.victims(cmd.Context(), names, file) },
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one that the source knows")
 	return cmd
