@@ -19,7 +19,7 @@ var rooms = map[string][]string{
 	"berth/internal/objects":                 {},
 	"berth/internal/podlife":                 {},
 	"berth/internal/classes":                 {"berth/internal/podlife", "berth/internal/store"},
-	"berth/internal/engine":                  {},
+	"berth/internal/engine":                  {"berth/internal/podlife"},
 	"berth/internal/engine/rules":            {"berth/internal/engine"},
 	"berth/internal/engine/advice":           {"berth/internal/engine"},
 	"berth/internal/engine/enginetest":       {"berth/internal/engine", "berth/internal/engine/rules"},

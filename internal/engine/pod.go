@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
 )
 
 const anyIP = "0.0.0.0"
@@ -48,7 +50,8 @@ type Pod struct {
 	// EvictedByScheduler says that the pod goes because of a preemption.
 	EvictedByScheduler bool
 	Scheduler          string
-	// Grace is the seconds that an eviction gives the pod to end.
+	// Grace is the seconds that an eviction gives the pod to end, or that it has
+	// been given (podlife.GracePeriod).
 	Grace int64
 }
 
@@ -172,23 +175,6 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 			break
 		}
 	}
-	p.Grace = gracePeriod(in)
+	p.Grace = podlife.GracePeriod(in)
 	return p, nil
-}
-
-// gracePeriod is what the apiserver writes when the pod is deleted without a
-// period, or has written when it is going already
-// (pkg/registry/core/pod strategy.go CheckGracefulDelete).
-func gracePeriod(pod *corev1.Pod) int64 {
-	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
-	switch {
-	case pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil:
-		return max(*pod.DeletionGracePeriodSeconds, 0)
-	case pod.Spec.TerminationGracePeriodSeconds != nil:
-		grace = *pod.Spec.TerminationGracePeriodSeconds
-	}
-	if grace < 0 {
-		return 1
-	}
-	return grace
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"berth/internal/podlife"
 )
 
 // maxNamedNodes is how many nodes are named that are no candidates, unless
@@ -104,10 +106,11 @@ func (r *Result) explainPreemption(level Explain) *Preemption {
 	if d.best >= 0 {
 		row := int(d.candidates[d.best].row)
 		e := r.detail(row)
-		longest := int64(0)
+		periods := make([]int64, len(e.victims))
 		for i := range e.victims {
-			longest = max(longest, e.victims[i].GracePeriodSeconds)
+			periods[i] = e.victims[i].GracePeriodSeconds
 		}
+		longest := podlife.LongestWait(periods...)
 		out.Node, out.Victims, out.NumPDBViolations, out.StartsWithinSeconds = r.NominatedNode(), e.victims, e.violating, &longest
 		out.Reprieved = e.reprieved
 		for _, p := range r.ClearedNominations() {

@@ -2,13 +2,14 @@ package handlers
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	kjson "sigs.k8s.io/json"
 
 	"berth/internal/objects"
 	"berth/internal/podlife"
@@ -82,20 +83,18 @@ func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err e
 	if isNull(raw) {
 		return nil, nil
 	}
-	if errs := objects.BoundQuantities(raw, &out); len(errs) > 0 {
-		return nil, badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
+	var each map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &each); err != nil {
+		return nil, badField(http.StatusBadRequest, name, `want an object of quantities such as {"memory":"1Gi"}`)
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &out); err != nil {
-		var e *Error
-		if errors.As(decodeError(err), &e) && len(e.Fields) == 1 && e.Fields[0].Field != "body" {
-			return nil, badField(http.StatusBadRequest, name+"."+e.Fields[0].Field, e.Fields[0].Message)
+	out = corev1.ResourceList{}
+	for _, key := range slices.Sorted(maps.Keys(each)) {
+		var q resource.Quantity
+		bad := len(objects.BoundQuantities(each[key], &q)) > 0 || isNull(each[key]) || q.UnmarshalJSON(each[key]) != nil
+		if bad || q.Sign() < 0 {
+			return nil, badField(http.StatusBadRequest, name+"."+key, "want a quantity that is not negative, such as 1Gi")
 		}
-		return nil, badField(http.StatusBadRequest, name, "want an object of quantities such as {\"memory\":\"1Gi\"}")
-	}
-	for key, q := range out {
-		if q.Sign() < 0 {
-			return nil, badField(http.StatusBadRequest, name+"."+string(key), "must not be negative")
-		}
+		out[corev1.ResourceName(key)] = q
 	}
 	return out, nil
 }

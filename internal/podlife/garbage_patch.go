@@ -69,7 +69,9 @@ func failedPatch(p *corev1.Pod, orphan bool, now time.Time) *StatusPatch {
 		}
 	}
 	if old == nil {
-		out.Status.Order = append(out.Status.Order, ConditionType{c.Type})
+		if len(p.Status.Conditions) > 0 { // the first of all needs no order
+			out.Status.Order = append(out.Status.Order, ConditionType{c.Type})
+		}
 		old = &corev1.PodCondition{}
 	}
 	if old.Reason != reasonByPodGC {

@@ -20,14 +20,15 @@ type deletion struct {
 // stepFunc notes where a number comes from.
 type stepFunc func(source, rule string, value int64)
 
-// GracePeriod is what the API server writes when the pod is deleted without a
-// period, as preemption does it, or has written when it is going already
-// (pkg/registry/core/pod strategy.go CheckGracefulDelete). In seconds.
+// GracePeriod is what the API server writes, in seconds, when a pod that runs on
+// a node is deleted without a period, as preemption does it, or has written when
+// it is going already (pkg/registry/core/pod strategy.go CheckGracefulDelete). It
+// does not ask whether the pod has a node: whoever looks for victims knows.
 func GracePeriod(p *corev1.Pod) int64 {
 	if p.DeletionTimestamp != nil && p.DeletionGracePeriodSeconds != nil {
 		return max(*p.DeletionGracePeriodSeconds, 0)
 	}
-	return firstDelete(p, nil, false, func(string, string, int64) {})
+	return specPeriod(p, false, nil)
 }
 
 // LongestWait is how long it takes at most until pods with these grace periods

@@ -98,7 +98,7 @@ func (w *ending) removedAtOnce() {
 
 // failed is the end of a pod that the kubelet kills by itself: its object
 // stays.
-func (w *ending) failed(reason, message string) {
+func (w *ending) failed(reason, message, detail string) {
 	w.out.Reason, w.out.Message = reason, message
 	w.out.Endpoints = Endpoints{Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil,
 		Detail: "the kubelet marks nothing while containers stop: ready as long as its readiness probes succeed, gone with the end of the phase"}
@@ -110,7 +110,7 @@ func (w *ending) failed(reason, message string) {
 		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
 		return
 	}
-	w.ended()
+	w.ended(reason+", condition DisruptionTarget True, TerminationByKubelet", detail)
 	w.event(w.last, actorSlices, "endpoints removed", "", "a pod that is over is in no slice")
 	if w.Pod.DeletionTimestamp != nil {
 		w.removal(w.last)
@@ -120,24 +120,18 @@ func (w *ending) failed(reason, message string) {
 // ended works out the phase of a pod all of whose containers have stopped:
 // whatever the restart policy, Succeeded if every main container ended with 0
 // (pkg/kubelet/kubelet_pods.go getPhase with podIsTerminal).
-func (w *ending) ended() {
+func (w *ending) ended(details ...string) {
 	w.out.Phase = string(corev1.PodFailed)
-	if canSucceed(w.Pod) && w.stopsMain() {
+	switch {
+	case !canSucceed(w.Pod):
+	case w.stopsMain():
 		w.out.PhaseIfAllExitZero = string(corev1.PodSucceeded)
-	} else if canSucceed(w.Pod) && len(w.Pod.Status.ContainerStatuses) > 0 && !w.stopsMain() {
+		details = append(details, "Succeeded if all main containers ended with exit code 0 in time")
+	case len(w.Pod.Status.ContainerStatuses) > 0:
 		w.out.Phase = string(corev1.PodSucceeded)
 	}
-	detail := ""
-	if w.out.Reason != "" {
-		detail = w.out.Reason + ": " + w.out.Message
-	}
-	if w.out.PhaseIfAllExitZero != "" {
-		if detail != "" {
-			detail += "; "
-		}
-		detail += "Succeeded if all main containers ended with exit code 0 in time"
-	}
-	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", detail)
+	details = slices.DeleteFunc(details, func(s string) bool { return s == "" })
+	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", strings.Join(details, "; "))
 }
 
 func (w *ending) stopsMain() bool {

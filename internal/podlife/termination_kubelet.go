@@ -67,7 +67,7 @@ func (w *ending) evicted() {
 	w.out.EvictionTimeoutSeconds = &wait
 	w.event(0, actorKubelet, "evicted", "", "the Event has the reason Evicted")
 	w.followKill(w.overrides(override))
-	w.failed("Evicted", "what the node was low on; the condition DisruptionTarget is True with TerminationByKubelet")
+	w.failed("Evicted", "", "with a message that says what the node was low on")
 	w.step("kubelet", fmt.Sprintf("it waits one and a half times its override of %d seconds, at least 10 seconds, then reports: timeout waiting to kill pod", override), wait)
 }
 

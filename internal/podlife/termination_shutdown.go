@@ -140,7 +140,7 @@ func (w *ending) shutDown() {
 	w.out.GracePeriodSeconds = effective(w.Pod.DeletionGracePeriodSeconds, override, w.spec(), w.step)
 	w.event(0, actorKubelet, "node shutdown", "", "its turn among the priorities has come")
 	w.followKill(override == nil && w.Pod.DeletionTimestamp == nil || override != nil && w.overrides(*override))
-	w.failed("Terminated", "Pod was terminated in response to imminent node shutdown.")
+	w.failed("Terminated", "Pod was terminated in response to imminent node shutdown.", "")
 }
 
 // priorityOf is a pod's priority, 0 where it has none.

@@ -67,9 +67,9 @@ func rankOf(e *Event) int {
 		return 5
 	case strings.HasPrefix(e.Event, "container restarted"), strings.HasPrefix(e.Event, "container stays down"):
 		return 6
-	case strings.HasPrefix(e.Event, "endpoints removed"):
+	case strings.HasPrefix(e.Event, "endpoints removed") && e.OffsetSeconds != 0:
 		return 7
-	case strings.HasPrefix(e.Event, "object "):
+	case e.Event == "object kept", e.Event == "object removed" && e.Actor == actorKubelet:
 		return 8
 	}
 	return 1

@@ -9,7 +9,7 @@ n=${1:-2000} seed=${2:-1}
 mkdir -p bin tmp
 go build -o bin/server ./cmd/server
 echo "building the oracle (some minutes the first time)"
-(cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission)
+(cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission ./cmd/termination)
 dir=$(mktemp -d)
 ./bin/server --listen 127.0.0.1:0 --data-dir "$dir/data" --ready-file "$dir/ready" >"$dir/log" 2>&1 &
 pid=$!
@@ -21,4 +21,5 @@ for _ in $(seq 200); do
 done
 [ -s "$dir/ready" ] || { echo "the server did not start:"; cat "$dir/log"; exit 2; }
 ./bin/admission -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
+./bin/termination -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/conformance -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" -out tmp/conformance
