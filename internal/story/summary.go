@@ -125,7 +125,7 @@ func noNode(nodes int, groups []advice.Group) string {
 		if i > 0 {
 			more = ", " + more
 		}
-		if i > 0 && len(head)+len(text)+len(more) > maxSummary-len(", 5,000 otherwise.") {
+		if i > 0 && len(head)+len(text)+len(more) > maxSummary-len(", 20,000 otherwise.") {
 			return head + text + fmt.Sprintf(", %s otherwise.", number(rest))
 		}
 		text += more

@@ -172,11 +172,19 @@ func counted(d *engine.Decision) int {
 func TestSuggestionsHold(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := uint64(1); seed <= 1200; seed++ {
-		make := enginetest.Generate
+		draw := enginetest.Generate
 		if seed%3 == 0 {
-			make = enginetest.Crowded
+			draw = enginetest.Crowded
 		}
-		c := ready(t, make(seed))
+		drawn := draw(seed)
+		if seed%8 == 0 {
+			for _, o := range drawn.Objects {
+				if n, ok := o.(*corev1.Node); ok {
+					enginetest.Cordoned()(n)
+				}
+			}
+		}
+		c := ready(t, drawn)
 		_, list, base, ok := c.advise()
 		if !ok || base.Outcome == engine.Scheduled {
 			if len(list) > 0 {

@@ -1,0 +1,249 @@
+package story
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine/advice"
+	"berth/internal/objects"
+	"berth/internal/profiles"
+	"berth/internal/store"
+	"berth/internal/store/commit"
+	"berth/internal/store/sqlite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// open makes a teller over a store of its own.
+func open(t testing.TB) (*Teller, *cluster.Manager, *audit.Log) {
+	t.Helper()
+	ctx := context.Background()
+	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := commit.NewGroup(st, commit.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, err := range []error{m.Close(), g.Close(ctx), st.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	l := audit.New(m, st, profiles.Default(), audit.Options{})
+	return &Teller{Clusters: m, Log: l, Runs: func(s string) bool { return s == "default-scheduler" }, Clock: time.Now}, m, l
+}
+
+func object(t testing.TB, js string) objects.Object {
+	t.Helper()
+	o, err := objects.Decode([]byte(js), objects.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func upload(t testing.TB, m *cluster.Manager, list []objects.Object) {
+	t.Helper()
+	if _, _, err := m.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+		for _, o := range list {
+			if err := yield(o); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// motley is a cluster of so many nodes, no two of which keep the pod off for the
+// same taint, and a pod that asks for much.
+func motley(t testing.TB, nodes int) []objects.Object {
+	list := make([]objects.Object, 0, nodes+1)
+	for i := range nodes {
+		list = append(list, object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"a-node-with-a-rather-long-name-%05d.example.com","labels":{"kubernetes.io/hostname":"h%d","topology.kubernetes.io/zone":"z%d"}},
+			"spec":{"taints":[{"key":"example.com/owner-%05d","value":"somebody-%05d","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, i, i, i%3, i, i, 4+i%60)))
+	}
+	return append(list, object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"big","namespace":"d","uid":"b"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]}}`))
+}
+
+// TestStoryIsBounded: on 5,000 nodes that all differ, with more records than are
+// read, an answer stays small, and says what it left out.
+func TestStoryIsBounded(t *testing.T) {
+	teller, m, l := open(t)
+	upload(t, m, motley(t, 5000))
+	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "big"}
+	for i := range 60 {
+		// Each is about other nodes, so that no two answers are alike.
+		q := audit.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}
+		for k := range i + 1 {
+			q.NodeNames = append(q.NodeNames, fmt.Sprintf("a-node-with-a-rather-long-name-%05d.example.com", k))
+		}
+		if _, err := l.Decide(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := teller.Tell(t.Context(), "default", "d", "big", Ask{Attempts: MaxAttempts, Suggest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, merged := 0, 0
+	for i := range s.Now.Groups {
+		total, merged = total+s.Now.Groups[i].Nodes, merged+s.Now.Groups[i].Merged
+	}
+	if len(js) > 64<<10 || total != 5000 || merged != 4988 || len(s.Now.Groups) > 24 || len(s.Attempts) != 60 || len(s.Suggestions) == 0 {
+		t.Errorf("%d bytes, groups of %d nodes in %d (%d merged), %d attempts, %d suggestions", len(js), total, len(s.Now.Groups), merged, len(s.Attempts), len(s.Suggestions))
+	}
+	if s.Summary != "No node fits: of 5,000 nodes 5,000 have a taint it does not tolerate." {
+		t.Error(s.Summary)
+	}
+}
+
+// row is a record as lists show it, the newer the greater its number.
+func row(n int, verb, outcome, node, message string) *audit.Row {
+	return &audit.Row{ID: fmt.Sprint(n), Verb: verb, Outcome: outcome, Node: node, Message: message, CreatedAt: time.Unix(int64(n), 0), Pod: audit.PodRef{Namespace: "d", Name: "p", UID: "u"}}
+}
+
+// fakeLog lists rows and has no records beside.
+type fakeLog struct{ rows []*audit.Row }
+
+func (f *fakeLog) Decide(context.Context, audit.Question) (*audit.Answer, error) {
+	return &audit.Answer{}, nil
+}
+
+func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*audit.Row, error) {
+	at := 0
+	if filter.BeforeID != "" {
+		at = 1 + slices.IndexFunc(f.rows, func(r *audit.Row) bool { return r.ID == filter.BeforeID })
+	}
+	return f.rows[at:min(len(f.rows), at+filter.Limit)], nil
+}
+
+func (*fakeLog) Record(context.Context, string) (*store.Decision, error) {
+	return nil, fmt.Errorf("it was deleted since: %w", store.ErrNotFound)
+}
+
+func past(t *testing.T, rows []*audit.Row, most int) *Story {
+	t.Helper()
+	s := &telling{Teller: &Teller{Log: &fakeLog{rows}}, view: &cluster.View{Cluster: "c"}, out: &Story{}}
+	if err := s.readLog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.attempts(t.Context(), most); err != nil {
+		t.Fatal(err)
+	}
+	return s.out
+}
+
+func TestAttemptsAreMergedWhereAlike(t *testing.T) {
+	other := row(3, "decide", "Unschedulable", "", "0/2")
+	other.Pod.UID = "before"
+	s := past(t, []*audit.Row{
+		row(12, "bind", "Scheduled", "n1", ""), row(11, "prioritize", "Scheduled", "n1", ""), row(10, "filter", "Scheduled", "", ""), row(9, "prioritize", "Scheduled", "n1", ""),
+		row(8, "prioritize", "Scheduled", "n2", ""), row(7, "decide", "Unschedulable", "", "0/2"), row(6, "decide", "Unschedulable", "", "0/2"), row(5, "decide", "Unschedulable", "", "0/3"),
+		row(4, "decide", "Unschedulable", "", "0/2"), other,
+	}, 10)
+	var got []string
+	for _, a := range s.Attempts {
+		got = append(got, fmt.Sprintf("%s %s %d %d-%d %v", a.Outcome, a.Node+a.Message, a.Count, a.First.Unix(), a.Last.Unix(), a.Verbs))
+	}
+	if d := cmp.Diff([]string{
+		"Scheduled n1 1 12-12 [bind]", "Scheduled n1 3 9-11 [prioritize filter]", "Scheduled n2 1 8-8 [prioritize]", "Unschedulable 0/2 2 6-7 [decide]",
+		"Unschedulable 0/3 1 5-5 [decide]", "Unschedulable 0/2 1 4-4 [decide]", "Unschedulable 0/2 1 3-3 [decide]",
+	}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if s.More || s.Decisions != 10 {
+		t.Errorf("more %t, of %d", s.More, s.Decisions)
+	}
+}
+
+func TestLogIsReadToALimit(t *testing.T) {
+	var rows []*audit.Row
+	for i := range maxRead + 5 {
+		rows = append(rows, row(9999-i, "decide", "Unschedulable", "", "0/2"))
+	}
+	if s := past(t, rows, 10); len(s.Attempts) != 1 || s.Attempts[0].Count != maxRead || s.Decisions != maxRead || !s.More {
+		t.Errorf("%d attempts, %d decisions, more %t", len(s.Attempts), s.Decisions, s.More)
+	}
+	if s := past(t, rows[:readPage+1], 10); s.Decisions != readPage+1 || s.More {
+		t.Errorf("%d decisions, more %t", s.Decisions, s.More)
+	}
+}
+
+func TestSummaryOfGroups(t *testing.T) {
+	group := func(reason string, nodes int) advice.Group {
+		return advice.Group{Rule: "NodeVolumeLimits", Reason: reason, Nodes: nodes}
+	}
+	for _, c := range []struct {
+		nodes  int
+		groups []advice.Group
+		want   string
+	}{
+		{1, []advice.Group{group(advice.InsufficientCPU, 1)}, "No node fits: of 1 node 1 lacks cpu."},
+		{5000, []advice.Group{group(advice.InsufficientCPU, 3120), group(advice.AffinityNotMatched, 1460), group(advice.UntoleratedTaint, 380), group(advice.SkewExceeded, 40)},
+			"No node fits: of 5,000 nodes 3,120 lack cpu, 1,460 do not match its node affinity, 420 otherwise."},
+		// The same reason with another action is told once.
+		{6, []advice.Group{group(advice.InsufficientCPU, 3), group(advice.InsufficientCPU, 2), group(advice.Rejected, 1)}, "No node fits: of 6 nodes 5 lack cpu, 1 is rejected by NodeVolumeLimits."},
+	} {
+		if got := noNode(c.nodes, c.groups); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	for _, r := range []string{
+		advice.Gated, advice.Cordoned, advice.OtherNode, advice.UntoleratedTaint, advice.SelectorNotMatched, advice.AffinityNotMatched, advice.AddedAffinityNotMatched,
+		advice.PortTaken, advice.TooManyPods, advice.InsufficientCPU, advice.InsufficientMemory, advice.InsufficientEphemeralStorage, advice.InsufficientExtended,
+		advice.SkewExceeded, advice.TopologyLabelMissing, advice.PodAffinityNotMatched, advice.PodAntiAffinityViolated, advice.OthersAntiAffinityViolated, advice.FeatureMissing, advice.NotNamed,
+	} {
+		many := []advice.Group{group(r, 30000), group(advice.OthersAntiAffinityViolated, 20000), group(advice.AddedAffinityNotMatched, 10000)}
+		if got := noNode(60000, many); utf8.RuneCountInString(got) > maxSummary {
+			t.Errorf("%d characters: %s", len(got), got)
+		}
+	}
+	if got := clip(strings.Repeat("ä", 130)); utf8.RuneCountInString(got) != maxSummary || !strings.HasSuffix(got, "ä...") {
+		t.Errorf("clipped to %q", got)
+	}
+}
+
+// BenchmarkTell tells a story of a pod that fits none of 5,000 nodes.
+func BenchmarkTell(b *testing.B) {
+	teller, m, _ := open(b)
+	upload(b, m, motley(b, 5000))
+	for _, suggest := range []bool{false, true} {
+		b.Run(fmt.Sprintf("suggest=%t", suggest), func(b *testing.B) {
+			size := 0
+			for b.Loop() {
+				s, err := teller.Tell(b.Context(), "default", "d", "big", Ask{Attempts: 10, Suggest: suggest})
+				if err != nil {
+					b.Fatal(err)
+				}
+				js, err := json.Marshal(s)
+				if err != nil {
+					b.Fatal(err)
+				}
+				size = len(js)
+			}
+			b.ReportMetric(float64(size), "answer-B")
+		})
+	}
+}
