@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -201,7 +202,11 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	if l.Ready != "" {
 		beside += ", ready " + l.Ready
 	}
-	p.head(l.Status, l.colour(), pod.String(), beside, "")
+	word := l.Status
+	if word == "" { // kubectl prints nothing either; a verdict is a word
+		word = strings.ToUpper(l.Phase)
+	}
+	p.head(word, l.colour(), pod.String(), beside, "")
 	p.gap()
 	p.labelled("PHASE", l.PhaseRule.Text)
 	p.labelled("STATUS", l.StatusRule.Text)
@@ -311,7 +316,7 @@ func (l *life) nextOf(now time.Time) string {
 			c := &l.Containers[i]
 			for _, a := range actions {
 				if c.Next.Action == a {
-					return c.Name + ": " + c.next(now)
+					return c.Name + ": " + strings.Split(c.next(now), ",")[0]
 				}
 			}
 		}
