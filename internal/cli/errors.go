@@ -12,8 +12,8 @@ const (
 	exitNo     = 2
 )
 
-// answerNo ends a command whose answer was shown and is no.
-var answerNo = errors.New("the answer is no")
+// errNo ends a command whose answer was shown and is no.
+var errNo = errors.New("the answer is no")
 
 // problem is an error for people: what is wrong, why, and what to do next.
 type problem struct {

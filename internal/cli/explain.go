@@ -129,5 +129,5 @@ func (v *verdict) exit() error {
 	case v.got != nil && v.got.Outcome == engine.Scheduled:
 		return nil
 	}
-	return answerNo
+	return errNo
 }

@@ -40,7 +40,7 @@ func (e *explain) oneNode(ctx context.Context, a *app, from source, pod target) 
 		return err
 	}
 	if !node.Feasible {
-		return answerNo
+		return errNo
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func exitForAll(got *answer) error {
 	if got.Outcome == engine.Scheduled {
 		return nil
 	}
-	return answerNo
+	return errNo
 }
 
 func pointsOf(node *engine.NodeVerdict, plugin string) string {

@@ -114,7 +114,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	}
 	for _, one := range lives {
 		if !one.well() {
-			return answerNo
+			return errNo
 		}
 	}
 	return nil

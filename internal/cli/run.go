@@ -49,7 +49,7 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 	switch {
 	case err == nil:
 		return exitYes
-	case errors.Is(err, answerNo):
+	case errors.Is(err, errNo):
 		if planted.On(planted.CLINoIsYes) {
 			return exitYes
 		}

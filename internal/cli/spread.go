@@ -56,7 +56,7 @@ const hard = "DoNotSchedule"
 func exitForSpread(got *answer) error {
 	for i := range got.Spread {
 		if c := &got.Spread[i]; c.WhenUnsatisfiable == hard && !leavesDomain(c) {
-			return answerNo
+			return errNo
 		}
 	}
 	return nil

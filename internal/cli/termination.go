@@ -124,7 +124,7 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 		err = p.end(a)
 	}
 	if err == nil && len(e.LeftRunning) > 0 {
-		return answerNo
+		return errNo
 	}
 	return err
 }

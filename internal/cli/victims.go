@@ -74,7 +74,7 @@ func exitForRoom(got *answer) error {
 	if got.Outcome == engine.Scheduled || got.Outcome == engine.Preempting {
 		return nil
 	}
-	return answerNo
+	return errNo
 }
 
 func (p *page) victims(got *answer) {
