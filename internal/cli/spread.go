@@ -151,7 +151,7 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 	for _, r := range rows {
 		most = max(most, r.Matching+1, limit)
 	}
-	t := newTable(0, "DOMAIN", ">NODES", ">PODS", ">SKEW THEN", "", "PODS, + THIS ONE, | LIMIT")
+	t := newTable(5, "DOMAIN", ">NODES", ">PODS", ">SKEW THEN", "", "PODS, + THIS ONE, | LIMIT")
 	if limit < 0 {
 		t.head[5] = "PODS, + THIS ONE"
 	}
@@ -178,6 +178,9 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 	}
 	p.table(t)
 	p.left(left, "rows")
+	if len(rows) < len(c.Domains) {
+		p.line("Domains that are alike are one row, with the pods of each: -o wide")
+	}
 	if c.DomainsOmitted > 0 {
 		p.line("and %s that the answer leaves out", plural(c.DomainsOmitted, "domain"))
 	}
@@ -207,10 +210,7 @@ func folded(rows []fold) []fold {
 	}
 	for i := range out {
 		if n := out[i].domains; n > 1 {
-			out[i].label = fmt.Sprintf("%s domains, such as %s", count(n), out[i].Value)
-		}
-		if out[i].domains > 1 && out[i].Matching > 0 {
-			out[i].label = fmt.Sprintf("%s each", out[i].label)
+			out[i].label = fmt.Sprintf("%s like %s", count(n), out[i].Value)
 		}
 	}
 	return out

@@ -192,7 +192,7 @@ func (v *verdict) why() {
 		widest = max(widest, columns(g.Rule))
 	}
 	for _, g := range v.got.Groups {
-		t.add(fmt.Sprintf("%-*s  %s", widest, g.Rule, g.Reason), count(g.Nodes), groupDetail(&g))
+		t.add(fmt.Sprintf("%-*s  %s", widest, g.Rule, g.Reason), count(g.Nodes), v.detail(&g))
 	}
 	if len(v.got.Groups) == 0 {
 		for _, f := range v.got.Failures { // a record has no groups
@@ -206,8 +206,11 @@ func (v *verdict) why() {
 	v.table(t)
 }
 
-// groupDetail says what a group is about, and what else its nodes lack.
-func groupDetail(g *advice.Group) string {
+// prefixes are so common that they tell nobody anything where room is short.
+var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
+
+// detail says what a group is about, and what else its nodes lack.
+func (v *verdict) detail(g *advice.Group) string {
 	s := g.Detail
 	if g.Merged > 1 {
 		s = strings.TrimPrefix(fmt.Sprintf("%s; %d like it", s, g.Merged), "; ")
@@ -215,7 +218,10 @@ func groupDetail(g *advice.Group) string {
 	for _, also := range g.Also {
 		s += fmt.Sprintf("; %s on %s", also.Reason, count(also.Nodes))
 	}
-	return strings.ReplaceAll(s, "topology.kubernetes.io/", "") // everybody's prefix tells nobody anything
+	if v.wide {
+		return s
+	}
+	return prefixes.Replace(s)
 }
 
 // zonesShown is how many domains a line names.
