@@ -28,7 +28,8 @@ func (a *app) lifecycleCommand() *cobra.Command {
 		Long: `Phase, kubectl's STATUS column, conditions, and for each container what
 happens next and when. Reads what kubectl get pod -o json prints: one pod, or a
 List of them, which gives a table. Nodes in the same input count: a pod on one
-that is not Ready is told so.
+that is not Ready is told so. With --server a pod by name is told as the server
+knows it.
 
 Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " lifecycle -\n" +
@@ -92,6 +93,9 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
+	if len(names) == 1 && names[0] != stdinName && l.file == "" && a.o.server != "" {
+		return l.fromStory(ctx, a, names[0], now)
+	}
 	in, err := a.wholePods(names, l.file)
 	if err != nil {
 		return err
@@ -109,7 +113,61 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 		}
 		lives, raws = append(lives, one), append(raws, raw)
 	}
-	if err := l.show(a, in.pods, lives, raws, now); err != nil {
+	return l.show(a, in.pods, lives, raws, now)
+}
+
+// fromStory takes the lifecycle out of the server's story of a pod, which is at
+// the server's time and knows the pod's node.
+func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time.Time) error {
+	if l.nodeGone || l.now != "" {
+		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node the pod is needed whole: -f FILE, or - for stdin."}
+	}
+	pod, err := parseTarget(name, a.o.namespace)
+	if err != nil {
+		return err
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return err
+	}
+	st, err := s.story(ctx, pod)
+	if err != nil {
+		return err
+	}
+	if st == nil || st.Lifecycle == nil {
+		return &problem{
+			what: fmt.Sprintf("the server has no pod %s in the newest snapshot of %s", pod, s.cluster),
+			next: "It can be given whole: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
+		}
+	}
+	raw, err := json.Marshal(st.Lifecycle)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	one := &life{}
+	if err := json.Unmarshal(raw, one); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return l.show(a, []target{pod}, []*life{one}, []json.RawMessage{raw}, now)
+}
+
+// show shows the answers, and says whether all are well.
+func (l *lifecycle) show(a *app, pods []target, lives []*life, raws []json.RawMessage, now time.Time) error {
+	p := a.page()
+	var err error
+	switch {
+	case a.o.output == formJSON && len(raws) == 1:
+		err = a.json(raws[0])
+	case a.o.output == formJSON:
+		err = a.jsonLines(pods, raws)
+	case len(lives) == 1:
+		p.life(pods[0], lives[0], now)
+		err = p.end(a)
+	default:
+		p.lives(pods, lives, now)
+		err = p.end(a)
+	}
+	if err != nil {
 		return err
 	}
 	for _, one := range lives {
@@ -118,22 +176,6 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 		}
 	}
 	return nil
-}
-
-func (l *lifecycle) show(a *app, pods []target, lives []*life, raws []json.RawMessage, now time.Time) error {
-	if a.o.output == formJSON {
-		if len(raws) == 1 {
-			return a.json(raws[0])
-		}
-		return a.jsonLines(pods, raws)
-	}
-	p := a.page()
-	if len(lives) == 1 {
-		p.life(pods[0], lives[0], now)
-	} else {
-		p.lives(pods, lives, now)
-	}
-	return p.end(a)
 }
 
 // jsonLines writes an object a line, each with the name of its pod.

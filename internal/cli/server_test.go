@@ -108,7 +108,7 @@ func uploaded(t *testing.T) (url string, asked call) {
 func TestServerSaysTheSame(t *testing.T) {
 	_, online := uploaded(t)
 	here := snapshot()
-	for _, name := range []string{"small", "huge", "gated", "checkout", "web-4", "apart"} {
+	for _, name := range []string{"small", "huge", "gated", "checkout", "web-4", "apart", "web-1"} {
 		file := podFile(t, name)
 		for _, args := range [][]string{
 			{"explain", "-f", file},

@@ -59,3 +59,24 @@ func TestStory(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// By name a server tells where a pod stands, from what it keeps of it.
+func TestLifecycleByName(t *testing.T) {
+	url := serve(t)
+	asked := call{env: map[string]string{"BERTH_SERVER": url}}
+	post(t, url+"/v1/snapshots?cluster=default", []byte(mustRead(t, podsFile)))
+	for name, want := range map[string]string{"crash": "CrashLoopBackOff", "init": "Init:0/1"} {
+		r := asked.run(t, "lifecycle", "shop/"+name)
+		if r.code != exitNo || !strings.HasPrefix(r.out, want+"  shop/"+name) || !strings.Contains(r.out, "CONTAINER") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := asked.run(t, "lifecycle", "shop/well", "-o", "json"); r.code != exitYes || !strings.Contains(r.out, `"phase": "Running"`) {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"lifecycle", "shop/nobody"}, {"lifecycle", "shop/well", "--node-gone"}, {"lifecycle", "a/b/c"}, {"lifecycle", "shop/well", "--cluster", "other"}} {
+		if r := asked.run(t, args...); r.code != exitBroken || r.out != "" || r.err == "" {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
