@@ -64,11 +64,25 @@ func (s *telling) attempts(ctx context.Context, most int) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range d.Failures[:min(len(d.Failures), maxReasons)] {
-			a.Reasons = append(a.Reasons, Reason{f.Plugin, f.Reason, f.Nodes})
+		for _, f := range d.Failures {
+			a.reject(Reason{f.Plugin, f.Reason, f.Nodes})
 		}
 	}
 	return nil
+}
+
+// reject adds a reason. Whether preemption could help, which records tell apart,
+// is none of an attempt's business.
+func (a *Attempt) reject(r Reason) {
+	for i := range a.Reasons {
+		if o := &a.Reasons[i]; o.Plugin == r.Plugin && o.Reason == r.Reason {
+			o.Nodes += r.Nodes
+			return
+		}
+	}
+	if len(a.Reasons) < maxReasons {
+		a.Reasons = append(a.Reasons, r)
+	}
 }
 
 // record reads a record whole. One that was deleted since it was listed is empty.

@@ -36,6 +36,13 @@ var phrases = map[string]string{
 	advice.OthersAntiAffinityViolated:   "have pods that avoid it",
 	advice.FeatureMissing:               "lack a feature",
 	advice.NotNamed:                     "are none of those it names",
+	advice.VolumeLimitExceeded:          "can attach no more volumes",
+	advice.VolumeInUse:                  "cannot have its volume, which is in use",
+	advice.VolumeElsewhere:              "cannot reach its volume",
+	advice.VolumeUnavailable:            "have no volume for it",
+	advice.ClaimMissing:                 "wait for its claim, which is not there",
+	advice.DeviceUnavailable:            "have no device for it",
+	advice.DeviceClaimNotReady:          "wait for its device claim",
 }
 
 // summary is the story in a sentence.
@@ -140,7 +147,7 @@ func agree(n int, phrase string) string {
 		return phrase
 	}
 	verb, rest, _ := strings.Cut(phrase, " ")
-	if one, ok := map[string]string{"are": "is", "have": "has", "do": "does", "lack": "lacks"}[verb]; ok {
+	if one, ok := map[string]string{"are": "is", "have": "has", "do": "does", "lack": "lacks", "wait": "waits"}[verb]; ok {
 		verb = one
 	}
 	return verb + " " + rest

@@ -47,6 +47,13 @@ const (
 	OthersAntiAffinityViolated   = "OthersAntiAffinityViolated"
 	FeatureMissing               = "FeatureMissing"
 	NotNamed                     = "NotNamed" // the pod's affinity names other nodes
+	VolumeLimitExceeded          = "VolumeLimitExceeded"
+	VolumeInUse                  = "VolumeInUse"
+	VolumeElsewhere              = "VolumeElsewhere" // it can be used on other nodes
+	VolumeUnavailable            = "VolumeUnavailable"
+	ClaimMissing                 = "ClaimMissing"
+	DeviceUnavailable            = "DeviceUnavailable"
+	DeviceClaimNotReady          = "DeviceClaimNotReady"
 	// Rejected is every other reason; the message says which.
 	Rejected = "Rejected"
 )
@@ -90,6 +97,18 @@ func reasonOf(d *engine.Detail) string {
 		return FeatureMissing
 	case "narrowed":
 		return NotNamed
+	case "volumeLimit":
+		return VolumeLimitExceeded
+	case "volume", "claimInUse":
+		return VolumeInUse
+	case "volumeAffinity", "volumeZone", "allowedTopologies", "selectedNode":
+		return VolumeElsewhere
+	case "volumeMissing", "volumeMatch", "storageCapacity":
+		return VolumeUnavailable
+	case "device", "devicePool":
+		return DeviceUnavailable
+	case "resourceClaim":
+		return DeviceClaimNotReady
 	}
 	return Rejected
 }
@@ -122,9 +141,11 @@ func actionFor(reason string, d *engine.Detail, unresolvable bool) Action {
 			return Wait // conditions of the node, which come and go
 		}
 		return ChangePod
-	case OtherNode, SelectorNotMatched, AffinityNotMatched, NotNamed, SkewExceeded:
+	case OtherNode, SelectorNotMatched, AffinityNotMatched, NotNamed, SkewExceeded, VolumeElsewhere, ClaimMissing:
 		return ChangePod
-	case Gated:
+	case VolumeUnavailable:
+		return AskPlatform
+	case Gated, VolumeInUse, VolumeLimitExceeded, DeviceUnavailable, DeviceClaimNotReady:
 		return Wait
 	case Rejected:
 		return AskPlatform

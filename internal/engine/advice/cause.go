@@ -47,6 +47,9 @@ func causeOf(v *engine.NodeVerdict, d *engine.Detail) (c Cause, of, unit string,
 		if name, ok := strings.CutPrefix(c.Message, "Insufficient "); ok {
 			c.Reason, c.About = shortOf(name), name+", counting the pods nominated to the node"
 		}
+		if name := missingClaim(c.Message); name != "" {
+			c.Reason, c.About = ClaimMissing, name
+		}
 		c.Action = actionFor(c.Reason, &engine.Detail{}, unresolvable)
 		return c, "", "", 0
 	}
@@ -60,6 +63,11 @@ func causeOf(v *engine.NodeVerdict, d *engine.Detail) (c Cause, of, unit string,
 			c.Message = "Too many pods"
 		}
 		unresolvable = d.Capacity != nil && *d.Requested > *d.Capacity
+	case "volumeLimit":
+		c.About = d.Name
+		if d.Requested != nil && d.Available != nil {
+			of, unit, lack = "volumes", "count", *d.Requested-*d.Available
+		}
 	case "topologySpread":
 		c.About = d.TopologyKey
 		if d.Skew != nil && d.MaxSkew != nil {

@@ -50,6 +50,7 @@ type collection struct {
 	// among all of theirs.
 	details map[Cause]*seen
 	rows    int
+	sorted  []*bucket // once asked for
 }
 
 // seen is a detail of some node, and how many nodes have the like.
@@ -141,13 +142,17 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 	}
 }
 
-// list gives the buckets, the largest first.
+// list gives the buckets, the largest first. Nothing is collected after it.
 func (c *collection) list() []*bucket {
+	if c.sorted != nil {
+		return c.sorted
+	}
 	out := make([]*bucket, 0, len(c.buckets))
 	for _, b := range c.buckets {
 		out = append(out, b)
 	}
 	slices.SortFunc(out, bySize)
+	c.sorted = out
 	return out
 }
 

@@ -129,6 +129,15 @@ func (c *trial) edited(t testing.TB, g *advice.Suggestion, ops []advice.Op) (*en
 		b := &policyv1.PodDisruptionBudget{}
 		into(c.object(g.Edit.Kind, g.Edit.Namespace, g.Edit.Name), b)
 		err = e.Put(b)
+	case "PersistentVolumeClaim":
+		// The whole object is added, for which the patch has the empty path.
+		claim := &corev1.PersistentVolumeClaim{}
+		if text, err = json.Marshal(ops[0].Value); err != nil {
+			t.Fatal(err)
+		}
+		if err = json.Unmarshal(text, claim); err == nil {
+			err = e.Put(claim)
+		}
 	default:
 		t.Fatalf("%s changes a %s", g.Change, g.Edit.Kind)
 	}

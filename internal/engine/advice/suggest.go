@@ -13,9 +13,9 @@ import (
 // somewhere. It has been tried: Fits and Nodes are what the engine said of the
 // pod, or the cluster, with the change in place.
 type Suggestion struct {
-	Kind   string   `json:"kind"`   // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort; uncordon, capacity, label; preemptionPolicy, priorityClass, budget
+	Kind   string   `json:"kind"`   // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, capacity, label; preemptionPolicy, priorityClass, budget
 	Change string   `json:"change"` // in words
-	Target string   `json:"target"` // pod, node or budget
+	Target string   `json:"target"` // pod, node, budget or claim
 	Node   string   `json:"node,omitempty"`
 	Fits   int      `json:"fits"`  // nodes that the pod could go to; of a budget's, those where no budget would be violated
 	Nodes  []string `json:"nodes"` // up to five of them, by name
@@ -23,7 +23,8 @@ type Suggestion struct {
 	Outcome engine.Outcome `json:"outcome" enums:"Scheduled,Preempting" swaggertype:"string"`
 	// Action says who makes such a change.
 	Action Action `json:"action" enums:"wait,changePod,askPlatform" swaggertype:"string"`
-	// Edit is the change as a JSON patch: the very one that was tried.
+	// Edit is the change as a JSON patch: the very one that was tried. That of a
+	// claim makes the object, whose size is a stand-in.
 	Edit Edit `json:"edit"`
 	// Cures says which groups the nodes are from that the pod could go to.
 	Cures []Cure `json:"cures,omitempty"`
@@ -73,6 +74,7 @@ const (
 	costAffinity
 	costPodAffinity
 	costPort
+	costClaim
 	costUncordon
 	costLabel
 	costCapacity
@@ -104,6 +106,7 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.affinity()
 		s.podAffinity()
 		s.ports()
+		s.claim()
 		s.cordons()
 		s.budgets()
 		s.preemption()
