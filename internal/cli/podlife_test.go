@@ -20,7 +20,6 @@ func TestGoldenPods(t *testing.T) {
 		{"lifecycle-crash", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile}},
 		{"lifecycle-well", exitYes, []string{"lifecycle", "shop/well", "-f", podsFile}},
 		{"lifecycle-init", exitNo, []string{"lifecycle", "init", "-n", "shop", "-f", podsFile}},
-		{"lifecycle-node-lost", exitNo, []string{"lifecycle", "shop/lost", "-f", podsFile}},
 		{"lifecycle-node-gone", exitNo, []string{"lifecycle", "shop/well", "-f", podsFile, "--node-gone"}},
 		{"lifecycle-later", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile, "--now", "2026-11-21T10:30:00Z"}},
 		{"lifecycle-list", exitNo, []string{"lifecycle", "-f", podsFile}},
@@ -63,6 +62,15 @@ func TestPodsOnStdin(t *testing.T) {
 			t.Errorf("%d: %v %s", i, err, lines[i])
 		}
 	}
+}
+
+// The nodes beside the pods count: on one that is not Ready nobody is well.
+func TestLifecycleNodeLost(t *testing.T) {
+	r := call{}.run(t, "lifecycle", "shop/lost", "-f", podsFile)
+	if r.code != exitNo || !strings.HasPrefix(r.out, "Running  shop/lost") || !strings.Contains(r.out, "The node is not Ready") {
+		t.Errorf("%+v", r)
+	}
+	within(t, standardWidth, r.out)
 }
 
 // A snapshot is a whole cluster: a node that it does not have is gone.
