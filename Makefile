@@ -16,8 +16,9 @@ help: ## list the targets
 run: ## serve on 127.0.0.1:8080 over ./data
 	$(GO) run ./cmd/server
 
-build: ## a static binary in bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/server ./cmd/server
+build: ## static binaries in bin/: the server, and berth for people (kubectl-berth is the same as a plugin)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/server ./cmd/berth
+	ln -sf berth bin/kubectl-berth
 
 test: postgres ## all tests
 	$(GO) test -timeout 10m ./...

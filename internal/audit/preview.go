@@ -1,0 +1,41 @@
+package audit
+
+import (
+	"net/http"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+)
+
+// Preview answers a question on a view that no manager holds, under these
+// profiles: the same answer as a dry run of a Log, without a store and without a
+// record. Stored priority classes do not exist here; the view's own do.
+func Preview(v *cluster.View, profiles []*engine.Profile, q Question) (*Answer, error) {
+	q.Cluster, q.Revision = v.Cluster, v.Revision
+	if q.Bind {
+		return nil, bad(http.StatusBadRequest, "bind", "a preview binds nothing")
+	}
+	q.DryRun = true
+	l := New(nil, nil, profiles, Options{})
+	q, err := q.normal(l.o.Clock)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	c, err := l.prepare(v, q, l.overlays.get)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.knowNames(); err != nil {
+		return nil, err
+	}
+	r, err := c.decide()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Release()
+	ans := c.answer(r, q.Explain)
+	ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
+	return &ans, nil
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/engine"
+	"berth/internal/story"
+)
+
+// explain answers why a pod is pending, or why it went where it went.
+type explain struct {
+	file, node string
+	all        bool
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	e := &explain{}
+	cmd := &cobra.Command{
+		Use:   "explain POD",
+		Short: "Why is it pending, or why that node? What would help?",
+		Long: `Why a pod is pending, or why it goes to the node that it goes to: the verdict,
+changes that would help (each one tried), the nodes grouped by what rejects
+them, and kube-scheduler's own words. Nothing is recorded.
+
+POD is NAME, pod/NAME, NAMESPACE/NAME, or - for what kubectl get pod -o json
+prints on stdin. Ends with 0 if it fits, 2 if not.`,
+		Example: "  " + a.name + " explain checkout -n shop --server http://127.0.0.1:8080\n" +
+			"  " + a.name + " explain shop/checkout --snapshot cluster.json --node node-a1\n" +
+			"  kubectl get pod checkout -o json | " + a.name + " explain - --snapshot cluster.json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), a, args) },
+	}
+	cmd.Flags().StringVarP(&e.file, "filename", "f", "", "file with the pod, instead of one that the source knows")
+	cmd.Flags().StringVar(&e.node, "node", "", "what is it about this node?")
+	cmd.Flags().BoolVar(&e.all, "all", false, "every node, one line each; with -o json one JSON object a line")
+	return cmd
+}
+
+func (e *explain) run(ctx context.Context, a *app, args []string) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	pod, err := a.target(args, e.file)
+	if err != nil {
+		return err
+	}
+	from, err := a.source()
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.node != "" && e.all:
+		return errors.New("give one of --node and --all")
+	case e.node != "":
+		return e.oneNode(ctx, a, from, pod)
+	case e.all:
+		return e.allNodes(ctx, a, from, pod)
+	}
+	return e.verdict(ctx, a, from, pod)
+}
+
+func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) error {
+	st, err := from.story(ctx, pod)
+	if err != nil {
+		return err
+	}
+	v := &verdict{page: a.page(), told: st, now: a.Now(), again: a.again(args(pod, e.file))}
+	if st == nil || waits(st.State) || st.State == story.Bound {
+		if err := v.decide(ctx, from, pod); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.o.output != formJSON:
+		v.show()
+		err = v.end(a)
+	case st != nil:
+		err = a.json(st.raw)
+	default:
+		err = a.json(v.got.raw)
+	}
+	if err != nil {
+		return err
+	}
+	return v.exit()
+}
+
+// decide asks for the decision that the page is about. What the story has found
+// out is not asked for again.
+func (v *verdict) decide(ctx context.Context, from source, pod target) error {
+	q := question{pod: pod, explain: engine.ExplainGroups, suggest: v.told == nil}
+	if v.told != nil {
+		q.snapshot = v.told.Snapshot
+	}
+	got, err := from.decide(ctx, q)
+	if err == nil && got.Outcome == engine.Scheduled { // then the scores are of interest, and nothing is to be changed
+		q.explain, q.suggest = engine.ExplainFailures, false
+		got, err = from.decide(ctx, q)
+	}
+	if err != nil {
+		return err
+	}
+	v.got = got
+	if v.told == nil {
+		v.node, err = from.bound(ctx, pod)
+		return err
+	}
+	if v.told.Binding != nil {
+		v.node = v.told.Binding.Node
+	}
+	got.Suggestions = v.told.Suggestions
+	return nil
+}
+
+// waits says that a pod of this state may yet be placed.
+func waits(s story.State) bool {
+	return s == story.Pending || s == story.Gated || s == story.Nominated
+}
+
+// exit says yes where the pod has a node, or one is free for it now.
+func (v *verdict) exit() error {
+	switch {
+	case v.node != "" || v.told != nil && v.told.State == story.Ended:
+		return nil
+	case v.got != nil && v.got.Outcome == engine.Scheduled:
+		return nil
+	}
+	return errNo
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"berth/internal/engine"
+)
+
+// oneNode shows a decision as one node sees it.
+func (e *explain) oneNode(ctx context.Context, a *app, from source, pod target) error {
+	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainFull})
+	if err != nil {
+		return err
+	}
+	var node, chosen *engine.NodeVerdict
+	for i := range got.Nodes {
+		if got.Nodes[i].Name == e.node {
+			node = &got.Nodes[i]
+		}
+		if got.Nodes[i].Name == got.Node {
+			chosen = &got.Nodes[i]
+		}
+	}
+	if node == nil {
+		return e.noNode(a, got, args(pod, e.file))
+	}
+	if a.o.output == formJSON {
+		raw, err := json.Marshal(node)
+		if err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		if err := a.json(raw); err != nil {
+			return err
+		}
+	} else if err := a.showNode(got, node, chosen); err != nil {
+		return err
+	}
+	if !node.Feasible {
+		return errNo
+	}
+	return nil
+}
+
+// noNode says why a node is not in the answer.
+func (e *explain) noNode(a *app, got *answer, pod []string) error {
+	p := &problem{next: "Which nodes there are: " + strings.Join(a.again(pod)("explain", "--all"), " ")}
+	switch {
+	case got.Outcome == engine.Gated:
+		p.what, p.next = "the pod is gated: no node is looked at before its gates are gone", ""
+	case got.NodesOmitted > 0:
+		p.what, p.next = fmt.Sprintf("node %s was not looked at: the pod is nominated to %s, which fits", e.node, got.Node), ""
+	default:
+		p.what = fmt.Sprintf("there is no node %s", e.node)
+	}
+	return p
+}
+
+func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict) error {
+	p := a.page()
+	about := node.Name + " for " + got.Pod.Namespace + "/" + got.Pod.Name
+	if !node.Feasible {
+		p.head("REJECTED", red, about, "", "")
+		p.gap()
+		help := "evicting pods might help"
+		if node.Code == engine.UnschedulableAndUnresolvable.String() {
+			help = "evicting pods would not help"
+		}
+		p.text(fmt.Sprintf("%s rejects it (%s; %s). Rules behind it were not asked, as in kube-scheduler.", node.Plugin, node.Code, help))
+		p.gap()
+		t := newTable(0, "WHAT IS IN THE WAY")
+		for i := range node.Details {
+			t.add(detailWords(&node.Details[i]))
+		}
+		if len(node.Details) > 0 {
+			p.table(t)
+			p.gap()
+		}
+		p.labelled("KUBE", strings.Join(node.Reasons, ", "))
+		return p.end(a)
+	}
+	p.head("FITS", green, about, "", "")
+	p.gap()
+	p.text(nodeSentence(got, node, chosen))
+	if len(node.Scores) > 0 {
+		p.gap()
+		p.scores(node, chosen)
+	}
+	return p.end(a)
+}
+
+func nodeSentence(got *answer, node, chosen *engine.NodeVerdict) string {
+	switch {
+	case node.Name == got.Node:
+		return "The pod goes here."
+	case node.Score == nil || chosen == nil || chosen.Score == nil:
+		return fmt.Sprintf("It fits, and the pod goes to %s; nothing was scored.", got.Node)
+	case *node.Score == *chosen.Score:
+		return fmt.Sprintf("It is as good as %s, where the pod goes: equals are settled by a hash of pod and node.", chosen.Name)
+	}
+	return fmt.Sprintf("It fits, %s behind %s, where the pod goes.", plural(int(*chosen.Score-*node.Score), "point"), chosen.Name)
+}
+
+// scores writes a node's points, rule by rule, beside those of the chosen one.
+func (p *page) scores(node, chosen *engine.NodeVerdict) {
+	other := chosen != nil && chosen.Name != node.Name
+	head := []string{"SCORED BY", ">RAW", ">0-100", ">WEIGHT", ">POINTS"}
+	if other {
+		head = append(head, ">"+chosen.Name)
+	}
+	t := newTable(0, head...)
+	for _, s := range node.Scores {
+		row := []string{s.Plugin, fmt.Sprint(s.Raw), fmt.Sprint(s.Normalized), fmt.Sprint(s.Weight), fmt.Sprint(s.Weighted)}
+		if other {
+			row = append(row, pointsOf(chosen, s.Plugin))
+		}
+		t.add(row...)
+	}
+	total := []string{"all", "", "", "", fmt.Sprint(*node.Score)}
+	if other {
+		total = append(total, fmt.Sprint(*chosen.Score))
+	}
+	t.add(total...)
+	p.table(t)
+}
+
+func exitForAll(got *answer) error {
+	if got.Outcome == engine.Scheduled {
+		return nil
+	}
+	return errNo
+}
+
+func pointsOf(node *engine.NodeVerdict, plugin string) string {
+	for _, s := range node.Scores {
+		if s.Plugin == plugin {
+			return fmt.Sprint(s.Weighted)
+		}
+	}
+	return ""
+}
+
+// allNodes lists every node: a line each, or a JSON object a line.
+func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target) error {
+	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainFull})
+	if err != nil {
+		return err
+	}
+	if a.o.output == formJSON {
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		for i := range got.Nodes {
+			if err := enc.Encode(&got.Nodes[i]); err != nil {
+				return fmt.Errorf("write the answer: %w", err)
+			}
+		}
+		if _, err := a.Out.Write(out.Bytes()); err != nil {
+			return err
+		}
+		return exitForAll(got)
+	}
+	p := a.page()
+	same := alike(topNodes(got.Nodes, len(got.Nodes)))
+	t := newTable(3, "NODE", ">POINTS", "RULE", "DETAIL")
+	for i := range got.Nodes {
+		n := &got.Nodes[i]
+		points, rule, detail := "-", n.Plugin, strings.Join(n.Reasons, ", ")
+		if n.Feasible {
+			rule, detail = "fits", ""
+			if n.Score != nil {
+				points, detail = fmt.Sprint(*n.Score), scoresInLine(n.Scores, same)
+			}
+			if n.Name == got.Node {
+				rule = "chosen"
+			}
+		} else if len(n.Details) > 0 {
+			detail = detailWords(&n.Details[0])
+			if more := len(n.Details) - 1; more > 0 {
+				detail += fmt.Sprintf(" (and %d more)", more)
+			}
+		}
+		t.add(n.Name, points, rule, detail)
+	}
+	p.table(t)
+	if err := p.end(a); err != nil {
+		return err
+	}
+	return exitForAll(got)
+}

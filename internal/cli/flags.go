@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// common are the flags that every question has.
+type common struct {
+	server, snapshot, cluster, config, profile string
+	namespace, output, color                   string
+	set                                        *pflag.FlagSet
+}
+
+// The forms of output.
+const (
+	formTable = "table"
+	formWide  = "wide"
+	formJSON  = "json"
+)
+
+func (o *common) register(f *pflag.FlagSet, env func(string) string) {
+	o.set = f
+	text := func(v *string, name, short, fallback, help string) {
+		if e := env("BERTH_" + strings.ToUpper(name)); e != "" {
+			fallback = e
+		}
+		f.StringVarP(v, name, short, fallback, help+" [$BERTH_"+strings.ToUpper(name)+"]")
+	}
+	text(&o.server, "server", "", "", "berth server to ask, such as http://127.0.0.1:8080")
+	text(&o.snapshot, "snapshot", "", "", "ask no server: what kubectl get -o json|yaml printed, - for stdin")
+	text(&o.cluster, "cluster", "", "default", "the server's name of the cluster, or cluster@revision")
+	text(&o.config, "config", "", "", "KubeSchedulerConfiguration to decide under")
+	text(&o.profile, "profile", "", "", "profile of the configuration, else the pod's scheduler")
+	text(&o.color, "color", "", "auto", "auto, always or never; NO_COLOR counts")
+	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod that is named without one")
+	f.StringVarP(&o.output, "output", "o", formTable, "table, wide (nothing is cut) or json")
+}
+
+// check refuses what cannot be meant. A source that is named on the command
+// line wins over one from the environment.
+func (o *common) check() error {
+	if !slices.Contains([]string{formTable, formWide, formJSON}, o.output) {
+		return fmt.Errorf("-o %s: want table, wide or json", o.output)
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
+		return fmt.Errorf("--color %s: want auto, always or never", o.color)
+	}
+	if o.server != "" && o.snapshot != "" {
+		named := func(flag string) bool { return o.set.Changed(flag) }
+		switch {
+		case named("server") == named("snapshot"):
+			return fmt.Errorf("both a server (%s) and a snapshot (%s): give one of --server and --snapshot", o.server, o.snapshot)
+		case named("server"):
+			o.snapshot = ""
+		default:
+			o.server = ""
+		}
+	}
+	return nil
+}
+
+// again gives the flags that make another command ask the same source. What
+// comes from the environment is there again by itself.
+func (o *common) again() []string {
+	var out []string
+	for _, f := range []struct{ name, value string }{
+		{"server", o.server},
+		{"snapshot", o.snapshot},
+		{"cluster", o.cluster},
+		{"config", o.config},
+		{"profile", o.profile},
+	} {
+		if f.value != "" && o.set.Changed(f.name) {
+			out = append(out, "--"+f.name, f.value)
+		}
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// Pods come in every form that kubectl prints, and as the REST API takes them.
+func TestInputForms(t *testing.T) {
+	const spec = `"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]},"status":{"phase":"Succeeded"}`
+	for _, c := range []struct {
+		name, in string
+		pods     []string
+	}{
+		{"one object", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},` + spec + `}`, []string{"default/a"}},
+		{"no kind", `{"metadata":{"name":"a","namespace":"x"},` + spec + `}`, []string{"x/a"}},
+		{"list", `{"apiVersion":"v1","kind":"List","items":[{"kind":"Pod","metadata":{"name":"a"},` + spec + `},{"kind":"Service","metadata":{"name":"s"}}]}`, []string{"default/a"}},
+		{"list of one kind", `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"a"},` + spec + `},{"metadata":{"name":"b"},` + spec + `}]}`, []string{"default/a", "default/b"}},
+		{"lists in a list", `{"kind":"List","items":[{"kind":"PodList","items":[{"metadata":{"name":"a"},` + spec + `}]}]}`, []string{"default/a"}},
+		{"one after the other", `{"kind":"Pod","metadata":{"name":"a"},` + spec + "}\n" + `{"kind":"Pod","metadata":{"name":"b"},` + spec + `}`, []string{"default/a", "default/b"}},
+		{"documents", "---\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: node-1}\nstatus: {phase: Succeeded}\n---\n# nothing\n---\nkind: Pod\nmetadata: {name: b}\nstatus: {phase: Succeeded}\n", []string{"default/a", "default/b"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &app{Streams: Streams{In: strings.NewReader(c.in)}}
+			in, err := a.readInput(stdinName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range in.pods {
+				got = append(got, p.String())
+			}
+			if strings.Join(got, " ") != strings.Join(c.pods, " ") {
+				t.Errorf("%v", got)
+			}
+			if r := (call{in: c.in}).run(t, "lifecycle", "-"); r.code != exitYes {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// What a cluster says cannot turn a terminal's lines or colours over.
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "a\nb\tc": "a b c", "\x1b[31mred": "?[31mred", "\u202eright": "?right", "e\u0301": "e\u0301", "\u0085": " ", "zwj\u200d": "zwj?",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A command that is broken over lines is, to a shell, the command.
+func TestCommandsStayCommands(t *testing.T) {
+	long := strings.Repeat("node-", 60)
+	words := []string{"berth", "explain", "shop/" + long, "--node", quote("it's"), "--snapshot", "cluster.json"}
+	lines := wrapCommand(words, 40)
+	for _, l := range lines {
+		if columns(l) > 40 {
+			t.Errorf("%q", l)
+		}
+	}
+	joined := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines, "\n"), "\\\n", "")), " ")
+	if joined != strings.Join(words, " ") {
+		t.Errorf("%s", joined)
+	}
+	if got := quote("it's"); got != `'it'\''s'` {
+		t.Error(got)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for n, want := range map[int64]string{0: "0s", 59: "59s", 119: "119s", 120: "2m", 200: "3m20s", 1320: "22m", 3700: "1h1m", 172800: "2d", 190800: "2d5h", 864000: "10d", -5: "-5s"} {
+		if got := span(n); got != want {
+			t.Errorf("span(%d) = %s, want %s", n, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := count(n); got != want {
+			t.Errorf("count(%d) = %s, want %s", n, got, want)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		n    int64
+		want string
+	}{{"cpu", 1500, "1500m"}, {"cpu", 2000, "2"}, {"memory", 1 << 30, "1Gi"}, {"memory", 1610612736, "1.5Gi"}, {"example.com/gpu", 3, "3"}} {
+		if got := amount(c.name, c.n); got != c.want {
+			t.Errorf("amount(%s, %d) = %s, want %s", c.name, c.n, got, c.want)
+		}
+	}
+}

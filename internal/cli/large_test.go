@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A page stays a page with 5,000 nodes, be they all different.
+func TestLargeClusterFitsAPage(t *testing.T) {
+	const nodes, page = 5000, 100
+	items := []any{object{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": object{"name": "high"}, "value": 1000}}
+	for i := range nodes {
+		name := fmt.Sprintf("n-%04d", i)
+		node := object{
+			"apiVersion": "v1", "kind": "Node",
+			"metadata": object{"name": name, "labels": object{"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": fmt.Sprint("zone-", i%3)}},
+			"status":   object{"allocatable": object{"cpu": fmt.Sprintf("%dm", 1000+i), "memory": "8Gi", "pods": "110"}},
+		}
+		if i%2 == 0 {
+			node["spec"] = object{"taints": []any{object{"key": fmt.Sprintf("team-%d", i), "effect": "NoSchedule"}}}
+		}
+		items = append(items, node)
+	}
+	workload := func(name, node string, cpu string) object {
+		spec := object{
+			"containers":                []any{object{"name": "c", "image": "i", "resources": object{"requests": object{"cpu": cpu}}}},
+			"topologySpreadConstraints": []any{object{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": object{"matchLabels": object{"app": "a"}}}},
+		}
+		if node != "" {
+			spec["nodeName"] = node
+		} else {
+			spec["priorityClassName"] = "high"
+		}
+		return object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": name, "namespace": "default", "labels": object{"app": "a"}}, "spec": spec, "status": object{"phase": "Running"}}
+	}
+	for i := range 500 {
+		items = append(items, workload(fmt.Sprintf("p-%d", i), fmt.Sprintf("n-%04d", i*2+1), "900m"))
+	}
+	items = append(items, workload("fits", "", "100m"), workload("full", "", "6"), workload("evicts", "", "5500m"))
+	raw, err := json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": items})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "large.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	from := call{env: map[string]string{"BERTH_SNAPSHOT": file}}
+	for _, pod := range []string{"full", "evicts"} {
+		for _, command := range []string{"explain", "victims", "spread"} {
+			r := from.run(t, command, pod)
+			if n := strings.Count(r.out, "\n"); r.code == exitBroken || n > page || n < 2 {
+				t.Errorf("%s %s: code %d, %d lines: %s", command, pod, r.code, n, r.err)
+			}
+			within(t, standardWidth, r.out)
+		}
+	}
+	r := from.run(t, "lifecycle", "-o", "wide")
+	if n := strings.Count(r.out, "\n"); n != 503+2 {
+		t.Errorf("%d lines of 503 pods", n)
+	}
+	r = from.run(t, "explain", "full", "--all")
+	if n := strings.Count(r.out, "\n"); n < nodes {
+		t.Errorf("--all shows %d lines", n)
+	}
+	if r = from.run(t, "explain", "full"); !strings.Contains(r.out, "5,000") {
+		t.Errorf("%s", r.out)
+	}
+}

@@ -1,0 +1,367 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// lifecycle answers where pods stand and what comes next.
+type lifecycle struct {
+	file     string
+	nodeGone bool
+	now      string
+}
+
+func (a *app) lifecycleCommand() *cobra.Command {
+	l := &lifecycle{}
+	cmd := &cobra.Command{
+		Use:   "lifecycle [POD]",
+		Short: "Where does it stand, and what happens to its containers next?",
+		Long: `Phase, kubectl's STATUS column, conditions, and for each container what
+happens next and when. Reads what kubectl get pod -o json prints: one pod, or a
+List of them, which gives a table. Nodes in the same input count: a pod on one
+that is not Ready is told so. With --server a pod by name is told as the server
+knows it.
+
+Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
+		Example: "  kubectl get pod checkout -o json | " + a.name + " lifecycle -\n" +
+			"  kubectl get pods,nodes -A -o json | " + a.name + " lifecycle -",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, names []string) error { return l.run(cmd.Context(), a, names) },
+	}
+	cmd.Flags().StringVarP(&l.file, "filename", "f", "", "file with the pod, or with several")
+	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "take it that the pod's node does not exist any more")
+	cmd.Flags().StringVar(&l.now, "now", "", "the time to judge at, such as 2026-01-31T12:00:00Z")
+	return cmd
+}
+
+// life is what is shown of an answer.
+type life struct {
+	Phase      string `json:"phase"`
+	Status     string `json:"status"`
+	Ready      string `json:"ready"`
+	Restarts   string `json:"restarts"`
+	Reason     string `json:"reason"`
+	Message    string `json:"message"`
+	PhaseRule  rule   `json:"phaseRule"`
+	StatusRule rule   `json:"statusRule"`
+	Conditions []struct {
+		Type    string `json:"type"`
+		Status  string `json:"status"`
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+	} `json:"conditions"`
+	Containers []lifeContainer `json:"containers"`
+}
+
+type lifeContainer struct {
+	Name         string `json:"name"`
+	Kind         string `json:"kind"`
+	State        string `json:"state"`
+	Reason       string `json:"reason"`
+	ExitCode     *int32 `json:"exitCode"`
+	RestartCount int32  `json:"restartCount"`
+	Next         struct {
+		Action           string     `json:"action"`
+		At               *time.Time `json:"at"`
+		RemainingSeconds int64      `json:"remainingSeconds"`
+		For              []string   `json:"for"`
+		Rule             rule       `json:"rule"`
+	} `json:"next"`
+}
+
+// rule says why.
+type rule struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	now, err := a.moment(l.now)
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 && names[0] != stdinName && l.file == "" && a.o.server != "" {
+		return l.fromStory(ctx, a, names[0], now)
+	}
+	in, err := a.wholePods(names, l.file)
+	if err != nil {
+		return err
+	}
+	lives := make([]*life, 0, len(in.pods))
+	raws := make([]json.RawMessage, 0, len(in.pods))
+	for _, pod := range in.pods {
+		raw, err := a.lifeOf(ctx, pod, in.nodeOf(pod, l.nodeGone), now)
+		if err != nil {
+			return fmt.Errorf("pod %s: %w", pod, err)
+		}
+		one := &life{}
+		if err := json.Unmarshal(raw, one); err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		lives, raws = append(lives, one), append(raws, raw)
+	}
+	return l.show(a, in.pods, lives, raws, now)
+}
+
+// fromStory takes the lifecycle out of the server's story of a pod, which is at
+// the server's time and knows the pod's node.
+func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time.Time) error {
+	if l.nodeGone || l.now != "" {
+		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node the pod is needed whole: -f FILE, or - for stdin."}
+	}
+	pod, err := parseTarget(name, a.o.namespace)
+	if err != nil {
+		return err
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return err
+	}
+	st, err := s.story(ctx, pod)
+	if err != nil {
+		return err
+	}
+	if st == nil || st.Lifecycle == nil {
+		return &problem{
+			what: fmt.Sprintf("the server has no pod %s in the newest snapshot of %s", pod, s.cluster),
+			next: "It can be given whole: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
+		}
+	}
+	raw, err := json.Marshal(st.Lifecycle)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	one := &life{}
+	if err := json.Unmarshal(raw, one); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return l.show(a, []target{pod}, []*life{one}, []json.RawMessage{raw}, now)
+}
+
+// show shows the answers, and says whether all are well.
+func (l *lifecycle) show(a *app, pods []target, lives []*life, raws []json.RawMessage, now time.Time) error {
+	p := a.page()
+	var err error
+	switch {
+	case a.o.output == formJSON && len(raws) == 1:
+		err = a.json(raws[0])
+	case a.o.output == formJSON:
+		err = a.jsonLines(pods, raws)
+	case len(lives) == 1:
+		p.life(pods[0], lives[0], now)
+		err = p.end(a)
+	default:
+		p.lives(pods, lives, now)
+		err = p.end(a)
+	}
+	if err != nil {
+		return err
+	}
+	for _, one := range lives {
+		if !one.well() {
+			return errNo
+		}
+	}
+	return nil
+}
+
+// jsonLines writes an object a line, each with the name of its pod.
+func (a *app) jsonLines(pods []target, raws []json.RawMessage) error {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for i, raw := range raws {
+		line := struct {
+			Namespace string          `json:"namespace"`
+			Name      string          `json:"name"`
+			Lifecycle json.RawMessage `json:"lifecycle"`
+		}{pods[i].namespace, pods[i].name, raw}
+		if err := enc.Encode(line); err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+	}
+	_, err := a.Out.Write(out.Bytes())
+	return err
+}
+
+// lifeOf asks the server where there is one, and otherwise the rules themselves.
+// A node of JSON null is one that is gone, a nil one is not known.
+func (a *app) lifeOf(ctx context.Context, pod target, node json.RawMessage, now time.Time) (json.RawMessage, error) {
+	if a.o.server == "" {
+		return lifeHere(pod.whole, node, now)
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{"pod": pod.whole, "now": now}
+	if node != nil {
+		body["node"] = node
+	}
+	return s.call(ctx, http.MethodPost, body, "v1", "pods", "lifecycle")
+}
+
+// condition gives a condition's status; empty without one.
+func (l *life) condition(name string) string {
+	for _, c := range l.Conditions {
+		if c.Type == name {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// well says that nobody has to worry.
+func (l *life) well() bool {
+	return l.Phase == string(corev1.PodSucceeded) ||
+		l.Phase == string(corev1.PodRunning) && l.condition(string(corev1.PodReady)) == string(corev1.ConditionTrue)
+}
+
+func (l *life) colour() colour {
+	switch {
+	case l.well():
+		return green
+	case l.Phase == string(corev1.PodFailed):
+		return red
+	}
+	return yellow
+}
+
+func (p *page) life(pod target, l *life, now time.Time) {
+	beside := "phase " + l.Phase
+	if l.Ready != "" {
+		beside += ", ready " + l.Ready
+	}
+	word := l.Status
+	if word == "" { // kubectl prints nothing either; a verdict is a word
+		word = strings.ToUpper(l.Phase)
+	}
+	p.head(word, l.colour(), pod.String(), beside, "")
+	p.gap()
+	p.labelled("PHASE", l.PhaseRule.Text)
+	p.labelled("STATUS", l.StatusRule.Text)
+	if len(l.Containers) > 0 {
+		p.gap()
+		t := newTable(4, "CONTAINER", "KIND", "STATE", ">RESTARTS", "NEXT")
+		for i := range l.Containers {
+			c := &l.Containers[i]
+			t.add(c.Name, c.Kind, c.state(), fmt.Sprint(c.RestartCount), c.next(now))
+		}
+		p.table(t)
+	}
+	if len(l.Conditions) > 0 {
+		p.gap()
+		t := newTable(3, "CONDITION", "STATUS", "REASON", "MESSAGE")
+		for _, c := range l.Conditions {
+			t.add(c.Type, c.Status, c.Reason, c.Message)
+		}
+		p.table(t)
+	}
+	p.gap()
+	p.reasons(l)
+	if l.Message != "" {
+		p.labelled("SAYS", l.Message)
+	}
+}
+
+// reasons says why what is next is next, once for containers that are alike.
+func (p *page) reasons(l *life) {
+	names := map[string][]string{}
+	var texts []string
+	for i := range l.Containers {
+		c := &l.Containers[i]
+		if c.Next.Rule.Text == "" || c.Next.Rule.ID == "next/running" {
+			continue
+		}
+		if names[c.Next.Rule.Text] == nil {
+			texts = append(texts, c.Next.Rule.Text)
+		}
+		names[c.Next.Rule.Text] = append(names[c.Next.Rule.Text], c.Name)
+	}
+	for _, text := range texts {
+		p.labelled("NEXT", someNames(names[text])+": "+text)
+	}
+}
+
+func (c *lifeContainer) state() string {
+	s := c.State
+	if c.Reason != "" {
+		s = c.Reason
+	}
+	if c.ExitCode != nil {
+		s += fmt.Sprintf(" (%d)", *c.ExitCode)
+	}
+	return s
+}
+
+// next says in a few words what happens to a container.
+func (c *lifeContainer) next(now time.Time) string {
+	switch n := &c.Next; n.Action {
+	case "backoff":
+		if n.At == nil {
+			return "tried again later"
+		}
+		if left := n.At.Sub(now); left > 0 {
+			return fmt.Sprintf("restart in %s, at %s", span(int64((left+time.Second-1)/time.Second)), clock(*n.At, now))
+		}
+		return "restart now"
+	case "start", "restart":
+		return n.Action + " now"
+	case "wait":
+		if len(n.For) > 0 {
+			return "waits for " + someNames(n.For)
+		}
+		return "waits"
+	case "leave":
+		return "-"
+	default:
+		return n.Action
+	}
+}
+
+// lives writes a line a pod.
+func (p *page) lives(pods []target, lives []*life, now time.Time) {
+	t := newTable(5, "POD", ">READY", "STATUS", ">RESTARTS", "PHASE", "NEXT")
+	well := 0
+	for i, l := range lives {
+		if l.well() {
+			well++
+		}
+		t.add(pods[i].String(), l.Ready, l.Status, l.Restarts, l.Phase, l.nextOf(now))
+	}
+	t.colour = func(r, c int) colour {
+		if c == 2 {
+			return lives[r].colour()
+		}
+		return ""
+	}
+	p.table(t)
+	p.line("%s, %s ready or succeeded", plural(len(lives), "pod"), count(well))
+}
+
+// nextOf names what happens first in a pod.
+func (l *life) nextOf(now time.Time) string {
+	for _, actions := range [][]string{{"start", "restart"}, {"backoff"}, {"wait"}} {
+		for i := range l.Containers {
+			c := &l.Containers[i]
+			for _, a := range actions {
+				if c.Next.Action == a {
+					return c.Name + ": " + strings.Split(c.next(now), ",")[0]
+				}
+			}
+		}
+	}
+	return "-"
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/profiles"
+)
+
+// offline decides in the process, on what kubectl printed.
+type offline struct {
+	view     *cluster.View
+	profiles []*engine.Profile
+	profile  string
+	now      time.Time
+	file     string
+}
+
+func newOffline(a *app) (*offline, error) {
+	list, err := a.profiles()
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.readSnapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &offline{view: view, profiles: list, profile: a.o.profile, now: a.Now(), file: nameOfFile(a.o.snapshot)}, nil
+}
+
+// profiles reads the configuration to decide under.
+func (a *app) profiles() ([]*engine.Profile, error) {
+	if a.o.config == "" {
+		return profiles.Default(), nil
+	}
+	raw, err := os.ReadFile(a.o.config)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	list, err := profiles.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("--config %s: %w", a.o.config, err)
+	}
+	return list, nil
+}
+
+// readSnapshot reads the cluster's state. On a terminal somebody waits for it,
+// and is told how far it is.
+func (a *app) readSnapshot() (*cluster.View, error) {
+	r, done, err := a.open(a.o.snapshot)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p := a.progress("reading " + nameOfFile(a.o.snapshot))
+	defer p.end()
+	view, err := cluster.Standalone("snapshot", func(yield func(objects.Object) error) (map[string]int, error) {
+		return objects.Read(r, objects.YAML, objects.Limits{}, func(o objects.Object) error {
+			p.step()
+			return yield(o)
+		})
+	}, a.Now())
+	if err != nil {
+		return nil, &problem{what: nameOfFile(a.o.snapshot), why: err, next: "Wanted is what kubectl get nodes,pods,… -A -o json (or -o yaml) prints."}
+	}
+	return view, nil
+}
+
+func (s *offline) decide(_ context.Context, q question) (*answer, error) {
+	ask := audit.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
+	if q.pod.whole == nil {
+		ask.PodRef = &objects.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
+		if _, ok := s.view.Object(*ask.PodRef); !ok {
+			return nil, s.noPod(q.pod)
+		}
+	} else {
+		pod, err := objects.DecodePod(q.pod.whole, objects.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("pod %s: %w", q.pod, err)
+		}
+		ask.Pod = pod
+	}
+	got, err := audit.Preview(s.view, s.profiles, ask)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(got)
+	if err != nil {
+		return nil, fmt.Errorf("write the answer: %w", err)
+	}
+	return readAnswer(raw)
+}
+
+// story: a snapshot has no past.
+func (s *offline) story(context.Context, target) (*told, error) { return nil, nil }
+
+func (s *offline) bound(_ context.Context, t target) (string, error) {
+	if t.whole != nil {
+		return nodeOf(t.whole)
+	}
+	pod, err := s.view.Pod(t.namespace, t.name)
+	if err != nil {
+		return "", err
+	}
+	return pod.Spec.NodeName, nil
+}
+
+// noPod says what to do about a pod that the snapshot does not have; most often
+// the namespace is another.
+func (s *offline) noPod(t target) error {
+	p := &problem{what: fmt.Sprintf("%s has no pod %s", s.file, t), next: "The pod can be given whole: kubectl get pod NAME -o json > pod.json, then -f pod.json."}
+	for after, more := (objects.Key{}), true; more; {
+		var items [][]byte
+		items, more = s.view.List("Pod", after, 1000)
+		for _, js := range items {
+			var head struct {
+				Metadata struct{ Namespace, Name string } `json:"metadata"`
+			}
+			if err := json.Unmarshal(js, &head); err != nil {
+				return err
+			}
+			after = objects.Key{Kind: "Pod", Namespace: head.Metadata.Namespace, Name: head.Metadata.Name}
+			if head.Metadata.Name == t.name {
+				p.next = fmt.Sprintf("There is one of that name in another namespace: -n %s.", head.Metadata.Namespace)
+				return p
+			}
+		}
+	}
+	return p
+}

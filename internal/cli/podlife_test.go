@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var podsFile = filepath.Join("testdata", "pods.yaml")
+
+// What is told of pods that are given whole, with nobody to ask.
+func TestGoldenPods(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+	}{
+		{"lifecycle-crash", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile}},
+		{"lifecycle-well", exitYes, []string{"lifecycle", "shop/well", "-f", podsFile}},
+		{"lifecycle-init", exitNo, []string{"lifecycle", "init", "-n", "shop", "-f", podsFile}},
+		{"lifecycle-node-gone", exitNo, []string{"lifecycle", "shop/well", "-f", podsFile, "--node-gone"}},
+		{"lifecycle-later", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile, "--now", "2026-11-21T10:30:00Z"}},
+		{"lifecycle-list", exitNo, []string{"lifecycle", "-f", podsFile}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := call{}.run(t, c.args...)
+			if r.code != c.code || r.err != "" {
+				t.Errorf("code %d, stderr %q", r.code, r.err)
+			}
+			golden(t, c.name, r.out)
+			within(t, standardWidth, r.out)
+		})
+	}
+}
+
+// Stdin is a file like any other: with -, and without a word where something is piped in.
+func TestPodsOnStdin(t *testing.T) {
+	raw, err := os.ReadFile(podsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := call{}.run(t, "lifecycle", "-f", podsFile)
+	for _, args := range [][]string{{"lifecycle", "-"}, {"lifecycle"}, {"lifecycle", "-f", "-"}} {
+		if got := (call{in: string(raw)}).run(t, args...); got != want {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	one := (call{in: string(raw)}).run(t, "lifecycle", "shop/crash", "-f", "-", "-o", "json")
+	var life struct{ Status string }
+	if err := json.Unmarshal([]byte(one.out), &life); err != nil || life.Status != "CrashLoopBackOff" || one.code != exitNo {
+		t.Errorf("%v %+v", err, one)
+	}
+	lines := strings.Split(strings.TrimSpace((call{in: string(raw)}).run(t, "lifecycle", "-", "-o", "json").out), "\n")
+	for i, name := range []string{"crash", "well", "lost", "init", "waiting"} {
+		var line struct {
+			Name      string
+			Lifecycle struct{ Phase string }
+		}
+		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil || line.Name != name || line.Lifecycle.Phase == "" {
+			t.Errorf("%d: %v %s", i, err, lines[i])
+		}
+	}
+}
+
+// The nodes beside the pods count: on one that is not Ready nobody is well.
+func TestLifecycleNodeLost(t *testing.T) {
+	r := call{}.run(t, "lifecycle", "shop/lost", "-f", podsFile)
+	if r.code != exitNo || !strings.HasPrefix(r.out, "Running  shop/lost") || !strings.Contains(r.out, "The node is not Ready") {
+		t.Errorf("%+v", r)
+	}
+	within(t, standardWidth, r.out)
+}
+
+// A snapshot is a whole cluster: a node that it does not have is gone.
+func TestLifecycleFromSnapshot(t *testing.T) {
+	gone := strings.Replace(mustRead(t, podsFile), "nodeName: n-a1", "nodeName: n-z9", 1)
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(file, []byte(gone), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := call{}.run(t, "lifecycle", "shop/crash", "--snapshot", file)
+	if r.code != exitNo || !strings.Contains(r.out, "phase Failed") || !strings.Contains(r.out, "DeletionByPodGC") {
+		t.Errorf("%+v", r)
+	}
+	if r := (call{}).run(t, "lifecycle", "shop/crash", "-f", file); strings.Contains(r.out, "DeletionByPodGC") {
+		t.Errorf("some nodes beside a pod are not all there are: %+v", r)
+	}
+}
+
+func mustRead(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// target says which pod a question is about: one that the source knows by its
+// name, or one that was given whole.
+type target struct {
+	namespace, name string
+	whole           json.RawMessage // as it was given; nil: by name
+}
+
+// String gives namespace/name.
+func (t target) String() string { return t.namespace + "/" + t.name }
+
+// stdinName stands for standard input where a file is meant.
+const stdinName = "-"
+
+// target reads the pod of a command: NAME, pod/NAME, NAMESPACE/NAME, or - for
+// one on stdin; file is the value of -f.
+func (a *app) target(args []string, file string) (target, error) {
+	if len(args) == 1 && args[0] == stdinName {
+		args, file = nil, stdinName
+	}
+	if file != "" {
+		return a.readTarget(args, file)
+	}
+	if len(args) == 0 {
+		return target{}, &problem{what: "which pod?", next: "Name one (checkout, pod/checkout, shop/checkout), or give one whole with -f FILE or -."}
+	}
+	return parseTarget(args[0], a.o.namespace)
+}
+
+func parseTarget(text, namespace string) (target, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) > 1 {
+		switch parts[0] {
+		case "pod", "pods", "po":
+			parts = parts[1:]
+		}
+	}
+	t := target{namespace: namespace, name: parts[len(parts)-1]}
+	if len(parts) == 2 {
+		t.namespace = parts[0]
+	}
+	if len(parts) > 2 || t.name == "" || t.namespace == "" {
+		return target{}, fmt.Errorf("%q is no pod: want NAME, pod/NAME or NAMESPACE/NAME", text)
+	}
+	return t, nil
+}
+
+// readTarget takes the pod from a file; a name says which, where there are
+// several.
+func (a *app) readTarget(args []string, file string) (target, error) {
+	in, err := a.readInput(file)
+	if err != nil {
+		return target{}, err
+	}
+	if len(args) == 0 {
+		if len(in.pods) == 1 {
+			return in.pods[0], nil
+		}
+		return target{}, &problem{what: fmt.Sprintf("%s holds %d pods", nameOfFile(file), len(in.pods)), next: "Say which: the name of one of them, and -f " + file}
+	}
+	want, err := parseTarget(args[0], a.o.namespace)
+	if err != nil {
+		return target{}, err
+	}
+	for _, p := range in.pods {
+		if p.is(want) {
+			return p, nil
+		}
+	}
+	return target{}, noSuchPod(nameOfFile(file), want, in.pods)
+}
+
+// eachObject calls f for every object, those within Lists one by one.
+func eachObject(r io.Reader, f func(kind string, raw json.RawMessage) error) error {
+	dec := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(r), 4096)
+	for {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null":
+			continue // a document that is empty
+		}
+		if err := eachItem(raw, "", f); err != nil {
+			return err
+		}
+	}
+}
+
+// eachItem takes lists apart. within is the kind that a list of one kind gives
+// its items, which kubectl leaves out there.
+func eachItem(raw json.RawMessage, within string, f func(kind string, raw json.RawMessage) error) error {
+	var head struct {
+		Kind  string            `json:"kind"`
+		Items []json.RawMessage `json:"items"`
+		Spec  json.RawMessage   `json:"spec"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return err
+	}
+	kind := head.Kind
+	if kind == "" {
+		kind = within
+	}
+	of, isList := strings.CutSuffix(kind, "List")
+	if !isList {
+		if kind == "" && head.Spec != nil {
+			kind = "Pod" // a bare one, as the REST API takes it
+		}
+		return f(kind, raw)
+	}
+	for _, item := range head.Items {
+		if err := eachItem(item, of, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open opens a file, or stdin for -.
+func (a *app) open(file string) (io.Reader, func(), error) {
+	if file != stdinName {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f, func() { _ = f.Close() }, nil
+	}
+	if a.Typed {
+		return nil, nil, &problem{what: "nothing comes in on stdin", next: "Pipe it in: kubectl get pod NAME -o json | " + a.name + " …"}
+	}
+	if a.read {
+		return nil, nil, errors.New("stdin is asked for twice: give the pod or the snapshot as a file")
+	}
+	a.read = true
+	return a.In, func() {}, nil
+}
+
+func nameOfFile(file string) string {
+	if file == stdinName {
+		return "stdin"
+	}
+	return file
+}
+
+// args names a pod again as it was named.
+func args(pod target, file string) []string {
+	if pod.whole == nil {
+		return []string{pod.String()}
+	}
+	if file == "" {
+		file = stdinName
+	}
+	return []string{pod.String(), "-f", file}
+}
+
+// again gives commands about the same pod at the same source.
+func (a *app) again(pod []string) func(command string, more ...string) []string {
+	return func(command string, more ...string) []string {
+		words := append([]string{a.name, command}, pod...)
+		words = append(words, a.o.again()...)
+		return append(words, more...)
+	}
+}
+
+// nodeOf reads the node of a pod that was given whole.
+func nodeOf(whole json.RawMessage) (string, error) {
+	var pod struct {
+		Spec struct {
+			NodeName string `json:"nodeName"`
+		} `json:"spec"`
+	}
+	err := json.Unmarshal(whole, &pod)
+	return pod.Spec.NodeName, err
+}

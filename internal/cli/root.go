@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const about = `Why is my pod pending, who would have to go, what comes next: answers with
+Kubernetes v1.36 semantics, from a berth server or from what kubectl prints.
+
+  kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json
+  %[1]s explain shop/checkout --snapshot cluster.json
+  kubectl get pod checkout -o json | %[1]s lifecycle -`
+
+// usage is cobra's, with flags broken at 80 columns and without what berth does
+// not have.
+const usage = `Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}
+{{if .HasExample}}
+Examples:
+{{.Example}}
+{{end}}{{if .HasAvailableSubCommands}}
+Commands:
+{{range .Commands}}{{if or .IsAvailableCommand (eq .Name "help")}}  {{rpad .Name .NamePadding}} {{.Short}}
+{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableInheritedFlags}}
+Flags of all commands:
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+{{end}}`
+
+const help = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{.UsageString}}
+Exit codes: 0 yes, 2 the answer is no, 1 something is broken.
+Every command with its output: docs/cli.md
+`
+
+// root is the program with all its commands; each has a file of its own.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "berth",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
+		Short:         "Scheduling decisions, explained",
+		Long:          fmt.Sprintf(about, a.name),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// What is no command is said to be none, with the ones that are meant.
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.PersistentFlags().SortFlags = false
+	a.o.register(root.PersistentFlags(), a.Env)
+	root.AddCommand(
+		a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
+		a.lifecycleCommand(), a.terminationCommand(),
+		a.versionCommand(),
+	)
+	fixed := func(flag string, words ...string) {
+		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
+	}
+	fixed("output", formTable, formWide, formJSON)
+	fixed("color", "auto", "always", "never")
+	root.SetUsageTemplate(usage)
+	root.SetHelpTemplate(help)
+	return root
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"berth/internal/planted"
+)
+
+// Version is what a build knows of itself.
+type Version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+	// Platform is such as linux/amd64.
+	Platform string `json:"platform"`
+}
+
+// pluginName is the program's file name as a plugin of kubectl.
+const pluginName = "kubectl-berth"
+
+// app is one run of the program.
+type app struct {
+	Streams
+	name    string // as the user calls it: berth, or kubectl berth
+	version Version
+	o       common
+	read    bool // stdin was read
+}
+
+// Run runs the command line and gives the exit code. program is the path that
+// the process was started by: as kubectl-berth it speaks of itself as kubectl
+// berth.
+func Run(ctx context.Context, program string, args []string, s Streams, v Version) int {
+	a := &app{Streams: s, name: "berth", version: v}
+	base := strings.TrimSuffix(filepath.Base(program), ".exe")
+	if base == pluginName {
+		a.name = "kubectl berth"
+	}
+	root := a.root()
+	root.SetArgs(append([]string{}, args...)) // for nil it would take the process's own
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitYes
+	case errors.Is(err, errNo):
+		if planted.On(planted.CLINoIsYes) {
+			return exitYes
+		}
+		return exitNo
+	}
+	a.complain(err)
+	return exitBroken
+}
+
+// complain says what is wrong, why, and what to do next.
+func (a *app) complain(err error) {
+	for i, l := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
+		if i == 0 {
+			l = a.name + ": " + l
+		}
+		fmt.Fprintln(a.Err, strings.TrimRight(clean(l), " "))
+	}
+	var p *problem
+	if errors.As(err, &p) && p.next != "" {
+		fmt.Fprintf(a.Err, "%s\n", p.next)
+	}
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whoever has nothing yet is told what to do first.
+func TestFirstErrors(t *testing.T) {
+	cluster := filepath.Join("testdata", "cluster.yaml")
+	for _, c := range []struct {
+		name string
+		from call
+		args []string
+		want []string
+	}{
+		{"nobody to ask", call{}, []string{"explain", "web"}, []string{"neither a server nor a snapshot", "kubectl get nodes,pods", "BERTH_SERVER"}},
+		{"no pod", call{}, []string{"explain"}, []string{"which pod?", "-f FILE"}},
+		{"no such command", call{}, []string{"explian", "web"}, []string{`unknown command "explian"`, "explain"}},
+		{"no such flag", call{}, []string{"explain", "web", "--serve", "x"}, []string{"unknown flag: --serve"}},
+		{"two sources", call{}, []string{"explain", "web", "--server", "http://x", "--snapshot", "y"}, []string{"give one of"}},
+		{"form", snapshot(), []string{"explain", "web", "-o", "xml"}, []string{"-o xml", "json"}},
+		{"colour", snapshot(), []string{"explain", "web", "--color", "red"}, []string{"--color red", "never"}},
+		{"no file", call{}, []string{"explain", "web", "--snapshot", "nowhere.json"}, []string{"nowhere.json"}},
+		{"bad pod", snapshot(), []string{"explain", "a/b/c"}, []string{`"a/b/c" is no pod`}},
+		{"no such pod", snapshot(), []string{"explain", "small"}, []string{"has no pod default/small", "-n shop"}},
+		{"no such pod anywhere", snapshot(), []string{"explain", "nobody"}, []string{"has no pod default/nobody", "-f pod.json"}},
+		{"no such node", snapshot(), []string{"explain", "shop/huge", "--node", "n-q"}, []string{"no node n-q", "--all"}},
+		{"node of a gated pod", snapshot(), []string{"explain", "shop/gated", "--node", "n-a1"}, []string{"gated"}},
+		{"both", snapshot(), []string{"explain", "shop/huge", "--node", "n-a1", "--all"}, []string{"one of --node and --all"}},
+		{"several pods", snapshot(), []string{"explain", "-f", podsFile}, []string{"holds 5 pods", "-f " + podsFile}},
+		{"not among them", snapshot(), []string{"explain", "crash", "-f", podsFile}, []string{"holds no pod default/crash", "-n shop"}},
+		{"stdin twice", call{in: "x"}, []string{"explain", "-", "--snapshot", "-"}, []string{"stdin"}},
+		{"nothing piped in", call{typed: true}, []string{"explain", "-", "--snapshot", cluster}, []string{"nothing comes in", "kubectl get pod"}},
+		{"nothing piped in for a life", call{typed: true}, []string{"lifecycle"}, []string{"whole", "kubectl get pod NAME -o json | berth"}},
+		{"empty", call{}, []string{"lifecycle", "-"}, []string{"no pod in it"}},
+		{"empty snapshot", call{}, []string{"explain", "x", "--snapshot", "-"}, []string{"stdin", "empty", "kubectl get nodes"}},
+		{"no JSON", call{in: "{"}, []string{"lifecycle", "-"}, []string{"stdin", "kubectl get pod"}},
+		{"no pod at all", call{in: `{"kind":"Node","metadata":{"name":"n"}}`}, []string{"lifecycle", "-"}, []string{"no pod in it"}},
+		{"no pod's shape", call{in: `{"kind":"Pod","metadata":{"name":"n"},"spec":{"containers":7}}`}, []string{"lifecycle", "-"}, []string{"default/n"}},
+		{"now", call{}, []string{"lifecycle", "-f", podsFile, "--now", "soon"}, []string{"--now", "2026-01-31T12:00:00Z"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := c.from.run(t, c.args...)
+			if r.code != exitBroken || r.out != "" {
+				t.Errorf("%+v", r)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(r.err, w) {
+					t.Errorf("no %q in %q", w, r.err)
+				}
+			}
+		})
+	}
+}
+
+// The flag that is typed wins over the environment.
+func TestFlagWinsOverEnvironment(t *testing.T) {
+	c := snapshot()
+	c.env["BERTH_SERVER"] = "http://127.0.0.1:1"
+	if r := c.run(t, "explain", "shop/small"); r.code != exitBroken || !strings.Contains(r.err, "give one of") {
+		t.Errorf("%+v", r)
+	}
+	file := c.env["BERTH_SNAPSHOT"]
+	delete(c.env, "BERTH_SNAPSHOT")
+	r := c.run(t, "explain", "shop/small", "--snapshot", file)
+	if r.code != exitYes || !strings.Contains(r.out, "berth explain shop/small --snapshot "+file+" --node") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// As a plugin of kubectl it speaks of itself as such, with the same answers.
+func TestPlugin(t *testing.T) {
+	plugin := snapshot()
+	plugin.program = "/home/me/.krew/bin/kubectl-berth"
+	a, b := snapshot().run(t, "explain", "shop/huge"), plugin.run(t, "explain", "shop/huge")
+	if strings.ReplaceAll(a.out, "berth explain", "kubectl berth explain") != b.out || a.code != b.code {
+		t.Errorf("%s\n%s", a.out, b.out)
+	}
+	plugin.program = `kubectl-berth.exe`
+	for args, want := range map[string]string{"": "kubectl berth explain shop/checkout", "explain --help": "kubectl berth explain POD", "nothing": "kubectl berth: unknown"} {
+		r := plugin.run(t, strings.Fields(args)...)
+		if !strings.Contains(r.out+r.err, want) {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+}
+
+// Help is for 80 columns too, and names every flag's variable.
+func TestHelp(t *testing.T) {
+	for _, c := range [][]string{{}, {"help"}, {"explain"}, {"victims"}, {"spread"}, {"lifecycle"}, {"version"}, {"completion"}} {
+		r := call{}.run(t, append(c, "--help")...)
+		if r.code != exitYes || r.err != "" || !strings.Contains(r.out, "Usage:") || !strings.Contains(r.out, "Exit codes: 0 yes, 2 the answer is no, 1") {
+			t.Errorf("%v: %+v", c, r)
+		}
+		within(t, standardWidth, r.out)
+	}
+	if r := (call{}).run(t); !strings.Contains(r.out, "kubectl get nodes") || !strings.Contains(r.out, "$BERTH_SERVER") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if r := (call{}).run(t, "completion", shell); r.code != exitYes || !strings.Contains(r.out, "berth") {
+			t.Errorf("%s: %d %s", shell, r.code, r.err)
+		}
+	}
+	for args, want := range map[string]string{"termination --cause evict-": "evict-soft", "explain -o w": "wide", "spread --color n": "never"} {
+		if r := (call{}).run(t, append([]string{"__complete"}, strings.Fields(args)...)...); !strings.Contains(r.out, want+"\n") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+	if r := (call{}).run(t, "__complete", "vic"); !strings.Contains(r.out, "victims") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if r := (call{}).run(t, "version"); r.code != exitYes || !strings.Contains(r.out, "berth v1 (engine v") || !strings.Contains(r.out, "c0ffee") {
+		t.Errorf("%+v", r)
+	}
+	var v map[string]string
+	r := call{}.run(t, "version", "-o", "json")
+	if err := json.Unmarshal([]byte(r.out), &v); err != nil || v["version"] != "v1" || v["semantics"] == "" || v["engine"] == "" {
+		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// JSON is the object of the API, and nothing else is on stdout.
+func TestJSON(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"explain", "shop/huge"}, exitNo, "Unschedulable"},
+		{[]string{"victims", "shop/checkout"}, exitYes, "Preempting"},
+		{[]string{"spread", "shop/apart"}, exitNo, "Unschedulable"},
+	} {
+		r := snapshot().run(t, append(c.args, "-o", "json")...)
+		var got struct {
+			Outcome, Message, Digest string
+			Counts                   struct{ Nodes int }
+		}
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Outcome != c.want || got.Counts.Nodes != 9 || got.Digest == "" || r.code != c.code || r.err != "" {
+			t.Errorf("%v: %v %+v", c.args, err, r)
+		}
+	}
+	r := snapshot().run(t, "explain", "shop/huge", "--all", "-o", "json")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	var node struct{ Name, Plugin string }
+	if err := json.Unmarshal([]byte(lines[0]), &node); err != nil || len(lines) != 9 || node.Name != "n-a1" || node.Plugin != "NodeResourcesFit" {
+		t.Errorf("%v %+v", err, r)
+	}
+	r = snapshot().run(t, "explain", "shop/huge", "--node", "n-b2", "-o", "json")
+	if err := json.Unmarshal([]byte(r.out), &node); err != nil || node.Plugin != "NodeUnschedulable" || r.code != exitNo {
+		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// Colours are for terminals, and for those who ask.
+func TestColour(t *testing.T) {
+	const red = "\x1b[31;1mPENDING\x1b[0m  shop/huge"
+	with := func(columns int, env ...string) call {
+		c := snapshot()
+		c.columns = columns
+		for i := 0; i < len(env); i += 2 {
+			c.env[env[i]] = env[i+1]
+		}
+		return c
+	}
+	for _, c := range []struct {
+		from call
+		args []string
+		want bool
+	}{
+		{with(0), nil, false},
+		{with(80), nil, true},
+		{with(80, "NO_COLOR", "1"), nil, false},
+		{with(80, "TERM", "dumb"), nil, false},
+		{with(80, "NO_COLOR", "1"), []string{"--color", "always"}, true},
+		{with(0, "BERTH_COLOR", "always"), nil, true},
+		{with(80), []string{"--color", "never"}, false},
+	} {
+		r := c.from.run(t, append([]string{"explain", "shop/huge"}, c.args...)...)
+		if got := strings.HasPrefix(r.out, red); got != c.want || strings.Contains(r.out, "\x1b") != c.want {
+			t.Errorf("%+v %v: %.60q", c.from.env, c.args, r.out)
+		}
+	}
+}
+
+// A wide terminal is used, a narrow one is taken for 80 columns.
+func TestWidth(t *testing.T) {
+	longest := func(columns int, args ...string) (most int) {
+		c := snapshot()
+		c.columns, c.env["NO_COLOR"] = columns, "1"
+		for _, l := range strings.Split(c.run(t, append([]string{"explain", "shop/huge"}, args...)...).out, "\n") {
+			most = max(most, len(l))
+		}
+		return most
+	}
+	if n := longest(40); n > 80 || n < 70 {
+		t.Errorf("%d", n)
+	}
+	if n := longest(110); n > 110 || n <= 80 {
+		t.Errorf("%d", n)
+	}
+	if n := longest(300); n > greatestWidth {
+		t.Errorf("%d", n)
+	}
+	if n := longest(80, "-o", "wide"); n < 200 {
+		t.Errorf("%d", n)
+	}
+}

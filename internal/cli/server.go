@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// server asks a running berth over its REST API.
+type server struct {
+	base     *url.URL
+	snapshot string // cluster@revision
+	cluster  string
+	config   json.RawMessage // a string of YAML; nil: the server's own
+	profile  string
+	client   *http.Client
+	name     string // of the program
+}
+
+// patience is how long an answer may take. A server answers a decision in
+// milliseconds, and may have to load a large cluster before the first.
+const patience = 2 * time.Minute
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 1 << 30
+
+func newServer(a *app) (*server, error) {
+	base, err := url.Parse(a.o.server)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, &problem{what: fmt.Sprintf("--server %q is no URL", a.o.server), next: "Wanted is such as http://127.0.0.1:8080."}
+	}
+	s := &server{base: base, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, client: &http.Client{Timeout: patience}}
+	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
+	if s.cluster == a.o.cluster {
+		s.snapshot += "@latest"
+	}
+	if a.o.config != "" {
+		raw, err := os.ReadFile(a.o.config)
+		if err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+		if s.config, err = json.Marshal(string(raw)); err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func (s *server) decide(ctx context.Context, q question) (*answer, error) {
+	if q.snapshot == "" {
+		q.snapshot = s.snapshot
+	}
+	body := map[string]any{"snapshot": q.snapshot, "explain": q.explain, "suggest": q.suggest, "dryRun": true}
+	if q.pod.whole != nil {
+		body["pod"] = q.pod.whole
+	} else {
+		body["podRef"] = map[string]string{"namespace": q.pod.namespace, "name": q.pod.name}
+	}
+	if s.config != nil {
+		body["config"] = s.config
+	}
+	if s.profile != "" {
+		body["profile"] = s.profile
+	}
+	raw, err := s.call(ctx, http.MethodPost, body, "v1", "decisions")
+	if err != nil {
+		return nil, s.hint(err, q.pod)
+	}
+	return readAnswer(raw)
+}
+
+// story is of the newest revision, under the server's own configuration.
+func (s *server) story(ctx context.Context, t target) (*told, error) {
+	if t.whole != nil || s.config != nil || s.profile != "" || s.snapshot != s.cluster+"@latest" {
+		return nil, nil
+	}
+	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "clusters", s.cluster, "pods", t.namespace, t.name)
+	var r *refused
+	if errors.As(err, &r) && r.Status == http.StatusNotFound {
+		return nil, nil // the decision then says what is not there
+	}
+	if err != nil {
+		return nil, err
+	}
+	st := &told{raw: raw}
+	if err := json.Unmarshal(raw, st); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return st, nil
+}
+
+// bound is known of a pod that was given whole; the story tells it of others.
+func (s *server) bound(_ context.Context, t target) (string, error) {
+	if t.whole != nil {
+		return nodeOf(t.whole)
+	}
+	return "", nil
+}
+
+// refused is an answer that is an error.
+type refused struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Errors []struct {
+		Field   string `json:"field"`
+		Message string `json:"message"`
+	} `json:"errors"`
+}
+
+// Error gives the detail, and the fields at fault.
+func (r *refused) Error() string {
+	text := strings.TrimPrefix(r.Detail, "podRef: ") // the reader named a pod, not a field
+	if text == "" {
+		text = fmt.Sprintf("the server answered %d %s", r.Status, http.StatusText(r.Status))
+	}
+	for _, e := range r.Errors {
+		if !strings.Contains(text, e.Message) {
+			text += fmt.Sprintf("; %s: %s", e.Field, e.Message)
+		}
+	}
+	return text
+}
+
+// call sends a request and gives the answer's body.
+func (s *server) call(ctx context.Context, method string, body any, path ...string) (json.RawMessage, error) {
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("write the question: %w", err)
+		}
+		in = bytes.NewReader(raw)
+	}
+	for i := range path {
+		path[i] = url.PathEscape(path[i])
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(path...).String(), in)
+	if err != nil {
+		return nil, fmt.Errorf("--server: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, s.unreachable(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	out, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		r := &refused{}
+		_ = json.Unmarshal(out, r) // whatever it is, the status is told
+		r.Status = resp.StatusCode
+		return nil, r
+	}
+	return out, nil
+}
+
+// unreachable says what to look at when no answer comes.
+func (s *server) unreachable(err error) error {
+	var op *net.OpError
+	var timeout interface{ Timeout() bool }
+	p := &problem{what: "ask " + s.base.Redacted(), why: err, next: "Is berth there? curl " + s.base.JoinPath("readyz").String()}
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		p.next = "It did not answer in time."
+	} else if errors.As(err, &op) {
+		p.why = op
+	}
+	return p
+}
+
+// hint says what to do about a refusal.
+func (s *server) hint(err error, t target) error {
+	var r *refused
+	if !errors.As(err, &r) || r.Status != http.StatusNotFound {
+		return err
+	}
+	p := &problem{what: r.Error()}
+	if strings.Contains(r.Detail, t.name) {
+		p.next = "The pod can be given whole: kubectl get pod NAME -o json | " + s.name + " explain -"
+	} else {
+		p.next = "Which clusters there are: curl " + s.base.JoinPath("v1", "clusters").String()
+	}
+	return p
+}

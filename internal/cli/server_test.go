@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/classes"
+	"berth/internal/cluster"
+	"berth/internal/handlers"
+	"berth/internal/profiles"
+	"berth/internal/replays"
+	"berth/internal/store/commit"
+	"berth/internal/store/sqlite"
+)
+
+// serve starts a server over real rooms and gives its URL.
+func serve(t *testing.T) string {
+	t.Helper()
+	ctx := context.Background()
+	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := commit.NewGroup(st, commit.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := classes.Open(ctx, st, classes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := audit.New(m, st, profiles.Default(), audit.Options{Classes: book, Clock: ticking(today.Add(-20 * time.Minute))})
+	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	api, err := handlers.New(handlers.Options{
+		Clusters: m, Decisions: l, Replays: jobs, PriorityClasses: book, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(api.Handler())
+	t.Cleanup(func() {
+		s.Close()
+		http.DefaultClient.CloseIdleConnections()
+		for _, err := range []error{book.Close(), m.Close(), g.Close(ctx), st.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return s.URL
+}
+
+// ticking is a clock that goes on by a minute each time it is looked at.
+func ticking(at time.Time) func() time.Time {
+	var mu sync.Mutex
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		at = at.Add(time.Minute)
+		return at
+	}
+}
+
+// post sends a body that has to be taken.
+func post(t *testing.T, url string, body []byte) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if bytes.HasPrefix(body, []byte("#")) {
+		req.Header.Set("Content-Type", "application/yaml")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	out, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 {
+		t.Fatalf("%v %d %s", err, resp.StatusCode, out)
+	}
+	return out
+}
+
+// uploaded starts a server that holds the fixture.
+func uploaded(t *testing.T) (url string, asked call) {
+	t.Helper()
+	url = serve(t)
+	post(t, url+"/v1/snapshots?cluster=prod", []byte(mustRead(t, filepath.Join("testdata", "cluster.yaml"))))
+	return url, call{env: map[string]string{"BERTH_SERVER": url, "BERTH_CLUSTER": "prod"}}
+}
+
+// A server and a snapshot in the process say the same, word for word, of a pod
+// that is given whole.
+func TestServerSaysTheSame(t *testing.T) {
+	_, online := uploaded(t)
+	here := snapshot()
+	for _, name := range []string{"small", "huge", "gated", "checkout", "web-4", "apart", "web-1"} {
+		file := podFile(t, name)
+		for _, args := range [][]string{
+			{"explain", "-f", file},
+			{"explain", "-f", file, "--node", "n-a1"},
+			{"explain", "-f", file, "--all"},
+			{"explain", "-f", file, "-o", "wide"},
+			{"victims", "-f", file},
+			{"spread", "-f", file},
+		} {
+			a, b := here.run(t, args...), online.run(t, args...)
+			if a != b {
+				t.Errorf("%v: in the process\n%+v\nby the server\n%+v", args, a, b)
+			}
+			if a.out == "" && args[2] != "gated" && len(args) < 5 {
+				t.Errorf("%v: nothing to compare: %+v", args, a)
+			}
+		}
+	}
+	for _, args := range [][]string{
+		{"lifecycle", "-f", podsFile}, {"lifecycle", "shop/crash", "-f", podsFile}, {"lifecycle", "shop/well", "-f", podsFile, "--node-gone"},
+	} {
+		if a, b := here.run(t, args...), online.run(t, args...); a != b || a.out == "" {
+			t.Errorf("%v: in the process\n%+v\nby the server\n%+v", args, a, b)
+		}
+	}
+}
+
+// podFile writes one pod of the fixture to a file of its own.
+func podFile(t *testing.T, name string) string {
+	t.Helper()
+	a := &app{}
+	in, err := a.readInput(filepath.Join("testdata", "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range in.pods {
+		if p.name == name {
+			file := filepath.Join(t.TempDir(), name+".json")
+			if err := os.WriteFile(file, p.whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+	}
+	t.Fatalf("no pod %s", name)
+	return ""
+}
+
+// What a server refuses is said in its words, with what to do next.
+func TestServerRefuses(t *testing.T) {
+	url, asked := uploaded(t)
+	elsewhere := call{env: map[string]string{"BERTH_SERVER": url}}
+	for _, c := range []struct {
+		from call
+		args []string
+		want []string
+	}{
+		{asked, []string{"explain", "shop/none"}, []string{"berth: prod@1 has no pod shop/none", "explain -"}},
+		{elsewhere, []string{"explain", "shop/small"}, []string{"default@latest", "/v1/clusters"}},
+		{asked, []string{"explain", "shop/small", "--profile", "other"}, []string{`no profile "other"`}},
+		{call{}, []string{"explain", "x", "--server", "http://127.0.0.1:1"}, []string{"127.0.0.1:1", "readyz"}},
+		{call{}, []string{"explain", "x", "--server", "localhost"}, []string{"is no URL", "http://127.0.0.1:8080"}},
+	} {
+		r := c.from.run(t, c.args...)
+		if r.code != exitBroken || r.out != "" {
+			t.Errorf("%v: %+v", c.args, r)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(r.err, w) {
+				t.Errorf("%v: no %q in %q", c.args, w, r.err)
+			}
+		}
+	}
+}
+
+// Another configuration decides otherwise, at a server as in the process.
+func TestConfig(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "packed.yaml")
+	err := os.WriteFile(config, []byte(`apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, asked := uploaded(t)
+	file := podFile(t, "small")
+	a := snapshot().run(t, "explain", "-f", file, "--config", config)
+	if b := asked.run(t, "explain", "-f", file, "--config", config); a != b {
+		t.Errorf("in the process\n%+v\nby the server\n%+v", a, b)
+	}
+	if !strings.Contains(a.out, "It goes to n-c1, one of 2 equally good ones") {
+		t.Errorf("not packed: %s", a.out)
+	}
+	bad := snapshot().run(t, "explain", "-f", file, "--config", file)
+	if bad.code != exitBroken || !strings.Contains(bad.err, "--config") {
+		t.Errorf("%+v", bad)
+	}
+}

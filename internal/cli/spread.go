@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/engine"
+)
+
+func (a *app) spreadCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "spread POD",
+		Short: "How are its like spread over zones and nodes, and where may it go?",
+		Long: `The ledger of topology spread: for each constraint the domains with the pods
+that count in them, the skew if the pod is placed there, the limit, and the
+domains that do not count with the reason.
+
+Ends with 0 if every hard constraint leaves a domain, 2 if not.`,
+		Example:           "  " + a.name + " spread shop/web-4 --snapshot cluster.json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, names []string) error { return a.spread(cmd.Context(), names, file) },
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one that the source knows")
+	return cmd
+}
+
+func (a *app) spread(ctx context.Context, names []string, file string) error {
+	got, _, err := a.ask(ctx, names, file, question{explain: engine.ExplainNone})
+	if err != nil {
+		return err
+	}
+	if a.o.output == formJSON {
+		if err := a.json(got.raw); err != nil {
+			return err
+		}
+		return exitForSpread(got)
+	}
+	p := a.page()
+	p.ledger(got)
+	if err := p.end(a); err != nil {
+		return err
+	}
+	return exitForSpread(got)
+}
+
+// hard is what kube-scheduler calls a constraint that rejects nodes.
+const hard = "DoNotSchedule"
+
+func exitForSpread(got *answer) error {
+	for i := range got.Spread {
+		if c := &got.Spread[i]; c.WhenUnsatisfiable == hard && !leavesDomain(c) {
+			return errNo
+		}
+	}
+	return nil
+}
+
+// leavesDomain says that the pod may go to some domain. Where domains were left
+// out, one of them may be it.
+func leavesDomain(c *engine.SpreadConstraint) bool {
+	return c.DomainsOmitted > 0 || slices.ContainsFunc(c.Domains, func(d engine.SpreadDomain) bool { return mayGo(c, &d) })
+}
+
+func mayGo(c *engine.SpreadConstraint, d *engine.SpreadDomain) bool {
+	return d.Eligible && (c.WhenUnsatisfiable != hard || d.SkewIfPlaced <= int(c.MaxSkew))
+}
+
+func (p *page) ledger(got *answer) {
+	name := got.Pod.Namespace + "/" + got.Pod.Name
+	word, c := "FREE", green
+	switch {
+	case exitForSpread(got) != nil:
+		word, c = "BLOCKED", red
+	case slices.ContainsFunc(got.Spread, func(c engine.SpreadConstraint) bool { return c.WhenUnsatisfiable == hard }):
+		word = "ROOM"
+	}
+	p.head(word, c, name, "", "")
+	if len(got.Spread) == 0 {
+		p.gap()
+		if got.Outcome == engine.Gated {
+			p.text("It is gated: spreading is looked at once its gates are gone.")
+			return
+		}
+		p.text("No spread constraint is on it, neither its own nor a default one.")
+	}
+	for i := range got.Spread {
+		p.gap()
+		p.constraint(&got.Spread[i])
+	}
+}
+
+// constraint writes one constraint and its domains.
+func (p *page) constraint(c *engine.SpreadConstraint) {
+	own := "the pod's own"
+	if c.Source != "pod" {
+		own = "the default, " + c.Source
+	}
+	p.line("%s", c.TopologyKey)
+	about := fmt.Sprintf("%s, maxSkew %d, %s; counts pods with %s", c.WhenUnsatisfiable, c.MaxSkew, own, orAll(c.LabelSelector))
+	if !c.SelfMatch {
+		about += ", which it is none of itself"
+	}
+	if c.MinDomains != nil {
+		about += fmt.Sprintf("; minDomains %d", *c.MinDomains)
+	}
+	p.text(about)
+	limit := -1
+	if c.GlobalMinimum != nil {
+		limit = *c.GlobalMinimum + int(c.MaxSkew)
+		p.text(fmt.Sprintf("limit: %d, %s and maxSkew %d", limit, emptiest(c), c.MaxSkew))
+	}
+	p.domains(c, limit)
+}
+
+// emptiest says what the limit is counted from.
+func emptiest(c *engine.SpreadConstraint) string {
+	least := *c.GlobalMinimum
+	if c.MinDomains != nil && least == 0 && !slices.ContainsFunc(c.Domains, func(d engine.SpreadDomain) bool { return d.Eligible && d.Matching == 0 }) {
+		return fmt.Sprintf("0 since there are fewer domains than %d", *c.MinDomains)
+	}
+	return fmt.Sprintf("the emptiest domain's %d", least)
+}
+
+func orAll(selector string) string {
+	if selector == "" {
+		return "any labels"
+	}
+	return selector
+}
+
+// foldAbove is how many domains are listed one by one; more are counted by what
+// is the same about them.
+const foldAbove = 16
+
+func (p *page) domains(c *engine.SpreadConstraint, limit int) {
+	rows := make([]fold, 0, len(c.Domains))
+	for _, d := range c.Domains {
+		rows = append(rows, fold{SpreadDomain: d, label: d.Value, domains: 1})
+	}
+	if len(rows) > foldAbove && !p.wide {
+		rows = folded(rows)
+	}
+	most := 1
+	for _, r := range rows {
+		most = max(most, r.Matching+1, limit)
+	}
+	t := newTable(5, "DOMAIN", ">NODES", ">PODS", ">SKEW THEN", "", "PODS, + THIS ONE, | LIMIT")
+	if limit < 0 {
+		t.head[5] = "PODS, + THIS ONE"
+	}
+	t.colour = func(r, col int) colour {
+		if col != 4 || c.WhenUnsatisfiable != hard {
+			return ""
+		}
+		if mayGo(c, &rows[r].SpreadDomain) {
+			return green
+		}
+		return red
+	}
+	shown, left := p.limit(len(rows))
+	for i := range rows[:shown] {
+		d := &rows[i]
+		switch {
+		case !d.Eligible:
+			t.add(d.label, count(d.Nodes), count(d.Matching), "-", "out", d.Why)
+		case mayGo(c, &d.SpreadDomain):
+			t.add(d.label, count(d.Nodes), count(d.Matching), count(d.SkewIfPlaced), "ok", bar(d.Matching, limit, most, c.SelfMatch))
+		default:
+			t.add(d.label, count(d.Nodes), count(d.Matching), count(d.SkewIfPlaced), "full", bar(d.Matching, limit, most, c.SelfMatch))
+		}
+	}
+	p.table(t)
+	p.left(left, "rows")
+	if len(rows) < len(c.Domains) {
+		p.line("Domains that are alike are one row, with the pods of each: -o wide")
+	}
+	if c.DomainsOmitted > 0 {
+		p.line("and %s that the answer leaves out", plural(c.DomainsOmitted, "domain"))
+	}
+}
+
+// fold is domains that are alike.
+type fold struct {
+	engine.SpreadDomain
+	label   string
+	domains int
+}
+
+// folded puts domains together that hold as many pods and count alike, the
+// emptiest first.
+func folded(rows []fold) []fold {
+	slices.SortStableFunc(rows, func(a, b fold) int {
+		return cmp.Or(cmp.Compare(boolean(b.Eligible), boolean(a.Eligible)), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Matching, b.Matching))
+	})
+	var out []fold
+	for _, r := range rows {
+		if n := len(out); n > 0 && out[n-1].Eligible == r.Eligible && out[n-1].Why == r.Why && out[n-1].Matching == r.Matching {
+			out[n-1].domains++
+			out[n-1].Nodes += r.Nodes
+			continue
+		}
+		out = append(out, r)
+	}
+	for i := range out {
+		if n := out[i].domains; n > 1 {
+			out[i].label = fmt.Sprintf("%s like %s", count(n), out[i].Value)
+		}
+	}
+	return out
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// barWidth is how many columns the longest bar has.
+const barWidth = 24
+
+// bar draws a domain's pods, the pod that would come, and the limit.
+func bar(pods, limit, most int, comes bool) string {
+	scale := func(n int) int {
+		if most <= barWidth {
+			return n
+		}
+		return (n*barWidth + most - 1) / most
+	}
+	b := []byte(strings.Repeat("#", scale(pods)))
+	if comes {
+		b = append(b, '+')
+	}
+	if limit < 0 {
+		return string(b)
+	}
+	at := scale(limit)
+	for len(b) < at {
+		b = append(b, ' ')
+	}
+	return string(slices.Insert(b, at, '|'))
+}

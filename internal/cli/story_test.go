@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	anyID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyTime = regexp.MustCompile(`\d\d:\d\d:\d\d`)
+)
+
+// A server knows a pod's past, and explain tells it.
+func TestStory(t *testing.T) {
+	url, asked := uploaded(t)
+	decide := func(name, more string) {
+		post(t, url+"/v1/decisions", []byte(`{"snapshot":"prod@latest","explain":"none","podRef":{"namespace":"shop","name":"`+name+`"}`+more+`}`))
+	}
+	decide("huge", `,"nodeNames":["n-a1"]`)
+	decide("huge", "")
+	decide("huge", "")
+	decide("small", `,"bind":true`)
+	decide("checkout", `,"bind":true`)
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+	}{
+		{"story-pending", exitNo, []string{"explain", "shop/huge"}},
+		{"story-bound", exitYes, []string{"explain", "shop/small"}},
+		{"story-gated", exitNo, []string{"explain", "shop/gated"}},
+		{"story-nominated", exitNo, []string{"explain", "shop/checkout"}},
+		{"story-new", exitNo, []string{"explain", "shop/web-4"}},
+	} {
+		r := asked.run(t, c.args...)
+		if r.code != c.code || r.err != "" {
+			t.Errorf("%s: code %d, stderr %q", c.name, r.code, r.err)
+		}
+		within(t, standardWidth, r.out)
+		text := anyTime.ReplaceAllString(anyID.ReplaceAllString(r.out, "00000000-0000-7000-0000-000000000000"), "hh:mm:ss")
+		golden(t, c.name, text)
+	}
+	r := asked.run(t, "explain", "shop/huge", "-o", "json")
+	var st struct{ Summary, State string }
+	if err := json.Unmarshal([]byte(r.out), &st); err != nil || st.State != "pending" || st.Summary == "" || r.code != exitNo {
+		t.Errorf("%v %+v", err, r)
+	}
+	// A pod that is gone has only a past.
+	post(t, url+"/v1/snapshots/prod@latest/changes", []byte(`{"delete":[{"kind":"Pod","namespace":"shop","name":"huge"}]}`))
+	r = asked.run(t, "explain", "shop/huge")
+	if r.code != exitNo || !strings.HasPrefix(r.out, "GONE  shop/huge   attempt 3, ") || !strings.Contains(r.out, "LAST") {
+		t.Errorf("%+v", r)
+	}
+	// An older revision has no story, and still has the pod.
+	asked.env["BERTH_CLUSTER"] = "prod@1"
+	if r = asked.run(t, "explain", "shop/huge"); r.code != exitNo || !strings.HasPrefix(r.out, "PENDING  shop/huge\n") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// By name a server tells where a pod stands, from what it keeps of it.
+func TestLifecycleByName(t *testing.T) {
+	url := serve(t)
+	asked := call{env: map[string]string{"BERTH_SERVER": url}}
+	post(t, url+"/v1/snapshots?cluster=default", []byte(mustRead(t, podsFile)))
+	for name, want := range map[string]string{"crash": "CrashLoopBackOff", "init": "Init:0/1"} {
+		r := asked.run(t, "lifecycle", "shop/"+name)
+		if r.code != exitNo || !strings.HasPrefix(r.out, want+"  shop/"+name) || !strings.Contains(r.out, "CONTAINER") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := asked.run(t, "lifecycle", "shop/well", "-o", "json"); r.code != exitYes || !strings.Contains(r.out, `"phase": "Running"`) {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"lifecycle", "shop/nobody"}, {"lifecycle", "shop/well", "--node-gone"}, {"lifecycle", "a/b/c"}, {"lifecycle", "shop/well", "--cluster", "other"}} {
+		if r := asked.run(t, args...); r.code != exitBroken || r.out != "" || r.err == "" {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}

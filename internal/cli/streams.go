@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Streams are what a command reads and writes, and what it knows of the world
+// around it.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Env      func(string) string // as os.Getenv
+	Now      func() time.Time
+	// Columns is the width of the terminal that Out is; 0 where it is none.
+	Columns int
+	// Typed says that In is a terminal, at which somebody would have to type;
+	// Watched that Err is one, at which somebody waits.
+	Typed, Watched bool
+}
+
+// Standard gives the process's own streams.
+func Standard() Streams {
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now}
+	s.Typed, s.Watched = term.IsTerminal(int(os.Stdin.Fd())), term.IsTerminal(int(os.Stderr.Fd()))
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		s.Columns = standardWidth
+		if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && columns > 0 {
+			s.Columns = columns
+		}
+	}
+	return s
+}
+
+const (
+	standardWidth = 80  // of what is no terminal, and the least that is written for
+	greatestWidth = 120 // longer lines are hard to read
+)
+
+// width is how many columns a line may have.
+func (s *Streams) width() int {
+	return min(max(s.Columns, standardWidth), greatestWidth)
+}

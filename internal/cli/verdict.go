@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/story"
+)
+
+// verdict is the page of a decision: the verdict first, then what would help,
+// why, and how to go on.
+type verdict struct {
+	*page
+	told  *told   // nil: nothing is known but the decision
+	got   *answer // nil: there is nothing to decide
+	node  string  // that the pod is bound to
+	now   time.Time
+	again func(command string, more ...string) []string
+}
+
+func (v *verdict) show() {
+	v.headline()
+	v.gap()
+	v.text(v.sentence())
+	if v.got != nil {
+		v.best()
+		v.try()
+		v.why()
+	}
+	v.gap()
+	if v.got != nil {
+		v.zones()
+	}
+	v.past()
+	if v.got != nil {
+		v.caveats()
+		v.labelled("KUBE", v.got.Message)
+		v.more()
+	}
+}
+
+// word is the verdict in a word, and its colour.
+func (v *verdict) word() (string, colour) {
+	if v.told != nil {
+		switch v.told.State {
+		case story.Nominated:
+			return "NOMINATED", yellow
+		case story.Pending, story.Gated:
+		case story.Bound, story.Ended:
+			return strings.ToUpper(string(v.told.State)), green
+		default:
+			return strings.ToUpper(string(v.told.State)), yellow
+		}
+	}
+	switch {
+	case v.node != "":
+		return "BOUND", green
+	case v.got.Outcome == engine.Scheduled:
+		return "SCHEDULED", green
+	case v.got.Outcome == engine.Gated:
+		return "GATED", yellow
+	case v.got.Outcome == engine.Preempting:
+		return "PREEMPTING", yellow
+	}
+	return "PENDING", red
+}
+
+func (v *verdict) headline() {
+	word, c := v.word()
+	if v.told == nil {
+		v.head(word, c, v.got.Pod.Namespace+"/"+v.got.Pod.Name, "", v.got.ID)
+		return
+	}
+	id := ""
+	if len(v.told.Attempts) > 0 {
+		id = v.told.Attempts[0].Decision
+	}
+	v.head(word, c, v.told.Pod.Namespace+"/"+v.told.Pod.Name, v.attempts(), id)
+}
+
+// sentence is the answer in words.
+func (v *verdict) sentence() string {
+	if v.told != nil && v.told.State != story.Bound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
+		return v.told.Summary
+	}
+	d := v.got
+	checked := "of " + plural(d.Counts.Nodes, "node")
+	switch {
+	case d.Outcome == engine.Gated:
+		return fmt.Sprintf("It waits for %s to be removed: %s. Until then no node is looked at.", plural(len(d.Gates), "scheduling gate"), strings.Join(d.Gates, ", "))
+	case d.Outcome == engine.Preempting:
+		return v.preempting()
+	case d.Outcome == engine.Scheduled && v.node != "" && v.node != d.Node:
+		return fmt.Sprintf("It is on %s. Today it would go to %s: %s fit %s.", v.node, d.Node, count(d.Counts.Feasible), checked)
+	case d.Outcome == engine.Scheduled && v.node != "":
+		return fmt.Sprintf("It is on %s, where it would go today as well: %s fit %s.", v.node, count(d.Counts.Feasible), checked)
+	case d.Outcome == engine.Scheduled:
+		return "It goes to " + d.Node + v.margin() + "."
+	case v.node != "":
+		return fmt.Sprintf("It is on %s. Today it would fit nowhere: 0 fit %s.", v.node, checked)
+	case d.Counts.Nodes == 0:
+		return "No node fits: there is none."
+	}
+	return fmt.Sprintf("No node fits: %s checked, 0 fit.", count(d.Counts.Nodes))
+}
+
+// margin says how clear the choice was.
+func (v *verdict) margin() string {
+	d := v.got
+	switch {
+	case d.Counts.Feasible == 1:
+		return fmt.Sprintf(", the only one that fits of %s", count(d.Counts.Nodes))
+	case len(d.Best) > 1:
+		return fmt.Sprintf(", one of %s equally good ones; %s of %s fit", count(len(d.Best)), count(d.Counts.Feasible), count(d.Counts.Nodes))
+	case d.Margin != nil:
+		return fmt.Sprintf(", %s ahead of the next; %s of %s fit", plural(int(*d.Margin), "point"), count(d.Counts.Feasible), count(d.Counts.Nodes))
+	}
+	return fmt.Sprintf("; %s of %s fit", count(d.Counts.Feasible), count(d.Counts.Nodes))
+}
+
+func (v *verdict) preempting() string {
+	d := v.got
+	p := d.Preemption
+	if p == nil {
+		return fmt.Sprintf("No node is free: it would take the room of others on %s.", d.NominatedNode)
+	}
+	s := fmt.Sprintf("No node is free of %s: %s would have to leave %s", count(d.Counts.Nodes), plural(len(p.Victims), "pod"), d.NominatedNode)
+	if p.NumPDBViolations > 0 {
+		s += fmt.Sprintf(", %s of them against a disruption budget", count(p.NumPDBViolations))
+	}
+	if p.StartsWithinSeconds != nil {
+		s += fmt.Sprintf("; it could start within %s", span(*p.StartsWithinSeconds))
+	}
+	return s + "."
+}
+
+// bestShown is how many of the best nodes are listed.
+const bestShown = 5
+
+// best lists the nodes with the most points.
+func (v *verdict) best() {
+	top := topNodes(v.got.Nodes, bestShown)
+	if len(top) < 2 {
+		return
+	}
+	v.gap()
+	t := newTable(2, "BEST", ">POINTS", "WHERE THEY DIFFER")
+	same := alike(top)
+	t.colour = func(r, c int) colour {
+		if c == 1 && top[r].Name == v.got.Node {
+			return green
+		}
+		return ""
+	}
+	for i := range top {
+		t.add(top[i].Name, fmt.Sprint(*top[i].Score), scoresInLine(top[i].Scores, same))
+	}
+	v.table(t)
+	if rest := v.got.Counts.Feasible - len(top); rest > 0 {
+		v.line("and %s more: --all", count(rest))
+	}
+}
+
+// try lists the changes that would help.
+func (v *verdict) try() {
+	if len(v.got.Suggestions) == 0 {
+		return
+	}
+	v.gap()
+	t := newTable(0, "TRY (each tried)", ">FITS AFTER", "ACTION")
+	t.folds = true
+	t.colour = func(_, c int) colour {
+		if c == 1 {
+			return green
+		}
+		return ""
+	}
+	for _, s := range v.got.Suggestions {
+		t.add(s.Change, plural(s.Fits, "node"), actionWords(s.Action))
+	}
+	v.table(t)
+}
+
+// why lists the groups of nodes with the same verdict.
+func (v *verdict) why() {
+	t := newTable(2, "WHY (first failing rule)", ">NODES", "DETAIL")
+	widest := 0
+	for _, g := range v.got.Groups {
+		widest = max(widest, columns(g.Rule))
+	}
+	for _, g := range v.got.Groups {
+		t.add(fmt.Sprintf("%-*s  %s", widest, g.Rule, g.Reason), count(g.Nodes), v.detail(&g))
+	}
+	if len(v.got.Groups) == 0 {
+		for _, f := range v.got.Failures { // a record has no groups
+			t.add(f.Plugin, count(f.Nodes), f.Reason)
+		}
+	}
+	if len(t.rows) == 0 {
+		return
+	}
+	v.gap()
+	v.table(t)
+}
+
+// prefixes are so common that they tell nobody anything where room is short.
+var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
+
+// detail says what a group is about, and what else its nodes lack.
+func (v *verdict) detail(g *advice.Group) string {
+	s := g.Detail
+	if g.Merged > 1 {
+		s = strings.TrimPrefix(fmt.Sprintf("%s; %d like it", s, g.Merged), "; ")
+	}
+	for _, also := range g.Also {
+		s += fmt.Sprintf("; %s on %s", also.Reason, count(also.Nodes))
+	}
+	if v.wide {
+		return s
+	}
+	return prefixes.Replace(s)
+}
+
+// zonesShown is how many domains a line names.
+const zonesShown = 6
+
+// zones says how the nodes are spread over the zones, where the decision looked.
+func (v *verdict) zones() {
+	for _, c := range v.got.Spread {
+		if c.TopologyKey != "topology.kubernetes.io/zone" {
+			continue
+		}
+		var parts []string
+		for _, d := range c.Domains[:min(len(c.Domains), zonesShown)] {
+			parts = append(parts, fmt.Sprintf("%s %s", d.Value, count(d.Nodes)))
+		}
+		if rest := len(c.Domains) + c.DomainsOmitted - len(parts); rest > 0 {
+			parts = append(parts, fmt.Sprintf("and %s more", count(rest)))
+		}
+		v.labelled("ZONE", strings.Join(parts, ", "))
+		return
+	}
+}
+
+// caveats says what was not judged.
+func (v *verdict) caveats() {
+	for _, n := range v.got.NotEvaluated {
+		v.labelled("NOTE", "not judged: "+n.Plugin+", "+n.Reason)
+	}
+}
+
+// more says how to go on.
+func (v *verdict) more() {
+	var list [][]string
+	if name := v.oneRejected(); name != "" && v.got.Outcome != engine.Gated {
+		list = append(list, v.again("explain", "--node", name))
+	}
+	if v.got.Outcome == engine.Preempting {
+		list = append(list, v.again("victims"))
+	}
+	if len(v.got.Spread) > 0 {
+		list = append(list, v.again("spread"))
+	}
+	v.commands("MORE", list...)
+}
+
+// oneRejected names a node of the largest group, for a look at it.
+func (v *verdict) oneRejected() string {
+	for _, g := range v.got.Groups {
+		if len(g.Sample) > 0 {
+			return g.Sample[0]
+		}
+	}
+	for _, n := range v.got.Nodes {
+		if !n.Feasible {
+			return n.Name
+		}
+	}
+	return v.got.Node
+}

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/engine"
+)
+
+func (a *app) victimsCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "victims POD",
+		Short: "Who would have to go for it, from which node, and when?",
+		Long: `Who would have to leave for a pod that fits nowhere: the node, the pods with
+their grace periods and disruption budgets, the other nodes and why they lost.
+Nobody is evicted.
+
+Ends with 0 if there is room or room can be made, 2 if not.`,
+		Example: "  " + a.name + " victims checkout -n shop --server http://127.0.0.1:8080\n" +
+			"  kubectl get pod checkout -o json | " + a.name + " victims - --snapshot cluster.json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, names []string) error { return a.victims(cmd.Context(), names, file) },
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one that the source knows")
+	return cmd
+}
+
+func (a *app) victims(ctx context.Context, names []string, file string) error {
+	got, pod, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
+	if err != nil {
+		return err
+	}
+	if a.o.output == formJSON {
+		if err := a.json(got.raw); err != nil {
+			return err
+		}
+		return exitForRoom(got)
+	}
+	p := a.page()
+	p.victims(got)
+	if got.Outcome == engine.UnschedulableOK {
+		p.commands("MORE", a.again(args(pod, file))("explain"))
+	}
+	if err := p.end(a); err != nil {
+		return err
+	}
+	return exitForRoom(got)
+}
+
+// ask reads the common part of a question about a pod, and asks it.
+func (a *app) ask(ctx context.Context, names []string, file string, q question) (*answer, target, error) {
+	if err := a.o.check(); err != nil {
+		return nil, target{}, err
+	}
+	pod, err := a.target(names, file)
+	if err != nil {
+		return nil, pod, err
+	}
+	from, err := a.source()
+	if err != nil {
+		return nil, pod, err
+	}
+	q.pod = pod
+	got, err := from.decide(ctx, q)
+	return got, pod, err
+}
+
+func exitForRoom(got *answer) error {
+	if got.Outcome == engine.Scheduled || got.Outcome == engine.Preempting {
+		return nil
+	}
+	return errNo
+}
+
+func (p *page) victims(got *answer) {
+	name := got.Pod.Namespace + "/" + got.Pod.Name
+	priority := fmt.Sprintf("priority %d", got.Priority)
+	pre := got.Preemption
+	switch {
+	case got.Outcome == engine.Scheduled:
+		p.head("ROOM", green, name, priority, "")
+		p.gap()
+		p.text(fmt.Sprintf("Nobody has to go: it fits on %s.", got.Node))
+		return
+	case got.Outcome == engine.Gated:
+		p.head("GATED", yellow, name, priority, "")
+		p.gap()
+		p.text("Nobody has to go for it while it is gated by " + strings.Join(got.Gates, ", ") + ".")
+		return
+	case got.Outcome == engine.Preempting && pre != nil:
+		p.head("PREEMPTING", yellow, name, priority, "")
+		p.gap()
+		p.text(p.whoLeaves(pre))
+		p.victimTable(pre.Victims)
+		p.reprieved(pre.Reprieved)
+		p.losers(pre)
+	default:
+		p.head("NO VICTIMS", red, name, priority, "")
+		p.gap()
+		p.text("Evicting pods does not help" + noneBecause(pre) + ".")
+	}
+	p.notCandidates(pre)
+	p.gap()
+	if got.Outcome != engine.Preempting {
+		p.labelled("KUBE", got.Message)
+	}
+}
+
+func noneBecause(pre *engine.Preemption) string {
+	if pre == nil || pre.Reason == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(pre.Reason, ".")
+}
+
+func (p *page) whoLeaves(pre *engine.Preemption) string {
+	s := fmt.Sprintf("%s would have to leave %s", plural(len(pre.Victims), "pod"), pre.Node)
+	if pre.StartsWithinSeconds != nil {
+		s += fmt.Sprintf("; then it could start, within %s", span(*pre.StartsWithinSeconds))
+	}
+	if pre.NumPDBViolations > 0 {
+		s += fmt.Sprintf(". %s against a disruption budget", plural(pre.NumPDBViolations, "eviction"))
+	}
+	if n := len(pre.ClearedNominations); n > 0 {
+		s += fmt.Sprintf(". %s of lower priority would no longer wait for the node", plural(n, "pod"))
+	}
+	return s + "."
+}
+
+// rowsShown is how many rows a table of a page has unless it is wide.
+const rowsShown = 20
+
+// limit bounds rows, and says how many are left out.
+func (p *page) limit(n int) (shown, left int) {
+	if p.wide {
+		return n, 0
+	}
+	shown = min(n, rowsShown)
+	return shown, n - shown
+}
+
+// left says that rows were left out.
+func (p *page) left(n int, what string) {
+	if n > 0 {
+		p.line("and %s more %s: -o wide", count(n), what)
+	}
+}
+
+func (p *page) victimTable(victims []engine.Victim) {
+	p.gap()
+	t := newTable(4, "VICTIM", ">PRIORITY", ">GRACE", "BUDGET", "BECAUSE")
+	shown, left := p.limit(len(victims))
+	for i := range victims[:shown] {
+		v := &victims[i]
+		grace := span(v.GracePeriodSeconds)
+		if v.Terminating {
+			grace += ", ending"
+		}
+		t.add(v.Namespace+"/"+v.Name, fmt.Sprint(v.Priority), grace, budgets(v.Budgets), strings.Join(v.Because, "; "))
+	}
+	p.table(t)
+	p.left(left, "victims")
+}
+
+// budgets says what evictions take from disruption budgets.
+func budgets(list []engine.Budget) string {
+	var parts []string
+	for _, b := range list {
+		s := fmt.Sprintf("%s %d->%d", b.Name, b.AllowedBefore, b.AllowedAfter)
+		if b.Violated {
+			s += " VIOLATED"
+		}
+		if b.Disrupted {
+			s = b.Name + " counts it as gone"
+		}
+		parts = append(parts, s)
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *page) reprieved(list []engine.Reprieved) {
+	if len(list) == 0 {
+		return
+	}
+	p.gap()
+	t := newTable(2, "STAYS", ">PRIORITY", "WHY")
+	shown, left := p.limit(len(list))
+	for _, r := range list[:shown] {
+		t.add(r.Namespace+"/"+r.Name, fmt.Sprint(r.Priority), r.Why)
+	}
+	p.table(t)
+	p.left(left, "that stay")
+}
+
+// losers lists the nodes that others would have to leave instead.
+func (p *page) losers(pre *engine.Preemption) {
+	var others []engine.PreemptionCandidate
+	for _, c := range pre.Candidates {
+		if !c.Chosen {
+			others = append(others, c)
+		}
+	}
+	if len(others) == 0 {
+		return
+	}
+	p.gap()
+	t := newTable(4, "INSTEAD ON", ">PODS", ">AGAINST PDB", "WHO", "LOST BY")
+	shown, left := p.limit(len(others))
+	for _, c := range others[:shown] {
+		lost := ""
+		if c.Lost != nil {
+			lost = c.Lost.Criterion
+		}
+		t.add(c.Node, count(len(c.Victims)), count(c.NumPDBViolations), someVictims(c.Victims), lost)
+	}
+	p.table(t)
+	p.left(left+pre.CandidatesOmitted, "nodes")
+}
+
+// someVictims names the first few.
+func someVictims(list []engine.Victim) string {
+	const few = 2
+	var names []string
+	for i := range list[:min(len(list), few)] {
+		names = append(names, list[i].Namespace+"/"+list[i].Name)
+	}
+	if more := len(list) - few; more > 0 {
+		names = append(names, fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(names, " ")
+}
+
+// notCandidates counts the nodes on which evicting pods would not help.
+func (p *page) notCandidates(pre *engine.Preemption) {
+	if pre == nil || len(pre.NotCandidates) == 0 {
+		return
+	}
+	p.gap()
+	t := newTable(2, "NO HELP ON", "NODES SUCH AS", "BECAUSE")
+	shown, left := p.limit(len(pre.NotCandidates))
+	for _, n := range pre.NotCandidates[:shown] {
+		sample := ""
+		if len(n.Names) > 0 {
+			sample = n.Names[0]
+		}
+		why := n.Reason
+		if n.Plugin != "" {
+			why = n.Plugin + ": " + why
+		}
+		t.add(plural(n.Nodes, "node"), sample, why)
+	}
+	p.table(t)
+	p.left(left, "reasons")
+}

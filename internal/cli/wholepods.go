@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// input is pods as kubectl printed them, and the nodes beside them.
+type input struct {
+	pods  []target
+	nodes map[string]json.RawMessage
+	// whole says that it is a cluster: a node that it does not have does not exist.
+	whole bool
+}
+
+// wholePods reads pods whole: from a file or stdin, or by name from a snapshot.
+// Without a name all that a file holds are meant.
+func (a *app) wholePods(names []string, file string) (*input, error) {
+	if len(names) == 1 && names[0] == stdinName {
+		names, file = nil, stdinName
+	}
+	from := file
+	switch {
+	case file != "":
+	case a.o.snapshot != "":
+		from = a.o.snapshot
+	case len(names) == 0 && !a.Typed:
+		from = stdinName
+	default:
+		return nil, &problem{
+			what: "a pod is to be given whole",
+			next: "Pipe it in: kubectl get pod NAME -o json | " + a.name + " … -\nor give a file with -f, or what kubectl printed of a cluster with --snapshot.",
+		}
+	}
+	in, err := a.readInput(from)
+	if err != nil {
+		return nil, err
+	}
+	in.whole = file == "" && a.o.snapshot != ""
+	if len(names) == 0 {
+		return in, nil
+	}
+	want, err := parseTarget(names[0], a.o.namespace)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range in.pods {
+		if p.is(want) {
+			in.pods = []target{p}
+			return in, nil
+		}
+	}
+	return nil, noSuchPod(nameOfFile(from), want, in.pods)
+}
+
+func (t target) is(o target) bool { return t.namespace == o.namespace && t.name == o.name }
+
+// noSuchPod says where else a pod of the name is.
+func noSuchPod(where string, want target, pods []target) error {
+	p := &problem{what: fmt.Sprintf("%s holds no pod %s, but %s", where, want, plural(len(pods), "other"))}
+	for _, other := range pods {
+		if other.name == want.name {
+			p.next = "There is one of that name in another namespace: -n " + other.namespace
+		}
+	}
+	return p
+}
+
+// readInput reads all pods and nodes of a file: what kubectl get -o json or -o
+// yaml prints, one object, a List, or several documents.
+func (a *app) readInput(file string) (*input, error) {
+	r, done, err := a.open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	in := &input{nodes: map[string]json.RawMessage{}}
+	err = eachObject(r, func(kind string, raw json.RawMessage) error {
+		if kind != "Pod" && kind != "Node" {
+			return nil
+		}
+		var head struct {
+			Metadata types.NamespacedName `json:"metadata"`
+		}
+		if err := json.Unmarshal(raw, &head); err != nil {
+			return err
+		}
+		if kind == "Node" {
+			in.nodes[head.Metadata.Name] = raw
+			return nil
+		}
+		t := target{namespace: head.Metadata.Namespace, name: head.Metadata.Name, whole: raw}
+		if t.namespace == "" {
+			t.namespace = "default"
+		}
+		in.pods = append(in.pods, t)
+		return nil
+	})
+	if err == nil && len(in.pods) == 0 {
+		err = errors.New("there is no pod in it")
+	}
+	if err != nil {
+		return nil, &problem{what: nameOfFile(file), why: err, next: "Wanted is what kubectl get pod -o json (or -o yaml) prints."}
+	}
+	return in, nil
+}
+
+// nodeOf gives the node that a pod is on: JSON null for one that is gone, nil
+// where it is not known.
+func (in *input) nodeOf(pod target, gone bool) json.RawMessage {
+	null := json.RawMessage("null")
+	if gone {
+		return null
+	}
+	name, err := nodeOf(pod.whole)
+	if err != nil || name == "" {
+		return nil // what is wrong with the pod is said when it is read
+	}
+	if node, ok := in.nodes[name]; ok {
+		return node
+	}
+	if in.whole && len(in.nodes) > 0 {
+		return null
+	}
+	return nil
+}
+
+// moment reads the value of --now.
+func (a *app) moment(text string) (time.Time, error) {
+	if text == "" {
+		return a.Now().UTC(), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("--now %q: want a time such as 2026-01-31T12:00:00Z", text)
+	}
+	return t.UTC(), nil
+}
+
+// someNames lists names, the first few of many.
+func someNames(list []string) string {
+	const few = 4
+	if len(list) > few {
+		return strings.Join(list[:few], ", ") + fmt.Sprintf(" and %d more", len(list)-few)
+	}
+	return strings.Join(list, ", ")
+}
