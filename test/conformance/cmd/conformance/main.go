@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 
 	"berth/test/conformance/gen"
 )
@@ -35,8 +37,12 @@ func run(ctx context.Context) (int, error) {
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
+	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
-	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods}
+	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Config: *config}
+	if !slices.Contains(gen.Configs, *config) {
+		return 2, fmt.Errorf("-config %q: must be one of %q", *config, gen.Configs)
+	}
 	switch {
 	case *vectors != "":
 		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
