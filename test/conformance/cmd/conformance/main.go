@@ -33,6 +33,7 @@ func run(ctx context.Context) (int, error) {
 	server := flag.String("server", "", "URL of the berth on trial")
 	out := flag.String("out", "conformance-out", "directory for minimised cases")
 	vectors := flag.String("vectors", "", "write cases and verdicts to this .json.gz file instead of trying a server")
+	all := flag.String("write-vectors", "", "write all files of golden vectors to this directory instead")
 	nodes := flag.Int("max-nodes", 40, "most nodes in a case, at least 2")
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
@@ -44,10 +45,12 @@ func run(ctx context.Context) (int, error) {
 		return 2, fmt.Errorf("-config %q: must be one of %q", *config, gen.Configs)
 	}
 	switch {
+	case *all != "":
+		return 0, writeAllVectors(ctx, *all)
 	case *vectors != "":
 		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
 	case *server != "":
 		return try(ctx, *server, *n, *seed, opts, *out, *keep)
 	}
-	return 2, fmt.Errorf("one of -server and -vectors is needed")
+	return 2, fmt.Errorf("one of -server, -vectors and -write-vectors is needed")
 }
