@@ -11,7 +11,7 @@ var mutants = []mutant{
 	{"rules/tolerations.go", `return taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute`, `return taint.Effect == corev1.TaintEffectNoSchedule`},
 	{"rules/taint_toleration.go", `rej.Add(ReasonTaint, engine.UnschedulableAndUnresolvable, out)`, `rej.Add(ReasonTaint, engine.Unschedulable, out)`},
 	{"rules/taint_toleration.go", `if t.Effect == "" || t.Effect == corev1.TaintEffectPreferNoSchedule {`, `if t.Effect == corev1.TaintEffectPreferNoSchedule {`},
-	{"rules/taint_toleration.go", `if n > most && q.Nodes.HasTaintSet(i, feasible) {`, `if n > most {`},
+	{"rules/taint_toleration.go", `if n > most && q.Nodes.HasTaintSet(i, feasible) {`, `if n > most && i >= 0 {`},
 	{"rules/node_affinity.go", `if f.Key != "metadata.name" || f.Operator != corev1.NodeSelectorOpIn {`, `if f.Key != "metadata.name" {`},
 	{"rules/node_affinity.go", `if required == nil && a.enforced() == nil && q.Pod.Spec.NodeSelector == nil {`, `if required == nil && q.Pod.Spec.NodeSelector == nil {`},
 	{"rules/node_affinity.go", `rej.Add(ReasonAffinity, engine.UnschedulableAndUnresolvable, out)`, `rej.Add(ReasonAffinity, engine.Unschedulable, out)`},

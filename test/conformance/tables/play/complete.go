@@ -1,0 +1,136 @@
+package play
+
+import (
+	"fmt"
+	"strings"
+
+	"berth/test/conformance/oracle"
+)
+
+// complete makes of what a test builds what somebody could post: it names what is
+// nameless, tells apart what has one name, and fills in what an API server asks
+// for and the plugin doesn't read. It gives the number of nodes.
+func complete(plugin string, pod tree, list []tree) int {
+	if text(meta(pod), "name") == "" {
+		meta(pod)["name"] = "incoming"
+	}
+	if text(meta(pod), "uid") == "" {
+		meta(pod)["uid"] = "uid-incoming"
+	}
+	podSpec(plugin, pod)
+	nodes := 0
+	taken := map[oracle.Key]bool{keyOf(pod): true}
+	uids := map[string]bool{text(meta(pod), "uid"): true}
+	for i, o := range list {
+		m := meta(o)
+		switch o["kind"] {
+		case "Node", "CSINode":
+			if o["kind"] == "Node" {
+				nodes++
+			}
+			m["name"] = nameOf(text(m, "name"))
+		case "Pod":
+			if text(m, "name") == "" {
+				m["name"] = fmt.Sprintf("pod-%d", i)
+			}
+			podSpec(plugin, o)
+			for taken[keyOf(o)] {
+				m["name"] = text(m, "name") + "-again"
+			}
+			taken[keyOf(o)] = true
+			if uids[text(m, "uid")] {
+				m["uid"] = fmt.Sprintf("uid-%d", i)
+			}
+			uids[text(m, "uid")] = true
+			if spec, ok := o["spec"].(tree); ok {
+				spec["nodeName"] = nameOf(text(spec, "nodeName"))
+			}
+		default:
+			if text(m, "name") == "" {
+				m["name"] = fmt.Sprintf("object-%d", i)
+			}
+		}
+	}
+	return nodes
+}
+
+// nameOf is the name that a node goes by: upstream's tests use names that no
+// node may have, and none.
+func nameOf(node string) string {
+	if node == "" {
+		return "node"
+	}
+	return strings.ReplaceAll(strings.ToLower(node), "_", "-")
+}
+
+// countsContainers are the plugins for which a container more is another pod.
+var countsContainers = map[string]bool{"NodeResourcesFit": true, "NodeResourcesBalancedAllocation": true, "ImageLocality": true, "DefaultPreemption": true}
+
+// podSpec completes containers, ports and the names of nodes in a pod.
+func podSpec(plugin string, pod tree) {
+	m := meta(pod)
+	m["name"] = strings.ReplaceAll(strings.ToLower(text(m, "name")), "_", "-")
+	spec, ok := pod["spec"].(tree)
+	if !ok {
+		spec = tree{}
+		pod["spec"] = spec
+	}
+	containers, _ := spec["containers"].([]any)
+	if len(containers) == 0 && !countsContainers[plugin] {
+		spec["containers"] = []any{tree{"name": "c", "image": "none"}}
+	}
+	used := map[string]bool{}
+	for _, field := range []string{"containers", "initContainers"} {
+		list, _ := spec[field].([]any)
+		for i, c := range list {
+			c, ok := c.(tree)
+			if !ok {
+				continue
+			}
+			if name := text(c, "name"); name == "" || used[name] {
+				c["name"] = fmt.Sprintf("%.1s%d", field, i)
+			}
+			used[text(c, "name")] = true
+			if text(c, "image") == "" {
+				c["image"] = "none"
+			}
+			ports, _ := c["ports"].([]any)
+			for _, p := range ports {
+				if p, ok := p.(tree); ok && (p["containerPort"] == nil || p["containerPort"] == 0.0) {
+					p["containerPort"] = p["hostPort"]
+				}
+			}
+		}
+	}
+	if status, ok := pod["status"].(tree); ok && text(status, "nominatedNodeName") != "" {
+		status["nominatedNodeName"] = nameOf(text(status, "nominatedNodeName"))
+	}
+	nodeFields(spec["affinity"])
+}
+
+// nodeFields renames the nodes that an affinity names.
+func nodeFields(v any) {
+	switch t := v.(type) {
+	case []any:
+		for _, e := range t {
+			nodeFields(e)
+		}
+	case tree:
+		for k, e := range t {
+			fields, ok := e.([]any)
+			if k != "matchFields" || !ok {
+				nodeFields(e)
+				continue
+			}
+			for _, f := range fields {
+				f, _ := f.(tree)
+				values, _ := f["values"].([]any)
+				for i := range values {
+					if s, ok := values[i].(string); ok && s != "" {
+						values[i] = nameOf(s)
+					}
+				}
+			}
+		}
+	}
+}
