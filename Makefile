@@ -58,8 +58,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 openb: ## run a real cluster's trace against a running server: make openb DATA=DIR
 	$(GO) run ./cmd/openb --data $(DATA)
 
-conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
-	./test/conformance/run.sh $(N) $(SEED)
+conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed
+	./test/conformance/run.sh $(N) $(SEED) $(CONFIG)
 
 tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity
 	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN))

@@ -52,7 +52,7 @@ func (r *report) add(dir string, s *play.Result) error {
 		w.partly++
 	}
 	if r.verbose {
-		fmt.Printf("%s %s: %s %s\n", dir, s.Name, s.Outcome, s.Why)
+		fmt.Printf("%s %s: %s %s %s\n", dir, s.Name, s.Outcome, s.Why, s.Diffs)
 	}
 	if s.Outcome != play.Differs {
 		return nil

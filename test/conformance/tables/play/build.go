@@ -32,6 +32,12 @@ func (q *question) build(name string) (why string) {
 	if err := json.Unmarshal(raw, &pod); err != nil {
 		return err.Error()
 	}
+	if spec, ok := pod["spec"].(tree); ok && text(spec, "nodeName") != "" {
+		if q.calls[0].Plugin == "NodeName" {
+			return "a pod that names its node is bound, and berth decides pods that wait"
+		}
+		delete(spec, "nodeName") // no other plugin reads it
+	}
 	var list []tree
 	for _, k := range q.world.keys {
 		var o tree

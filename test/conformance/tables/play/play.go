@@ -61,6 +61,9 @@ func Play(ctx context.Context, client *trial.Client, s *record.Scenario) (*Resul
 			r.Outcome, r.Diffs, r.Case = one.Outcome, one.Diffs, one.Case
 		case one.Outcome == LeftOut && r.Why == "":
 			r.Why = one.Why
+			if r.Outcome == LeftOut {
+				r.Diffs = one.Diffs
+			}
 		}
 	}
 	return r, nil
@@ -110,7 +113,9 @@ func ask(ctx context.Context, client *trial.Client, q *question, name string) (*
 		}
 	}
 	if why := q.excuse(ctx, a); why != "" {
-		return leftOut(why), nil
+		out := leftOut(why)
+		out.Diffs = c.diffs
+		return out, nil
 	}
 	return r, nil
 }
@@ -126,15 +131,7 @@ func (q *question) excuse(ctx context.Context, a *trial.Answer) string {
 	if err != nil || v.Outcome == oracle.Failed || len(trial.Compare(v, a, q.phase == preempting)) > 0 {
 		return ""
 	}
-	for _, c := range q.calls {
-		if c.Made == "literal" {
-			return "the test puts the plugin together by hand; kube-scheduler says what berth says"
-		}
-		if len(c.Gates) > 0 && q.phase != preempting {
-			return "under other feature gates; by default kube-scheduler says what berth says"
-		}
-	}
-	return "the test's world is none (statuses, filters or snapshots of its own); kube-scheduler says what berth says"
+	return "under gates, statuses or snapshots of the test's own; kube-scheduler as a whole says what berth says"
 }
 
 var values = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\d+`)
