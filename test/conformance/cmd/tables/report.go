@@ -68,7 +68,7 @@ func (r *report) add(dir string, s *play.Result) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.out, dir+"-"+unsafe.ReplaceAllString(s.Name, "_")+".json"), append(body, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(r.out, fmt.Sprintf("%s-%.120s-%d.json", dir, unsafe.ReplaceAllString(s.Name, "_"), r.differ)), append(body, '\n'), 0o644)
 }
 
 func (r *report) print(w io.Writer, dirs []string) {

@@ -18,12 +18,16 @@ func complete(plugin string, pod tree, list []tree) int {
 		meta(pod)["uid"] = "uid-incoming"
 	}
 	podSpec(plugin, pod)
+	namespaces(pod)
 	nodes := 0
 	taken := map[oracle.Key]bool{keyOf(pod): true}
 	uids := map[string]bool{text(meta(pod), "uid"): true}
 	for i, o := range list {
 		m := meta(o)
+		namespaces(o)
 		switch o["kind"] {
+		case "Namespace":
+			m["name"] = label(text(m, "name"))
 		case "Node", "CSINode":
 			if o["kind"] == "Node" {
 				nodes++
@@ -63,6 +67,56 @@ func nameOf(node string) string {
 	return strings.ReplaceAll(strings.ToLower(node), "_", "-")
 }
 
+// label makes a name one that a namespace may have.
+func label(name string) string { return strings.ReplaceAll(nameOf(name), ".", "-") }
+
+// namespaces renames the namespaces that an object and the affinities in it name.
+func namespaces(v any) {
+	switch t := v.(type) {
+	case []any:
+		for _, e := range t {
+			namespaces(e)
+		}
+	case tree:
+		for k, e := range t {
+			switch list, ok := e.([]any); {
+			case k == "namespace" && e != "":
+				if s, ok := e.(string); ok {
+					t[k] = label(s)
+				}
+			case k == "namespaces" && ok:
+				for i := range list {
+					if s, ok := list[i].(string); ok {
+						list[i] = label(s)
+					}
+				}
+			default:
+				namespaces(e)
+			}
+		}
+	}
+}
+
+// limited gives a container limits for what may not be overcommitted, as an API
+// server asks for; the scheduler reads requests.
+func limited(container tree) {
+	resources, _ := container["resources"].(tree)
+	requests, _ := resources["requests"].(tree)
+	for name, n := range requests {
+		if !strings.Contains(name, "/") && !strings.HasPrefix(name, "hugepages-") {
+			continue
+		}
+		limits, ok := resources["limits"].(tree)
+		if !ok {
+			limits = tree{}
+			resources["limits"] = limits
+		}
+		if limits[name] == nil {
+			limits[name] = n
+		}
+	}
+}
+
 // countsContainers are the plugins for which a container more is another pod.
 var countsContainers = map[string]bool{"NodeResourcesFit": true, "NodeResourcesBalancedAllocation": true, "ImageLocality": true, "DefaultPreemption": true}
 
@@ -94,6 +148,7 @@ func podSpec(plugin string, pod tree) {
 			if text(c, "image") == "" {
 				c["image"] = "none"
 			}
+			limited(c)
 			ports, _ := c["ports"].([]any)
 			for _, p := range ports {
 				if p, ok := p.(tree); ok && (p["containerPort"] == nil || p["containerPort"] == 0.0) {
