@@ -46,7 +46,7 @@ func (q *question) build(name string) (why string) {
 		}
 		list = append(list, o)
 	}
-	if complete(q.calls[0].Plugin, pod, list) == 0 {
+	if q.complete(pod, list) == 0 {
 		list = append(list, tree{"apiVersion": "v1", "kind": "Node", "metadata": tree{"name": "node"}, "status": tree{"allocatable": tree{"pods": "110", "cpu": "64", "memory": "64Gi"}}})
 	}
 	config, err := q.configuration()

@@ -10,14 +10,16 @@ import (
 // complete makes of what a test builds what somebody could post: it names what is
 // nameless, tells apart what has one name, and fills in what an API server asks
 // for and the plugin doesn't read. It gives the number of nodes.
-func complete(plugin string, pod tree, list []tree) int {
+func (q *question) complete(pod tree, list []tree) int {
+	// Where containers are scored, one more makes another pod.
+	bare := q.phase == scoring && countsContainers[q.calls[0].Plugin]
 	if text(meta(pod), "name") == "" {
 		meta(pod)["name"] = "incoming"
 	}
 	if text(meta(pod), "uid") == "" {
 		meta(pod)["uid"] = "uid-incoming"
 	}
-	podSpec(plugin, pod)
+	podSpec(pod, bare)
 	namespaces(pod)
 	nodes := 0
 	taken := map[oracle.Key]bool{keyOf(pod): true}
@@ -37,7 +39,7 @@ func complete(plugin string, pod tree, list []tree) int {
 			if text(m, "name") == "" {
 				m["name"] = fmt.Sprintf("pod-%d", i)
 			}
-			podSpec(plugin, o)
+			podSpec(o, bare)
 			for taken[keyOf(o)] {
 				m["name"] = text(m, "name") + "-again"
 			}
@@ -117,11 +119,12 @@ func limited(container tree) {
 	}
 }
 
-// countsContainers are the plugins for which a container more is another pod.
-var countsContainers = map[string]bool{"NodeResourcesFit": true, "NodeResourcesBalancedAllocation": true, "ImageLocality": true, "DefaultPreemption": true}
+// countsContainers are the plugins whose scores count containers.
+var countsContainers = map[string]bool{"NodeResourcesFit": true, "NodeResourcesBalancedAllocation": true, "ImageLocality": true}
 
-// podSpec completes containers, ports and the names of nodes in a pod.
-func podSpec(plugin string, pod tree) {
+// podSpec completes containers, ports and the names of nodes in a pod; bare ones
+// stay without containers.
+func podSpec(pod tree, bare bool) {
 	m := meta(pod)
 	m["name"] = strings.ReplaceAll(strings.ToLower(text(m, "name")), "_", "-")
 	spec, ok := pod["spec"].(tree)
@@ -130,7 +133,7 @@ func podSpec(plugin string, pod tree) {
 		pod["spec"] = spec
 	}
 	containers, _ := spec["containers"].([]any)
-	if len(containers) == 0 && !countsContainers[plugin] {
+	if len(containers) == 0 && !bare {
 		spec["containers"] = []any{tree{"name": "c", "image": "none"}}
 	}
 	used := map[string]bool{}
