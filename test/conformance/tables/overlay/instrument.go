@@ -70,7 +70,7 @@ func (e *edits) offset(p token.Pos) int { return e.fset.Position(p).Offset }
 
 func (e *edits) text(n ast.Node) string { return string(e.src[e.offset(n.Pos()):e.offset(n.End())]) }
 
-// tests marks the start of every function that is given a *testing.T alone.
+// tests marks the start of every function that is given a test alone.
 func (e *edits) tests(file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		var kind *ast.FuncType
@@ -86,7 +86,7 @@ func (e *edits) tests(file *ast.File) {
 		default:
 			return true
 		}
-		if body == nil || len(kind.Params.List) != 1 || len(kind.Params.List[0].Names) != 1 || e.text(kind.Params.List[0].Type) != "*testing.T" {
+		if body == nil || len(kind.Params.List) != 1 || len(kind.Params.List[0].Names) != 1 || !isTest(e.text(kind.Params.List[0].Type)) {
 			return true
 		}
 		t := kind.Params.List[0].Names[0].Name
@@ -98,6 +98,10 @@ func (e *edits) tests(file *ast.File) {
 		return true
 	})
 }
+
+// isTest says that a type is what a test is handed: Go's own or the wrapper of
+// upstream's ktesting.
+func isTest(kind string) bool { return kind == "*testing.T" || kind == "ktesting.TContext" }
 
 // method renames a method that is recorded and wraps it; a constructor likewise.
 func (e *edits) method(f *ast.FuncDecl) {

@@ -21,12 +21,14 @@ func (q *question) complete(pod tree, list []tree) int {
 	}
 	podSpec(pod, bare)
 	namespaces(pod)
+	references(pod)
 	nodes := 0
 	taken := map[oracle.Key]bool{keyOf(pod): true}
 	uids := map[string]bool{text(meta(pod), "uid"): true}
 	for i, o := range list {
 		m := meta(o)
 		namespaces(o)
+		references(o)
 		switch o["kind"] {
 		case "Namespace":
 			m["name"] = label(text(m, "name"))
@@ -55,6 +57,10 @@ func (q *question) complete(pod tree, list []tree) int {
 			if text(m, "name") == "" {
 				m["name"] = fmt.Sprintf("object-%d", i)
 			}
+			m["name"] = nameOf(text(m, "name"))
+			if o["kind"] == "StorageClass" && text(o, "provisioner") == "" {
+				o["provisioner"] = "kubernetes.io/no-provisioner" // the same to the scheduler as none
+			}
 		}
 	}
 	return nodes
@@ -66,8 +72,10 @@ func nameOf(node string) string {
 	if node == "" {
 		return "node"
 	}
-	return strings.ReplaceAll(strings.ToLower(node), "_", "-")
+	return unnameable.Replace(strings.ToLower(node))
 }
+
+var unnameable = strings.NewReplacer("_", "-", "/", "-")
 
 // label makes a name one that a namespace may have.
 func label(name string) string { return strings.ReplaceAll(nameOf(name), ".", "-") }
@@ -94,6 +102,51 @@ func namespaces(v any) {
 				}
 			default:
 				namespaces(e)
+			}
+		}
+	}
+}
+
+// named are the fields that name other objects.
+var named = map[string]bool{"claimName": true, "volumeName": true, "storageClassName": true, "resourceClaimName": true, "nodeName": true}
+
+// references renames what an object's fields name, as the objects are renamed,
+// and gives volumes names.
+func references(v any) {
+	switch t := v.(type) {
+	case []any:
+		for _, e := range t {
+			references(e)
+		}
+	case tree:
+		for k, e := range t {
+			s, isText := e.(string)
+			ref, isRef := e.(tree)
+			list, isList := e.([]any)
+			switch {
+			case named[k] && isText && s != "":
+				t[k] = nameOf(s)
+			case k == "claimRef" && isRef:
+				ref["name"] = nameOf(text(ref, "name"))
+			case k == "volumes" && isList:
+				for i, v := range list {
+					if v, ok := v.(tree); ok {
+						if cm, ok := v["configMap"].(tree); ok && text(cm, "name") == "" {
+							cm["name"] = "config"
+						}
+						if s, ok := v["secret"].(tree); ok && text(s, "secretName") == "" {
+							s["secretName"] = "secret"
+						}
+						if _, ephemeral := v["ephemeral"]; ephemeral && text(v, "name") != "" {
+							v["name"] = label(text(v, "name")) // part of its claim's name
+						} else {
+							v["name"] = fmt.Sprintf("v%d", i)
+						}
+						references(v)
+					}
+				}
+			default:
+				references(e)
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"testing"
 )
 
 // Dir is the variable that names the directory to write to.
@@ -31,8 +30,16 @@ var (
 	stack []*Scenario
 )
 
+// test is what the recorder needs of a *testing.T or of upstream's own wrapper.
+type test interface {
+	Name() string
+	Failed() bool
+	Cleanup(func())
+	Errorf(format string, args ...any)
+}
+
 // Enter is called at the start of a test.
-func Enter(t testing.TB) {
+func Enter(t test) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, s := range stack {
