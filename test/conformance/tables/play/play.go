@@ -104,16 +104,17 @@ func ask(ctx context.Context, client *trial.Client, q *question, name string) (*
 		return leftOut(c.why), nil
 	case c.seen == 0:
 		return leftOut("the test calls the plugin in an order that no cycle has"), nil
-	case len(c.diffs) == 0:
-		return r, nil
 	}
-	r.Outcome = Differs
 	for _, n := range a.NotEvaluated {
-		if n.Plugin == q.calls[0].Plugin {
+		if n.Plugin == q.calls[0].Plugin { // that it agrees would be luck
 			r.Outcome = Abstains
 			return r, nil
 		}
 	}
+	if len(c.diffs) == 0 {
+		return r, nil
+	}
+	r.Outcome = Differs
 	why, err := q.excuse(ctx, a)
 	switch {
 	case err != nil && noPlace(err):
