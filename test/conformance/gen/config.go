@@ -107,6 +107,12 @@ func plugins(names ...string) []configv1.Plugin {
 func (m *maker) half() profile {
 	names := slices.Clone(optional)
 	m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	if m.chance(90) { // most cases keep what preemption needs: someone who refuses, and the plugin
+		for _, keep := range []string{"DefaultPreemption", "NodeResourcesFit"} {
+			i := slices.Index(names, keep)
+			names = append(slices.Delete(names, i, i+1), keep)
+		}
+	}
 	off := names[:len(names)/2]
 	slices.Sort(off)
 	return profile{Plugins: map[string]configv1.PluginSet{"multiPoint": {Disabled: plugins(off...)}}}
