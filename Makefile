@@ -8,7 +8,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance linear torture throughput faults image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture throughput faults image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,8 +59,17 @@ fuzz: ## every fuzz target for FUZZTIME each
 openb: ## run a real cluster's trace against a running server: make openb DATA=DIR
 	$(GO) run ./cmd/openb --data $(DATA)
 
-conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1
-	./test/conformance/run.sh $(N) $(SEED)
+conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed
+	./test/conformance/run.sh $(N) $(SEED) $(CONFIG)
+
+tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity
+	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN))
+
+vectors: ## write the golden vectors again from kube-scheduler's own verdicts
+	cd test/conformance && $(GO) run ./cmd/conformance -write-vectors ../../internal/engine/testdata/vectors
+
+mutants: ## show that the vectors alone catch faults put into the rules: make mutants MUTANTS=spread
+	$(GO) run ./test/mutants $(MUTANTS)
 
 torture: postgres ## break servers and Postgres under load, then do the books: make torture SEEDS=1 SEED=7
 	$(GO) run ./test/torture --seeds $(SEEDS) $(if $(filter command line environment,$(origin SEED)),--seed $(SEED)) $(TORTURE)

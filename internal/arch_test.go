@@ -46,6 +46,7 @@ var rooms = map[string][]string{
 	"berth/internal/engine/enginetest/naive": {"berth/internal/engine", "berth/internal/engine/rules"},
 	"berth/cmd/openb":                        {},
 	"berth/test/faults":                      {},
+	"berth/test/mutants":                     {},
 	"berth/test/throughput":                  {"berth/internal/...", "berth/migrations"},
 	"berth/test/torture":                     {"berth/internal/cluster", "berth/internal/store/pgtest"},
 	"berth/cmd/server":                       {"berth/..."},

@@ -32,7 +32,7 @@ func (e *Edit) unnominate(p *Pod) {
 func (q *Query) nominatedRows() map[int][]*Pod {
 	var out map[int][]*Pod
 	for _, p := range q.State.nominated {
-		if q.State.PriorityOf(p) < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || len(p.Gates) > 0 || !q.Profile.runs(p.Scheduler) {
+		if q.State.PriorityOf(p) < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || !q.Profile.runs(p.Scheduler) || q.Profile.gates(p) {
 			continue
 		}
 		row := q.Nodes.Row(p.Nominated)
@@ -58,6 +58,13 @@ func podPriority(pod *corev1.Pod) int32 {
 // this name.
 func (p *Profile) runs(scheduler string) bool {
 	return scheduler == p.Name || slices.Contains(p.Siblings, scheduler)
+}
+
+// gates says whether a pod waits for its gates, by the profile that decides it: a
+// queue that does not know SchedulingGates lets it through
+// (pkg/scheduler/backend/queue runPreEnqueuePlugins).
+func (p *Profile) gates(pod *Pod) bool {
+	return len(pod.Gates) > 0 && !slices.Contains(p.Ungated, pod.Scheduler)
 }
 
 // filterWithNominated runs the filters as if the pods nominated to each node

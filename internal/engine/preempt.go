@@ -155,7 +155,7 @@ func (r *Result) ClearedNominations() []*Pod {
 	}
 	var out []*Pod
 	for _, p := range r.q.State.nominated {
-		if p.Nominated == node && len(p.Gates) == 0 && r.q.Profile.runs(p.Scheduler) &&
+		if p.Nominated == node && !r.q.Profile.gates(p) && r.q.Profile.runs(p.Scheduler) &&
 			p.UID != string(r.q.Pod.UID) && r.q.State.PriorityOf(p) < podPriority(r.q.Pod) {
 			out = append(out, p)
 		}

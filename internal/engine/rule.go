@@ -248,7 +248,10 @@ type Profile struct {
 	Digest  string // sha256:… over Payload
 	Payload []byte // the configuration in canonical form, for the record
 	// Siblings are the names of all profiles of the configuration.
-	Siblings  []string
+	Siblings []string
+	// Ungated are those of them whose pods wait for no gates, SchedulingGates
+	// being off there.
+	Ungated   []string
 	Rules     []Rule
 	PreFilter []int
 	Filter    []int

@@ -15,8 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/rules"
 	"berth/internal/objects"
+	"berth/internal/profiles"
 )
 
 // vector is a case with kube-scheduler's own verdict; see
@@ -25,6 +25,7 @@ type vector struct {
 	ID      string            `json:"id"`
 	Pod     objects.Key       `json:"pod"`
 	Objects []json.RawMessage `json:"objects"`
+	Config  json.RawMessage   `json:"config"`
 	Verdict struct {
 		Outcome   string   `json:"outcome"`
 		Message   string   `json:"message"`
@@ -68,14 +69,11 @@ func TestVectors(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors: %v", err)
 	}
-	profile, err := rules.Build(rules.DefaultSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, file := range files {
 		for _, v := range readVectors(t, file) {
 			t.Run(v.ID, func(t *testing.T) {
-				for _, d := range v.differences(t, profile) {
+				t.Parallel()
+				for _, d := range v.differences(t) {
 					t.Error(d)
 				}
 			})
@@ -101,7 +99,24 @@ func readVectors(t *testing.T, file string) []vector {
 	return out
 }
 
-func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
+// profile is the one that the pod names, else the first.
+func (v *vector) profile(pod *corev1.Pod) (*engine.Profile, error) {
+	if len(v.Config) == 0 {
+		return profiles.Default()[0], nil
+	}
+	list, err := profiles.Parse(v.Config)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		if p.Name == pod.Spec.SchedulerName {
+			return p, nil
+		}
+	}
+	return list[0], nil
+}
+
+func (v *vector) differences(t *testing.T) []string {
 	t.Helper()
 	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": v.Objects})
 	if err != nil {
@@ -118,6 +133,10 @@ func (v *vector) differences(t *testing.T, profile *engine.Profile) []string {
 	})
 	if err != nil || pod == nil {
 		t.Fatalf("read case: %v (pod found: %v)", err, pod != nil)
+	}
+	profile, err := v.profile(pod)
+	if err != nil {
+		return []string{"config: " + err.Error()}
 	}
 	early, state := inTwoSteps(t, all)
 	admitted, _ := state.ResolvePriority(pod, nil)

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -114,13 +115,20 @@ func (r *reader) specs(conf *configv1.KubeSchedulerConfiguration) []rules.Spec {
 		}
 	}
 	var out []rules.Spec
+	var ungated []string
 	for i := range list {
 		s := r.profile(at.Index(i), &list[i], overwrite)
 		s.Siblings = names
+		if !slices.Contains(s.PreEnqueue, "SchedulingGates") {
+			ungated = append(ungated, s.SchedulerName)
+		}
 		out = append(out, s)
 		if i > 0 && !apiequality.Semantic.DeepEqual(queueSortOf(&list[0]), queueSortOf(&list[i])) {
 			r.refuse(field.Invalid(at.Index(i).Child("plugins", "queueSort"), "", "must be the same for all profiles, since they share one queue"))
 		}
+	}
+	for i := range out {
+		out[i].Ungated = ungated
 	}
 	return out
 }

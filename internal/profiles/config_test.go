@@ -168,6 +168,7 @@ func TestPlugins(t *testing.T) {
 		{"no preemption", "plugins: {postFilter: {disabled: [{name: '*'}]}}", func(s *rules.Spec) { s.PostFilter = nil }},
 		{"no gates", "plugins: {preEnqueue: {disabled: [{name: SchedulingGates}]}}", func(s *rules.Spec) {
 			s.PreEnqueue = without(s.PreEnqueue, "SchedulingGates")
+			s.Ungated = []string{s.SchedulerName}
 		}},
 		{
 			"points that are not berth's", "plugins: {queueSort: {enabled: [{name: PrioritySort}]}, bind: {enabled: [{name: DefaultBinder}]}, reserve: {disabled: [{name: VolumeBinding}]}, permit: {enabled: [{name: GangScheduling}]}}",
@@ -262,6 +263,20 @@ func TestSeveralProfiles(t *testing.T) {
 	}
 	if got := specOf(t, list[0]).Args; !cmp.Equal(got, rules.DefaultArgs()) {
 		t.Errorf("the second profile's arguments leaked into the first: %s", cmp.Diff(rules.DefaultArgs(), got))
+	}
+}
+
+// Whether a waiting pod holds the node that it is nominated to is up to its own
+// profile, so each must know which of them have no gates.
+func TestProfilesWithoutGates(t *testing.T) {
+	list := read(t, strings.Replace(two, "plugins: {", "plugins: {preEnqueue: {disabled: [{name: SchedulingGates}]}, ", 1)).Profiles
+	for _, p := range list {
+		if !cmp.Equal(p.Ungated, []string{"packing"}) {
+			t.Errorf("%s: ungated are %v", p.Name, p.Ungated)
+		}
+	}
+	if list[0].Digest == read(t, two).Profiles[0].Digest {
+		t.Error("the digest does not tell")
 	}
 }
 

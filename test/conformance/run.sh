@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Try a freshly built berth against kube-scheduler's own plugins:
-#   run.sh CASES SEED
+#   run.sh CASES SEED [CONFIG]
 # Exits 1 where they differ; each difference is minimised into tmp/conformance.
 # The first run builds Kubernetes' scheduler, which takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-n=${1:-2000} seed=${2:-1}
+n=${1:-2000} seed=${2:-1} config=${3:-default}
 mkdir -p bin tmp
 go build -o bin/server ./cmd/server
 echo "building the oracle (some minutes the first time)"
@@ -23,4 +23,4 @@ done
 ./bin/admission -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/lifecycle -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/termination -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
-./bin/conformance -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" -out tmp/conformance
+./bin/conformance -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance

@@ -18,6 +18,7 @@ import (
 type Spec struct {
 	SchedulerName string    `json:"schedulerName"`
 	Siblings      []string  `json:"siblings,omitempty"` // all profiles of the configuration
+	Ungated       []string  `json:"ungated,omitempty"`  // those of them without SchedulingGates
 	PreEnqueue    []string  `json:"preEnqueue,omitempty"`
 	PreFilter     []string  `json:"preFilter,omitempty"`
 	Filter        []string  `json:"filter,omitempty"`
@@ -217,7 +218,7 @@ func Build(s Spec) (*engine.Profile, error) {
 		return nil, fmt.Errorf("encode profile %s: %w", s.SchedulerName, err)
 	}
 	sum := sha256.Sum256(payload)
-	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:])}
+	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:])}
 	index := map[string]int{}
 	use := func(name string) (int, error) {
 		if i, ok := index[name]; ok {

@@ -21,7 +21,8 @@ import (
 type Options struct {
 	MaxNodes int // at least 2
 	MaxPods  int
-	Storage  int // cases with volumes, in a hundred
+	Storage  int    // cases with volumes, in a hundred
+	Config   string // one of Configs; empty for the default
 }
 
 // maker draws one case. The features on at once are drawn first, so that a
@@ -73,6 +74,9 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace
+	}
+	if err := m.configure(c, pod); err != nil {
+		return nil, err
 	}
 	for _, o := range m.objs {
 		raw, err := Compact(o)

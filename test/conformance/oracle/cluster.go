@@ -23,6 +23,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 	schedcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -59,6 +60,9 @@ func profiles(raw json.RawMessage) ([]config.KubeSchedulerProfile, error) {
 	cfg, ok := obj.(*config.KubeSchedulerConfiguration)
 	if !ok {
 		return nil, fmt.Errorf("the configuration is a %T", obj)
+	}
+	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
+		return nil, fmt.Errorf("the configuration is refused: %w", err)
 	}
 	return cfg.Profiles, nil
 }

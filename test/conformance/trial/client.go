@@ -40,7 +40,11 @@ type Answer struct {
 	Preemption    *PreemptionAnswer `json:"preemption"`
 	Best          []string          `json:"best"`
 	Nodes         []NodeAnswer      `json:"nodes"`
-	Counts        struct {
+	// NotEvaluated are the plugins that had something to judge and did not.
+	NotEvaluated []struct {
+		Plugin string `json:"plugin"`
+	} `json:"notEvaluated"`
+	Counts struct {
 		Nodes    int `json:"nodes"`
 		Feasible int `json:"feasible"`
 	} `json:"counts"`
@@ -96,17 +100,7 @@ func Preempts(kase *oracle.Case) bool { return kase.Seed%4 != 3 }
 // goes by reference for even seeds and in full for odd ones; every fourth seed
 // asks without preemption.
 func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {
-	list, err := kase.List()
-	if err != nil {
-		return nil, err
-	}
-	var snapshot struct {
-		ID string `json:"id"`
-	}
-	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
-		return nil, fmt.Errorf("post snapshot: %w", err)
-	}
-	request := map[string]any{"snapshot": snapshot.ID, "podRef": kase.Pod, "explain": "full", "dryRun": true}
+	request := map[string]any{"podRef": kase.Pod}
 	if !Preempts(kase) {
 		request["preempt"] = false
 	}
@@ -118,6 +112,23 @@ func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {
 		delete(request, "podRef")
 		request["pod"] = pod
 	}
+	return c.Decide(ctx, kase, request)
+}
+
+// Decide posts the case's state and asks what else the request says, in full and
+// without a record.
+func (c *Client) Decide(ctx context.Context, kase *oracle.Case, request map[string]any) (*Answer, error) {
+	list, err := kase.List()
+	if err != nil {
+		return nil, err
+	}
+	var snapshot struct {
+		ID string `json:"id"`
+	}
+	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
+		return nil, fmt.Errorf("post snapshot: %w", err)
+	}
+	request["snapshot"], request["explain"], request["dryRun"] = snapshot.ID, "full", true
 	if len(kase.Config) > 0 {
 		request["config"] = kase.Config
 	}

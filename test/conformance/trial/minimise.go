@@ -31,6 +31,7 @@ func Minimise(ctx context.Context, c *oracle.Case, holds func(context.Context, *
 			s.fields(i)
 		}
 		s.objects()
+		s.config()
 		if s.size() == before || s.left <= 0 {
 			return s.best
 		}
@@ -38,7 +39,7 @@ func Minimise(ctx context.Context, c *oracle.Case, holds func(context.Context, *
 }
 
 func (s *smaller) size() int {
-	n := 0
+	n := len(s.best.Config)
 	for _, o := range s.best.Objects {
 		n += len(o)
 	}
@@ -52,12 +53,42 @@ func (s *smaller) try(objects []json.RawMessage) bool {
 	}
 	s.left--
 	c := *s.best
-	c.Objects, c.Verdict = objects, nil
+	c.Objects = objects
+	return s.keep(c)
+}
+
+// keep takes a smaller case for the best if it still shows the difference.
+func (s *smaller) keep(c oracle.Case) bool {
+	c.Verdict = nil
 	if !s.holds(s.ctx, &c) {
 		return false
 	}
 	s.best = &c
 	return true
+}
+
+// config drops the configuration, or keys and list items of it.
+func (s *smaller) config() {
+	var tree map[string]any
+	if len(s.best.Config) == 0 || json.Unmarshal(s.best.Config, &tree) != nil {
+		return
+	}
+	attempt := func(raw json.RawMessage) bool {
+		if s.left <= 0 || s.ctx.Err() != nil {
+			return false
+		}
+		s.left--
+		c := *s.best
+		c.Config = raw
+		return s.keep(c)
+	}
+	if attempt(nil) {
+		return
+	}
+	s.shrink(tree, func(any) {}, func() bool {
+		raw, err := json.Marshal(tree)
+		return err == nil && attempt(raw)
+	})
 }
 
 // objects drops halves, then quarters, down to single objects.

@@ -138,7 +138,7 @@ func (y *cycle) judge(n *node, filters []filter) status {
 	var extra []*corev1.Pod
 	for _, p := range y.nominated {
 		ours := p.Spec.SchedulerName == y.spec.SchedulerName || contains(y.spec.Siblings, p.Spec.SchedulerName)
-		if p.Status.NominatedNodeName == n.Name && priority(p) >= priority(y.pod) && p.UID != y.pod.UID && len(p.Spec.SchedulingGates) == 0 && ours {
+		if p.Status.NominatedNodeName == n.Name && priority(p) >= priority(y.pod) && p.UID != y.pod.UID && ours && (len(p.Spec.SchedulingGates) == 0 || contains(y.spec.Ungated, p.Spec.SchedulerName)) {
 			extra = append(extra, p)
 		}
 	}

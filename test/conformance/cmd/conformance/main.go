@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 
 	"berth/test/conformance/gen"
 )
@@ -31,18 +33,25 @@ func run(ctx context.Context) (int, error) {
 	server := flag.String("server", "", "URL of the berth on trial")
 	out := flag.String("out", "conformance-out", "directory for minimised cases")
 	vectors := flag.String("vectors", "", "write cases and verdicts to this .json.gz file instead of trying a server")
+	all := flag.String("write-vectors", "", "write all files of golden vectors to this directory instead")
 	nodes := flag.Int("max-nodes", 40, "most nodes in a case, at least 2")
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
 	storage := flag.Int("storage", 30, "cases with volumes, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
+	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
-	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage}
+	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Config: *config}
+	if !slices.Contains(gen.Configs, *config) {
+		return 2, fmt.Errorf("-config %q: must be one of %q", *config, gen.Configs)
+	}
 	switch {
+	case *all != "":
+		return 0, writeAllVectors(ctx, *all)
 	case *vectors != "":
 		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
 	case *server != "":
 		return try(ctx, *server, *n, *seed, opts, *out, *keep)
 	}
-	return 2, fmt.Errorf("one of -server and -vectors is needed")
+	return 2, fmt.Errorf("one of -server, -vectors and -write-vectors is needed")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 
 	"berth/test/conformance/oracle"
@@ -56,8 +57,14 @@ func (m *mix) print(w io.Writer) {
 	}
 }
 
-func printSkipped(skipped map[string]int) {
-	n := 0
+// particulars are the numbers and names in a complaint.
+var particulars = regexp.MustCompile(`[\w.-]+/p\d+|/incoming|"[^"]*"|\d+\w*`)
+
+func printSkipped(all map[string]int) {
+	n, skipped := 0, map[string]int{}
+	for k, times := range all {
+		skipped[particulars.ReplaceAllString(k, "·")] += times
+	}
 	for _, k := range slices.Sorted(maps.Keys(skipped)) {
 		n += skipped[k]
 		fmt.Printf("  skipped %d: %.160s\n", skipped[k], k)

@@ -20,6 +20,7 @@ import (
 type tally struct {
 	mu                      sync.Mutex
 	cases, differing, wrote int
+	tried, found            int // preemption, of the cases
 	classes, skipped        map[string]int
 	mix                     *mix
 }
@@ -88,6 +89,12 @@ func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 	}
 	t.cases++
 	t.mix.add(r.Case.Verdict)
+	if p := r.Case.Verdict.Preemption; p != nil && trial.Preempts(r.Case) {
+		t.tried++
+		if len(p.Candidates) > 0 {
+			t.found++
+		}
+	}
 	seen := map[string]bool{}
 	for _, d := range r.Diffs {
 		fmt.Printf("seed %d: %s\n", seed, d)
@@ -121,6 +128,7 @@ func write(dir string, r *trial.Result) error {
 func (t *tally) print(seed uint64, took time.Duration) {
 	t.mix.print(os.Stdout)
 	printSkipped(t.skipped)
+	fmt.Printf("preemption tried in %d cases (%.0f %%), a node found in %d\n", t.tried, 100*float64(t.tried)/float64(max(t.cases, 1)), t.found)
 	for _, k := range slices.Sorted(maps.Keys(t.classes)) {
 		fmt.Printf("  %6d cases differ in %s\n", t.classes[k], k)
 	}

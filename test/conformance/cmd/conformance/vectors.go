@@ -13,6 +13,34 @@ import (
 	"berth/test/conformance/oracle"
 )
 
+// vectorFile is one file of golden vectors.
+type vectorFile struct {
+	name       string
+	n          int
+	seed       uint64
+	opts       gen.Options
+	preempting bool // only cases in which preemption finds a node
+}
+
+// vectorFiles are what -write-vectors writes. A row is one file; the seeds are
+// far apart, so that no case stands in two.
+var vectorFiles = []vectorFile{
+	{"basic.json.gz", 900, 1, gen.Options{MaxNodes: 12, MaxPods: 30}, false},
+	{"configs.json.gz", 1300, 2_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Config: "any"}, false},
+	{"preempt.json.gz", 400, 1_000_000, gen.Options{MaxNodes: 12, MaxPods: 30}, true},
+	{"preempt-configs.json.gz", 400, 3_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Config: "any"}, true},
+}
+
+func writeAllVectors(ctx context.Context, dir string) error {
+	for _, f := range vectorFiles {
+		fmt.Printf("== %s\n", f.name)
+		if err := writeVectors(ctx, filepath.Join(dir, f.name), f.n, f.seed, f.opts, f.preempting); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
 // draw gives the next n judged cases from a seed on. A case that upstream's
 // validation refuses, or whose cycle fails with an error, is passed over; why
 // is counted.

@@ -1,0 +1,110 @@
+// Command tables plays the scenarios of upstream's own plugin tests through a
+// running berth. It runs those tests, unchanged but for a recorder in the plugins,
+// turns what they did into clusters, pods and configurations, and compares.
+// Nothing of upstream's tests is kept in the project.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"berth/test/conformance/tables/play"
+	"berth/test/conformance/trial"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	code, err := run(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tables:", err)
+		code = 2
+	}
+	os.Exit(code)
+}
+
+// run gives the exit code: 0 all that can be expressed agree, 1 differences.
+func run(ctx context.Context) (int, error) {
+	server := flag.String("server", "", "URL of the berth on trial")
+	only := flag.String("plugin", "", "plugins to try, by name and separated by commas; all without")
+	out := flag.String("out", "tables-out", "directory for the cases that differ")
+	recorded := flag.String("recorded", "", "directory that recordings stay in; those of an earlier run are played again")
+	verbose := flag.Bool("v", false, "print every scenario with its outcome")
+	flag.Parse()
+	if *server == "" {
+		return 2, errors.New("-server is needed")
+	}
+	dirs, err := chosen(*only)
+	if err != nil {
+		return 2, err
+	}
+	tmp := *recorded
+	if tmp == "" {
+		if tmp, err = os.MkdirTemp("", "tables"); err != nil {
+			return 2, err
+		}
+		defer func() { _ = os.RemoveAll(tmp) }()
+	}
+	root, err := output(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", "berth/test/conformance")
+	if err != nil {
+		return 2, err
+	}
+	if tmp, err = filepath.Abs(tmp); err != nil {
+		return 2, err
+	}
+	scenarios, err := recordAll(ctx, root, tmp, dirs)
+	if err != nil {
+		return 2, err
+	}
+	client := trial.NewClient(strings.TrimSuffix(*server, "/"), "tables")
+	r := &report{out: *out, verbose: *verbose}
+	for _, dir := range dirs {
+		for _, s := range scenarios[dir] {
+			result, err := play.Play(ctx, client, s)
+			if err != nil {
+				return 2, fmt.Errorf("%s %s: %w", dir, s.Name, err)
+			}
+			if err := r.add(dir, result); err != nil {
+				return 2, err
+			}
+		}
+	}
+	r.print(os.Stdout, dirs)
+	if r.differ > 0 {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// chosen gives the packages of the plugins that are named.
+func chosen(names string) ([]string, error) {
+	var out []string
+	var left []string
+	if names != "" {
+		left = strings.Split(names, ",")
+	}
+	for _, p := range packages {
+		wanted := names == ""
+		for i := 0; i < len(left); {
+			if strings.Contains(" "+p.plugins+" ", " "+left[i]+" ") {
+				wanted = true
+				left = append(left[:i], left[i+1:]...)
+				continue
+			}
+			i++
+		}
+		if wanted {
+			out = append(out, p.dir)
+		}
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("no tables of %s", strings.Join(left, ", "))
+	}
+	return out, nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"berth/test/conformance/tables/overlay"
+	"berth/test/conformance/tables/record"
+)
+
+// packages are upstream's plugin packages, by the names of their plugins.
+var packages = []struct{ dir, plugins string }{
+	{"schedulinggates", "SchedulingGates"},
+	{"nodeunschedulable", "NodeUnschedulable"},
+	{"nodename", "NodeName"},
+	{"tainttoleration", "TaintToleration"},
+	{"nodeaffinity", "NodeAffinity"},
+	{"nodeports", "NodePorts"},
+	{"noderesources", "NodeResourcesFit NodeResourcesBalancedAllocation"},
+	{"podtopologyspread", "PodTopologySpread"},
+	{"interpodaffinity", "InterPodAffinity"},
+	{"imagelocality", "ImageLocality"},
+	{"nodedeclaredfeatures", "NodeDeclaredFeatures"},
+	{"defaultpreemption", "DefaultPreemption"},
+	{"volumerestrictions", "VolumeRestrictions"},
+	{"nodevolumelimits", "NodeVolumeLimits"},
+	{"volumebinding", "VolumeBinding"},
+	{"volumezone", "VolumeZone"},
+	{"dynamicresources", "DynamicResources"},
+}
+
+// recordAll runs upstream's tests with the recorder in their plugins and gives
+// the scenarios by package. root is the directory of this module.
+func recordAll(ctx context.Context, root, tmp string, dirs []string) (map[string][]*record.Scenario, error) {
+	plugins, err := output(ctx, root, "go", "list", "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
+	if err != nil {
+		return nil, err
+	}
+	over, err := overlay.Make(root, plugins, tmp, dirs)
+	if err != nil {
+		return nil, err
+	}
+	// Upstream's tests import more than this module does; go may write that into a
+	// copy of go.mod.
+	for _, name := range []string{"go.mod", "go.sum"} {
+		raw, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(tmp, name), raw, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	out := map[string][]*record.Scenario{}
+	for _, dir := range dirs {
+		to := filepath.Join(tmp, "recorded", dir)
+		if have, err := read(to); err == nil && len(have) > 0 {
+			out[dir] = have
+			continue
+		}
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			return nil, err
+		}
+		// The directory is not there, so go can build its tests but not run them.
+		bin := filepath.Join(to, "tests")
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", bin, "-p", "1", "-vet", "off", "-mod=mod", "-modfile", filepath.Join(tmp, "go.mod"), "-overlay", over, "./"+overlay.Home+"/"+dir)
+		build.Dir = root
+		if said, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build upstream's tests of %s: %w\n%s", dir, err, said)
+		}
+		// A test that upstream's own code fails is told by its scenario.
+		cmd := exec.CommandContext(ctx, bin, "-test.parallel", "1", "-test.count", "1", "-test.timeout", "10m")
+		cmd.Dir, cmd.Env = to, append(os.Environ(), record.Dir+"="+to)
+		fmt.Printf("recording %s\n", dir)
+		said, failed := cmd.CombinedOutput()
+		if out[dir], err = read(to); err != nil {
+			return nil, err
+		}
+		if failed != nil {
+			fmt.Printf("%s: upstream's own tests: %v\n%s\n", dir, failed, last(said, 2000))
+		}
+		if len(out[dir]) == 0 {
+			return nil, fmt.Errorf("upstream's tests of %s recorded nothing: %w", dir, failed)
+		}
+	}
+	return out, nil
+}
+
+func last(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
+
+func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// read gives the scenarios that were written to a directory.
+func read(dir string) ([]*record.Scenario, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*record.Scenario
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 256<<20)
+		for lines.Scan() {
+			var s record.Scenario
+			if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+				_ = f.Close()
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			out = append(out, &s)
+		}
+		_ = f.Close()
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
+}
