@@ -152,6 +152,7 @@ func (e *Edit) storage() *storage {
 func (e *Edit) devices() *devices {
 	if !e.devs {
 		own := *e.s.devices
+		own.memo = &deviceMemo{}
 		e.s.devices, e.devs = &own, true
 	}
 	return e.s.devices

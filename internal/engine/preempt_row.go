@@ -65,7 +65,7 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 			in := q.Bits()
 			copy(in, rows)
 			if err := f.Filter(q, r.states[i], in, rej); err != nil {
-				rej.Add(err.Error(), Error, in)
+				rej = rejectEach(f, q, r.states[i], in)
 			}
 			if len(rej.Reasons) > 0 {
 				j.steps = append(j.steps, step{name: f.Name(), nodes: rej})
@@ -88,6 +88,20 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 		}
 	}
 	return j
+}
+
+// rejectEach asks a filter that fails on some node about each by itself, since
+// evictions are tried on the others nonetheless.
+func rejectEach(f Filterer, q *Query, state any, in Bits) *Rejected {
+	rej := &Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+	in.Each(func(row int) {
+		one := q.Bits()
+		one.Set(row)
+		if err := f.Filter(q, state, one, rej); err != nil {
+			rej.Add(err.Error(), Error, one)
+		}
+	})
+	return rej
 }
 
 // look tries one node.

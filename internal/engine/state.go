@@ -94,7 +94,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(),
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
-		budgets: &budgetSet{}, storage: &storage{}, devices: &devices{},
+		budgets: &budgetSet{}, storage: &storage{}, devices: &devices{memo: &deviceMemo{}},
 	}
 }
 

@@ -15,8 +15,6 @@ func TestAbstainingPluginsSayWhatTheyLeaveOut(t *testing.T) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: v}}
 		return p
 	}
-	claims := et.Pod("p")
-	claims.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
@@ -27,7 +25,6 @@ func TestAbstainingPluginsSayWhatTheyLeaveOut(t *testing.T) {
 		{"a claim concerns all volume plugins", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), []string{"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}},
 		{"an inline CSI volume counts towards limits", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}), []string{"NodeVolumeLimits"}},
 		{"an inline disk may conflict", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{}}), []string{"VolumeRestrictions"}},
-		{"resource claims are devices", claims, []string{"DynamicResources"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := decide(t, ruleCase{objects: list(et.Node("n")), pod: tc.pod})
