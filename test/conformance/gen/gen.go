@@ -21,6 +21,7 @@ import (
 type Options struct {
 	MaxNodes int // at least 2
 	MaxPods  int
+	Devices  int // cases with devices, in a hundred
 }
 
 // maker draws one case. The features on at once are drawn first, so that a
@@ -67,6 +68,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	pod := m.incoming()
 	m.objs = append(m.objs, pod)
 	m.crowd(seed, pod)
+	m.devices(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace

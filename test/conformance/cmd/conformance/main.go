@@ -33,10 +33,11 @@ func run(ctx context.Context) (int, error) {
 	vectors := flag.String("vectors", "", "write cases and verdicts to this .json.gz file instead of trying a server")
 	nodes := flag.Int("max-nodes", 40, "most nodes in a case, at least 2")
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
+	devices := flag.Int("devices", 30, "cases with devices, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
 	flag.Parse()
-	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods}
+	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Devices: *devices}
 	switch {
 	case *vectors != "":
 		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
