@@ -96,6 +96,9 @@ func upTo(want resource.Quantity, r *resourcev1.CapacityRequestPolicyRange) reso
 // devices: one that is not shared has room for its policy's default at least
 // (structured/internal/incubating CmpRequestOverCapacity).
 func (s *search) roomFor(d *device, asked *resourcev1.CapacityRequirements) bool {
+	if d.plain && asked == nil && s.inv.held.capacity[d.id] == nil {
+		return true
+	}
 	if asked != nil {
 		for name := range asked.Requests {
 			if _, ok := d.Capacity[name]; !ok {

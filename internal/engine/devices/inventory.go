@@ -44,6 +44,7 @@ type device struct {
 	*resourcev1.Device
 	id    int32 // of its ID
 	place int32 // among all entries
+	plain bool  // nothing about it is shared by capacity
 	slice *slice
 }
 
@@ -81,6 +82,10 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 	for i := range rs.Spec.Devices {
 		d := &rs.Spec.Devices[i]
 		sl.devices[i] = device{Device: d, id: inv.id(ID{rs.Spec.Driver, rs.Spec.Pool.Name, d.Name}), place: int32(inv.count), slice: sl}
+		sl.devices[i].plain = !sl.devices[i].multi()
+		for _, c := range d.Capacity {
+			sl.devices[i].plain = sl.devices[i].plain && c.RequestPolicy == nil
+		}
 		inv.count++
 	}
 	p := poolID{rs.Spec.Driver, rs.Spec.Pool.Name}

@@ -31,9 +31,6 @@ type cursor struct{ pool, slice, device int }
 // same answer, and none where upstream finds none
 // (structured/internal/incubating allocateOne).
 func (s *search) place(at spot, chosen bool, from cursor) (outcome, error) {
-	if s.steps++; s.steps > MaxSteps {
-		return nothing, ErrGaveUp
-	}
 	if at.claim == len(s.claims) {
 		return done, nil
 	}
@@ -89,6 +86,9 @@ func (s *search) alternatives(at spot, l *line) (outcome, error) {
 
 // placeAll takes the devices of a request for all of them: each must be had.
 func (s *search) placeAll(at spot, r *request, chosen bool) (outcome, error) {
+	if s.steps++; s.steps > MaxSteps {
+		return nothing, ErrGaveUp
+	}
 	c := r.all[at.nth]
 	undo, broken := s.take(at.claim, r, c)
 	if broken {
@@ -124,6 +124,9 @@ func (s *search) placeAny(at spot, r *request, chosen bool, from cursor) (outcom
 			}
 			for ; i < len(sl.devices); i++ {
 				d := &sl.devices[i]
+				if s.steps++; s.steps > MaxSteps {
+					return nothing, ErrGaveUp
+				}
 				ok, err := s.usable(at.claim, r, d)
 				if err != nil {
 					return nothing, err
@@ -154,7 +157,7 @@ func (s *search) usable(claim int, r *request, d *device) (bool, error) {
 	if r.admin && slices.Contains(s.users[d.id], claim) || !r.admin && s.busy(d) {
 		return false, nil
 	}
-	ok, err := s.selectable(s.claims[claim], r, d)
+	ok, err := s.selectable(r, d)
 	return ok && err == nil && s.roomFor(d, r.capacity), err
 }
 

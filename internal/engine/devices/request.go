@@ -20,7 +20,8 @@ type request struct {
 	// On the node at hand: how many devices are needed, and which where all are.
 	need int
 	all  []choice
-	at   *resourcev1.DeviceClass
+	// What class and request select by.
+	byClass, byRequest selector
 }
 
 // choice is a device of a pool.
@@ -93,16 +94,19 @@ func linesOf(c *resourcev1.ResourceClaim) []line {
 // error (structured/internal/incubating validateDeviceRequest).
 func (s *search) size(c *resourcev1.ResourceClaim, r *request) error {
 	whose := fmt.Sprintf("claim %s/%s, request %s", c.Namespace, c.Name, r.name)
-	for i := range r.selectors {
-		if r.selectors[i].CEL == nil {
-			return fmt.Errorf("%s, selector #%d: CEL expression empty (unsupported selector type?)", whose, i)
-		}
+	var err error
+	if r.byRequest, err = s.inv.selector(s.expr, r.selectors, "claim "+c.Namespace+"/"+c.Name); err != nil {
+		return err
 	}
 	if r.class == "" {
 		return fmt.Errorf("%s: missing device class name (unsupported request type?)", whose)
 	}
-	if r.at = s.inv.Class(r.class); r.at == nil {
+	class := s.inv.Class(r.class)
+	if class == nil {
 		return fmt.Errorf("%s: could not retrieve device class %s: deviceclass.resource.k8s.io %q not found", whose, r.class, r.class)
+	}
+	if r.byClass, err = s.inv.selector(s.expr, class.Spec.Selectors, "class "+class.Name); err != nil {
+		return err
 	}
 	switch r.mode {
 	case resourcev1.DeviceAllocationModeExactCount:
@@ -119,7 +123,7 @@ func (s *search) size(c *resourcev1.ResourceClaim, r *request) error {
 			for _, sl := range p.slices {
 				for i := range sl.devices {
 					d := &sl.devices[i]
-					ok, err := s.selectable(c, r, d)
+					ok, err := s.selectable(r, d)
 					if err != nil {
 						return err
 					}
@@ -138,13 +142,9 @@ func (s *search) size(c *resourcev1.ResourceClaim, r *request) error {
 
 // selectable says whether class and request select a device, and, where devices
 // say for themselves where they are, whether the node reaches it.
-func (s *search) selectable(c *resourcev1.ResourceClaim, r *request, d *device) (bool, error) {
-	ok, err := s.inv.selects(s.expr, r.at.Spec.Selectors, d, "class "+r.at.Name)
-	if err != nil || !ok {
-		return false, err
-	}
-	if len(r.selectors) > 0 {
-		if ok, err = s.inv.selects(s.expr, r.selectors, d, "claim "+c.Namespace+"/"+c.Name); err != nil || !ok {
+func (s *search) selectable(r *request, d *device) (bool, error) {
+	for _, by := range []*selector{&r.byClass, &r.byRequest} {
+		if ok, err := by.selects(d); err != nil || !ok {
 			return false, err
 		}
 	}

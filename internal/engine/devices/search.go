@@ -13,17 +13,17 @@ import (
 // some of its pools are broken. It concerns that node alone.
 var ErrInvalidPools = errors.New("invalid resource pools were encountered")
 
-// ErrGaveUp says that a search took more steps than MaxSteps. Upstream has a
-// timeout instead (filterTimeout of DynamicResourcesArgs), and fails as well.
+// ErrGaveUp says that a search looked at more devices than MaxSteps. Upstream has
+// a timeout instead (filterTimeout of DynamicResourcesArgs), and fails as well.
 var ErrGaveUp = errors.New("gave up trying to allocate devices")
 
 // errTooMany is what upstream fails with where no choice of alternatives stays
 // within the size of an allocation.
 var errTooMany = errors.New("allocation max size exceeded")
 
-// MaxSteps bounds the search on one node: so many times a place may be filled or
-// a claim finished. Upstream stops after ten seconds.
-const MaxSteps = 2_000_000
+// MaxSteps bounds the search on one node: so many times a device may be looked
+// at for a place, which takes a second or two. Upstream stops after ten seconds.
+const MaxSteps = 5_000_000
 
 // Given is what one claim would get.
 type Given struct{ Devices []GivenDevice }

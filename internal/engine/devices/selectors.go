@@ -101,21 +101,34 @@ func (v *verdict) ask(d *device) (bool, error) {
 	return ok, err
 }
 
+// selector is a list of selectors with what they say of devices.
+type selector struct {
+	whose string
+	of    []*verdict
+}
+
+func (inv *Inventory) selector(e *Expressions, list []resourcev1.DeviceSelector, whose string) (selector, error) {
+	s := selector{whose: whose}
+	for i := range list {
+		if list[i].CEL == nil {
+			return s, fmt.Errorf("%s, selector #%d: CEL expression empty (unsupported selector type?)", whose, i)
+		}
+		s.of = append(s.of, inv.verdictOf(e, list[i].CEL.Expression))
+	}
+	return s, nil
+}
+
 // selects says whether all selectors hold for a device. What fails to compile or
 // to run is an error, which ends the whole decision
 // (structured/internal/incubating selectorsMatch).
-func (inv *Inventory) selects(e *Expressions, list []resourcev1.DeviceSelector, d *device, whose string) (bool, error) {
-	for i := range list {
-		if list[i].CEL == nil {
-			return false, fmt.Errorf("%s: selector #%d: CEL expression empty (unsupported selector type?)", whose, i)
-		}
-		v := inv.verdictOf(e, list[i].CEL.Expression)
+func (s *selector) selects(d *device) (bool, error) {
+	for i, v := range s.of {
 		if v.compiled.Error != nil {
-			return false, fmt.Errorf("%s: selector #%d: CEL compile error: %w", whose, i, v.compiled.Error)
+			return false, fmt.Errorf("%s: selector #%d: CEL compile error: %w", s.whose, i, v.compiled.Error)
 		}
 		ok, err := v.ask(d)
 		if err != nil {
-			return false, fmt.Errorf("%s: selector #%d: CEL runtime error: %w", whose, i, err)
+			return false, fmt.Errorf("%s: selector #%d: CEL runtime error: %w", s.whose, i, err)
 		}
 		if !ok {
 			return false, nil

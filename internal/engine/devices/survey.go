@@ -37,7 +37,7 @@ func (inv *Inventory) Survey(e *Expressions, set *engine.NodeSet, row int, claim
 			for a := range s.lines[i][k].of {
 				r := &s.lines[i][k].of[a]
 				n := Need{Claim: c.Name, Request: r.full(), Class: r.class, Needed: int64(r.need)}
-				s.tally(c, r, &n)
+				s.tally(r, &n)
 				needs = append(needs, n)
 			}
 		}
@@ -45,12 +45,12 @@ func (inv *Inventory) Survey(e *Expressions, set *engine.NodeSet, row int, claim
 	return needs, broken
 }
 
-func (s *search) tally(c *resourcev1.ResourceClaim, r *request, n *Need) {
+func (s *search) tally(r *request, n *Need) {
 	for _, p := range s.pools {
 		for _, sl := range p.slices {
 			for i := range sl.devices {
 				d := &sl.devices[i]
-				if ok, err := s.selectable(c, r, d); err != nil || !ok {
+				if ok, err := s.selectable(r, d); err != nil || !ok {
 					continue
 				}
 				n.Matching++

@@ -159,30 +159,27 @@ func (d *DynamicResources) Filter(q *engine.Query, state any, in engine.Bits, re
 	if !ok {
 		return nil
 	}
-	var failed error
-	blamed := ""
 	by := map[string]engine.Bits{}
 	var order []string
-	in.Each(func(row int) {
-		v := s.on(q, row)
-		name := q.Nodes.Node(row).Name
-		if v.err != nil && (failed == nil || name < blamed) {
-			failed, blamed = v.err, name
+	for _, r := range q.Nodes.Order() {
+		row := int(r)
+		if !in.Has(row) {
+			continue
 		}
-		if v.reason == "" {
-			return
+		v := s.on(q, row)
+		switch {
+		case errors.Is(v.err, devices.ErrGaveUp):
+			return fmt.Errorf("node %s: %w", q.Nodes.Node(row).Name, v.err)
+		case v.err != nil:
+			return v.err
+		case v.reason == "":
+			continue
 		}
 		if by[v.reason] == nil {
 			by[v.reason] = q.Bits()
 			order = append(order, v.reason)
 		}
 		by[v.reason].Set(row)
-	})
-	if failed != nil {
-		if errors.Is(failed, devices.ErrGaveUp) {
-			return fmt.Errorf("node %s: %w", blamed, failed)
-		}
-		return failed
 	}
 	for _, reason := range order {
 		rej.Add(reason, engine.UnschedulableAndUnresolvable, by[reason])

@@ -125,8 +125,9 @@ func (m *deviceMaker) slices() {
 		if !m.chance(85) {
 			continue
 		}
-		for _, driver := range drivers[m.between(0, 1)*2:] {
-			if driver == drivers[0] && m.chance(50) {
+		for i, driver := range drivers {
+			// The first two are one driver, which publishes a pool once.
+			if i == 0 || i == 2 && m.chance(50) {
 				continue
 			}
 			node := n.Name

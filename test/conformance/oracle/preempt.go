@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -23,9 +22,19 @@ const tries = 64
 // they would go on to delete pods.
 func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleState, fit *framework.FitError) error {
 	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok {
-		p, err := cl.dryRun(ctx, plugin, state, fit)
+		// On a state of its own: what DynamicResources notes while evictions are
+		// tried must not be there yet when its PostFilter runs.
+		var own fwk.CycleState = framework.NewCycleState()
+		if _, s, _ := cl.framework.RunPreFilterPlugins(ctx, own, cl.pod); !s.IsSuccess() {
+			own = state
+		}
+		p, err := cl.dryRun(ctx, plugin, own, fit)
 		if err != nil {
 			return err
+		}
+		if p == nil {
+			v.Outcome, v.Message = Failed, "preemption fails"
+			return nil
 		}
 		v.Preemption = p
 		if len(p.Candidates) > 0 {
@@ -57,8 +66,8 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 	}
 	// One more than there are nodes: the run stops early once it has enough.
 	found, _, err := plugin.Evaluator.DryRunPreemption(ctx, state, cl.pod, potential, pdbs, 0, int32(len(potential)+1))
-	if err != nil {
-		return nil, fmt.Errorf("dry run: %w", err)
+	if err != nil && len(found) == 0 {
+		return nil, nil // upstream's PostFilter fails
 	}
 	for _, c := range found {
 		out := Candidate{Node: c.Name(), NumPDBViolations: c.Victims().NumPDBViolations}
