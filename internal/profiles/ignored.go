@@ -14,7 +14,7 @@ const (
 	process  = "concerns the process of kube-scheduler"
 	queueing = "concerns when a pod is tried again, not where it fits"
 	volumes  = "this version of berth does not evaluate persistent volumes"
-	devices  = "this version of berth does not evaluate resource claims"
+	devices  = "berth has no clock to measure a search for devices by and bounds it by steps"
 )
 
 // idle are the fields that are accepted and have no part in a decision.

@@ -9,9 +9,9 @@ import (
 	"berth/internal/engine"
 )
 
-// ErrInvalidPools is upstream's word for a node on which nothing was found while
-// some of its pools are broken. It concerns that node alone.
-var ErrInvalidPools = errors.New("invalid resource pools were encountered")
+// ErrInvalidPools says that nothing was found on a node of which some pools are
+// broken. It concerns that node alone.
+var ErrInvalidPools = errors.New("invalid resource pools")
 
 // ErrGaveUp says that a search looked at more devices than MaxSteps. Upstream has
 // a timeout instead (filterTimeout of DynamicResourcesArgs), and fails as well.

@@ -19,6 +19,7 @@ const (
 	ReasonClaimElsewhere = "resourceclaim not available on the node"
 	ReasonStaleExtended  = "cannot schedule extended resource claim"
 	ReasonNoResource     = "cannot fit resource"
+	ReasonInvalidPools   = "invalid resource pools were encountered"
 )
 
 // DynamicResources keeps pods off nodes where their claims are not, or cannot

@@ -72,7 +72,7 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 		given, err := s.inventory.Allocate(s.rule.expressions, q.Nodes, row, v.asked)
 		switch {
 		case errors.Is(err, devices.ErrInvalidPools):
-			v.reason = err.Error()
+			v.reason = ReasonInvalidPools
 			return v
 		case err != nil:
 			v.err = err
