@@ -285,3 +285,45 @@ func TestDeallocationIsAnnounced(t *testing.T) {
 		})
 	}
 }
+
+// TestScoresByDevicesAreNotGuessed: a profile that scores by a resource behind
+// which a class stands leaves devices out, and says so.
+func TestScoresByDevicesAreNotGuessed(t *testing.T) {
+	name := "example.com/gpu"
+	class := change(et.Class("gpu"), func(c *resourcev1.DeviceClass) { c.Spec.ExtendedResourceName = &name })
+	spec := rules.DefaultSpec()
+	spec.Args.NodeResourcesFit.Resources = []rules.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: name, Weight: 1}}
+	spec.Args.Balanced.Resources = spec.Args.NodeResourcesFit.Resources
+	objects := list(et.Node("a"), et.Slice("s", "a", et.Device("d")))
+	for _, tc := range []struct {
+		name    string
+		objects []any
+		pod     *corev1.Pod
+		want    []string
+	}{
+		{"asked for, and a class stands behind it", append(objects, class), et.Pod("p", et.Requests(name, "1")), []string{"NodeResourcesFit", "NodeResourcesBalancedAllocation"}},
+		{"not asked for", append(objects, class), et.Pod("p"), nil},
+		{"no class", objects, et.Pod("p", et.Requests(name, "1")), nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got []string
+			for _, n := range decide(t, ruleCase{objects: tc.objects, pod: tc.pod, spec: &spec}).NotEvaluated {
+				got = append(got, n.Plugin)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("not evaluated (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAlphaDevicesAreNotGuessed: what is behind gates that are off fails as it
+// fails upstream.
+func TestAlphaDevicesAreNotGuessed(t *testing.T) {
+	d := et.Device("d")
+	d.Attributes["models"] = resourcev1.DeviceAttribute{StringValues: []string{"x", "y"}}
+	c := et.Case{Objects: devicesOf(et.Claim("c", et.Wants("r", "gpu", 1)), et.Slice("s", "a", d)), Pod: et.Pod("p", et.Claims("c")), Spec: rules.DefaultSpec()}
+	if d, err := c.Decide(); err == nil || !strings.Contains(err.Error(), "unsupported attribute value") {
+		t.Errorf("got %v, %v", d, err)
+	}
+}
