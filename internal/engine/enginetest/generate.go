@@ -39,6 +39,7 @@ func Generate(seed uint64) *Case {
 	}
 	c.Spec = g.spec()
 	crowd(seed, c)
+	devices(seed, g.nodes, c)
 	if g.in(8) {
 		c.Options.ScoreAlways = true
 	}
