@@ -11,6 +11,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/planted"
 )
 
 var lastEdit atomic.Uint64
@@ -152,7 +154,9 @@ func (e *Edit) storage() *storage {
 func (e *Edit) devices() *devices {
 	if !e.devs {
 		own := *e.s.devices
-		own.memo = &deviceMemo{}
+		if !planted.On(planted.StaleInventory) {
+			own.memo = &deviceMemo{}
+		}
 		e.s.devices, e.devs = &own, true
 	}
 	return e.s.devices

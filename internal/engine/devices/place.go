@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"berth/internal/planted"
 )
 
 // outcome is what came of trying to fill the places from one on.
@@ -143,7 +145,7 @@ func (s *search) placeAny(at spot, r *request, chosen bool, from cursor) (outcom
 					return done, nil
 				}
 				undo()
-				if err != nil || out == tooMany {
+				if err != nil || out == tooMany || planted.On(planted.DevicesNotAgain) {
 					return out, err
 				}
 			}
@@ -162,7 +164,9 @@ func (s *search) usable(claim int, r *request, d *device) (bool, error) {
 }
 
 // busy says that somebody has the device to himself.
-func (s *search) busy(d *device) bool { return s.inv.held.whole[d.id] || len(s.users[d.id]) > 0 }
+func (s *search) busy(d *device) bool {
+	return s.inv.held.whole[d.id] || len(s.users[d.id]) > 0 && !planted.On(planted.DeviceTwice)
+}
 
 // take gives a device to a claim; undo is nil where it cannot be had, broken
 // where a constraint of the claim is why

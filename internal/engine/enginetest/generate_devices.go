@@ -7,13 +7,13 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// devices adds devices to one case in three, and makes the pod claim some. It
+// devices adds devices to one case in four, and makes the pod claim some. It
 // draws from numbers of its own, so that the rest of a case stays as it is.
 // Nothing of it fails: no selector, and no request for all devices where a
 // constraint or a pool that is not all there could turn it into an error.
 func devices(seed uint64, nodes []string, c *Case) {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x64657669)), nodes: nodes}
-	if !g.in(3) {
+	if !g.in(4) {
 		return
 	}
 	expression := func() string {

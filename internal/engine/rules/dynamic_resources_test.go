@@ -327,3 +327,43 @@ func TestAlphaDevicesAreNotGuessed(t *testing.T) {
 		t.Errorf("got %v, %v", d, err)
 	}
 }
+
+// TestDevicesFollowTheState: what is remembered of claims, slices and classes
+// goes with them, also while a Decider or a Walk remembers more.
+func TestDevicesFollowTheState(t *testing.T) {
+	profile, err := rules.Build(rules.DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := et.State(devicesOf(et.Claim("c", et.Wants("r", "gpu", 1)))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := engine.NewDecider(0).Walk(s)
+	pod := et.Pod("p", et.Claims("c"))
+	for _, step := range []struct {
+		name   string
+		change func(*engine.Edit) error
+		want   string
+	}{
+		{"nothing is published", func(*engine.Edit) error { return nil }, ""},
+		{"a device is", func(e *engine.Edit) error { return e.Put(et.Slice("s", "a", et.Device("d"))) }, "a"},
+		{"somebody takes it", func(e *engine.Edit) error { return e.Put(et.Given(et.Claim("other"), "a", "s/d")) }, ""},
+		{"another one comes", func(e *engine.Edit) error { return e.Put(et.Slice("t", "b", et.Device("d"))) }, "b"},
+		{"a node goes", func(e *engine.Edit) error { e.Delete("Node", "", "b"); return nil }, ""},
+		{"the first is given back", func(e *engine.Edit) error { e.Delete("ResourceClaim", "default", "other"); return nil }, "a"},
+		{"the class changes its mind", func(e *engine.Edit) error { return e.Put(et.Class("gpu", "false")) }, ""},
+	} {
+		if err := step.change(w.Edit()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Decide(pod, profile, engine.Options{NoPreemption: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Node(); got != step.want {
+			t.Errorf("%s: %q, want %q", step.name, got, step.want)
+		}
+		r.Release()
+	}
+}
