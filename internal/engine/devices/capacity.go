@@ -26,15 +26,6 @@ func (a amounts) sub(less amounts) {
 	}
 }
 
-func (a amounts) nothing() bool {
-	for _, q := range a {
-		if !q.IsZero() {
-			return false
-		}
-	}
-	return true
-}
-
 // share is what a request takes of a device: of each capacity what it asks for,
 // as the capacity's policy rounds it, or else the policy's default, or all of it
 // (structured/internal/incubating GetConsumedCapacityFromRequest).

@@ -113,10 +113,9 @@ func (inv *Inventory) Class(name string) *resourcev1.DeviceClass { return inv.cl
 
 // nodeAt is a node as the package sees it: a row of the engine's columns.
 type nodeAt struct {
-	set   *nodePools
-	row   int
-	name  string
-	found bool
+	set  *nodePools
+	row  int
+	name string
 }
 
 // reaches says whether something published for a node, for all, or for those

@@ -76,7 +76,6 @@ func (s *search) alternatives(at spot, l *line) (outcome, error) {
 		}
 		never = false
 		if out == done {
-			l.picked = i
 			return done, nil
 		}
 	}

@@ -58,7 +58,6 @@ func (r *request) alternative() string {
 type line struct {
 	of     []request
 	choose bool
-	picked int
 }
 
 // linesOf reads a claim's requests.

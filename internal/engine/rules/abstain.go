@@ -69,10 +69,3 @@ func judgesLimits(q *engine.Query) string {
 	}
 	return judgesClaims(q)
 }
-
-func judgesDevices(q *engine.Query) string {
-	if len(q.Pod.Spec.ResourceClaims) > 0 {
-		return "resource claims, which the pod has"
-	}
-	return ""
-}
