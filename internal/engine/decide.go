@@ -25,12 +25,21 @@ func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 	}
 	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: make([]any, len(p.Rules))}
 	r.Feasible = q.Bits()
+	q.states = r.states
 	if p.Gates && len(pod.Spec.SchedulingGates) > 0 {
 		for _, g := range pod.Spec.SchedulingGates {
 			r.gates = append(r.gates, g.Name)
 		}
 		r.Outcome = Gated
 		return r, nil
+	}
+	for _, i := range p.PreEnqueue {
+		if f, ok := p.Rules[i].(PreEnqueuer); ok && o.Victims == nil {
+			if r.heldBack = f.PreEnqueue(q); r.heldBack != "" {
+				r.Outcome = Gated
+				return r, nil
+			}
+		}
 	}
 	if o.Victims != nil {
 		if err := r.judgeVictims(); err != nil {

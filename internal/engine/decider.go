@@ -70,10 +70,10 @@ func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Res
 }
 
 // plainOnly says that a question is not worth remembering, or needs what memos
-// do not cover: some nodes only, a pod that is held back or has a nomination of
-// its own.
+// do not cover: some nodes only, a pod that is held back, has a nomination of
+// its own or asks for devices.
 func plainOnly(s *State, pod *corev1.Pod, p *Profile, o *Options) bool {
-	return o.Candidates != nil || o.Victims != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || p.Gates && len(pod.Spec.SchedulingGates) > 0
+	return o.Candidates != nil || o.Victims != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || s.asksForDevices(pod) || p.Gates && len(pod.Spec.SchedulingGates) > 0
 }
 
 // recall answers from a memo, which it makes where there is none. It gives nil

@@ -85,6 +85,7 @@ type Decision struct {
 	Spread        []SpreadConstraint `json:"topologySpread,omitempty"`
 	Preemption    *Preemption        `json:"preemption,omitempty"`
 	Volumes       []VolumeBinding    `json:"volumes,omitempty"`
+	Devices       []AllottedDevice   `json:"devices,omitempty"`
 	NotEvaluated  []NotEvaluated     `json:"notEvaluated,omitempty"`
 	Digest        string             `json:"digest"`
 }
@@ -127,6 +128,19 @@ type PluginScore struct {
 	Weighted   int64  `json:"weighted"`
 }
 
+// AllottedDevice is a device that the pod would get on the chosen node, and the
+// claim and request that it is for: request/alternative where the request left a
+// choice. A claim of the name that kube-scheduler gives it in memory,
+// <extended-resources>, stands for extended resources behind which there are
+// device classes.
+type AllottedDevice struct {
+	Claim   string `json:"claim"`
+	Request string `json:"request"`
+	Driver  string `json:"driver"`
+	Pool    string `json:"pool"`
+	Device  string `json:"device"`
+}
+
 // Detail is the structured cause of a node's failure. Which fields are set
 // depends on Kind: taint (key, value, effect), resource (name, requested,
 // available, capacity, in the resource's own unit: millicores for cpu, bytes
@@ -142,7 +156,11 @@ type PluginScore struct {
 // volume, key, value of the node, term: values of the volume), diskInUse (key:
 // the volume source, name), claimInUse (claim, value: namespace/name of the pod
 // that uses it, domain: that pod's node), volumeLimit (name of the CSI driver,
-// requested: volumes that the pod would add, available, capacity: the limit).
+// requested: volumes that the pod would add, available, capacity: the limit), device (claim, request,
+// the device class as name, how many are requested, how many of the node's match
+// and how many of these are available), devicePool (the pool as name, in words
+// what is wrong with it as term), resourceClaim (claim, in words what keeps it
+// from the node as term).
 type Detail struct {
 	Kind        string `json:"kind"`
 	Key         string `json:"key,omitempty"`
@@ -162,6 +180,7 @@ type Detail struct {
 	Port        int32  `json:"port,omitempty"`
 	Term        string `json:"term,omitempty"`
 	Claim       string `json:"claim,omitempty"`
+	Request     string `json:"request,omitempty"`
 	Volume      string `json:"volume,omitempty"`
 }
 

@@ -1,6 +1,13 @@
 package engine
 
-import resourcev1 "k8s.io/api/resource/v1"
+import (
+	"cmp"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
 
 // devices holds the objects that DynamicResources reads. A state without any
 // has none of it.
@@ -9,6 +16,16 @@ type devices struct {
 	templates objectTable[*resourcev1.ResourceClaimTemplate]
 	slices    objectTable[*resourcev1.ResourceSlice]
 	classes   objectTable[*resourcev1.DeviceClass]
+
+	memo *deviceMemo // replaced by whoever changes the tables
+}
+
+// deviceMemo is what was worked out from the tables, made at first use.
+type deviceMemo struct {
+	mapping  sync.Once
+	extended map[corev1.ResourceName]*resourcev1.DeviceClass
+	making   sync.Once
+	made     any
 }
 
 // put files an object of one of the kinds; false says that it is of none.
@@ -63,3 +80,70 @@ func (s *State) DeviceClass(name string) *resourcev1.DeviceClass {
 
 // DeviceClasses lists them by name.
 func (s *State) DeviceClasses() []*resourcev1.DeviceClass { return s.devices.classes.all() }
+
+// DeviceMemo gives what make made of the state's claims, slices and classes when
+// it was first asked about them. All states with the same ones share it, so it
+// must not be of anything else.
+func (s *State) DeviceMemo(make func() any) any {
+	m := s.devices.memo
+	m.making.Do(func() { m.made = make() })
+	return m.made
+}
+
+// ExtendedClass gives the device class that stands behind an extended resource;
+// nil without. Each class stands behind one of its own name; of several that
+// claim the same other name the newest does, then the first by name
+// (k8s.io/dynamic-resource-allocation/deviceclass/extendedresourcecache).
+func (s *State) ExtendedClass(name corev1.ResourceName) *resourcev1.DeviceClass {
+	if s.devices.classes.n == 0 {
+		return nil
+	}
+	m := s.devices.memo
+	m.mapping.Do(func() {
+		m.extended = map[corev1.ResourceName]*resourcev1.DeviceClass{}
+		for _, c := range s.DeviceClasses() {
+			m.extended[corev1.ResourceName(resourcev1.ResourceDeviceClassPrefix+c.Name)] = c
+			if c.Spec.ExtendedResourceName == nil {
+				continue
+			}
+			other := m.extended[corev1.ResourceName(*c.Spec.ExtendedResourceName)]
+			if other == nil || cmp.Or(c.CreationTimestamp.Compare(other.CreationTimestamp.Time), strings.Compare(other.Name, c.Name)) > 0 {
+				m.extended[corev1.ResourceName(*c.Spec.ExtendedResourceName)] = c
+			}
+		}
+	})
+	return m.extended[name]
+}
+
+// IsDeviceResource says whether device classes may stand behind a resource
+// (pkg/scheduler/util IsDRAExtendedResourceName).
+func IsDeviceResource(name corev1.ResourceName) bool {
+	return IsExtended(name) || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
+}
+
+// asksForDevices says that a pod has claims, or resources behind which a device
+// class stands.
+func (s *State) asksForDevices(pod *corev1.Pod) bool {
+	if len(pod.Spec.ResourceClaims) > 0 {
+		return true
+	}
+	if s.devices.classes.n == 0 {
+		return false
+	}
+	mapped := func(list corev1.ResourceList) bool {
+		for name := range list {
+			if s.ExtendedClass(name) != nil {
+				return true
+			}
+		}
+		return false
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			if mapped(containers[i].Resources.Requests) {
+				return true
+			}
+		}
+	}
+	return mapped(pod.Spec.Overhead) || pod.Spec.Resources != nil && mapped(pod.Spec.Resources.Requests)
+}

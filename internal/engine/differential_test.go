@@ -42,7 +42,7 @@ func answer(d *engine.Decision) *engine.Decision {
 	out := *d
 	out.Digest, out.Spread, out.NotEvaluated = "", nil, nil
 	if len(out.Best) > 1 {
-		out.Node = ""
+		out.Node, out.Devices = "", nil
 		if slices.Contains(out.Best, d.Node) {
 			out.Node = "one of the best"
 		}
@@ -180,7 +180,7 @@ func TestEngineAgreesWithItsNaiveTwin(t *testing.T) {
 	// A corpus that never meets a rule would prove nothing about it.
 	for _, want := range []string{
 		"error", "Scheduled", "Unschedulable", "Gated", "Preempting", "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity",
-		"NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures",
+		"NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures",
 		"score TaintToleration", "score NodeAffinity", "score NodeResourcesFit", "score PodTopologySpread",
 		"score InterPodAffinity", "score NodeResourcesBalancedAllocation", "score ImageLocality",
 	} {

@@ -15,8 +15,8 @@ const digestForm = "berth-answer-2"
 
 // Digest fingerprints the complete answer: outcome, choice, every node's first
 // failing plugin, code and reasons, and every feasible node's raw and
-// normalised scores and total, in order of the nodes' names, and which volumes the
-// pod gets on the chosen node. Two answers with the
+// normalised scores and total, in order of the nodes' names, and the volumes and
+// devices that the pod would get on the chosen one. Two answers with the
 // same digest explain themselves alike; it does not depend on the order of the
 // input, nor on the rows that nodes happen to have.
 func (r *Result) Digest() string {
@@ -71,6 +71,15 @@ func (r *Result) fingerprint() string {
 		b = appendText(append(b, 'v'), v.Claim)
 		b = appendText(b, v.Volume)
 		b = appendText(b, v.Provision)
+	}
+	for _, d := range r.Devices() {
+		b = append(b, 'd')
+		for _, s := range []string{d.Claim, d.Request, d.Driver, d.Pool, d.Device} {
+			b = appendText(b, s)
+		}
+	}
+	if r.heldBack != "" {
+		b = appendText(append(b, 'h'), r.heldBack)
 	}
 	// What else comes to be part of an answer gets its section here, behind a mark
 	// of its own, and leaves nothing where there is none of it.

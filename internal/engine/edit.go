@@ -170,6 +170,9 @@ func (e *Edit) storage() *storage {
 func (e *Edit) devices() *devices {
 	if !e.devs {
 		own := *e.s.devices
+		if !planted.On(planted.StaleInventory) {
+			own.memo = &deviceMemo{}
+		}
 		e.s.devices, e.devs = &own, true
 	}
 	return e.s.devices

@@ -24,6 +24,7 @@ func (r *Result) Decision(level Explain) *Decision {
 		}
 		d.Volumes = r.Volumes()
 	}
+	d.Devices = r.Devices()
 	if r.Outcome != Gated {
 		for _, rule := range r.q.Profile.Rules {
 			if s, ok := rule.(Spreader); ok {
@@ -84,6 +85,20 @@ func (r *Result) Margin() (int64, bool) {
 		}
 	})
 	return r.top - second, ok
+}
+
+// Devices lists what the pod's claims would get on the chosen node, claim by
+// claim and in the order in which they are found.
+func (r *Result) Devices() []AllottedDevice {
+	if r.Row < 0 {
+		return nil
+	}
+	for i, rule := range r.q.Profile.Rules {
+		if a, ok := rule.(Allotter); ok && i < len(r.states) {
+			return a.Allotted(r.q, r.states[i], r.Row)
+		}
+	}
+	return nil
 }
 
 // NotEvaluated lists what could not be judged.

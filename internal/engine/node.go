@@ -39,7 +39,11 @@ func compileNode(t *Tables, in *corev1.Node) nodeSpec {
 			out.capacity.Pods = q.Value()
 		default:
 			if IsScalar(name) {
-				out.scalars = append(out.scalars, Scalar{t.scalar(string(name)), q.Value()})
+				sc := Scalar{t.scalar(string(name)), q.Value()}
+				out.scalars = append(out.scalars, sc)
+				if sc.N == 0 {
+					n.nothingOf = append(n.nothingOf, sc.ID)
+				}
 			}
 		}
 	}

@@ -18,6 +18,7 @@ type Node struct {
 	Features      []string // status.declaredFeatures
 	Images        []Image
 	hash          uint64
+	nothingOf     []int32 // resources of which the status says 0
 }
 
 // Image is an image that a node holds, under all its names.
@@ -98,6 +99,15 @@ func (s *NodeSet) Capacities() []Capacity { return s.capacity }
 
 // ScalarColumn gives a resource's allocatable by row; nil where no node has it.
 func (s *NodeSet) ScalarColumn(id int32) []int64 { return s.scalars[id] }
+
+// Offers gives a node's allocatable of an interned resource; listed is false
+// where its status does not mention it, which is not the same as 0 to all rules.
+func (s *NodeSet) Offers(id int32, row int) (n int64, listed bool) {
+	if col := s.scalars[id]; row < len(col) {
+		n = col[row]
+	}
+	return n, n != 0 || slices.Contains(s.rows[row].nothingOf, id)
+}
 
 // TaintSets gives the distinct lists of taints; TaintSetOf says which a row has.
 func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }

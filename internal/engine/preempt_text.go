@@ -30,14 +30,33 @@ func (r *Result) postFilterText() string {
 		case name == "DynamicResources" && d.failed != "":
 			d.text = d.failed
 			return d.text
-		case name == "DynamicResources" && len(r.q.Pod.Spec.ResourceClaims) == 0:
-			parts = append(parts, "no new claims to deallocate")
 		case name == "DefaultPreemption":
 			parts = append(parts, "preemption: "+r.notHelpful())
+		default:
+			parts = append(parts, r.postFilterOf(name)...)
 		}
 	}
 	d.text = strings.Join(parts, ", ")
 	return d.text
+}
+
+// postFilterOf is what one plugin adds.
+func (r *Result) postFilterOf(name string) []string {
+	i := r.q.Profile.ruleNamed(name)
+	if i < 0 {
+		return nil
+	}
+	f, ok := r.q.Profile.Rules[i].(PostFilterer)
+	if !ok {
+		return nil
+	}
+	var own *Rejected
+	for k := range r.Rejected {
+		if r.Rejected[k].Plugin == name && (k > 0 || !r.narrowed) {
+			own = &r.Rejected[k]
+		}
+	}
+	return []string{f.PostFilter(r.q, r.states[i], own)}
 }
 
 // notHelpful counts why evicting pods helps nowhere.

@@ -199,6 +199,7 @@ func TestDigestTellsAnswersApart(t *testing.T) {
 			}
 			a, b := answer(full), answer(d)
 			a.Node, b.Node = full.Node, d.Node
+			a.Devices, b.Devices = full.Devices, d.Devices
 			a.NominatedNode, b.NominatedNode = full.NominatedNode, d.NominatedNode
 			a.Preemption, b.Preemption = fingerprinted(full), fingerprinted(d)
 			diff := cmp.Diff(a, b)

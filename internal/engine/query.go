@@ -28,6 +28,16 @@ type Query struct {
 	terms        []*Term
 	nsLabels     labels.Set
 	scratch      *scratch
+	states       []any // what PreFilter left, by rule
+}
+
+// Kept gives what a rule's PreFilter left for the phases behind Filter; nil where
+// it left nothing or did not run.
+func (q *Query) Kept(rule string) any {
+	if i := q.Profile.ruleNamed(rule); i >= 0 && i < len(q.states) {
+		return q.states[i]
+	}
+	return nil
 }
 
 // scratch is memory that decisions use again. Nothing of it outlives Release.

@@ -34,6 +34,7 @@ type Result struct {
 	top        int64
 	noNodes    bool
 	gates      []string
+	heldBack   string  // why PreEnqueue holds the pod back, other than by gates
 	digest     string  // once worked out
 	dry        *dryRun // the search for victims; nil where there was none
 }
@@ -193,6 +194,9 @@ func (r *Result) RejectedNames(limit int) [][]string {
 func (r *Result) Message() string {
 	switch r.Outcome {
 	case Gated:
+		if r.heldBack != "" {
+			return r.heldBack
+		}
 		return "Scheduling is blocked due to non-empty scheduling gates"
 	case Scheduled:
 		return ""

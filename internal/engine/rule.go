@@ -10,6 +10,13 @@ type Rule interface {
 	Name() string
 }
 
+// PreEnqueuer holds pods back before anything is looked at: the outcome is Gated
+// and what it says is the message. An empty text lets the pod pass.
+type PreEnqueuer interface {
+	Rule
+	PreEnqueue(q *Query) string
+}
+
 // PreFilterer looks at the pod once per decision, before any node.
 type PreFilterer interface {
 	Rule
@@ -77,6 +84,19 @@ type Local interface {
 type ReasonRanker interface {
 	Rule
 	ReasonRank(text string) int
+}
+
+// PostFilterer adds to the message of a pod that fits nowhere; rej is what it
+// rejected itself, nil for nothing.
+type PostFilterer interface {
+	Rule
+	PostFilter(q *Query, state any, rej *Rejected) string
+}
+
+// Allotter names the devices that the pod would get on a node.
+type Allotter interface {
+	Rule
+	Allotted(q *Query, state any, row int) []AllottedDevice
 }
 
 // Detailer explains a rejected node with structure instead of words.
@@ -251,11 +271,13 @@ type Profile struct {
 	Siblings []string
 	// Ungated are those of them whose pods wait for no gates, SchedulingGates
 	// being off there.
-	Ungated   []string
-	Rules     []Rule
-	PreFilter []int
-	Filter    []int
-	Score     []WeightedRule
+	Ungated []string
+	Rules   []Rule
+	// PreEnqueue are those of that phase that hold pods back, beside the gates.
+	PreEnqueue []int
+	PreFilter  []int
+	Filter     []int
+	Score      []WeightedRule
 	// Gates says that pods with scheduling gates wait (SchedulingGates).
 	Gates bool
 	// Preemption says that DefaultPreemption is on. PostFilter names the plugins

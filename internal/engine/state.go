@@ -97,7 +97,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(),
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
-		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{}, attached: &attachedSet{},
+		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{memo: &deviceMemo{}}, attached: &attachedSet{},
 	}
 }
 

@@ -40,7 +40,7 @@ var keepResourceClaim = object(deviceClaimSpec, keep{
 		"driver": all, "pool": all, "device": all, "shareID": all,
 		"conditions": {"type": all, "status": all, "reason": all, "lastTransitionTime": all},
 	},
-})
+}, "resource.kubernetes.io/extended-resource-claim")
 
 var keepClaimTemplate = object(keep{"metadata": {"labels": all}, "spec": deviceClaimSpec}, nil)
 

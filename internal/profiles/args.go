@@ -108,7 +108,9 @@ func (r *reader) interPodAffinity(path *field.Path, raw []byte, out *rules.Args)
 	}
 }
 
-func (r *reader) dynamicResources(path *field.Path, raw []byte, _ *rules.Args) {
+// dynamicResources keeps the time that devices have to become ready; the one that
+// a search may take is accepted, and a clock to measure it by is not there.
+func (r *reader) dynamicResources(path *field.Path, raw []byte, out *rules.Args) {
 	var a configv1.DynamicResourcesArgs
 	if !r.decodeArgs(path, raw, "DynamicResourcesArgs", &a) {
 		return
@@ -119,7 +121,12 @@ func (r *reader) dynamicResources(path *field.Path, raw []byte, _ *rules.Args) {
 	if t := a.BindingTimeout; t != nil && t.Duration.Seconds() < 1 {
 		r.refuse(field.Invalid(path.Child("bindingTimeout"), t.Duration.String(), "must be at least 1s"))
 	}
-	r.ignore(path, devices)
+	if t := a.BindingTimeout; t != nil {
+		out.DynamicResources = &rules.DynamicResourcesArgs{BindingTimeout: t.Duration}
+	}
+	if a.FilterTimeout != nil {
+		r.ignore(path.Child("filterTimeout"), devices)
+	}
 }
 
 // volumeBinding accepts a shape, which upstream reads only behind a feature gate

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -230,7 +231,9 @@ func TestArguments(t *testing.T) {
 			func(a *rules.Args) { a.NodeAffinity.AddedAffinity = affinity },
 		},
 		{"VolumeBinding", "{bindTimeoutSeconds: 30, shape: [{utilization: 0, score: 0}]}", func(*rules.Args) {}},
-		{"DynamicResources", "{filterTimeout: 20s, bindingTimeout: 60s}", func(*rules.Args) {}},
+		{"DynamicResources", "{filterTimeout: 20s, bindingTimeout: 60s}", func(a *rules.Args) {
+			a.DynamicResources = &rules.DynamicResourcesArgs{BindingTimeout: time.Minute}
+		}},
 	} {
 		t.Run(c.plugin, func(t *testing.T) {
 			got := specOf(t, read(t, one("pluginConfig:\n- name: "+c.plugin+"\n  args: "+c.args)).Profiles[0])

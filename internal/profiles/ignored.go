@@ -14,7 +14,7 @@ const (
 	process  = "concerns the process of kube-scheduler"
 	queueing = "concerns when a pod is tried again, not where it fits"
 	volumes  = "says how long kube-scheduler waits for volumes to be bound, and how it would score them with StorageCapacityScoring, which is off; berth binds none"
-	devices  = "this version of berth does not evaluate resource claims"
+	devices  = "berth has no clock to measure a search for devices by and bounds it by steps"
 )
 
 // idle are the fields that are accepted and have no part in a decision.

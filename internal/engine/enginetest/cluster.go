@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/engine"
@@ -88,6 +89,12 @@ func Key(obj any) (kind, namespace, name string) {
 		return "CSIStorageCapacity", o.Namespace, o.Name
 	case *storagev1.VolumeAttachment:
 		return "VolumeAttachment", "", o.Name
+	case *resourcev1.ResourceClaim:
+		return "ResourceClaim", o.Namespace, o.Name
+	case *resourcev1.ResourceSlice:
+		return "ResourceSlice", "", o.Name
+	case *resourcev1.DeviceClass:
+		return "DeviceClass", "", o.Name
 	default:
 		return fmt.Sprintf("%T", obj), "", ""
 	}

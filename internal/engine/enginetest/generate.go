@@ -17,6 +17,13 @@ import (
 // full. One case in twenty has more than 64 nodes. In every other case the nodes
 // are roomy and untainted, so that the later rules get to judge more of them.
 func Generate(seed uint64) *Case {
+	c, nodes := generate(seed)
+	devices(seed, nodes, c)
+	return c
+}
+
+// generate is Generate without devices.
+func generate(seed uint64) (*Case, []string) {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x6265727468))}
 	g.gentle = g.in(2)
 	nodes, pods := 1+g.r.IntN(12), g.r.IntN(36)
@@ -52,7 +59,7 @@ func Generate(seed uint64) *Case {
 			}
 		}
 	}
-	return c
+	return c, g.nodes
 }
 
 // generator draws from seeded vocabularies.

@@ -17,7 +17,7 @@ var Now = Epoch.Add(48 * time.Hour)
 // pod's way: what else keeps it off nodes is taken out of Generate's case, and
 // three times out of four so are ports, spreading and affinity.
 func Crowded(seed uint64) *Case {
-	c := Generate(seed)
+	c, _ := generate(seed)
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x63726f77646564))}
 	plain := !g.in(4)
 	var names []string

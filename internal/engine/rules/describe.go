@@ -19,8 +19,6 @@ type Description struct {
 	Upstream string
 	// Differs says what berth does otherwise and why; empty where nothing is.
 	Differs string
-	// Evaluated is false for plugins that this version abstains from.
-	Evaluated bool
 }
 
 const (
@@ -100,8 +98,12 @@ var described = map[string]Description{
 		Upstream: "interpodaffinity/filtering.go, scoring.go",
 	},
 	"DynamicResources": {
-		Judges: "Resource claims: devices that a node can allocate.", Upstream: "dynamicresources/dynamicresources.go",
-		Differs: "It scores 0 for every node, as upstream does for pods without prioritised claims.",
+		Judges: "Resource claims, and extended resources behind which a device class stands. A pod waits until its claims exist. A claim that is allocated must be so for the node; for the others devices must be found there, all together: by class and CEL selectors, counts or all of them, alternatives, constraints, taints, counters and capacities. The score prefers nodes that give a choice its early alternatives.",
+		Code:   forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
+		Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",
+		Differs: "There is no `filterTimeout`, since the engine has no clock: a search ends after looking at five million devices on a node instead, and the decision fails then, as upstream's cycle does at its timeout. " +
+			"Nothing is written: a decision names the devices, and they count as taken once a claim's status says so; where upstream takes an allocation back or deletes a claim, berth only says so. " +
+			"Of several classes behind one extended resource the newest is taken whatever the order in which they came, and counters of pools of one name are kept apart by driver, both of which upstream leaves to chance.",
 	},
 	"DefaultPreemption": {
 		Judges: "Which pods of lower priority would have to go for a pod that fits nowhere, and from which node. On each node that they might help with, all of them leave and as many as possible come back: those first whose eviction a PodDisruptionBudget forbids, the important before the others. " +
@@ -125,17 +127,10 @@ var described = map[string]Description{
 // Describe gives the plugins in the registry's order, which is the order in
 // which a node's first failing plugin is named.
 func Describe() []Description {
-	args := DefaultArgs()
 	out := make([]Description, 0, len(registry))
 	for _, p := range registry {
 		d := described[p.name]
-		d.Plugin, d.Weight, d.Evaluated = p.name, 0, true
-		if rule, err := p.build(&args); err == nil {
-			switch rule.(type) {
-			case abstain, DynamicResources:
-				d.Evaluated = false
-			}
-		}
+		d.Plugin, d.Weight = p.name, 0
 		for _, phase := range []struct {
 			on   bool
 			name string

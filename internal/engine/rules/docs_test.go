@@ -106,9 +106,6 @@ func plugins() string {
 		if d.Weight > 0 {
 			weight = fmt.Sprint(d.Weight)
 		}
-		if !d.Evaluated {
-			code = "not evaluated"
-		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.Plugin, strings.Join(d.Phases, ", "), weight, code)
 	}
 	for _, d := range Describe() {
@@ -122,9 +119,6 @@ func plugins() string {
 				}
 			}
 			fmt.Fprintf(&b, " Reasons: %s.", strings.Join(quoted, ", "))
-		}
-		if !d.Evaluated {
-			b.WriteString(" *Not evaluated in this version.*")
 		}
 		if d.Differs != "" {
 			fmt.Fprintf(&b, " What differs: %s", d.Differs)

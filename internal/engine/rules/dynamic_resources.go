@@ -1,27 +1,265 @@
 package rules
 
-import "berth/internal/engine"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
-// DynamicResources abstains from devices. It does score, as upstream does, and
-// gives every node 0 unless a claim asks for a choice between alternatives
-// (plugins/dynamicresources).
-type DynamicResources struct{ abstain }
+	resourcev1 "k8s.io/api/resource/v1"
 
-var (
-	_ engine.Abstainer = DynamicResources{}
-	_ engine.Scorer    = DynamicResources{}
-	_ engine.Local     = DynamicResources{}
+	"berth/internal/engine"
+	"berth/internal/engine/devices"
 )
 
-func newDynamicResources() DynamicResources {
-	return DynamicResources{abstain{"DynamicResources", judgesDevices}}
+// The reasons of DynamicResources for a node.
+const (
+	ReasonNoDevices      = "cannot allocate all claims"
+	ReasonClaimElsewhere = "resourceclaim not available on the node"
+	ReasonStaleExtended  = "cannot schedule extended resource claim"
+	ReasonNoResource     = "cannot fit resource"
+	ReasonInvalidPools   = "invalid resource pools were encountered"
+)
+
+// DynamicResources keeps pods off nodes where their claims are not, or cannot
+// be, allocated, and prefers nodes that give them what they would rather have
+// (plugins/dynamicresources).
+type DynamicResources struct {
+	bindingTimeout time.Duration
+	expressions    *devices.Expressions
 }
 
-// Locality says that nothing is looked at.
-func (DynamicResources) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
+var (
+	_ engine.PreEnqueuer  = (*DynamicResources)(nil)
+	_ engine.PreFilterer  = (*DynamicResources)(nil)
+	_ engine.Filterer     = (*DynamicResources)(nil)
+	_ engine.PostFilterer = (*DynamicResources)(nil)
+	_ engine.Scorer       = (*DynamicResources)(nil)
+	_ engine.Allotter     = (*DynamicResources)(nil)
+	_ engine.Detailer     = (*DynamicResources)(nil)
+	_ engine.Local        = (*DynamicResources)(nil)
+)
 
-// Score gives all nodes 0.
-func (DynamicResources) Score(_ *engine.Query, _ engine.Bits, out *engine.Scores) error {
-	out.Uniform(0, 0)
+// defaultBindingTimeout is upstream's
+// (pkg/scheduler/apis/config DynamicResourcesBindingTimeoutDefault).
+const defaultBindingTimeout = 600 * time.Second
+
+func newDynamicResources(args *DynamicResourcesArgs) *DynamicResources {
+	d := &DynamicResources{bindingTimeout: defaultBindingTimeout, expressions: devices.NewExpressions()}
+	if args != nil {
+		d.bindingTimeout = args.BindingTimeout
+	}
+	return d
+}
+
+// Name is the plugin's name.
+func (*DynamicResources) Name() string { return "DynamicResources" }
+
+// Locality says that pods without claims concern nobody here; for others any
+// claim in the cluster may change the answer.
+func (*DynamicResources) Locality(q *engine.Query) engine.Locality {
+	if len(q.Pod.Spec.ResourceClaims) == 0 && len(deviceResources(q)) == 0 {
+		return engine.NodesOnly
+	}
+	return engine.Anywhere
+}
+
+// PreEnqueue holds pods back whose claims are not there yet.
+func (*DynamicResources) PreEnqueue(q *engine.Query) string {
+	if len(q.Pod.Spec.ResourceClaims) == 0 {
+		return ""
+	}
+	_, why := podClaims(q)
+	return why
+}
+
+// PreFilter finds the pod's claims and checks what holds on all nodes alike.
+func (d *DynamicResources) PreFilter(q *engine.Query) engine.PreFilterResult {
+	var claims []*resourcev1.ResourceClaim
+	if len(q.Pod.Spec.ResourceClaims) > 0 {
+		var why string
+		if claims, why = podClaims(q); why != "" {
+			return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: why}
+		}
+	}
+	extended := deviceResources(q)
+	if len(claims)+len(extended) == 0 {
+		return engine.PreFilterResult{Skip: true}
+	}
+	s := &deviceState{rule: d, claims: claims, special: -1, rows: map[int]*deviceVerdict{}}
+	if len(extended) > 0 {
+		s.special = len(claims)
+		s.claims = append(claims[:len(claims):len(claims)], extendedClaim(q))
+		s.resources = scalarResources(q)
+	}
+	for i, c := range s.claims {
+		if a := c.Status.Allocation; a != nil {
+			if a.NodeSelector == nil {
+				continue
+			}
+			rows, err := selectedBy(q.Nodes, a.NodeSelector)
+			if err != nil {
+				return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+			}
+			if s.selected == nil {
+				s.selected = make([]engine.Bits, len(s.claims))
+			}
+			s.selected[i] = rows
+			continue
+		}
+		s.allocate = true
+		if i == s.special {
+			continue
+		}
+		if code, why := classesExist(q, c); code != engine.Success {
+			return engine.PreFilterResult{Code: code, Reason: why}
+		}
+	}
+	s.inventory, _ = q.State.DeviceMemo(func() any { return devices.NewInventory(q.State) }).(*devices.Inventory)
+	return engine.PreFilterResult{State: s}
+}
+
+// classesExist checks that the classes of all requests are there.
+func classesExist(q *engine.Query, c *resourcev1.ResourceClaim) (engine.Code, string) {
+	check := func(class, request string) (engine.Code, string) {
+		switch {
+		case class == "":
+			return engine.Error, fmt.Sprintf("request %s: unsupported request type", request)
+		case q.State.DeviceClass(class) == nil:
+			return engine.UnschedulableAndUnresolvable, fmt.Sprintf("request %s: device class %s does not exist", request, class)
+		}
+		return engine.Success, ""
+	}
+	for i := range c.Spec.Devices.Requests {
+		r := &c.Spec.Devices.Requests[i]
+		switch {
+		case r.Exactly != nil:
+			if code, why := check(r.Exactly.DeviceClassName, r.Name); code != engine.Success {
+				return code, why
+			}
+		case len(r.FirstAvailable) > 0:
+			for k := range r.FirstAvailable {
+				if code, why := check(r.FirstAvailable[k].DeviceClassName, r.Name+"/"+r.FirstAvailable[k].Name); code != engine.Success {
+					return code, why
+				}
+			}
+		default:
+			return engine.UnschedulableAndUnresolvable, fmt.Sprintf("resource claim %s/%s, request %s: unknown request type", c.Namespace, c.Name, r.Name)
+		}
+	}
+	return engine.Success, ""
+}
+
+// Filter asks for devices node by node. A claim that cannot be judged, because a
+// selector fails or all devices of a pool are wanted that is being updated, ends
+// the decision, as it ends upstream's cycle; of several nodes the first by name
+// is blamed.
+func (d *DynamicResources) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+	s, ok := state.(*deviceState)
+	if !ok {
+		return nil
+	}
+	by := map[string]engine.Bits{}
+	var order []string
+	for _, r := range q.Nodes.Order() {
+		row := int(r)
+		if !in.Has(row) {
+			continue
+		}
+		v := s.on(q, row)
+		switch {
+		case errors.Is(v.err, devices.ErrGaveUp):
+			return fmt.Errorf("node %s: %w", q.Nodes.Node(row).Name, v.err)
+		case v.err != nil:
+			return v.err
+		case v.reason == "":
+			continue
+		}
+		if by[v.reason] == nil {
+			by[v.reason] = q.Bits()
+			order = append(order, v.reason)
+		}
+		by[v.reason].Set(row)
+	}
+	for _, reason := range order {
+		rej.Add(reason, engine.UnschedulableAndUnresolvable, by[reason])
+	}
 	return nil
+}
+
+// PostFilter says what kube-scheduler does about claims that are allocated where
+// the pod cannot run: it takes the allocation away from one of them that nobody
+// else uses, or deletes a claim for extended resources that an earlier attempt
+// left behind. berth only says so.
+func (d *DynamicResources) PostFilter(q *engine.Query, state any, rej *engine.Rejected) string {
+	s, ok := state.(*deviceState)
+	if !ok {
+		return "no new claims to deallocate"
+	}
+	if rej != nil {
+		for _, reason := range rej.Reasons {
+			if reason.Text == ReasonClaimElsewhere && s.releasable(q, reason.Nodes) {
+				return "deallocation of ResourceClaim completed"
+			}
+		}
+	}
+	if s.special >= 0 && s.claims[s.special].Name != extendedClaimName {
+		return "deletion of ResourceClaim completed"
+	}
+	return "still not schedulable"
+}
+
+// Score adds up, per request that left a choice, how early in its list the
+// alternative stands that the node gives
+// (plugins/dynamicresources computeScore).
+func (d *DynamicResources) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+	s, ok := q.Kept(d.Name()).(*deviceState)
+	if !ok || !s.allocate {
+		out.Uniform(0, 0)
+		return nil
+	}
+	var err error
+	feasible.Each(func(row int) {
+		v := s.on(q, row)
+		err = cmp.Or(err, v.err)
+		out.Raw[row] = s.score(v)
+	})
+	if err != nil {
+		return err
+	}
+	engine.NormalizeByMax(feasible, out, false)
+	return nil
+}
+
+func (s *deviceState) score(v *deviceVerdict) int64 {
+	if v.given == nil {
+		return 0
+	}
+	total, next := int64(0), 0
+	for _, c := range s.claims {
+		chosen := map[string]bool{}
+		if a := c.Status.Allocation; a != nil {
+			for i := range a.Devices.Results {
+				chosen[a.Devices.Results[i].Request] = true
+			}
+		} else {
+			for _, g := range v.given[next].Devices {
+				chosen[g.Request] = true
+			}
+			next++
+		}
+		for i := range c.Spec.Devices.Requests {
+			r := &c.Spec.Devices.Requests[i]
+			if r.Exactly != nil {
+				continue
+			}
+			for k := range r.FirstAvailable {
+				if ref := r.Name + "/" + r.FirstAvailable[k].Name; chosen[ref] && strings.Count(ref, "/") == 1 {
+					total += int64(resourcev1.FirstAvailableDeviceRequestMaxSize - k)
+				}
+			}
+		}
+	}
+	return total
 }

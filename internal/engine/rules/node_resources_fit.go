@@ -100,12 +100,16 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *e
 	for _, s := range f.scalars(q) {
 		short := q.Bits()
 		col := q.Nodes.ScalarColumn(s.ID)
+		devices := leftToDevices(q, s.ID)
 		for i, word := range in {
 			for ; word != 0; word &= word - 1 {
 				row := i<<6 + bits.TrailingZeros64(word)
 				var have int64
 				if col != nil {
 					have = col[row]
+				}
+				if have == 0 && devices {
+					continue
 				}
 				if s.N > have-q.State.ScalarUse(s.ID, row) {
 					short.Set(row)
@@ -160,6 +164,13 @@ func (f *NodeResourcesFit) scalars(q *engine.Query) []engine.Scalar {
 	return out
 }
 
+// leftToDevices says that nodes which offer nothing of a resource are left to
+// DynamicResources, since a device class stands behind it
+// (plugins/noderesources/fit.go shouldDelegateResourceToDRA).
+func leftToDevices(q *engine.Query, id int32) bool {
+	return q.State.ExtendedClass(corev1.ResourceName(q.State.ScalarName(id))) != nil
+}
+
 // Details says, per resource that is short, what is asked and what is there.
 func (f *NodeResourcesFit) Details(q *engine.Query, _ any, row int) []engine.Detail {
 	var out []engine.Detail
@@ -178,6 +189,9 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ any, row int) []engine.Det
 		var have int64
 		if col := q.Nodes.ScalarColumn(s.ID); col != nil {
 			have = col[row]
+		}
+		if have == 0 && leftToDevices(q, s.ID) {
+			continue
 		}
 		add(q.State.ScalarName(s.ID), s.N, have, q.State.ScalarUse(s.ID, row))
 	}

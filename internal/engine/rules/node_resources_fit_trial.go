@@ -28,7 +28,9 @@ func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 	t.need = engine.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}
 	t.other = make([]int64, len(t.scalars))
 	t.column = make([][]int64, len(t.scalars))
+	t.devices = make([]bool, len(t.scalars))
 	for i, s := range t.scalars {
+		t.devices[i] = leftToDevices(q, s.ID)
 		t.column[i] = q.Nodes.ScalarColumn(s.ID)
 	}
 	return t
@@ -41,6 +43,7 @@ type fitTrial struct {
 	restOnly bool            // judge the scalars alone
 	scalars  []engine.Scalar // by name
 	column   [][]int64       // their capacity by row
+	devices  []bool          // device classes stand behind them
 	row      int32
 	use      engine.Use
 	other    []int64 // of the scalars: what is held
@@ -102,7 +105,7 @@ func (t *fitTrial) Fits() bool {
 		return false
 	}
 	for i, s := range t.scalars {
-		if s.N > t.capacityOf(i)-t.other[i] {
+		if have := t.capacityOf(i); s.N > have-t.other[i] && (have != 0 || !t.devices[i]) {
 			return false
 		}
 	}
@@ -129,7 +132,9 @@ func (t *fitTrial) Verdict() (engine.Code, []string) {
 	add(string(corev1.ResourceMemory), t.need.Memory, c.Memory, u.Memory)
 	add(string(corev1.ResourceEphemeralStorage), t.need.Ephemeral, c.Ephemeral, u.Ephemeral)
 	for i, s := range t.scalars {
-		add(t.q.State.ScalarName(s.ID), s.N, t.capacityOf(i), t.other[i])
+		if have := t.capacityOf(i); have != 0 || !t.devices[i] {
+			add(t.q.State.ScalarName(s.ID), s.N, have, t.other[i])
+		}
 	}
 	if reasons == nil {
 		return engine.Success, nil

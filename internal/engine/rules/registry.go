@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -41,6 +42,17 @@ type Args struct {
 	PodTopologySpread SpreadArgs            `json:"podTopologySpread"`
 	InterPodAffinity  InterPodAffinityArgs  `json:"interPodAffinity"`
 	DefaultPreemption DefaultPreemptionArgs `json:"defaultPreemption"`
+	// DynamicResources is nil for the defaults, so that profiles without it keep
+	// their digest.
+	DynamicResources *DynamicResourcesArgs `json:"dynamicResources,omitempty"`
+}
+
+// DynamicResourcesArgs is kubescheduler.config.k8s.io/v1 DynamicResourcesArgs
+// without filterTimeout, which an engine without a clock has no use for.
+type DynamicResourcesArgs struct {
+	// BindingTimeout is how long devices may take to become ready after they were
+	// allocated, in nanoseconds.
+	BindingTimeout time.Duration `json:"bindingTimeout"`
 }
 
 // NodeAffinityArgs is kubescheduler.config.k8s.io/v1 NodeAffinityArgs.
@@ -130,7 +142,9 @@ var registry = []plugin{
 		i := a.InterPodAffinity
 		return &InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}, nil
 	}},
-	{name: "DynamicResources", preEnqueue: true, preFilter: true, filter: true, postFilter: true, scoring: true, weight: 2, build: always(newDynamicResources())},
+	{name: "DynamicResources", preEnqueue: true, preFilter: true, filter: true, postFilter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
+		return newDynamicResources(a.DynamicResources), nil
+	}},
 	{name: "DefaultPreemption", preEnqueue: true, postFilter: true, build: always(named("DefaultPreemption"))},
 	{name: "NodeResourcesBalancedAllocation", scoring: true, weight: 1, build: func(a *Args) (engine.Rule, error) {
 		return &NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}, nil
@@ -263,9 +277,19 @@ func Build(s Spec) (*engine.Profile, error) {
 		}
 		p.Gates = p.Gates || name == "SchedulingGates"
 	}
+	for _, name := range s.PreEnqueue {
+		if i := index[name]; isPreEnqueuer(p.Rules[i]) {
+			p.PreEnqueue = append(p.PreEnqueue, i)
+		}
+	}
 	p.PostFilter = s.PostFilter
 	p.Preemption = slices.Contains(s.PostFilter, "DefaultPreemption")
 	return p, nil
+}
+
+func isPreEnqueuer(r engine.Rule) bool {
+	_, ok := r.(engine.PreEnqueuer)
+	return ok
 }
 
 // Restore makes a profile again from the payload that was stored with a

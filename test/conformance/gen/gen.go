@@ -23,6 +23,7 @@ type Options struct {
 	MaxPods  int
 	Storage  int    // cases with volumes, in a hundred
 	Config   string // one of Configs; empty for the default
+	Devices  int    // cases with devices, in a hundred
 }
 
 // maker draws one case. The features on at once are drawn first, so that a
@@ -71,6 +72,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	m.crowd(seed, pod)
 	m.storage(seed, pod)
 	m.volumeLimits(seed, pod)
+	m.devices(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace

@@ -59,6 +59,9 @@ type Verdict struct {
 	Failures []Failure `json:"failures,omitempty"`
 	Scores   *Scores   `json:"scores,omitempty"`
 	Gates    []string  `json:"gates,omitempty"`
+	// Devices are what the pod's claims get on each of the best nodes, written
+	// "claim request driver/pool/device".
+	Devices map[string][]string `json:"devices,omitempty"`
 	// Preemption is set for a pod that no node takes and whose priority allows it.
 	Preemption *Preemption `json:"preemption,omitempty"`
 }

@@ -76,6 +76,9 @@ func newCluster(ctx context.Context, c *Case, o *objects) (*cluster, error) {
 		return nil, err
 	}
 	client := sharedClient()
+	if own := clientFor(o); own != nil {
+		client = own
+	}
 	factory := scheduler.NewInformerFactory(client, 0)
 	all := int32(100)
 	s, err := scheduler.New(ctx, client, factory, nil, func(string) events.EventRecorderLogger { return nil },
@@ -127,6 +130,9 @@ func (cl *cluster) feed(ctx context.Context, o *objects) error {
 		if err := cl.store(obj).Add(obj); err != nil {
 			return err
 		}
+		if err := cl.announce(obj); err != nil {
+			return err
+		}
 	}
 	var live []*v1.Pod
 	for _, p := range o.pods {
@@ -169,6 +175,9 @@ func (cl *cluster) store(obj runtime.Object) cache.Store {
 		return cl.informers.Policy().V1().PodDisruptionBudgets().Informer().GetStore()
 	}
 	if store := cl.storageStore(obj); store != nil {
+		return store
+	}
+	if store := cl.deviceStore(obj); store != nil {
 		return store
 	}
 	return cache.NewStore(cache.MetaNamespaceKeyFunc)

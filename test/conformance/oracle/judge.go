@@ -9,6 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
 // Judge gives upstream's verdict on a case. An error means that the case
@@ -78,6 +79,10 @@ func (cl *cluster) gated(ctx context.Context, v *Verdict) bool {
 			}
 			return true
 		}
+		if s := pl.PreEnqueue(ctx, cl.pod); !s.IsSuccess() && pl.Name() == names.DynamicResources {
+			v.Outcome, v.Message = Gated, s.Message()
+			return true
+		}
 	}
 	return false
 }
@@ -99,7 +104,7 @@ func (cl *cluster) scheduled(ctx context.Context, v *Verdict, result scheduler.S
 			if s.IsSuccess() {
 				v.Nominated = true
 				v.Feasible, v.Best = []string{nominated}, []string{nominated}
-				return nil
+				return cl.allotted(ctx, state, v)
 			}
 			statuses[nominated] = s
 			if plugins != nil {
@@ -139,7 +144,7 @@ func (cl *cluster) scheduled(ctx context.Context, v *Verdict, result scheduler.S
 		return fmt.Errorf("the oracle disagrees with itself: cycle chose %s of %d, steps found best %v of %v",
 			result.SuggestedHost, result.FeasibleNodes, v.Best, v.Feasible)
 	}
-	return nil
+	return cl.allotted(ctx, state, v)
 }
 
 // leftOut is the text of a node that PreFilter narrowed away, as a successful

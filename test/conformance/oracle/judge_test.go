@@ -108,6 +108,35 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
+// TestDevices shows that claims and classes reach the plugin, the set of allocated
+// devices, and the mapping of extended resources.
+func TestDevices(t *testing.T) {
+	slice := func(node string) string {
+		return fmt.Sprintf(`{"kind":"ResourceSlice","apiVersion":"resource.k8s.io/v1","metadata":{"name":"s-%[1]s"},"spec":{"driver":"d.example.com","nodeName":"%[1]s","pool":{"name":"%[1]s","generation":1,"resourceSliceCount":1},"devices":[{"name":"x"}]}}`, node)
+	}
+	class := `{"kind":"DeviceClass","apiVersion":"resource.k8s.io/v1","metadata":{"name":"c"},"spec":{"extendedResourceName":"example.com/x"}}`
+	claim := func(name, status string) string {
+		return fmt.Sprintf(`{"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":%q},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}%s}`, name, status)
+	}
+	taken := claim("other", `,"status":{"allocation":{"devices":{"results":[{"request":"r","driver":"d.example.com","pool":"n1","device":"x"}]}}}`)
+	want := Failure{"DynamicResources", "UnschedulableAndUnresolvable", []string{"cannot allocate all claims"}, []string{"n1"}}
+	for name, pod := range map[string]string{
+		"by claim":    p(`"resourceClaims":[{"name":"r","resourceClaimName":"mine"}]`, ""),
+		"by resource": strings.Replace(p("", ""), `"requests":{"cpu":"1"}`, `"limits":{"example.com/x":"1"}`, 1),
+	} {
+		v := judge(t, n1, n2, slice("n1"), slice("n2"), class, taken, claim("mine", ""), pod)
+		if v.Outcome != Scheduled || !slices.Equal(v.Feasible, []string{"n2"}) || len(v.Failures) != 1 || fmt.Sprint(v.Failures[0]) != fmt.Sprint(want) {
+			t.Errorf("%s: got %+v", name, v)
+		}
+		if name == "by claim" && !slices.Equal(v.Devices["n2"], []string{"mine r d.example.com/n2/x"}) {
+			t.Errorf("got %v", v.Devices)
+		}
+	}
+	if v := judge(t, n1, class, p(`"resourceClaims":[{"name":"r","resourceClaimName":"mine"}]`, "")); v.Outcome != Gated || v.Message != `could not find ResourceClaim "default/mine"` {
+		t.Errorf("got %+v", v)
+	}
+}
+
 func TestGated(t *testing.T) {
 	v := judge(t, n1, p(`"schedulingGates":[{"name":"example.com/a"},{"name":"example.com/b"}]`, ""))
 	if v.Outcome != Gated || !slices.Equal(v.Gates, []string{"example.com/a", "example.com/b"}) {

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,6 +57,15 @@ func decode(raws []json.RawMessage) (*objects, error) {
 			o.classes = append(o.classes, t)
 		case *v1.Namespace, *v1.Service, *v1.ReplicationController, *appsv1.ReplicaSet, *appsv1.StatefulSet, *policyv1.PodDisruptionBudget:
 			o.other = append(o.other, t)
+		case *resourcev1.ResourceClaim, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
+			o.other = append(o.other, t)
+			errs, err := invalidDevices(obj)
+			if err != nil {
+				return nil, fmt.Errorf("convert object %d: %w", i, err)
+			}
+			for _, e := range errs {
+				o.invalid = append(o.invalid, fmt.Sprintf("%T: %v", obj, e))
+			}
 		default:
 			if !isStorage(obj) {
 				return nil, fmt.Errorf("object %d: the oracle has no place for a %T", i, obj)
@@ -100,7 +110,7 @@ func complete(obj runtime.Object) error {
 		return fmt.Errorf("%T has no metadata", obj)
 	}
 	switch obj.(type) {
-	case *v1.Node, *v1.Namespace, *schedulingv1.PriorityClass:
+	case *v1.Node, *v1.Namespace, *schedulingv1.PriorityClass, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
 	default:
 		if m.GetNamespace() == "" && !isGlobal(obj) {
 			m.SetNamespace("default")

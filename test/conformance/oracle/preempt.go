@@ -28,13 +28,23 @@ var errDryRun = errors.New("dry run")
 // they would go on to delete pods.
 func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleState, fit *framework.FitError) error {
 	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok {
-		p, err := cl.dryRun(ctx, plugin, state, fit)
+		// On a state of its own: what DynamicResources notes while evictions are
+		// tried must not be there yet when its PostFilter runs.
+		var own fwk.CycleState = framework.NewCycleState()
+		if _, s, _ := cl.framework.RunPreFilterPlugins(ctx, own, cl.pod); !s.IsSuccess() {
+			own = state
+		}
+		p, err := cl.dryRun(ctx, plugin, own, fit)
 		if errors.Is(err, errDryRun) {
 			v.Outcome, v.Message = Failed, err.Error()
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+		if p == nil {
+			v.Outcome, v.Message = Failed, "preemption fails"
+			return nil
 		}
 		v.Preemption = p
 		if len(p.Candidates) > 0 {

@@ -39,6 +39,7 @@ type Answer struct {
 	NominatedNode string            `json:"nominatedNode"`
 	Preemption    *PreemptionAnswer `json:"preemption"`
 	Best          []string          `json:"best"`
+	Devices       []DeviceAnswer    `json:"devices"`
 	Nodes         []NodeAnswer      `json:"nodes"`
 	// NotEvaluated are the plugins that had something to judge and did not.
 	NotEvaluated []struct {
@@ -48,6 +49,15 @@ type Answer struct {
 		Nodes    int `json:"nodes"`
 		Feasible int `json:"feasible"`
 	} `json:"counts"`
+}
+
+// DeviceAnswer is a device that the pod would get on the chosen node.
+type DeviceAnswer struct {
+	Claim   string `json:"claim"`
+	Request string `json:"request"`
+	Driver  string `json:"driver"`
+	Pool    string `json:"pool"`
+	Device  string `json:"device"`
 }
 
 // PreemptionAnswer is berth's search for victims.

@@ -52,6 +52,9 @@ func Compare(v *oracle.Verdict, a *Answer, preempt bool) []Difference {
 	switch v.Outcome {
 	case oracle.Gated:
 		c.same("gates", "gates", v.Gates, a.Gates)
+		if len(v.Gates) == 0 {
+			c.same("message", "message", v.Message, a.Message)
+		}
 		return c.diffs
 	case oracle.Unschedulable:
 		c.same("message", "message", message, a.Message)
@@ -63,6 +66,15 @@ func Compare(v *oracle.Verdict, a *Answer, preempt bool) []Difference {
 			c.same("node", "node", v.Best, a.Node)
 		}
 		c.same("best", "best", v.Best, sorted(a.Best))
+		if want, ok := v.Devices[a.Node]; ok {
+			got := []string{}
+			for _, d := range a.Devices {
+				if d.Claim != "<extended-resources>" {
+					got = append(got, fmt.Sprintf("%s %s %s/%s/%s", d.Claim, d.Request, d.Driver, d.Pool, d.Device))
+				}
+			}
+			c.same("devices", "devices", want, got)
+		}
 	}
 	if v.Nominated {
 		return c.diffs // upstream looked at no other node

@@ -52,6 +52,10 @@ func mirror(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 			t.Error(err)
 			return
 		}
+		if v.Outcome == oracle.Failed {
+			http.Error(w, v.Message, http.StatusUnprocessableEntity)
+			return
+		}
 		a := reflection(v, req.Preempt == nil)
 		if fault != nil {
 			fault(v, a)
@@ -68,6 +72,18 @@ func mirror(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 // reflection writes a verdict the way berth answers.
 func reflection(v *oracle.Verdict, preempt bool) *Answer {
 	a := &Answer{Outcome: v.Outcome, Message: v.Message, Gates: v.Gates, Best: v.Best}
+	if len(v.Best) > 0 {
+		for _, line := range v.Devices[v.Best[len(v.Best)-1]] {
+			var d DeviceAnswer
+			var id string
+			if _, err := fmt.Sscan(line, &d.Claim, &d.Request, &id); err != nil {
+				panic(err)
+			}
+			parts := strings.Split(id, "/")
+			d.Driver, d.Pool, d.Device = parts[0], parts[1], parts[2]
+			a.Devices = append(a.Devices, d)
+		}
+	}
 	if p := v.Preemption; preempt && p != nil {
 		a.Preemption = &PreemptionAnswer{Eligible: p.Eligible, Reason: p.Reason}
 		for _, n := range p.Candidates {
@@ -121,7 +137,7 @@ func (a *Answer) candidates() []CandidateAnswer {
 	return a.Preemption.Candidates
 }
 
-var small = gen.Options{MaxNodes: 8, MaxPods: 16}
+var small = gen.Options{MaxNodes: 8, MaxPods: 16, Devices: 40}
 
 func TestMirrorAgrees(t *testing.T) {
 	client := mirror(t, nil)
@@ -192,6 +208,11 @@ func TestFaultsAreFound(t *testing.T) {
 				if !slices.Contains(v.Preemption.Choices, n.Node) {
 					a.NominatedNode = n.Node
 				}
+			}
+		},
+		"devices": func(_ *oracle.Verdict, a *Answer) {
+			if n := len(a.Devices); n > 0 {
+				a.Devices = a.Devices[:n-1]
 			}
 		},
 		"outcome": func(v *oracle.Verdict, a *Answer) {

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -27,6 +28,10 @@ type Cluster struct {
 	statefulSets []*appsv1.StatefulSet
 	budgets      []*policyv1.PodDisruptionBudget
 	storage
+
+	resourceClaims []*resourcev1.ResourceClaim
+	slices         []*resourcev1.ResourceSlice
+	deviceClasses  []*resourcev1.DeviceClass
 }
 
 // NewCluster sorts objects out: terminal pods, and pods on nodes that are not
@@ -51,6 +56,12 @@ func NewCluster(objects []any) *Cluster {
 			c.statefulSets = append(c.statefulSets, o)
 		case *policyv1.PodDisruptionBudget:
 			c.budgets = append(c.budgets, o)
+		case *resourcev1.ResourceClaim:
+			c.resourceClaims = append(c.resourceClaims, o)
+		case *resourcev1.ResourceSlice:
+			c.slices = append(c.slices, o)
+		case *resourcev1.DeviceClass:
+			c.deviceClasses = append(c.deviceClasses, o)
 		default:
 			c.storage.add(o)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	dracel "k8s.io/dynamic-resource-allocation/cel"
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -18,7 +19,10 @@ type cycle struct {
 	spec       *rules.Spec
 	options    engine.Options
 	candidates []*node
-	trail      []move // what a dry run did to the node being judged, in order
+	trail      []move                             // what a dry run did to the node being judged, in order
+	given      map[string]int64                   // by node: what DynamicResources thinks of what its claims get there
+	gifts      map[string][]engine.AllottedDevice // by node: what they get
+	compiled   map[string]*dracel.CompilationResult
 }
 
 // status is a plugin's verdict on a node; no reasons means that it passes.
@@ -32,10 +36,10 @@ type status struct {
 type filter func(n *node, extra []*corev1.Pod) status
 
 // Decide answers a question: every field of the decision but the node that is
-// picked among equals, the details, the ledger and the digest. Of preemption it
+// picked among equals and its devices, the details, the ledger and the digest. Of preemption it
 // gives the candidates with their victims, and in Best those that may be chosen.
 func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*engine.Decision, error) {
-	y := &cycle{Cluster: c, pod: pod, spec: &spec, options: o}
+	y := &cycle{Cluster: c, pod: pod, spec: &spec, options: o, given: map[string]int64{}, gifts: map[string][]engine.AllottedDevice{}, compiled: map[string]*dracel.CompilationResult{}}
 	d := &engine.Decision{Outcome: engine.UnschedulableOK, Profile: spec.SchedulerName, Priority: priority(pod)}
 	y.candidates = c.nodes
 	if o.Candidates != nil {
@@ -54,6 +58,10 @@ func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*en
 		for _, g := range pod.Spec.SchedulingGates {
 			d.Gates = append(d.Gates, g.Name)
 		}
+		return d, nil
+	}
+	if _, why := y.claims(); why != "" && contains(spec.PreEnqueue, "DynamicResources") {
+		d.Outcome, d.Message = engine.Gated, why
 		return d, nil
 	}
 	if len(y.candidates) == 0 {
@@ -75,6 +83,15 @@ func (y *cycle) run(d *engine.Decision) error {
 		d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), st.reasons[0])
 		return nil
 	}
+	if why := y.classless(); why != "" && contains(y.spec.PreFilter, "DynamicResources") {
+		st := status{"DynamicResources", engine.UnschedulableAndUnresolvable, []string{why}}
+		for _, n := range y.candidates {
+			d.Nodes = append(d.Nodes, st.verdict(n))
+		}
+		d.Failures = countFailures(d.Nodes)
+		d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), why)
+		return nil
+	}
 	filters := y.filters()
 	failed := map[string]status{}
 	var narrowed map[string]bool // nil: to all nodes
@@ -89,6 +106,7 @@ func (y *cycle) run(d *engine.Decision) error {
 			d.Nodes = []engine.NodeVerdict{{Name: nn.Name, Feasible: true}}
 			d.NodesOmitted = len(y.candidates) - 1
 			d.Counts.Feasible = 1
+			d.Devices = y.gifts[nn.Name]
 			return nil
 		}
 		if st.code == engine.Error {
@@ -193,6 +211,9 @@ func (y *cycle) write(d *engine.Decision, failed map[string]status, feasible []*
 		return
 	}
 	d.Outcome = engine.Scheduled
+	if len(d.Best) == 1 {
+		d.Devices = y.gifts[d.Best[0]]
+	}
 	if second != nil {
 		m := top - *second
 		d.Margin = &m

@@ -49,6 +49,10 @@ func (y *cycle) filters() []filter {
 			if f := y.interPod(); f != nil {
 				out = append(out, f)
 			}
+		case "DynamicResources":
+			if len(y.pod.Spec.ResourceClaims) > 0 {
+				out = append(out, y.dynamicResources)
+			}
 		case "NodeDeclaredFeatures":
 			out = append(out, y.features)
 		}

@@ -35,7 +35,7 @@ func (y *cycle) postFilter(d *engine.Decision) {
 				d.Preemption = &engine.Preemption{Reason: "DynamicResources failed before it: not found"}
 				return
 			}
-			texts = append(texts, "no new claims to deallocate")
+			texts = append(texts, y.deallocation(d))
 		case "DefaultPreemption":
 			if text := y.preempt(d); text != "" {
 				texts = append(texts, "preemption: "+text)

@@ -42,8 +42,8 @@ func (y *cycle) score(feasible []*node) (map[string][]engine.PluginScore, error)
 			raw = y.balanced(feasible)
 			norm = raw
 		case "DynamicResources":
-			raw = make([]int64, len(feasible))
-			norm = raw
+			raw = each(feasible, func(n *node) int64 { return y.given[n.Name] })
+			norm = byMax(raw, false)
 		case "ImageLocality":
 			raw = y.images(feasible)
 			norm = raw

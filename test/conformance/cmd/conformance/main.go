@@ -37,11 +37,12 @@ func run(ctx context.Context) (int, error) {
 	nodes := flag.Int("max-nodes", 40, "most nodes in a case, at least 2")
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
 	storage := flag.Int("storage", 30, "cases with volumes, in a hundred")
+	devices := flag.Int("devices", 30, "cases with devices, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
 	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
-	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Config: *config}
+	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Config: *config}
 	if !slices.Contains(gen.Configs, *config) {
 		return 2, fmt.Errorf("-config %q: must be one of %q", *config, gen.Configs)
 	}

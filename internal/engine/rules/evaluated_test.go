@@ -9,14 +9,12 @@ import (
 	et "berth/internal/engine/enginetest"
 )
 
-func TestAbstainingPluginsSayWhatTheyLeaveOut(t *testing.T) {
+func TestVolumesAreEvaluated(t *testing.T) {
 	volume := func(v corev1.VolumeSource) *corev1.Pod {
 		p := et.Pod("p")
 		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: v}}
 		return p
 	}
-	claims := et.Pod("p")
-	claims.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
@@ -27,7 +25,6 @@ func TestAbstainingPluginsSayWhatTheyLeaveOut(t *testing.T) {
 		{"a claim is judged", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), nil},
 		{"an inline CSI volume is judged", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}), nil},
 		{"an inline disk is judged", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{}}), nil},
-		{"resource claims are devices", claims, []string{"DynamicResources"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := decide(t, ruleCase{objects: list(et.Node("n")), pod: tc.pod})

@@ -1,0 +1,85 @@
+package devices
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// ExtendedRequests writes a pod's requests for extended resources, given by name
+// in order, as requests for devices of the classes that stand behind them.
+// Containers that live as long as the pod each get their own; those that end
+// before others start use what the later ones will have, and of what they need
+// besides only the largest counts
+// (plugins/dynamicresources/extendeddynamicresources.go createRequestsAndMappings).
+func ExtendedRequests(pod *corev1.Pod, resources []corev1.ResourceName, class func(corev1.ResourceName) *resourcev1.DeviceClass) []resourcev1.DeviceRequest {
+	containers := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
+	passes := func(i int) bool {
+		p := containers[i].RestartPolicy
+		return i < len(pod.Spec.InitContainers) && (p == nil || *p != corev1.ContainerRestartPolicyAlways)
+	}
+	var out []resourcev1.DeviceRequest
+	for _, name := range resources {
+		c := class(name)
+		if c == nil {
+			continue
+		}
+		stays := make([]int64, len(containers))
+		for i := range containers {
+			if !passes(i) {
+				stays[i] = wants(&containers[i], name)
+			}
+		}
+		most, of := int64(0), -1
+		for i := range containers {
+			if !passes(i) {
+				continue
+			}
+			n := wants(&containers[i], name)
+			for _, later := range stays[i:] {
+				n -= later
+			}
+			if n > most {
+				most, of = n, i
+			}
+		}
+		if of >= 0 {
+			out = append(out, deviceRequest(of, &containers[of], name, c, most))
+		}
+		for i, n := range stays {
+			if n > 0 {
+				out = append(out, deviceRequest(i, &containers[i], name, c, n))
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b resourcev1.DeviceRequest) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// wants is how much a container asks for, 0 where it is no whole number.
+func wants(c *corev1.Container, name corev1.ResourceName) int64 {
+	q, ok := c.Resources.Requests[name]
+	if !ok {
+		return 0
+	}
+	n, _ := q.AsInt64()
+	return n
+}
+
+// deviceRequest is named after the container's place and the resource's place
+// among the names that the container asks for.
+func deviceRequest(i int, c *corev1.Container, name corev1.ResourceName, class *resourcev1.DeviceClass, n int64) resourcev1.DeviceRequest {
+	place := 0
+	for other := range c.Resources.Requests {
+		if other < name {
+			place++
+		}
+	}
+	return resourcev1.DeviceRequest{
+		Name:    fmt.Sprintf("container-%d-request-%d", i, place),
+		Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: n},
+	}
+}

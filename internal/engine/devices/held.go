@@ -1,0 +1,50 @@
+package devices
+
+import resourcev1 "k8s.io/api/resource/v1"
+
+// held is what allocated claims hold, by device
+// (plugins/dynamicresources/allocateddevices.go).
+type held struct {
+	whole    map[int32]bool    // allocated to one claim alone
+	parts    map[int32]bool    // allocated in shares
+	capacity map[int32]amounts // what the shares take
+}
+
+// hold counts what a claim has been given. Devices that were given for
+// administration are taken from nobody.
+func (inv *Inventory) hold(c *resourcev1.ResourceClaim) {
+	if c.Status.Allocation == nil {
+		return
+	}
+	h := &inv.held
+	if h.whole == nil {
+		*h = held{map[int32]bool{}, map[int32]bool{}, map[int32]amounts{}}
+	}
+	for i := range c.Status.Allocation.Devices.Results {
+		r := &c.Status.Allocation.Devices.Results[i]
+		if yes(r.AdminAccess) {
+			continue
+		}
+		id := inv.id(ID{r.Driver, r.Pool, r.Device})
+		if r.ShareID == nil {
+			h.whole[id] = true
+			continue
+		}
+		h.parts[id] = true
+		if r.ConsumedCapacity != nil {
+			if h.capacity[id] == nil {
+				h.capacity[id] = amounts{}
+			}
+			h.capacity[id].add(r.ConsumedCapacity)
+		}
+	}
+}
+
+// any says that something of a device is taken.
+func (h *held) any(id int32) bool {
+	if h.whole[id] || h.parts[id] {
+		return true
+	}
+	_, some := h.capacity[id]
+	return some
+}

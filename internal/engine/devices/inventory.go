@@ -1,0 +1,138 @@
+package devices
+
+import (
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"berth/internal/engine"
+)
+
+// ID names a device in the cluster.
+type ID struct{ Driver, Pool, Device string }
+
+// String writes it with slashes.
+func (id ID) String() string { return id.Driver + "/" + id.Pool + "/" + id.Device }
+
+// Inventory is what the claims, slices and classes of a state come to. It is
+// made once for all decisions on the same objects and safe for concurrent use:
+// what it works out later is remembered and otherwise invisible.
+type Inventory struct {
+	classes map[string]*resourcev1.DeviceClass
+	local   map[string][]*slice // by node, in order of the slices' names
+	shared  []*slice            // those that name no node, and those with counters
+	pools   map[poolID][]*slice // all of a pool, whatever their generation
+
+	ids     map[ID]int32
+	names   []ID
+	count   int // devices in slices, of which some may share an ID
+	held    held
+	nodes   atomic.Pointer[nodePools]
+	verdict verdicts
+}
+
+// slice is a ResourceSlice with its devices numbered.
+type slice struct {
+	*resourcev1.ResourceSlice
+	devices []device
+}
+
+// device is one entry of a slice. Entries of several slices may bear one name,
+// which makes them one device to allocate, but each is selected by itself.
+type device struct {
+	*resourcev1.Device
+	id    int32 // of its ID
+	place int32 // among all entries
+	plain bool  // nothing about it is shared by capacity
+	slice *slice
+}
+
+// multi says that the device may be allocated several times, by capacity.
+func (d *device) multi() bool { return yes(d.AllowMultipleAllocations) }
+
+func yes(b *bool) bool { return b != nil && *b }
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// NewInventory sorts a state's objects out.
+func NewInventory(s *engine.State) *Inventory {
+	inv := &Inventory{
+		classes: map[string]*resourcev1.DeviceClass{}, local: map[string][]*slice{}, pools: map[poolID][]*slice{}, ids: map[ID]int32{},
+	}
+	for _, c := range s.DeviceClasses() {
+		inv.classes[c.Name] = c
+	}
+	for _, rs := range s.ResourceSlices() {
+		inv.add(rs)
+	}
+	for _, c := range s.ResourceClaims() {
+		inv.hold(c)
+	}
+	return inv
+}
+
+func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
+	sl := &slice{ResourceSlice: rs, devices: make([]device, len(rs.Spec.Devices))}
+	for i := range rs.Spec.Devices {
+		d := &rs.Spec.Devices[i]
+		sl.devices[i] = device{Device: d, id: inv.id(ID{rs.Spec.Driver, rs.Spec.Pool.Name, d.Name}), place: int32(inv.count), slice: sl}
+		sl.devices[i].plain = !sl.devices[i].multi()
+		for _, c := range d.Capacity {
+			sl.devices[i].plain = sl.devices[i].plain && c.RequestPolicy == nil
+		}
+		inv.count++
+	}
+	p := poolID{rs.Spec.Driver, rs.Spec.Pool.Name}
+	inv.pools[p] = append(inv.pools[p], sl)
+	if node := text(rs.Spec.NodeName); node != "" && len(rs.Spec.SharedCounters) == 0 {
+		inv.local[node] = append(inv.local[node], sl)
+	} else {
+		inv.shared = append(inv.shared, sl)
+	}
+}
+
+// id numbers a device.
+func (inv *Inventory) id(name ID) int32 {
+	if i, ok := inv.ids[name]; ok {
+		return i
+	}
+	i := int32(len(inv.names))
+	inv.ids[name] = i
+	inv.names = append(inv.names, name)
+	return i
+}
+
+// Class finds a device class; nil without.
+func (inv *Inventory) Class(name string) *resourcev1.DeviceClass { return inv.classes[name] }
+
+// nodeAt is a node as the package sees it: a row of the engine's columns.
+type nodeAt struct {
+	set  *nodePools
+	row  int
+	name string
+}
+
+// reaches says whether something published for a node, for all, or for those
+// that a selector selects is there on this one. An error means that the selector
+// does not parse (structured/internal/incubating NodeMatches).
+func (n *nodeAt) reaches(name string, all bool, sel *corev1.NodeSelector) (bool, error) {
+	switch {
+	case name != "":
+		return name == n.name, nil
+	case all:
+		return true, nil
+	case sel != nil:
+		rows, err := n.set.rowsOf(sel)
+		if err != nil {
+			return false, err
+		}
+		return rows.Has(n.row), nil
+	}
+	return false, nil
+}

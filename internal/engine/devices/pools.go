@@ -1,0 +1,271 @@
+package devices
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"berth/internal/engine"
+)
+
+// poolID names a pool. Pools of different drivers may share a name.
+type poolID struct{ driver, name string }
+
+func (p poolID) String() string { return p.driver + "/" + p.name }
+
+// pool is what one node sees of a pool: the slices that concern it, in order of
+// their names. Of pools that are incomplete or invalid nothing is taken.
+type pool struct {
+	poolID
+	incomplete bool
+	invalid    string // why; empty for a valid one
+	slices     []*slice
+	others     []*slice // of the same generation, for other nodes
+	counters   map[string]map[string]resourcev1.Counter
+
+	left     sync.Once
+	leftOver counterSets // what allocated devices leave of counters
+}
+
+// nodePools remembers what each node of a set sees.
+type nodePools struct {
+	set  *engine.NodeSet
+	rows []atomic.Pointer[view]
+
+	mu       sync.Mutex
+	selected map[*corev1.NodeSelector]selection
+}
+
+type view struct {
+	pools []*pool
+	err   error
+}
+
+type selection struct {
+	rows engine.Bits
+	err  error
+}
+
+// forNodes gives the memory for a set of nodes. A set that is asked about while
+// another one is in use replaces it, which costs time and nothing else.
+func (inv *Inventory) forNodes(set *engine.NodeSet) *nodePools {
+	if np := inv.nodes.Load(); np != nil && np.set == set {
+		return np
+	}
+	np := &nodePools{set: set, rows: make([]atomic.Pointer[view], set.Len()), selected: map[*corev1.NodeSelector]selection{}}
+	inv.nodes.Store(np)
+	return np
+}
+
+// rowsOf gives the nodes that a selector selects; a term that does not parse is
+// an error, as it is upstream, and an empty one selects nobody.
+func (np *nodePools) rowsOf(sel *corev1.NodeSelector) (engine.Bits, error) {
+	np.mu.Lock()
+	defer np.mu.Unlock()
+	if s, ok := np.selected[sel]; ok {
+		return s.rows, s.err
+	}
+	s := selection{}
+	for i := range sel.NodeSelectorTerms {
+		if _, ok := np.set.TermRows(&sel.NodeSelectorTerms[i]); !ok {
+			s.err = fmt.Errorf("failed to parse node selector: term %d", i)
+		}
+	}
+	if s.err == nil {
+		s.rows = np.set.NodeSelectorRows(sel)
+	}
+	np.selected[sel] = s
+	return s.rows, s.err
+}
+
+// see gives what a row sees, working it out at first.
+func (inv *Inventory) see(np *nodePools, row int) ([]*pool, error) {
+	if v := np.rows[row].Load(); v != nil {
+		return v.pools, v.err
+	}
+	n := &nodeAt{set: np, row: row, name: np.set.Node(row).Name}
+	v := &view{}
+	v.pools, v.err = inv.gather(n)
+	np.rows[row].Store(v)
+	return v.pools, v.err
+}
+
+// gather finds the pools that a node reaches: those by driver and name, and
+// behind them those with devices that need binding conditions, so that these
+// are taken last (structured/internal/incubating GatherPools).
+func (inv *Inventory) gather(n *nodeAt) ([]*pool, error) {
+	found := map[poolID][]*slice{}
+	for _, sl := range slices.Concat(inv.local[n.name], inv.shared) {
+		ours, err := concerns(sl, n)
+		if err != nil {
+			return nil, err
+		}
+		if !ours {
+			continue
+		}
+		id := poolID{sl.Spec.Driver, sl.Spec.Pool.Name}
+		have := found[id]
+		switch {
+		case len(have) == 0 || sl.Spec.Pool.Generation > have[0].Spec.Pool.Generation:
+			found[id] = []*slice{sl}
+		case sl.Spec.Pool.Generation == have[0].Spec.Pool.Generation:
+			found[id] = append(have, sl)
+		}
+	}
+	var plain, conditional []*pool
+	for id, of := range found {
+		p := inv.assemble(id, of)
+		switch {
+		case p == nil:
+		case p.conditional():
+			conditional = append(conditional, p)
+		default:
+			plain = append(plain, p)
+		}
+	}
+	for _, list := range [][]*pool{plain, conditional} {
+		slices.SortFunc(list, func(a, b *pool) int {
+			return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.name, b.name))
+		})
+	}
+	return append(plain, conditional...), nil
+}
+
+// concerns says whether a slice has something for the node. Counters concern
+// all, since what one node takes of them another one lacks.
+func concerns(sl *slice, n *nodeAt) (bool, error) {
+	spec := &sl.Spec
+	name, all := text(spec.NodeName), yes(spec.AllNodes)
+	switch {
+	case len(spec.SharedCounters) > 0:
+		return true, nil
+	case name != "" || all || spec.NodeSelector != nil:
+		ok, err := n.reaches(name, all, spec.NodeSelector)
+		if err != nil {
+			return false, fmt.Errorf("gather pool information: failed to perform node selection for slice %s: %w", sl.Name, err)
+		}
+		return ok, nil
+	case yes(spec.PerDeviceNodeSelection):
+		for i := range sl.devices {
+			d := &sl.devices[i]
+			ok, err := n.reaches(text(d.NodeName), yes(d.AllNodes), d.NodeSelector)
+			if err != nil {
+				return false, fmt.Errorf("gather pool information: failed to perform node selection for device %s in slice %s: %w", d.Name, sl.Name, err)
+			}
+			if ok {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// assemble makes a pool of the slices that concern a node, all of the newest
+// generation among them; nil where there is a newer one that just has nothing
+// for the node. A pool is complete once as many slices of the generation exist
+// as each of them says, wherever they are for.
+func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
+	p := &pool{poolID: id}
+	want, generation := of[0].Spec.Pool.ResourceSliceCount, of[0].Spec.Pool.Generation
+	if int64(len(of)) != want {
+		var all []*slice
+		for _, sl := range inv.pools[id] {
+			if sl.Spec.Pool.Generation > generation {
+				return nil
+			}
+			if sl.Spec.Pool.Generation == generation {
+				all = append(all, sl)
+			}
+		}
+		if int64(len(all)) != want {
+			p.incomplete = true
+			return p
+		}
+		for _, sl := range all {
+			if !slices.Contains(of, sl) {
+				p.others = append(p.others, sl)
+			}
+		}
+	}
+	slices.SortFunc(of, func(a, b *slice) int { return cmp.Compare(a.Name, b.Name) })
+	if p.invalid = p.check(of); p.invalid != "" {
+		return &pool{poolID: id, invalid: p.invalid}
+	}
+	return p
+}
+
+// check sorts slices with counters from those with devices and says what is
+// wrong with them.
+func (p *pool) check(of []*slice) string {
+	names := map[string]bool{}
+	p.counters = map[string]map[string]resourcev1.Counter{}
+	var sets []resourcev1.CounterSet
+	for _, sl := range of {
+		if len(sl.Spec.SharedCounters) > 0 {
+			sets = append(sets, sl.Spec.SharedCounters...)
+			continue
+		}
+		p.slices = append(p.slices, sl)
+		for i := range sl.devices {
+			name := sl.devices[i].Name
+			if names[name] {
+				return "duplicate device name " + name
+			}
+			names[name] = true
+		}
+	}
+	for _, set := range sets {
+		if p.counters[set.Name] != nil {
+			return "duplicate counter set name " + set.Name
+		}
+		p.counters[set.Name] = set.Counters
+		if set.Counters == nil {
+			p.counters[set.Name] = map[string]resourcev1.Counter{}
+		}
+	}
+	for _, sl := range slices.Concat(of, p.others) {
+		for i := range sl.devices {
+			if why := p.consumes(&sl.devices[i]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// consumes says whether a device uses counters that its pool does not have.
+func (p *pool) consumes(d *device) string {
+	for _, c := range d.ConsumesCounters {
+		set, ok := p.counters[c.CounterSet]
+		if !ok {
+			return fmt.Sprintf("counter set %s not found", c.CounterSet)
+		}
+		missing := ""
+		for name := range c.Counters {
+			if _, ok := set[name]; !ok && (missing == "" || name < missing) {
+				missing = name
+			}
+		}
+		if missing != "" {
+			return fmt.Sprintf("counter %s not found in counter set %s", missing, c.CounterSet)
+		}
+	}
+	return ""
+}
+
+// conditional says that some device asks to be made ready before pods start.
+func (p *pool) conditional() bool {
+	for _, sl := range p.slices {
+		for i := range sl.devices {
+			if sl.devices[i].BindingConditions != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

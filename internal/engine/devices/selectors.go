@@ -1,0 +1,138 @@
+package devices
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	dracel "k8s.io/dynamic-resource-allocation/cel"
+)
+
+// Expressions compiles CEL selectors and keeps the latest of them. It is safe
+// for concurrent use. Expressions that do not compile are not kept.
+type Expressions struct{ cache *dracel.Cache }
+
+// maxExpressions is how many compiled expressions are kept; upstream keeps ten.
+const maxExpressions = 1024
+
+// NewExpressions makes the cache that goes with one profile's plugin. Attributes
+// that are lists are unknown to it, as they are at upstream's default gates.
+func NewExpressions() *Expressions {
+	return &Expressions{dracel.NewCache(maxExpressions, dracel.Features{EnableConsumableCapacity: true})}
+}
+
+// verdicts remembers what expressions say of devices, so that each is asked once
+// about each entry of a slice and not once a pod and node.
+type verdicts struct {
+	mu sync.RWMutex
+	of map[string]*verdict
+}
+
+// maxVerdicts bounds the expressions whose verdicts are remembered.
+const maxVerdicts = 512
+
+type verdict struct {
+	compiled dracel.CompilationResult
+	on       []atomic.Uint32 // by place of the device
+	mu       sync.Mutex
+	errs     map[int32]error
+}
+
+const (
+	unasked = iota
+	no
+	matches
+	fails
+)
+
+func (inv *Inventory) verdictOf(e *Expressions, expression string) *verdict {
+	inv.verdict.mu.RLock()
+	v := inv.verdict.of[expression]
+	inv.verdict.mu.RUnlock()
+	if v != nil {
+		return v
+	}
+	v = &verdict{compiled: e.cache.GetOrCompile(expression), on: make([]atomic.Uint32, inv.count)}
+	inv.verdict.mu.Lock()
+	defer inv.verdict.mu.Unlock()
+	if have := inv.verdict.of[expression]; have != nil {
+		return have
+	}
+	if inv.verdict.of == nil || len(inv.verdict.of) >= maxVerdicts {
+		inv.verdict.of = map[string]*verdict{}
+	}
+	inv.verdict.of[expression] = v
+	return v
+}
+
+// ask says whether an expression holds for a device. It costs at most what the
+// API allows a selector to cost (CELSelectorExpressionMaxCost); one that costs
+// more, or fails, is an error.
+func (v *verdict) ask(d *device) (bool, error) {
+	switch v.on[d.place].Load() {
+	case no:
+		return false, nil
+	case matches:
+		return true, nil
+	case fails:
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return false, v.errs[d.place]
+	}
+	ok, _, err := v.compiled.DeviceMatches(context.Background(), dracel.Device{
+		Driver: d.slice.Spec.Driver, AllowMultipleAllocations: d.AllowMultipleAllocations, Attributes: d.Attributes, Capacity: d.Capacity,
+	})
+	switch {
+	case err != nil:
+		v.mu.Lock()
+		if v.errs == nil {
+			v.errs = map[int32]error{}
+		}
+		v.errs[d.place] = err
+		v.mu.Unlock()
+		v.on[d.place].Store(fails)
+	case ok:
+		v.on[d.place].Store(matches)
+	default:
+		v.on[d.place].Store(no)
+	}
+	return ok, err
+}
+
+// selector is a list of selectors with what they say of devices.
+type selector struct {
+	whose string
+	of    []*verdict
+}
+
+func (inv *Inventory) selector(e *Expressions, list []resourcev1.DeviceSelector, whose string) (selector, error) {
+	s := selector{whose: whose}
+	for i := range list {
+		if list[i].CEL == nil {
+			return s, fmt.Errorf("%s, selector #%d: CEL expression empty (unsupported selector type?)", whose, i)
+		}
+		s.of = append(s.of, inv.verdictOf(e, list[i].CEL.Expression))
+	}
+	return s, nil
+}
+
+// selects says whether all selectors hold for a device. What fails to compile or
+// to run is an error, which ends the whole decision
+// (structured/internal/incubating selectorsMatch).
+func (s *selector) selects(d *device) (bool, error) {
+	for i, v := range s.of {
+		if v.compiled.Error != nil {
+			return false, fmt.Errorf("%s: selector #%d: CEL compile error: %w", s.whose, i, v.compiled.Error)
+		}
+		ok, err := v.ask(d)
+		if err != nil {
+			return false, fmt.Errorf("%s: selector #%d: CEL runtime error: %w", s.whose, i, err)
+		}
+		if !ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"slices"
+
+	"berth/internal/engine"
+)
+
+// Allotted names the devices that the pod's claims would get on a node.
+func (d *DynamicResources) Allotted(q *engine.Query, state any, row int) []engine.AllottedDevice {
+	s, ok := state.(*deviceState)
+	if !ok || !s.allocate {
+		return nil
+	}
+	v := s.on(q, row)
+	var out []engine.AllottedDevice
+	for i, g := range v.given {
+		for _, dev := range g.Devices {
+			out = append(out, engine.AllottedDevice{Claim: v.asked[i].Name, Request: dev.Request, Driver: dev.Driver, Pool: dev.Pool, Device: dev.Device})
+		}
+	}
+	return out
+}
+
+// Details says of a rejected node which claims are not to be had there, and per
+// request how many devices it wants, how many match and how many of them are
+// free; and which pools nothing can be taken of.
+func (d *DynamicResources) Details(q *engine.Query, state any, row int) []engine.Detail {
+	s, ok := state.(*deviceState)
+	if !ok {
+		return nil
+	}
+	v := s.on(q, row)
+	var out []engine.Detail
+	switch v.reason {
+	case ReasonStaleExtended:
+		return []engine.Detail{{Kind: "resourceClaim", Claim: s.claims[s.special].Name, Term: "left behind by an earlier attempt"}}
+	case ReasonNoResource:
+		return []engine.Detail{{Kind: "resource", Name: v.detail}}
+	case ReasonClaimElsewhere:
+		for _, i := range v.missing {
+			why := "its devices did not become ready"
+			if !s.reaches(i, row) {
+				why = "allocated for other nodes"
+			}
+			out = append(out, engine.Detail{Kind: "resourceClaim", Claim: s.claims[i].Name, Term: why})
+		}
+		return slices.CompactFunc(out, func(a, b engine.Detail) bool { return a.Claim == b.Claim && a.Term == b.Term })
+	}
+	needs, broken := s.inventory.Survey(d.expressions, q.Nodes, row, v.asked)
+	for _, n := range needs {
+		out = append(out, engine.Detail{Kind: "device", Claim: n.Claim, Request: n.Request, Name: n.Class, Requested: &n.Needed, Matching: &n.Matching, Available: &n.Free})
+	}
+	for _, p := range broken {
+		out = append(out, engine.Detail{Kind: "devicePool", Name: p.Name, Term: p.Why})
+	}
+	return out
+}

@@ -1,0 +1,297 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/devices"
+)
+
+// deviceState is what PreFilter of DynamicResources leaves: the pod's claims,
+// behind them the one for extended resources, and what came of each node that
+// was asked about.
+type deviceState struct {
+	rule      *DynamicResources
+	inventory *devices.Inventory
+	claims    []*resourcev1.ResourceClaim
+	selected  []engine.Bits // by claim: the nodes that its allocation is good for; nil for all
+	special   int           // the place of the claim for extended resources; -1 without
+	resources []engine.Scalar
+	allocate  bool // some claim is not allocated yet
+	rows      map[int]*deviceVerdict
+}
+
+// deviceVerdict is what came of one node.
+type deviceVerdict struct {
+	reason  string // empty where the node takes the pod
+	detail  string // of reason, where it says more than one thing
+	err     error
+	asked   []*resourcev1.ResourceClaim // that had to be allocated
+	given   []devices.Given             // to these; nil where nothing was asked for or none found
+	missing []int                       // claims that are allocated elsewhere
+}
+
+// on judges a node, once.
+func (s *deviceState) on(q *engine.Query, row int) *deviceVerdict {
+	v := s.rows[row]
+	if v == nil {
+		v = s.judge(q, row)
+		s.rows[row] = v
+	}
+	return v
+}
+
+// judge is upstream's Filter.
+func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
+	v := &deviceVerdict{}
+	special, settled := s.onNode(q, row, v)
+	if settled {
+		return v
+	}
+	for i, c := range s.claims {
+		if c.Status.Allocation != nil && (!s.reaches(i, row) || s.rule.overdue(q, c)) {
+			v.missing = append(v.missing, i)
+		}
+	}
+	if s.allocate {
+		for i, c := range s.claims {
+			if c.Status.Allocation != nil {
+				continue
+			}
+			if i == s.special && special != nil {
+				c = special
+			}
+			v.asked = append(v.asked, c)
+		}
+		given, err := s.inventory.Allocate(s.rule.expressions, q.Nodes, row, v.asked)
+		switch {
+		case errors.Is(err, devices.ErrInvalidPools):
+			v.reason = ReasonInvalidPools
+			return v
+		case err != nil:
+			v.err = err
+			return v
+		case given == nil:
+			v.reason = ReasonNoDevices
+			return v
+		}
+		v.given = given
+	}
+	if len(v.missing) > 0 {
+		v.reason, v.given = ReasonClaimElsewhere, nil
+	}
+	return v
+}
+
+// overdue says that devices of an allocated claim failed to become ready, or
+// have been at it for too long
+// (plugins/dynamicresources isClaimReadyForBinding, isClaimTimeout).
+func (d *DynamicResources) overdue(q *engine.Query, c *resourcev1.ResourceClaim) bool {
+	ready, failed := bindingState(c)
+	if failed || ready || c.Status.Allocation.AllocationTimestamp == nil {
+		return failed
+	}
+	late := c.Status.Allocation.AllocationTimestamp.Add(d.bindingTimeout).Before(q.Options.Now)
+	return late && slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+		return r.BindingConditions != nil
+	})
+}
+
+func bindingState(c *resourcev1.ResourceClaim) (ready, failed bool) {
+	for i := range c.Status.Allocation.Devices.Results {
+		r := &c.Status.Allocation.Devices.Results[i]
+		if len(r.BindingConditions) == 0 {
+			continue
+		}
+		k := slices.IndexFunc(c.Status.Devices, func(s resourcev1.AllocatedDeviceStatus) bool {
+			return s.Driver == r.Driver && s.Pool == r.Pool && s.Device == r.Device
+		})
+		if k < 0 {
+			return false, false
+		}
+		holds := func(name string) bool {
+			for _, cond := range c.Status.Devices[k].Conditions {
+				if cond.Type == name {
+					return cond.Status == "True"
+				}
+			}
+			return false
+		}
+		if slices.ContainsFunc(r.BindingFailureConditions, holds) {
+			return false, true
+		}
+		for _, name := range r.BindingConditions {
+			if !holds(name) {
+				return false, false
+			}
+		}
+	}
+	return true, false
+}
+
+// releasable says whether some claim that was not available on one of the nodes
+// is reserved for nobody but the pod.
+func (s *deviceState) releasable(q *engine.Query, rows engine.Bits) bool {
+	found := false
+	rows.Each(func(row int) {
+		for _, i := range s.on(q, row).missing {
+			if i == s.special {
+				continue
+			}
+			r := s.claims[i].Status.ReservedFor
+			found = found || len(r) == 0 || len(r) == 1 && r[0].UID == q.Pod.UID
+		}
+	})
+	return found
+}
+
+// selectedBy gives the nodes that an allocation is good for. Upstream cannot go on
+// where it cannot read the selector.
+func selectedBy(set *engine.NodeSet, sel *corev1.NodeSelector) (engine.Bits, error) {
+	for i := range sel.NodeSelectorTerms {
+		if _, ok := set.TermRows(&sel.NodeSelectorTerms[i]); !ok {
+			return nil, fmt.Errorf("node selector of an allocation: term %d does not parse", i)
+		}
+	}
+	return set.NodeSelectorRows(sel), nil
+}
+
+// reaches says that a claim that is allocated is so for a node.
+func (s *deviceState) reaches(claim, row int) bool {
+	return s.selected == nil || s.selected[claim] == nil || s.selected[claim].Has(row)
+}
+
+// podClaims finds the claims that a pod refers to, or says why it cannot yet. A
+// reference that comes to nothing on purpose is left out
+// (plugins/dynamicresources foreachPodResourceClaim,
+// k8s.io/dynamic-resource-allocation/resourceclaim Name, IsForPod).
+func podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string) {
+	pod := q.Pod
+	for i := range pod.Spec.ResourceClaims {
+		ref := &pod.Spec.ResourceClaims[i]
+		name, generated := ref.ResourceClaimName, false
+		switch {
+		case name != nil:
+		case ref.ResourceClaimTemplateName != nil:
+			k := slices.IndexFunc(pod.Status.ResourceClaimStatuses, func(s corev1.PodResourceClaimStatus) bool { return s.Name == ref.Name })
+			if k < 0 {
+				return nil, fmt.Sprintf(`pod "%s/%s": ResourceClaim not created yet`, pod.Namespace, pod.Name)
+			}
+			name, generated = pod.Status.ResourceClaimStatuses[k].ResourceClaimName, true
+		default:
+			return nil, fmt.Sprintf(`pod "%s/%s", spec.resourceClaim %q: none of the supported fields are set`, pod.Namespace, pod.Name, ref.Name)
+		}
+		if name == nil {
+			continue
+		}
+		c := q.State.ResourceClaim(pod.Namespace, *name)
+		switch {
+		case c == nil:
+			return nil, fmt.Sprintf("could not find ResourceClaim %q", pod.Namespace+"/"+*name)
+		case c.DeletionTimestamp != nil:
+			return nil, fmt.Sprintf("resourceclaim %q is being deleted", c.Name)
+		case generated && !controls(pod, c):
+			return nil, fmt.Sprintf("ResourceClaim %s/%s was not created for Pod %s/%s (Pod is not owner)", c.Namespace, c.Name, pod.Namespace, pod.Name)
+		}
+		claims = append(claims, c)
+	}
+	return claims, ""
+}
+
+// controls says that the pod is the claim's controller.
+func controls(pod *corev1.Pod, c *resourcev1.ResourceClaim) bool {
+	for i := range c.OwnerReferences {
+		if o := &c.OwnerReferences[i]; o.Controller != nil && *o.Controller {
+			return o.UID == pod.UID
+		}
+	}
+	return false
+}
+
+// extendedClaimName is what kube-scheduler calls the claim for extended
+// resources until it has written it.
+const extendedClaimName = "<extended-resources>"
+
+// deviceResources lists the extended resources that the pod asks for and that
+// device classes stand behind.
+func deviceResources(q *engine.Query) []engine.Scalar {
+	var out []engine.Scalar
+	for _, s := range q.Request.Scalars {
+		name := corev1.ResourceName(q.State.ScalarName(s.ID))
+		if s.N != 0 && q.State.ExtendedClass(name) != nil && engine.IsDeviceResource(name) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// scalarResources lists all that classes may stand behind.
+func scalarResources(q *engine.Query) []engine.Scalar {
+	var out []engine.Scalar
+	for _, s := range q.Request.Scalars {
+		if s.N != 0 && engine.IsDeviceResource(corev1.ResourceName(q.State.ScalarName(s.ID))) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// extendedClaim finds the claim that an earlier attempt made for the pod's
+// extended resources, or makes one up.
+func extendedClaim(q *engine.Query) *resourcev1.ResourceClaim {
+	for _, c := range q.State.ResourceClaims() {
+		if c.Annotations[resourcev1.ExtendedResourceClaimAnnotation] != "true" {
+			continue
+		}
+		for i := range c.OwnerReferences {
+			if o := &c.OwnerReferences[i]; o.Name == q.Pod.Name && o.UID == q.Pod.UID && o.Controller != nil && *o.Controller {
+				return c
+			}
+		}
+	}
+	c := &resourcev1.ResourceClaim{}
+	c.Namespace, c.Name = q.Pod.Namespace, extendedClaimName
+	return c
+}
+
+// onNode works out what the claim for extended resources has to hold on a node:
+// what the node does not offer itself. settled says that nothing is left to
+// judge (plugins/dynamicresources filterExtendedResources).
+func (s *deviceState) onNode(q *engine.Query, row int, v *deviceVerdict) (claim *resourcev1.ResourceClaim, settled bool) {
+	if s.special < 0 {
+		return nil, false
+	}
+	c := s.claims[s.special]
+	if c.Spec.Devices.Requests != nil {
+		v.reason = ReasonStaleExtended
+		return nil, true
+	}
+	var names []corev1.ResourceName
+	for _, r := range s.resources {
+		name := corev1.ResourceName(q.State.ScalarName(r.ID))
+		offered, listed := q.Nodes.Offers(r.ID, row)
+		switch {
+		case offered == 0 && q.State.ExtendedClass(name) != nil:
+			names = append(names, name)
+		case !listed:
+			v.reason, v.detail = ReasonNoResource, string(name)
+			return nil, true
+		}
+	}
+	if s.special == 0 && len(names) == 0 {
+		return nil, true
+	}
+	if c.Status.Allocation != nil {
+		return nil, s.special == 0
+	}
+	slices.SortFunc(names, func(a, b corev1.ResourceName) int { return strings.Compare(string(a), string(b)) })
+	made := *c
+	made.Spec.Devices.Requests = devices.ExtendedRequests(q.Pod, names, q.State.ExtendedClass)
+	return &made, false
+}

@@ -1,0 +1,44 @@
+package rules
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+)
+
+var (
+	_ engine.Abstainer = (*NodeResourcesFit)(nil)
+	_ engine.Abstainer = (*NodeResourcesBalancedAllocation)(nil)
+)
+
+// scoresByDevices says what a score leaves out where the profile scores by an
+// extended resource behind which a device class stands: devices on nodes that do
+// not offer the resource themselves
+// (plugins/noderesources/resource_allocation.go calculateDRAExtendedResourceAllocatableRequest).
+func scoresByDevices(q *engine.Query, resources []ResourceWeight) (string, bool) {
+	for _, r := range resources {
+		name := corev1.ResourceName(r.Name)
+		if q.State.ExtendedClass(name) == nil || !engine.IsDeviceResource(name) {
+			continue
+		}
+		id, known := q.State.ScalarID(r.Name)
+		for _, s := range q.Request.Scalars {
+			if known && s.ID == id && s.N != 0 {
+				return fmt.Sprintf("this version of berth leaves devices behind %s out of the score", r.Name), true
+			}
+		}
+	}
+	return "", false
+}
+
+// NotEvaluated says what the score leaves out; the filter leaves out nothing.
+func (f *NodeResourcesFit) NotEvaluated(q *engine.Query) (string, bool) {
+	return scoresByDevices(q, f.scorer.resources)
+}
+
+// NotEvaluated says what the score leaves out.
+func (b *NodeResourcesBalancedAllocation) NotEvaluated(q *engine.Query) (string, bool) {
+	return scoresByDevices(q, b.Resources)
+}
