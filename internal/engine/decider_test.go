@@ -246,7 +246,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 		sum.Kept, sum.Rows, sum.Whole, sum.Plain, sum.Dropped = sum.Kept+n.Kept, sum.Rows+n.Rows, sum.Whole+n.Whole, sum.Plain+n.Plain, sum.Dropped+n.Dropped
 	}
 	t.Logf("%+v", sum)
-	if to-from >= 150 && (sum.Kept < 800 || sum.Rows < 2000 || sum.Whole < 800 || sum.Dropped < 100) {
+	if to-from >= 150 && (sum.Kept < 600 || sum.Rows < 2000 || sum.Whole < 800 || sum.Dropped < 100) {
 		t.Errorf("the sequences try too little: %+v", sum)
 	}
 }

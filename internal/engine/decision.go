@@ -4,7 +4,7 @@ import "time"
 
 // Version is the engine's own version. It changes whenever an answer could
 // change, so that a replay can say which engine gave the recorded answer.
-const Version = "v0.2.0"
+const Version = "v0.2.1"
 
 // Semantics names the Kubernetes release whose behaviour the engine follows.
 const Semantics = "v1.36.3"

@@ -29,7 +29,7 @@ type Suggestion struct {
 	// Cures says which groups the nodes are from that the pod could go to.
 	Cures []Cure `json:"cures,omitempty"`
 	// VerifiedBy is the engine that tried it.
-	VerifiedBy string `json:"verifiedBy" example:"engine v0.2.0"`
+	VerifiedBy string `json:"verifiedBy" example:"engine v0.2.1"`
 }
 
 // Cure is how many nodes of a group a change opens.
