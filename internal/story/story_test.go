@@ -201,8 +201,11 @@ func TestSummaryOfGroups(t *testing.T) {
 		want   string
 	}{
 		{1, []advice.Group{group(advice.InsufficientCPU, 1)}, "No node fits: of 1 node 1 lacks cpu."},
-		{5000, []advice.Group{group(advice.InsufficientCPU, 3120), group(advice.AffinityNotMatched, 1460), group(advice.UntoleratedTaint, 380), group(advice.SkewExceeded, 40)},
-			"No node fits: of 5,000 nodes 3,120 lack cpu, 1,460 do not match its node affinity, 420 otherwise."},
+		{
+			5000,
+			[]advice.Group{group(advice.InsufficientCPU, 3120), group(advice.AffinityNotMatched, 1460), group(advice.UntoleratedTaint, 380), group(advice.SkewExceeded, 40)},
+			"No node fits: of 5,000 nodes 3,120 lack cpu, 1,460 do not match its node affinity, 420 otherwise.",
+		},
 		// The same reason with another action is told once.
 		{6, []advice.Group{group(advice.InsufficientCPU, 3), group(advice.InsufficientCPU, 2), group(advice.Rejected, 1)}, "No node fits: of 6 nodes 5 lack cpu, 1 is rejected by NodeVolumeLimits."},
 	} {

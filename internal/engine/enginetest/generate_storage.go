@@ -104,7 +104,8 @@ func (g *generator) place() *corev1.NodeSelector {
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{t}}
 	case 2: // neither of the terms parses
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
-			{MatchExpressions: []corev1.NodeSelectorRequirement{Expr("cores", corev1.NodeSelectorOpGt, "many")}}, {},
+			{MatchExpressions: []corev1.NodeSelectorRequirement{Expr("cores", corev1.NodeSelectorOpGt, "many")}},
+			{},
 			FieldTerm(Expr("metadata.name", corev1.NodeSelectorOpExists)),
 			{MatchExpressions: []corev1.NodeSelectorRequirement{Expr("rack", corev1.NodeSelectorOpExists)}},
 		}}
@@ -164,7 +165,8 @@ func (g *generator) late(c *storagev1.StorageClass) {
 	if g.in(2) {
 		c.AllowedTopologies = []corev1.TopologySelectorTerm{
 			{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: corev1.LabelTopologyZone, Values: []string{"z1", "z2"}}, {Key: "disk", Values: []string{"ssd"}}}},
-			{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: "rack", Values: []string{"a", "c"}}}}, {},
+			{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: "rack", Values: []string{"a", "c"}}}},
+			{},
 		}
 	}
 }

@@ -51,8 +51,10 @@ func TestVolumeBindingBeforeTheNodes(t *testing.T) {
 	unbound := rules.ReasonClaimsUnbound + "!"
 	for _, tc := range []ruleCase{
 		{name: "no claim", pod: pod, want: everywhere(`persistentvolumeclaim "c" not found!`)},
-		{name: "lost", objects: list(et.Claim("c", "local", "1Gi", et.BoundTo("v"), func(c *corev1.PersistentVolumeClaim) { c.Status.Phase = corev1.ClaimLost })), pod: pod,
-			want: everywhere(`persistentvolumeclaim "c" bound to non-existent persistentvolume "v"!`)},
+		{
+			name: "lost", objects: list(et.Claim("c", "local", "1Gi", et.BoundTo("v"), func(c *corev1.PersistentVolumeClaim) { c.Status.Phase = corev1.ClaimLost })), pod: pod,
+			want: everywhere(`persistentvolumeclaim "c" bound to non-existent persistentvolume "v"!`),
+		},
 		{name: "being deleted", objects: list(et.Claim("c", "local", "1Gi", func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &at })), pod: pod, want: everywhere(`persistentvolumeclaim "c" is being deleted!`)},
 		{name: "still to be made", pod: made, want: everywhere(`waiting for ephemeral volume controller to create the persistentvolumeclaim "p-tmp"!`)},
 		{name: "somebody else's", objects: list(own("another")), pod: made, want: everywhere("PVC default/p-tmp was not created for pod default/p (pod is not owner)!")},
@@ -96,8 +98,10 @@ func TestVolumeBindingBound(t *testing.T) {
 		{name: "a volume of one zone", objects: threeNodes(claim, et.Volume("v", "x", "1Gi", et.ReachableFrom(zoneKey, "A"))), pod: pod, want: map[string]string{"a1": "ok", "a2": "ok", "b1": conflict}},
 		{name: "a volume of one node", objects: threeNodes(claim, et.Volume("v", "x", "1Gi", et.ReachableFrom(corev1.LabelHostname, "a2"))), pod: pod, want: map[string]string{"a1": conflict, "a2": "ok", "b1": conflict}},
 		{name: "fields are no labels", objects: threeNodes(claim, fields), pod: pod, want: everywhere("ok")},
-		{name: "two volumes that are never together", objects: threeNodes(claim, et.Volume("v", "x", "1Gi", et.ReachableFrom(zoneKey, "A")), et.Claim("d", "x", "1Gi", et.BoundTo("w")), et.Volume("w", "x", "1Gi", et.ReachableFrom(zoneKey, "B"))),
-			pod: et.Pod("p", et.Mounts("c", "d")), want: everywhere(conflict)},
+		{
+			name: "two volumes that are never together", objects: threeNodes(claim, et.Volume("v", "x", "1Gi", et.ReachableFrom(zoneKey, "A")), et.Claim("d", "x", "1Gi", et.BoundTo("w")), et.Volume("w", "x", "1Gi", et.ReachableFrom(zoneKey, "B"))),
+			pod: et.Pod("p", et.Mounts("c", "d")), want: everywhere(conflict),
+		},
 		{name: "where its driver has taken over, a disk's zone has another name", objects: threeNodes(claim, disk, labelled, moved("a1"), moved("a2")), pod: pod, want: map[string]string{"a1": conflict, "a2": "ok", "b1": conflict}},
 	})
 	noZone := rules.DefaultSpec()
