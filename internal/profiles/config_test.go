@@ -160,6 +160,7 @@ func TestPlugins(t *testing.T) {
 		}},
 		{"all off, few on", "plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: PrioritySort}, {name: DefaultBinder}, {name: NodeResourcesFit, weight: 2}, {name: NodeName}]}}", func(s *rules.Spec) {
 			s.PreEnqueue, s.PostFilter = nil, nil
+			s.Ungated = []string{s.SchedulerName}
 			s.PreFilter, s.Filter = []string{"NodeResourcesFit"}, []string{"NodeResourcesFit", "NodeName"}
 			s.Score = []rules.Enabled{{Name: "NodeResourcesFit", Weight: 2}}
 		}},
