@@ -296,6 +296,7 @@ type Store interface {
 	Replays
 	Keeper
 	Sharing
+	Leads
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after
