@@ -32,6 +32,7 @@ var rooms = map[string][]string{
 	"berth/internal/store/postgres":          {"berth/internal/store", "berth/internal/store/lists", "berth/migrations"},
 	"berth/internal/store/pgtest":            {},
 	"berth/internal/cluster":                 {"berth/internal/engine", "berth/internal/objects", "berth/internal/store", "berth/internal/store/commit"},
+	"berth/internal/certs":                   {},
 	"berth/internal/kube":                    {"berth/internal/cluster", "berth/internal/objects", "berth/internal/store"},
 	"berth/internal/kube/kubetest":           {},
 	"berth/internal/audit":                   {"berth/internal/engine", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store"},

@@ -27,6 +27,12 @@ func (a *API) Router() *chi.Mux {
 		r.Post(at+"/prioritize", a.adapt(extenderStyle, a.prioritize))
 		r.Post(at+"/preempt", a.adapt(extenderStyle, a.preempt))
 		r.Post(at+"/bind", a.admitted(a.bindClass, a.bind))
+		r.Post(at+"/shadow/filter", a.adapt(extenderStyle, a.shadowFilter))
+		r.Post(at+"/shadow/prioritize", a.adapt(extenderStyle, a.shadowPrioritize))
+		r.Post(at+"/shadow/preempt", a.adapt(extenderStyle, a.shadowPreempt))
+		r.Post(at+"/score-only/filter", a.adapt(extenderStyle, a.shadowFilter))
+		r.Post(at+"/score-only/prioritize", a.adapt(extenderStyle, a.prioritize))
+		r.Post(at+"/score-only/preempt", a.adapt(extenderStyle, a.shadowPreempt))
 	}
 
 	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, only(a.uploadSnapshot, "cluster")))
