@@ -57,6 +57,8 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/prioritize [post]
 //	@Router			/clusters/{cluster}/prioritize [post]
+//	@Router			/score-only/prioritize [post]
+//	@Router			/clusters/{cluster}/score-only/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
 	err := a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error {
 		return a.judge(w, r, "prioritize", body)
