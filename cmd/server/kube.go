@@ -53,8 +53,8 @@ func (s *kubeSettings) validate() error {
 	if _, both := s.Follow["default"]; both && s.Kubeconfig != "" {
 		errs = append(errs, errors.New("--kubeconfig and --follow both name cluster default"))
 	}
-	if s.BindTimeout <= 0 {
-		errs = append(errs, errors.New("--bind-timeout must be above zero"))
+	if s.BindTimeout < 0 {
+		errs = append(errs, errors.New("--bind-timeout must not be negative"))
 	}
 	if s.MaxStaleness < 0 {
 		errs = append(errs, errors.New("--max-staleness must not be negative"))

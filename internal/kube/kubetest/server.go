@@ -4,9 +4,11 @@ package kubetest
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Server is an apiserver with objects in memory. It is safe for concurrent use.
@@ -50,15 +54,44 @@ type change struct {
 // New starts a server, which ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
+	s := prepare()
+	s.http.Start()
+	s.ends(t)
+	return s
+}
+
+// NewTLS starts a server and gives a kubeconfig for it.
+func NewTLS(t testing.TB) (s *Server, kubeconfig string) {
+	t.Helper()
+	s = prepare()
+	s.http.StartTLS()
+	s.ends(t)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})
+	c := clientcmdapi.NewConfig()
+	c.Clusters["c"] = &clientcmdapi.Cluster{Server: s.http.URL, CertificateAuthorityData: ca}
+	c.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "token"}
+	c.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	c.CurrentContext = "x"
+	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*c, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	return s, kubeconfig
+}
+
+func prepare() *Server {
 	s := &Server{objects: map[string]map[string]json.RawMessage{}, revision: 100, lists: map[string]int{}}
 	s.changed = sync.NewCond(&s.mu)
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	return s
+}
+
+func (s *Server) ends(t testing.TB) {
 	t.Cleanup(func() {
 		s.Cut()
 		s.http.CloseClientConnections()
 		s.http.Close()
 	})
-	return s
 }
 
 // Config gives a client's configuration.
