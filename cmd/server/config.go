@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,6 +17,9 @@ import (
 type settings struct {
 	Listen          string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
 	Insecure        bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
+	TLS             tlsSettings   `embed:"" prefix:"tls-"`
+	Extender        extender      `embed:"" prefix:"extender-"`
+	Kube            kubeSettings  `embed:""`
 	ReadyFile       string        `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
 	DataDir         string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
 	DatabaseURL     string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first."`
@@ -70,9 +72,7 @@ func (s *settings) validate() error {
 	if s.PollInterval != 0 && s.PollInterval < 10*time.Millisecond {
 		fail("--poll-interval must be at least 10ms")
 	}
-	if err := s.checkListen(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, s.checkListeners(), s.Kube.validate())
 	if s.DataDir == "" {
 		fail("--data-dir must not be empty")
 	}
@@ -97,24 +97,6 @@ func (s *settings) validate() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// checkListen keeps an unprotected server off the network unless that is asked for in so many words.
-func (s *settings) checkListen() error {
-	host, port, err := net.SplitHostPort(s.Listen)
-	if err != nil {
-		return fmt.Errorf("--listen %q is not HOST:PORT", s.Listen)
-	}
-	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
-		return fmt.Errorf("--listen %q: %q is no port", s.Listen, port)
-	}
-	if s.Insecure || host == "localhost" {
-		return nil
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("--listen %s can be reached from outside, and this version has neither TLS nor authentication: add --insecure to do so all the same", s.Listen)
-	}
-	return nil
 }
 
 // profiles reads the scheduler's configuration. ignored says, a sentence each, what of it has no part in decisions.

@@ -30,6 +30,7 @@ type house struct {
 	classes  *classes.Book
 	log      *audit.Log
 	replays  *replays.Jobs
+	kube     map[string]*followed // by cluster
 }
 
 // queueCapacity is how many records may wait for the disk.
@@ -64,7 +65,14 @@ func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, o
 	if h.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
-	h.log = audit.New(h.clusters, st, schedulers, audit.Options{Log: log, Classes: h.classes})
+	checked, err := s.Kube.profiles(schedulers)
+	if err != nil {
+		return nil, errors.Join(err, h.close(ctx))
+	}
+	h.kube = map[string]*followed{}
+	h.log = audit.New(h.clusters, st, schedulers, audit.Options{
+		Log: log, Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked,
+	})
 	h.employ(s, schedulers, nil, log)
 	return h, nil
 }

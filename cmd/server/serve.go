@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
-	"golang.org/x/net/netutil"
 
 	"berth/internal/engine"
 	"berth/internal/handlers"
@@ -56,13 +52,18 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.Listen)
+	places, err := c.listeners(log)
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w", c.Listen, err)
+		return err
 	}
-	defer func() { _ = listener.Close() }() // Shutdown has closed it by then, unless starting failed
-	address := listener.Addr().String()
-	log.Info("berth listens on http://"+address, slog.String("address", address), slog.String("docs", "http://"+address+"/docs"), slog.String("dataDir", c.DataDir))
+	for i, p := range places {
+		defer func() { _ = p.listener.Close() }() // Shutdown has closed it by then, unless starting failed
+		attrs := []any{slog.String("address", p.listener.Addr().String())}
+		if i == 0 {
+			attrs = append(attrs, slog.String("docs", p.url()+"/docs"), slog.String("dataDir", c.DataDir))
+		}
+		log.Info(p.name+" listens on "+p.url(), attrs...)
+	}
 	for _, line := range ignored {
 		log.Warn("the configuration has what berth does not use", slog.String("ignored", line))
 	}
@@ -102,6 +103,16 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := watchFollowing(tel.meter, rooms.clusters, c.poll() > 0); err != nil {
 		return err
 	}
+	following, err := rooms.follow(&c.settings, log)
+	if err != nil {
+		return err
+	}
+	for _, f := range following {
+		defer background(ctx, f.Run)()
+	}
+	if err := watchKube(tel.meter, following); err != nil {
+		return err
+	}
 	defer background(ctx, func(ctx context.Context) { warm(ctx, rooms.clusters, log) })()
 	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
 		return err
@@ -118,14 +129,18 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Schedulers: schedulerNames(schedulers),
-		Checks:     []handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}},
-		Notes:      rooms.notes(),
+		Checks:     append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness)...),
+		Notes:      append(rooms.notes(), followNotes(following)...),
+		Followed:   rooms.followed,
 		Limits:     c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(ctx, ending, api, listener, log)
+	if err := tel.watchCerts(places); err != nil {
+		return err
+	}
+	return c.answer(ctx, ending, api, places, log)
 }
 
 // background runs f until the function that it gives back is called, which
@@ -143,46 +158,19 @@ func background(ctx context.Context, f func(context.Context)) (stop func()) {
 	}
 }
 
-// answer serves the API on a listener until ctx ends.
-func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, listener net.Listener, log *slog.Logger) error {
-	readHeader, read, write, idle := c.Limits.Timeouts()
-	server := &http.Server{
-		Handler: api.Handler(), ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
-		MaxHeaderBytes: int(c.Limits.MaxHeaderBytes), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		BaseContext: func(net.Listener) context.Context { return ending },
+// announce writes the ready file, which done takes away.
+func (c *serveCmd) announce(list []*place) (done func(), err error) {
+	if c.ReadyFile == "" {
+		return func() {}, nil
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(netutil.LimitListener(listener, c.Limits.MaxConnections)) }()
-	if c.ReadyFile != "" {
-		if err := writeReady(c.ReadyFile, listener.Addr().String()); err != nil {
-			return errors.Join(fmt.Errorf("--ready-file: %w", err), server.Close())
-		}
-		defer func() { _ = os.Remove(c.ReadyFile) }()
+	text := list[0].listener.Addr().String()
+	for _, p := range list[1:] {
+		text += "\n" + p.listener.Addr().String()
 	}
-	log.Info("ready")
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
+	if err := writeReady(c.ReadyFile, text); err != nil {
+		return nil, fmt.Errorf("--ready-file: %w", err)
 	}
-	api.Drain()
-	if c.DrainDelay > 0 {
-		log.Info("not ready any more: calls that still come are answered", slog.Duration("for", c.DrainDelay))
-		select {
-		case err := <-failed:
-			return fmt.Errorf("serve: %w", err)
-		case <-time.After(c.DrainDelay):
-		}
-	}
-	log.Info("ending: calls on their way are answered first", slog.Duration("atMost", c.ShutdownTimeout))
-	limited, cancel := context.WithTimeout(ending, c.ShutdownTimeout)
-	defer cancel()
-	began := time.Now()
-	if err := server.Shutdown(limited); err != nil {
-		return errors.Join(fmt.Errorf("calls were still on their way after %s: %w", c.ShutdownTimeout, err), server.Close())
-	}
-	log.Info("ended", slog.Duration("took", time.Since(began)))
-	return nil
+	return func() { _ = os.Remove(c.ReadyFile) }, nil
 }
 
 // writeReady writes the address whole or not at all: whoever waits for the file never reads half of it.

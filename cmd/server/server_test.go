@@ -91,6 +91,7 @@ func serve(t *testing.T, dir string, more ...func(*settings)) *running {
 	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
 		select {
 		case err := <-ended:
+			ended <- err // for the clean-up
 			t.Fatalf("%v\n%s", err, log)
 		default:
 		}

@@ -36,6 +36,11 @@ type Answer struct {
 	SnapshotDigest    string `json:"snapshotDigest"`
 	PodDigest         string `json:"podDigest"`
 	DurationMicros    int64  `json:"durationMicros"`
+	// Mode is shadow where the answer was recorded only, and everything let pass.
+	Mode string `json:"mode,omitempty" enums:"shadow"`
+	// StaleMillis is for how long the state may have missed what happened, of a
+	// cluster that is followed.
+	StaleMillis *int64 `json:"staleMillis,omitempty"`
 	// Durability is spool where the database was away and the record is durable
 	// on the server's own disk, from where it goes to the database; else absent.
 	Durability string `json:"durability,omitempty" enums:"spool"`
@@ -89,6 +94,8 @@ type Row struct {
 	NominatedSnap  string    `json:"nominatedSnapshot,omitempty"`
 	Digest         string    `json:"digest"`
 	DurationMicros int64     `json:"durationMicros"`
+	Mode           string    `json:"mode,omitempty" enums:"shadow"`
+	StaleMillis    *int64    `json:"staleMillis,omitempty"`
 	// Seq is the record's place in its cluster's log, in the order of commits.
 	Seq int64 `json:"seq"`
 }
@@ -104,7 +111,7 @@ func describe(d *store.Decision, ans *Answer) {
 	ans.Pod = PodRef{d.Namespace, d.Pod, d.PodUID}
 	ans.BoundSnapshot, ans.NominatedSnapshot = madeBy(d)
 	ans.ProfileDigest, ans.SnapshotDigest, ans.PodDigest = d.ProfileDigest, d.SnapshotDigest, d.PodDigest
-	ans.DurationMicros = d.DurationMicros
+	ans.DurationMicros, ans.Mode, ans.StaleMillis = d.DurationMicros, d.Mode, d.StaleMillis
 }
 
 // fromColumns gives what a record says of itself, without working anything out.
@@ -125,7 +132,7 @@ func rowOf(d *store.Decision) *Row {
 		ID: d.ID, Cluster: d.Cluster, Snapshot: formatID(d.Cluster, d.Revision), Verb: d.Verb, CreatedAt: d.CreatedAt.UTC(),
 		Pod: PodRef{d.Namespace, d.Pod, d.PodUID}, Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
-		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Seq: d.Seq,
+		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, Seq: d.Seq,
 	}
 	r.BoundSnapshot, r.NominatedSnap = madeBy(d)
 	return r

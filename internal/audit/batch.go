@@ -151,8 +151,8 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 		return nil, fmt.Errorf("%s has digest %s, the record says %s: %w", view.ID(), view.Digest, a.d.SnapshotDigest, cluster.ErrCorrupt)
 	}
 	rec := &recalled{d: a.d, in: a.in, view: view, pod: a.pod}
-	if a.in.Bind != "" {
-		ans := bindAnswer(view, a.d.Namespace, a.d.Pod, a.d.PodUID, a.in.Bind)
+	if a.in.asksNothing() {
+		ans := a.in.unasked(view, a.d)
 		if ans.Digest == a.d.AnswerDigest {
 			return nil, nil
 		}

@@ -22,11 +22,18 @@ type BindOutcome struct {
 	Snapshot string
 }
 
-// Bind puts a pod of the newest revision on a node, in the ledger: the bind
-// becomes the next revision. The same pod to the same node again is a success.
+// Bind puts a pod of the newest revision on a node: the bind becomes the next
+// revision. In a cluster that has a Binder that is then asked. The same pod to the same node again is a success.
 // An empty uid is not compared, as an apiserver takes a Binding without one.
 // What stands against it is a *BindError in words.
 func (l *Log) Bind(ctx context.Context, name, ns, pod, uid, node string) (BindOutcome, error) {
+	if b := l.binder(name); b != nil {
+		return l.bindThrough(ctx, b, name, PodRef{ns, pod, uid}, node)
+	}
+	return l.bindLedger(ctx, name, ns, pod, uid, node)
+}
+
+func (l *Log) bindLedger(ctx context.Context, name, ns, pod, uid, node string) (BindOutcome, error) {
 	began := time.Now()
 	var out BindOutcome
 	v, _, err := l.m.Update(ctx, name, 0, func(v *cluster.View) (*cluster.Step, error) {
@@ -105,6 +112,7 @@ func (l *Log) bindStep(v *cluster.View, ns, name, node string, began time.Time) 
 	if d.Input, err = in.encode(); err != nil {
 		return nil, err
 	}
+	d.StaleMillis = l.stale(d.Cluster)
 	d.DurationMicros = time.Since(began).Microseconds()
 	return &cluster.Step{Bind: &cluster.Bind{Pod: pod, Node: node}, Decision: d}, nil
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"berth/internal/cluster"
@@ -20,6 +21,9 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	if q.Bind {
+		if l.binder(q.Cluster) != nil {
+			return nil, bad(http.StatusConflict, "bind", "pods of cluster %s are bound through its apiserver, by /bind; decide without bind", q.Cluster)
+		}
 		return l.decideAndBind(ctx, q)
 	}
 	v, err := l.m.View(ctx, q.Cluster, q.Revision)
@@ -137,6 +141,9 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 		return "", err
 	}
 	began := time.Now()
+	if q.Nominated != "" && q.Pod != nil {
+		q.Gone = l.victimsOf(ctx, q.Cluster, q.Pod.Namespace, q.Pod.Name, string(q.Pod.UID), q.Nominated)
+	}
 	c, err := l.prepare(v, q, l.overlays.get)
 	if err != nil {
 		return "", err
@@ -152,6 +159,9 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 	}
 	if err := use(v, r); err != nil {
 		return "", err
+	}
+	if q.Verb == VerbPreempt && q.Mode == "" {
+		l.agreed.note(agreementKey{q.Cluster, d.PodUID}, d.Victims)
 	}
 	_, err = l.write(ctx, d, c.profile)
 	return d.ID, err

@@ -35,6 +35,10 @@ type input struct {
 	Victims *[]engine.NodeVictims `json:"victims,omitempty"`
 	// Class is the stored class that gave the pod its priority.
 	Class *storedClass `json:"class,omitempty"`
+	// Gone are pods that did not count.
+	Gone []Gone `json:"gone,omitempty"`
+	// Result is what the apiserver said of a bind, which is no question.
+	Result *bindResult `json:"result,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
 }
@@ -50,7 +54,7 @@ type candidates struct {
 // encodeInput writes the input of a matter that considered so many nodes.
 func (c *matter) encodeInput(considered int) ([]byte, error) {
 	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest, Class: c.class,
+		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest, Class: c.class, Gone: c.gone,
 	}
 	if c.q.Victims != nil {
 		in.Victims = &c.q.Victims
@@ -183,7 +187,7 @@ func quickInput(js []byte) *input {
 func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
 	q := Question{
 		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
-		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest,
+		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest, Gone: in.Gone,
 	}
 	if in.Victims != nil {
 		q.Victims = *in.Victims

@@ -20,6 +20,15 @@ type Options struct {
 	// TopScores is how many of the best nodes a record keeps for SQL; 3 unless
 	// told.
 	TopScores int
+	// Stale tells for how long the state of a cluster that is followed may have
+	// missed what happened; ok is false for one that is not followed.
+	Stale func(cluster string) (stale time.Duration, ok bool)
+	// Binder gives what binds the pods of a cluster; nil for one whose ledger is
+	// all there is.
+	Binder func(cluster string) Binder
+	// BindProfiles are asked once more, on the newest revision and for the one
+	// node, before a pod is bound through a Binder; nil: nobody is.
+	BindProfiles []*engine.Profile
 	// Classes gives the stored priority classes; none where it is nil.
 	Classes Classes
 }
@@ -39,6 +48,7 @@ type Log struct {
 	stored   map[string]struct{}        // digests of profiles that the store has
 	restored map[string]*engine.Profile // by digest
 	overlays overlayCache
+	agreed   agreements
 }
 
 // New makes a log over a manager and its store. Profiles are the server's
@@ -54,6 +64,27 @@ func New(m *cluster.Manager, st store.Store, profiles []*engine.Profile, o Optio
 		o.TopScores = 3
 	}
 	return &Log{m: m, st: st, profiles: profiles, o: o, stored: map[string]struct{}{}, restored: map[string]*engine.Profile{}}
+}
+
+// stale is what a record says of it.
+func (l *Log) stale(cluster string) *int64 {
+	if l.o.Stale == nil {
+		return nil
+	}
+	d, ok := l.o.Stale(cluster)
+	if !ok {
+		return nil
+	}
+	ms := d.Milliseconds()
+	return &ms
+}
+
+// binder is nil where the ledger is all there is.
+func (l *Log) binder(cluster string) Binder {
+	if l.o.Binder == nil {
+		return nil
+	}
+	return l.o.Binder(cluster)
 }
 
 func (l *Log) now() time.Time { return l.o.Clock().UTC().Truncate(time.Microsecond) }

@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/objects"
+	"berth/internal/planted"
 )
 
 // matter is a question made ready for the engine, on one view.
@@ -25,6 +26,7 @@ type matter struct {
 	profile *engine.Profile
 	names   []string // candidates; nil: all
 	overlay *overlay
+	gone    []Gone       // those of the question that the state has
 	class   *storedClass // what gave the pod its priority; nil where no stored class did
 }
 
@@ -153,12 +155,30 @@ func (c *matter) takeOut() error {
 		c.pod = &free
 	}
 	// A pending one changes nothing for others unless it is nominated to a node.
-	if isBound || held != nil && held.Nominated != "" {
-		e := c.state.Edit()
-		e.Delete("Pod", c.pod.Namespace, c.pod.Name)
-		c.state = e.Done()
+	out := c.present(c.q.Gone)
+	itself := isBound || held != nil && held.Nominated != ""
+	if !itself && len(out) == 0 {
+		return nil
 	}
+	e := c.state.Edit()
+	if itself {
+		e.Delete("Pod", c.pod.Namespace, c.pod.Name)
+	}
+	for _, g := range out {
+		e.Delete("Pod", g.Namespace, g.Name)
+	}
+	c.state, c.gone = e.Done(), out
 	return nil
+}
+
+// present leaves of the pods that are not to count those that the state has.
+func (c *matter) present(list []Gone) (out []Gone) {
+	for _, g := range list {
+		if p := c.state.Pod(g.Namespace, g.Name); p != nil && p.UID == g.UID && !planted.On(planted.VictimsCountTwice) {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // succeeds says that the extender is asked about a pod of the same name but

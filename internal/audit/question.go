@@ -18,7 +18,22 @@ const (
 	VerbPrioritize = "prioritize"
 	VerbPreempt    = "preempt"
 	VerbBind       = "bind"
+	// VerbBindResult is of a record that says what became of a bind which the
+	// apiserver was asked for: the bind's own record is made before it is asked.
+	VerbBindResult = "bind-result"
 )
+
+// ModeShadow is of answers that were recorded and not given: everything was let
+// pass.
+const ModeShadow = "shadow"
+
+// Gone is a pod that does not count for a question though the snapshot has it:
+// one that is evicted for the pod's sake.
+type Gone struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
 
 // Question asks where a pod goes.
 type Question struct {
@@ -48,6 +63,13 @@ type Question struct {
 	// Suggest asks for changes that would let a pod fit that fits nowhere.
 	Suggest bool
 	Now     time.Time // zero: the log's clock
+	// Mode is ModeShadow or empty.
+	Mode string
+	// Nominated is the node that the extender's caller has nominated the pod to.
+	// Whom /preempt was told to evict there does not count.
+	Nominated string
+	// Gone do not count.
+	Gone []Gone
 	// classes are those beside the snapshot's; nil: as they are stored now.
 	classes classSource
 }

@@ -41,7 +41,7 @@ func (l *Log) recall(ctx context.Context, d *store.Decision) (rec *recalled, err
 	if rec.view.Digest != d.SnapshotDigest {
 		return nil, fmt.Errorf("%s has digest %s, the record says %s: %w", rec.view.ID(), rec.view.Digest, d.SnapshotDigest, cluster.ErrCorrupt)
 	}
-	if rec.in.Bind != "" {
+	if rec.in.asksNothing() {
 		return rec, nil
 	}
 	if rec.pod, err = rec.in.pod(rec.view, d.Namespace, d.Pod); err != nil {
@@ -82,8 +82,8 @@ func afresh(v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
 
 // again works out the recorded answer once more.
 func (l *Log) again(rec *recalled, level engine.Explain) (*Answer, error) {
-	if rec.in.Bind != "" {
-		ans := Answer{Decision: bindAnswer(rec.view, rec.d.Namespace, rec.d.Pod, rec.d.PodUID, rec.in.Bind)}
+	if rec.in.asksNothing() {
+		ans := Answer{Decision: rec.in.unasked(rec.view, rec.d)}
 		describe(rec.d, &ans)
 		return &ans, nil
 	}

@@ -55,6 +55,7 @@ func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decis
 	if r.Outcome == engine.Scheduled {
 		d.Node = r.Node()
 	}
+	d.Mode, d.StaleMillis = c.q.Mode, l.stale(d.Cluster)
 	d.NominatedNode, d.Victims = r.NominatedNode(), victims(r)
 	if d.Input, err = c.encodeInput(d.NodesTotal); err != nil {
 		return nil, err

@@ -126,11 +126,11 @@ func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, show
 			return nil, nil, err
 		}
 	}
-	if rec.in.Bind != "" {
+	if rec.in.asksNothing() {
 		if o.Profile != "" || len(o.Profiles) > 0 || o.Pod != nil {
 			return nil, nil, bad(http.StatusUnprocessableEntity, "pod", "%v", errNoOverride)
 		}
-		ans := Answer{Decision: bindAnswer(view, rec.d.Namespace, rec.d.Pod, rec.d.PodUID, rec.in.Bind)}
+		ans := Answer{Decision: rec.in.unasked(view, rec.d)}
 		describe(rec.d, &ans)
 		ans.Cluster, ans.Snapshot, ans.SnapshotDigest, ans.BoundSnapshot = view.Cluster, view.ID(), view.Digest, ""
 		return &ans, &ans, nil

@@ -44,6 +44,9 @@ func (v *View) Object(k objects.Key) ([]byte, bool) {
 	return nil, false
 }
 
+// EachKey visits the keys of all objects, in no order that means anything.
+func (v *View) EachKey(f func(objects.Key)) { v.inv.each(func(e *entry) { f(e.key) }) }
+
 // Pod gives a pod, decoded for the caller alone; an error that wraps
 // store.ErrNotFound where the state has none of that name.
 func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {

@@ -19,12 +19,13 @@ type lostError struct{ err error }
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// Step is what a writer wants written together. Without Bind and Apply only the
+// Step is what a writer wants written together. Without Bind, Apply and Delete only the
 // decision is recorded and no revision made. Where there is a revision, its
 // number becomes the decision's BoundRevision.
 type Step struct {
 	Bind     *Bind
 	Apply    []objects.Object
+	Delete   []objects.Key
 	Decision *store.Decision
 	Profile  *store.Profile
 	// Spooled is set by Update where the decision is durable on the local disk
@@ -85,10 +86,10 @@ func (m *Manager) stepLocked(ctx context.Context, l *line, parent int64, f func(
 	if err != nil {
 		return head, nil, nil, err
 	}
-	if step, err = f(head); err != nil || step == nil || step.Bind == nil && len(step.Apply) == 0 {
+	if step, err = f(head); err != nil || step == nil || step.Bind == nil && len(step.Apply)+len(step.Delete) == 0 {
 		return head, step, nil, err
 	}
-	x := difference{apply: step.Apply, bind: step.Bind, cause: causeChange}
+	x := difference{apply: step.Apply, del: step.Delete, bind: step.Bind, cause: causeChange}
 	if x.bind != nil {
 		x.cause = causeBind
 	}

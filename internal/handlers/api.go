@@ -72,6 +72,8 @@ type Options struct {
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
 	// Schedulers are the names of the server's profiles, whose pods are for it to place; default-scheduler if nil.
 	Schedulers []string
+	// Followed says that a cluster's state comes from its apiserver, and from nobody else; nil: none does.
+	Followed func(cluster string) bool
 	// Checks are asked by /readyz.
 	Checks []Check
 	// Notes are shown by /readyz.
@@ -103,6 +105,7 @@ type API struct {
 	filterClass, nodesClass, bindClass, snapshotClass *class
 	decisionClass, replayClass, readClass             *class
 
+	followed   func(cluster string) bool
 	schedulers []string
 	waits      waitCounts
 
@@ -129,6 +132,9 @@ func New(o Options) (*API, error) {
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},
 		nodes:  nodeCaches{bytes: int64(o.Limits.NodesCacheBytes), caches: map[string]*wire.NodeCache[*corev1.Node]{}},
+	}
+	if a.followed = o.Followed; a.followed == nil {
+		a.followed = func(string) bool { return false }
 	}
 	var err error
 	if a.metrics, err = newMetrics(o.Meter); err != nil {

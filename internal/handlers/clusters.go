@@ -98,6 +98,9 @@ func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.notFollowed(c.Name); err != nil {
+		return err
+	}
 	if err := a.clusters.DeleteCluster(r.Context(), c.Name); err != nil {
 		return err
 	}

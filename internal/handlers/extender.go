@@ -57,6 +57,8 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/prioritize [post]
 //	@Router			/clusters/{cluster}/prioritize [post]
+//	@Router			/score-only/prioritize [post]
+//	@Router			/clusters/{cluster}/score-only/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
 	err := a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error {
 		return a.judge(w, r, "prioritize", body)
@@ -73,13 +75,18 @@ func (a *API) isPrioritize(r *http.Request) bool {
 
 // extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode.
 func (a *API) extend(w http.ResponseWriter, r *http.Request, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
-	c, limit, setting := a.nodesClass, a.limits.NodesMaxBytes, "nodes-max-bytes"
-	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
-		c, limit, setting = a.filterClass, a.limits.FilterMaxBytes, "filter-max-bytes"
-	}
+	c, limit, setting := a.classOf(r)
 	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
 		return withBody(w, r, limit, setting, func(body []byte) error { return answer(w, r, body) })
 	})
+}
+
+// classOf gives a call's class, and how large its body may be.
+func (a *API) classOf(r *http.Request) (c *class, limit Bytes, setting string) {
+	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
+		return a.filterClass, a.limits.FilterMaxBytes, "filter-max-bytes"
+	}
+	return a.nodesClass, a.limits.NodesMaxBytes, "nodes-max-bytes"
 }
 
 // call is the memory of one extender call, kept for the next.
@@ -112,7 +119,7 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 	start := time.Now()
 	c := calls.Get().(*call)
 	defer c.done()
-	err := a.ask(r, verb, body, c, start)
+	err := a.ask(r, verb, "", body, c, start)
 	var refused *protocolError
 	switch {
 	case err == nil:
@@ -157,7 +164,7 @@ func (e *protocolError) Unwrap() error { return e.error }
 
 // ask reads the question, puts it and writes the answer to c.reply. The answer must not be sent before ask returns: only
 // then is it on record.
-func (a *API) ask(r *http.Request, verb string, body []byte, c *call, start time.Time) error {
+func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time) error {
 	name := byCluster(r)
 	if err := cluster.CheckName(name); err != nil {
 		return err
@@ -176,6 +183,7 @@ func (a *API) ask(r *http.Request, verb string, body []byte, c *call, start time
 	if err != nil {
 		return err
 	}
+	q.Mode = mode
 	if c.args.HasNodes && !c.args.HasNames {
 		if q.Nodes, err = a.standIns(c, cache); err != nil {
 			return err
@@ -207,9 +215,10 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q audit.Questi
 		return q, unprotocol(inField("Pod", err))
 	}
 	// kube-scheduler asks for the nominated node by offering it alone; it is not to hide the others here.
+	nominated := pod.Status.NominatedNodeName
 	pod.Status.NominatedNodeName = ""
 	q = audit.Question{
-		Verb: verb, Cluster: view.Cluster, Revision: view.Revision, Pod: pod,
+		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: pod,
 		Explain: engine.ExplainNone, NoPreemption: true, ScoreAlways: verb == "prioritize",
 	}
 	if c.args.HasNames {

@@ -27,6 +27,7 @@ type metrics struct {
 	sheds       metric.Int64Counter
 	prioritize  metric.Int64Counter
 	replays     metric.Int64Counter
+	unrecorded  metric.Int64Counter
 
 	mu sync.Mutex
 	// snapshots is guarded by mu: what came in last, by cluster.
@@ -43,7 +44,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		meter = noop.NewMeterProvider().Meter("")
 	}
 	m := &metrics{snapshots: map[string]snapshotFigures{}}
-	var errs [13]error
+	var errs [14]error
 	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
 	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
 	m.took, errs[2] = meter.Float64Histogram("berth.decision.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to decide and record."))
@@ -53,6 +54,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	m.sheds, errs[6] = meter.Int64Counter("berth.shed", metric.WithDescription("Calls refused for overload."))
 	m.prioritize, errs[7] = meter.Int64Counter("berth.prioritize_failures", metric.WithDescription("Calls of /prioritize without scores. kube-scheduler tells nobody of them."))
 	m.replays, errs[8] = meter.Int64Counter("berth.replays", metric.WithDescription("Replays."))
+	m.unrecorded, errs[13] = meter.Int64Counter("berth.shadow_missed", metric.WithDescription("Shadow calls that were let pass and not recorded."))
 	at, err := meter.Int64ObservableGauge("berth.snapshot.received.timestamp", metric.WithUnit("s"), metric.WithDescription("When a cluster's newest state came in, Unix time."))
 	errs[9] = err
 	nodes, err := meter.Int64ObservableGauge("berth.snapshot.nodes", metric.WithDescription("Nodes of a cluster's newest state."))
@@ -107,6 +109,10 @@ func (m *metrics) shed(ctx context.Context, route, limit string) {
 
 func (m *metrics) prioritizeFailed(ctx context.Context, cause string) {
 	m.prioritize.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
+}
+
+func (m *metrics) missed(ctx context.Context, cause string) {
+	m.unrecorded.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
 }
 
 func (m *metrics) replayed(ctx context.Context, identical bool) {

@@ -31,31 +31,39 @@ import (
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
 	return a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		start := time.Now()
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return extenderLimit(err)
 		}
-		name := byCluster(r)
-		if err := cluster.CheckName(name); err != nil {
-			return err
-		}
-		q, err := a.preemption(name, &args)
+		id, reply, err := a.judgeVictims(r, "", &args)
 		if err != nil {
 			return err
-		}
-		var reply []byte
-		id, err := a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
-			reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
-			a.metrics.decided(r.Context(), audit.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
-			return nil
-		})
-		if err != nil {
-			return a.noSnapshot(name, err)
 		}
 		w.Header().Set(decisionIDHeader, id)
 		return writeBytes(w, http.StatusOK, reply)
 	})
+}
+
+// judgeVictims puts the question and gives the answer, which is on record then.
+func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionArgs) (id string, reply []byte, err error) {
+	start, name := time.Now(), byCluster(r)
+	if err := cluster.CheckName(name); err != nil {
+		return "", nil, err
+	}
+	q, err := a.preemption(name, args)
+	if err != nil {
+		return "", nil, err
+	}
+	q.Mode = mode
+	id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
+		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
+		a.metrics.decided(r.Context(), audit.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
+		return nil
+	})
+	if err != nil {
+		return "", nil, a.noSnapshot(name, err)
+	}
+	return id, reply, nil
 }
 
 // preemption makes the question that the log answers, its nodes in order of name.

@@ -39,6 +39,7 @@ type FieldError struct {
 
 // titles are the kinds of problems: the last part of a type and its title.
 var titles = map[string]string{
+	"followed":      "The cluster is followed, and changes come from it alone",
 	"malformed":     "The request is malformed",
 	"unknown-field": "The request has a field that is not known",
 	"invalid":       "The request is invalid",

@@ -83,8 +83,8 @@ func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 
 // allowed are the values of parameters that have few.
 var allowed = map[string][]string{
-	"outcome": {"Scheduled", "Unschedulable", "Gated", "Preempting"},
-	"verb":    {"filter", "prioritize", "preempt", "bind", "decide"},
+	"outcome": {"Scheduled", "Unschedulable", "Gated", "Preempting", "Unknown"},
+	"verb":    {"filter", "prioritize", "preempt", "bind", "bind-result", "decide"},
 }
 
 func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int, err error) {

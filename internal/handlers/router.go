@@ -14,21 +14,38 @@ import (
 
 // Router gives all routes there are. Paths are exact and nothing redirects: a redirect would turn kube-scheduler's POST
 // into a GET.
-func (a *API) Router() *chi.Mux {
+func (a *API) Router() *chi.Mux { return a.routes(a.extenderRoutes, a.restRoutes, a.aroundRoutes) }
+
+func (a *API) routes(parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.observe, middleware.GetHead) // probes ask by HEAD
 	r.NotFound(a.adapt(rest, func(http.ResponseWriter, *http.Request) error {
 		return notFound("there is nothing at this path; /docs lists what there is")
 	}))
 	r.MethodNotAllowed(a.adapt(rest, a.methodNotAllowed))
+	for _, part := range parts {
+		part(r)
+	}
+	return r
+}
 
+// extenderRoutes are for kube-scheduler, which knows neither tokens nor versions.
+func (a *API) extenderRoutes(r chi.Router) {
 	for _, at := range []string{"", "/clusters/{cluster}"} {
 		r.Post(at+"/filter", a.adapt(extenderStyle, a.filter))
 		r.Post(at+"/prioritize", a.adapt(extenderStyle, a.prioritize))
 		r.Post(at+"/preempt", a.adapt(extenderStyle, a.preempt))
 		r.Post(at+"/bind", a.admitted(a.bindClass, a.bind))
+		r.Post(at+"/shadow/filter", a.adapt(extenderStyle, a.shadowFilter))
+		r.Post(at+"/shadow/prioritize", a.adapt(extenderStyle, a.shadowPrioritize))
+		r.Post(at+"/shadow/preempt", a.adapt(extenderStyle, a.shadowPreempt))
+		r.Post(at+"/score-only/filter", a.adapt(extenderStyle, a.shadowFilter))
+		r.Post(at+"/score-only/prioritize", a.adapt(extenderStyle, a.prioritize))
+		r.Post(at+"/score-only/preempt", a.adapt(extenderStyle, a.shadowPreempt))
 	}
+}
 
+func (a *API) restRoutes(r chi.Router) {
 	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, only(a.uploadSnapshot, "cluster")))
 	r.Get("/v1/snapshots", a.admitted(a.readClass, only(a.listSnapshots, "cluster", "limit", "cursor")))
 	r.Get("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.getSnapshot)))
@@ -65,24 +82,36 @@ func (a *API) Router() *chi.Mux {
 	r.Delete("/v1/replays/{id}", a.admitted(a.readClass, only(a.deleteBatch)))
 	r.Get("/v1/replays/{id}/differences", a.admitted(a.readClass, only(a.listBatchDifferences, "limit", "cursor")))
 	r.Post("/v1/replays/{id}/cancel", a.admitted(a.readClass, only(a.cancelBatch)))
+}
 
+// aroundRoutes are on every listener.
+func (a *API) aroundRoutes(r chi.Router) {
 	r.Get("/livez", a.adapt(rest, a.livez))
 	r.Get("/readyz", a.adapt(rest, a.readyz))
 	r.Get("/metrics", a.adapt(rest, a.scrapeMetrics))
 	r.Get("/openapi.yaml", a.adapt(rest, a.openAPI))
 	r.Get("/docs", a.adapt(rest, a.docsPage))
 	r.Get("/docs/{file}", a.adapt(rest, a.docsFile))
-	return r
 }
 
 // Handler gives the router with tracing around it. The caller's W3C trace context is taken up whether or not spans are
 // sent anywhere, so that logs name the caller's trace.
-func (a *API) Handler() http.Handler {
+func (a *API) Handler() http.Handler { return a.traced(a.Router()) }
+
+// ExtenderHandler is Handler with kube-scheduler's calls alone, for a listener of their own.
+func (a *API) ExtenderHandler() http.Handler {
+	return a.traced(a.routes(a.extenderRoutes, a.aroundRoutes))
+}
+
+// RestHandler is Handler without them.
+func (a *API) RestHandler() http.Handler { return a.traced(a.routes(a.restRoutes, a.aroundRoutes)) }
+
+func (a *API) traced(router http.Handler) http.Handler {
 	tracer := a.tracer
 	if tracer == nil {
 		tracer = tracenoop.NewTracerProvider()
 	}
-	return otelhttp.NewHandler(a.Router(), "http", otelhttp.WithTracerProvider(tracer),
+	return otelhttp.NewHandler(router, "http", otelhttp.WithTracerProvider(tracer),
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
 }
 

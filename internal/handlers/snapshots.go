@@ -223,6 +223,9 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.notFollowed(name); err != nil {
+		return err
+	}
 	return withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
 		var req ChangeRequest
 		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {

@@ -36,6 +36,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.notFollowed(name); err != nil {
+		return err
+	}
 	body, done, err := a.inflate(w, r)
 	if err != nil {
 		return err

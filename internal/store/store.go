@@ -92,6 +92,12 @@ type Decision struct {
 	AnswerDigest   string
 	DurationMicros int64
 	BoundRevision  int64 // the revision that a bind or a nomination made; 0 where none
+	// Mode says how the answer was used: "" it was given as it is, "shadow" it
+	// was recorded only, and everything let pass.
+	Mode string
+	// StaleMillis is for how long the state may have missed what happened, of a
+	// cluster that is followed; nil of one that is not.
+	StaleMillis *int64
 	// Seq is set on reading: the record's place in its cluster's log, which the
 	// store gives as it commits. See Decisions.FollowDecisions.
 	Seq int64
@@ -296,6 +302,7 @@ type Store interface {
 	Replays
 	Keeper
 	Sharing
+	Leads
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

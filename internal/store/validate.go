@@ -112,6 +112,8 @@ func (d *Decision) validate() error {
 		return invalid("decision.revision", "is below 0")
 	case d.BoundRevision < 0:
 		return invalid("decision.boundRevision", "is below 0")
+	case d.StaleMillis != nil && *d.StaleMillis < 0:
+		return invalid("decision.staleMillis", "is below 0")
 	}
 	if err := validateKeys("decision", d.ID, d.Cluster, d.Namespace, d.Pod, d.Node, d.Verb, d.Outcome, d.ProfileDigest, d.Engine, d.Semantics); err != nil {
 		return err
@@ -121,7 +123,7 @@ func (d *Decision) validate() error {
 	}
 	if err := validateText("decision", d.ID, d.Cluster, d.Verb, d.Namespace, d.Pod, d.PodUID,
 		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest,
-		d.Outcome, d.Node, d.NominatedNode, d.Message, d.AnswerDigest); err != nil {
+		d.Outcome, d.Node, d.NominatedNode, d.Message, d.AnswerDigest, d.Mode); err != nil {
 		return err
 	}
 	for i := range d.Failures {

@@ -301,3 +301,17 @@ func Restore(payload []byte) (*engine.Profile, error) {
 	}
 	return Build(s)
 }
+
+// Only makes of a stored profile one with no other filters than those that keep
+// lets through, and without scores and preemption: what is asked once more
+// before a bind.
+func Only(payload []byte, keep func(plugin string) bool) (*engine.Profile, error) {
+	var s Spec
+	if err := json.Unmarshal(payload, &s); err != nil {
+		return nil, fmt.Errorf("decode profile: %w", err)
+	}
+	not := func(plugin string) bool { return !keep(plugin) }
+	s.PreFilter, s.Filter = slices.DeleteFunc(s.PreFilter, not), slices.DeleteFunc(s.Filter, not)
+	s.PostFilter, s.Score = nil, nil
+	return Build(s)
+}

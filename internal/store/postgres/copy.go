@@ -22,7 +22,7 @@ const (
 	copyHeader = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 	copyEnd    = "\xff\xff"
 	copyChunk  = 256 << 10
-	copyFields = 27
+	copyFields = 29
 )
 
 // Read implements io.Reader.
@@ -93,7 +93,12 @@ func appendRow(b []byte, d *stamped) []byte {
 	b = appendBytes(b, d.scores)
 	b = appendBytes(b, lists.EncodeVictims(d.Victims))
 	b = appendBytes(b, d.Input)
-	return appendInt64(b, d.seq)
+	b = appendInt64(b, d.seq)
+	b = appendText(b, d.Mode)
+	if d.StaleMillis == nil {
+		return appendBytes(b, nil)
+	}
+	return appendInt64(b, *d.StaleMillis)
 }
 
 func appendText(b []byte, texts ...string) []byte {

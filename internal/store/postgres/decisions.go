@@ -137,7 +137,7 @@ func (r *decisionRow) targets() []any {
 		&d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
 		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
 		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros, &d.Seq,
+		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros, &d.Seq, &d.Mode, &d.StaleMillis,
 	}
 }
 

@@ -84,7 +84,7 @@ func decisionValues(d *stamped) []any {
 		d.Namespace, d.Pod, lists.PackUID(d.PodUID), d.Node, d.NominatedNode, d.Priority,
 		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message, d.id,
 		lists.PackDigest(d.SnapshotDigest), lists.PackDigest(d.PodDigest), lists.PackDigest(d.AnswerDigest), d.DurationMicros,
-		text(lists.EncodeFailures(d.Failures)), text(d.scores), text(lists.EncodeVictims(d.Victims)), d.Input, d.seq,
+		text(lists.EncodeFailures(d.Failures)), text(d.scores), text(lists.EncodeVictims(d.Victims)), d.Input, d.seq, d.Mode, d.StaleMillis,
 	}
 }
 

@@ -137,3 +137,16 @@ func (w *Writer) DeletePriorityClass(ctx context.Context, cluster, name string, 
 		return w.Store.DeletePriorityClass(ctx, cluster, name, expected)
 	})
 }
+
+// Lead implements store.Leads.
+func (w *Writer) Lead(ctx context.Context, claim store.Lead, lease time.Duration) (store.Lead, error) {
+	return ask(ctx, w, func(ctx context.Context) (store.Lead, error) { return w.Store.Lead(ctx, claim, lease) })
+}
+
+// Resign implements store.Leads.
+func (w *Writer) Resign(ctx context.Context, cluster, owner string) error {
+	if err := w.reach(); err != nil {
+		return err
+	}
+	return w.Store.Resign(ctx, cluster, owner)
+}

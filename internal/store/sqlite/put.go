@@ -89,7 +89,7 @@ func decisionValues(d *store.Decision, stamp, seq int64, scores []byte) []any {
 		d.Namespace, d.Pod, lists.PackUID(d.PodUID), d.Node, d.NominatedNode, int64(d.Priority),
 		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message, stamp,
 		lists.PackDigest(d.SnapshotDigest), lists.PackDigest(d.PodDigest), lists.PackDigest(d.AnswerDigest), d.DurationMicros,
-		text(lists.EncodeFailures(d.Failures)), text(scores), text(lists.EncodeVictims(d.Victims)), blob(d.Input), seq,
+		text(lists.EncodeFailures(d.Failures)), text(scores), text(lists.EncodeVictims(d.Victims)), blob(d.Input), seq, d.Mode, number(d.StaleMillis),
 	}
 }
 
@@ -100,6 +100,13 @@ func blob(b []byte) any {
 		return nil
 	}
 	return b
+}
+
+func number(n *int64) any {
+	if n == nil {
+		return nil
+	}
+	return *n
 }
 
 func text(b []byte) any {

@@ -41,7 +41,7 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 	sqlStamp    = `SELECT id FROM stamps WHERE profile = ? AND profile_digest = ? AND engine = ? AND semantics = ? AND plugins = ?`
 
 	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
 	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
 
@@ -61,13 +61,13 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	// decisionValues.
 	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
 namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
-snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input, seq`
+snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input, seq, mode, stale_ms`
 	// decisionColumns are those that a list shows, in the order of
 	// decisionRow.targets. A stamp that is missing hides no decision.
 	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
 d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
 coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
-d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros, d.seq`
+d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros, d.seq, d.mode, d.stale_ms`
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
@@ -77,5 +77,5 @@ var writerSQL = []string{
 	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlDropDecision,
 	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
 	sqlPutGap, sqlDropGaps, sqlRetainGaps,
-	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses,
+	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses, sqlLead, sqlLeader, sqlResign,
 }

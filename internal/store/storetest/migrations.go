@@ -114,5 +114,9 @@ func migratedRecords() []*store.Decision {
 	upper.PodUID, upper.PodDigest = "8F14E45F-CEEA-467F-A8D2-36FC7E8A5A11", "0123456789abcdef"
 	sixteen := decision("prod", "sixteen", at(7))
 	sixteen.PodUID, sixteen.Revision, sixteen.BoundRevision = "0123456789abcdef", 2, 3
-	return []*store.Decision{rich, bare, usual, odd, upper, sixteen}
+	list := []*store.Decision{rich, bare, usual, odd, upper, sixteen}
+	for _, d := range list {
+		d.Mode, d.StaleMillis = "", nil // a schema of before has no place for these
+	}
+	return list
 }

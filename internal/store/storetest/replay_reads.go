@@ -51,6 +51,7 @@ var replayReadCases = map[string]func(t *testing.T, s store.Store){
 			want.Outcome, want.Node, want.NominatedNode, want.Message, want.Profile, want.PodDigest = "", "", "", "", "", ""
 			want.Priority, want.NodesTotal, want.NodesFeasible, want.DurationMicros = 0, 0, 0, 0
 			want.Failures, want.Scores, want.Victims = nil, nil, nil
+			want.Mode, want.StaleMillis = "", nil
 			same(t, "decision", want, d)
 			return nil
 		})

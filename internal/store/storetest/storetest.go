@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Keeping", keeperCases},
 		{"Pruning", pruneCases},
 		{"Sharing", sharingCases},
+		{"Leads", leadCases},
 		{"Replays", replayCases},
 		{"ReplayReads", replayReadCases},
 		{"Lifecycle", lifecycleCases},

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/engine/rules"
+	"berth/internal/handlers"
+	"berth/internal/kube"
+)
+
+// kubeSettings say which clusters are followed through their apiservers.
+type kubeSettings struct {
+	Follow       map[string]string `mapsep:"," placeholder:"NAME=KUBECONFIG" help:"Follow a cluster through its apiserver, under a name of yours; in-cluster instead of a file takes the pod's service account. May be given several times."`
+	Kubeconfig   string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
+	BindCheck    string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
+	BindTimeout  time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
+	MaxStaleness time.Duration     `placeholder:"AGE" help:"Not ready while a followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
+}
+
+// sources are all clusters to follow, by name.
+func (s *kubeSettings) sources() map[string]string {
+	out := map[string]string{}
+	for name, path := range s.Follow {
+		out[name] = path
+	}
+	if s.Kubeconfig != "" {
+		out["default"] = s.Kubeconfig
+	}
+	return out
+}
+
+func (s *kubeSettings) validate() error {
+	var errs []error
+	for name := range s.Follow {
+		if err := cluster.CheckName(name); err != nil {
+			errs = append(errs, fmt.Errorf("--follow: %w", err))
+		}
+	}
+	if _, both := s.Follow["default"]; both && s.Kubeconfig != "" {
+		errs = append(errs, errors.New("--kubeconfig and --follow both name cluster default"))
+	}
+	if s.BindTimeout < 0 {
+		errs = append(errs, errors.New("--bind-timeout must not be negative"))
+	}
+	if s.MaxStaleness < 0 {
+		errs = append(errs, errors.New("--max-staleness must not be negative"))
+	}
+	_, err := s.plugins()
+	return errors.Join(append(errs, err)...)
+}
+
+// plugins are those of --bind-check; nil stands for all, an empty list for none.
+func (s *kubeSettings) plugins() ([]string, error) {
+	switch s.BindCheck {
+	case "all", "":
+		return nil, nil
+	case "none":
+		return []string{}, nil
+	}
+	list := strings.Split(s.BindCheck, ",")
+	for _, name := range list {
+		if _, ok := rules.Known(name); !ok {
+			return nil, fmt.Errorf("--bind-check: there is no plugin %q; want all, none, or names such as PodTopologySpread,NodePorts", name)
+		}
+	}
+	return list, nil
+}
+
+// profiles are the scheduler's with the rules of --bind-check alone; nil: no rule is asked.
+func (s *kubeSettings) profiles(all []*engine.Profile) ([]*engine.Profile, error) {
+	names, err := s.plugins()
+	switch {
+	case err != nil || names != nil && len(names) == 0:
+		return nil, err
+	case names == nil:
+		return all, nil
+	}
+	out := make([]*engine.Profile, 0, len(all))
+	for _, p := range all {
+		only, err := rules.Only(p.Payload, func(plugin string) bool { return slices.Contains(names, plugin) })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, only)
+	}
+	return out, nil
+}
+
+// followed is a cluster that is followed, and bound through its apiserver.
+type followed struct {
+	follower *kube.Follower
+	binder   *kube.Binder
+}
+
+func (h *house) followed(cluster string) bool { return h.kube[cluster] != nil }
+
+func (h *house) stale(cluster string) (time.Duration, bool) {
+	if f := h.kube[cluster]; f != nil {
+		return f.follower.Status().Stale, true
+	}
+	return 0, false
+}
+
+func (h *house) binder(cluster string) audit.Binder {
+	if f := h.kube[cluster]; f != nil {
+		return f.binder
+	}
+	return nil
+}
+
+// follow makes what follows the clusters, by name.
+func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, err error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	host, _ := os.Hostname()
+	sources := s.Kube.sources()
+	for name, path := range sources {
+		c, err := kube.Config(path)
+		if err != nil {
+			return nil, fmt.Errorf("--follow %s: %w", name, err)
+		}
+		b, err := kube.NewBinder(c, s.Kube.BindTimeout)
+		if err != nil {
+			return nil, fmt.Errorf("--follow %s: %w", name, err)
+		}
+		f := kube.New(kube.Options{
+			Cluster: name, Config: c, Clusters: h.clusters, Leads: h.store, Owner: host + " " + id.String(), Log: log,
+		})
+		h.kube[name] = &followed{f, b}
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *kube.Follower) int { return strings.Compare(a.Cluster(), b.Cluster()) })
+	return list, nil
+}
+
+// followChecks keep a server unready until it knows its clusters, and with a bound when it does not know them any more.
+func followChecks(list []*kube.Follower, most time.Duration) (checks []handlers.Check) {
+	for _, f := range list {
+		checks = append(checks, handlers.Check{Name: "cluster " + f.Cluster(), Probe: func(ctx context.Context) error {
+			if err := f.Ready(ctx); err != nil {
+				return err
+			}
+			if s := f.Status(); most > 0 && s.Stale > most {
+				return fmt.Errorf("what happened in the last %s may have been missed (--max-staleness %s): %s", s.Stale.Round(time.Millisecond), most, s.Problem)
+			}
+			return nil
+		}})
+	}
+	return checks
+}
+
+// staleEnough is from when on a note says that a cluster's state is old.
+const staleEnough = 5 * time.Second
+
+func followNotes(list []*kube.Follower) (notes []handlers.Note) {
+	for _, f := range list {
+		notes = append(notes, handlers.Note{Name: "cluster " + f.Cluster(), Text: func() string {
+			s := f.Status()
+			switch {
+			case s.Stale > staleEnough:
+				return fmt.Sprintf("what happened in the last %s may have been missed: %s", s.Stale.Round(time.Second), s.Problem)
+			case s.Unreadable > 0:
+				return fmt.Sprintf("%d objects cannot be read and are left out; the log names them", s.Unreadable)
+			}
+			return ""
+		}})
+	}
+	return notes
+}
+
+// watchKube shows how following goes.
+func watchKube(meter metric.Meter, list []*kube.Follower) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var errs []error
+	gauge := func(name, what string) metric.Int64ObservableGauge {
+		g, err := meter.Int64ObservableGauge(name, metric.WithDescription(what))
+		errs = append(errs, err)
+		return g
+	}
+	counter := func(name, what string) metric.Int64ObservableCounter {
+		c, err := meter.Int64ObservableCounter(name, metric.WithDescription(what))
+		errs = append(errs, err)
+		return c
+	}
+	stale, err := meter.Float64ObservableGauge("berth.cluster.staleness", metric.WithUnit("s"), metric.WithDescription("For how long a followed cluster may have changed unseen."))
+	errs = append(errs, err)
+	leading := gauge("berth.cluster.leading", "1 where this server reads the cluster's apiserver, 0 where another one does.")
+	synced := gauge("berth.cluster.synced", "1 once the whole cluster was read.")
+	unreadable := gauge("berth.cluster.unreadable_objects", "Objects that cannot be read and are left out.")
+	events := counter("berth.cluster.events", "Watch events that changed what decisions read.")
+	noise := counter("berth.cluster.events_ignored", "Watch events that changed nothing that decisions read.")
+	written := counter("berth.cluster.revisions", "Revisions that this server made of watch events.")
+	expired := counter("berth.cluster.binds_expired", "Binds on record that never reached the apiserver.")
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	yes := func(b bool) int64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		for _, f := range list {
+			s, of := f.Status(), metric.WithAttributes(attribute.String("cluster", f.Cluster()))
+			o.ObserveFloat64(stale, s.Stale.Seconds(), of)
+			o.ObserveInt64(leading, yes(s.Leading), of)
+			o.ObserveInt64(synced, yes(s.Synced), of)
+			o.ObserveInt64(unreadable, int64(s.Unreadable), of)
+			o.ObserveInt64(events, s.Events, of)
+			o.ObserveInt64(noise, s.Noise, of)
+			o.ObserveInt64(written, s.Revisions, of)
+			o.ObserveInt64(expired, s.Expired, of)
+		}
+		return nil
+	}, stale, leading, synced, unreadable, events, noise, written, expired)
+	return err
+}

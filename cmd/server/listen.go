@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"golang.org/x/net/netutil"
+
+	"berth/internal/certs"
+	"berth/internal/handlers"
+)
+
+// reread is how often certificates are read again.
+const reread = 2 * time.Second
+
+// tlsSettings are a listener's certificates.
+type tlsSettings struct {
+	Cert        string   `placeholder:"FILE" help:"Certificate chain in PEM: serve TLS. Replaced while the server runs, it is taken up within seconds."`
+	Key         string   `placeholder:"FILE" help:"Private key of the certificate, in PEM."`
+	ClientCA    string   `name:"client-ca" placeholder:"FILE" help:"Who may sign clients' certificates, in PEM: without such a certificate nobody is let in."`
+	ClientNames []string `name:"client-names" placeholder:"NAME" help:"Names of which a client's certificate has to bear one, such as system:kube-scheduler; any will do if not set."`
+}
+
+// extender is the listener for kube-scheduler.
+type extender struct {
+	Listen string      `placeholder:"HOST:PORT" help:"Serve kube-scheduler's calls here and nowhere else; without it they are served beside all others."`
+	TLS    tlsSettings `embed:"" prefix:"tls-"`
+}
+
+func (s *tlsSettings) on() bool { return s.Cert != "" }
+
+// validate names a flag; prefix is what the flags begin with.
+func (s *tlsSettings) validate(prefix string) error {
+	switch {
+	case (s.Cert == "") != (s.Key == ""):
+		return fmt.Errorf("--%scert and --%skey belong together: one of them is missing", prefix, prefix)
+	case s.ClientCA != "" && s.Cert == "":
+		return fmt.Errorf("--%sclient-ca needs --%scert and --%skey", prefix, prefix, prefix)
+	case len(s.ClientNames) > 0 && s.ClientCA == "":
+		return fmt.Errorf("--%sclient-names needs --%sclient-ca: a name that nobody vouches for says nothing", prefix, prefix)
+	}
+	return nil
+}
+
+// checkListeners keeps unprotected listeners off the network unless that is asked for in so many words.
+func (s *settings) checkListeners() error {
+	errs := []error{
+		s.TLS.validate("tls-"), s.Extender.TLS.validate("extender-tls-"),
+		checkListen("--listen", s.Listen, s.Insecure || s.TLS.ClientCA != ""),
+	}
+	if s.Extender.Listen != "" {
+		errs = append(errs, checkListen("--extender-listen", s.Extender.Listen, s.Insecure || s.Extender.TLS.ClientCA != ""))
+	} else if s.Extender.TLS.on() {
+		errs = append(errs, errors.New("--extender-tls-cert needs --extender-listen, the listener that it is for"))
+	}
+	return errors.Join(errs...)
+}
+
+func checkListen(flag, address string, protected bool) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s %q is not HOST:PORT", flag, address)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
+		return fmt.Errorf("%s %q: %q is no port", flag, address, port)
+	}
+	if protected || host == "localhost" {
+		return nil
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("%s %s can be reached from outside, and whoever reaches it may do everything: let in only those with a certificate by --%stls-client-ca, or add --insecure to do so all the same",
+			flag, address, map[string]string{"--extender-listen": "extender-"}[flag])
+	}
+	return nil
+}
+
+// place is an open listener and what answers there.
+type place struct {
+	name     string // as the log has it
+	listener net.Listener
+	certs    *certs.Keeper // nil: no TLS
+	handler  http.Handler
+	limits   *handlers.Limits
+}
+
+// open listens. The listener is closed by Shutdown, or by close if it never comes to that.
+func open(name, flag, address string, t *tlsSettings, log *slog.Logger) (*place, error) {
+	p := &place{name: name}
+	if t.on() {
+		k, err := certs.Open(certs.Files{Cert: t.Cert, Key: t.Key, ClientCA: t.ClientCA, ClientNames: t.ClientNames}, log)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		p.certs = k
+	}
+	var err error
+	if p.listener, err = net.Listen("tcp", address); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	return p, nil
+}
+
+// listeners opens all there are.
+func (s *settings) listeners(log *slog.Logger) (list []*place, err error) {
+	rest, err := open("berth", "--listen", s.Listen, &s.TLS, log)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, rest)
+	if s.Extender.Listen != "" {
+		calls, err := open("the extender", "--extender-listen", s.Extender.Listen, &s.Extender.TLS, log)
+		if err != nil {
+			return nil, errors.Join(err, rest.listener.Close())
+		}
+		list = append(list, calls)
+	}
+	return list, nil
+}
+
+func (p *place) url() string {
+	if p.certs != nil {
+		return "https://" + p.listener.Addr().String()
+	}
+	return "http://" + p.listener.Addr().String()
+}
+
+// server makes the HTTP server of a place.
+func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
+	readHeader, read, write, idle := p.limits.Timeouts()
+	server := &http.Server{
+		Handler: p.handler, ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
+		MaxHeaderBytes: int(p.limits.MaxHeaderBytes), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return ending },
+	}
+	if p.certs != nil {
+		server.TLSConfig = p.certs.Config()
+	}
+	return server
+}
+
+func (p *place) serve(server *http.Server) error {
+	listener := netutil.LimitListener(p.listener, p.limits.MaxConnections)
+	if p.certs != nil {
+		listener = tls.NewListener(listener, server.TLSConfig)
+	}
+	return server.Serve(listener)
+}
+
+// split says which paths a place answers.
+func split(list []*place, api *handlers.API, limits *handlers.Limits) {
+	for _, p := range list {
+		p.limits = limits
+		p.handler = api.Handler()
+	}
+	if len(list) > 1 {
+		list[0].handler, list[1].handler = api.RestHandler(), api.ExtenderHandler()
+	}
+}
+
+// answer serves the API until ctx ends.
+func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list []*place, log *slog.Logger) error {
+	split(list, api, &c.Limits)
+	servers := make([]*http.Server, len(list))
+	failed := make(chan error, len(list))
+	for i, p := range list {
+		servers[i] = p.server(ending, log)
+		go func() { failed <- fmt.Errorf("serve %s: %w", p.name, p.serve(servers[i])) }()
+		if p.certs != nil {
+			defer background(ctx, func(ctx context.Context) { p.certs.Watch(ctx, reread) })()
+		}
+	}
+	done, err := c.announce(list)
+	if err != nil {
+		return errors.Join(err, closeAll(servers))
+	}
+	defer done()
+	log.Info("ready")
+	select {
+	case err := <-failed:
+		return errors.Join(err, closeAll(servers))
+	case <-ctx.Done():
+	}
+	api.Drain()
+	if c.DrainDelay > 0 {
+		log.Info("not ready any more: calls that still come are answered", slog.Duration("for", c.DrainDelay))
+		select {
+		case err := <-failed:
+			return errors.Join(err, closeAll(servers))
+		case <-time.After(c.DrainDelay):
+		}
+	}
+	log.Info("ending: calls on their way are answered first", slog.Duration("atMost", c.ShutdownTimeout))
+	limited, cancel := context.WithTimeout(ending, c.ShutdownTimeout)
+	defer cancel()
+	began := time.Now()
+	for _, s := range servers {
+		if err := s.Shutdown(limited); err != nil {
+			return errors.Join(fmt.Errorf("calls were still on their way after %s: %w", c.ShutdownTimeout, err), closeAll(servers))
+		}
+	}
+	log.Info("ended", slog.Duration("took", time.Since(began)))
+	return nil
+}
+
+func closeAll(servers []*http.Server) error {
+	var errs []error
+	for _, s := range servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// watchCerts shows how the certificates of the listeners fare.
+func (t *telemetry) watchCerts(list []*place) error {
+	expires, err1 := t.meter.Int64ObservableGauge("berth.certificate.expiry.timestamp", metric.WithUnit("s"), metric.WithDescription("When a listener's certificate stops being valid, Unix time."))
+	reloads, err2 := t.meter.Int64ObservableCounter("berth.certificate.reloads", metric.WithDescription("Certificates that were replaced while the server ran."))
+	broken, err3 := t.meter.Int64ObservableGauge("berth.certificate.broken", metric.WithDescription("1 while the files of a listener's certificate cannot be used and those before are."))
+	_, err4 := t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		for _, p := range list {
+			if p.certs == nil {
+				continue
+			}
+			s, on := p.certs.Status(), metric.WithAttributes(attribute.String("listener", p.name))
+			o.ObserveInt64(expires, s.Expires.Unix(), on)
+			o.ObserveInt64(reloads, s.Reloads, on)
+			o.ObserveInt64(broken, int64(min(1, len(s.Problem))), on)
+		}
+		return nil
+	}, expires, reloads, broken)
+	return errors.Join(err1, err2, err3, err4)
+}

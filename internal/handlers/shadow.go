@@ -1,0 +1,146 @@
+package handlers
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/handlers/wire"
+)
+
+// The calls below /shadow are for a scheduler that is to be recorded and not to be told anything: every node passes,
+// nobody gets scores, every preemption stands. What berth would have said is on record. Whatever goes wrong there, the
+// scheduler's answer is the same; it is counted and logged.
+
+// shadowFilter lets every node pass and records what berth would have said.
+//
+//	@Summary		Record a filter call and let every node pass
+//	@Description	The recorder for any scheduler: what berth would have said is on record with mode shadow, and the answer is all nodes that were asked about, whatever goes wrong with the judgement. /score-only/filter is the same, beside a /score-only/prioritize that scores.
+//	@Tags			extender
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	path		string				true	"the cluster"
+//	@Param			body	body		ExtenderArgs		true	"the pod and the nodes to judge"
+//	@Success		200		{object}	ExtenderFilterResult
+//	@Failure		400,413,415	{object}	Problem
+//	@Router			/shadow/filter [post]
+//	@Router			/clusters/{cluster}/shadow/filter [post]
+//	@Router			/score-only/filter [post]
+//	@Router			/clusters/{cluster}/score-only/filter [post]
+func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
+	return a.shadow(w, r, func(body []byte) ([]byte, func(*http.Request) error, error) {
+		args, err := wire.ParseFilterArgs(body, a.limits.filter())
+		if err != nil {
+			return nil, nil, extenderLimit(err)
+		}
+		asked := len(args.Rows)
+		if args.HasNodes && !args.HasNames {
+			asked = len(args.Nodes)
+		}
+		reply := wire.AppendFilterResult(nil, &args, nil, make([]wire.Verdict, asked))
+		return reply, a.aside("filter", body), nil
+	})
+}
+
+// shadowPrioritize gives no scores and records those that berth would have given.
+//
+//	@Summary		Record a prioritize call and give no scores
+//	@Tags			extender
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	path		string			true	"the cluster"
+//	@Param			body	body		ExtenderArgs	true	"the pod and the nodes to score"
+//	@Success		200		{array}		HostPriority
+//	@Failure		400,413,415	{object}	Problem
+//	@Router			/shadow/prioritize [post]
+//	@Router			/clusters/{cluster}/shadow/prioritize [post]
+func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
+	return a.shadow(w, r, func(body []byte) ([]byte, func(*http.Request) error, error) {
+		if _, err := wire.ParseFilterArgs(body, a.limits.filter()); err != nil {
+			return nil, nil, extenderLimit(err)
+		}
+		return []byte("[]"), a.aside("prioritize", body), nil
+	})
+}
+
+// shadowPreempt lets every preemption stand and records what berth would have said of it.
+//
+//	@Summary		Record a preempt call and let every node and victim stand
+//	@Tags			extender
+//	@Accept			json
+//	@Produce		json
+//	@Param			cluster	path		string					true	"the cluster"
+//	@Param			body	body		ExtenderPreemptionArgs	true	"the pod, and per node who would be evicted"
+//	@Success		200		{object}	ExtenderPreemptionResult
+//	@Failure		400,413,415	{object}	Problem
+//	@Router			/shadow/preempt [post]
+//	@Router			/clusters/{cluster}/shadow/preempt [post]
+//	@Router			/score-only/preempt [post]
+//	@Router			/clusters/{cluster}/score-only/preempt [post]
+func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
+	return a.shadow(w, r, func(body []byte) ([]byte, func(*http.Request) error, error) {
+		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
+		if err != nil {
+			return nil, nil, extenderLimit(err)
+		}
+		reply := wire.AppendPreemptionResult(nil, stand(&args))
+		return reply, func(r *http.Request) error {
+			_, _, err := a.judgeVictims(r, audit.ModeShadow, &args)
+			return err
+		}, nil
+	})
+}
+
+// stand gives the victims as they were asked about. A pod without a UID, which kube-scheduler never sends, is left out.
+func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
+	if args.HasMetaVictims {
+		return args.MetaVictims
+	}
+	out := make([]wire.MetaVictims, 0, len(args.Victims))
+	for _, n := range args.Victims {
+		v := wire.MetaVictims{Node: n.Node, NumPDBViolations: n.NumPDBViolations}
+		for _, raw := range n.Pods {
+			if one, err := namedVictim(raw); err == nil && one.UID != "" {
+				v.UIDs = append(v.UIDs, one.UID)
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// aside judges a call and throws the answer away.
+func (a *API) aside(verb string, body []byte) func(*http.Request) error {
+	return func(r *http.Request) error {
+		c := calls.Get().(*call)
+		defer c.done()
+		return a.ask(r, verb, audit.ModeShadow, body, c, time.Now())
+	}
+}
+
+// shadow reads a call and answers it with the reply that read makes of the body, after the judgement that comes with it
+// was recorded or has failed.
+func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(body []byte) (reply []byte, judge func(*http.Request) error, err error)) error {
+	class, limit, setting := a.classOf(r)
+	return withBody(w, r, limit, setting, func(body []byte) error {
+		reply, judge, err := read(body)
+		if err != nil {
+			return err
+		}
+		err = a.admit(w, r, class, byCluster(r), func(_ http.ResponseWriter, r *http.Request) error { return judge(r) })
+		if err != nil {
+			a.missed(r, err)
+		}
+		return writeBytes(w, http.StatusOK, reply)
+	})
+}
+
+// missed counts a call that a shadow has no record of.
+func (a *API) missed(r *http.Request, err error) {
+	e := translate(err)
+	a.metrics.missed(r.Context(), e.Kind)
+	if a.seldom.allow("shadow" + e.Kind) {
+		a.log.LogAttrs(r.Context(), slog.LevelWarn, "a call was let pass and not recorded", slog.String("route", routePattern(r)), slog.String("error", e.Error()))
+	}
+}

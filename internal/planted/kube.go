@@ -1,0 +1,16 @@
+package planted
+
+// Faults of following a cluster and binding in it.
+const (
+	// VictimsCountTwice counts pods that were agreed to be evicted.
+	VictimsCountTwice Fault = "victims-count-twice"
+	// BindUnchecked binds whatever the rules say by then.
+	BindUnchecked Fault = "bind-unchecked"
+)
+
+func init() {
+	All = append(All,
+		Plant{VictimsCountTwice, "who was evicted for a pod still stands in its way", "./internal/audit", "TestVictimsDoNotCount"},
+		Plant{BindUnchecked, "a pod is bound though another was bound before it", "./internal/audit", "TestBindIsJudgedAgain"},
+	)
+}

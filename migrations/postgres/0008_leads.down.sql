@@ -1,0 +1,3 @@
+DROP TABLE leads;
+
+UPDATE schema_version SET version = 7;

@@ -1,0 +1,3 @@
+DROP TABLE leads;
+
+PRAGMA user_version = 7;
