@@ -29,6 +29,9 @@ var vectorFiles = []vectorFile{
 	{"configs.json.gz", 1300, 2_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Config: "any"}, false},
 	{"preempt.json.gz", 400, 1_000_000, gen.Options{MaxNodes: 12, MaxPods: 30}, true},
 	{"preempt-configs.json.gz", 400, 3_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Config: "any"}, true},
+	{"volumes.json.gz", 500, 4_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Storage: 100}, false},
+	{"devices.json.gz", 400, 5_000_000, gen.Options{MaxNodes: 8, MaxPods: 12, Devices: 100}, false},
+	{"preempt-volumes.json.gz", 200, 6_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Storage: 100}, true},
 }
 
 func writeAllVectors(ctx context.Context, dir string) error {
