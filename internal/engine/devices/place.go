@@ -87,7 +87,7 @@ func (s *search) alternatives(at spot, l *line) (outcome, error) {
 
 // placeAll takes the devices of a request for all of them: each must be had.
 func (s *search) placeAll(at spot, r *request, chosen bool) (outcome, error) {
-	if s.steps++; s.steps > MaxSteps {
+	if s.left--; s.left < 0 {
 		return nothing, ErrGaveUp
 	}
 	c := r.all[at.nth]
@@ -125,7 +125,7 @@ func (s *search) placeAny(at spot, r *request, chosen bool, from cursor) (outcom
 			}
 			for ; i < len(sl.devices); i++ {
 				d := &sl.devices[i]
-				if s.steps++; s.steps > MaxSteps {
+				if s.left--; s.left < 0 {
 					return nothing, ErrGaveUp
 				}
 				ok, err := s.usable(at.claim, r, d)

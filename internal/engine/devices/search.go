@@ -13,7 +13,7 @@ import (
 // broken. It concerns that node alone.
 var ErrInvalidPools = errors.New("invalid resource pools")
 
-// ErrGaveUp says that a search looked at more devices than MaxSteps. Upstream has
+// ErrGaveUp says that a search looked at more devices than it may. Upstream has
 // a timeout instead (filterTimeout of DynamicResourcesArgs), and fails as well.
 var ErrGaveUp = errors.New("gave up trying to allocate devices")
 
@@ -21,9 +21,13 @@ var ErrGaveUp = errors.New("gave up trying to allocate devices")
 // within the size of an allocation.
 var errTooMany = errors.New("allocation max size exceeded")
 
-// MaxSteps bounds the search on one node: so many times a device may be looked
-// at for a place, which takes a second or two. Upstream stops after ten seconds.
-const MaxSteps = 5_000_000
+// MaxSteps bounds the search on one node, and Budget that of a decision on all of
+// its nodes: so many times a device may be looked at for a place, which takes a
+// second at most. Upstream stops after ten seconds on a node.
+const (
+	MaxSteps = 1_000_000
+	Budget   = 5_000_000
+)
 
 // Given is what one claim would get.
 type Given struct{ Devices []GivenDevice }
@@ -40,14 +44,18 @@ type GivenDevice struct {
 // an exhaustive search, claim by claim, request by request, alternatives in
 // order, and devices in the order of drivers, pools, slices and their place in
 // them. Nil without an error says that there is none. Errors other than
-// ErrInvalidPools say that the claims cannot be judged at all, on whatever node
+// ErrInvalidPools say that the claims cannot be judged at all, on whatever node.
+// What it looks at is taken off the decision's budget
 // (structured/internal/incubating Allocator.Allocate).
-func (inv *Inventory) Allocate(e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim) ([]Given, error) {
+func (inv *Inventory) Allocate(e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
 	s, err := inv.prepare(e, set, row, claims)
 	if err != nil {
 		return nil, err
 	}
+	s.left = min(MaxSteps, *budget)
+	before := s.left
 	out, err := s.place(spot{}, false, cursor{})
+	*budget -= before - s.left
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +96,7 @@ type search struct {
 	users       map[int32][]int // by device: the claims that it was given to just now
 	shares      map[int32]amounts
 	counters    map[*pool]counterSets
-	steps       int
+	left        int // steps that may still be taken
 }
 
 // take is a device as it was given.

@@ -87,7 +87,7 @@ func (d *DynamicResources) PreFilter(q *engine.Query) engine.PreFilterResult {
 	if len(claims)+len(extended) == 0 {
 		return engine.PreFilterResult{Skip: true}
 	}
-	s := &deviceState{rule: d, claims: claims, special: -1, rows: map[int]*deviceVerdict{}}
+	s := &deviceState{rule: d, claims: claims, special: -1, budget: devices.Budget, rows: map[int]*deviceVerdict{}}
 	if len(extended) > 0 {
 		s.special = len(claims)
 		s.claims = append(claims[:len(claims):len(claims)], extendedClaim(q))

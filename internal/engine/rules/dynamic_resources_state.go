@@ -24,6 +24,7 @@ type deviceState struct {
 	special   int           // the place of the claim for extended resources; -1 without
 	resources []engine.Scalar
 	allocate  bool // some claim is not allocated yet
+	budget    int  // how many devices may still be looked at
 	rows      map[int]*deviceVerdict
 }
 
@@ -69,7 +70,7 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 			}
 			v.asked = append(v.asked, c)
 		}
-		given, err := s.inventory.Allocate(s.rule.expressions, q.Nodes, row, v.asked)
+		given, err := s.inventory.Allocate(s.rule.expressions, q.Nodes, row, v.asked, &s.budget)
 		switch {
 		case errors.Is(err, devices.ErrInvalidPools):
 			v.reason = ReasonInvalidPools
