@@ -21,6 +21,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
@@ -72,7 +73,7 @@ func read(t *testing.T, file string) (all []metav1.Object) {
 			t.Fatalf("%s: no type for %s %s", file, is.APIVersion, is.Kind)
 		}
 		o := empty()
-		if err := sigsyaml.UnmarshalStrict(doc, o); err != nil {
+		if err := strict(doc, o); err != nil {
 			t.Errorf("%s: %s: %v", file, is.Kind, err)
 		}
 		id := fmt.Sprintf("%s %s/%s", is.Kind, o.GetNamespace(), o.GetName())
@@ -82,6 +83,17 @@ func read(t *testing.T, file string) (all []metav1.Object) {
 		seen[id] = true
 		all = append(all, o)
 	}
+}
+
+// strict reads YAML as an apiserver would that refuses unknown fields: names
+// count in their case, and a field given twice is an error.
+func strict(raw []byte, into any) error {
+	js, err := sigsyaml.YAMLToJSONStrict(raw)
+	if err != nil {
+		return err
+	}
+	unknown, err := json.UnmarshalStrict(js, into)
+	return errors.Join(append(unknown, err)...)
 }
 
 // of gives those of a type.

@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulerv1 "k8s.io/kube-scheduler/config/v1"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"berth/internal/handlers"
 	"berth/internal/kube"
@@ -41,7 +40,7 @@ func TestSchedulerConfigurations(t *testing.T) {
 				t.Fatal(err)
 			}
 			var c schedulerv1.KubeSchedulerConfiguration
-			if err := sigsyaml.UnmarshalStrict(raw, &c); err != nil {
+			if err := strict(raw, &c); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := profiles.Read(raw); err != nil {
