@@ -34,6 +34,7 @@ var kinds = map[string]func() metav1.Object{
 	"v1 Pod":                                          func() metav1.Object { return &corev1.Pod{} },
 	"v1 PersistentVolumeClaim":                        func() metav1.Object { return &corev1.PersistentVolumeClaim{} },
 	"apps/v1 Deployment":                              func() metav1.Object { return &appsv1.Deployment{} },
+	"apps/v1 StatefulSet":                             func() metav1.Object { return &appsv1.StatefulSet{} },
 	"batch/v1 Job":                                    func() metav1.Object { return &batchv1.Job{} },
 	"policy/v1 PodDisruptionBudget":                   func() metav1.Object { return &policyv1.PodDisruptionBudget{} },
 	"networking.k8s.io/v1 NetworkPolicy":              func() metav1.Object { return &networkingv1.NetworkPolicy{} },
@@ -106,6 +107,16 @@ func of[T metav1.Object](all []metav1.Object) (list []T) {
 	return list
 }
 
+// servers gives what makes the servers' pods, a StatefulSet as far as it is like
+// a Deployment.
+func servers(all []metav1.Object) []*appsv1.Deployment {
+	list := of[*appsv1.Deployment](all)
+	for _, s := range of[*appsv1.StatefulSet](all) {
+		list = append(list, &appsv1.Deployment{ObjectMeta: s.ObjectMeta, Spec: appsv1.DeploymentSpec{Replicas: s.Spec.Replicas, Selector: s.Spec.Selector, Template: s.Spec.Template}})
+	}
+	return list
+}
+
 // templates gives all pods that a file's objects make.
 func templates(all []metav1.Object) map[string]*corev1.PodTemplateSpec {
 	out := map[string]*corev1.PodTemplateSpec{}
@@ -113,6 +124,12 @@ func templates(all []metav1.Object) map[string]*corev1.PodTemplateSpec {
 		switch o := o.(type) {
 		case *appsv1.Deployment:
 			out[o.Name] = &o.Spec.Template
+		case *appsv1.StatefulSet:
+			t := o.Spec.Template.DeepCopy()
+			for _, c := range o.Spec.VolumeClaimTemplates {
+				t.Spec.Volumes = append(t.Spec.Volumes, corev1.Volume{Name: c.Name})
+			}
+			out[o.Name] = t
 		case *batchv1.Job:
 			out[o.Name] = &o.Spec.Template
 		case *corev1.Pod:

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -56,7 +55,7 @@ func TestRights(t *testing.T) {
 				}
 			}
 		}
-		for _, d := range of[*appsv1.Deployment](all) {
+		for _, d := range servers(all) {
 			if !slices.ContainsFunc(of[*corev1.ServiceAccount](all), func(a *corev1.ServiceAccount) bool {
 				return a.Name == d.Spec.Template.Spec.ServiceAccountName && a.Namespace == d.Namespace
 			}) {
@@ -147,7 +146,7 @@ func TestListenersAndProbes(t *testing.T) {
 // TestSelectors: Services, budgets, policies and monitors find what they are for.
 func TestSelectors(t *testing.T) {
 	each(t, func(t *testing.T, all []metav1.Object) {
-		for _, d := range of[*appsv1.Deployment](all) {
+		for _, d := range servers(all) {
 			pod, c := &d.Spec.Template, &d.Spec.Template.Spec.Containers[0]
 			if !selects(t, d.Spec.Selector, pod.Labels) {
 				t.Errorf("%s does not select its own pods", d.Name)

@@ -43,7 +43,7 @@ func pods(t *testing.T, file string) (all []*corev1.PodSpec) {
 			t.Fatal(err)
 		}
 		switch maker.Kind {
-		case "Deployment", "Job":
+		case "Deployment", "StatefulSet", "Job":
 			all = append(all, &maker.Spec.Template.Spec)
 		case "Pod":
 			if err := yaml.Unmarshal(raw[:n], &pod); err != nil {
