@@ -8,7 +8,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture throughput faults image clean
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture throughput faults image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,8 +40,12 @@ fmt: ## format the code
 generate: ## write api/openapi.yaml again
 	$(GO) run ./cmd/openapi
 
+manifests: ## write deploy/rendered again
+	cd test/deploy && $(GO) test -count=1 ./... -update
+
 verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	$(GO) mod tidy -diff
+	cd test/deploy && $(GO) test ./...
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
 
 ci: lint verify test ## exactly what CI runs

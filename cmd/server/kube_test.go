@@ -129,9 +129,12 @@ func TestTwoListeners(t *testing.T) {
 		path string
 		want int
 	}{
-		{rest, "/v1/clusters", http.StatusOK}, {calls, "/v1/clusters", http.StatusNotFound},
-		{rest, "/livez", http.StatusOK}, {calls, "/livez", http.StatusOK},
-		{rest, "/filter", http.StatusNotFound}, {calls, "/filter", http.StatusMethodNotAllowed},
+		{rest, "/v1/clusters", http.StatusOK},
+		{calls, "/v1/clusters", http.StatusNotFound},
+		{rest, "/livez", http.StatusOK},
+		{calls, "/livez", http.StatusOK},
+		{rest, "/filter", http.StatusNotFound},
+		{calls, "/filter", http.StatusMethodNotAllowed},
 	} {
 		if code, _ := test.at.get(t, test.path); code != test.want {
 			t.Errorf("GET %s%s: %d, want %d", test.at.url, test.path, code, test.want)

@@ -77,6 +77,7 @@ func TestDocumentedQueries(t *testing.T) {
 			st, address := backends[backend](t)
 			c := openCorpus(t, st)
 			c.fill(t)
+			c.fillLive(t)
 			db := asReader(t, backend, address)
 			answers := map[*documented]string{}
 			for _, d := range list {

@@ -1,0 +1,155 @@
+package deploy
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// instruments maps the functions that make one, and the short ones that the
+// server has for them, to what Prometheus puts behind its name.
+var instruments = map[string][]string{
+	"Int64Counter": {"_total"}, "Int64ObservableCounter": {"_total"}, "counter": {"_total"},
+	"Int64ObservableGauge": {""}, "Float64ObservableGauge": {""}, "gauge": {""},
+	"Int64Histogram": {"_bucket", "_sum", "_count"}, "Float64Histogram": {"_bucket", "_sum", "_count"},
+}
+
+// metrics finds in the source what the server measures, by the names that
+// Prometheus has for it.
+func metrics(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{"up": true} // Prometheus' own
+	for _, root := range []string{"../cmd/server", "../internal"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					for _, name := range measured(call) {
+						names[name] = true
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(names) < 40 {
+		t.Fatalf("only %d metrics were found", len(names))
+	}
+	return names
+}
+
+// measured gives the names of the instrument that a call makes, if it makes one.
+func measured(call *ast.CallExpr) (names []string) {
+	function := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		function = f.Name
+	case *ast.SelectorExpr:
+		function = f.Sel.Name
+	}
+	ends, ok := instruments[function]
+	if !ok || len(call.Args) == 0 {
+		return nil
+	}
+	literal, ok := call.Args[0].(*ast.BasicLit)
+	if !ok {
+		return nil
+	}
+	name, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		return nil
+	}
+	name = strings.ReplaceAll(name, ".", "_")
+	for _, arg := range call.Args[1:] {
+		if option, ok := arg.(*ast.CallExpr); ok {
+			if f, ok := option.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "WithUnit" && option.Args[0].(*ast.BasicLit).Value == `"s"` {
+				name += "_seconds"
+			}
+		}
+	}
+	for _, end := range ends {
+		names = append(names, name+end)
+	}
+	return names
+}
+
+var (
+	inExpr = regexp.MustCompile(`\b(?:berth|http|scheduler|up)[a-z_]*\b`)
+	quoted = regexp.MustCompile(`"[^"]*"`)
+)
+
+// TestAlertsAreOfMetrics: every metric that an alert speaks of is measured, and
+// the guide says of every alert what to do.
+func TestAlertsAreOfMetrics(t *testing.T) {
+	known := metrics(t)
+	guide, err := os.ReadFile("../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := 0
+	each(t, func(t *testing.T, all []metav1.Object) {
+		for _, rule := range of[*prometheusRule](all) {
+			for _, g := range rule.Spec.Groups {
+				for _, a := range g.Rules {
+					alerts++
+					names := inExpr.FindAllString(quoted.ReplaceAllString(a.Expr, ""), -1)
+					if len(names) == 0 {
+						t.Errorf("%s speaks of no metric", a.Alert)
+					}
+					for _, name := range names {
+						if !known[name] {
+							t.Errorf("%s speaks of %s, which nobody measures", a.Alert, name)
+						}
+					}
+					if s := a.Labels["severity"]; s != "critical" && s != "warning" || a.Annotations["summary"] == "" || a.Annotations["impact"] == "" {
+						t.Errorf("%s does not say what it means", a.Alert)
+					}
+					if !strings.Contains(string(guide), "| `"+a.Alert+"` |") {
+						t.Errorf("docs/kubernetes.md does not speak of %s", a.Alert)
+					}
+				}
+			}
+		}
+	})
+	if alerts < 10 {
+		t.Errorf("%d alerts", alerts)
+	}
+}
+
+// TestGuideSpeaksOfMetrics holds the guide to what is measured.
+func TestGuideSpeaksOfMetrics(t *testing.T) {
+	known := metrics(t)
+	guide, err := os.ReadFile("../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, m := range regexp.MustCompile("`(berth_[a-z_]+)[`{]").FindAllStringSubmatch(string(guide), -1) {
+		found++
+		if name := m[1]; !known[name] && !known[name+"_count"] && name != "berth_reader" {
+			t.Errorf("docs/kubernetes.md speaks of %s, which nobody measures", name)
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d metrics in the guide", found)
+	}
+}
