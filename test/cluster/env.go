@@ -214,8 +214,10 @@ func (e *env) allBound(ctx context.Context, n int, atMost time.Duration) error {
 }
 
 func (e *env) countBound() (n int) {
-	for _, l := range e.kubelets.of(e.namespace) {
-		if len(l.nodes) > 0 && !l.gone && !l.deleting {
+	e.kubelets.mu.Lock()
+	defer e.kubelets.mu.Unlock()
+	for _, l := range e.kubelets.lives {
+		if l.namespace == e.namespace && len(l.nodes) > 0 && !l.gone && !l.deleting {
 			n++
 		}
 	}
