@@ -15,14 +15,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// trial is a stream of pods during which something breaks.
+// A stream of pods, during which something breaks, comes in waves.
 const (
 	waves = 20
 	wave  = 15
 )
 
-// stream makes waves of pods and calls what happens between them: at is asked
-// before each.
+// stream makes the waves; at is called before each, and breaks things.
 func (e *env) stream(ctx context.Context, pause time.Duration, at func(wave int) error) error {
 	for w := range waves {
 		if err := at(w); err != nil {
@@ -161,7 +160,7 @@ func severed(ctx context.Context, e *env) error {
 	err = e.stream(ctx, 300*time.Millisecond, func(n int) error {
 		switch n {
 		case 4, 13:
-			w.sever()
+			time.AfterFunc(100*time.Millisecond, w.sever) // with binds on their way
 		case 10, 14:
 			w.mend()
 		}

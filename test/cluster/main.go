@@ -4,12 +4,15 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/klog/v2"
 )
 
 // options are those of the command line.
@@ -66,6 +69,8 @@ func main() {
 func run(o *options) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	klog.LogToStderr(false) // client-go's, of watches that end with the suite
+	klog.SetOutput(io.Discard)
 	todo, err := choose(o.only)
 	if err != nil {
 		return err
