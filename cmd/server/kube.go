@@ -123,6 +123,9 @@ func (h *house) binder(cluster string) audit.Binder {
 	return nil
 }
 
+// onlyServer is who follows clusters into an embedded store.
+const onlyServer = "the server of this store"
+
 // doubtAfter is for how long a bind that was asked for is believed beyond the time
 // that it may take, until the apiserver is asked what became of it.
 const doubtAfter = 2 * time.Second
@@ -138,7 +141,7 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 	if s.DatabaseURL == "" {
 		// Nobody else has the embedded store: whoever followed before has ended, and
 		// its lease need not run out first.
-		owner = "the server of this store"
+		owner = onlyServer
 	}
 	sources := s.Kube.sources()
 	for name, path := range sources {

@@ -69,8 +69,7 @@ func main() {
 func run(o *options) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	klog.LogToStderr(false) // client-go's, of watches that end with the suite
-	klog.SetOutput(io.Discard)
+	quiet()
 	todo, err := choose(o.only)
 	if err != nil {
 		return err
@@ -105,6 +104,14 @@ func run(o *options) (err error) {
 		return fmt.Errorf("%d scenarios failed", failed)
 	}
 	return nil
+}
+
+// quiet keeps client-go from telling of watches that end with the suite.
+func quiet() {
+	flags := flag.NewFlagSet("", flag.PanicOnError)
+	klog.InitFlags(flags)
+	_ = flags.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL"}) // it panics instead
+	klog.SetOutput(io.Discard)
 }
 
 // one runs a scenario and says how it went.

@@ -24,6 +24,16 @@ func throughput(ctx context.Context, e *env) error {
 		return err
 	}
 	e.figure("%d nodes, %d pods; without an extender %.0f pods/s", e.options.nodes, n, alone)
+	nobody, err := newNobody()
+	if err != nil {
+		return err
+	}
+	e.later(nobody.close)
+	protocol, err := e.rate(ctx, "nobody", extender{url: nobody.url(), filter: true, prioritize: true, preempt: true})
+	if err != nil {
+		return err
+	}
+	e.figure("with an extender that lets everything pass unread %.0f pods/s, %.2f of that: what the protocol costs", protocol, protocol/alone)
 	s, err := e.berth(nil)
 	if err != nil {
 		return err
@@ -32,17 +42,17 @@ func throughput(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	e.figure("with berth as its shadow %.0f pods/s, %.2f of that", shadow, shadow/alone)
+	e.figure("with berth as its shadow %.0f pods/s, %.2f of what it is without one, %.2f of what the protocol allows", shadow, shadow/alone, shadow/protocol)
 	filter, err := e.rate(ctx, "filter", extender{url: s.calls(""), filter: true, prioritize: true, preempt: true})
 	if err != nil {
 		return err
 	}
-	e.figure("with berth's filter and scores %.0f pods/s, %.2f", filter, filter/alone)
+	e.figure("with berth's filter and scores %.0f pods/s, %.2f and %.2f", filter, filter/alone, filter/protocol)
 	enforced, err := e.rate(ctx, "enforced", enforcing(s.calls("")))
 	if err != nil {
 		return err
 	}
-	e.figure("with berth's filter, scores and binds %.0f pods/s, %.2f", enforced, enforced/alone)
+	e.figure("with berth's filter, scores and binds %.0f pods/s, %.2f and %.2f", enforced, enforced/alone, enforced/protocol)
 	var text string
 	if err := s.call(ctx, "GET", "/metrics", nil, &text); err != nil {
 		return err
