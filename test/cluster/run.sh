@@ -10,6 +10,7 @@ shift || true
 own=$PWD/test/cluster/bin
 bin=${CLUSTER_BIN:-$own}
 mkdir -p bin "$own" "$bin"
+bin=$(cd "$bin" && pwd)
 version=$(cd test/cluster && go list -m -f '{{.Version}}' k8s.io/kubernetes)
 current() {
   [ -x "$bin/kube-apiserver" ] && [ -x "$bin/kube-scheduler" ] || return 1
@@ -20,6 +21,6 @@ if ! current; then
   (cd test/cluster && CGO_ENABLED=0 GOBIN=$bin go install -p 2 -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$version" tool)
   echo "$version" >"$bin/version"
 fi
-(cd test/cluster && CGO_ENABLED=0 go build -ldflags '-s -w' -o "$bin/etcd" ./cmd/etcd && CGO_ENABLED=0 go build -o "$own/cluster" .)
+(cd test/cluster && go build -o "$bin/etcd" ./cmd/etcd && go build -o "$own/cluster" .)
 go build -o "$own/database" ./test/database
 exec "$own/cluster" -bin "$bin" -server bin/server -database "$own/database" ${scenario:+-scenario "$scenario"} "$@"
