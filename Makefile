@@ -8,7 +8,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture throughput faults image clean manifests
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,6 +86,9 @@ faults: postgres ## show that the tests find the bugs that are planted for them
 
 linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows
 	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres
+
+cluster: postgres build ## berth between a real kube-apiserver and a real kube-scheduler: make cluster SCENARIO=name CLUSTER='-outage 15s'
+	./test/cluster/run.sh "$(SCENARIO)" $(CLUSTER)
 
 image: ## a small static container image
 	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .

@@ -52,6 +52,7 @@ var rooms = map[string][]string{
 	"berth/test/faults":                      {},
 	"berth/test/mutants":                     {},
 	"berth/test/throughput":                  {"berth/internal/...", "berth/migrations"},
+	"berth/test/database":                    {"berth/internal/store/pgtest"},
 	"berth/test/torture":                     {"berth/internal/cluster", "berth/internal/store/pgtest"},
 	"berth/cmd/server":                       {"berth/..."},
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,6 +123,13 @@ func (h *house) binder(cluster string) audit.Binder {
 	return nil
 }
 
+// onlyServer is who follows clusters into an embedded store.
+const onlyServer = "the server of this store"
+
+// doubtAfter is for how long a bind that was asked for is believed beyond the time
+// that it may take, until the apiserver is asked what became of it.
+const doubtAfter = 2 * time.Second
+
 // follow makes what follows the clusters, by name.
 func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, err error) {
 	id, err := uuid.NewV7()
@@ -129,6 +137,12 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 		return nil, fmt.Errorf("make an id: %w", err)
 	}
 	host, _ := os.Hostname()
+	owner := host + " " + id.String()
+	if s.DatabaseURL == "" {
+		// Nobody else has the embedded store: whoever followed before has ended, and
+		// its lease need not run out first.
+		owner = onlyServer
+	}
 	sources := s.Kube.sources()
 	for name, path := range sources {
 		c, err := kube.Config(path)
@@ -140,7 +154,8 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 			return nil, fmt.Errorf("--follow %s: %w", name, err)
 		}
 		f := kube.New(kube.Options{
-			Cluster: name, Config: c, Clusters: h.clusters, Leads: h.store, Owner: host + " " + id.String(), Log: log,
+			Cluster: name, Config: c, Clusters: h.clusters, Leads: h.store, Owner: owner, Log: log,
+			Assumed: cmp.Or(s.Kube.BindTimeout, kube.DefaultBindTimeout) + doubtAfter,
 		})
 		h.kube[name] = &followed{f, b}
 		list = append(list, f)

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/kube/kubetest"
+	"berth/internal/store"
+	"berth/internal/store/sqlite"
 )
 
 func clusterNode(name string) *corev1.Node {
@@ -160,5 +162,34 @@ func TestKubeSettings(t *testing.T) {
 		if code, _, errs := command(t, args...); code == 0 || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: %d %s", c.args, code, errs)
 		}
+	}
+}
+
+// TestFollowsAgainAfterACrash: the lease that a killed server left on the embedded
+// store is not waited for, and the cluster is read again before the server is ready.
+func TestFollowsAgainAfterACrash(t *testing.T) {
+	api, kubeconfig := kubetest.NewTLS(t)
+	api.Put(t, "nodes", clusterNode("n1"))
+	dir := t.TempDir()
+	left, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := left.Lead(t.Context(), store.Lead{Cluster: "prod", Owner: onlyServer, Synced: true}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := left.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := serve(t, dir, func(s *settings) { s.Kube.Follow = map[string]string{"prod": kubeconfig} })
+	for {
+		if code, _ := r.get(t, "/readyz"); code == http.StatusOK {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	code, out := r.post(t, "/clusters/prod/filter", `{"Pod":{"metadata":{"name":"p","namespace":"shop","uid":"u"},"spec":{"containers":[{"name":"c"}]}},"NodeNames":["n1"]}`)
+	if code != http.StatusOK || !strings.Contains(string(out), `"NodeNames":["n1"]`) {
+		t.Errorf("%d %s", code, out)
 	}
 }

@@ -29,7 +29,7 @@ import (
 //	@Router			/score-only/filter [post]
 //	@Router			/clusters/{cluster}/score-only/filter [post]
 func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(body []byte) ([]byte, func(*http.Request) error, error) {
+	return a.shadow(w, r, func(body []byte) ([]byte, judgement, error) {
 		args, err := wire.ParseFilterArgs(body, a.limits.filter())
 		if err != nil {
 			return nil, nil, extenderLimit(err)
@@ -56,7 +56,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
 func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(body []byte) ([]byte, func(*http.Request) error, error) {
+	return a.shadow(w, r, func(body []byte) ([]byte, judgement, error) {
 		if _, err := wire.ParseFilterArgs(body, a.limits.filter()); err != nil {
 			return nil, nil, extenderLimit(err)
 		}
@@ -79,15 +79,15 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/preempt [post]
 //	@Router			/clusters/{cluster}/score-only/preempt [post]
 func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(body []byte) ([]byte, func(*http.Request) error, error) {
+	return a.shadow(w, r, func(body []byte) ([]byte, judgement, error) {
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return nil, nil, extenderLimit(err)
 		}
 		reply := wire.AppendPreemptionResult(nil, stand(&args))
-		return reply, func(r *http.Request) error {
-			_, _, err := a.judgeVictims(r, audit.ModeShadow, &args)
-			return err
+		return reply, func(r *http.Request) (string, error) {
+			id, _, err := a.judgeVictims(r, audit.ModeShadow, &args)
+			return id, err
 		}, nil
 	})
 }
@@ -110,27 +110,37 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 	return out
 }
 
+// judgement is what is done beside the answer; it gives the id of the record.
+type judgement func(*http.Request) (id string, err error)
+
 // aside judges a call and throws the answer away.
-func (a *API) aside(verb string, body []byte) func(*http.Request) error {
-	return func(r *http.Request) error {
+func (a *API) aside(verb string, body []byte) judgement {
+	return func(r *http.Request) (string, error) {
 		c := calls.Get().(*call)
 		defer c.done()
-		return a.ask(r, verb, audit.ModeShadow, body, c, time.Now())
+		err := a.ask(r, verb, audit.ModeShadow, body, c, time.Now())
+		return c.id, err
 	}
 }
 
 // shadow reads a call and answers it with the reply that read makes of the body, after the judgement that comes with it
 // was recorded or has failed.
-func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(body []byte) (reply []byte, judge func(*http.Request) error, err error)) error {
+func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(body []byte) (reply []byte, judge judgement, err error)) error {
 	class, limit, setting := a.classOf(r)
 	return withBody(w, r, limit, setting, func(body []byte) error {
 		reply, judge, err := read(body)
 		if err != nil {
 			return err
 		}
-		err = a.admit(w, r, class, byCluster(r), func(_ http.ResponseWriter, r *http.Request) error { return judge(r) })
+		id := ""
+		err = a.admit(w, r, class, byCluster(r), func(_ http.ResponseWriter, r *http.Request) (err error) {
+			id, err = judge(r)
+			return err
+		})
 		if err != nil {
 			a.missed(r, err)
+		} else if id != "" {
+			w.Header().Set(decisionIDHeader, id)
 		}
 		return writeBytes(w, http.StatusOK, reply)
 	})

@@ -26,6 +26,9 @@ func TestShadow(t *testing.T) {
 		if res.StatusCode != http.StatusOK || !strings.Contains(string(res.body), test.want) {
 			t.Errorf("%s: %d %s, want %s", test.path, res.StatusCode, res.body, test.want)
 		}
+		if rec := h.do(http.MethodGet, "/v1/decisions/"+res.Header.Get(decisionIDHeader), ""); rec.StatusCode != http.StatusOK || !strings.Contains(string(rec.body), `"verb":"`+test.verb+`"`) {
+			t.Errorf("%s names no record of its own: %d %s", test.path, rec.StatusCode, rec.body)
+		}
 		list := h.do(http.MethodGet, "/v1/decisions", "").body
 		if n := strings.Count(string(list), `"mode":"shadow"`); n != i+1 {
 			t.Errorf("%s: %d shadow records, want %d", test.path, n, i+1)

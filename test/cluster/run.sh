@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Run berth between a real apiserver and a real kube-scheduler: run.sh [SCENARIO] [flags]
+# etcd, kube-apiserver and kube-scheduler are built from their Go modules, at the
+# version that go.mod names: some seven minutes the first time. CLUSTER_BIN is a
+# directory that has them already, or is to have them. Exits 1 where a scenario fails.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scenario=${1:-}
+shift || true
+own=$PWD/test/cluster/bin
+bin=${CLUSTER_BIN:-$own}
+mkdir -p bin "$own" "$bin"
+bin=$(cd "$bin" && pwd)
+version=$(cd test/cluster && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+current() {
+  [ -x "$bin/kube-apiserver" ] && [ -x "$bin/kube-scheduler" ] || return 1
+  [ -n "${CLUSTER_BIN:-}" ] || [ "$(cat "$bin/version" 2>/dev/null)" = "$version" ]
+}
+if ! current; then
+  echo "building kube-apiserver and kube-scheduler $version (some minutes the first time)"
+  (cd test/cluster && CGO_ENABLED=0 GOBIN=$bin go install -p 2 -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$version" tool)
+  echo "$version" >"$bin/version"
+fi
+(cd test/cluster && go build -o "$bin/etcd" ./cmd/etcd && go build -o "$own/cluster" .)
+go build -o "$own/database" ./test/database
+exec "$own/cluster" -bin "$bin" -server bin/server -database "$own/database" ${scenario:+-scenario "$scenario"} "$@"
