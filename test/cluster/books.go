@@ -92,16 +92,6 @@ func countBySQL(ctx context.Context, s *server, database string) (_ map[string]i
 	return out, rows.Err()
 }
 
-// of gives the records of a pod with a verb, in order.
-func (b *books) of(uid, verb string) (list []row) {
-	for _, r := range b.records {
-		if r.Pod.UID == uid && r.Verb == verb {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
 // bound checks that every pod of the scenario is on one node, that it never was
 // on another, and that its way there is on record: asked about, bound, confirmed.
 func (e *env) bound(b *books, byBerth bool) {

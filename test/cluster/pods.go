@@ -28,7 +28,6 @@ type life struct {
 	nominated       []string
 	bound           time.Time
 	deleting, gone  bool
-	conditions      string
 	last            *corev1.Pod
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -142,10 +141,4 @@ type decision struct {
 		Name     string
 		Feasible bool
 	}
-}
-
-// logged says whether its log has a text.
-func (s *server) logged(text string) bool {
-	raw, _ := os.ReadFile(s.proc.log)
-	return bytes.Contains(raw, []byte(text))
 }
