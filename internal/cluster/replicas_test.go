@@ -21,7 +21,7 @@ import (
 // watched counts what is asked of a store and can be taken away.
 type watched struct {
 	store.Store
-	whole, puts atomic.Int64 // checkpoints read and written
+	whole, puts atomic.Int64 // checkpoints read, and written to the end
 	away        atomic.Bool
 }
 
@@ -31,8 +31,11 @@ func (w *watched) CheckpointAt(ctx context.Context, cluster string, number int64
 }
 
 func (w *watched) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
-	w.puts.Add(1)
-	return w.Store.PutCheckpoint(ctx, c)
+	err := w.Store.PutCheckpoint(ctx, c)
+	if err == nil { // one that Close cuts short is not made
+		w.puts.Add(1)
+	}
+	return err
 }
 
 func (w *watched) Heads(ctx context.Context) (map[string]store.Head, error) {

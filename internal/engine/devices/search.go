@@ -23,10 +23,10 @@ var errTooMany = errors.New("allocation max size exceeded")
 
 // MaxSteps bounds the search on one node, and Budget that of a decision on all of
 // its nodes: so many times a device may be looked at for a place, which takes a
-// second at most. Upstream stops after ten seconds on a node.
+// few seconds at most. Upstream stops after ten seconds on a node.
 const (
-	MaxSteps = 1_000_000
-	Budget   = 5_000_000
+	MaxSteps = 5_000_000
+	Budget   = 10_000_000
 )
 
 // Given is what one claim would get.

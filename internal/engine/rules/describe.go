@@ -101,7 +101,7 @@ var described = map[string]Description{
 		Judges: "Resource claims, and extended resources behind which a device class stands. A pod waits until its claims exist. A claim that is allocated must be so for the node; for the others devices must be found there, all together: by class and CEL selectors, counts or all of them, alternatives, constraints, taints, counters and capacities. The score prefers nodes that give a choice its early alternatives.",
 		Code:   forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
 		Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",
-		Differs: "There is no `filterTimeout`, since the engine has no clock: a search ends after looking at a million devices on a node, or five million in all instead, and the decision fails then, as upstream's cycle does at its timeout. " +
+		Differs: "There is no `filterTimeout`, since the engine has no clock: a search ends after looking at five million devices on a node, or ten million in all, instead, and the decision fails then, as upstream's cycle does at its timeout. " +
 			"Nothing is written: a decision names the devices, and they count as taken once a claim's status says so; where upstream takes an allocation back or deletes a claim, berth only says so. " +
 			"Of several classes behind one extended resource the newest is taken whatever the order in which they came, and counters of pools of one name are kept apart by driver, both of which upstream leaves to chance.",
 	},
