@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +110,7 @@ func (h *house) followed(cluster string) bool { return h.kube[cluster] != nil }
 
 func (h *house) stale(cluster string) (time.Duration, bool) {
 	if f := h.kube[cluster]; f != nil {
-		return f.follower.Status().Stale, true
+		return f.follower.Stale(), true
 	}
 	return 0, false
 }
@@ -136,8 +135,7 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
 	}
-	host, _ := os.Hostname()
-	owner := host + " " + id.String()
+	owner := instance() + " " + id.String()
 	if s.DatabaseURL == "" {
 		// Nobody else has the embedded store: whoever followed before has ended, and
 		// its lease need not run out first.

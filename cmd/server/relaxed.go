@@ -93,7 +93,7 @@ func (h *house) endRelaxed(ctx context.Context) error {
 	return named("end --audit=relaxed", err)
 }
 
-// instance names this process in gaps.
+// instance names this process, in gaps and as the one that follows a cluster.
 func instance() string {
 	host, err := os.Hostname()
 	if err != nil {

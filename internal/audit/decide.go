@@ -30,24 +30,15 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.DryRun {
+		return l.dry(v, q)
+	}
 	began := time.Now()
-	c, err := l.prepare(v, q, l.overlays.get)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.knowNames(); err != nil {
-		return nil, err
-	}
-	r, err := c.decide()
+	c, r, err := l.work(v, q)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Release()
-	if q.DryRun {
-		ans := c.answer(r, q.Explain)
-		ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
-		return &ans, nil
-	}
 	d, err := l.record(c, r, began)
 	if err != nil {
 		return nil, err
@@ -74,6 +65,32 @@ func (l *Log) write(ctx context.Context, d *store.Decision, p *engine.Profile) (
 	}
 	l.noteStored(with)
 	return spooled, nil
+}
+
+// work makes a question ready and decides. The result is to be released.
+func (l *Log) work(v *cluster.View, q Question) (*matter, *engine.Result, error) {
+	c, err := l.prepare(v, q, l.overlays.get)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.knowNames(); err != nil {
+		return nil, nil, err
+	}
+	r, err := c.decide()
+	return c, r, err
+}
+
+// dry answers without a record.
+func (l *Log) dry(v *cluster.View, q Question) (*Answer, error) {
+	began := time.Now()
+	c, r, err := l.work(v, q)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Release()
+	ans := c.answer(r, q.Explain)
+	ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
+	return &ans, nil
 }
 
 // decideAndBind decides under the writer's lock. The answer is written out

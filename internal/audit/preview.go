@@ -2,7 +2,6 @@ package audit
 
 import (
 	"net/http"
-	"time"
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
@@ -22,20 +21,5 @@ func Preview(v *cluster.View, profiles []*engine.Profile, q Question) (*Answer, 
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	c, err := l.prepare(v, q, l.overlays.get)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.knowNames(); err != nil {
-		return nil, err
-	}
-	r, err := c.decide()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Release()
-	ans := c.answer(r, q.Explain)
-	ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
-	return &ans, nil
+	return l.dry(v, q)
 }

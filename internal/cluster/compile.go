@@ -28,7 +28,7 @@ func advance(st *engine.State, from, to *inventory) (*engine.State, error) {
 	// Nodes go first: pods of nodes that are not there yet take a way round. Those
 	// that come in order of their names get rows in that order, which answers are
 	// written out in.
-	slices.SortFunc(nodes, func(a, b *entry) int { return compareKeys(a.key, b.key) })
+	slices.SortFunc(nodes, func(a, b *entry) int { return a.key.Compare(b.key) })
 	for _, o := range nodes {
 		if err := putEntry(e, o); err != nil {
 			return nil, err

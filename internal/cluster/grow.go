@@ -28,8 +28,8 @@ type Bind struct {
 	Node string
 }
 
-// bound is the pod once it has a node. The argument is not written.
-func bound(pod *corev1.Pod, node string) *corev1.Pod {
+// Bound is the pod once it has a node. The argument is not written.
+func Bound(pod *corev1.Pod, node string) *corev1.Pod {
 	p := *pod
 	p.Kind, p.APIVersion = "Pod", "v1" // spares Encode a copy
 	p.Spec.NodeName = node
@@ -129,7 +129,7 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 // bindObject makes the pod on its node. The short form says all where the
 // state holds the same pod without one.
 func bindObject(inv *inventory, b *Bind, now time.Time) (objects.Object, *boundTo, error) {
-	pod := bound(b.Pod, b.Node)
+	pod := Bound(b.Pod, b.Node)
 	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
 	k := objects.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 	js, err := objects.Encode(pod)

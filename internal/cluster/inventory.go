@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"berth/internal/objects"
@@ -72,19 +71,8 @@ func place(k objects.Key) (int, int) {
 	return int(h % fan), int(h / fan % fan)
 }
 
-// compareKeys orders by kind, namespace, name.
-func compareKeys(a, b objects.Key) int {
-	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
-}
-
 func find(list []*entry, k objects.Key) (int, bool) {
-	return slices.BinarySearchFunc(list, k, func(e *entry, k objects.Key) int { return compareKeys(e.key, k) })
+	return slices.BinarySearchFunc(list, k, func(e *entry, k objects.Key) int { return e.key.Compare(k) })
 }
 
 func (v *inventory) get(k objects.Key) *entry {
@@ -117,7 +105,7 @@ func (v *inventory) each(f func(*entry)) {
 func (v *inventory) sorted() []*entry {
 	out := make([]*entry, 0, v.n)
 	v.each(func(e *entry) { out = append(out, e) })
-	slices.SortFunc(out, func(a, b *entry) int { return compareKeys(a.key, b.key) })
+	slices.SortFunc(out, func(a, b *entry) int { return a.key.Compare(b.key) })
 	return out
 }
 
@@ -169,7 +157,7 @@ func diffBuckets(x, y []*entry, f func(before, after *entry)) {
 		case len(y) == 0:
 			c = -1
 		default:
-			c = compareKeys(x[0].key, y[0].key)
+			c = x[0].key.Compare(y[0].key)
 		}
 		switch {
 		case c < 0:

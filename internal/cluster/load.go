@@ -189,7 +189,7 @@ func (d *draft) apply(payload []byte) error {
 	if err != nil {
 		return err
 	}
-	js, err := objects.Encode(bound(pod, c.Bind.Node))
+	js, err := objects.Encode(Bound(pod, c.Bind.Node))
 	if err != nil {
 		return err
 	}

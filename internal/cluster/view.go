@@ -110,7 +110,7 @@ func (v *View) kind(kind string) []*entry {
 			list = append(list, e)
 		}
 	})
-	slices.SortFunc(list, func(a, b *entry) int { return compareKeys(a.key, b.key) })
+	slices.SortFunc(list, func(a, b *entry) int { return a.key.Compare(b.key) })
 	if v.byKind == nil {
 		v.byKind = map[string][]*entry{}
 	}

@@ -252,7 +252,7 @@ func (w *Walk) apply(e *engine.Edit, r *walkStep) error {
 	if err != nil {
 		return err
 	}
-	pod := bound(free, c.Bind.Node)
+	pod := Bound(free, c.Bind.Node)
 	js, err := objects.Encode(pod)
 	if err != nil {
 		return err

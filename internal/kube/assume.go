@@ -35,14 +35,12 @@ func (t *tenure) believe(v *cluster.View, o objects.Object) (objects.Object, err
 	if p == nil || p.NodeName == "" || p.UID != string(pod.UID) || pod.Spec.NodeName != "" || t.disproved(o.Key, pod.UID) {
 		return o, nil
 	}
-	assumed := *pod
-	assumed.Spec.NodeName = p.NodeName
-	assumed.Status.NominatedNodeName = ""
-	js, err := objects.Encode(&assumed)
+	assumed := cluster.Bound(pod, p.NodeName)
+	js, err := objects.Encode(assumed)
 	if err != nil {
 		return o, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	return objects.Object{Key: o.Key, Value: &assumed, JSON: js}, nil
+	return objects.Object{Key: o.Key, Value: assumed, JSON: js}, nil
 }
 
 // disproved says that the apiserver was asked, and knows nothing of a bind.

@@ -185,22 +185,36 @@ func (f *Follower) leads() bool {
 	return f.o.Clock().Before(f.until)
 }
 
+// Stale tells for how long something may have been missed: what every record
+// says, and so less work than a Status.
+func (f *Follower) Stale() time.Duration {
+	f.mu.Lock()
+	t, lead, since := f.tenure, f.lead, f.o.Clock().Sub(f.heard)
+	f.mu.Unlock()
+	switch {
+	case t != nil:
+		return t.stale()
+	case lead.Owner == "":
+		return 0
+	}
+	return lead.Stale + lead.Age + since
+}
+
 // Status tells how following goes.
 func (f *Follower) Status() Status {
 	f.mu.Lock()
 	t, s := f.tenure, f.trail
-	lead, since := f.lead, f.o.Clock().Sub(f.heard)
+	lead := f.lead
 	f.mu.Unlock()
-	s.Cluster, s.Leader, s.Leading = f.o.Cluster, lead.Owner, t != nil
+	s.Cluster, s.Leader, s.Leading, s.Stale = f.o.Cluster, lead.Owner, t != nil, f.Stale()
 	if t != nil {
 		t.report(&s)
 		return s
 	}
 	s.Synced = lead.Synced
-	s.Stale = lead.Stale + lead.Age + since
 	switch {
 	case lead.Owner == "":
-		s.Stale, s.Problem = 0, "nobody follows the cluster yet"
+		s.Problem = "nobody follows the cluster yet"
 	case !s.Synced:
 		s.Problem = fmt.Sprintf("%s has not read the whole cluster yet", lead.Owner)
 	}

@@ -223,13 +223,9 @@ func (t *tenure) step(v *cluster.View, pending map[objects.Key]event, first bool
 	if len(s.Apply)+len(s.Delete) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(s.Apply, func(a, b objects.Object) int { return compare(a.Key, b.Key) })
-	slices.SortFunc(s.Delete, compare)
+	slices.SortFunc(s.Apply, func(a, b objects.Object) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(s.Delete, objects.Key.Compare)
 	return s, nil
-}
-
-func compare(a, b objects.Key) int {
-	return strings.Compare(a.Kind+"\x00"+a.Namespace+"\x00"+a.Name, b.Kind+"\x00"+b.Namespace+"\x00"+b.Name)
 }
 
 // reader reads what is pending as an upload.
@@ -241,7 +237,7 @@ func reader(pending map[objects.Key]event) objects.Reader {
 				list = append(list, e.object)
 			}
 		}
-		slices.SortFunc(list, func(a, b objects.Object) int { return compare(a.Key, b.Key) })
+		slices.SortFunc(list, func(a, b objects.Object) int { return a.Key.Compare(b.Key) })
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -256,6 +252,20 @@ func (t *tenure) say(err error) {
 	t.trouble.Store(&text)
 }
 
+// stale is for how long something may have been missed: since the beginning,
+// since a watch broke, or since something was heard that is not written yet.
+func (t *tenure) stale() time.Duration {
+	now := t.f.o.Clock()
+	if !t.synced.Load() {
+		return now.Sub(t.began)
+	}
+	stale := t.links.stale()
+	if oldest := t.mirror.oldest(); !oldest.IsZero() {
+		stale = max(stale, now.Sub(oldest))
+	}
+	return stale
+}
+
 // report fills in what this tenure knows.
 func (t *tenure) report(s *Status) {
 	s.Synced = t.synced.Load()
@@ -264,15 +274,6 @@ func (t *tenure) report(s *Status) {
 	s.Events += t.mirror.count(&t.mirror.events)
 	s.Noise += t.mirror.count(&t.mirror.noise)
 	s.Unreadable = t.mirror.left()
-	now := t.f.o.Clock()
-	if !s.Synced {
-		s.Stale = now.Sub(t.began)
-	} else {
-		s.Stale = t.links.stale()
-		if oldest := t.mirror.oldest(); !oldest.IsZero() {
-			s.Stale = max(s.Stale, now.Sub(oldest))
-		}
-	}
 	kind, why := t.links.problem()
 	switch text := t.trouble.Load(); {
 	case kind != "":

@@ -1,8 +1,10 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -13,6 +15,11 @@ type Key struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+}
+
+// Compare orders by kind, namespace, name.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(strings.Compare(k.Kind, o.Kind), strings.Compare(k.Namespace, o.Namespace), strings.Compare(k.Name, o.Name))
 }
 
 // Object is one Kubernetes object, reduced to what decisions read, defaulted

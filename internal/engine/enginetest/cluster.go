@@ -2,12 +2,10 @@ package enginetest
 
 import (
 	"fmt"
+	"reflect"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -58,44 +56,8 @@ func (c *Case) DecideOn(s *engine.State) (*engine.Decision, error) {
 
 // Key names an object of a case.
 func Key(obj any) (kind, namespace, name string) {
-	switch o := obj.(type) {
-	case *corev1.Node:
-		return "Node", "", o.Name
-	case *corev1.Pod:
-		return "Pod", o.Namespace, o.Name
-	case *corev1.Namespace:
-		return "Namespace", "", o.Name
-	case *corev1.Service:
-		return "Service", o.Namespace, o.Name
-	case *corev1.ReplicationController:
-		return "ReplicationController", o.Namespace, o.Name
-	case *appsv1.ReplicaSet:
-		return "ReplicaSet", o.Namespace, o.Name
-	case *appsv1.StatefulSet:
-		return "StatefulSet", o.Namespace, o.Name
-	case *policyv1.PodDisruptionBudget:
-		return "PodDisruptionBudget", o.Namespace, o.Name
-	case *corev1.PersistentVolumeClaim:
-		return "PersistentVolumeClaim", o.Namespace, o.Name
-	case *corev1.PersistentVolume:
-		return "PersistentVolume", "", o.Name
-	case *storagev1.StorageClass:
-		return "StorageClass", "", o.Name
-	case *storagev1.CSINode:
-		return "CSINode", "", o.Name
-	case *storagev1.CSIDriver:
-		return "CSIDriver", "", o.Name
-	case *storagev1.CSIStorageCapacity:
-		return "CSIStorageCapacity", o.Namespace, o.Name
-	case *storagev1.VolumeAttachment:
-		return "VolumeAttachment", "", o.Name
-	case *resourcev1.ResourceClaim:
-		return "ResourceClaim", o.Namespace, o.Name
-	case *resourcev1.ResourceSlice:
-		return "ResourceSlice", "", o.Name
-	case *resourcev1.DeviceClass:
-		return "DeviceClass", "", o.Name
-	default:
-		return fmt.Sprintf("%T", obj), "", ""
+	if o, ok := obj.(metav1.Object); ok {
+		return reflect.TypeOf(obj).Elem().Name(), o.GetNamespace(), o.GetName()
 	}
+	return fmt.Sprintf("%T", obj), "", ""
 }
