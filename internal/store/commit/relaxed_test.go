@@ -15,6 +15,7 @@ import (
 	"berth/internal/store"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 )
 
 // gapWriter keeps gaps apart from decisions.
@@ -230,7 +231,7 @@ func TestStalledStoreHoldsCallersBack(t *testing.T) {
 	g := NewGroup(w, Options{MaxBatch: batch, Queue: queue})
 	submit(t, g, "first")
 	<-w.began
-	before := runtime.NumGoroutine()
+	held := goleak.IgnoreCurrent()
 	ctx, cancel := context.WithCancel(t.Context())
 	var accepted, refused atomic.Int64
 	var group, entered sync.WaitGroup
@@ -256,9 +257,9 @@ func TestStalledStoreHoldsCallersBack(t *testing.T) {
 	if a, r := accepted.Load(), refused.Load(); a != queue || a+r != callers || g.Depth() != queue {
 		t.Errorf("%d accepted and %d refused of %d, %d in a queue of %d", a, r, callers, g.Depth(), queue)
 	}
-	if after := runtime.NumGoroutine(); after > before {
-		t.Errorf("%d goroutines before, %d after", before, after)
-	}
+	// goleak looks again for a while: a caller's goroutine ends a moment after
+	// its group has let go of it.
+	goleak.VerifyNone(t, held)
 	close(w.gate)
 	closeGroup(t, g)
 	if n := len(w.written()); n != 1+queue {
