@@ -58,7 +58,7 @@ func launch(t *testing.T, program, dataDir string) *process {
 		_ = p.cmd.Process.Kill() // fails where it has ended
 		<-p.ended
 	})
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		select {
 		case err := <-p.ended:
 			t.Fatalf("the server ended: %v\n%s", err, p.stderr)

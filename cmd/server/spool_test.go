@@ -101,7 +101,7 @@ func (c *callers) start(t *testing.T, base string, n int) {
 func (c *callers) more(t *testing.T, n int64) {
 	t.Helper()
 	have := c.answered.Load()
-	for deadline := time.Now().Add(30 * time.Second); c.answered.Load() < have+n; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); c.answered.Load() < have+n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("only %d of %d more calls were answered; %d were refused", c.answered.Load()-have, n, c.refused.Load())
 		}
@@ -117,7 +117,7 @@ func (c *callers) end() {
 func settled(t *testing.T, base string) {
 	t.Helper()
 	text := ""
-	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if text = get(t, base+"/readyz"); text == "ok\n" {
 			return
 		}
@@ -186,7 +186,7 @@ func TestDatabaseAway(t *testing.T) {
 		must(outage.begin())
 		c.more(t, 200)
 		text := ""
-		for deadline := time.Now().Add(30 * time.Second); !strings.HasPrefix(text, "ok\n[!]spool: database away since "); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !strings.HasPrefix(text, "ok\n[!]spool: database away since "); time.Sleep(20 * time.Millisecond) {
 			if text = get(t, r.url+"/readyz"); time.Now().After(deadline) {
 				t.Fatalf("%s: readyz says %q", name, text)
 			}

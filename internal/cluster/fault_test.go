@@ -111,7 +111,7 @@ func TestDependentsFallWithTheirParent(t *testing.T) {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for range 2000 {
+	for range 30000 {
 		if ok() {
 			return
 		}

