@@ -93,8 +93,8 @@ func takeAlong(v *cluster.View, a *engine.Along) (*along, error) {
 		if had == nil {
 			c.UID = objects.DerivedUID(k)
 		}
-		if had == nil || had.Status.Allocation == nil {
-			for _, d := range c.Status.Allocation.Devices.Results {
+		if at := c.Status.Allocation; at != nil && (had == nil || had.Status.Allocation == nil) {
+			for _, d := range at.Devices.Results {
 				b := BoundDevice{Request: d.Request, Driver: d.Driver, Pool: d.Pool, Device: d.Device, AdminAccess: d.AdminAccess != nil && *d.AdminAccess}
 				if d.ShareID != nil {
 					b.ShareID = string(*d.ShareID)
