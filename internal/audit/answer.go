@@ -30,6 +30,8 @@ type Answer struct {
 	Suggestions []advice.Suggestion `json:"suggestions,omitempty"`
 	// BoundSnapshot is the revision that a bind made.
 	BoundSnapshot string `json:"boundSnapshot,omitempty"`
+	// BoundAlong is what the bind wrote beside the pod; absent where that is nothing.
+	BoundAlong *BoundAlong `json:"boundAlong,omitempty"`
 	// NominatedSnapshot is the revision that holds the pod nominated to its node.
 	NominatedSnapshot string `json:"nominatedSnapshot,omitempty"`
 	ProfileDigest     string `json:"profileDigest"`

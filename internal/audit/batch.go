@@ -153,8 +153,15 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 	rec := &recalled{d: a.d, in: a.in, view: view, pod: a.pod}
 	if a.in.asksNothing() {
 		ans := a.in.unasked(view, a.d)
-		if ans.Digest == a.d.AnswerDigest {
+		if ans.Digest != a.d.AnswerDigest {
+			return b.describe(ctx, rec)
+		}
+		if !b.o.none() {
 			return nil, nil
+		}
+		al, err := b.l.alongAgain(ctx, rec)
+		if err != nil || al == nil || al.digest == a.in.Along {
+			return nil, err
 		}
 		return b.describe(ctx, rec)
 	}
@@ -174,9 +181,18 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest := r.Digest()
+	digest, same := r.Digest(), true
+	if a.in.Along != "" && b.o.none() {
+		var al *along
+		if al, err = c.alongOf(r); err == nil {
+			same = al.digest == a.in.Along
+		}
+	}
 	r.Release()
-	if digest == a.d.AnswerDigest && c.profile.Name == rec.profile.Name {
+	if err != nil {
+		return nil, err
+	}
+	if same && digest == a.d.AnswerDigest && c.profile.Name == rec.profile.Name {
 		return nil, nil
 	}
 	return b.describe(ctx, rec)

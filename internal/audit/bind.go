@@ -36,8 +36,9 @@ func (l *Log) Bind(ctx context.Context, name, ns, pod, uid, node string) (BindOu
 func (l *Log) bindLedger(ctx context.Context, name, ns, pod, uid, node string) (BindOutcome, error) {
 	began := time.Now()
 	var out BindOutcome
+	var profile *store.Profile
 	v, _, err := l.m.Update(ctx, name, 0, func(v *cluster.View) (*cluster.Step, error) {
-		out = BindOutcome{}
+		out, profile = BindOutcome{}, nil
 		refusal, already := judgeBind(v, ns, pod, uid, node)
 		if refusal != "" {
 			return nil, &BindError{refusal}
@@ -46,7 +47,11 @@ func (l *Log) bindLedger(ctx context.Context, name, ns, pod, uid, node string) (
 			out.AlreadyBound = true
 			return nil, nil
 		}
-		return l.bindStep(v, ns, pod, node, began)
+		step, err := l.bindStep(v, ns, pod, node, began, true)
+		if err == nil {
+			profile = step.Profile
+		}
+		return step, err
 	})
 	switch {
 	case errors.Is(err, store.ErrConflict):
@@ -56,6 +61,7 @@ func (l *Log) bindLedger(ctx context.Context, name, ns, pod, uid, node string) (
 	case err != nil:
 		return BindOutcome{}, err
 	}
+	l.noteStored(profile)
 	out.Snapshot = v.ID()
 	return out, nil
 }
@@ -86,8 +92,10 @@ func judgeBind(v *cluster.View, ns, name, uid, node string) (refusal string, alr
 	return "", false
 }
 
-// bindStep makes the bind and its record.
-func (l *Log) bindStep(v *cluster.View, ns, name, node string, began time.Time) (*cluster.Step, error) {
+// bindStep makes the bind and its record. A ledger takes along what the pod's
+// claims get on the node; of a cluster that is followed the apiserver tells it,
+// since kube-scheduler has written it before it asks for a bind.
+func (l *Log) bindStep(v *cluster.View, ns, name, node string, began time.Time, ledger bool) (*cluster.Step, error) {
 	pod, err := v.Pod(ns, name)
 	if err != nil {
 		return nil, err
@@ -109,12 +117,35 @@ func (l *Log) bindStep(v *cluster.View, ns, name, node string, began time.Time) 
 	if pod.Spec.Priority != nil {
 		d.Priority = *pod.Spec.Priority
 	}
+	step := &cluster.Step{Bind: &cluster.Bind{Pod: pod, Node: node}, Decision: d}
+	if ledger {
+		if err := l.takeToNode(v, step, &in); err != nil {
+			return nil, err
+		}
+	}
 	if d.Input, err = in.encode(); err != nil {
 		return nil, err
 	}
 	d.StaleMillis = l.stale(d.Cluster)
 	d.DurationMicros = time.Since(began).Microseconds()
-	return &cluster.Step{Bind: &cluster.Bind{Pod: pod, Node: node}, Decision: d}, nil
+	return step, nil
+}
+
+// takeToNode adds to a bind what goes with its pod. The record then names the
+// profile whose rules were asked.
+func (l *Log) takeToNode(v *cluster.View, step *cluster.Step, in *input) error {
+	p, err := choose(l.profiles, "", step.Bind.Pod.Spec.SchedulerName)
+	if err != nil {
+		return err
+	}
+	a, err := settleFor(v, step.Decision, step.Bind.Pod, p, step.Bind.Node)
+	if err != nil || a.digest == "" {
+		return err
+	}
+	in.Along = a.digest
+	step.Decision.Profile, step.Decision.ProfileDigest, step.Profile = p.Name, p.Digest, l.unstored(p)
+	step.Bind.Pod, step.Apply = a.onto(step.Bind.Pod), a.objects
+	return nil
 }
 
 // bindAnswer is a ledger bind as a decision: no plugin is asked, only the

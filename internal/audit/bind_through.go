@@ -152,7 +152,7 @@ func (l *Log) begin(ctx context.Context, t *attempt) error {
 // that is wanted: between /filter and /bind others were bound.
 func (l *Log) attempt(v *cluster.View, t *attempt, gone []Gone, began time.Time) (*cluster.Step, error) {
 	if l.o.BindProfiles == nil {
-		return l.bindStep(v, t.pod.Namespace, t.pod.Name, t.node, began)
+		return l.bindStep(v, t.pod.Namespace, t.pod.Name, t.node, began, false)
 	}
 	k := podKey(t.pod.Namespace, t.pod.Name)
 	q, err := Question{

@@ -13,7 +13,7 @@ import (
 
 // Decide answers a question in full and returns when the answer's record is
 // durable. With Bind, a Scheduled outcome becomes the cluster's next revision in
-// the same write, decided on the newest one, and so does the nomination of a
+// the same write, with what the pod's claims get, decided on the newest one, and so does the nomination of a
 // Preempting one; a Revision that is not the newest is store.ErrConflict then.
 func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	q, err := q.normal(l.o.Clock)
@@ -119,6 +119,9 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		if r, err = c.decide(); err != nil {
 			return nil, err
 		}
+		if c.along, err = c.alongOf(r); err != nil {
+			return nil, bad(http.StatusConflict, "bind", "%v", err)
+		}
 		d, err := l.record(c, r, began)
 		if err != nil {
 			return nil, err
@@ -126,7 +129,7 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		step := &cluster.Step{Decision: d, Profile: l.unstored(c.profile)}
 		switch r.Outcome {
 		case engine.Scheduled:
-			step.Bind = &cluster.Bind{Pod: c.pod, Node: d.Node}
+			step.Bind, step.Apply = &cluster.Bind{Pod: c.along.onto(c.pod), Node: d.Node}, c.along.objects
 		case engine.Preempting:
 			step.Apply, err = c.nominate(r)
 		default:
@@ -139,6 +142,7 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 	l.noteStored(step.Profile)
 	ans := c.answer(r, q.Explain)
 	describe(step.Decision, &ans)
+	ans.BoundAlong = c.along.told
 	ans.note(step.Spooled)
 	return &ans, nil
 }

@@ -41,6 +41,9 @@ type input struct {
 	Result *bindResult `json:"result,omitempty"`
 	// Bind is the node of a ledger bind, which asks the engine nothing.
 	Bind string `json:"bind,omitempty"`
+	// Along is the digest of what was bound along; absent where that is nothing, and
+	// in records of a time when it was never anything.
+	Along string `json:"along,omitempty"`
 }
 
 // candidates is a subset of the nodes in the shortest of three forms: names,
@@ -58,6 +61,9 @@ func (c *matter) encodeInput(considered int) ([]byte, error) {
 	}
 	if c.q.Victims != nil {
 		in.Victims = &c.q.Victims
+	}
+	if c.along != nil {
+		in.Along = c.along.digest
 	}
 	if in.Explain == engine.ExplainFailures {
 		in.Explain = ""

@@ -28,6 +28,7 @@ type matter struct {
 	overlay *overlay
 	gone    []Gone       // those of the question that the state has
 	class   *storedClass // what gave the pod its priority; nil where no stored class did
+	along   *along       // what a bind takes along; nil where nothing is bound
 }
 
 // prepare makes a question ready. Overlaid gives the view with the question's

@@ -128,6 +128,14 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	}
 	out := &Recorded{Answer: *ans, Now: d.Now.UTC(), RecordedDigest: d.AnswerDigest, DigestAgrees: ans.Digest == d.AnswerDigest}
 	describe(d, &out.Answer)
+	al, err := l.alongAgain(ctx, rec)
+	if err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	if al != nil {
+		out.BoundAlong = al.told
+		out.DigestAgrees = out.DigestAgrees && al.digest == rec.in.Along
+	}
 	if !out.DigestAgrees {
 		out.Note = fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, engine.Semantics)
 	}

@@ -68,6 +68,14 @@ func (l *Log) differ(ctx context.Context, rec *recalled, o Overrides) (*Replay, 
 	}
 	if o.none() {
 		out.Identical = agrees
+		al, err := l.alongAgain(ctx, rec)
+		if err != nil {
+			return nil, fmt.Errorf("decision %s: %w", d.ID, err)
+		}
+		if al != nil && al.digest != rec.in.Along {
+			out.Identical = false
+			out.Differences = append(out.Differences, Difference{Path: "boundAlong", Recorded: rec.in.Along, Replayed: al.digest})
+		}
 		if out.Decision, err = l.again(rec, ""); err != nil {
 			return nil, err
 		}

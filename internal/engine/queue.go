@@ -15,6 +15,10 @@ type Queued struct {
 	Priority int32
 }
 
+// Runs says whether a scheduler of that name is ours, and whether its pods wait
+// for their gates: they do not under a profile without SchedulingGates.
+type Runs func(scheduler string) (ours, gates bool)
+
 // Queue is the pods of a state that wait for a node.
 type Queue struct {
 	// Active is in the order of scheduling: higher priority first, then the
@@ -34,18 +38,18 @@ type Queue struct {
 // they are nominated to until they are gone
 // (pkg/scheduler eventhandlers.go addPod, schedule_one.go skipPodSchedule,
 // backend/queue nominator.go addNominatedPodUnlocked).
-func waitsIn(p *Pod, runs func(scheduler string) bool) (active, gated, nominated bool) {
-	if !runs(p.Scheduler) {
+func waitsIn(p *Pod, runs Runs) (active, gated, nominated bool) {
+	ours, gates := runs(p.Scheduler)
+	if !ours {
 		return false, false, false
 	}
-	gated = len(p.Gates) > 0
+	gated = gates && len(p.Gates) > 0
 	return !gated && !p.Terminating, gated, !gated && p.Nominated != ""
 }
 
-// Queue sorts the pods that wait. runs says whether a scheduler of that name is
-// ours; extra gives classes that the state lacks, as for ResolvePriority
+// Queue sorts the pods that wait. extra gives classes that the state lacks, as for ResolvePriority
 // (plugins/queuesort priority_sort.go Less).
-func (s *State) Queue(runs func(scheduler string) bool, extra func(name string) *schedulingv1.PriorityClass) Queue {
+func (s *State) Queue(runs Runs, extra func(name string) *schedulingv1.PriorityClass) Queue {
 	var q Queue
 	s.pending.each(func(p *Pod) {
 		active, gated, nominated := waitsIn(p, runs)
@@ -83,7 +87,7 @@ func before(a, b Queued) int {
 }
 
 // Waiting counts the pods that wait, without sorting them.
-func (s *State) Waiting(runs func(scheduler string) bool) (active, gated, nominated int) {
+func (s *State) Waiting(runs Runs) (active, gated, nominated int) {
 	s.pending.each(func(p *Pod) {
 		a, g, n := waitsIn(p, runs)
 		active, gated, nominated = active+one(a), gated+one(g), nominated+one(n)

@@ -36,7 +36,9 @@ func stateOf(t testing.TB, pods ...*corev1.Pod) *engine.State {
 	return e.Done()
 }
 
-func runsDefault(name string) bool { return name == "default-scheduler" }
+func runsDefault(name string) (ours, gates bool) {
+	return name == "default-scheduler" || name == "ungated", name != "ungated"
+}
 
 func TestQueueOrder(t *testing.T) {
 	gate := func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}} }
@@ -51,6 +53,7 @@ func TestQueueOrder(t *testing.T) {
 		waiting("going", 99, 1, remove), waiting("going-nominated", 98, 1, func(p *corev1.Pod) { remove(p); nominate(p) }),
 		waiting("gated", 1, 50, gate), waiting("gated-high", 7, 60, func(p *corev1.Pod) { gate(p); nominate(p) }),
 		waiting("gated-going", 6, 1, func(p *corev1.Pod) { gate(p); remove(p) }),
+		waiting("let-through", 4, 1, func(p *corev1.Pod) { p.Spec.SchedulerName = "ungated"; gate(p); nominate(p) }),
 		waiting("classed", 0, 400, func(p *corev1.Pod) { p.Spec.Priority, p.Spec.PriorityClassName = nil, "stored" }),
 	)
 	stored := func(name string) *schedulingv1.PriorityClass {
@@ -68,9 +71,9 @@ func TestQueueOrder(t *testing.T) {
 		return out
 	}
 	for what, c := range map[string]struct{ got, want []string }{
-		"active":    {names(q.Active), []string{"high 10", "classed 8", "old 5", "a 5", "b 5", "young 5", "timeless 5", "low -1"}},
+		"active":    {names(q.Active), []string{"high 10", "classed 8", "old 5", "a 5", "b 5", "young 5", "timeless 5", "let-through 4", "low -1"}},
 		"gated":     {names(q.Gated), []string{"gated-high 7", "gated-going 6", "gated 1"}},
-		"nominated": {names(q.Nominated), []string{"going-nominated 98", "high 10"}},
+		"nominated": {names(q.Nominated), []string{"going-nominated 98", "high 10", "let-through 4"}},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", what, d)

@@ -72,6 +72,8 @@ type Options struct {
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
 	// Schedulers are the names of the server's profiles, whose pods are for it to place; default-scheduler if nil.
 	Schedulers []string
+	// Ungated are those of them whose pods wait for no gates, SchedulingGates being off there.
+	Ungated []string
 	// Followed says that a cluster's state comes from its apiserver, and from nobody else; nil: none does.
 	Followed func(cluster string) bool
 	// Checks are asked by /readyz.
@@ -107,6 +109,7 @@ type API struct {
 
 	followed   func(cluster string) bool
 	schedulers []string
+	ungated    []string
 	waits      waitCounts
 
 	seldom   seldom
@@ -140,6 +143,7 @@ func New(o Options) (*API, error) {
 	if a.metrics, err = newMetrics(o.Meter); err != nil {
 		return nil, err
 	}
+	a.ungated = o.Ungated
 	if a.schedulers = o.Schedulers; a.schedulers == nil {
 		a.schedulers = []string{corev1.DefaultSchedulerName}
 	}

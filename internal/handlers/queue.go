@@ -175,8 +175,10 @@ func nominatedSince(v *cluster.View, p engine.Queued) *time.Time {
 	return created(p)
 }
 
-// schedules says whether a pod of this scheduler is for us to place.
-func (a *API) schedules(scheduler string) bool { return slices.Contains(a.schedulers, scheduler) }
+// schedules says whether a pod of this scheduler is for us to place, and whether it waits for its gates.
+func (a *API) schedules(scheduler string) (ours, gates bool) {
+	return slices.Contains(a.schedulers, scheduler), !slices.Contains(a.ungated, scheduler)
+}
 
 // waitCounts remembers how many pods wait, so that a scrape counts only states that are new.
 type waitCounts struct {

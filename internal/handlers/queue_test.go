@@ -20,13 +20,16 @@ func at(second int) string {
 }
 
 func TestQueue(t *testing.T) {
-	h := start(t, func(o *Options) { o.Schedulers = []string{"default-scheduler", "mine"} })
+	h := start(t, func(o *Options) {
+		o.Schedulers, o.Ungated = []string{"default-scheduler", "mine", "ungated"}, []string{"ungated"}
+	})
 	h.want(404, nil, "GET", "/v1/clusters/prod/queue", "")
 	h.want(201, nil, "POST", "/v1/priorityclasses?cluster=prod", priorityClass("high", `,"value":1000`))
 	h.upload("prod", listOf(node("n1", "4"),
 		waitingPod("young", at(9), "", ""), waitingPod("old", at(1), "", ""), waitingPod("timeless", "", "", ""),
 		waitingPod("classed", at(9), `,"priorityClassName":"high"`, ""),
 		waitingPod("mine", at(3), `,"schedulerName":"mine"`, ""), waitingPod("theirs", at(3), `,"schedulerName":"theirs"`, ""),
+		waitingPod("let-through", at(4), `,"schedulerName":"ungated","schedulingGates":[{"name":"a/b"}]`, ""),
 		waitingPod("gated", at(2), `,"schedulingGates":[{"name":"a/b"},{"name":"c"}]`, ""),
 		waitingPod("nominated", at(2), `,"priority":5`, `"nominatedNodeName":"n1","conditions":[{"type":"PodScheduled","status":"False","lastTransitionTime":"2026-03-01T00:00:30Z"}]`),
 		waitingPod("bound", at(1), `,"nodeName":"n1"`, ""), waitingPod("ended", at(1), "", `"phase":"Succeeded"`),
@@ -50,16 +53,16 @@ func TestQueue(t *testing.T) {
 		return out
 	}
 	if d := cmp.Diff([]string{
-		"active shop/classed 1000 09", "active shop/nominated 5 02", "active shop/old 0 01", "active shop/mine 0 03",
+		"active shop/classed 1000 09", "active shop/nominated 5 02", "active shop/old 0 01", "active shop/mine 0 03", "active shop/let-through 0 04",
 		"active shop/young 0 09", "active shop/timeless 0 ?", "gated gated [a/b c] 02", "nominated nominated 5 n1 30",
 	}, show(q)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if q.Snapshot != "prod@1" || q.Counts != (QueueCounts{6, 1, 1}) || q.Cursor != "" {
+	if q.Snapshot != "prod@1" || q.Counts != (QueueCounts{7, 1, 1}) || q.Cursor != "" {
 		t.Errorf("%+v", q)
 	}
 	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
-	for _, want := range []string{`scheduler_pending_pods{cluster="prod",queue="active"} 6`, `scheduler_pending_pods{cluster="prod",queue="gated"} 1`} {
+	for _, want := range []string{`scheduler_pending_pods{cluster="prod",queue="active"} 7`, `scheduler_pending_pods{cluster="prod",queue="gated"} 1`} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %s", want)
 		}
@@ -67,15 +70,15 @@ func TestQueue(t *testing.T) {
 
 	// Pages are of one revision, whatever comes in meanwhile.
 	var page Queue
-	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=4", "")
+	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=5", "")
 	h.want(201, nil, "POST", "/v1/snapshots/prod@1/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"old"},{"kind":"Pod","namespace":"shop","name":"gated"}]}`)
 	var rest Queue
-	h.want(200, &rest, "GET", "/v1/clusters/prod/queue?limit=4&cursor="+page.Cursor, "")
+	h.want(200, &rest, "GET", "/v1/clusters/prod/queue?limit=5&cursor="+page.Cursor, "")
 	if d := cmp.Diff(q.Active, append(page.Active, rest.Active...)); d != "" || rest.Cursor != "" {
 		t.Errorf("by pages (-whole +pages):\n%s", d)
 	}
 	metrics = string(h.want(200, nil, "GET", "/metrics", "").body)
-	for _, want := range []string{`scheduler_pending_pods{cluster="prod",queue="active"} 5`, `scheduler_pending_pods{cluster="prod",queue="gated"} 0`} {
+	for _, want := range []string{`scheduler_pending_pods{cluster="prod",queue="active"} 6`, `scheduler_pending_pods{cluster="prod",queue="gated"} 0`} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("after the change: no %s", want)
 		}

@@ -46,7 +46,7 @@ func open(t testing.TB) (*Teller, *cluster.Manager, *audit.Log) {
 		}
 	})
 	l := audit.New(m, st, profiles.Default(), audit.Options{})
-	return &Teller{Clusters: m, Log: l, Runs: func(s string) bool { return s == "default-scheduler" }, Clock: time.Now}, m, l
+	return &Teller{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
 }
 
 func object(t testing.TB, js string) objects.Object {

@@ -33,8 +33,9 @@ type Log interface {
 type Teller struct {
 	Clusters Clusters
 	Log      Log
-	// Runs says whether a scheduler of that name is one of the server's.
-	Runs func(scheduler string) bool
+	// Runs says whether a scheduler of that name is one of the server's, and
+	// whether its pods wait for gates.
+	Runs engine.Runs
 	// Class gives a stored priority class; it may be nil.
 	Class func(cluster, name string) *schedulingv1.PriorityClass
 	Clock func() time.Time
@@ -126,6 +127,7 @@ func (s *telling) who() {
 		at := time.Unix(p.Created, 0).UTC()
 		o.Pod.Created = &at
 	}
+	ours, gates := s.Runs(p.Scheduler)
 	switch {
 	case p.Terminal:
 		o.State = Ended
@@ -133,9 +135,9 @@ func (s *telling) who() {
 		o.State = Deleting
 	case p.NodeName != "":
 		o.State = Bound
-	case !s.Runs(p.Scheduler):
+	case !ours:
 		o.State = Elsewhere
-	case len(p.Gates) > 0:
+	case gates && len(p.Gates) > 0:
 		o.State = Gated
 	case p.Nominated != "":
 		o.State = Nominated

@@ -17,10 +17,7 @@ import (
 // (plugins/dynamicresources/extendeddynamicresources.go createRequestsAndMappings).
 func ExtendedRequests(pod *corev1.Pod, resources []corev1.ResourceName, class func(corev1.ResourceName) *resourcev1.DeviceClass) []resourcev1.DeviceRequest {
 	containers := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
-	passes := func(i int) bool {
-		p := containers[i].RestartPolicy
-		return i < len(pod.Spec.InitContainers) && (p == nil || *p != corev1.ContainerRestartPolicyAlways)
-	}
+	passes := func(i int) bool { return passes(pod, &containers[i], i) }
 	var out []resourcev1.DeviceRequest
 	for _, name := range resources {
 		c := class(name)

@@ -38,6 +38,9 @@ type GivenDevice struct {
 	Request string
 	ID
 	Admin bool
+
+	device *device
+	of     *request
 }
 
 // Allocate finds devices for all claims on a node: the first complete answer of
@@ -76,7 +79,7 @@ func (inv *Inventory) Allocate(e *Expressions, set *engine.NodeSet, row int, cla
 			return nil, fmt.Errorf("create NodeSelector for claim %s: %w", claims[i].Name, err)
 		}
 		for _, t := range s.taken[i] {
-			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), inv.names[t.id], t.request.admin})
+			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), inv.names[t.id], t.request.admin, t.device, t.request})
 		}
 	}
 	return given, nil

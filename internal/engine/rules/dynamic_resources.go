@@ -37,6 +37,7 @@ var (
 	_ engine.PostFilterer = (*DynamicResources)(nil)
 	_ engine.Scorer       = (*DynamicResources)(nil)
 	_ engine.Allotter     = (*DynamicResources)(nil)
+	_ engine.PreBinder    = (*DynamicResources)(nil)
 	_ engine.Detailer     = (*DynamicResources)(nil)
 	_ engine.Local        = (*DynamicResources)(nil)
 )

@@ -273,14 +273,10 @@ func (s *deviceState) onNode(q *engine.Query, row int, v *deviceVerdict) (claim 
 		v.reason = ReasonStaleExtended
 		return nil, true
 	}
-	var names []corev1.ResourceName
+	names := s.driven(q, row)
 	for _, r := range s.resources {
 		name := corev1.ResourceName(q.State.ScalarName(r.ID))
-		offered, listed := q.Nodes.Offers(r.ID, row)
-		switch {
-		case offered == 0 && q.State.ExtendedClass(name) != nil:
-			names = append(names, name)
-		case !listed:
+		if _, listed := q.Nodes.Offers(r.ID, row); !listed && !slices.Contains(names, name) {
 			v.reason, v.detail = ReasonNoResource, string(name)
 			return nil, true
 		}
@@ -291,8 +287,20 @@ func (s *deviceState) onNode(q *engine.Query, row int, v *deviceVerdict) (claim 
 	if c.Status.Allocation != nil {
 		return nil, s.special == 0
 	}
-	slices.SortFunc(names, func(a, b corev1.ResourceName) int { return strings.Compare(string(a), string(b)) })
 	made := *c
 	made.Spec.Devices.Requests = devices.ExtendedRequests(q.Pod, names, q.State.ExtendedClass)
 	return &made, false
+}
+
+// driven lists the extended resources, by name, that a driver has to provide on a
+// node, since the node does not offer them itself.
+func (s *deviceState) driven(q *engine.Query, row int) (names []corev1.ResourceName) {
+	for _, r := range s.resources {
+		name := corev1.ResourceName(q.State.ScalarName(r.ID))
+		if offered, _ := q.Nodes.Offers(r.ID, row); offered == 0 && q.State.ExtendedClass(name) != nil {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b corev1.ResourceName) int { return strings.Compare(string(a), string(b)) })
+	return names
 }

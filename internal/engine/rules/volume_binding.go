@@ -50,6 +50,7 @@ var (
 	_ engine.Detailer      = VolumeBinding{}
 	_ engine.Local         = VolumeBinding{}
 	_ engine.VolumePlanner = VolumeBinding{}
+	_ engine.PreBinder     = VolumeBinding{}
 )
 
 // Name is the plugin's name.

@@ -1,0 +1,99 @@
+package devices
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// shareSpace is the name space of the ids that shares of devices get.
+var shareSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("berth.shares"))
+
+// Allocation writes down what a claim is given on a node, as its status has it.
+// What drivers are told (config) is not part of snapshots, and of no allocation
+// here. Where upstream makes up the id of a share, it follows from the claim, so
+// that a replay finds the same one
+// (structured/internal/incubating Allocator.Allocate, createNodeSelector).
+func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string, now time.Time) *resourcev1.AllocationResult {
+	a := &resourcev1.AllocationResult{AllocationTimestamp: AllocatedAt(now), NodeSelector: g.nodeSelector(node)}
+	for i := range g.Devices {
+		d := &g.Devices[i]
+		r := resourcev1.DeviceRequestAllocationResult{
+			Request: d.Request, Driver: d.Driver, Pool: d.Pool, Device: d.Device,
+			Tolerations: d.of.tolerations, BindingConditions: d.device.BindingConditions, BindingFailureConditions: d.device.BindingFailureConditions,
+		}
+		if d.Admin {
+			r.AdminAccess = new(bool)
+			*r.AdminAccess = true
+		}
+		if d.device.multi() {
+			id := newShare(c, i, d)
+			r.ShareID = &id
+			if part := share(d.device, d.of.capacity); len(part) > 0 {
+				r.ConsumedCapacity = part
+			}
+		}
+		a.Devices.Results = append(a.Devices.Results, r)
+	}
+	return a
+}
+
+// AllocatedAt is a time as an allocation has it: as far as JSON keeps it.
+func AllocatedAt(now time.Time) *metav1.Time {
+	at := metav1.NewTime(now.UTC().Truncate(time.Second))
+	return &at
+}
+
+// nodeSelector gives the nodes that what was given can be used on; nil for all.
+func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
+	var term corev1.NodeSelectorTerm
+	add := func(to *[]corev1.NodeSelectorRequirement, more []corev1.NodeSelectorRequirement) {
+		for _, r := range more {
+			if !hasRequirement(*to, r) {
+				*to = append(*to, r)
+			}
+		}
+	}
+	for i := range g.Devices {
+		d := g.Devices[i].device
+		name, sel := d.slice.Spec.NodeName, d.slice.Spec.NodeSelector
+		if yes(d.slice.Spec.PerDeviceNodeSelection) {
+			name, sel = d.NodeName, d.NodeSelector
+		}
+		if name != nil || yes(d.BindsToNode) {
+			term = corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
+				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
+			}}}
+			break
+		}
+		if sel != nil && len(sel.NodeSelectorTerms) == 1 {
+			add(&term.MatchFields, sel.NodeSelectorTerms[0].MatchFields)
+			add(&term.MatchExpressions, sel.NodeSelectorTerms[0].MatchExpressions)
+		}
+	}
+	if len(term.MatchFields)+len(term.MatchExpressions) == 0 {
+		return nil
+	}
+	return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}
+}
+
+// hasRequirement says that a list has a requirement, whatever the order of its
+// values.
+func hasRequirement(list []corev1.NodeSelectorRequirement, want corev1.NodeSelectorRequirement) bool {
+	values := sets.New(want.Values...)
+	return slices.ContainsFunc(list, func(r corev1.NodeSelectorRequirement) bool {
+		return r.Key == want.Key && r.Operator == want.Operator && sets.New(r.Values...).Equal(values)
+	})
+}
+
+// newShare names the share of a device that a claim gets as its nth.
+func newShare(c *resourcev1.ResourceClaim, n int, d *GivenDevice) types.UID {
+	return types.UID(uuid.NewSHA1(shareSpace, fmt.Appendf(nil, "%q %q %q %q %d", c.Namespace, c.Name, c.UID, d.ID, n)).String())
+}

@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/devices"
+	"berth/internal/planted"
+)
+
+// PreBind gives the pod's claims the devices that were found on the node, and
+// reserves all of them for the pod; one that is allocated already keeps what it
+// has. For extended resources that a driver has to provide there the claim is
+// made, owned by the pod and named in its status
+// (plugins/dynamicresources Reserve, bindClaim, createExtendedResourceClaimInAPI,
+// patchPodExtendedResourceClaimStatus). Nobody waits for binding conditions of
+// devices, which is what kube-scheduler does before it goes on to bind.
+func (d *DynamicResources) PreBind(q *engine.Query, state any, row int, a *engine.Along) error {
+	s, ok := state.(*deviceState)
+	if !ok {
+		return nil
+	}
+	var v *deviceVerdict
+	if s.allocate {
+		v = s.on(q, row)
+	}
+	var claims []*resourcev1.ResourceClaim
+	next := 0
+	for i, c := range s.claims {
+		made := c.DeepCopy()
+		switch {
+		case c.Status.Allocation != nil:
+			if reservedFor(c, q.Pod) {
+				continue
+			}
+		case next >= len(v.given):
+			continue // the node has all of it to offer itself
+		default:
+			asked, given := v.asked[next], &v.given[next]
+			next++
+			if i == s.special {
+				if len(asked.Spec.Devices.Requests) == 0 {
+					continue // likewise; upstream's PreBind fails here, having nothing to map
+				}
+				if c.Name == extendedClaimName {
+					made = d.extendedMade(q, asked)
+				}
+				a.Extended = &corev1.PodExtendedResourceClaimStatus{
+					ResourceClaimName: made.Name, RequestMappings: devices.ExtendedMappings(q.Pod, s.driven(q, row), q.State.ExtendedClass),
+				}
+			}
+			if !planted.On(planted.DevicesLeftFree) {
+				made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name, q.Options.Now)
+			}
+		}
+		if slices.Contains(s.claims[:i], c) {
+			continue // the pod names it twice
+		}
+		if len(made.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize {
+			return fmt.Errorf("resource claim %s/%s is reserved for %d pods, which is as many as a claim may be", c.Namespace, c.Name, len(made.Status.ReservedFor))
+		}
+		made.Status.ReservedFor = append(made.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: q.Pod.Name, UID: q.Pod.UID})
+		if at := made.Status.Allocation; at != nil && at.AllocationTimestamp == nil {
+			at.AllocationTimestamp = devices.AllocatedAt(q.Options.Now)
+		}
+		claims = append(claims, made)
+	}
+	a.Claims = append(a.Claims, claims...)
+	return nil
+}
+
+// reservedFor says that a claim is reserved for a pod
+// (k8s.io/dynamic-resource-allocation/resourceclaim IsReservedForPod).
+func reservedFor(c *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID })
+}
+
+// The parts of a name that an apiserver makes up (k8s.io/apiserver/pkg/storage/names).
+const (
+	madeUpLetters = "bcdfghjklmnpqrstvwxz2456789"
+	madeUpLength  = 5
+	longestName   = 63
+)
+
+// extendedMade is the claim for extended resources as it is created. Its name has
+// the form that an apiserver would give it, and follows from the pod.
+func (d *DynamicResources) extendedMade(q *engine.Query, asked *resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
+	yes := true
+	c := &resourcev1.ResourceClaim{Spec: *asked.Spec.DeepCopy()}
+	c.Namespace = q.Pod.Namespace
+	c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: q.Pod.Name, UID: q.Pod.UID, Controller: &yes}}
+	c.Annotations = map[string]string{resourcev1.ExtendedResourceClaimAnnotation: "true"}
+	base := q.Pod.Name + "-extended-resources-"
+	base = base[:min(len(base), longestName-madeUpLength)]
+	for attempt := 0; ; attempt++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", q.Pod.Namespace, q.Pod.Name, q.Pod.UID, attempt))
+		suffix := make([]byte, madeUpLength)
+		for i := range suffix {
+			suffix[i] = madeUpLetters[int(sum[i])%len(madeUpLetters)]
+		}
+		if c.Name = base + string(suffix); q.State.ResourceClaim(c.Namespace, c.Name) == nil {
+			return c
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package rules
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/planted"
+)
+
+// annByController says that a claim and a volume were brought together by a
+// controller, and not by whoever wrote them.
+const annByController = "pv.kubernetes.io/bound-by-controller"
+
+// PreBind binds the claims that waited for the node: to the volumes that they
+// were matched to, through and through, as it is once kube-scheduler's PreBind
+// has waited for the controller of volumes; or they are marked with the node that
+// a volume is to be made for, which is for a provisioner
+// (plugins/volumebinding/binder.go AssumePodVolumes, BindPodVolumes;
+// k8s.io/component-helpers/storage/volume GetBindVolumeToClaim;
+// pkg/controller/volume/persistentvolume bindVolumeToClaim, bindClaimToVolume).
+func (VolumeBinding) PreBind(q *engine.Query, state any, row int, a *engine.Along) error {
+	b, ok := state.(*bindings)
+	if !ok {
+		return nil
+	}
+	b.work(q)
+	for i, c := range b.late {
+		if slices.Contains(b.late[:i], c) {
+			continue // mounted twice: one volume is enough
+		}
+		k := slices.IndexFunc(b.matched, func(m *match) bool { return m.claim == c })
+		if k < 0 || b.matched[k].at(row) == nil {
+			if node := q.Nodes.Node(row).Name; c.Annotations[annSelectedNode] != node {
+				made := c.DeepCopy()
+				annotate(&made.Annotations, annSelectedNode, node)
+				a.VolumeClaims = append(a.VolumeClaims, made)
+			}
+			continue
+		}
+		pv := b.matched[k].at(row).DeepCopy()
+		if !planted.On(planted.VolumeLeftFree) {
+			if pv.Spec.ClaimRef == nil { // else whoever wrote the volume meant it for the claim
+				annotate(&pv.Annotations, annByController, "yes")
+			}
+			pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+			pv.Status.Phase = corev1.VolumeBound
+		}
+		claim := c.DeepCopy()
+		claim.Spec.VolumeName, claim.Status.Phase = pv.Name, corev1.ClaimBound
+		annotate(&claim.Annotations, annByController, "yes")
+		annotate(&claim.Annotations, annBindCompleted, "yes")
+		a.Volumes = append(a.Volumes, pv)
+		a.VolumeClaims = append(a.VolumeClaims, claim)
+	}
+	return nil
+}
+
+// annotate sets an annotation where there is none of that name, or another value
+// of it.
+func annotate(to *map[string]string, name, value string) {
+	if *to == nil {
+		*to = map[string]string{}
+	}
+	(*to)[name] = value
+}
