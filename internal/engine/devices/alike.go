@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"berth/internal/planted"
 )
 
 // easy is how many steps a search takes at least before it counts as a hard one.
@@ -31,24 +33,20 @@ func (s *search) hardAfter() int {
 // leaving out what leads nowhere cannot be told from trying it:
 //   - no selector fails, and no request for all devices is under a constraint,
 //     since both are errors for whoever comes across them;
-//   - no values have to differ, since constraints forget something whenever a
-//     device is tried in vain;
+//   - no values have to differ within a request, since constraints forget
+//     something there whenever a device is tried in vain;
 //   - no device gives counters, since then the order of devices would matter.
 //
 // It is decided by steps alone and so the same in every replay.
 func (s *search) settle() error {
 	s.settled = true
 	for c := range s.claims {
-		for k := range s.constraints[c] {
-			if s.constraints[c][k].distinct() {
-				return nil
-			}
-		}
-	}
-	for c := range s.claims {
 		for k := range s.lines[c] {
 			for a := range s.lines[c][k].of {
 				r := &s.lines[c][k].of[a]
+				if s.forgets(c, r) {
+					return nil
+				}
 				if r.mode == resourcev1.DeviceAllocationModeAll {
 					if slices.Contains(r.bound, true) {
 						return nil
@@ -74,6 +72,16 @@ func (s *search) settle() error {
 	}
 	s.pruning = true
 	return nil
+}
+
+// forgets says that several devices of the request have to differ in some value.
+func (s *search) forgets(claim int, r *request) bool {
+	for k := range s.constraints[claim] {
+		if r.bound[k] && r.need > 1 && s.constraints[claim][k].distinct() {
+			return true
+		}
+	}
+	return false
 }
 
 // complete asks about all devices for a request; ok is false where that fails.
@@ -117,6 +125,9 @@ func (s *search) kinds() (kinds []int32, ok bool) {
 				}
 			}
 			for k := range s.constraints[c] {
+				if planted.On(planted.AlikeTooSoon) {
+					continue
+				}
 				if !writeValue(&b, s.constraints[c][k].valueOf(i, o.device)) {
 					return nil, false
 				}
