@@ -207,7 +207,7 @@ func (l *Log) alongAgain(ctx context.Context, rec *recalled) (*along, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.decide()
+	r, err := c.decide(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.decideBy(b.walk.Decide)
+	r, err := c.decideBy(ctx, b.walk.Decide)
 	if err != nil {
 		return nil, err
 	}

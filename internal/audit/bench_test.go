@@ -65,7 +65,7 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r, err := m.decide()
+			r, err := m.decide(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -128,7 +128,7 @@ func (l *Log) begin(ctx context.Context, t *attempt) error {
 			t.already, t.revision = true, v.Revision
 			return nil, nil
 		}
-		step, err := l.attempt(v, t, gone, began)
+		step, err := l.attempt(ctx, v, t, gone, began)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (l *Log) begin(ctx context.Context, t *attempt) error {
 
 // attempt makes the record of a bind, after the rules were asked once more where
 // that is wanted: between /filter and /bind others were bound.
-func (l *Log) attempt(v *cluster.View, t *attempt, gone []Gone, began time.Time) (*cluster.Step, error) {
+func (l *Log) attempt(ctx context.Context, v *cluster.View, t *attempt, gone []Gone, began time.Time) (*cluster.Step, error) {
 	if l.o.BindProfiles == nil {
 		return l.bindStep(v, t.pod.Namespace, t.pod.Name, t.node, began, false)
 	}
@@ -166,7 +166,7 @@ func (l *Log) attempt(v *cluster.View, t *attempt, gone []Gone, began time.Time)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.decide()
+	r, err := c.decide(ctx)
 	if err != nil {
 		return nil, err
 	}

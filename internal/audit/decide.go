@@ -31,10 +31,10 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	if q.DryRun {
-		return l.dry(v, q)
+		return l.dry(ctx, v, q)
 	}
 	began := time.Now()
-	c, r, err := l.work(v, q)
+	c, r, err := l.work(ctx, v, q)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,10 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	ans := c.answer(r, q.Explain)
+	ans, err := c.answer(ctx, r, q.Explain)
+	if err != nil {
+		return nil, err
+	}
 	spooled, err := l.write(ctx, d, c.profile)
 	if err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (l *Log) write(ctx context.Context, d *store.Decision, p *engine.Profile) (
 }
 
 // work makes a question ready and decides. The result is to be released.
-func (l *Log) work(v *cluster.View, q Question) (*matter, *engine.Result, error) {
+func (l *Log) work(ctx context.Context, v *cluster.View, q Question) (*matter, *engine.Result, error) {
 	c, err := l.prepare(v, q, l.overlays.get)
 	if err != nil {
 		return nil, nil, err
@@ -76,19 +79,22 @@ func (l *Log) work(v *cluster.View, q Question) (*matter, *engine.Result, error)
 	if err := c.knowNames(); err != nil {
 		return nil, nil, err
 	}
-	r, err := c.decide()
+	r, err := c.decide(ctx)
 	return c, r, err
 }
 
 // dry answers without a record.
-func (l *Log) dry(v *cluster.View, q Question) (*Answer, error) {
+func (l *Log) dry(ctx context.Context, v *cluster.View, q Question) (*Answer, error) {
 	began := time.Now()
-	c, r, err := l.work(v, q)
+	c, r, err := l.work(ctx, v, q)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Release()
-	ans := c.answer(r, q.Explain)
+	ans, err := c.answer(ctx, r, q.Explain)
+	if err != nil {
+		return nil, err
+	}
 	ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
 	return &ans, nil
 }
@@ -116,7 +122,7 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		if err = c.knowNames(); err != nil {
 			return nil, err
 		}
-		if r, err = c.decide(); err != nil {
+		if r, err = c.decide(ctx); err != nil {
 			return nil, err
 		}
 		if c.along, err = c.alongOf(r); err != nil {
@@ -140,7 +146,10 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	l.noteStored(step.Profile)
-	ans := c.answer(r, q.Explain)
+	ans, err := c.answer(ctx, r, q.Explain)
+	if err != nil {
+		return nil, err // the decision stands, as where the caller is gone before the record is durable
+	}
 	describe(step.Decision, &ans)
 	ans.BoundAlong = c.along.told
 	ans.note(step.Spooled)
@@ -169,7 +178,7 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 	if err != nil {
 		return "", err
 	}
-	r, err := c.decide()
+	r, err := c.decide(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -217,19 +219,27 @@ func choose(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profi
 }
 
 // decide asks the engine. The result is to be released.
-func (c *matter) decide() (*engine.Result, error) { return c.decideBy(engine.Decide) }
+func (c *matter) decide(ctx context.Context) (*engine.Result, error) {
+	return c.decideBy(ctx, engine.Decide)
+}
 
-// decideBy is decide by another way to the same answers.
-func (c *matter) decideBy(decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
-	r, err := decide(c.state, c.pod, c.profile, c.options())
+// decideBy is decide by another way to the same answers. Where ctx ends before
+// there is one, its error is what comes of it, as of all that wait too long: there
+// is nothing to record.
+func (c *matter) decideBy(ctx context.Context, decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
+	r, err := decide(c.state, c.pod, c.profile, c.options(ctx))
+	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)
 	}
 	return r, nil
 }
 
-func (c *matter) options() engine.Options {
+func (c *matter) options(ctx context.Context) engine.Options {
 	return engine.Options{
+		Context:    ctx,
 		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
 		Victims: c.q.Victims,
 	}
@@ -240,8 +250,9 @@ func digestOf(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// answer writes a result out under the stamps of its record.
-func (c *matter) answer(r *engine.Result, level engine.Explain) Answer {
+// answer writes a result out under the stamps of its record. Suggestions are
+// tried until ctx ends, and then there is no answer instead of one that lacks some.
+func (c *matter) answer(ctx context.Context, r *engine.Result, level engine.Explain) (Answer, error) {
 	ans := Answer{
 		Cluster: c.view.Cluster, Snapshot: c.view.ID(), Profile: c.profile.Name,
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: c.q.Now, Verb: c.q.Verb,
@@ -252,9 +263,12 @@ func (c *matter) answer(r *engine.Result, level engine.Explain) Answer {
 		ans.Groups = advice.Groups(r, advice.DefaultSample)
 	}
 	if c.q.Suggest {
-		ans.Suggestions = c.suggest(r)
+		ans.Suggestions = c.suggest(ctx, r)
+		if err := ctx.Err(); err != nil {
+			return Answer{}, fmt.Errorf("suggest: %w", err)
+		}
 	}
-	return ans
+	return ans, nil
 }
 
 func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"net/http"
 
 	"berth/internal/cluster"
@@ -10,7 +11,7 @@ import (
 // Preview answers a question on a view that no manager holds, under these
 // profiles: the same answer as a dry run of a Log, without a store and without a
 // record. Stored priority classes do not exist here; the view's own do.
-func Preview(v *cluster.View, profiles []*engine.Profile, q Question) (*Answer, error) {
+func Preview(ctx context.Context, v *cluster.View, profiles []*engine.Profile, q Question) (*Answer, error) {
 	q.Cluster, q.Revision = v.Cluster, v.Revision
 	if q.Bind {
 		return nil, bad(http.StatusBadRequest, "bind", "a preview binds nothing")
@@ -21,5 +22,5 @@ func Preview(v *cluster.View, profiles []*engine.Profile, q Question) (*Answer, 
 	if err != nil {
 		return nil, err
 	}
-	return l.dry(v, q)
+	return l.dry(ctx, v, q)
 }

@@ -81,7 +81,7 @@ func afresh(v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
 }
 
 // again works out the recorded answer once more.
-func (l *Log) again(rec *recalled, level engine.Explain) (*Answer, error) {
+func (l *Log) again(ctx context.Context, rec *recalled, level engine.Explain) (*Answer, error) {
 	if rec.in.asksNothing() {
 		ans := Answer{Decision: rec.in.unasked(rec.view, rec.d)}
 		describe(rec.d, &ans)
@@ -91,12 +91,12 @@ func (l *Log) again(rec *recalled, level engine.Explain) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.run(level)
+	return c.run(ctx, level)
 }
 
 // run decides and writes the answer out.
-func (c *matter) run(level engine.Explain) (*Answer, error) {
-	r, err := c.decide()
+func (c *matter) run(ctx context.Context, level engine.Explain) (*Answer, error) {
+	r, err := c.decide(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,10 @@ func (c *matter) run(level engine.Explain) (*Answer, error) {
 	if level == "" {
 		level = c.q.Explain
 	}
-	ans := c.answer(r, level)
+	ans, err := c.answer(ctx, r, level)
+	if err != nil {
+		return nil, err
+	}
 	return &ans, nil
 }
 
@@ -122,7 +125,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	ans, err := l.again(rec, "")
+	ans, err := l.again(ctx, rec, "")
 	if err != nil {
 		return nil, err
 	}

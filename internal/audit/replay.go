@@ -57,7 +57,7 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 // differ answers a record again, under overrides or none, and compares.
 func (l *Log) differ(ctx context.Context, rec *recalled, o Overrides) (*Replay, error) {
 	d := rec.d
-	base, err := l.again(rec, engine.ExplainFull)
+	base, err := l.again(ctx, rec, engine.ExplainFull)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (l *Log) differ(ctx context.Context, rec *recalled, o Overrides) (*Replay, 
 			out.Identical = false
 			out.Differences = append(out.Differences, Difference{Path: "boundAlong", Recorded: rec.in.Along, Replayed: al.digest})
 		}
-		if out.Decision, err = l.again(rec, ""); err != nil {
+		if out.Decision, err = l.again(ctx, rec, ""); err != nil {
 			return nil, err
 		}
 		if !agrees {
@@ -167,13 +167,17 @@ func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, show
 	if c.names, err = rec.candidatesFor(c); err != nil {
 		return nil, nil, err
 	}
-	r, err := c.decide()
+	r, err := c.decide(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer r.Release()
-	f, s := c.answer(r, engine.ExplainFull), c.answer(r, q.Explain)
-	return &f, &s, nil
+	f, err := c.answer(ctx, r, engine.ExplainFull)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := c.answer(ctx, r, q.Explain)
+	return &f, &s, err
 }
 
 // candidatesFor carries the recorded candidates over to another state: all stay

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"encoding/json"
 
 	"berth/internal/engine"
@@ -10,9 +11,9 @@ import (
 
 // suggest gives the single changes that would let the pod fit, cheapest first.
 // There is nothing to suggest for a pod that fits.
-func (c *matter) suggest(r *engine.Result) []advice.Suggestion {
+func (c *matter) suggest(ctx context.Context, r *engine.Result) []advice.Suggestion {
 	return advice.Suggest(advice.Question{
-		State: c.state, Pod: c.pod, Profile: c.profile, Options: c.options(), Object: c.object,
+		State: c.state, Pod: c.pod, Profile: c.profile, Options: c.options(ctx), Object: c.object,
 	}, r)
 }
 

@@ -73,7 +73,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	return view, nil
 }
 
-func (s *offline) decide(_ context.Context, q question) (*answer, error) {
+func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 	ask := audit.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
 	if q.pod.whole == nil {
 		ask.PodRef = &objects.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
@@ -87,7 +87,7 @@ func (s *offline) decide(_ context.Context, q question) (*answer, error) {
 		}
 		ask.Pod = pod
 	}
-	got, err := audit.Preview(s.view, s.profiles, ask)
+	got, err := audit.Preview(ctx, s.view, s.profiles, ask)
 	if err != nil {
 		return nil, err
 	}

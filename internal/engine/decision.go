@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Version is the engine's own version. It changes whenever an answer could
 // change, so that a replay can say which engine gave the recorded answer.
@@ -226,9 +229,13 @@ type NotEvaluated struct {
 	Reason string `json:"reason"`
 }
 
-// Options are the inputs of a decision beside state, pod and profile. All of
-// them are recorded, so that a replay gets the same ones.
+// Options are the inputs of a decision beside state, pod and profile. All but
+// Context are recorded, so that a replay gets the same ones.
 type Options struct {
+	// Context is the caller's; nil stands for one that does not end. It is no input
+	// of the answer: a search that takes long ends with an error that has the
+	// context's in it once the context has ended, and there is no decision then.
+	Context context.Context
 	// Candidates limits the nodes considered to those of these names; nil means
 	// all. Names that the state does not hold are ignored by the engine.
 	Candidates []string

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,15 @@ type Query struct {
 	nsLabels     labels.Set
 	scratch      *scratch
 	states       []any // what PreFilter left, by rule
+}
+
+// Context is the caller's, which rules ask who may take long. Once it has ended
+// they give up with an error and must not give an answer that depends on it.
+func (q *Query) Context() context.Context {
+	if q.Options.Context == nil {
+		return context.Background()
+	}
+	return q.Options.Context
 }
 
 // Kept gives what a rule's PreFilter left for the phases behind Filter; nil where

@@ -36,7 +36,7 @@ func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string, now time.Ti
 		if d.device.multi() {
 			id := newShare(c, i, d)
 			r.ShareID = &id
-			if part := share(d.device, d.of.capacity); len(part) > 0 {
+			if part := capacityOf(d.device, d.of.capacity); len(part) > 0 {
 				r.ConsumedCapacity = part
 			}
 		}
@@ -96,4 +96,15 @@ func hasRequirement(list []corev1.NodeSelectorRequirement, want corev1.NodeSelec
 // newShare names the share of a device that a claim gets as its nth.
 func newShare(c *resourcev1.ResourceClaim, n int, d *GivenDevice) types.UID {
 	return types.UID(uuid.NewSHA1(shareSpace, fmt.Appendf(nil, "%q %q %q %q %d", c.Namespace, c.Name, c.UID, d.ID, n)).String())
+}
+
+// capacityOf is what a request takes of a device that several may share
+// (structured/internal/incubating GetConsumedCapacityFromRequest).
+func capacityOf(d *device, asked *resourcev1.CapacityRequirements) amounts {
+	out := amounts{}
+	for name, c := range d.Capacity {
+		want, some := requested(asked, name)
+		out[name] = consumed(want, some, &c)
+	}
+	return out
 }

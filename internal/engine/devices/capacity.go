@@ -16,28 +16,6 @@ func (a amounts) add(more amounts) {
 	}
 }
 
-func (a amounts) sub(less amounts) {
-	for name, n := range less {
-		if q, ok := a[name]; ok {
-			q = q.DeepCopy()
-			q.Sub(n)
-			a[name] = q
-		}
-	}
-}
-
-// share is what a request takes of a device: of each capacity what it asks for,
-// as the capacity's policy rounds it, or else the policy's default, or all of it
-// (structured/internal/incubating GetConsumedCapacityFromRequest).
-func share(d *device, asked *resourcev1.CapacityRequirements) amounts {
-	out := amounts{}
-	for name, c := range d.Capacity {
-		want, some := requested(asked, name)
-		out[name] = consumed(want, some, &c)
-	}
-	return out
-}
-
 func requested(asked *resourcev1.CapacityRequirements, name resourcev1.QualifiedName) (q resource.Quantity, ok bool) {
 	if asked == nil {
 		return q, false
@@ -82,38 +60,127 @@ func upTo(want resource.Quantity, r *resourcev1.CapacityRequestPolicyRange) reso
 	return *resource.NewQuantity(least+n, resource.BinarySI)
 }
 
+// room is a device's capacity by name: all of it, and what is taken of it.
+type room struct {
+	names  []resourcev1.QualifiedName
+	whole  []resource.Quantity
+	taken  []resource.Quantity
+	shares int // that were given out just now
+}
+
+func newRoom(d *device, held amounts) *room {
+	m := &room{}
+	for name, c := range d.Capacity {
+		q := held[name]
+		m.names, m.whole, m.taken = append(m.names, name), append(m.whole, c.Value.DeepCopy()), append(m.taken, q.DeepCopy())
+	}
+	return m
+}
+
+// part is what a request takes of a device: of each capacity what it asks for, as
+// the capacity's policy rounds it, or else the policy's default, or all of it; nil
+// where the request asks for what there is not, or the policy forbids it
+// (structured/internal/incubating GetConsumedCapacityFromRequest).
+func (m *room) part(d *device, asked *resourcev1.CapacityRequirements) []resource.Quantity {
+	if asked != nil {
+		for name := range asked.Requests {
+			if _, ok := d.Capacity[name]; !ok {
+				return nil
+			}
+		}
+	}
+	out := make([]resource.Quantity, len(m.names))
+	for k, name := range m.names {
+		c := d.Capacity[name]
+		want, some := requested(asked, name)
+		out[k] = consumed(want, some, &c)
+		if forbidden(&out[k], c.RequestPolicy) {
+			return nil
+		}
+	}
+	return out
+}
+
+// partOf remembers what part gives.
+func (s *search) partOf(r *request, i int) []resource.Quantity {
+	part, ok := r.parts[i]
+	if ok {
+		return part
+	}
+	o := &s.offers[i]
+	if o.room == nil {
+		o.room = newRoom(o.device, s.inv.held.capacity[o.id])
+	}
+	if r.parts == nil {
+		r.parts = map[int][]resource.Quantity{}
+	}
+	part = o.room.part(o.device, r.capacity)
+	r.parts[i] = part
+	return part
+}
+
+// boundless says that a device has room for the request whatever else is taken.
+func (s *search) boundless(r *request, i int) bool {
+	d := s.offers[i].device
+	return d.plain && r.capacity == nil && s.inv.held.capacity[d.id] == nil
+}
+
+// allowed says whether the request could have a part of the device if that were
+// free.
+func (s *search) allowed(r *request, i int) bool {
+	if s.offers[i].multi() {
+		return s.boundless(r, i) || s.partOf(r, i) != nil
+	}
+	return s.roomFor(r, i)
+}
+
 // roomFor says whether what a request takes of a device is allowed and still
 // there beside what others hold and what was given out before. It is asked of all
 // devices: one that is not shared has room for its policy's default at least
 // (structured/internal/incubating CmpRequestOverCapacity).
-func (s *search) roomFor(d *device, asked *resourcev1.CapacityRequirements) bool {
-	if d.plain && asked == nil && s.inv.held.capacity[d.id] == nil {
+func (s *search) roomFor(r *request, i int) bool {
+	if s.boundless(r, i) {
 		return true
 	}
-	if asked != nil {
-		for name := range asked.Requests {
-			if _, ok := d.Capacity[name]; !ok {
-				return false
-			}
-		}
+	part := s.partOf(r, i)
+	if part == nil {
+		return false
 	}
-	for name, c := range d.Capacity {
-		want, some := requested(asked, name)
-		sum := consumed(want, some, &c)
-		if forbidden(&sum, c.RequestPolicy) {
-			return false
-		}
-		if q, ok := s.inv.held.capacity[d.id][name]; ok {
-			sum.Add(q)
-		}
-		if q, ok := s.shares[d.id][name]; ok {
-			sum.Add(q)
-		}
-		if sum.Cmp(c.Value) > 0 {
+	m := s.offers[i].room
+	for k := range part {
+		sum := part[k].DeepCopy()
+		sum.Add(m.taken[k])
+		if sum.Cmp(m.whole[k]) > 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// shared says that part of a device is taken.
+func (s *search) shared(i int) bool {
+	if m := s.offers[i].room; m != nil && m.shares > 0 {
+		return true
+	}
+	_, before := s.inv.held.capacity[s.offers[i].id]
+	return before
+}
+
+// share gives the request its part of a device, or takes it back.
+func (s *search) share(r *request, i int, give bool) {
+	part, m := s.partOf(r, i), s.offers[i].room
+	for k := range part {
+		if give {
+			m.taken[k].Add(part[k])
+		} else {
+			m.taken[k].Sub(part[k])
+		}
+	}
+	if give {
+		m.shares++
+	} else {
+		m.shares--
+	}
 }
 
 // forbidden says that a policy does not allow an amount.

@@ -8,12 +8,22 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// constraint is a claim's constraint while devices come and go. add says whether
-// a device may join those that are there, and lets it join; whatever was added
-// last is removed first.
-type constraint interface {
-	add(r *request, d *device) bool
-	remove(r *request)
+// constraint is a claim's constraint while devices come and go: all have one
+// value of an attribute, or all have others. add says whether a device may join
+// those that are there, and lets it join; whatever was added last is removed
+// first.
+type constraint struct {
+	about
+	n     int
+	value *resourcev1.DeviceAttribute            // of all
+	last  map[string]*resourcev1.DeviceAttribute // by request, where values are to differ
+	known []lookup                               // by offer
+}
+
+// lookup is an attribute that was looked up.
+type lookup struct {
+	done  bool
+	value *resourcev1.DeviceAttribute
 }
 
 // constraintsOf reads a claim's constraints.
@@ -23,9 +33,9 @@ func constraintsOf(c *resourcev1.ResourceClaim) ([]constraint, error) {
 		k := &c.Spec.Devices.Constraints[i]
 		switch {
 		case k.MatchAttribute != nil:
-			out = append(out, &same{about: about{k.Requests, string(*k.MatchAttribute)}})
+			out = append(out, constraint{about: about{k.Requests, string(*k.MatchAttribute)}})
 		case k.DistinctAttribute != nil:
-			out = append(out, &distinct{about: about{k.Requests, string(*k.DistinctAttribute)}, last: map[string]*resourcev1.DeviceAttribute{}})
+			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: map[string]*resourcev1.DeviceAttribute{}})
 		default:
 			return nil, fmt.Errorf("claim %s/%s, constraint #%d: empty constraint (unsupported constraint type?)", c.Namespace, c.Name, i)
 		}
@@ -79,72 +89,56 @@ func equal(a, b *resourcev1.DeviceAttribute) (same, known bool) {
 	return false, false
 }
 
-// same wants one value on all devices
-// (structured/internal/incubating matchAttributeConstraint).
-type same struct {
-	about
-	value *resourcev1.DeviceAttribute
-	n     int
+// valueOf remembers what of finds.
+func (k *constraint) valueOf(i int, d *device) *resourcev1.DeviceAttribute {
+	if i >= len(k.known) {
+		k.known = append(k.known, make([]lookup, i+1-len(k.known))...)
+	}
+	l := &k.known[i]
+	if !l.done {
+		*l = lookup{true, k.of(d)}
+	}
+	return l.value
 }
 
-func (k *same) add(r *request, d *device) bool {
-	if !k.concerns(r) {
-		return true
-	}
-	v := k.of(d)
+// distinct says that values have to differ.
+func (k *constraint) distinct() bool { return k.last != nil }
+
+// add is asked by requests that the constraint concerns. Of several devices of
+// one request it remembers the last value alone where values are to differ, as
+// upstream does, so that they differ from other requests' and from the one before,
+// and not each from each (structured/internal/incubating
+// matchAttributeConstraint, distinctAttributeConstraint).
+func (k *constraint) add(r *request, i int, d *device) bool {
+	v := k.valueOf(i, d)
 	if v == nil {
 		return false
 	}
-	if k.n == 0 {
-		k.value, k.n = v, 1
-		return true
-	}
-	if ok, known := equal(v, k.value); !known || !ok {
-		return false
-	}
-	k.n++
-	return true
-}
-
-func (k *same) remove(r *request) {
-	if k.concerns(r) {
-		k.n--
-	}
-}
-
-// distinct wants values to differ. Of several devices of one request it
-// remembers the last alone, as upstream does, so that they differ from other
-// requests' and from the one before, and not each from each
-// (structured/internal/incubating distinctAttributeConstraint).
-type distinct struct {
-	about
-	last map[string]*resourcev1.DeviceAttribute // by request
-	n    int
-}
-
-func (k *distinct) add(r *request, d *device) bool {
-	if !k.concerns(r) {
-		return true
-	}
-	v := k.of(d)
-	if v == nil {
-		return false
-	}
-	if k.n > 0 {
-		for _, other := range k.last {
-			if ok, known := equal(v, other); !known || ok {
-				return false
+	if k.distinct() {
+		if k.n > 0 {
+			for _, other := range k.last {
+				if ok, known := equal(v, other); !known || ok {
+					return false
+				}
 			}
 		}
+		k.last[r.base()] = v
+	} else {
+		if k.n == 0 {
+			k.value = v
+		} else if ok, known := equal(v, k.value); !known || !ok {
+			return false
+		}
 	}
-	k.last[r.base()] = v
 	k.n++
 	return true
 }
 
-func (k *distinct) remove(r *request) {
-	if k.concerns(r) {
+// remove forgets the request's last value, and with it that there are others of
+// the request, as upstream does.
+func (k *constraint) remove(r *request) {
+	if k.distinct() {
 		delete(k.last, r.base())
-		k.n--
 	}
+	k.n--
 }

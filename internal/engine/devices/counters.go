@@ -6,74 +6,107 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// counterSets are amounts of counters, by set and name.
-type counterSets map[string]map[string]resource.Quantity
-
-func (c counterSets) change(of []resourcev1.DeviceCounterConsumption, add bool) {
-	for i := range of {
-		set := c[of[i].CounterSet]
-		if set == nil {
-			set = map[string]resource.Quantity{}
-			c[of[i].CounterSet] = set
-		}
-		for name, n := range of[i].Counters {
-			q := set[name].DeepCopy()
-			if add {
-				q.Add(n.Value)
-			} else {
-				q.Sub(n.Value)
-			}
-			set[name] = q
-		}
-	}
+// book is what allocated devices leave of a pool's counters.
+type book struct {
+	place map[[2]string]int32 // by set and name
+	left  []resource.Quantity // may be less than nothing
+	// overdrawn says that some counter is below nothing, or that a device gives
+	// instead of taking: then every take has all of them looked at.
+	overdrawn bool
+	gives     bool
 }
 
-// available is what allocated devices leave of a pool's counters; it may be
-// less than nothing.
-func (p *pool) available(h *held) counterSets {
-	p.left.Do(func() {
-		p.leftOver = counterSets{}
-		for name, set := range p.counters {
-			p.leftOver[name] = map[string]resource.Quantity{}
-			for counter, c := range set {
-				p.leftOver[name][counter] = c.Value.DeepCopy()
+// draw is what a device takes of one counter.
+type draw struct {
+	counter int32
+	amount  resource.Quantity
+}
+
+// booked gives a pool's book, worked out at first.
+func (p *pool) booked(h *held) *book {
+	p.booking.Do(func() {
+		p.book.place = map[[2]string]int32{}
+		for set, counters := range p.counters {
+			for name, c := range counters {
+				p.book.place[[2]string{set, name}] = int32(len(p.book.left))
+				p.book.left = append(p.book.left, c.Value.DeepCopy())
 			}
 		}
 		for _, list := range [][]*slice{p.slices, p.others} {
 			for _, sl := range list {
 				for i := range sl.devices {
-					if d := &sl.devices[i]; h.any(d.id) {
-						p.leftOver.change(d.ConsumesCounters, false)
+					d := &sl.devices[i]
+					for _, w := range p.book.draws(d) {
+						if w.amount.Sign() < 0 {
+							p.book.overdrawn, p.book.gives = true, true
+						}
+						if h.any(d.id) {
+							p.book.left[w.counter].Sub(w.amount)
+						}
 					}
 				}
 			}
 		}
+		for i := range p.book.left {
+			p.book.overdrawn = p.book.overdrawn || p.book.left[i].Sign() < 0
+		}
 	})
-	return p.leftOver
+	return &p.book
+}
+
+// draws lists what a device takes of the pool's counters, all of which are there
+// in a valid pool.
+func (b *book) draws(d *device) []draw {
+	out := []draw{}
+	for i := range d.ConsumesCounters {
+		c := &d.ConsumesCounters[i]
+		for name, n := range c.Counters {
+			out = append(out, draw{b.place[[2]string{c.CounterSet, name}], n.Value.DeepCopy()})
+		}
+	}
+	return out
 }
 
 // count takes a device's counters if the whole pool still has enough of every
 // counter then, whether the device uses it or not
 // (structured/internal/incubating checkAvailableCounters).
-func (s *search) count(p *pool, d *device) bool {
-	taken := s.counters[p]
-	if taken == nil {
-		if s.counters == nil {
-			s.counters = map[*pool]counterSets{}
-		}
-		taken = counterSets{}
-		s.counters[p] = taken
+func (s *search) count(i int) bool {
+	o := &s.offers[i]
+	b := s.pools[o.pool].booked(&s.inv.held)
+	if o.draws == nil {
+		o.draws = b.draws(o.device)
 	}
-	taken.change(d.ConsumesCounters, true)
-	for set, counters := range p.available(&s.inv.held) {
-		for name, have := range counters {
-			if have.Cmp(taken[set][name]) < 0 {
-				taken.change(d.ConsumesCounters, false)
-				return false
-			}
+	used := s.used[o.pool]
+	if used == nil {
+		used = make([]resource.Quantity, len(b.left))
+		s.used[o.pool] = used
+	}
+	for k := range o.draws {
+		used[o.draws[k].counter].Add(o.draws[k].amount)
+	}
+	enough := true
+	if b.overdrawn {
+		for c := range used {
+			enough = enough && b.left[c].Cmp(used[c]) >= 0
+		}
+	} else {
+		for k := range o.draws {
+			c := o.draws[k].counter
+			enough = enough && b.left[c].Cmp(used[c]) >= 0
 		}
 	}
-	return true
+	if !enough {
+		s.uncount(i)
+	}
+	return enough
+}
+
+func (s *search) uncount(i int) {
+	o := &s.offers[i]
+	used := s.used[o.pool]
+	for k := range o.draws {
+		used[o.draws[k].counter].Sub(o.draws[k].amount)
+	}
 }
 
 // tolerated says that no taint keeps the device from being allocated. Effects

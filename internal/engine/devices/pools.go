@@ -28,8 +28,8 @@ type pool struct {
 	others     []*slice // of the same generation, for other nodes
 	counters   map[string]map[string]resourcev1.Counter
 
-	left     sync.Once
-	leftOver counterSets // what allocated devices leave of counters
+	booking sync.Once
+	book    book
 }
 
 // nodePools remembers what each node of a set sees.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // request is one request of a claim, or one of the alternatives of a request.
@@ -19,15 +20,28 @@ type request struct {
 
 	// On the node at hand: how many devices are needed, and which where all are.
 	need int
-	all  []choice
+	all  []int32
 	// What class and request select by.
 	byClass, byRequest selector
+	// By constraint of the claim: whether it concerns the request.
+	bound []bool
+
+	// What was found out so far, by offer: the devices that may do, in order, of
+	// the first so many that were looked at; and what was said of each.
+	list     []int32
+	looked   int
+	verdicts []uint8
+	parts    map[int][]resource.Quantity // what it would take of a room; nil where it may not
+	// By place in the list: the place before of a device that is alike; -1 without.
+	alike []int32
 }
 
-// choice is a device of a pool.
-type choice struct {
-	*device
-	pool *pool
+// bind notes which constraints concern the request.
+func (r *request) bind(list []constraint) {
+	r.bound = make([]bool, len(list))
+	for k := range list {
+		r.bound[k] = list[k].concerns(r)
+	}
 }
 
 // full is the name under which an allocation reports the request.
@@ -88,10 +102,10 @@ func linesOf(c *resourcev1.ResourceClaim) []line {
 	return out
 }
 
-// size works out how many devices a request needs on the node. Where it asks for
+// need works out how many devices a request needs on the node. Where it asks for
 // all, pools that are being updated or are broken leave no answer, which is an
 // error (structured/internal/incubating validateDeviceRequest).
-func (s *search) size(c *resourcev1.ResourceClaim, r *request) error {
+func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
 	whose := fmt.Sprintf("claim %s/%s, request %s", c.Namespace, c.Name, r.name)
 	var err error
 	if r.byRequest, err = s.inv.selector(s.expr, r.selectors, "claim "+c.Namespace+"/"+c.Name); err != nil {
@@ -111,24 +125,22 @@ func (s *search) size(c *resourcev1.ResourceClaim, r *request) error {
 	case resourcev1.DeviceAllocationModeExactCount:
 		r.need = int(r.count)
 	case resourcev1.DeviceAllocationModeAll:
-		r.all = make([]choice, 0, resourcev1.AllocationResultsMaxSize)
-		for _, p := range s.pools {
+		r.all = make([]int32, 0, resourcev1.AllocationResultsMaxSize)
+		i := 0
+		for at, p := range s.pools {
 			if p.incomplete {
 				return fmt.Errorf("%s: asks for all devices, but resource pool %s is currently being updated", whose, p.poolID)
 			}
 			if p.invalid != "" {
 				return fmt.Errorf("%s: asks for all devices, but resource pool %s is currently invalid", whose, p.poolID)
 			}
-			for _, sl := range p.slices {
-				for i := range sl.devices {
-					d := &sl.devices[i]
-					ok, err := s.selectable(r, d)
-					if err != nil {
-						return err
-					}
-					if ok && s.roomFor(d, r.capacity) {
-						r.all = append(r.all, choice{d, p})
-					}
+			for ; s.lists(i) && int(s.offers[i].pool) == at; i++ {
+				ok, err := s.selectable(r, s.offers[i].device)
+				if err != nil {
+					return err
+				}
+				if ok && s.roomFor(r, i) {
+					r.all = append(r.all, int32(i))
 				}
 			}
 		}
@@ -143,7 +155,7 @@ func (s *search) size(c *resourcev1.ResourceClaim, r *request) error {
 // say for themselves where they are, whether the node reaches it.
 func (s *search) selectable(r *request, d *device) (bool, error) {
 	for _, by := range []*selector{&r.byClass, &r.byRequest} {
-		if ok, err := by.selects(d); err != nil || !ok {
+		if ok, err := by.selects(s.ctx, d); err != nil || !ok {
 			return false, err
 		}
 	}

@@ -1,12 +1,15 @@
 package devices
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/engine"
+	"berth/internal/planted"
 )
 
 // ErrInvalidPools says that nothing was found on a node of which some pools are
@@ -17,13 +20,17 @@ var ErrInvalidPools = errors.New("invalid resource pools")
 // a timeout instead (filterTimeout of DynamicResourcesArgs), and fails as well.
 var ErrGaveUp = errors.New("gave up trying to allocate devices")
 
+// ErrStopped says that whoever asked wanted no answer any more before there was
+// one: the context's error is in it. What was found until then is nothing to go by.
+var ErrStopped = errors.New("stopped looking for devices")
+
 // errTooMany is what upstream fails with where no choice of alternatives stays
 // within the size of an allocation.
 var errTooMany = errors.New("allocation max size exceeded")
 
 // MaxSteps bounds the search on one node, and Budget that of a decision on all of
-// its nodes: so many times a device may be looked at for a place, which takes a
-// few seconds at most. Upstream stops after ten seconds on a node.
+// its nodes: so many times a device may be looked at for a place, which takes
+// tenths of a second. Upstream stops after ten seconds on a node.
 const (
 	MaxSteps = 5_000_000
 	Budget   = 10_000_000
@@ -47,18 +54,32 @@ type GivenDevice struct {
 // an exhaustive search, claim by claim, request by request, alternatives in
 // order, and devices in the order of drivers, pools, slices and their place in
 // them. Nil without an error says that there is none. Errors other than
-// ErrInvalidPools say that the claims cannot be judged at all, on whatever node.
-// What it looks at is taken off the decision's budget
-// (structured/internal/incubating Allocator.Allocate).
-func (inv *Inventory) Allocate(e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
-	s, err := inv.prepare(e, set, row, claims)
+// ErrInvalidPools and ErrStopped say that the claims cannot be judged at all, on
+// whatever node. What it looks at is taken off the decision's budget, and the end
+// of ctx ends it with ErrStopped: ctx decides whether there is an answer, never
+// which (structured/internal/incubating Allocator.Allocate).
+func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, stopped(err)
+	}
+	s, err := inv.prepare(ctx, e, set, row, claims)
 	if err != nil {
 		return nil, err
 	}
 	s.left = min(MaxSteps, *budget)
+	s.settleAt = s.left - s.hardAfter()
 	before := s.left
-	out, err := s.place(spot{}, false, cursor{})
+	given, err := s.run()
 	*budget -= before - s.left
+	if planted.On(planted.DevicesCutShort) && errors.Is(err, ErrStopped) {
+		return nil, nil
+	}
+	return given, err
+}
+
+// run searches with the steps that are left.
+func (s *search) run() ([]Given, error) {
+	out, err := s.place(spot{}, false, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -73,52 +94,68 @@ func (inv *Inventory) Allocate(e *Expressions, set *engine.NodeSet, row int, cla
 		}
 		return nil, nil
 	}
-	given := make([]Given, len(claims))
-	for i := range claims {
+	given := make([]Given, len(s.claims))
+	for i, c := range s.claims {
 		if err := s.oneTerm(i); err != nil {
-			return nil, fmt.Errorf("create NodeSelector for claim %s: %w", claims[i].Name, err)
+			return nil, fmt.Errorf("create NodeSelector for claim %s: %w", c.Name, err)
 		}
 		for _, t := range s.taken[i] {
-			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), inv.names[t.id], t.request.admin, t.device, t.request})
+			d := s.offers[t.offer].device
+			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), s.inv.names[d.id], t.request.admin, d, t.request})
 		}
 	}
 	return given, nil
 }
 
+func stopped(err error) error { return fmt.Errorf("%w: %w", ErrStopped, err) }
+
 // search is one node and the claims to be satisfied there.
 type search struct {
+	ctx    context.Context
 	inv    *Inventory
 	expr   *Expressions
 	node   *nodeAt
 	claims []*resourcev1.ResourceClaim
 	pools  []*pool
 
+	offers []offer // what the node reaches, as far as it was listed
+	ahead  cursor  // what is listed next
+	size   int     // how long the whole list is
+
 	lines       [][]line
 	constraints [][]constraint
 	taken       [][]take
-	users       map[int32][]int // by device: the claims that it was given to just now
-	shares      map[int32]amounts
-	counters    map[*pool]counterSets
-	left        int // steps that may still be taken
+	used        [][]resource.Quantity // by pool: what was taken of its counters just now
+	left        int                   // steps that may still be taken
+
+	settleAt int  // steps left at which the search counts as a hard one
+	settled  bool // it does, and settle was done
+	pruning  bool // what cannot help may be left out
 }
 
 // take is a device as it was given.
 type take struct {
-	choice
+	offer   int32
 	request *request
+	counted bool // counters were taken for it
 }
 
 // prepare works out what every request needs on the node.
-func (inv *Inventory) prepare(e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim) (*search, error) {
+func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim) (*search, error) {
 	np := inv.forNodes(set)
 	pools, err := inv.see(np, row)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{
-		inv: inv, expr: e, node: &nodeAt{set: np, row: row, name: set.Node(row).Name}, claims: claims, pools: pools,
+		ctx: ctx, inv: inv, expr: e, node: &nodeAt{set: np, row: row, name: set.Node(row).Name}, claims: claims, pools: pools,
 		lines: make([][]line, len(claims)), constraints: make([][]constraint, len(claims)), taken: make([][]take, len(claims)),
-		users: map[int32][]int{}, shares: map[int32]amounts{},
+		used: make([][]resource.Quantity, len(pools)),
+	}
+	for _, p := range pools {
+		for _, sl := range p.slices {
+			s.size += len(sl.devices)
+		}
 	}
 	for i, c := range claims {
 		s.lines[i] = linesOf(c)
@@ -127,7 +164,7 @@ func (inv *Inventory) prepare(e *Expressions, set *engine.NodeSet, row int, clai
 			l := &s.lines[i][k]
 			fewest := -1
 			for a := range l.of {
-				if err := s.size(c, &l.of[a]); err != nil {
+				if err := s.need(c, &l.of[a]); err != nil {
 					return nil, err
 				}
 				if fewest < 0 || l.of[a].need < fewest {
@@ -142,6 +179,11 @@ func (inv *Inventory) prepare(e *Expressions, set *engine.NodeSet, row int, clai
 		if s.constraints[i], err = constraintsOf(c); err != nil {
 			return nil, err
 		}
+		for k := range s.lines[i] {
+			for a := range s.lines[i][k].of {
+				s.lines[i][k].of[a].bind(s.constraints[i])
+			}
+		}
 	}
 	return s, nil
 }
@@ -150,12 +192,13 @@ func (inv *Inventory) prepare(e *Expressions, set *engine.NodeSet, row int, clai
 // does not admit, cannot be put into an allocation.
 func (s *search) oneTerm(claim int) error {
 	for _, t := range s.taken[claim] {
-		spec := &t.slice.Spec
+		d := s.offers[t.offer].device
+		spec := &d.slice.Spec
 		name, sel := spec.NodeName, spec.NodeSelector
 		if yes(spec.PerDeviceNodeSelection) {
-			name, sel = t.NodeName, t.NodeSelector
+			name, sel = d.NodeName, d.NodeSelector
 		}
-		if name != nil || yes(t.BindsToNode) {
+		if name != nil || yes(d.BindsToNode) {
 			return nil // the allocation names the node instead
 		}
 		if sel != nil && len(sel.NodeSelectorTerms) > 1 {

@@ -2,12 +2,15 @@ package devices
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	dracel "k8s.io/dynamic-resource-allocation/cel"
+
+	"berth/internal/planted"
 )
 
 // Expressions compiles CEL selectors and keeps the latest of them. It is safe
@@ -69,8 +72,9 @@ func (inv *Inventory) verdictOf(e *Expressions, expression string) *verdict {
 
 // ask says whether an expression holds for a device. It costs at most what the
 // API allows a selector to cost (CELSelectorExpressionMaxCost); one that costs
-// more, or fails, is an error.
-func (v *verdict) ask(d *device) (bool, error) {
+// more, or fails, is an error. Once ctx has ended, errors may be its doing, and
+// are not remembered.
+func (v *verdict) ask(ctx context.Context, d *device) (bool, error) {
 	switch v.on[d.place].Load() {
 	case no:
 		return false, nil
@@ -81,9 +85,15 @@ func (v *verdict) ask(d *device) (bool, error) {
 		defer v.mu.Unlock()
 		return false, v.errs[d.place]
 	}
-	ok, _, err := v.compiled.DeviceMatches(context.Background(), dracel.Device{
+	if err := ctx.Err(); err != nil {
+		return false, stopped(err)
+	}
+	ok, _, err := v.compiled.DeviceMatches(ctx, dracel.Device{
 		Driver: d.slice.Spec.Driver, AllowMultipleAllocations: d.AllowMultipleAllocations, Attributes: d.Attributes, Capacity: d.Capacity,
 	})
+	if ended := ctx.Err(); err != nil && ended != nil && !planted.On(planted.StopRemembered) {
+		return false, stopped(ended)
+	}
 	switch {
 	case err != nil:
 		v.mu.Lock()
@@ -121,13 +131,16 @@ func (inv *Inventory) selector(e *Expressions, list []resourcev1.DeviceSelector,
 // selects says whether all selectors hold for a device. What fails to compile or
 // to run is an error, which ends the whole decision
 // (structured/internal/incubating selectorsMatch).
-func (s *selector) selects(d *device) (bool, error) {
+func (s *selector) selects(ctx context.Context, d *device) (bool, error) {
 	for i, v := range s.of {
 		if v.compiled.Error != nil {
 			return false, fmt.Errorf("%s: selector #%d: CEL compile error: %w", s.whose, i, v.compiled.Error)
 		}
-		ok, err := v.ask(d)
-		if err != nil {
+		ok, err := v.ask(ctx, d)
+		switch {
+		case errors.Is(err, ErrStopped):
+			return false, err
+		case err != nil:
 			return false, fmt.Errorf("%s: selector #%d: CEL runtime error: %w", s.whose, i, err)
 		}
 		if !ok {

@@ -1,6 +1,8 @@
 package devices
 
 import (
+	"context"
+
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine"
@@ -18,9 +20,10 @@ type Need struct {
 type BrokenPool struct{ Name, Why string }
 
 // Survey counts what claims find on a node, for explanations: each request by
-// itself, before anything is given out.
+// itself, before anything is given out. It belongs to an answer that is there
+// already, so nothing stops it.
 func (inv *Inventory) Survey(e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim) (needs []Need, broken []BrokenPool) {
-	s, err := inv.prepare(e, set, row, claims)
+	s, err := inv.prepare(context.Background(), e, set, row, claims)
 	if err != nil {
 		return nil, nil
 	}
@@ -46,18 +49,13 @@ func (inv *Inventory) Survey(e *Expressions, set *engine.NodeSet, row int, claim
 }
 
 func (s *search) tally(r *request, n *Need) {
-	for _, p := range s.pools {
-		for _, sl := range p.slices {
-			for i := range sl.devices {
-				d := &sl.devices[i]
-				if ok, err := s.selectable(r, d); err != nil || !ok {
-					continue
-				}
-				n.Matching++
-				if (r.admin || !s.busy(d)) && tolerated(d, r.tolerations) && s.roomFor(d, r.capacity) {
-					n.Free++
-				}
-			}
+	for i := 0; s.lists(i); i++ {
+		if ok, err := s.selectable(r, s.offers[i].device); err != nil || !ok {
+			continue
+		}
+		n.Matching++
+		if ok, _ := s.suits(r, i); ok && s.roomFor(r, i) {
+			n.Free++
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 			}
 			v.asked = append(v.asked, c)
 		}
-		given, err := s.inventory.Allocate(s.rule.expressions, q.Nodes, row, v.asked, &s.budget)
+		given, err := s.inventory.Allocate(q.Context(), s.rule.expressions, q.Nodes, row, v.asked, &s.budget)
 		switch {
 		case errors.Is(err, devices.ErrInvalidPools):
 			v.reason = ReasonInvalidPools

@@ -1,0 +1,66 @@
+package devices
+
+import "berth/internal/planted"
+
+// take gives a device to a claim, if it can be had; broken says that a constraint
+// of the claim is why it cannot
+// (structured/internal/incubating allocateDevice).
+func (s *search) take(claim int, r *request, i int) (ok, broken bool) {
+	o := &s.offers[i]
+	multi := o.multi()
+	if !multi && r.admin && s.given(claim, r, i) || !r.admin && (o.held || o.users > 0 && !planted.On(planted.DeviceTwice)) {
+		return false, false
+	}
+	counted := len(o.ConsumesCounters) > 0 && !(multi && s.shared(i))
+	if counted && !s.count(i) {
+		return false, false
+	}
+	if !tolerated(o.device, r.tolerations) {
+		s.giveUp(claim, r, i, 0, counted)
+		return false, false
+	}
+	list := s.constraints[claim]
+	for k := range list {
+		if r.bound[k] && !list[k].add(r, i, o.device) {
+			s.giveUp(claim, r, i, k, counted)
+			return false, true
+		}
+	}
+	if !s.roomFor(r, i) {
+		s.giveUp(claim, r, i, len(list), counted)
+		return false, false
+	}
+	if multi {
+		s.share(r, i, true)
+	} else {
+		o.users++
+	}
+	s.taken[claim] = append(s.taken[claim], take{int32(i), r, counted})
+	return true, false
+}
+
+// giveUp undoes a take of which the first constraints were joined.
+func (s *search) giveUp(claim int, r *request, i, joined int, counted bool) {
+	for k := joined - 1; k >= 0; k-- {
+		if r.bound[k] {
+			s.constraints[claim][k].remove(r)
+		}
+	}
+	if counted {
+		s.uncount(i)
+	}
+}
+
+// untake takes back what was given to a claim last.
+func (s *search) untake(claim int) {
+	last := len(s.taken[claim]) - 1
+	t := s.taken[claim][last]
+	s.taken[claim] = s.taken[claim][:last]
+	i := int(t.offer)
+	if s.offers[i].multi() {
+		s.share(t.request, i, false)
+	} else {
+		s.offers[i].users--
+	}
+	s.giveUp(claim, t.request, i, len(s.constraints[claim]), t.counted)
+}
