@@ -116,8 +116,8 @@ func (e *env) front(servers ...*server) (*frontend, error) {
 }
 
 // schedule starts a kube-scheduler; it ends with the scenario or by the function.
-func (e *env) schedule(p profile, x extender) (stop func(), err error) {
-	s, err := e.startScheduler(e.dir, p, x)
+func (e *env) schedule(p profile, x extender, flags ...string) (stop func(), err error) {
+	s, err := e.startScheduler(e.dir, p, x, flags...)
 	if err != nil {
 		return nil, err
 	}
