@@ -18,7 +18,6 @@ type choice struct {
 	life
 	revision int64
 	question json.RawMessage // the pod as it was before it was placed
-	best     []string        // berth's, on that revision
 	later    int             // revisions after it until the node was among the best; 0: on that one, -1: on none
 }
 
@@ -98,7 +97,7 @@ func (c *comparison) recorded(ctx context.Context, ch *choice) error {
 	if err != nil {
 		return err
 	}
-	if ch.best = d.Best; !slices.Contains(ch.best, ch.nodes[0]) {
+	if !slices.Contains(d.Best, ch.nodes[0]) {
 		ch.later = -1
 	}
 	return nil

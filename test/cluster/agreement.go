@@ -23,11 +23,7 @@ func agreement(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	f, err := e.front(s)
-	if err != nil {
-		return err
-	}
-	stop, err := e.schedule(full, asking(f.calls("shadow")), scoresInLog)
+	t, err := e.shadowed(s, scoresInLog)
 	if err != nil {
 		return err
 	}
@@ -58,13 +54,11 @@ func agreement(ctx context.Context, e *env) error {
 	if err := e.allBound(ctx, paced+rushed, time.Minute); err != nil {
 		return err
 	}
-	stop()
-	b, err := e.bookkeeping(ctx, s, "")
+	t.stop()
+	b, err := e.books(ctx, t)
 	if err != nil {
 		return err
 	}
-	e.bound(b, false)
-	e.answered(b, f)
 	scores, err := bestByLog(filepath.Join(e.dir, "kube-scheduler.log"))
 	if err != nil {
 		return err

@@ -94,12 +94,17 @@ func (e *env) berth(through *wire, args ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s, e.start(s)
+}
+
+// start starts a server, which ends with the scenario.
+func (e *env) start(s *server) error {
 	e.later(func() {
 		if s.proc != nil {
 			s.proc.stop()
 		}
 	})
-	return s, s.start()
+	return s.start()
 }
 
 // front puts a recorder in front of servers.
