@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -46,7 +47,9 @@ func agreement(ctx context.Context, e *env) error {
 		if err := e.allBound(ctx, i+1, 20*time.Second); err != nil {
 			return err
 		}
-		time.Sleep(100 * time.Millisecond) // berth hears it, too
+		if err := e.heard(ctx, s, fmt.Sprintf("paced-%02d-0000", i)); err != nil {
+			return err
+		}
 	}
 	if err := e.pods(ctx, "rushed", rushed, "200m", "256Mi", shape); err != nil {
 		return err
@@ -76,6 +79,15 @@ func agreement(ctx context.Context, e *env) error {
 	}
 	e.check(late == 0, "of %d pods that came one after the other, %d do not agree on the same revision", paced, late)
 	return nil
+}
+
+// heard waits until berth knows of a pod that it is bound.
+func (e *env) heard(ctx context.Context, s *server, name string) error {
+	return until(ctx, 20*time.Second, "berth knows that "+name+" is bound", func() bool {
+		var story struct{ State string }
+		err := s.call(ctx, http.MethodGet, "/v1/clusters/"+followed+"/pods/"+e.namespace+"/"+name+"?attempts=1", nil, &story)
+		return err == nil && story.State == "bound"
+	})
 }
 
 // prefer makes a pod prefer zones.
