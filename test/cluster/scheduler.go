@@ -96,8 +96,10 @@ profiles:
 	if err != nil {
 		return nil, err
 	}
-	s, err := spawn(dir, "kube-scheduler", filepath.Join(c.bin, "kube-scheduler"), append([]string{"--config=" + config, "--secure-port=" + port, "--bind-address=127.0.0.1",
-		"--cert-dir=" + filepath.Join(dir, "scheduler"), "--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"}, flags...)...)
+	s, err := spawn(dir, "kube-scheduler", filepath.Join(c.bin, "kube-scheduler"), append([]string{
+		"--config=" + config, "--secure-port=" + port, "--bind-address=127.0.0.1",
+		"--cert-dir=" + filepath.Join(dir, "scheduler"), "--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
+	}, flags...)...)
 	if err != nil {
 		return nil, err
 	}
