@@ -17,6 +17,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
+	"berth/internal/planted"
 )
 
 // decisionIDHeader carries a decision's id where the body has no place for it.
@@ -99,6 +100,7 @@ type call struct {
 	table    nameTable
 	reply    []byte
 	id       string
+	ahead    bool // args were read by table already
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -108,7 +110,7 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.table, c.id = nil, nameTable{}, ""
+	c.args.Pod, c.table, c.id, c.ahead = nil, nameTable{}, "", false
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
 	clear(c.verdicts)
@@ -162,8 +164,8 @@ func unprotocol(err error) error {
 // Unwrap gives the error itself.
 func (e *protocolError) Unwrap() error { return e.error }
 
-// ask reads the question, puts it and writes the answer to c.reply. The answer must not be sent before ask returns: only
-// then is it on record.
+// ask reads the question, unless that was done, puts it and writes the answer to c.reply, where that is not a shadow's.
+// The answer must not be sent before ask returns: only then is it on record.
 func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time) error {
 	name := byCluster(r)
 	if err := cluster.CheckName(name); err != nil {
@@ -173,11 +175,13 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	if err != nil {
 		return a.noSnapshot(name, err)
 	}
-	c.table = a.names.of(view)
-	cache := a.nodes.of(name)
-	parser := wire.Parser{Limits: a.limits.filter(), Names: c.table.names, Known: cache}
-	if err := parser.FilterArgs(body, &c.args); err != nil {
-		return &protocolError{extenderLimit(err)}
+	table, cache := a.names.of(view), a.nodes.of(name)
+	if !c.ahead || !c.args.HasNames || c.table.set != table.set && !planted.On(planted.ShadowReadsStale) {
+		c.table = table
+		parser := wire.Parser{Limits: a.limits.filter(), Names: table.names, Known: cache}
+		if err := parser.FilterArgs(body, &c.args); err != nil {
+			return &protocolError{extenderLimit(err)}
+		}
 	}
 	q, err := a.question(c, verb, view)
 	if err != nil {
@@ -190,11 +194,13 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 		}
 	}
 	c.id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
-		c.place(res.Nodes())
-		if verb == "filter" {
-			c.filter(res)
-		} else {
-			c.score(res)
+		if mode != audit.ModeShadow { // which has its answer
+			c.place(res.Nodes())
+			if verb == "filter" {
+				c.filter(res)
+			} else {
+				c.score(res)
+			}
 		}
 		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, res.Failures(), nil, time.Since(start))
 		return nil

@@ -64,6 +64,17 @@ func (c *call) filter(r *engine.Result) {
 	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.verdicts)
 }
 
+// pass writes that every asked node passes.
+func (c *call) pass() {
+	n := len(c.args.Rows)
+	if c.args.HasNodes && !c.args.HasNames {
+		n = len(c.args.Nodes)
+	}
+	c.verdicts = slices.Grow(c.verdicts[:0], n)[:n]
+	clear(c.verdicts)
+	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.verdicts)
+}
+
 // score writes the totals, brought to 0..10 in proportion to the best one of those asked for.
 func (c *call) score(r *engine.Result) {
 	c.scores = slices.Grow(c.scores[:0], len(c.rows))[:len(c.rows)]

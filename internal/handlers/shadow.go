@@ -29,17 +29,12 @@ import (
 //	@Router			/score-only/filter [post]
 //	@Router			/clusters/{cluster}/score-only/filter [post]
 func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(body []byte) ([]byte, judgement, error) {
-		args, err := wire.ParseFilterArgs(body, a.limits.filter())
-		if err != nil {
-			return nil, nil, extenderLimit(err)
+	return a.shadow(w, r, func(c *call, body []byte) ([]byte, judgement, error) {
+		if err := a.readAhead(r, body, c); err != nil {
+			return nil, nil, err
 		}
-		asked := len(args.Rows)
-		if args.HasNodes && !args.HasNames {
-			asked = len(args.Nodes)
-		}
-		reply := wire.AppendFilterResult(nil, &args, nil, make([]wire.Verdict, asked))
-		return reply, a.aside("filter", body), nil
+		c.pass()
+		return c.reply, a.aside("filter", body, c), nil
 	})
 }
 
@@ -56,11 +51,11 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
 func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(body []byte) ([]byte, judgement, error) {
-		if _, err := wire.ParseFilterArgs(body, a.limits.filter()); err != nil {
-			return nil, nil, extenderLimit(err)
+	return a.shadow(w, r, func(c *call, body []byte) ([]byte, judgement, error) {
+		if err := a.readAhead(r, body, c); err != nil {
+			return nil, nil, err
 		}
-		return []byte("[]"), a.aside("prioritize", body), nil
+		return []byte("[]"), a.aside("prioritize", body, c), nil
 	})
 }
 
@@ -79,7 +74,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/preempt [post]
 //	@Router			/clusters/{cluster}/score-only/preempt [post]
 func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(body []byte) ([]byte, judgement, error) {
+	return a.shadow(w, r, func(_ *call, body []byte) ([]byte, judgement, error) {
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return nil, nil, extenderLimit(err)
@@ -113,22 +108,37 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 // judgement is what is done beside the answer; it gives the id of the record.
 type judgement func(*http.Request) (id string, err error)
 
-// aside judges a call and throws the answer away.
-func (a *API) aside(verb string, body []byte) judgement {
+// aside judges a call that was read ahead and makes no answer of it.
+func (a *API) aside(verb string, body []byte, c *call) judgement {
 	return func(r *http.Request) (string, error) {
-		c := calls.Get().(*call)
-		defer c.done()
 		err := a.ask(r, verb, audit.ModeShadow, body, c, time.Now())
 		return c.id, err
 	}
 }
 
+// readAhead reads a body before the call is admitted: whether it can be judged or not, its nodes are the answer. It asks
+// for no state, which may not be there; the names mostly are those of the call before.
+func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
+	c.table = a.names.last(byCluster(r))
+	parser := wire.Parser{Limits: a.limits.filter()}
+	if c.table.names != nil {
+		parser.Names = c.table.names
+	}
+	if err := parser.FilterArgs(body, &c.args); err != nil {
+		return extenderLimit(err)
+	}
+	c.ahead = true
+	return nil
+}
+
 // shadow reads a call and answers it with the reply that read makes of the body, after the judgement that comes with it
 // was recorded or has failed.
-func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(body []byte) (reply []byte, judge judgement, err error)) error {
+func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(c *call, body []byte) (reply []byte, judge judgement, err error)) error {
 	class, limit, setting := a.classOf(r)
 	return withBody(w, r, limit, setting, func(body []byte) error {
-		reply, judge, err := read(body)
+		c := calls.Get().(*call)
+		defer c.done()
+		reply, judge, err := read(c, body)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,5 +60,52 @@ func TestShadowNeverFails(t *testing.T) {
 	}
 	if res := h.do(http.MethodPost, "/shadow/filter", `[1]`); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("what is not the protocol: %d", res.StatusCode)
+	}
+}
+
+// TestShadowReadsAhead: a shadow reads names by the table of the call before, whatever became of the nodes since. Its
+// answers are those that it gives without a table, and its records are about the nodes that are there now.
+func TestShadowReadsAhead(t *testing.T) {
+	const pod = `{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c"}]}}`
+	bodies := []string{
+		filterBody(pod, "n1", "n2"),
+		filterBody(pod, "n2", "new", "n1", "n1"),
+		filterBody(pod),
+		`{"Pod":` + pod + `,"NodeNames":["n\u0031",null,"a\"b","\u00fc","n3", "n2"]}`,
+		`{"Pod":` + pod + `,"nodenames":["n2"],"NodeNames":["n1"]}`,
+		`{"Pod":` + pod + `,"Nodes":{"items":[{"metadata":{"name":"n1"}},{"metadata":{"name":"new"}}]}}`,
+	}
+	h := start(t, nil)
+	var want []string // there is no cluster yet, and so no table
+	for _, body := range bodies {
+		want = append(want, string(h.do(http.MethodPost, "/shadow/filter", body).body))
+	}
+	judged := func(id string) string {
+		var rec struct{ Counts struct{ Nodes int } }
+		if err := json.Unmarshal(h.do(http.MethodGet, "/v1/decisions/"+id, "").body, &rec); err != nil {
+			t.Fatal(err)
+		}
+		return strconv.Itoa(rec.Counts.Nodes)
+	}
+	for _, state := range []struct{ snapshot, judged string }{
+		{small(), "2 2 0 3 1 2"},
+		{small(), "2 2 0 3 1 2"}, // by the table now
+		{listOf(node("n1", "4"), node("new", "4"), node("n2", "4")), "2 3 0 2 1 2"}, // whose rows are others'
+	} {
+		h.upload("default", state.snapshot)
+		var got []string
+		for i, body := range bodies {
+			res := h.do(http.MethodPost, "/shadow/filter", body)
+			if string(res.body) != want[i] {
+				t.Errorf("%s: %s, without a table %s", body, res.body, want[i])
+			}
+			got = append(got, judged(res.Header.Get(decisionIDHeader)))
+			if res := h.do(http.MethodPost, "/shadow/prioritize", body); string(res.body) != "[]" {
+				t.Errorf("%s: %s", body, res.body)
+			}
+		}
+		if strings.Join(got, " ") != state.judged {
+			t.Errorf("judged were %v nodes, want %s", got, state.judged)
+		}
 	}
 }

@@ -44,6 +44,13 @@ func (t *nameTables) of(v *cluster.View) nameTable {
 	return have
 }
 
+// last gives the table that was made last for a cluster; none before the first.
+func (t *nameTables) last(name string) nameTable {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.tables[name]
+}
+
 func (t *nameTables) forget(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

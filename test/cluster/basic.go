@@ -77,11 +77,7 @@ func basic(p profile) func(context.Context, *env) error {
 		if err != nil {
 			return err
 		}
-		f, err := e.front(s)
-		if err != nil {
-			return err
-		}
-		stop, err := e.schedule(p, enforcing(f.calls("")))
+		t, err := e.enforced(p, "", s)
 		if err != nil {
 			return err
 		}
@@ -92,18 +88,16 @@ func basic(p profile) func(context.Context, *env) error {
 		if err := e.allBound(ctx, pods, time.Minute); err != nil {
 			return err
 		}
-		e.figure("%d pods on nodes in %.1f s; %d binds were refused and tried again", pods, time.Since(began).Seconds(), refusals(f))
-		stop()
+		e.figure("%d pods on nodes in %.1f s; %d binds were refused and tried again", pods, time.Since(began).Seconds(), refusals(t.f))
+		t.stop()
 		if err := e.misplaced(ctx); err != nil {
 			return err
 		}
-		e.allowed(f)
-		b, err := e.bookkeeping(ctx, s, "")
+		e.allowed(t.f)
+		b, err := e.books(ctx, t)
 		if err != nil {
 			return err
 		}
-		e.bound(b, true)
-		e.answered(b, f)
 		e.check(b.byVerb["prioritize"] > 0, "nobody asked for scores")
 		return nil
 	}
@@ -142,12 +136,7 @@ func mtls(ctx context.Context, e *env) error {
 		"--extender-tls-client-names", "system:kube-scheduler"); err != nil {
 		return err
 	}
-	e.later(func() {
-		if s.proc != nil {
-			s.proc.stop()
-		}
-	})
-	if err := s.start(); err != nil {
+	if err := e.start(s); err != nil {
 		return err
 	}
 	calls := "https://" + s.extender + "/clusters/" + followed

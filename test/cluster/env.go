@@ -94,12 +94,17 @@ func (e *env) berth(through *wire, args ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s, e.start(s)
+}
+
+// start starts a server, which ends with the scenario.
+func (e *env) start(s *server) error {
 	e.later(func() {
 		if s.proc != nil {
 			s.proc.stop()
 		}
 	})
-	return s, s.start()
+	return s.start()
 }
 
 // front puts a recorder in front of servers.
@@ -116,8 +121,8 @@ func (e *env) front(servers ...*server) (*frontend, error) {
 }
 
 // schedule starts a kube-scheduler; it ends with the scenario or by the function.
-func (e *env) schedule(p profile, x extender) (stop func(), err error) {
-	s, err := e.startScheduler(e.dir, p, x)
+func (e *env) schedule(p profile, x extender, flags ...string) (stop func(), err error) {
+	s, err := e.startScheduler(e.dir, p, x, flags...)
 	if err != nil {
 		return nil, err
 	}

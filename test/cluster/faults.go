@@ -31,26 +31,24 @@ func (e *env) stream(ctx context.Context, pause time.Duration, at func(wave int)
 
 // settle waits for all pods and does the books: none lost, none bound twice, and
 // every answer on record.
-func (e *env) settle(ctx context.Context, s *server, f *frontend, stop func(), database string) error {
+func (e *env) settle(ctx context.Context, t *trial) error {
 	if err := e.allBound(ctx, waves*wave, 2*time.Minute); err != nil {
 		return err
 	}
-	stop()
-	if err := until(ctx, time.Minute, "the spool handed over", func() bool { return s.knows(ctx, f) }); err != nil {
+	t.stop()
+	if err := until(ctx, time.Minute, "the spool handed over", func() bool { return t.s.knows(ctx, t.f) }); err != nil {
 		e.check(false, "%v", err) // the books say which are missing
 	}
 	if err := e.misplaced(ctx); err != nil {
 		return err
 	}
-	e.allowed(f)
-	b, err := e.bookkeeping(ctx, s, database)
+	e.allowed(t.f)
+	b, err := e.books(ctx, t)
 	if err != nil {
 		return err
 	}
-	e.bound(b, true)
-	e.answered(b, f)
 	failed := map[int]int{}
-	for _, x := range f.said("") {
+	for _, x := range t.f.said("") {
 		if x.status != 200 {
 			failed[x.status]++
 		}
@@ -62,7 +60,7 @@ func (e *env) settle(ctx context.Context, s *server, f *frontend, stop func(), d
 		}
 	}
 	e.figure("%d pods bound, each once, none lost; calls without an answer or with another status than 200: %v; %d binds refused; %d of unknown outcome; the longest time without a bind %.1f s",
-		waves*wave, failed, refusals(f), unknown, e.stillness().Seconds())
+		waves*wave, failed, refusals(t.f), unknown, e.stillness().Seconds())
 	return nil
 }
 
@@ -106,11 +104,7 @@ func killed(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	f, err := e.front(s)
-	if err != nil {
-		return err
-	}
-	stop, err := e.schedule(full, enforcing(f.calls("")))
+	t, err := e.enforced(full, "", s)
 	if err != nil {
 		return err
 	}
@@ -126,7 +120,7 @@ func killed(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx, s, f, stop, "")
+	return e.settle(ctx, t)
 }
 
 // severed cuts berth from the apiserver, both its watches and its binds.
@@ -143,11 +137,7 @@ func severed(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	f, err := e.front(s)
-	if err != nil {
-		return err
-	}
-	stop, err := e.schedule(full, enforcing(f.calls("")))
+	t, err := e.enforced(full, "", s)
 	if err != nil {
 		return err
 	}
@@ -163,7 +153,7 @@ func severed(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx, s, f, stop, "")
+	return e.settle(ctx, t)
 }
 
 // outage stops the database under one berth.
@@ -179,11 +169,7 @@ func outage(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	f, err := e.front(s)
-	if err != nil {
-		return err
-	}
-	stop, err := e.schedule(full, enforcing(f.calls("")))
+	t, err := e.enforced(full, db.url, s)
 	if err != nil {
 		return err
 	}
@@ -203,7 +189,7 @@ func outage(ctx context.Context, e *env) error {
 		return err
 	}
 	e.figure("the database was away for %s", e.options.outage)
-	return e.settle(ctx, s, f, stop, db.url)
+	return e.settle(ctx, t)
 }
 
 // replicas kills one of two, the one that follows the cluster.
@@ -220,21 +206,11 @@ func replicas(ctx context.Context, e *env) error {
 		if two[i], err = newServer(e.control, e.options.server, e.dir, fmt.Sprintf("berth-%d", i), e.address, "--database-url", db.url); err != nil {
 			return err
 		}
-		s := two[i]
-		e.later(func() {
-			if s.proc != nil {
-				s.proc.stop()
-			}
-		})
-		if err := s.start(); err != nil {
+		if err := e.start(two[i]); err != nil {
 			return err
 		}
 	}
-	f, err := e.front(two[:]...)
-	if err != nil {
-		return err
-	}
-	stop, err := e.schedule(full, enforcing(f.calls("")))
+	t, err := e.enforced(full, db.url, two[:]...)
 	if err != nil {
 		return err
 	}
@@ -247,5 +223,5 @@ func replicas(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx, two[1], f, stop, db.url)
+	return e.settle(ctx, t)
 }

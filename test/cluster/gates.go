@@ -18,11 +18,7 @@ func gates(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	f, err := e.front(s)
-	if err != nil {
-		return err
-	}
-	stop, err := e.schedule(full, enforcing(f.calls("")))
+	t, err := e.enforced(full, "", s)
 	if err != nil {
 		return err
 	}
@@ -61,13 +57,8 @@ func gates(ctx context.Context, e *env) error {
 		return err
 	}
 	e.figure("5 gated pods waited for 20 others, and were bound %.1f s after their gates went", time.Since(began).Seconds())
-	stop()
-	e.allowed(f)
-	b, err := e.bookkeeping(ctx, s, "")
-	if err != nil {
-		return err
-	}
-	e.bound(b, true)
-	e.answered(b, f)
-	return nil
+	t.stop()
+	e.allowed(t.f)
+	_, err = e.books(ctx, t)
+	return err
 }

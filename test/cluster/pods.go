@@ -28,7 +28,7 @@ type life struct {
 	nominated       []string
 	bound           time.Time
 	deleting, gone  bool
-	last            *corev1.Pod
+	first, last     *corev1.Pod
 }
 
 // kubelets watch all pods, and finish deletions some time after they were asked
@@ -70,7 +70,7 @@ func (k *kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	defer k.mu.Unlock()
 	l := k.lives[pod.UID]
 	if l == nil {
-		l = &life{namespace: pod.Namespace, name: pod.Name, uid: pod.UID}
+		l = &life{namespace: pod.Namespace, name: pod.Name, uid: pod.UID, first: pod}
 		k.lives[pod.UID] = l
 	}
 	l.last = pod
@@ -108,4 +108,9 @@ func (k *kubelets) of(namespace string) (list []life) {
 		return 1
 	})
 	return list
+}
+
+// alive gives those that are neither gone nor on their way out.
+func (k *kubelets) alive(namespace string) []life {
+	return slices.DeleteFunc(k.of(namespace), func(l life) bool { return l.gone || l.deleting })
 }

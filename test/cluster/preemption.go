@@ -37,11 +37,7 @@ func preemption(p profile, lag time.Duration) func(context.Context, *env) error 
 		if err != nil {
 			return err
 		}
-		f, err := e.front(s)
-		if err != nil {
-			return err
-		}
-		stop, err := e.schedule(p, enforcing(f.calls("")))
+		t, err := e.enforced(p, "", s)
 		if err != nil {
 			return err
 		}
@@ -69,14 +65,12 @@ func preemption(p profile, lag time.Duration) func(context.Context, *env) error 
 		}
 		took := time.Since(began)
 		time.Sleep(500*time.Millisecond + 2*lag) // whoever is evicted for nothing is evicted by then
-		stop()
-		e.judgeVictims(f, took)
-		b, err := e.bookkeeping(ctx, s, "")
+		t.stop()
+		e.judgeVictims(t.f, took)
+		b, err := e.books(ctx, t)
 		if err != nil {
 			return err
 		}
-		e.bound(b, true)
-		e.answered(b, f)
 		e.check(b.byVerb["preempt"] > 0, "/preempt was never called")
 		return nil
 	}

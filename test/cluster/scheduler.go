@@ -29,6 +29,11 @@ type extender struct {
 	tlsCert, tlsKey, tlsCA, tlsName string
 }
 
+// asking is an extender that is asked about everything but binds.
+func asking(url string) extender {
+	return extender{url: url, filter: true, prioritize: true, preempt: true}
+}
+
 // enforcing is an extender whose word counts in everything.
 func enforcing(url string) extender {
 	return extender{url: url, filter: true, prioritize: true, preempt: true, bind: true}
@@ -66,7 +71,7 @@ func (p profile) yaml() string {
 }
 
 // startScheduler starts a kube-scheduler and waits until its caches are full.
-func (c *control) startScheduler(dir string, p profile, e extender) (*process, error) {
+func (c *control) startScheduler(dir string, p profile, e extender, flags ...string) (*process, error) {
 	kubeconfig, config := filepath.Join(dir, "scheduler.kubeconfig"), filepath.Join(dir, "scheduler.yaml")
 	if err := c.kubeconfig(kubeconfig, c.address); err != nil {
 		return nil, err
@@ -91,8 +96,10 @@ profiles:
 	if err != nil {
 		return nil, err
 	}
-	s, err := spawn(dir, "kube-scheduler", filepath.Join(c.bin, "kube-scheduler"), "--config="+config, "--secure-port="+port, "--bind-address=127.0.0.1",
-		"--cert-dir="+filepath.Join(dir, "scheduler"), "--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics")
+	s, err := spawn(dir, "kube-scheduler", filepath.Join(c.bin, "kube-scheduler"), append([]string{
+		"--config=" + config, "--secure-port=" + port, "--bind-address=127.0.0.1",
+		"--cert-dir=" + filepath.Join(dir, "scheduler"), "--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
+	}, flags...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,7 @@ func spread(p profile) func(context.Context, *env) error {
 		if err != nil {
 			return err
 		}
-		f, err := e.front(s)
-		if err != nil {
-			return err
-		}
-		stop, err := e.schedule(p, enforcing(f.calls("")))
+		t, err := e.enforced(p, "", s)
 		if err != nil {
 			return err
 		}
@@ -42,7 +38,7 @@ func spread(p profile) func(context.Context, *env) error {
 			return err
 		}
 		took := time.Since(began)
-		stop()
+		t.stop()
 		zone, node := map[string]int{}, map[string]int{}
 		for _, l := range e.kubelets.of(e.namespace) {
 			n, err := e.client.CoreV1().Nodes().Get(ctx, l.nodes[0], getNow)
@@ -54,14 +50,9 @@ func spread(p profile) func(context.Context, *env) error {
 		}
 		e.check(skew(zone, zones) <= 1, "zones: %v", zone)
 		e.check(skew(node, nodes) <= 1, "nodes: %v", node)
-		e.figure("%d pods in %.1f s: skew %d over zones, %d over nodes; %d binds were refused and tried again", pods, took.Seconds(), skew(zone, zones), skew(node, nodes), refusals(f))
-		b, err := e.bookkeeping(ctx, s, "")
-		if err != nil {
-			return err
-		}
-		e.bound(b, true)
-		e.answered(b, f)
-		return nil
+		e.figure("%d pods in %.1f s: skew %d over zones, %d over nodes; %d binds were refused and tried again", pods, took.Seconds(), skew(zone, zones), skew(node, nodes), refusals(t.f))
+		_, err = e.books(ctx, t)
+		return err
 	}
 }
 

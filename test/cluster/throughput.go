@@ -4,22 +4,26 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// throughput has kube-scheduler place the same pods three times: on its own, with
-// berth as its shadow, and with berth's word in everything, binds included.
+// throughput has kube-scheduler place the same pods several times: on its own, with
+// an extender that nobody reads, with berth as its shadow, and with berth's word in
+// filter and scores, and in binds, too. What it chose beside the shadow is compared
+// with what berth would have chosen, pod by pod.
 func throughput(ctx context.Context, e *env) error {
 	n := e.options.pods
 	if err := e.nodes(ctx, e.options.nodes, 3, "32", "128Gi", nil); err != nil {
 		return err
 	}
-	alone, err := e.rate(ctx, "alone", extender{})
+	alone, err := e.rate(ctx, "alone", extender{}, nil)
 	if err != nil {
 		return err
 	}
@@ -29,7 +33,7 @@ func throughput(ctx context.Context, e *env) error {
 		return err
 	}
 	e.later(nobody.close)
-	protocol, err := e.rate(ctx, "nobody", extender{url: nobody.url(), filter: true, prioritize: true, preempt: true})
+	protocol, err := e.rate(ctx, "nobody", asking(nobody.url()), nil)
 	if err != nil {
 		return err
 	}
@@ -38,17 +42,21 @@ func throughput(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	shadow, err := e.rate(ctx, "shadow", extender{url: s.calls("shadow"), filter: true, prioritize: true, preempt: true})
+	var chosen []life
+	shadow, err := e.rate(ctx, "shadow", asking(s.calls("shadow")), func() (err error) {
+		chosen, err = e.watched(ctx, s, n)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	e.figure("with berth as its shadow %.0f pods/s, %.2f of what it is without one, %.2f of what the protocol allows", shadow, shadow/alone, shadow/protocol)
-	filter, err := e.rate(ctx, "filter", extender{url: s.calls(""), filter: true, prioritize: true, preempt: true})
+	filter, err := e.rate(ctx, "filter", asking(s.calls("")), nil)
 	if err != nil {
 		return err
 	}
 	e.figure("with berth's filter and scores %.0f pods/s, %.2f and %.2f", filter, filter/alone, filter/protocol)
-	enforced, err := e.rate(ctx, "enforced", enforcing(s.calls("")))
+	enforced, err := e.rate(ctx, "enforced", enforcing(s.calls("")), nil)
 	if err != nil {
 		return err
 	}
@@ -74,19 +82,57 @@ func throughput(ctx context.Context, e *env) error {
 		}
 	}
 	e.check(shadows >= 2*n, "%d records of shadows for %d pods", shadows, n)
+	scores, err := bestByLog(filepath.Join(e.dir, "kube-scheduler.log"))
+	if err != nil {
+		return err
+	}
+	c, err := e.compare(ctx, s, b, chosen, scores)
+	if err != nil {
+		return err
+	}
+	c.tell(n+watched, watched)
 	return nil
 }
 
+// watched is for how many pods more kube-scheduler writes down the scores of all
+// nodes: some nine lines for each node and pod, which no measurement could bear.
+const watched = 60
+
+// watched adds those to n that are there, and gives all.
+func (e *env) watched(ctx context.Context, s *server, n int) ([]life, error) {
+	stop, err := e.schedule(full, asking(s.calls("shadow")), scoresInLog)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if err := e.pods(ctx, "watched", watched, "100m", "128Mi", diverse); err != nil {
+		return nil, err
+	}
+	if err := e.allBound(ctx, n+watched, 2*time.Minute); err != nil {
+		return nil, err
+	}
+	return e.kubelets.alive(e.namespace), nil
+}
+
+// diverse are pods of three sizes, some of which would rather be in one zone than in
+// others: nodes that are equal for one are not for the next.
+func diverse(i int, p *corev1.Pod) {
+	p.Spec.Containers[0].Resources.Requests = []corev1.ResourceList{list("100m", "128Mi"), list("250m", "256Mi"), list("100m", "1Gi")}[i%3]
+	if i%4 == 1 {
+		prefer(p, 20, "zone-1")
+	}
+}
+
 // rate gives pods per second from the first that was created to the last that is
-// bound, and takes the pods away.
-func (e *env) rate(ctx context.Context, prefix string, x extender) (float64, error) {
+// bound, and takes the pods away after a last look at them.
+func (e *env) rate(ctx context.Context, prefix string, x extender, look func() error) (float64, error) {
 	stop, err := e.schedule(full, x)
 	if err != nil {
 		return 0, err
 	}
 	defer stop()
 	n, began := e.options.pods, time.Now()
-	if err := e.pods(ctx, prefix, n, "100m", "128Mi", nil); err != nil {
+	if err := e.pods(ctx, prefix, n, "100m", "128Mi", diverse); err != nil {
 		return 0, err
 	}
 	if err := e.allBound(ctx, n, 5*time.Minute); err != nil {
@@ -100,6 +146,11 @@ func (e *env) rate(ctx context.Context, prefix string, x extender) (float64, err
 		e.check(len(l.nodes) == 1, "pod %s was on %v", l.name, l.nodes)
 	}
 	stop()
+	if look != nil {
+		if err := look(); err != nil {
+			return 0, err
+		}
+	}
 	zero := int64(0)
 	if err := e.client.CoreV1().Pods(e.namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &zero}, listAll); err != nil {
 		return 0, err
