@@ -181,12 +181,10 @@ func (a *app) again(pod []string) func(command string, more ...string) []string 
 }
 
 // nodeOf reads the node of a pod that was given whole.
-func nodeOf(whole json.RawMessage) (string, error) {
+func namedIn(whole json.RawMessage) (names, error) {
 	var pod struct {
-		Spec struct {
-			NodeName string `json:"nodeName"`
-		} `json:"spec"`
+		Spec names `json:"spec"`
 	}
 	err := json.Unmarshal(whole, &pod)
-	return pod.Spec.NodeName, err
+	return pod.Spec, err
 }
