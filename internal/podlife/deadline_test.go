@@ -52,3 +52,25 @@ func TestDeadline(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonsStayWithoutAKubelet: a pod's reason goes with its phase, and nobody
+// but a kubelet writes either.
+func TestReasonsStayWithoutAKubelet(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		node NodeState
+		on   string
+		want string
+	}{
+		{"no node", NodeHealthy, "", "Preempting"},
+		{"a lost node", NodeLost, "n1", "Preempting"},
+		{"a node that is gone", NodeGone, "n1", "Preempting"},
+		{"a kubelet writes another phase", NodeHealthy, "n1", ""},
+	} {
+		p := drawn(t, "Always", "main a none")
+		p.Spec.NodeName, p.Status.Phase, p.Status.Reason = c.on, "", "Preempting"
+		if l := Lifecycle(p, c.node, lifeNow); l.Reason != c.want {
+			t.Errorf("%s: %q", c.what, l.Reason)
+		}
+	}
+}
