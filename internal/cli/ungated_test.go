@@ -23,11 +23,13 @@ func TestMoreThanTheVerdict(t *testing.T) {
 		{"gates alone", pod(gate + `"containers":[{"name":"c","image":"i"}]`), exitNo, []string{"Without gates it goes to ", "remove the scheduling gates a.b/quota"}, "either"},
 		{
 			"gates and more", pod(gate + `"nodeSelector":{"disk":"ssd"},` + big), exitNo,
-			[]string{"GATED  shop/p", "Without gates no node fits either", "drop disk=ssd from nodeSelector", "InsufficientCPU"}, "remove the scheduling gates",
+			[]string{"GATED  shop/p", "Without gates no node fits either", "drop disk=ssd from nodeSelector", "InsufficientCPU"},
+			"remove the scheduling gates",
 		},
 		{
 			"gates and others in the way", pod(gate + `"priority":1000,"nodeSelector":{"disk":"ssd"},"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"3500m"}}}]`), exitNo,
-			[]string{"Without gates no node is free, and others would have to leave n-", "remove the scheduling gates a.b/quota"}, "either",
+			[]string{"Without gates no node is free, and others would have to leave n-", "remove the scheduling gates a.b/quota"},
+			"either",
 		},
 		{"another scheduler", pod(`"schedulerName":"volcano","containers":[{"name":"c","image":"i"}]`), exitYes, []string{"NOTE    its scheduler is volcano"}, "GATED"},
 		{"nothing helps", pod(`"nodeSelector":{"a":"1","b":"2"},` + big + `,"hostNetwork":true,"tolerations":[{"operator":"Exists"}],"overhead":{"memory":"999Gi"}`), exitNo, []string{"TRY     no single change"}, "(each tried)"},

@@ -20,7 +20,9 @@ var ailments = []string{
 }
 
 // ails says that a taint tells of something that is wrong with its node.
-func ails(key string) bool { return slices.Contains(ailments, key) && !planted.On(planted.TolerateTheDead) }
+func ails(key string) bool {
+	return slices.Contains(ailments, key) && !planted.On(planted.TolerateTheDead)
+}
 
 // recoveries mends the first ailing node, by name, that is otherwise fit.
 func (s *seeker) recoveries() {
