@@ -13,6 +13,8 @@ type question struct {
 	pod     target
 	explain engine.Explain
 	suggest bool
+	// ungated asks about the pod without its scheduling gates.
+	ungated bool
 	// snapshot is the one to ask about; empty: as the flags say.
 	snapshot string
 }

@@ -68,7 +68,7 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 	if err != nil {
 		return err
 	}
-	v := &verdict{page: a.page(), told: st, now: a.Now(), again: a.again(args(pod, e.file))}
+	v := &verdict{page: a.page(), told: st, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
 	if st == nil || waits(st.State) || st.State == story.Bound {
 		if err := v.decide(ctx, from, pod); err != nil {
 			return err
@@ -106,13 +106,20 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 	}
 	v.got = got
 	if v.told == nil {
-		v.node, err = from.bound(ctx, pod)
-		return err
+		is, err := from.named(ctx, pod)
+		if err != nil {
+			return err
+		}
+		v.node, v.scheduler = is.Node, is.Scheduler
+		return v.ungate(ctx, from, pod)
 	}
 	if v.told.Binding != nil {
 		v.node = v.told.Binding.Node
 	}
 	got.Suggestions = v.told.Suggestions
+	if a := v.told.AfterGates; a != nil && a.Error == "" {
+		v.after = &later{a.Outcome, a.Node, a.NominatedNode, a.Groups}
+	}
 	return nil
 }
 

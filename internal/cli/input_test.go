@@ -91,3 +91,37 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// What is no pod, or no file, is told in words, with what to do.
+func TestInputThatIsNone(t *testing.T) {
+	for in, want := range map[string]string{
+		"garbage":                           "it is no object",
+		`[{"kind":"Pod"}]`:                  "it is no object",
+		`{"kind":"PodList","items":"none"}`: "items is string there",
+		`{"kind":["Pod"]}`:                  "kind is array there",
+	} {
+		r := call{in: in}.run(t, "lifecycle", "-")
+		if r.code != exitBroken || !strings.Contains(r.err, want) || !strings.Contains(r.err, "kubectl get pod") || strings.Contains(r.err, "Go value") || r.out != "" {
+			t.Errorf("%s: %+v", in, r)
+		}
+	}
+	for _, args := range [][]string{{"lifecycle", "-f", "nowhere.json"}, {"explain", "p", "--snapshot", "nowhere.json"}} {
+		if r := (call{}).run(t, args...); r.code != exitBroken || !strings.HasPrefix(r.err, "berth: there is no file nowhere.json") || !strings.Contains(r.err, "kubectl get") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+// A deadline that is ahead is told, and one that is over makes the answer no.
+func TestDeadlineIsTold(t *testing.T) {
+	pod := func(began string) call {
+		return call{in: `{"kind":"Pod","metadata":{"name":"a"},"spec":{"nodeName":"n","activeDeadlineSeconds":600,"containers":[{"name":"c"}]},"status":{"phase":"Running","startTime":"` + began +
+			`","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"c","ready":true,"started":true,"state":{"running":{"startedAt":"` + began + `"}}}]}}`}
+	}
+	if r := pod("2026-11-21T09:25:00Z").run(t, "lifecycle", "-"); r.code != exitYes || !strings.Contains(r.out, "UNTIL   09:35:00: then its activeDeadlineSeconds fail it, in 5m\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := pod("2026-11-21T09:20:00Z").run(t, "lifecycle", "-"); r.code != exitNo || strings.Contains(r.out, "UNTIL") || !strings.Contains(r.out, "phase Failed") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -54,6 +54,8 @@ type life struct {
 	Message    string `json:"message"`
 	PhaseRule  rule   `json:"phaseRule"`
 	StatusRule rule   `json:"statusRule"`
+	// DeadlineAt is when the pod fails for its deadline; nil without one ahead.
+	DeadlineAt *time.Time `json:"deadlineAt"`
 	Conditions []struct {
 		Type    string `json:"type"`
 		Status  string `json:"status"`
@@ -252,6 +254,9 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	p.gap()
 	p.labelled("PHASE", l.PhaseRule.Text)
 	p.labelled("STATUS", l.StatusRule.Text)
+	if at := l.DeadlineAt; at != nil {
+		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), span(int64((at.Sub(now)+time.Second-1)/time.Second))))
+	}
 	if len(l.Containers) > 0 {
 		p.gap()
 		t := newTable(4, "CONTAINER", "KIND", "STATE", ">RESTARTS", "NEXT")

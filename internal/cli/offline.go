@@ -87,6 +87,16 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 		}
 		ask.Pod = pod
 	}
+	if q.ungated {
+		if ask.Pod == nil {
+			pod, err := s.view.Pod(q.pod.namespace, q.pod.name)
+			if err != nil {
+				return nil, err
+			}
+			ask.PodRef, ask.Pod = nil, pod.DeepCopy()
+		}
+		ask.Pod.Spec.SchedulingGates = nil
+	}
 	got, err := audit.Preview(ctx, s.view, s.profiles, ask)
 	if err != nil {
 		return nil, err
@@ -101,15 +111,15 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 // story: a snapshot has no past.
 func (s *offline) story(context.Context, target) (*told, error) { return nil, nil }
 
-func (s *offline) bound(_ context.Context, t target) (string, error) {
+func (s *offline) named(_ context.Context, t target) (names, error) {
 	if t.whole != nil {
-		return nodeOf(t.whole)
+		return namedIn(t.whole)
 	}
 	pod, err := s.view.Pod(t.namespace, t.name)
 	if err != nil {
-		return "", err
+		return names{}, err
 	}
-	return pod.Spec.NodeName, nil
+	return names{pod.Spec.NodeName, pod.Spec.SchedulerName}, nil
 }
 
 // noPod says what to do about a pod that the snapshot does not have; most often

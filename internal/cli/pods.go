@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -112,7 +113,13 @@ func eachItem(raw json.RawMessage, within string, f func(kind string, raw json.R
 		Items []json.RawMessage `json:"items"`
 		Spec  json.RawMessage   `json:"spec"`
 	}
-	if err := json.Unmarshal(raw, &head); err != nil {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
+		return errors.New("it is no object")
+	}
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal(raw, &head); errors.As(err, &wrong) {
+		return fmt.Errorf("%s is %s there, which it is in no Kubernetes object", wrong.Field, wrong.Value)
+	} else if err != nil {
 		return err
 	}
 	kind := head.Kind
@@ -138,6 +145,9 @@ func eachItem(raw json.RawMessage, within string, f func(kind string, raw json.R
 func (a *app) open(file string) (io.Reader, func(), error) {
 	if file != stdinName {
 		f, err := os.Open(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, &problem{what: "there is no file " + file, next: "Make one: kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json, or kubectl get pod NAME -o json > pod.json."}
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -181,12 +191,10 @@ func (a *app) again(pod []string) func(command string, more ...string) []string 
 }
 
 // nodeOf reads the node of a pod that was given whole.
-func nodeOf(whole json.RawMessage) (string, error) {
+func namedIn(whole json.RawMessage) (names, error) {
 	var pod struct {
-		Spec struct {
-			NodeName string `json:"nodeName"`
-		} `json:"spec"`
+		Spec names `json:"spec"`
 	}
 	err := json.Unmarshal(whole, &pod)
-	return pod.Spec.NodeName, err
+	return pod.Spec, err
 }

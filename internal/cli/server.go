@@ -60,9 +60,16 @@ func (s *server) decide(ctx context.Context, q question) (*answer, error) {
 		q.snapshot = s.snapshot
 	}
 	body := map[string]any{"snapshot": q.snapshot, "explain": q.explain, "suggest": q.suggest, "dryRun": true}
-	if q.pod.whole != nil {
+	switch {
+	case q.pod.whole != nil && q.ungated:
+		pod, err := ungated(q.pod.whole)
+		if err != nil {
+			return nil, err
+		}
+		body["pod"] = pod
+	case q.pod.whole != nil:
 		body["pod"] = q.pod.whole
-	} else {
+	default:
 		body["podRef"] = map[string]string{"namespace": q.pod.namespace, "name": q.pod.name}
 	}
 	if s.config != nil {
@@ -98,12 +105,12 @@ func (s *server) story(ctx context.Context, t target) (*told, error) {
 	return st, nil
 }
 
-// bound is known of a pod that was given whole; the story tells it of others.
-func (s *server) bound(_ context.Context, t target) (string, error) {
+// named is known of a pod that was given whole; the story tells it of others.
+func (s *server) named(_ context.Context, t target) (names, error) {
 	if t.whole != nil {
-		return nodeOf(t.whole)
+		return namedIn(t.whole)
 	}
-	return "", nil
+	return names{}, nil
 }
 
 // refused is an answer that is an error.

@@ -15,9 +15,15 @@ type source interface {
 	// story tells of a pod by name; nil where the source knows no past, or where
 	// something else than the cluster as it is was asked for.
 	story(ctx context.Context, t target) (*told, error)
-	// bound names the node that a pod is bound to; empty for one that is not, or
-	// where the source cannot tell.
-	bound(ctx context.Context, t target) (string, error)
+	// named gives the names in a pod's spec; empty where the source cannot tell.
+	named(ctx context.Context, t target) (names, error)
+}
+
+// names are what a pod's spec names: the node that it is bound to, and its
+// scheduler.
+type names struct {
+	Node      string `json:"nodeName"`
+	Scheduler string `json:"schedulerName"`
 }
 
 // told is a story, and its JSON as the API gives it.

@@ -14,17 +14,24 @@ import (
 // why, and how to go on.
 type verdict struct {
 	*page
-	told  *told   // nil: nothing is known but the decision
-	got   *answer // nil: there is nothing to decide
-	node  string  // that the pod is bound to
-	now   time.Time
-	again func(command string, more ...string) []string
+	told *told   // nil: nothing is known but the decision
+	got  *answer // nil: there is nothing to decide
+	// after is the decision without the gates of a gated pod; nil: not known.
+	after     *later
+	node      string // that the pod is bound to
+	scheduler string // that it asks for; empty: not known
+	profile   string // that was asked for; empty: none
+	now       time.Time
+	again     func(command string, more ...string) []string
 }
 
 func (v *verdict) show() {
 	v.headline()
 	v.gap()
 	v.text(v.sentence())
+	if s := v.afterwards(); s != "" {
+		v.text(s)
+	}
 	if v.got != nil {
 		v.best()
 		v.try()
@@ -167,6 +174,7 @@ func (v *verdict) best() {
 // try lists the changes that would help.
 func (v *verdict) try() {
 	if len(v.got.Suggestions) == 0 {
+		v.nothingToTry()
 		return
 	}
 	v.gap()
@@ -188,13 +196,17 @@ func (v *verdict) try() {
 func (v *verdict) why() {
 	t := newTable(2, "WHY (first failing rule)", ">NODES", "DETAIL")
 	widest := 0
-	for _, g := range v.got.Groups {
+	groups := v.got.Groups
+	if v.after != nil && len(v.after.Groups) > 0 { // that all nodes wait for the gates is said above
+		groups = v.after.Groups
+	}
+	for _, g := range groups {
 		widest = max(widest, columns(g.Rule))
 	}
-	for _, g := range v.got.Groups {
+	for _, g := range groups {
 		t.add(fmt.Sprintf("%-*s  %s", widest, g.Rule, g.Reason), count(g.Nodes), v.detail(&g))
 	}
-	if len(v.got.Groups) == 0 {
+	if len(groups) == 0 {
 		for _, f := range v.got.Failures { // a record has no groups
 			t.add(f.Plugin, count(f.Nodes), f.Reason)
 		}
@@ -212,6 +224,9 @@ var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernet
 // detail says what a group is about, and what else its nodes lack.
 func (v *verdict) detail(g *advice.Group) string {
 	s := g.Detail
+	if s == "" && (g.Reason == advice.Rejected || g.Reason == advice.ClaimUnbound) {
+		s = g.Message
+	}
 	if g.Merged > 1 {
 		s = strings.TrimPrefix(fmt.Sprintf("%s; %d like it", s, g.Merged), "; ")
 	}
@@ -247,6 +262,9 @@ func (v *verdict) zones() {
 
 // caveats says what was not judged.
 func (v *verdict) caveats() {
+	if v.scheduler != "" && v.profile == "" && v.node == "" && v.scheduler != v.got.Profile {
+		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, which decides by itself: this is what %s would say. --profile picks another.", v.scheduler, v.got.Profile))
+	}
 	for _, n := range v.got.NotEvaluated {
 		v.labelled("NOTE", "not judged: "+n.Plugin+", "+n.Reason)
 	}

@@ -117,7 +117,8 @@ func (in *input) nodeOf(pod target, gone bool) json.RawMessage {
 	if gone {
 		return null
 	}
-	name, err := nodeOf(pod.whole)
+	spec, err := namedIn(pod.whole)
+	name := spec.Node
 	if err != nil || name == "" {
 		return nil // what is wrong with the pod is said when it is read
 	}

@@ -9,6 +9,12 @@ const (
 	BackoffNeverReset Fault = "backoff-never-reset"
 	// InitRevisited looks at init containers from the first on.
 	InitRevisited Fault = "init-revisited"
+	// NoDeadline lets a pod be active for as long as it likes.
+	NoDeadline Fault = "no-deadline"
+	// EndedIsEvicted ranks pods for eviction that are over.
+	EndedIsEvicted Fault = "ended-is-evicted"
+	// DyingRestarts restarts containers of a pod that is being deleted.
+	DyingRestarts Fault = "dying-restarts"
 )
 
 func init() {
@@ -16,5 +22,8 @@ func init() {
 		Plant{CrashLoopPending, "a crash-looping pod is called Pending", "./internal/podlife", "TestPhase"},
 		Plant{BackoffNeverReset, "a container that ran for an hour waits five minutes", "./internal/podlife", "TestBackoff"},
 		Plant{InitRevisited, "an init container runs again beside a main one", "./internal/podlife", "TestNext"},
+		Plant{NoDeadline, "a pod past its activeDeadlineSeconds is called Running", "./internal/podlife", "TestDeadline"},
+		Plant{EndedIsEvicted, "a pod that is over is the first to be evicted", "./internal/podlife", "TestEndedPodsAreNotRanked"},
+		Plant{DyingRestarts, "a container of a pod that is being deleted is started again", "./internal/podlife", "TestAfterAFailedProbe"},
 	)
 }

@@ -81,7 +81,8 @@ func (s Signal) UsageKey() corev1.ResourceName {
 
 // RankForEviction orders pods as the kubelet would evict them, those that it
 // does not evict apart (pkg/kubelet/eviction helpers.go rankMemoryPressure,
-// rankDiskPressureFunc, rankPIDPressure; eviction_manager.go evictPod). Equals
+// rankDiskPressureFunc, rankPIDPressure; eviction_manager.go evictPod). Pods that
+// are over are not looked at (pkg/kubelet kubelet_pods.go isPodInactive). Equals
 // go by namespace and name.
 func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protected []Protected, err *field.Error) {
 	if !slices.Contains(Signals, signal) {
@@ -98,6 +99,10 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		p := c.Pod.DeepCopy()
 		setDefaults(p)
 		ns := cmp.Or(p.Namespace, corev1.NamespaceDefault)
+		if isOver(p.Status.Phase) && p.DeletionTimestamp == nil && !planted.On(planted.EndedIsEvicted) {
+			protected = append(protected, Protected{ns, p.Name, "over: it has " + string(p.Status.Phase) + ", and nothing in it runs"})
+			continue
+		}
 		if why := protection(p); why != "" && !planted.On(planted.EvictCritical) {
 			protected = append(protected, Protected{ns, p.Name, why})
 			continue

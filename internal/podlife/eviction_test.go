@@ -120,3 +120,15 @@ func TestRequestsForEviction(t *testing.T) {
 		is(t, what, q.String(), c.want)
 	}
 }
+
+// TestEndedPodsAreNotRanked: a finished Job's pod has no statistics, and would
+// else come first.
+func TestEndedPodsAreNotRanked(t *testing.T) {
+	done, dying := consumer(t, "done", 0, "memory", "", ""), consumer(t, "dying", 0, "memory", "", "1Gi")
+	done.Pod.Status.Phase = corev1.PodSucceeded
+	dying.Pod.Status.Phase, dying.Pod.DeletionTimestamp = corev1.PodFailed, new(before(1))
+	list, protected, err := RankForEviction(SignalMemory, []Consumer{done, dying, consumer(t, "web", 0, "memory", "1Gi", "2Gi")})
+	if err != nil || len(list) != 2 || len(protected) != 1 || protected[0].Name != "done" || !strings.HasPrefix(protected[0].Why, "over: ") {
+		t.Errorf("%v, %+v, %v", list, protected, err)
+	}
+}

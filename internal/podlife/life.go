@@ -47,6 +47,9 @@ type Life struct {
 	// Reason and Message belong to the phase and stay as long as it does.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
+	// DeadlineAt is when the kubelet fails the pod for its activeDeadlineSeconds,
+	// if it has not ended by then; absent without one, and once it is over.
+	DeadlineAt *time.Time `json:"deadlineAt,omitempty"`
 	// Status is the STATUS column of kubectl get pod for the pod as posted.
 	Status string `json:"status" example:"CrashLoopBackOff"`
 	// StatusRule says why.

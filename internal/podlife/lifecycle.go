@@ -29,8 +29,11 @@ func Lifecycle(pod *corev1.Pod, node NodeState, now time.Time) Life {
 	default:
 		l.Phase, l.PhaseRule = r.phase()
 		l.Conditions = r.conditions(l.Phase)
+		l.DeadlineAt = r.deadlineAhead(l.Phase)
 	}
-	if l.Phase == pod.Status.Phase || bound && node == NodeGone { // they belong to the phase; PodGC leaves them
+	if l.PhaseRule.ID == ruleDeadline {
+		l.Reason, l.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+	} else if l.Phase == pod.Status.Phase || !bound || node != NodeHealthy { // they belong to the phase; nobody but a kubelet changes them
 		l.Reason, l.Message = pod.Status.Reason, pod.Status.Message
 	}
 	var next []Next

@@ -5,18 +5,23 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/planted"
 )
 
 // configSource is where a kubelet has a pod from; static and mirror pods name
 // another source than the API (pkg/kubelet/types IsStaticPod).
 const configSource = "kubernetes.io/config.source"
 
-// phase is what the kubelet writes: a phase in which a pod has ended stays, any
-// other is computed from the containers
-// (pkg/kubelet/kubelet_pods.go generateAPIPodStatus).
+// phase is what the kubelet writes: a phase in which a pod has ended stays, a
+// pod past its deadline has failed, and any other phase is computed from the
+// containers (pkg/kubelet/kubelet_pods.go generateAPIPodStatus).
 func (r *reading) phase() (corev1.PodPhase, Rule) {
 	if p := r.pod.Status.Phase; terminal(p) {
 		return p, Rule{"phase/terminal-stays", fmt.Sprintf("The pod has ended as %s; no container changes that any more.", p)}
+	}
+	if at := r.deadline(); at != nil && !r.now.Before(*at) && !planted.On(planted.NoDeadline) {
+		return corev1.PodFailed, Rule{ruleDeadline, fmt.Sprintf("The pod has been active for more than its activeDeadlineSeconds (%d), so the kubelet fails it and stops what runs.", *r.pod.Spec.ActiveDeadlineSeconds)}
 	}
 	return r.computedPhase()
 }

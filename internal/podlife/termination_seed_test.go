@@ -66,7 +66,7 @@ func TestSeed004HookUsesUpThePeriod(t *testing.T) {
 func TestSeed004NoHookWithoutAPeriod(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"metadata":{"deletionTimestamp":"2026-03-01T12:00:00Z","deletionGracePeriodSeconds":0},"spec":{"containers":[{`+hooked+`,"livenessProbe":{}}]}`), Cause: CauseLiveness, PreStopSeconds: map[string]int64{"c": 10}})
 	is(t, "period", o.GracePeriodSeconds, 0)
-	is(t, "timeline", timeline(o), "0 liveness probe failed c, 0 preStop not run c, 0 SIGTERM c, 2 SIGKILL c, 2 container restarted c")
+	is(t, "timeline", timeline(o), "0 liveness probe failed c, 0 preStop not run c, 0 SIGTERM c, 2 SIGKILL c, 2 phase Failed, 2 container stays down c")
 }
 
 // "If gracePeriodOverride is not nil, it replaces gracePeriod", today before the

@@ -299,3 +299,26 @@ func TestPeriodsWithoutEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAfterAFailedProbe: when the container is started again, and that nothing is
+// in a pod that is being deleted.
+func TestAfterAFailedProbe(t *testing.T) {
+	const spec = `"spec":{"terminationGracePeriodSeconds":5,"containers":[{"name":"c","livenessProbe":{}}]}`
+	status := func(restarts int, started string) string {
+		return fmt.Sprintf(`,"status":{"phase":"Running","containerStatuses":[{"name":"c","restartCount":%d,"state":{"running":{"startedAt":%q}}}]}`, restarts, started)
+	}
+	for _, c := range []struct{ what, pod, timeline, phase string }{
+		{"the first time", spec + status(0, "2026-03-01T11:59:00Z"), "5 container restarted c", "Running"},
+		{"the third time", spec + status(2, "2026-03-01T11:59:00Z"), "25 container restarted c", "Running"},
+		{"the longest wait", spec + status(9, "2026-03-01T11:59:00Z"), "305 container restarted c", "Running"},
+		{"after it ran for long", spec + status(9, "2026-03-01T11:00:00Z"), "5 container restarted c", "Running"},
+		{
+			"while the pod is deleted", `"metadata":{"deletionTimestamp":"2026-03-01T12:00:05Z","deletionGracePeriodSeconds":5},` + spec + status(0, "2026-03-01T11:59:00Z"),
+			"5 phase Failed, 5 container stays down c", "Failed",
+		},
+	} {
+		o := ends(t, Ending{Pod: dying(t, c.pod), Cause: CauseLiveness})
+		is(t, c.what, timeline(o), "0 liveness probe failed c, 0 SIGTERM c, 5 SIGKILL c, "+c.timeline)
+		is(t, c.what+": phase", o.Phase, c.phase)
+	}
+}

@@ -41,6 +41,7 @@ var phrases = map[string]string{
 	advice.VolumeElsewhere:              "cannot reach its volume",
 	advice.VolumeUnavailable:            "have no volume for it",
 	advice.ClaimMissing:                 "wait for its claim, which is not there",
+	advice.ClaimUnbound:                 "wait for its claim to be bound",
 	advice.DeviceUnavailable:            "have no device for it",
 	advice.DeviceClaimNotReady:          "wait for its device claim",
 }

@@ -1,8 +1,6 @@
 package advice
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
@@ -52,6 +50,7 @@ const (
 	VolumeElsewhere              = "VolumeElsewhere" // it can be used on other nodes
 	VolumeUnavailable            = "VolumeUnavailable"
 	ClaimMissing                 = "ClaimMissing"
+	ClaimUnbound                 = "ClaimUnbound" // a claim that is bound without its pod is not bound yet
 	DeviceUnavailable            = "DeviceUnavailable"
 	DeviceClaimNotReady          = "DeviceClaimNotReady"
 	// Rejected is every other reason; the message says which.
@@ -137,15 +136,15 @@ func actionFor(reason string, d *engine.Detail, unresolvable bool) Action {
 		switch {
 		case d.Key == corev1.TaintNodeUnschedulable:
 			return AskPlatform
-		case strings.HasPrefix(d.Key, "node.kubernetes.io/"), strings.HasPrefix(d.Key, "node.cloudprovider.kubernetes.io/"):
-			return Wait // conditions of the node, which come and go
+		case ails(d.Key):
+			return Wait
 		}
 		return ChangePod
 	case OtherNode, SelectorNotMatched, AffinityNotMatched, NotNamed, SkewExceeded, VolumeElsewhere, ClaimMissing:
 		return ChangePod
 	case VolumeUnavailable:
 		return AskPlatform
-	case Gated, VolumeInUse, VolumeLimitExceeded, DeviceUnavailable, DeviceClaimNotReady:
+	case Gated, ClaimUnbound, VolumeInUse, VolumeLimitExceeded, DeviceUnavailable, DeviceClaimNotReady:
 		return Wait
 	case Rejected:
 		return AskPlatform

@@ -50,6 +50,9 @@ func causeOf(v *engine.NodeVerdict, d *engine.Detail) (c Cause, of, unit string,
 		if name := missingClaim(c.Message); name != "" {
 			c.Reason, c.About = ClaimMissing, name
 		}
+		if c.Message == unboundClaims {
+			c.Reason = ClaimUnbound
+		}
 		c.Action = actionFor(c.Reason, &engine.Detail{}, unresolvable)
 		return c, "", "", 0
 	}

@@ -13,7 +13,7 @@ import (
 // somewhere. It has been tried: Fits and Nodes are what the engine said of the
 // pod, or the cluster, with the change in place.
 type Suggestion struct {
-	Kind   string   `json:"kind"`   // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, capacity, label; preemptionPolicy, priorityClass, budget
+	Kind   string   `json:"kind"`   // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget
 	Change string   `json:"change"` // in words
 	Target string   `json:"target"` // pod, node, budget or claim
 	Node   string   `json:"node,omitempty"`
@@ -76,6 +76,7 @@ const (
 	costPort
 	costClaim
 	costUncordon
+	costRecover
 	costLabel
 	costCapacity
 	costBudget
@@ -108,6 +109,7 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.ports()
 		s.claim()
 		s.cordons()
+		s.recoveries()
 		s.budgets()
 		s.preemption()
 	}

@@ -28,6 +28,10 @@ func missingClaim(reason string) string {
 	return name
 }
 
+// unboundClaims is upstream's reason for claims that wait for nobody, and are not
+// bound (plugins/volumebinding ErrReasonUnboundImmediate).
+const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
+
 // claim creates the claim that is missing, of each storage class that makes
 // volumes where the pod goes. How large it is to be only its owner knows.
 func (s *seeker) claim() {

@@ -28,9 +28,25 @@ func (s *seeker) selectors() {
 	}
 }
 
-// label gives the first node of a verdict a label that it lacks.
+// states says that a label states what a node is, so that another value would be
+// a lie (k8s.io/api/core/v1 well_known_labels.go).
+func states(key string) bool {
+	switch key {
+	case corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable, corev1.LabelInstanceTypeStable:
+		return true
+	}
+	for _, domain := range []string{"topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/"} {
+		if strings.HasPrefix(key, domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// label gives the first node of a verdict a label that it lacks, unless that
+// states a fact.
 func (s *seeker) label(v *verdict, key, value string) {
-	if v == nil {
+	if v == nil || states(key) {
 		return
 	}
 	name := v.first(func(row int) bool { have, ok := v.nodes.Node(row).Labels[key]; return !ok || have != value })

@@ -34,7 +34,11 @@ func (s *seeker) gates() {
 		names = append(names, g.Name)
 	}
 	what := "remove the scheduling gates "
-	s.offerPod("gate", costGate, Wait, what+strings.Join(names, ", "), Op{Op: "remove", Path: "/spec/schedulingGates"})
+	ops := []Op{{Op: "remove", Path: "/spec/schedulingGates"}}
+	what += strings.Join(names, ", ")
+	if s.offerPod("gate", costGate, Wait, what, ops...) == nil {
+		s.offerEviction("gate", costGate, Wait, what, ops...)
+	}
 }
 
 const maxTaints = 10
@@ -44,6 +48,9 @@ const maxTaints = 10
 func (s *seeker) tolerations() {
 	tried := map[string]bool{}
 	for _, d := range s.causes(maxTaints, "taint") {
+		if ails(d.Key) {
+			continue // a pod there would not start, or be evicted
+		}
 		t := corev1.Toleration{Key: d.Key, Operator: corev1.TolerationOpEqual, Value: d.Value, Effect: corev1.TaintEffect(d.Effect)}
 		if d.Value == "" {
 			t.Operator = corev1.TolerationOpExists

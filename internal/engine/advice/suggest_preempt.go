@@ -21,7 +21,7 @@ func (s *seeker) preemption() {
 		return
 	}
 	if p := s.q.Pod.Spec.PreemptionPolicy; p != nil && *p == corev1.PreemptNever {
-		s.offerEviction("preemptionPolicy", costPreemptionPolicy, "let the pod preempt others (preemptionPolicy Never -> PreemptLowerPriority)",
+		s.offerEviction("preemptionPolicy", costPreemptionPolicy, AskPlatform, "let the pod preempt others (preemptionPolicy Never -> PreemptLowerPriority)",
 			Op{"replace", "/spec/preemptionPolicy", corev1.PreemptLowerPriority})
 	}
 	have := int32(0)
@@ -40,7 +40,7 @@ func (s *seeker) preemption() {
 		if c.PreemptionPolicy != nil {
 			policy = *c.PreemptionPolicy
 		}
-		if s.offerEviction("priorityClass", costPriorityClass, fmt.Sprintf("use the priority class %s (%d) instead of priority %d", c.Name, c.Value, have),
+		if s.offerEviction("priorityClass", costPriorityClass, AskPlatform, fmt.Sprintf("use the priority class %s (%d) instead of priority %d", c.Name, c.Value, have),
 			Op{"add", "/spec/priorityClassName", c.Name}, Op{"add", "/spec/priority", c.Value}, Op{"add", "/spec/preemptionPolicy", policy}) {
 			return
 		}

@@ -2,10 +2,11 @@ package advice
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"berth/internal/engine"
 )
@@ -34,7 +35,10 @@ func (s *seeker) resources() {
 		// this resource, and the most that one of these nodes has left is the bound.
 		key := corev1.ResourceName(d.Name)
 		v := s.probe(func(p *corev1.Pod) { eachRequests(p, func(l corev1.ResourceList) { delete(l, key) }) })
-		if v == nil {
+		if v == nil { // it is not the containers that ask for too much
+			if d.node != "" {
+				s.moreCapacity(d.Name, d.node, d.least)
+			}
 			continue
 		}
 		best, room := s.roomiest(v, d.Name)
@@ -118,9 +122,15 @@ func largest(p *corev1.Pod, key corev1.ResourceName) (best spot, ok bool) {
 // nominated to the roomiest node that is not enough, and the most that fits is
 // searched for.
 func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
+	if r := s.q.Pod.Spec.Resources; r != nil {
+		if total, ok := r.Requests[key]; ok {
+			s.lessInTotal(key, total, short)
+			return
+		}
+	}
 	at, ok := largest(s.q.Pod, key)
-	if !ok || s.q.Pod.Spec.Resources != nil {
-		return // a pod's own total may not be below its containers'
+	if !ok {
+		return
 	}
 	old := at.list[at.at].Resources.Requests[key]
 	most := old.Value()
@@ -138,6 +148,32 @@ func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
 	if low := search(1, n, fits); low > 0 {
 		s.request(key, at, old, low)
 	}
+}
+
+// lessInTotal lowers a request that is made for the pod as a whole, which may not
+// be below its containers'.
+func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, short int64) {
+	least := resourcehelper.AggregateContainerRequests(s.q.Pod, resourcehelper.PodResourcesOptions{})[key]
+	most, floor := total.Value(), least.Value()
+	if key == corev1.ResourceCPU {
+		most, floor = total.MilliValue(), least.MilliValue()
+	}
+	n := most - short
+	if n < max(floor, 1) {
+		return
+	}
+	q := quantity(string(key), n)
+	ops := []Op{{"replace", pointer("spec", "resources", "requests", key), q.String()}}
+	if _, limited := s.q.Pod.Spec.Resources.Limits[key]; limited && alike(key) {
+		ops = append(ops, Op{"replace", pointer("spec", "resources", "limits", key), q.String()})
+	}
+	s.offerPod("resource", costResource, ChangePod, fmt.Sprintf("lower the %s request of the pod from %s to %s", key, total.String(), q.String()), ops...)
+}
+
+// alike says that a resource is asked for and limited alike, since it cannot be
+// overcommitted.
+func alike(key corev1.ResourceName) bool {
+	return engine.IsExtended(key) || strings.HasPrefix(string(key), corev1.ResourceHugePagesPrefix)
 }
 
 // search gives the largest number from low to high-1 for which fits holds, which
@@ -162,7 +198,7 @@ func search(low, high int64, fits func(int64) bool) int64 {
 func (s *seeker) lower(key corev1.ResourceName, at spot, n int64) []Op {
 	q := quantity(string(key), n)
 	ops := []Op{{"replace", at.path + pointer("requests", key), q.String()}}
-	if _, limited := at.list[at.at].Resources.Limits[key]; limited && (engine.IsExtended(key) || unitOf(string(key)) == "bytes" && !slices.Contains([]corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage}, key)) {
+	if _, limited := at.list[at.at].Resources.Limits[key]; limited && alike(key) {
 		ops = append(ops, Op{"replace", at.path + pointer("limits", key), q.String()})
 	}
 	return ops
@@ -188,5 +224,16 @@ func (s *seeker) moreCapacity(name, node string, short int64) {
 	if n.Status.Allocatable == nil {
 		op = Op{"add", "/status/allocatable", map[string]string{name: sum.String()}}
 	}
-	s.offerNode("capacity", costCapacity, node, fmt.Sprintf("%s more %s on node %s", more.String(), name, node), op)
+	what := fmt.Sprintf("%s more %s on node %s", more.String(), name, node)
+	if corev1.ResourceName(name) == corev1.ResourcePods {
+		what = fmt.Sprintf("room for %s more on node %s", morePods(short), node)
+	}
+	s.offerNode("capacity", costCapacity, node, what, op)
+}
+
+func morePods(n int64) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
 }

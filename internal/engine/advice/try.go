@@ -168,7 +168,7 @@ func (s *seeker) evicts(state *engine.State, pod *corev1.Pod) (all, unviolated *
 }
 
 // offerEviction tries a patch of the pod that lets it evict others.
-func (s *seeker) offerEviction(kind string, cost int, change string, ops ...Op) bool {
+func (s *seeker) offerEviction(kind string, cost int, action Action, change string, ops ...Op) bool {
 	p := s.patched(ops)
 	if p == nil {
 		return false
@@ -178,7 +178,7 @@ func (s *seeker) offerEviction(kind string, cost int, change string, ops ...Op) 
 		return false
 	}
 	s.keep(v, outcome, cost, Suggestion{
-		Kind: kind, Change: change, Target: "pod", Action: AskPlatform, Edit: Edit{"Pod", s.q.Pod.Namespace, s.q.Pod.Name, ops},
+		Kind: kind, Change: change, Target: "pod", Action: action, Edit: Edit{"Pod", s.q.Pod.Namespace, s.q.Pod.Name, ops},
 	})
 	return true
 }

@@ -44,6 +44,7 @@ func (c *Case) Body() ([]byte, error) {
 // Verdict is an answer, as far as it is compared.
 type Verdict struct {
 	Phase, Status, Ready, Restarts string
+	Reason, Message                string // of the phase
 	Conditions                     []Condition
 	Containers                     []Container
 	// sandbox says that the case tells whether the pod has a sandbox. Where it

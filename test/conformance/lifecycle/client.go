@@ -50,6 +50,7 @@ func (r rule) check(of string) error {
 func read(body []byte, now time.Time) (v Verdict, err error) {
 	var a struct {
 		Phase, Status, Ready, Restarts string
+		Reason, Message                string
 		PhaseRule, StatusRule          rule
 		Conditions                     []struct {
 			Type, Status, Reason, Message string
@@ -73,7 +74,7 @@ func read(body []byte, now time.Time) (v Verdict, err error) {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return v, err
 	}
-	v = Verdict{Phase: a.Phase, Status: a.Status, Ready: a.Ready, Restarts: a.Restarts}
+	v = Verdict{Phase: a.Phase, Status: a.Status, Ready: a.Ready, Restarts: a.Restarts, Reason: a.Reason, Message: a.Message}
 	rules := map[string]rule{"the phase": a.PhaseRule, "the status": a.StatusRule}
 	for _, c := range a.Conditions {
 		rules["condition "+c.Type] = c.Rule

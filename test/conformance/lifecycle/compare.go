@@ -15,6 +15,8 @@ func Compare(want, got Verdict) string {
 		}
 	}
 	say("phase", want.Phase, got.Phase)
+	say("reason", want.Reason, got.Reason)
+	say("message", want.Message, got.Message)
 	say("status", want.Status, got.Status)
 	say("ready", want.Ready, got.Ready)
 	say("restarts", want.Restarts, got.Restarts)

@@ -94,10 +94,29 @@ func (g *generator) pod(seed uint64) *v1.Pod {
 		s.EphemeralContainers = append(s.EphemeralContainers, v1.EphemeralContainer{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "e0"}})
 	}
 	for range g.pick(70, 20, 10) {
-		s.ReadinessGates = append(s.ReadinessGates, v1.PodReadinessGate{ConditionType: among[v1.PodConditionType](g, "example.com/a", "example.com/b", "Initialized", "ContainersReady", "PodScheduled")})
+		s.ReadinessGates = append(s.ReadinessGates, v1.PodReadinessGate{ConditionType: among[v1.PodConditionType](g, "example.com/a", "example.com/b", "Initialized", "ContainersReady", "PodScheduled", "Ready", v1.DisruptionTarget)})
 	}
 	g.status(pod)
+	g.deadline(pod)
 	return pod
+}
+
+// deadline gives a pod one, now and then, that is over, just over, just not, or
+// not yet counted.
+func (g *generator) deadline(pod *v1.Pod) {
+	if !g.one(3) {
+		began := g.ago(900)
+		pod.Status.StartTime = &began
+	}
+	if !g.one(6) {
+		return
+	}
+	seconds := int64(1 + g.IntN(600))
+	pod.Spec.ActiveDeadlineSeconds = &seconds
+	if pod.Status.StartTime != nil && g.one(2) {
+		began := metav1.NewTime(g.base.Add(-time.Duration(seconds+int64(g.IntN(3))-1) * time.Second))
+		pod.Status.StartTime = &began
+	}
 }
 
 func (g *generator) container(name string, init bool) v1.Container {

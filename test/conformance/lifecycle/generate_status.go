@@ -59,6 +59,15 @@ func (g *generator) status(pod *v1.Pod) {
 			st.InitContainerStatuses = append(st.InitContainerStatuses, s)
 		}
 	})
+	if g.one(20) { // of a container that the spec does not know, as kubectl counts it
+		s := v1.ContainerStatus{Name: "gone", ContainerID: "test://gone"}
+		g.ran(&s, "container")
+		if g.one(2) {
+			st.ContainerStatuses = append(st.ContainerStatuses, s)
+		} else {
+			st.InitContainerStatuses = append(st.InitContainerStatuses, s)
+		}
+	}
 	st.ContainerStatuses = shuffled(g, st.ContainerStatuses)
 	if chaos {
 		st.InitContainerStatuses = shuffled(g, st.InitContainerStatuses)

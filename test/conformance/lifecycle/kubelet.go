@@ -87,11 +87,13 @@ func reasons(kl *kubelet.Kubelet, pod *v1.Pod) {
 func (o *Oracle) Write(pod *v1.Pod) {
 	o.probes.of(pod)
 	reasons(o.kl, pod)
-	reason, message := pod.Status.Reason, pod.Status.Message
+	reason, message, began, deadline := pod.Status.Reason, pod.Status.Message, pod.Status.StartTime, pod.Spec.ActiveDeadlineSeconds
+	pod.Spec.ActiveDeadlineSeconds = nil // it is judged at a time that nobody knows yet
 	pod.Status = generateAPIPodStatus(o.kl, o.ctx, pod.DeepCopy(), runtimeOf(pod), pod.DeletionTimestamp != nil)
 	if pod.Status.Reason == "" {
 		pod.Status.Reason, pod.Status.Message = reason, message
 	}
+	pod.Status.StartTime, pod.Spec.ActiveDeadlineSeconds = began, deadline // the status manager keeps it
 }
 
 // patched applies the status patch that a client was sent.

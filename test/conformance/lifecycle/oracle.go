@@ -37,6 +37,7 @@ type Oracle struct {
 	m      *manager
 	kl     *kubelet.Kubelet
 	probes *probeManager
+	ends   *deadlines
 	table  *printers.HumanReadableGenerator
 }
 
@@ -50,8 +51,14 @@ func NewOracle() (*Oracle, error) {
 	}
 	o := &Oracle{ctx: ctx, log: log, m: m, probes: &probeManager{}, table: printers.NewTableGenerator().With(printersinternal.AddHandlers)}
 	m.liveness = probed{}
-	o.kl, err = newKubelet(o.probes)
-	return o, err
+	if o.kl, err = newKubelet(o.probes); err != nil {
+		return nil, err
+	}
+	if o.ends, err = newDeadlines(); err != nil {
+		return nil, err
+	}
+	o.kl.AddPodSyncHandler(o.ends)
+	return o, nil
 }
 
 // Judge answers a case.
@@ -106,6 +113,7 @@ func (o *Oracle) unbound(c *Case, v *Verdict) {
 	if v.Phase == "" {
 		v.Phase = string(v1.PodPending)
 	}
+	v.posted(c)
 	conditions := c.Pod.Status.DeepCopy()
 	if len(c.Pod.Spec.SchedulingGates) > 0 {
 		podutil.UpdatePodCondition(conditions, &v1.PodCondition{
@@ -134,6 +142,7 @@ func (o *Oracle) gone(c *Case, v *Verdict) error {
 		return err
 	}
 	v.Phase = string(after.Status.Phase)
+	v.Reason, v.Message = after.Status.Reason, after.Status.Message
 	v.conditions(c, after.Status.Conditions)
 	return nil
 }
@@ -151,6 +160,7 @@ func (o *Oracle) lost(c *Case, v *Verdict) error {
 	if v.Phase = string(after.Status.Phase); v.Phase == "" {
 		v.Phase = string(v1.PodPending)
 	}
+	v.Reason, v.Message = after.Status.Reason, after.Status.Message
 	v.conditions(c, after.Status.Conditions)
 	return nil
 }
@@ -162,8 +172,15 @@ func (o *Oracle) synced(c *Case, v *Verdict) error {
 	pod, runtime := c.Pod, runtimeOf(c.Pod)
 	all := append(append([]v1.ContainerStatus{}, pod.Status.ContainerStatuses...), pod.Status.InitContainerStatuses...)
 	phase := getPhase(o.log, pod, all, pod.DeletionTimestamp != nil, kubecontainer.HasAnyActiveRegularContainerStarted(&pod.Spec, runtime))
-	if terminal(pod.Status.Phase) {
+	o.ends.clock.SetTime(c.Now)
+	switch past := o.ends.ShouldEvict(pod); {
+	case terminal(pod.Status.Phase): // nobody syncs it any more
 		phase = pod.Status.Phase
+		v.posted(c)
+	case past.Evict:
+		phase, v.Reason, v.Message = v1.PodFailed, past.Reason, past.Message
+	case phase == pod.Status.Phase:
+		v.posted(c)
 	}
 	var list []v1.PodCondition
 	for _, condition := range pod.Status.Conditions {
@@ -194,6 +211,9 @@ func (o *Oracle) synced(c *Case, v *Verdict) error {
 	if whole.Phase != phase {
 		return fmt.Errorf("upstream disagrees with itself: getPhase says %s and generateAPIPodStatus %s", phase, whole.Phase)
 	}
+	if !terminal(pod.Status.Phase) && (whole.Reason != v.Reason || whole.Message != v.Message) {
+		return fmt.Errorf("upstream disagrees with itself: want %q %q, and generateAPIPodStatus says %q %q", v.Reason, v.Message, whole.Reason, whole.Message)
+	}
 	var w Verdict
 	w.conditions(c, whole.Conditions)
 	if !reflect.DeepEqual(w.Conditions, v.Conditions) {
@@ -201,6 +221,9 @@ func (o *Oracle) synced(c *Case, v *Verdict) error {
 	}
 	return nil
 }
+
+// posted takes over what the pod says of its phase.
+func (v *Verdict) posted(c *Case) { v.Reason, v.Message = c.Pod.Status.Reason, c.Pod.Status.Message }
 
 // conditions writes conditions down. A transition is now unless the pod has the
 // condition with the same status, as status_manager.go sees to it; upstream's

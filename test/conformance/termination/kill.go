@@ -90,5 +90,10 @@ func Running(q Question) (names []string) {
 	}
 	add(p.Spec.Containers, p.Status.ContainerStatuses, true)
 	add(p.Spec.InitContainers, p.Status.InitContainerStatuses, false)
+	for i := range p.Status.EphemeralContainerStatuses {
+		if s := &p.Status.EphemeralContainerStatuses[i]; s.State.Running != nil {
+			names = append(names, s.Name)
+		}
+	}
 	return names
 }

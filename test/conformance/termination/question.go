@@ -159,6 +159,17 @@ func (g *Generator) pod() *corev1.Pod {
 	if g.chance(40) {
 		g.statuses(p)
 	}
+	if g.chance(10) {
+		p.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: "i"}}}
+		s := corev1.ContainerStatus{Name: "debug"}
+		if s.State.Running = (&corev1.ContainerStateRunning{}); g.chance(30) {
+			s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+		}
+		p.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{s}
+	}
+	if g.chance(10) {
+		p.Finalizers = []string{"example.com/held"}
+	}
 	return p
 }
 

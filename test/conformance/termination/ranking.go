@@ -30,6 +30,11 @@ func (g *Generator) Node(n int) Node {
 			priority := pick(g, int32(0), 0, 5, 100, -7, 1999999999, 2000000000)
 			p.Spec.Priority = &priority
 		}
+		p.Status.Phase = pick(g, corev1.PodRunning, corev1.PodRunning, corev1.PodRunning, corev1.PodRunning, corev1.PodPending, corev1.PodSucceeded, corev1.PodFailed)
+		if g.chance(10) {
+			at := metav1.NewTime(Now)
+			p.DeletionTimestamp = &at
+		}
 		if g.chance(5) {
 			p.Annotations = map[string]string{"kubernetes.io/config.mirror": ""}
 		}
@@ -157,7 +162,10 @@ func TryNode(c *Client, n Node) (string, error) {
 		p = p.DeepCopy()
 		legacyscheme.Scheme.Default(p)
 		byName[p.Name] = p
-		if kubelettypes.IsCriticalPod(p) {
+		// A kubelet ranks active pods (kubelet_pods.go isPodInactive), and does not
+		// evict critical ones.
+		over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+		if over && p.DeletionTimestamp == nil || kubelettypes.IsCriticalPod(p) {
 			protected[p.Name] = true
 		}
 	}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+)
+
+// later is what comes of a gated pod once its gates are gone.
+type later struct {
+	Outcome             engine.Outcome
+	Node, NominatedNode string
+	Groups              []advice.Group
+}
+
+// ungate asks where a gated pod would go without its gates, so that nobody waits
+// for them in vain. A source that has the pod by name only, and no story of it,
+// is not asked.
+func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
+	if _, offline := from.(*offline); v.got.Outcome != engine.Gated || pod.whole == nil && !offline {
+		return nil
+	}
+	after, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainGroups, suggest: true, ungated: true})
+	if err != nil {
+		return err
+	}
+	v.after = &later{after.Outcome, after.Node, after.NominatedNode, after.Groups}
+	if len(v.got.Suggestions) == 0 {
+		v.got.Suggestions = after.Suggestions
+	}
+	return nil
+}
+
+// afterwards says what comes after the gates.
+func (v *verdict) afterwards() string {
+	if v.after == nil {
+		return ""
+	}
+	switch v.after.Outcome {
+	case engine.Scheduled:
+		return "Without gates it goes to " + v.after.Node + "."
+	case engine.Preempting:
+		return "Without gates no node is free, and others would have to leave " + v.after.NominatedNode + "."
+	case engine.UnschedulableOK:
+		return "Without gates no node fits either; what is below is for then."
+	}
+	return ""
+}
+
+// nothingToTry says that changes were looked for, where that was so.
+func (v *verdict) nothingToTry() {
+	if v.got.Outcome != engine.UnschedulableOK || v.node != "" || v.told != nil && !waits(v.told.State) || v.got.Counts.Nodes == 0 {
+		return
+	}
+	v.gap()
+	v.labelled("TRY", "no single change of the pod, a node, a budget or its priority makes it fit.")
+}
+
+// ungated gives a pod without its scheduling gates.
+func ungated(whole json.RawMessage) (map[string]json.RawMessage, error) {
+	var pod, spec map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &pod); err != nil {
+		return nil, fmt.Errorf("read the pod: %w", err)
+	}
+	if err := json.Unmarshal(pod["spec"], &spec); err != nil {
+		return nil, fmt.Errorf("read the pod's spec: %w", err)
+	}
+	delete(spec, "schedulingGates")
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("write the pod's spec: %w", err)
+	}
+	pod["spec"] = raw
+	return pod, nil
+}

@@ -1,0 +1,124 @@
+package advice_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// offered gives what is suggested, in order, for a pod under the default rules.
+func offered(t *testing.T, pod *corev1.Pod, objects ...any) (out []string) {
+	t.Helper()
+	c := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
+	_, list, _, ok := c.advise()
+	if !ok {
+		t.Fatal("it cannot be judged")
+	}
+	for _, g := range list {
+		if g.VerifiedBy == "" || g.Fits == 0 {
+			t.Errorf("%+v", g)
+		}
+		if g.Kind != "priorityClass" { // every trial has some
+			out = append(out, g.Kind+": "+g.Change+" ("+string(g.Action)+")")
+		}
+	}
+	return out
+}
+
+// TestWhatIsWrongWithANodeIsNotTolerated: a pod that tolerates the taint of a dead
+// node is sent to a dead node.
+func TestWhatIsWrongWithANodeIsNotTolerated(t *testing.T) {
+	dead := enginetest.Node("dead", enginetest.Taint(corev1.TaintNodeUnreachable, "", corev1.TaintEffectNoSchedule), enginetest.Taint(corev1.TaintNodeUnreachable, "", corev1.TaintEffectNoExecute))
+	sick := enginetest.Node("sick", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule), enginetest.Taint(corev1.TaintNodeDiskPressure, "", corev1.TaintEffectNoSchedule))
+	if d := cmp.Diff([]string{"recover: repair node dead (its taint node.kubernetes.io/unreachable goes with the fault) (askPlatform)"}, offered(t, enginetest.Pod("p"), dead, sick)); d != "" {
+		t.Error(d)
+	}
+	// Taints of people's own below the same domain are tolerated as any other.
+	windows := enginetest.Node("w", enginetest.Taint("node.kubernetes.io/os", "windows", corev1.TaintEffectNoSchedule))
+	if d := cmp.Diff([]string{"toleration: tolerate the taint node.kubernetes.io/os=windows:NoSchedule (changePod)"}, offered(t, enginetest.Pod("p"), sick, windows)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestLabelsThatStateFactsStay: a node in zone b is not in zone a for being called
+// so.
+func TestLabelsThatStateFactsStay(t *testing.T) {
+	selects := func(key, value string) *corev1.Pod {
+		p := enginetest.Pod("p")
+		p.Spec.NodeSelector = map[string]string{key: value}
+		return p
+	}
+	node := enginetest.Node("n", enginetest.Zone("b"))
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname, corev1.LabelArchStable, "beta.kubernetes.io/instance-type"} {
+		if d := cmp.Diff([]string{"nodeSelector: drop " + key + "=a from nodeSelector (changePod)"}, offered(t, selects(key, "a"), node)); d != "" {
+			t.Errorf("%s: %s", key, d)
+		}
+	}
+	want := []string{"nodeSelector: drop disk=ssd from nodeSelector (changePod)", "label: label node n with disk=ssd (askPlatform)"}
+	if d := cmp.Diff(want, offered(t, selects("disk", "ssd"), node)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRequestsOfThePodAsAWhole are lowered as far as the containers' own.
+func TestRequestsOfThePodAsAWhole(t *testing.T) {
+	pod := func(total, container string) *corev1.Pod {
+		p := enginetest.Pod("p", enginetest.Requests("cpu", container))
+		p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(total)}}
+		return p
+	}
+	node := enginetest.Node("n", enginetest.Allocatable("cpu", "4"))
+	more := func(n string) string { return "capacity: " + n + " more cpu on node n (askPlatform)" }
+	if d := cmp.Diff([]string{"resource: lower the cpu request of the pod from 6 to 4 (changePod)", more("2")}, offered(t, pod("6", "1"), node)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{more("2")}, offered(t, pod("6", "5"), node)); d != "" {
+		t.Error(d)
+	}
+	// What a pod's runtime takes is nobody's request.
+	heavy := enginetest.Pod("p", enginetest.Requests("cpu", "1"))
+	heavy.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}
+	if d := cmp.Diff([]string{more("5")}, offered(t, heavy, node)); d != "" {
+		t.Error(d)
+	}
+	full := enginetest.Node("n", enginetest.Allocatable("pods", "0"))
+	if d := cmp.Diff([]string{"capacity: room for 1 pod more on node n (askPlatform)"}, offered(t, enginetest.Pod("p"), full)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestGatesOfAPodThatEvicts: with the gates gone it may have to make room, and
+// that is said.
+func TestGatesOfAPodThatEvicts(t *testing.T) {
+	pod := enginetest.Pod("p", enginetest.Requests("cpu", "3"))
+	pod.Spec.Priority, pod.Spec.SchedulingGates = new(int32(10)), []corev1.PodSchedulingGate{{Name: "a.b/quota"}}
+	c := ready(t, &enginetest.Case{
+		Objects: []any{enginetest.Node("n", enginetest.Allocatable("cpu", "4")), enginetest.Pod("low", enginetest.On("n"), enginetest.Requests("cpu", "2"))},
+		Pod:     pod, Spec: rules.DefaultSpec(),
+	})
+	_, list, _, ok := c.advise()
+	if !ok || len(list) != 1 || list[0].Kind != "gate" || list[0].Outcome != engine.Preempting || list[0].Action != advice.Wait || list[0].Fits != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestClaimsThatAreNotBound say so in a reason of their own.
+func TestClaimsThatAreNotBound(t *testing.T) {
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Namespace, claim.Name, claim.Status.Phase = "default", "data", corev1.ClaimPending
+	claim.Spec.StorageClassName = new("")
+	pod := enginetest.Pod("p")
+	pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	c := ready(t, &enginetest.Case{Objects: []any{enginetest.Node("n"), claim}, Pod: pod, Spec: rules.DefaultSpec()})
+	groups, list, _, ok := c.advise()
+	if !ok || len(groups) != 1 || groups[0].Reason != advice.ClaimUnbound || groups[0].Action != advice.Wait || len(list) != 0 {
+		t.Errorf("%+v, %+v", groups, list)
+	}
+}

@@ -1,0 +1,59 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/planted"
+)
+
+// ailments are the taints by which controllers say what is wrong with a node. A
+// pod that tolerated them would not start there, or not for long; they go when
+// the node has recovered (pkg/controller/nodelifecycle node_lifecycle_controller.go
+// nodeConditionToTaintKeyStatusMap; k8s.io/cloud-provider/api).
+var ailments = []string{
+	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
+	corev1.TaintNodePIDPressure, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodeOutOfService,
+	"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown",
+}
+
+// ails says that a taint tells of something that is wrong with its node.
+func ails(key string) bool {
+	return slices.Contains(ailments, key) && !planted.On(planted.TolerateTheDead)
+}
+
+// recoveries mends the first ailing node, by name, that is otherwise fit.
+func (s *seeker) recoveries() {
+	if !slices.ContainsFunc(s.causes(1<<30, "taint"), func(d *seen) bool { return ails(d.Key) }) {
+		return
+	}
+	v := s.probe(func(p *corev1.Pod) {
+		for _, key := range ailments {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists})
+		}
+	})
+	if v == nil {
+		return
+	}
+	name := v.first(func(row int) bool {
+		return slices.ContainsFunc(v.nodes.Node(row).Taints, func(t corev1.Taint) bool { return ails(t.Key) })
+	})
+	n, _ := s.node(name)
+	if n == nil {
+		return
+	}
+	var ops []Op
+	var keys []string
+	for i := len(n.Spec.Taints) - 1; i >= 0; i-- { // from the end, so that places hold
+		if key := n.Spec.Taints[i].Key; ails(key) {
+			ops = append(ops, Op{Op: "remove", Path: pointer("spec", "taints", i)})
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	s.offerNode("recover", costRecover, name, "repair node "+name+" (its taint "+strings.Join(keys, ", ")+" goes with the fault)", ops...)
+}
