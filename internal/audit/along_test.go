@@ -139,6 +139,9 @@ func TestBindCarriesDevicesAlong(t *testing.T) {
 	if by := c.Status.ReservedFor; len(by) != 2 || by[0].Name != "one" || by[1].Name != "four" || by[1].Resource != "pods" || by[1].UID == "" {
 		t.Errorf("reserved for %v", by)
 	}
+	if c.Status.Allocation == nil {
+		t.Fatal("the claim has no devices")
+	}
 	if sel := c.Status.Allocation.NodeSelector; sel == nil || sel.NodeSelectorTerms[0].MatchFields[0].Values[0] != "n1" || c.Status.Allocation.AllocationTimestamp.Unix() != first.CreatedAt.Unix() {
 		t.Errorf("allocation %+v", c.Status.Allocation)
 	}
