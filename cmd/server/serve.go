@@ -129,10 +129,10 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Schedulers: schedulerNames(schedulers), Ungated: schedulers[0].Ungated,
-		Checks:     append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness)...),
-		Notes:      append(rooms.notes(), followNotes(following)...),
-		Followed:   rooms.followed,
-		Limits:     c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
+		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness)...),
+		Notes:    append(rooms.notes(), followNotes(following)...),
+		Followed: rooms.followed,
+		Limits:   c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/cluster"
 	et "berth/internal/engine/enginetest"
@@ -134,6 +138,9 @@ func TestBindCarriesDevicesAlong(t *testing.T) {
 	c := v.State.ResourceClaim("default", "a")
 	if by := c.Status.ReservedFor; len(by) != 2 || by[0].Name != "one" || by[1].Name != "four" || by[1].Resource != "pods" || by[1].UID == "" {
 		t.Errorf("reserved for %v", by)
+	}
+	if c.Status.Allocation == nil {
+		t.Fatal("the claim has no devices")
 	}
 	if sel := c.Status.Allocation.NodeSelector; sel == nil || sel.NodeSelectorTerms[0].MatchFields[0].Values[0] != "n1" || c.Status.Allocation.AllocationTimestamp.Unix() != first.CreatedAt.Unix() {
 		t.Errorf("allocation %+v", c.Status.Allocation)
@@ -311,6 +318,35 @@ func TestBoundAlongOnPostgres(t *testing.T) {
 	if x, y := newestOf(t, a), newestOf(t, b); y.Revision != 3 || x.Revision == y.Revision && x.Digest != y.Digest {
 		t.Errorf("%s %s and %s %s", x.ID(), x.Digest, y.ID(), y.Digest)
 	}
+}
+
+// TestBindOfAClaimThatIsFull: a claim can be reserved for so many pods and no more.
+// A decision then binds nothing and is not recorded; a bind of somebody else's
+// leaves the claim alone.
+func TestBindOfAClaimThatIsFull(t *testing.T) {
+	h := open(t, t.TempDir())
+	c := et.Given(et.DeviceClaim("a", et.Wants("r", "gpu", 1)), "n1", "n1/d0")
+	for i := range resourcev1.ResourceClaimReservedForMaxSize {
+		name := fmt.Sprintf("other%d", i)
+		c.Status.ReservedFor = append(c.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: name, UID: types.UID(name)})
+	}
+	p := et.Pod("one", et.Claims("a"))
+	uploadTo(t, h.Log, et.DeviceClass("gpu"), et.Slice("n1", "n1", et.Device("d0")), c, p)
+	_, err := h.Decide(t.Context(), Question{PodRef: &objects.Key{Namespace: "default", Name: "one"}, Bind: true})
+	var refused *InputError
+	if !errors.As(err, &refused) || refused.Status != http.StatusConflict || !strings.Contains(refused.Detail, "reserved for 256 pods") {
+		t.Fatalf("%v", err)
+	}
+	if v := newestOf(t, h.Log); v.Revision != 1 {
+		t.Errorf("%s was written", v.ID())
+	}
+	if _, err := h.Bind(t.Context(), "default", "default", "one", "", "n1"); err != nil {
+		t.Fatal(err)
+	}
+	if v := newestOf(t, h.Log); v.State.Pod("default", "one").NodeName != "n1" || len(v.State.ResourceClaim("default", "a").Status.ReservedFor) != 256 {
+		t.Errorf("%+v", v.State.ResourceClaim("default", "a").Status)
+	}
+	replaysAlike(t, h.Log)
 }
 
 // TestOldRecordsTakeNothingAlong: a record of a time when binds took nothing

@@ -4,20 +4,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/engine"
 	et "berth/internal/engine/enginetest"
+	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
 )
 
 // sequence is a random cluster whose pods are bound one after the other.
 type sequence struct {
 	r    *rand.Rand
+	twin bool // nothing that the naive twin does not know: shares and extended resources
 	objs []any
 	pods []*corev1.Pod
 }
@@ -30,7 +34,7 @@ func pick[T any](g *sequence, of ...T) T { return of[g.r.IntN(len(of))] }
 // shared by capacity, some claims look only, some are of several pods, and volumes
 // are of some nodes, of several sizes, or meant for a claim.
 func newSequence(seed uint64) *sequence {
-	g := &sequence{r: rand.New(rand.NewPCG(seed, 0x62696e64))}
+	g := &sequence{r: rand.New(rand.NewPCG(seed, 0x62696e64)), twin: seed%2 == 0}
 	class := et.DeviceClass("gpu")
 	name := "example.com/gpu"
 	class.Spec.ExtendedResourceName = &name
@@ -41,7 +45,7 @@ func newSequence(seed uint64) *sequence {
 		var list []resourcev1.Device
 		for i := range g.r.IntN(4) {
 			d := et.Device(fmt.Sprintf("d%d", i))
-			if g.in(3) {
+			if g.in(3) && !g.twin {
 				d = et.Capacity(d, "10Gi", true)
 			}
 			list = append(list, d)
@@ -50,7 +54,7 @@ func newSequence(seed uint64) *sequence {
 			g.objs = append(g.objs, et.Slice(n, n, list...))
 		}
 	}
-	if g.in(2) {
+	if g.in(2) && !g.twin {
 		g.objs = append(g.objs, et.Slice("net", "", et.Device("d0"), et.Capacity(et.Device("d1"), "8Gi", true)))
 	}
 	for i := range g.r.IntN(6) {
@@ -65,13 +69,13 @@ func newSequence(seed uint64) *sequence {
 	}
 	for i := range 6 {
 		c := et.DeviceClaim(fmt.Sprintf("c%d", i), et.Wants("r", "gpu", int64(1+g.r.IntN(2))))
-		switch g.r.IntN(5) {
-		case 0:
+		switch way := g.r.IntN(5); {
+		case way == 0:
 			yes := true
 			c.Spec.Devices.Requests[0].Exactly.AdminAccess = &yes
-		case 1:
+		case way == 1 && !g.twin:
 			c.Spec.Devices.Requests[0].Exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"memory": resource.MustParse("3Gi")}}
-		case 2:
+		case way == 2:
 			c.Spec.Devices.Requests[0] = et.FirstOf("r", et.Wants("x", "gpu", 2), et.Wants("y", "gpu", 1))
 		}
 		g.objs = append(g.objs, c, et.Claim(fmt.Sprintf("v%d", i), pick(g, "local", "local", "made"), pick(g, "1Gi", "2Gi")))
@@ -81,12 +85,12 @@ func newSequence(seed uint64) *sequence {
 		if !g.in(3) {
 			opts = append(opts, et.Claims(fmt.Sprintf("c%d", g.r.IntN(6))))
 		}
-		switch g.r.IntN(4) {
-		case 0:
+		switch way := g.r.IntN(4); {
+		case way == 0:
 			opts = append(opts, et.Mounts(fmt.Sprintf("v%d", g.r.IntN(6)), fmt.Sprintf("v%d", g.r.IntN(6))))
-		case 1:
+		case way == 1:
 			opts = append(opts, et.Mounts(fmt.Sprintf("v%d", g.r.IntN(6))))
-		case 2:
+		case way == 2 && !g.twin:
 			opts = append(opts, et.Requests(name, "1"))
 		}
 		g.pods = append(g.pods, et.Pod(fmt.Sprintf("p%d", i), opts...))
@@ -94,14 +98,16 @@ func newSequence(seed uint64) *sequence {
 	return g
 }
 
-// write makes the next state of a bind.
-func write(t *testing.T, st *engine.State, a *engine.Along, pod *corev1.Pod, node string) *engine.State {
+// write makes the next state of a bind, and the list of its objects.
+func (g *sequence) write(t *testing.T, st *engine.State, a *engine.Along, pod *corev1.Pod, node string) *engine.State {
 	t.Helper()
 	e := st.Edit()
 	put := func(o any) {
 		if err := e.Put(o); err != nil {
 			t.Fatal(err)
 		}
+		g.objs = slices.DeleteFunc(g.objs, func(old any) bool { return fmt.Sprint(et.Key(old)) == fmt.Sprint(et.Key(o)) })
+		g.objs = append(g.objs, o)
 	}
 	for _, c := range a.Claims {
 		put(c)
@@ -112,10 +118,52 @@ func write(t *testing.T, st *engine.State, a *engine.Along, pod *corev1.Pod, nod
 	for _, c := range a.VolumeClaims {
 		put(c)
 	}
-	if err := e.Bind(pod, node); err != nil {
+	on := *pod
+	on.Spec.NodeName = node
+	put(&on)
+	return e.Done()
+}
+
+// verdicts are what a decision says of each node, in short.
+func verdicts(d *engine.Decision) (out []string) {
+	for _, n := range d.Nodes {
+		out = append(out, fmt.Sprint(n.Name, n.Feasible, n.Reasons))
+	}
+	slices.Sort(out)
+	return append(out, string(d.Outcome))
+}
+
+// agrees holds a decision in a sequence of binds against one on a state that is
+// made afresh of the same objects, and where it can be against the naive twin.
+func (g *sequence) agrees(t *testing.T, st *engine.State, pod *corev1.Pod, p *engine.Profile) {
+	t.Helper()
+	o := engine.Options{Now: et.Epoch, NoPreemption: true}
+	full := func(st *engine.State) *engine.Decision {
+		r, err := engine.Decide(st, pod, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		return r.Decision(engine.ExplainFull)
+	}
+	fresh, err := et.State(g.objs...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return e.Done()
+	got := full(st)
+	if want := full(fresh); want.Digest != got.Digest {
+		t.Fatalf("%s is decided otherwise after binds than on the same objects read anew: %q, not %q", pod.Name, verdicts(got), verdicts(want))
+	}
+	if !g.twin {
+		return
+	}
+	want, err := naive.Decide(naive.NewCluster(g.objs), pod, rules.DefaultSpec(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(verdicts(want), verdicts(got)); diff != "" {
+		t.Fatalf("%s, against the twin (-want +got):\n%s", pod.Name, diff)
+	}
 }
 
 // devicesOnce says in words which device is given out more often than it may be.
@@ -219,6 +267,7 @@ func TestBoundOneAfterAnother(t *testing.T) {
 				}
 				return a, r.Node()
 			}
+			g.agrees(t, st, pod, p)
 			a, node := along()
 			if node == "" {
 				out++
@@ -232,7 +281,7 @@ func TestBoundOneAfterAnother(t *testing.T) {
 			if one, two, three := words(t, a), words(t, again), words(t, settled); one != two || one != three {
 				t.Fatalf("seed %d, %s: worked out as\n%s\nthen as\n%s\nand for a node that was chosen before as\n%s", seed, pod.Name, one, two, three)
 			}
-			st = write(t, st, a, pod, node)
+			st = g.write(t, st, a, pod, node)
 			if wrong := append(devicesOnce(st), volumesOnce(st, 6)...); wrong != nil {
 				t.Fatalf("seed %d, after %s on %s: %q", seed, pod.Name, node, wrong)
 			}
