@@ -90,6 +90,15 @@ func TestErrors(t *testing.T) {
 			[]string{args + ".addedAffinity.requiredDuringSchedulingIgnoredDuringExecution", "Like"},
 		},
 		{"bind timeout", plugin("VolumeBinding", "{bindTimeoutSeconds: -1}"), []string{args + ".bindTimeoutSeconds"}},
+		{"a shape for volumes", plugin("VolumeBinding", "{shape: [{utilization: 0, score: 0}]}"), []string{args + ".shape: Forbidden", "StorageCapacityScoring"}},
+		{"managed resource unnamed", head + "extenders: [{urlPrefix: x, managedResources: [{name: /x}]}]", []string{"extenders[0].managedResources[0].name", "extended resource"}},
+		{"authority and insecure", head + "extenders: [{urlPrefix: x, tlsConfig: {insecure: true, caFile: /a}}]", []string{"extenders[0].tlsConfig.insecure: Forbidden"}},
+		{"no authority", head + "extenders: [{urlPrefix: x, tlsConfig: {caData: eA==}}]", []string{"extenders[0].tlsConfig.caData", "PEM"}},
+		{"no key pair", head + "extenders: [{urlPrefix: x, tlsConfig: {certData: eA==, keyData: eA==}}]", []string{"extenders[0].tlsConfig.certData"}},
+		{"burst", head + "clientConnection: {burst: -1}", []string{"clientConnection.burst"}},
+		{"lease too short", head + "leaderElection: {leaseDuration: 10s}", []string{"leaderElection.leaseDuration", "greater than renewDeadline, 10s"}},
+		{"lease below zero", head + "leaderElection: {leaseDuration: -1s, renewDeadline: -2s, retryPeriod: -1s}", []string{"leaderElection.leaseDuration", "leaderElection.renewDeadline", "leaderElection.retryPeriod"}},
+		{"another lock", head + "leaderElection: {leaderElect: true, resourceLock: endpoints}", []string{"leaderElection.resourceLock: Unsupported"}},
 		{"binding timeout", plugin("DynamicResources", "{bindingTimeout: 1ms}"), []string{args + ".bindingTimeout"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
