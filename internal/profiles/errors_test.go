@@ -49,6 +49,10 @@ func TestErrors(t *testing.T) {
 		{"empty name", one("schedulerName: ''"), []string{"profiles[0].schedulerName: Required"}},
 		{"same name", head + "profiles: [{schedulerName: a}, {schedulerName: a}]", []string{"profiles[1].schedulerName", "is the name of profiles[0] already"}},
 		{"queue sorts differ", head + "profiles: [{schedulerName: a}, {schedulerName: b, plugins: {queueSort: {enabled: [{name: PrioritySort}]}}}]", []string{"profiles[1].plugins.queueSort", "same for all profiles"}},
+		{
+			"arguments of queue sorts differ", head + "profiles: [{schedulerName: a, pluginConfig: [{name: PrioritySort, args: {a: 1}}]}, {schedulerName: b, pluginConfig: [{name: PrioritySort, args: {a: 2}}]}]",
+			[]string{"profiles[1].pluginConfig[0].args", "same for all profiles"},
+		},
 		{"parallelism", head + "parallelism: 0", []string{"parallelism", "greater than 0"}},
 		{"percentage", one("percentageOfNodesToScore: 101"), []string{"profiles[0].percentageOfNodesToScore", "[0, 100]"}},
 		{"backoff", head + "podInitialBackoffSeconds: 20", []string{"podMaxBackoffSeconds", "less than"}},
