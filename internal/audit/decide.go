@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/planted"
@@ -119,6 +121,9 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		if c, err = l.prepare(v, q, l.overlays.get); err != nil {
 			return nil, err
 		}
+		if err = c.bindable(); err != nil {
+			return nil, err
+		}
 		if err = c.knowNames(); err != nil {
 			return nil, err
 		}
@@ -154,6 +159,18 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 	ans.BoundAlong = c.along.told
 	ans.note(step.Spooled)
 	return &ans, nil
+}
+
+// bindable refuses a pod that no apiserver would bind, as /bind does
+// (registry/core/pod/storage/storage.go setPodNodeAndMetadata).
+func (c *matter) bindable() error {
+	switch p := c.pod; {
+	case p.DeletionTimestamp != nil:
+		return bad(http.StatusConflict, "pod", "pod %s/%s is being deleted and cannot be bound", p.Namespace, p.Name)
+	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
+		return bad(http.StatusConflict, "pod", "pod %s/%s has ended and cannot be bound", p.Namespace, p.Name)
+	}
+	return nil
 }
 
 // Judge is the extender's way: it decides on the newest view unless told, lets

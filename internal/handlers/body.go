@@ -47,7 +47,8 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 		case err == nil:
 		case errors.Is(err, io.EOF):
 			return buf, nil
-		case errors.As(err, &tooMuch):
+		case errors.As(err, &tooMuch): // of no length that was said before
+			_, _ = io.CopyN(io.Discard, r.Body, lenience)
 			return buf, over
 		default:
 			return buf, unreadable(r, err)

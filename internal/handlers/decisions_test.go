@@ -82,6 +82,15 @@ func TestDecideAndBind(t *testing.T) {
 	if s.Revision != 2 {
 		t.Errorf("nothing half done: %+v", s)
 	}
+	deleted := strings.Replace(pod("going", "1", ""), `"uid"`, `"deletionTimestamp":"2026-01-01T00:00:00Z","uid"`, 1)
+	ended := strings.Replace(pod("ended", "1", ""), `"spec"`, `"status":{"phase":"Succeeded"},"spec"`, 1)
+	for _, body := range []string{deleted, ended} { // an apiserver binds neither, as /bind does not
+		h.want(201, nil, "POST", "/v1/decisions", `{"pod":`+body+`}`)
+		h.want(409, &p, "POST", "/v1/decisions", `{"pod":`+body+`,"bind":true}`)
+		if !strings.Contains(p.Detail, "cannot be bound") {
+			t.Errorf("%+v", p)
+		}
+	}
 }
 
 func TestDecisionsAreListedReadAndReplayed(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -33,7 +34,11 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		return badRequest("the body is not a JSON object")
 	}
 	strict, err := kjson.UnmarshalStrict(body, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
-	if err != nil {
+	var when *time.ParseError
+	switch {
+	case errors.As(err, &when): // the one field of ours that is decoded as a time
+		return badField(http.StatusBadRequest, "now", "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
+	case err != nil:
 		return decodeError(err)
 	}
 	if len(strict) == 0 {

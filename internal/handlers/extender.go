@@ -216,7 +216,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q audit.Questi
 	case !c.args.HasNames && !c.args.HasNodes:
 		return q, &protocolError{fieldMissing("NodeNames or Nodes")}
 	}
-	pod, err := objects.DecodePod(c.args.Pod, a.limits.objects())
+	pod, err := objects.DecodeScheduledPod(c.args.Pod, a.limits.objects())
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}

@@ -164,6 +164,27 @@ func TestKeysInAnyCase(t *testing.T) {
 	}
 }
 
+// TestPodWithoutContainers: the protocol is spoken by others than apiservers' clients, whose pods may have no containers
+// (trap 36). Such a pod asks for nothing, and its record replays.
+func TestPodWithoutContainers(t *testing.T) {
+	h := start(t, nil)
+	h.upload("default", small())
+	bare := `{"metadata":{"name":"bare","uid":"u","creationTimestamp":null},"spec":{"containers":null},"status":{}}`
+	var got extender.ExtenderFilterResult
+	a := h.want(200, &got, "POST", "/filter", filterBody(bare, "n1", "n2"))
+	if got.Error != "" || got.NodeNames == nil || len(*got.NodeNames)+len(got.FailedNodes)+len(got.FailedAndUnresolvableNodes) != 2 || len(*got.NodeNames) == 0 {
+		t.Errorf("%s", a.body)
+	}
+	var rep struct{ Identical bool }
+	h.want(200, &rep, "POST", "/v1/decisions/"+a.Header.Get("Berth-Decision-Id")+"/replay", "")
+	if !rep.Identical {
+		t.Error("the replay differs")
+	}
+	h.want(200, nil, "POST", "/prioritize", filterBody(bare, "n1", "n2"))
+	h.want(200, nil, "POST", "/preempt", `{"Pod":`+bare+`,"NodeNameToMetaVictims":{"n1":{"Pods":[]}}}`)
+	h.want(422, nil, "POST", "/v1/decisions", `{"pod":`+bare+`}`) // an apiserver would not have it
+}
+
 func TestPrioritize(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", listOf(node("a", "16"), node("b", "4"), node("c", "1"), pod("web", "2", ""), pod("busy", "8", `,"nodeName":"a"`)))

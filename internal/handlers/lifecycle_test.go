@@ -61,7 +61,7 @@ func TestPodLifecycle(t *testing.T) {
 		"in the node":        {400, `{"pod":{},"node":{"status":{"conditions":{}}}}`, "node.status.conditions"},
 		"a bomb in the node": {400, `{"pod":{},"node":{"status":{"capacity":{"cpu":"1e-999999999"}}}}`, "node.status.capacity[cpu]"},
 		"an unknown field":   {400, `{"pod":{},"at":"2026-03-01T12:00:00Z"}`, "at"},
-		"no time":            {400, `{"pod":{},"now":"soon"}`, ""},
+		"no time":            {400, `{"pod":{},"now":"soon"}`, "now"},
 		"deep":               {413, `{"pod":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat("}", 100) + `}`, ""},
 	} {
 		var p Problem

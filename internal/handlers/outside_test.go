@@ -91,26 +91,31 @@ func TestHead(t *testing.T) {
 // A client that sends all of its body before it reads gets the limit's name, not a broken connection.
 func TestTooLargeIsSaidToThoseWhoSendFirst(t *testing.T) {
 	h := start(t, nil)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
 	body := strings.Repeat("x", 12<<20)
-	if _, err := conn.Write([]byte("POST /v1/decisions HTTP/1.1\r\nHost: berth\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)); err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	var p Problem
-	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != 413 || p.Limit != "decision-max-bytes" {
-		t.Errorf("%d %+v %v", resp.StatusCode, p, err)
+	for _, sent := range []string{
+		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body,
+		"Transfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(body)), 16) + "\r\n" + body + "\r\n0\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if err := conn.SetDeadline(time.Now().Add(60 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte("POST /v1/decisions HTTP/1.1\r\nHost: berth\r\n" + sent)); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		var p Problem
+		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != 413 || p.Limit != "decision-max-bytes" {
+			t.Errorf("%d %+v %v", resp.StatusCode, p, err)
+		}
 	}
 }
 

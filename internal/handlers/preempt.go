@@ -74,7 +74,7 @@ func (a *API) preemption(name string, args *wire.PreemptionArgs) (q audit.Questi
 	case !args.HasVictims && !args.HasMetaVictims:
 		return q, fieldMissing("NodeNameToMetaVictims or NodeNameToVictims")
 	}
-	pod, err := objects.DecodePod(args.Pod, a.limits.objects())
+	pod, err := objects.DecodeScheduledPod(args.Pod, a.limits.objects())
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}

@@ -202,13 +202,23 @@ func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedu
 	return withBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes", func(body []byte) error {
 		c := &schedulingv1.PriorityClass{}
 		if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
-			return err
+			return invalidClass(err)
 		}
 		if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
 			return err
 		}
 		return use(c)
 	})
+}
+
+// invalidClass tells a class with a field of another type, such as a value beyond 32 bits, from a body that is none: the
+// class is invalid, as a pod of a decision would be.
+func invalidClass(err error) error {
+	if e := translate(err); len(e.Fields) > 0 && e.Status == http.StatusBadRequest {
+		e.Status, e.Kind = http.StatusUnprocessableEntity, "invalid"
+		return e
+	}
+	return err
 }
 
 // decodeKubernetes decodes the one JSON object of a body as an API server does: keys are compared exactly, unknown ones

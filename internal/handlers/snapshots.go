@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -184,8 +185,9 @@ func (a *API) revision(r *http.Request, name string, revision int64) (*store.Rev
 
 // deleteSnapshot removes one revision.
 //
-//	@Summary	Delete a revision
-//	@Tags		snapshots
+//	@Summary		Delete a revision
+//	@Description	409 while decisions refer to it, and for the newest: a cluster goes as a whole.
+//	@Tags			snapshots
 //	@Param		id	path	string	true	"cluster@revision"
 //	@Success	204
 //	@Failure	400,404,409,429,500,503	{object}	Problem
@@ -199,7 +201,12 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.clusters.Delete(r.Context(), name, row.Number); err != nil {
+	err = a.clusters.Delete(r.Context(), name, row.Number)
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: fmt.Sprintf(
+			"%s is the newest revision, from which the next one is made, so it stays; DELETE /v1/clusters/%s removes the cluster with everything in it", cluster.FormatID(name, row.Number), name)}
+	case err != nil:
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -110,7 +110,10 @@ func TestSnapshotsAreListedReadAndDeleted(t *testing.T) {
 	h.want(204, nil, "DELETE", "/v1/snapshots/prod@3", "")
 	h.want(404, nil, "GET", "/v1/snapshots/prod@3", "")
 	h.want(404, nil, "DELETE", "/v1/snapshots/prod@3", "")
-	h.want(409, nil, "DELETE", "/v1/snapshots/prod@5", "") // the newest
+	var newest Problem
+	if h.want(409, &newest, "DELETE", "/v1/snapshots/prod@5", ""); !strings.Contains(newest.Detail, "DELETE /v1/clusters/prod") || strings.Contains(newest.Detail, "not the newest") {
+		t.Errorf("%+v", newest)
+	}
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@2","podRef":{"namespace":"shop","name":"web"}}`)
 	var p Problem
 	h.want(409, &p, "DELETE", "/v1/snapshots/prod@2", "")

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -35,24 +36,46 @@ func Decode(raw []byte, lim Limits) (Object, error) {
 // be absent. The name must be there: a decision is about a pod that exists or
 // is to exist under that name.
 func DecodePod(raw []byte, lim Limits) (*corev1.Pod, error) {
-	o, err := decodeAs(raw, lim, "Pod")
+	o, err := decodeAs(raw, lim, kinds["Pod"])
 	if err != nil {
 		return nil, err
 	}
 	return o.Value.(*corev1.Pod), nil
 }
 
+// DecodeScheduledPod is DecodePod for a pod that a scheduler asks about, which may
+// have no containers: who speaks the extender's protocol without an apiserver behind
+// it, such as tests and simulators, sends "containers": null.
+func DecodeScheduledPod(raw []byte, lim Limits) (*corev1.Pod, error) {
+	o, err := decodeAs(raw, lim, podOfScheduler)
+	if err != nil {
+		return nil, err
+	}
+	return o.Value.(*corev1.Pod), nil
+}
+
+// podOfScheduler is the kind Pod that needs no containers.
+var podOfScheduler = func() *kind {
+	k := *kinds["Pod"]
+	k.validate = func(o typed) field.ErrorList {
+		return slices.DeleteFunc(validatePod(o.(*corev1.Pod)), func(e *field.Error) bool {
+			return e.Type == field.ErrorTypeRequired && e.Field == "spec.containers"
+		})
+	}
+	return &k
+}()
+
 // DecodeNode makes a node from a request's JSON, in which kind and apiVersion
 // may be absent.
 func DecodeNode(raw []byte, lim Limits) (*corev1.Node, error) {
-	o, err := decodeAs(raw, lim, "Node")
+	o, err := decodeAs(raw, lim, kinds["Node"])
 	if err != nil {
 		return nil, err
 	}
 	return o.Value.(*corev1.Node), nil
 }
 
-func decodeAs(raw []byte, lim Limits, kindName string) (Object, error) {
+func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {
 	if err := checkObject(raw, lim); err != nil {
 		return Object{}, err
 	}
@@ -60,16 +83,15 @@ func decodeAs(raw []byte, lim Limits, kindName string) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	k := kinds[kindName]
 	var errs field.ErrorList
-	if h.Kind != "" && h.Kind != kindName {
-		errs = append(errs, field.NotSupported(field.NewPath("kind"), h.Kind, []string{kindName}))
+	if h.Kind != "" && h.Kind != k.name {
+		errs = append(errs, field.NotSupported(field.NewPath("kind"), h.Kind, []string{k.name}))
 	}
 	if h.APIVersion != "" && h.APIVersion != k.apiVersion {
 		errs = append(errs, field.NotSupported(field.NewPath("apiVersion"), h.APIVersion, []string{k.apiVersion}))
 	}
 	if len(errs) > 0 {
-		h.Kind = kindName
+		h.Kind = k.name
 		return Object{}, &InvalidError{Key: h.key(k), Errors: errs}
 	}
 	var scratch []byte

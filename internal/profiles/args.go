@@ -129,8 +129,8 @@ func (r *reader) dynamicResources(path *field.Path, raw []byte, out *rules.Args)
 	}
 }
 
-// volumeBinding accepts a shape, which upstream reads only behind a feature gate
-// that berth cannot see.
+// volumeBinding refuses a shape, as upstream does while StorageCapacityScoring is
+// off, which it is by default (ValidateVolumeBindingArgs).
 func (r *reader) volumeBinding(path *field.Path, raw []byte, _ *rules.Args) {
 	var a configv1.VolumeBindingArgs
 	if !r.decodeArgs(path, raw, "VolumeBindingArgs", &a) {
@@ -140,7 +140,7 @@ func (r *reader) volumeBinding(path *field.Path, raw []byte, _ *rules.Args) {
 		r.refuse(field.Invalid(path.Child("bindTimeoutSeconds"), *t, "must not be negative"))
 	}
 	if a.Shape != nil {
-		r.shape(path.Child("shape"), a.Shape)
+		r.refuse(field.Forbidden(path.Child("shape"), "needs the feature gate StorageCapacityScoring, which is off by default; berth does not score by it"))
 	}
 	r.ignore(path, volumes)
 }

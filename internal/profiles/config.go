@@ -126,6 +126,11 @@ func (r *reader) specs(conf *configv1.KubeSchedulerConfiguration) []rules.Spec {
 		if i > 0 && !apiequality.Semantic.DeepEqual(queueSortOf(&list[0]), queueSortOf(&list[i])) {
 			r.refuse(field.Invalid(at.Index(i).Child("plugins", "queueSort"), "", "must be the same for all profiles, since they share one queue"))
 		}
+		if at, args := sortArgs(at.Index(i), &list[i]); i > 0 {
+			if _, first := sortArgs(nil, &list[0]); args != first {
+				r.refuse(field.Invalid(at, args, "must be the same for all profiles, since they share one queue"))
+			}
+		}
 	}
 	for i := range out {
 		out[i].Ungated = ungated
@@ -138,6 +143,19 @@ func queueSortOf(p *configv1.KubeSchedulerProfile) configv1.PluginSet {
 		return configv1.PluginSet{}
 	}
 	return p.Plugins.QueueSort
+}
+
+// sortArgs gives the arguments that a profile has for the plugin that sorts the queue, which has none; upstream
+// compares them all the same (pkg/scheduler/profile/profile.go cfgValidator.validate).
+func sortArgs(path *field.Path, p *configv1.KubeSchedulerProfile) (*field.Path, string) {
+	for i := range p.PluginConfig {
+		if c := &p.PluginConfig[i]; c.Name == "PrioritySort" {
+			if raw := string(c.Args.Raw); raw != "null" {
+				return path.Child("pluginConfig").Index(i).Child("args"), raw
+			}
+		}
+	}
+	return path.Child("pluginConfig"), ""
 }
 
 // profile computes one profile's spec.

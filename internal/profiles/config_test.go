@@ -231,7 +231,7 @@ func TestArguments(t *testing.T) {
 			"NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a]}]}]}}}",
 			func(a *rules.Args) { a.NodeAffinity.AddedAffinity = affinity },
 		},
-		{"VolumeBinding", "{bindTimeoutSeconds: 30, shape: [{utilization: 0, score: 0}]}", func(*rules.Args) {}},
+		{"VolumeBinding", "{bindTimeoutSeconds: 30}", func(*rules.Args) {}},
 		{"DynamicResources", "{filterTimeout: 20s, bindingTimeout: 60s}", func(a *rules.Args) {
 			a.DynamicResources = &rules.DynamicResourcesArgs{BindingTimeout: time.Minute}
 		}},
@@ -369,6 +369,21 @@ func TestRestore(t *testing.T) {
 			if again.Digest != p.Digest || string(again.Payload) != string(p.Payload) || !cmp.Equal(again.Siblings, p.Siblings) {
 				t.Errorf("restored as\n%s\nwas\n%s", again.Payload, p.Payload)
 			}
+		}
+	}
+}
+
+// TestProcess: what concerns kube-scheduler's process is read as it reads it, and a
+// process that elects no leader may say of it what it likes.
+func TestProcess(t *testing.T) {
+	for _, doc := range []string{
+		"leaderElection: {leaseDuration: 0s, resourceLock: leases}",
+		"leaderElection: {leaderElect: false, leaseDuration: 1s, retryPeriod: -1s, resourceLock: endpoints}",
+		"clientConnection: {burst: 0, qps: -1}",
+		"extenders: [{urlPrefix: x, tlsConfig: {caFile: /not/here, certFile: /nor/here, keyFile: /nor/here}}, {urlPrefix: z, tlsConfig: {certData: eA==}}]",
+	} {
+		if _, err := profiles.Parse([]byte(head + doc)); err != nil {
+			t.Errorf("%s: %v", doc, err)
 		}
 	}
 }

@@ -49,6 +49,10 @@ func TestErrors(t *testing.T) {
 		{"empty name", one("schedulerName: ''"), []string{"profiles[0].schedulerName: Required"}},
 		{"same name", head + "profiles: [{schedulerName: a}, {schedulerName: a}]", []string{"profiles[1].schedulerName", "is the name of profiles[0] already"}},
 		{"queue sorts differ", head + "profiles: [{schedulerName: a}, {schedulerName: b, plugins: {queueSort: {enabled: [{name: PrioritySort}]}}}]", []string{"profiles[1].plugins.queueSort", "same for all profiles"}},
+		{
+			"arguments of queue sorts differ", head + "profiles: [{schedulerName: a, pluginConfig: [{name: PrioritySort, args: {a: 1}}]}, {schedulerName: b, pluginConfig: [{name: PrioritySort, args: {a: 2}}]}]",
+			[]string{"profiles[1].pluginConfig[0].args", "same for all profiles"},
+		},
 		{"parallelism", head + "parallelism: 0", []string{"parallelism", "greater than 0"}},
 		{"percentage", one("percentageOfNodesToScore: 101"), []string{"profiles[0].percentageOfNodesToScore", "[0, 100]"}},
 		{"backoff", head + "podInitialBackoffSeconds: 20", []string{"podMaxBackoffSeconds", "less than"}},
@@ -90,6 +94,15 @@ func TestErrors(t *testing.T) {
 			[]string{args + ".addedAffinity.requiredDuringSchedulingIgnoredDuringExecution", "Like"},
 		},
 		{"bind timeout", plugin("VolumeBinding", "{bindTimeoutSeconds: -1}"), []string{args + ".bindTimeoutSeconds"}},
+		{"a shape for volumes", plugin("VolumeBinding", "{shape: [{utilization: 0, score: 0}]}"), []string{args + ".shape: Forbidden", "StorageCapacityScoring"}},
+		{"managed resource unnamed", head + "extenders: [{urlPrefix: x, managedResources: [{name: /x}]}]", []string{"extenders[0].managedResources[0].name", "extended resource"}},
+		{"authority and insecure", head + "extenders: [{urlPrefix: x, tlsConfig: {insecure: true, caFile: /a}}]", []string{"extenders[0].tlsConfig.insecure: Forbidden"}},
+		{"no authority", head + "extenders: [{urlPrefix: x, tlsConfig: {caData: eA==}}]", []string{"extenders[0].tlsConfig.caData", "PEM"}},
+		{"no key pair", head + "extenders: [{urlPrefix: x, tlsConfig: {certData: eA==, keyData: eA==}}]", []string{"extenders[0].tlsConfig.certData"}},
+		{"burst", head + "clientConnection: {burst: -1}", []string{"clientConnection.burst"}},
+		{"lease too short", head + "leaderElection: {leaseDuration: 10s}", []string{"leaderElection.leaseDuration", "greater than renewDeadline, 10s"}},
+		{"lease below zero", head + "leaderElection: {leaseDuration: -1s, renewDeadline: -2s, retryPeriod: -1s}", []string{"leaderElection.leaseDuration", "leaderElection.renewDeadline", "leaderElection.retryPeriod"}},
+		{"another lock", head + "leaderElection: {leaderElect: true, resourceLock: endpoints}", []string{"leaderElection.resourceLock: Unsupported"}},
 		{"binding timeout", plugin("DynamicResources", "{bindingTimeout: 1ms}"), []string{args + ".bindingTimeout"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

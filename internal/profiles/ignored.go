@@ -2,6 +2,7 @@ package profiles
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
@@ -13,7 +14,7 @@ const (
 	workers  = "says how fast kube-scheduler works, not what it decides"
 	process  = "concerns the process of kube-scheduler"
 	queueing = "concerns when a pod is tried again, not where it fits"
-	volumes  = "says how long kube-scheduler waits for volumes to be bound, and how it would score them with StorageCapacityScoring, which is off; berth binds none"
+	volumes  = "says how long kube-scheduler waits for volumes to be bound; berth binds none"
 	devices  = "berth has no clock to measure a search for devices by and bounds it by steps"
 )
 
@@ -39,6 +40,7 @@ func (r *reader) checkNumbers(c *configv1.KubeSchedulerConfiguration) {
 		r.refuse(field.Invalid(field.NewPath("parallelism"), *p, "must be greater than 0"))
 	}
 	r.percentage(field.NewPath("percentageOfNodesToScore"), c.PercentageOfNodesToScore)
+	r.checkProcess(c)
 	first, most := int64(1), int64(10)
 	if c.PodInitialBackoffSeconds != nil {
 		first = *c.PodInitialBackoffSeconds
@@ -77,9 +79,10 @@ func (r *reader) extenders(list []configv1.Extender) []string {
 		if e.BindVerb != "" {
 			binders++
 		}
+		r.checkTLS(at.Index(i).Child("tlsConfig"), e.TLSConfig)
 		for k, res := range e.ManagedResources {
 			path := at.Index(i).Child("managedResources").Index(k).Child("name")
-			if !engine.IsExtended(corev1.ResourceName(res.Name)) {
+			if len(validation.IsQualifiedName(res.Name)) > 0 || !engine.IsExtended(corev1.ResourceName(res.Name)) {
 				r.refuse(field.Invalid(path, res.Name, "is not the name of an extended resource"))
 			}
 			if seen[res.Name] {

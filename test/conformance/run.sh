@@ -9,7 +9,7 @@ n=${1:-2000} seed=${2:-1} config=${3:-default}
 mkdir -p bin tmp
 go build -o bin/server ./cmd/server
 echo "building the oracle (some minutes the first time)"
-(cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission ./cmd/lifecycle ./cmd/termination)
+(cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission ./cmd/lifecycle ./cmd/termination ./cmd/settings)
 dir=$(mktemp -d)
 ./bin/server --listen 127.0.0.1:0 --data-dir "$dir/data" --ready-file "$dir/ready" >"$dir/log" 2>&1 &
 pid=$!
@@ -23,4 +23,5 @@ done
 ./bin/admission -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/lifecycle -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/termination -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
+./bin/settings -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed"
 ./bin/conformance -server "http://$(cat "$dir/ready")" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance

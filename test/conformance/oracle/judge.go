@@ -140,7 +140,9 @@ func (cl *cluster) scheduled(ctx context.Context, v *Verdict, result scheduler.S
 	} else if err := cl.score(ctx, state, v, feasible); err != nil {
 		return err
 	}
-	if len(feasible) != result.FeasibleNodes || !slices.Contains(v.Best, result.SuggestedHost) {
+	// Where nothing scores the cycle stops at the first node that it finds.
+	first := result.FeasibleNodes == 1 && !cl.framework.HasScorePlugins()
+	if len(feasible) != result.FeasibleNodes && !first || !slices.Contains(v.Best, result.SuggestedHost) {
 		return fmt.Errorf("the oracle disagrees with itself: cycle chose %s of %d, steps found best %v of %v",
 			result.SuggestedHost, result.FeasibleNodes, v.Best, v.Feasible)
 	}

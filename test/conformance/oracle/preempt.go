@@ -9,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -23,11 +24,17 @@ const tries = 64
 // none were found elsewhere: then upstream has no answer but the error.
 var errDryRun = errors.New("dry run")
 
+// preempts says that DefaultPreemption is on where a pod fits nowhere: it may be on
+// for the queue alone.
+func (cl *cluster) preempts() bool {
+	return slices.ContainsFunc(cl.framework.ListPlugins().PostFilter.Enabled, func(p config.Plugin) bool { return p.Name == names.DefaultPreemption })
+}
+
 // postFilter asks DefaultPreemption for every candidate. Only when there is
 // none are the PostFilter plugins really run, for their text: with a candidate
 // they would go on to delete pods.
 func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleState, fit *framework.FitError) error {
-	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok {
+	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok && cl.preempts() {
 		// On a state of its own: what DynamicResources notes while evictions are
 		// tried must not be there yet when its PostFilter runs.
 		var own fwk.CycleState = framework.NewCycleState()

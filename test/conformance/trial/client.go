@@ -169,7 +169,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte, into any) e
 		return err
 	}
 	if res.StatusCode >= 300 {
-		return &Refused{Status: res.StatusCode, Body: string(raw[:min(len(raw), 500)])}
+		return &Refused{Status: res.StatusCode, Body: string(raw[:min(len(raw), 8000)])}
 	}
 	return json.Unmarshal(raw, into)
 }

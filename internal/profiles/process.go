@@ -1,0 +1,64 @@
+package profiles
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+)
+
+// checkProcess holds what concerns kube-scheduler's process to upstream's limits,
+// with upstream's defaults where the file has nothing (apis/config/v1/defaults.go
+// SetDefaults_KubeSchedulerConfiguration; component-base/config/v1alpha1/defaults.go
+// RecommendedDefaultLeaderElectionConfiguration, config/validation/validation.go).
+func (r *reader) checkProcess(c *configv1.KubeSchedulerConfiguration) {
+	if b := c.ClientConnection.Burst; b < 0 {
+		r.refuse(field.Invalid(field.NewPath("clientConnection", "burst"), b, "must not be negative"))
+	}
+	l, at := c.LeaderElection, field.NewPath("leaderElection")
+	if l.LeaderElect != nil && !*l.LeaderElect {
+		return
+	}
+	or := func(d, otherwise time.Duration) time.Duration {
+		if d == 0 {
+			return otherwise
+		}
+		return d
+	}
+	lease, renew, retry := or(l.LeaseDuration.Duration, 15*time.Second), or(l.RenewDeadline.Duration, 10*time.Second), or(l.RetryPeriod.Duration, 2*time.Second)
+	for _, d := range []struct {
+		name string
+		is   time.Duration
+	}{{"leaseDuration", lease}, {"renewDeadline", renew}, {"retryPeriod", retry}} {
+		if d.is <= 0 {
+			r.refuse(field.Invalid(at.Child(d.name), d.is.String(), "must be greater than zero"))
+		}
+	}
+	if lease <= renew {
+		r.refuse(field.Invalid(at.Child("leaseDuration"), lease.String(), "must be greater than renewDeadline, "+renew.String()))
+	}
+	if lock := l.ResourceLock; lock != "" && lock != "leases" {
+		r.refuse(field.NotSupported(at.Child("resourceLock"), lock, []string{"leases"}))
+	}
+}
+
+// checkTLS refuses what no client can be made of. Files are left alone: they are on
+// kube-scheduler's machine (client-go/transport/transport.go TLSConfigFor).
+func (r *reader) checkTLS(path *field.Path, c *configv1.ExtenderTLSConfig) {
+	if c == nil {
+		return
+	}
+	if c.Insecure && (c.CAFile != "" || len(c.CAData) > 0) {
+		r.refuse(field.Forbidden(path.Child("insecure"), "a certificate authority is given, and would not be asked"))
+	}
+	if len(c.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(c.CAData) {
+		r.refuse(field.Invalid(path.Child("caData"), "", "holds no certificate in PEM"))
+	}
+	if len(c.CertData) > 0 && len(c.KeyData) > 0 && c.CertFile == "" && c.KeyFile == "" {
+		if _, err := tls.X509KeyPair(c.CertData, c.KeyData); err != nil {
+			r.refuse(field.Invalid(path.Child("certData"), "", err.Error()))
+		}
+	}
+}

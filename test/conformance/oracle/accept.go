@@ -1,0 +1,74 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Acceptance is what kube-scheduler makes of a configuration.
+type Acceptance struct {
+	// Refused is why it does not start with it; nil: it does.
+	Refused error
+	// Overlooked is what its own validation has against arguments of
+	// NodeResourcesFit and is not asked about, since it is listed under another
+	// name; the plugin finds it out where it is made, and nobody where it is off.
+	Overlooked error
+	// Ignoring says that an extender keeps resources from NodeResourcesFit.
+	Ignoring bool
+}
+
+// Accept asks what kube-scheduler makes of a configuration file: it is decoded,
+// defaulted and validated, and the scheduler is built, as by its command
+// (cmd/kube-scheduler/app/options/configfile.go loadConfig, app/server.go Setup).
+func Accept(ctx context.Context, raw []byte) (a Acceptance) {
+	quiet()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	obj, gvk, err := scheme.Codecs.UniversalDecoder().Decode(raw, nil, nil)
+	if err != nil {
+		a.Refused = fmt.Errorf("decode: %w", err)
+		return a
+	}
+	cfg, ok := obj.(*config.KubeSchedulerConfiguration)
+	if !ok {
+		a.Refused = fmt.Errorf("it is a %s", gvk)
+		return a
+	}
+	cfg.APIVersion = gvk.GroupVersion().String()
+	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
+		a.Refused = fmt.Errorf("validate: %w", err)
+		return a
+	}
+	var overlooked []error
+	for _, p := range cfg.Profiles {
+		for _, c := range p.PluginConfig {
+			if args, ok := c.Args.(*config.NodeResourcesFitArgs); ok {
+				overlooked = append(overlooked, validation.ValidateNodeResourcesFitArgs(field.NewPath("args"), args))
+			}
+		}
+	}
+	a.Overlooked = errors.Join(overlooked...)
+	for _, e := range cfg.Extenders {
+		for _, r := range e.ManagedResources {
+			a.Ignoring = a.Ignoring || r.IgnoredByScheduler
+		}
+	}
+	client := sharedClient()
+	_, err = scheduler.New(ctx, client, scheduler.NewInformerFactory(client, 0), nil, func(string) events.EventRecorderLogger { return nil },
+		scheduler.WithComponentConfigVersion(cfg.APIVersion), scheduler.WithProfiles(cfg.Profiles...), scheduler.WithExtenders(cfg.Extenders...),
+		scheduler.WithPercentageOfNodesToScore(cfg.PercentageOfNodesToScore), scheduler.WithParallelism(cfg.Parallelism),
+		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds), scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds))
+	if err != nil {
+		a.Refused = fmt.Errorf("build: %w", err)
+	}
+	return a
+}

@@ -1,0 +1,153 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"berth/test/conformance/gen"
+	"berth/test/conformance/oracle"
+)
+
+// named are the words in which berth refuses by name what kube-scheduler starts
+// with: it could not answer for it.
+var named = []string{
+	"is not a plugin of Kubernetes v1.36, and berth runs no others", // from outside, and so unknown
+	"kube-scheduler would fail every pod",                           // it starts, and then fails every pod
+}
+
+const plainPod = `{"metadata":{"name":"plain"},"spec":{"containers":[{"name":"c"}]}}`
+
+// Reading is what came of one configuration. Kind says how both took it.
+type Reading struct {
+	Kind   string
+	Config []byte
+	Diffs  []Difference
+}
+
+// ReadSettings draws the configuration of a seed and compares whether both accept
+// it, and where they do what they decide under it.
+func ReadSettings(ctx context.Context, client *Client, seed uint64) (*Reading, error) {
+	out := &Reading{Config: gen.Settings(seed)}
+	want := oracle.Accept(ctx, out.Config)
+	c, err := gen.Case(seed, gen.Options{MaxNodes: 8, MaxPods: 12})
+	if err != nil {
+		return nil, err
+	}
+	if c.Config, err = document(out.Config); err != nil {
+		return nil, err
+	}
+	// A pod that nothing can be said against, so that a refusal is about the configuration.
+	_, err = client.Decide(ctx, &oracle.Case{Config: c.Config}, map[string]any{"pod": json.RawMessage(plainPod)})
+	var refused *Refused
+	if err != nil && !errors.As(err, &refused) {
+		return nil, err
+	}
+	about := refused != nil && refused.Status == http.StatusUnprocessableEntity && strings.Contains(refused.Body, `"detail":"config:`)
+	switch {
+	case refused != nil && !about:
+		out.differ("status", "an answer or 422 about the configuration", refused.Error())
+	case want.Refused != nil && about:
+		out.Kind = "both refuse"
+	case want.Refused != nil:
+		out.differ("accepted", want.Refused.Error(), "accepted")
+	case about && want.Overlooked != nil:
+		out.Kind = "berth refuses arguments that kube-scheduler overlooks"
+	case about && isNamed(refused.Body):
+		out.Kind = "berth refuses by name"
+	case about:
+		out.differ("refused", "accepted", refused.Body)
+	case want.Ignoring:
+		out.Kind = "both accept, resources are left to extenders"
+	default:
+		return out.decide(ctx, client, c)
+	}
+	return out, nil
+}
+
+func (r *Reading) differ(class, want, got string) {
+	r.Diffs = append(r.Diffs, Difference{Class: class, Path: class, Want: want, Got: got})
+}
+
+// decide compares what both decide under a configuration that both accept.
+func (r *Reading) decide(ctx context.Context, client *Client, c *oracle.Case) (*Reading, error) {
+	invalid, err := oracle.Invalid(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(invalid) > 0 {
+		r.Kind = "both accept, the case is invalid"
+		return r, nil
+	}
+	answer, err := client.Ask(ctx, c)
+	var refused *Refused
+	if err != nil && !errors.As(err, &refused) {
+		return nil, err
+	}
+	c.Config = r.Config // upstream reads the document itself
+	verdict, err := oracle.Judge(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case verdict.Outcome == oracle.Failed:
+		r.Kind = "both accept, the cycle fails"
+	case refused != nil:
+		r.differ("http", verdict.Outcome, refused.Error())
+	default:
+		r.Kind = "both accept and decide"
+		withoutIdle(verdict, answer)
+		r.Diffs = Compare(verdict, answer, Preempts(c))
+	}
+	return r, nil
+}
+
+// withoutIdle leaves out the scores of plugins that gave every node 0 and that berth
+// does not list. Upstream lists NodeAffinity, NodeResourcesBalancedAllocation and
+// VolumeBinding so where their preScore is off, which is where they say that they
+// have nothing to score; docs/configuration.md says what berth does.
+func withoutIdle(v *oracle.Verdict, a *Answer) {
+	if v.Scores == nil {
+		return
+	}
+	listed := map[string]bool{}
+	for _, n := range a.Nodes {
+		for _, s := range n.Scores {
+			listed[s.Plugin] = true
+		}
+	}
+	for i := len(v.Scores.Plugins) - 1; i >= 0; i-- {
+		idle := !listed[v.Scores.Plugins[i]]
+		for _, row := range v.Scores.Nodes {
+			idle = idle && row.Raw[i] == 0 && row.Normalized[i] == 0
+		}
+		if !idle {
+			continue
+		}
+		v.Scores.Plugins, v.Scores.Weights = slices.Delete(v.Scores.Plugins, i, i+1), slices.Delete(v.Scores.Weights, i, i+1)
+		for name, row := range v.Scores.Nodes {
+			row.Raw, row.Normalized = slices.Delete(row.Raw, i, i+1), slices.Delete(row.Normalized, i, i+1)
+			v.Scores.Nodes[name] = row
+		}
+	}
+}
+
+func isNamed(body string) bool {
+	for _, words := range named {
+		if strings.Contains(body, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// document gives a configuration as the API takes it: an object, or YAML in a string.
+func document(raw []byte) (json.RawMessage, error) {
+	if json.Valid(raw) {
+		return raw, nil
+	}
+	return json.Marshal(string(raw))
+}
