@@ -92,4 +92,3 @@ func (unreadable) ListDecisions(ctx context.Context, _ store.DecisionFilter) ([]
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
-

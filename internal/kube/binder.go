@@ -55,12 +55,19 @@ func (b *Binder) Bind(ctx context.Context, namespace, name, uid, node string) (r
 	switch {
 	case err == nil:
 		return "", nil
-	case apierrors.IsConflict(err), !definite(err):
+	case conflicts(err), !definite(err):
 		return b.look(ctx, namespace, name, uid, node, err)
 	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("pod %s/%s is gone: the apiserver does not have it", namespace, name), nil
 	}
 	return fmt.Sprintf("the apiserver refuses to bind pod %s/%s to node %s: %v", namespace, name, node, err), nil
+}
+
+// conflicts says that the pod is not what it was taken for, by whichever reason
+// that comes with the code.
+func conflicts(err error) bool {
+	status, ok := err.(apierrors.APIStatus)
+	return ok && status.Status().Code == http.StatusConflict
 }
 
 // definite says that the apiserver understood and said no.

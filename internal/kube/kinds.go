@@ -64,8 +64,3 @@ var scheme = func() *runtime.Scheme {
 	}
 	return s
 }()
-
-func kindOf(name string) Kind {
-	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Kind == name })
-	return kinds[i]
-}
