@@ -55,7 +55,10 @@ func newWorld(t *testing.T) *world {
 
 // follow makes a follower that works until stop is called.
 func (w *world) follow(owner string, o kube.Options) (f *kube.Follower, stop func()) {
-	o.Cluster, o.Config, o.Leads, o.Owner = "prod", w.s.Config(), w.st, owner
+	o.Cluster, o.Config, o.Owner = "prod", w.s.Config(), owner
+	if o.Leads == nil {
+		o.Leads = w.st
+	}
 	if o.Clusters == nil {
 		o.Clusters = w.m
 	}

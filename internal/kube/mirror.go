@@ -212,9 +212,13 @@ func (m *mirror) count(n *int64) int64 {
 }
 
 func (m *mirror) signal() {
-	if len(m.pending) == 0 {
-		return
+	if len(m.pending) > 0 {
+		m.rouse()
 	}
+}
+
+// rouse wakes who writes, whether or not anything is pending.
+func (m *mirror) rouse() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -337,10 +341,7 @@ func (s *kindStore) Replace(list []any, _ string) error {
 	kind.replaced()
 	if !kind.synced {
 		kind.synced = true
-		select {
-		case s.m.wake <- struct{}{}:
-		default:
-		}
+		s.m.rouse()
 	}
 	return nil
 }

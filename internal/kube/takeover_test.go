@@ -2,7 +2,10 @@ package kube_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,4 +153,45 @@ func TestStreamedLists(t *testing.T) {
 	hold <- struct{}{}
 	w.until("the list", func() bool { return w.has("Pod", "shop", "b") && !w.has("Pod", "shop", "a") })
 	w.until("freshness", func() bool { return f.Stale() < 500*time.Millisecond })
+}
+
+// moody is a store of leases, and of revisions, that is away at times.
+type moody struct {
+	store.Leads
+	*cluster.Manager
+	away    atomic.Bool // leases
+	refuses atomic.Int64
+}
+
+func (m *moody) Lead(ctx context.Context, claim store.Lead, lease time.Duration) (store.Lead, error) {
+	if m.away.Load() {
+		return store.Lead{}, errors.New("away")
+	}
+	return m.Leads.Lead(ctx, claim, lease)
+}
+
+func (m *moody) Update(ctx context.Context, name string, parent int64, f func(v *cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error) {
+	if m.refuses.Add(-1) >= 0 {
+		return nil, nil, errors.New("refused")
+	}
+	return m.Manager.Update(ctx, name, parent, f)
+}
+
+// TestWrittenLater: what was heard while nothing could be written is written when
+// something can, though nothing more is heard, and be it that nothing is there.
+func TestWrittenLater(t *testing.T) {
+	w := newWorld(t)
+	m := &moody{Leads: w.st, Manager: w.m}
+	m.refuses.Store(2)
+	f, _ := w.follow("me", kube.Options{Clusters: m, Leads: m})
+	w.until("an empty cluster", func() bool { return f.Status().Synced })
+	m.away.Store(true)
+	w.until("the lease to run out", func() bool {
+		w.s.Put(t, "pods", pod(fmt.Sprint("p", time.Now().UnixNano())))
+		return strings.Contains(f.Status().Problem, "the lease on following the cluster could not be renewed")
+	})
+	events := w.newest().State.PodCount()
+	w.until("the last of them", func() bool { return f.Status().Events > int64(events) })
+	m.away.Store(false)
+	w.until("all that was heard", func() bool { return int64(w.newest().State.PodCount()) == f.Status().Events && f.Stale() == 0 })
 }

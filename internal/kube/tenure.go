@@ -151,6 +151,7 @@ func (t *tenure) write(ctx context.Context) {
 				t.f.o.Log.Warn("what the cluster said could not be written yet", slog.Any("error", err))
 			}
 			pause = min(2*pause, 2*time.Second)
+			t.mirror.rouse() // what could not be written is tried again though nothing more is heard
 			continue
 		}
 		t.trouble.Store(nil)
