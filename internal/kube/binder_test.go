@@ -152,6 +152,7 @@ func TestBinderCut(t *testing.T) {
 		{name: "before the bind, and the apiserver went", deaf: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			s := kubetest.New(t)
 			s.Put(t, "pods", pod("a"))
 			s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {

@@ -37,7 +37,10 @@ func TestFollowsWhateverHappens(t *testing.T) {
 		seeds = n
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { followAtRandom(t, uint64(seed)) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			followAtRandom(t, uint64(seed))
+		})
 	}
 }
 
