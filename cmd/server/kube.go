@@ -28,7 +28,7 @@ type kubeSettings struct {
 	Kubeconfig   string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
 	BindCheck    string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
 	BindTimeout  time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
-	MaxStaleness time.Duration     `placeholder:"AGE" help:"Not ready while a followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
+	MaxStaleness time.Duration     `placeholder:"AGE" help:"Not ready while every followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
 }
 
 // sources are all clusters to follow, by name.
@@ -160,22 +160,6 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 	}
 	slices.SortFunc(list, func(a, b *kube.Follower) int { return strings.Compare(a.Cluster(), b.Cluster()) })
 	return list, nil
-}
-
-// followChecks keep a server unready until it knows its clusters, and with a bound when it does not know them any more.
-func followChecks(list []*kube.Follower, most time.Duration) (checks []handlers.Check) {
-	for _, f := range list {
-		checks = append(checks, handlers.Check{Name: "cluster " + f.Cluster(), Probe: func(ctx context.Context) error {
-			if err := f.Ready(ctx); err != nil {
-				return err
-			}
-			if s := f.Status(); most > 0 && s.Stale > most {
-				return fmt.Errorf("what happened in the last %s may have been missed (--max-staleness %s): %s", s.Stale.Round(time.Millisecond), most, s.Problem)
-			}
-			return nil
-		}})
-	}
-	return checks
 }
 
 // staleEnough is from when on a note says that a cluster's state is old.

@@ -27,6 +27,9 @@ func TestProcess(t *testing.T) {
 		"SIGTERM answers what runs":                   termAnswersWhatRuns,
 		"a restart answers the same bytes":            restartAnswersSameBytes,
 		"shuffled uploads are answered by same bytes": shuffledUploadsAnswerSameBytes,
+		"a kill before a bind reached the apiserver":  killBeforeBind,
+		"a kill before a bind was answered":           killAfterBind,
+		"a server that ends follows to the end":       followsWhileEnding,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, program) })
 	}

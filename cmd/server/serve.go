@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -108,7 +109,8 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	for _, f := range following {
-		defer background(ctx, f.Run)()
+		// Until the last call is answered: nobody is to be answered by an ever older state.
+		defer background(ending, f.Run)()
 	}
 	if err := watchKube(tel.meter, following); err != nil {
 		return err
@@ -129,7 +131,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		Schedulers: schedulerNames(schedulers), Ungated: schedulers[0].Ungated,
-		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness)...),
+		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(rooms.notes(), followNotes(following)...),
 		Followed: rooms.followed,
 		Limits:   c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,

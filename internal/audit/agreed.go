@@ -2,8 +2,11 @@ package audit
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
+	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -11,55 +14,66 @@ import (
 // from the records.
 const maxAgreed = 4096
 
+// askRecords is for how long the records may be asked who was to leave: behind it
+// kube-scheduler waits with all of its pods.
+const askRecords = time.Second
+
 type agreementKey struct{ cluster, uid string }
+
+// agreement is who an answer to /preempt said would go; id is of its record.
+type agreement struct {
+	id      string
+	victims []store.Victim
+}
 
 // agreements remembers who /preempt was told would go for whom. kube-scheduler
 // sees victims go before berth does, and asks at once for the node that they
 // leave: an answer by the state as berth knows it would have it evict others.
 type agreements struct {
 	mu   sync.Mutex
-	last map[agreementKey][]store.Victim
+	last map[agreementKey]agreement
 }
 
-func (a *agreements) note(k agreementKey, victims []store.Victim) {
+func (a *agreements) note(k agreementKey, one agreement) {
 	if k.uid == "" {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.last == nil || len(a.last) >= maxAgreed {
-		a.last = map[agreementKey][]store.Victim{}
+		a.last = map[agreementKey]agreement{}
 	}
-	a.last[k] = victims
+	a.last[k] = one
 }
 
-func (a *agreements) get(k agreementKey) (victims []store.Victim, ok bool) {
+func (a *agreements) get(k agreementKey) agreement {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	victims, ok = a.last[k]
-	return victims, ok
+	return a.last[k]
 }
 
-// victimsOf lists the pods that were to leave a node for a pod, by what this
-// server answered to /preempt, or else by the records: another server may have
-// been asked. Where those cannot be read nobody is known to leave.
+// victimsOf lists the pods that were to leave a node for a pod, by the newest
+// answer to /preempt. The records are asked each time, since another server may
+// have answered last; what this one answered stands in where they cannot be read,
+// or have not got it yet.
 func (l *Log) victimsOf(ctx context.Context, cluster, namespace, name, uid, node string) (gone []Gone) {
-	k := agreementKey{cluster, uid}
-	victims, known := l.agreed.get(k)
-	if !known {
-		list, err := l.st.ListDecisions(ctx, store.DecisionFilter{Cluster: cluster, Namespace: namespace, Pod: name, Verb: VerbPreempt, Limit: 1})
-		if err == nil && len(list) == 1 && list[0].PodUID == uid && list[0].Mode == "" {
-			var d *store.Decision
-			if d, err = l.st.Decision(ctx, list[0].ID); err == nil {
-				victims = d.Victims
+	if uid == "" {
+		return nil
+	}
+	newest := l.agreed.get(agreementKey{cluster, uid})
+	limited, cancel := context.WithTimeout(ctx, askRecords)
+	defer cancel()
+	// A few, since a shadow's answers are among them, and those of pods that had the name before.
+	list, err := l.st.ListDecisions(limited, store.DecisionFilter{Cluster: cluster, Namespace: namespace, Pod: name, Verb: VerbPreempt, Limit: 8})
+	if err == nil {
+		i := slices.IndexFunc(list, func(d *store.Decision) bool { return d.PodUID == uid && d.Mode == "" })
+		if i >= 0 && list[i].ID > newest.id && !planted.On(planted.OldAgreement) { // ids are in order of time
+			if d, err := l.st.Decision(limited, list[i].ID); err == nil {
+				newest.victims = d.Victims
 			}
 		}
-		if err != nil {
-			return nil // asked again the next time
-		}
-		l.agreed.note(k, victims)
 	}
-	for _, v := range victims {
+	for _, v := range newest.victims {
 		if v.Node == node {
 			gone = append(gone, Gone{v.Namespace, v.Pod, v.UID})
 		}

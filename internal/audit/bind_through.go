@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
@@ -200,8 +199,9 @@ func refused(t *attempt, v *cluster.View, r *engine.Result) string {
 	return fmt.Sprintf("pod %s/%s may not be bound to node %s any more, as of %s: %s", t.pod.Namespace, t.pod.Name, t.node, v.ID(), strings.Join(why, ", "))
 }
 
-// end records what became of a bind. A pod that was refused is pending again,
-// unless something newer is known of it.
+// end records what became of a bind. A pod that was refused is pending again, one
+// that is bound is on its node though the bind was doubted meanwhile, unless
+// something newer is known of it.
 func (l *Log) end(ctx context.Context, t *attempt, res *bindResult, began time.Time) error {
 	_, _, err := l.m.Update(ctx, t.cluster, 0, func(v *cluster.View) (*cluster.Step, error) {
 		d, err := l.resultRecord(v.Revision, v.Digest, t, res, began)
@@ -210,22 +210,34 @@ func (l *Log) end(ctx context.Context, t *attempt, res *bindResult, began time.T
 		}
 		step := &cluster.Step{Decision: d}
 		p := v.State.Pod(t.pod.Namespace, t.pod.Name)
-		if res.Outcome != engine.UnschedulableOK || p == nil || p.UID != t.pod.UID || p.NodeName != t.node {
+		if p == nil || p.UID != t.pod.UID {
 			return step, nil
 		}
-		pod, err := v.Pod(t.pod.Namespace, t.pod.Name)
+		held, err := v.Pod(t.pod.Namespace, t.pod.Name)
 		if err != nil {
 			return nil, err
 		}
-		o, err := unbound(pod)
-		step.Apply = []objects.Object{o}
-		return step, err
+		pod := *withKind(held)
+		switch {
+		case res.Outcome == engine.UnschedulableOK && p.NodeName == t.node:
+			pod.Spec.NodeName = ""
+		case res.Outcome == engine.Scheduled && p.NodeName == "":
+			pod = *cluster.Bound(&pod, t.node)
+		default:
+			return step, nil
+		}
+		js, err := objects.Encode(&pod)
+		if err != nil {
+			return nil, fmt.Errorf("the bind of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		step.Apply = []objects.Object{{Key: podKey(pod.Namespace, pod.Name), Value: &pod, JSON: js}}
+		return step, nil
 	})
-	if err == nil || res.Outcome == engine.Scheduled {
-		return err
+	if err == nil {
+		return nil
 	}
 	// Without the database no revision can be made, and a record can all the same:
-	// whoever follows the cluster finds out that the pod is pending.
+	// whoever follows the cluster finds out where the pod is.
 	v, verr := l.m.View(ctx, t.cluster, 0)
 	if verr != nil {
 		return err
@@ -235,16 +247,6 @@ func (l *Log) end(ctx context.Context, t *attempt, res *bindResult, began time.T
 		return err
 	}
 	return l.m.Record(ctx, d, nil)
-}
-
-func unbound(pod *corev1.Pod) (objects.Object, error) {
-	p := *withKind(pod)
-	p.Spec.NodeName = ""
-	js, err := objects.Encode(&p)
-	if err != nil {
-		return objects.Object{}, fmt.Errorf("undo the bind of pod %s/%s: %w", p.Namespace, p.Name, err)
-	}
-	return objects.Object{Key: podKey(p.Namespace, p.Name), Value: &p, JSON: js}, nil
 }
 
 func (l *Log) resultRecord(revision int64, snapshot string, t *attempt, res *bindResult, began time.Time) (*store.Decision, error) {

@@ -284,3 +284,39 @@ func TestShadowAgreesToNothing(t *testing.T) {
 		t.Errorf("%v would not count", gone)
 	}
 }
+
+// TestBindDoubtedMeanwhile: the apiserver takes long, the follower gives the bind
+// up, and then it is done after all: the pod is on its node at once, not when the
+// watch says so.
+func TestBindDoubtedMeanwhile(t *testing.T) {
+	r := &registry{}
+	h := through(t, r)
+	r.during = func() {
+		if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n2"); err != nil {
+		t.Fatal(err)
+	}
+	if on := nodeOf(t, h, "free"); on != "n2" {
+		t.Errorf("the pod is on %q", on)
+	}
+	records(t, h)
+	// Another pod of the name is not concerned.
+	r.during = func() {
+		if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "second")}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	before := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"second","namespace":"d","uid":"uid-before"},"spec":{"containers":[{"name":"c"}]}}`)
+	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{before}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Bind(t.Context(), "default", "d", "second", "uid-before", "n2"); err != nil {
+		t.Fatal(err)
+	}
+	if on := nodeOf(t, h, "second"); on != "" {
+		t.Errorf("the pod that was made again is on %q", on)
+	}
+}

@@ -208,7 +208,7 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 		return "", err
 	}
 	if q.Verb == VerbPreempt && q.Mode == "" {
-		l.agreed.note(agreementKey{q.Cluster, d.PodUID}, d.Victims)
+		l.agreed.note(agreementKey{q.Cluster, d.PodUID}, agreement{d.ID, d.Victims})
 	}
 	_, err = l.write(ctx, d, c.profile)
 	return d.ID, err

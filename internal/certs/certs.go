@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,7 +36,9 @@ type Keeper struct {
 	log   *slog.Logger
 
 	raw     [3][]byte // of what is in use, for the one goroutine that reads
+	seen    [3][]byte // what was in the files the last time
 	current atomic.Pointer[tls.Config]
+	expires atomic.Int64 // Unix time
 	loaded  atomic.Int64 // Unix time
 	failure atomic.Pointer[string]
 	reloads atomic.Int64
@@ -45,7 +48,7 @@ type Keeper struct {
 // Status is what an operator may know of a Keeper.
 type Status struct {
 	Loaded  time.Time // when what is in use was read
-	Expires time.Time // when it stops being valid
+	Expires time.Time // when it stops being valid: the certificate, or all of those who may sign clients'
 	Reloads int64
 	Failed  int64
 	Problem string // why what is in the files now is not in use
@@ -91,7 +94,8 @@ func (k *Keeper) Watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// read takes what is in the files into use, where it is new and fits together.
+// read takes what is in the files into use, where it is new, was the same the last
+// time, so that nobody is still writing it, and fits together.
 func (k *Keeper) read() (changed bool, err error) {
 	var raw [3][]byte
 	for i, path := range []string{k.files.Cert, k.files.Key, k.files.ClientCA} {
@@ -103,17 +107,40 @@ func (k *Keeper) read() (changed bool, err error) {
 		}
 	}
 	if k.current.Load() != nil && slices.EqualFunc(raw[:], k.raw[:], bytes.Equal) {
+		k.seen = raw
+		return false, nil
+	}
+	if k.current.Load() != nil && !slices.EqualFunc(raw[:], k.seen[:], bytes.Equal) {
+		k.seen = raw
 		return false, nil
 	}
 	pair, err := tls.X509KeyPair(raw[0], raw[1])
 	if err != nil {
 		return false, fmt.Errorf("%s and %s: %w", k.files.Cert, k.files.Key, err)
 	}
+	if _, err := whole(raw[0]); err != nil {
+		return false, fmt.Errorf("%s: %w", k.files.Cert, err)
+	}
+	if err := k.inTime(pair.Leaf); err != nil {
+		return false, fmt.Errorf("%s: %w", k.files.Cert, err)
+	}
+	expires := pair.Leaf.NotAfter
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	if k.files.ClientCA != "" {
+		authorities, err := whole(raw[2])
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", k.files.ClientCA, err)
+		}
 		c.ClientCAs = x509.NewCertPool()
-		if !c.ClientCAs.AppendCertsFromPEM(raw[2]) {
-			return false, fmt.Errorf("%s holds no certificate in PEM", k.files.ClientCA)
+		last := authorities[0].NotAfter
+		for _, a := range authorities {
+			c.ClientCAs.AddCert(a)
+			if a.NotAfter.After(last) {
+				last = a.NotAfter
+			}
+		}
+		if last.Before(expires) {
+			expires = last
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 		c.VerifyConnection = k.known
@@ -121,7 +148,47 @@ func (k *Keeper) read() (changed bool, err error) {
 	k.raw = raw
 	k.current.Store(c)
 	k.loaded.Store(time.Now().Unix())
+	k.expires.Store(expires.Unix())
 	return true, nil
+}
+
+// inTime refuses a certificate that nobody would take now, where the one in use
+// is better.
+func (k *Keeper) inTime(leaf *x509.Certificate) error {
+	c, now := k.current.Load(), time.Now()
+	good := func(x *x509.Certificate) bool { return !now.Before(x.NotBefore) && !now.After(x.NotAfter) }
+	if c == nil || good(leaf) || !good(c.Certificates[0].Leaf) {
+		return nil
+	}
+	return fmt.Errorf("the certificate is valid from %s to %s only, and the one in use is valid now", leaf.NotBefore.UTC().Format(time.RFC3339), leaf.NotAfter.UTC().Format(time.RFC3339))
+}
+
+// whole reads the certificates of a file of which nothing is missing: what is cut
+// off is passed over by those who read PEM, and an authority would be missed.
+func whole(raw []byte) (list []*x509.Certificate, err error) {
+	begun, blocks, rest := bytes.Count(raw, []byte("-----BEGIN ")), 0, raw
+	for {
+		var b *pem.Block
+		if b, rest = pem.Decode(rest); b == nil {
+			break
+		}
+		blocks++
+		if b.Type != "CERTIFICATE" {
+			continue
+		}
+		cert, err := x509.ParseCertificate(b.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d: %w", len(list)+1, err)
+		}
+		list = append(list, cert)
+	}
+	switch {
+	case blocks < begun || bytes.Contains(rest, []byte("-----")):
+		return nil, errors.New("a part of it is not whole PEM")
+	case len(list) == 0:
+		return nil, errors.New("it holds no certificate in PEM")
+	}
+	return list, nil
 }
 
 // known refuses clients that bear none of the names.
@@ -160,8 +227,6 @@ func (k *Keeper) Status() Status {
 	if text := k.failure.Load(); text != nil {
 		s.Problem = *text
 	}
-	if leaf := k.current.Load().Certificates[0].Leaf; leaf != nil {
-		s.Expires = leaf.NotAfter
-	}
+	s.Expires = time.Unix(k.expires.Load(), 0)
 	return s
 }

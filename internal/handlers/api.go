@@ -55,6 +55,16 @@ type Check struct {
 	Warn bool
 }
 
+// Warning is what a Check's probe gives where this time, too, the server is ready
+// all the same.
+type Warning struct{ Err error }
+
+// Error implements error.
+func (w *Warning) Error() string { return w.Err.Error() }
+
+// Unwrap gives what is wrong.
+func (w *Warning) Unwrap() error { return w.Err }
+
 // Note names a state that people should know of, of a server that is ready all the same.
 type Note struct {
 	Name string

@@ -95,10 +95,16 @@ func (t *tenure) verify(ctx context.Context, k objects.Key, a assumption) assump
 	t.f.o.Log.Warn("a bind never reached the apiserver: the pod is pending again", slog.String("pod", k.Namespace+"/"+k.Name), slog.String("node", a.node))
 	t.expired.Add(1)
 	a.since = time.Time{}
-	_, o, err := (&kindStore{t.mirror, kindOf("Pod")}).read(&live)
-	if err != nil {
-		return a
-	}
-	t.mirror.again(o)
+	t.mirror.again(k, a.uid)
 	return a
+}
+
+// settled forgets what was disproved of pods that are written as pending: a later
+// bind to the same node is another one.
+func (t *tenure) settled(pending map[objects.Key]event) {
+	for k := range pending {
+		if a, ok := t.assumed[k]; ok && a.since.IsZero() {
+			delete(t.assumed, k)
+		}
+	}
 }

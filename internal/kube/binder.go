@@ -51,16 +51,25 @@ func (b *Binder) Bind(ctx context.Context, namespace, name, uid, node string) (r
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}
-	err = b.core.Post().Namespace(namespace).Resource("pods").Name(name).SubResource("binding").Body(binding).Do(post).Error()
+	// Asked once: an answer is that to this call, and kube-scheduler asks again.
+	err = b.core.Post().MaxRetries(0).Namespace(namespace).Resource("pods").Name(name).SubResource("binding").Body(binding).Do(post).Error()
 	switch {
 	case err == nil:
 		return "", nil
-	case apierrors.IsConflict(err), !definite(err):
+	case conflicts(err), !definite(err):
 		return b.look(ctx, namespace, name, uid, node, err)
 	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("pod %s/%s is gone: the apiserver does not have it", namespace, name), nil
 	}
+	// Also one that is too busy to look at the call at all: nothing was done then.
 	return fmt.Sprintf("the apiserver refuses to bind pod %s/%s to node %s: %v", namespace, name, node, err), nil
+}
+
+// conflicts says that the pod is not what it was taken for, by whichever reason
+// that comes with the code.
+func conflicts(err error) bool {
+	status, ok := err.(apierrors.APIStatus)
+	return ok && status.Status().Code == http.StatusConflict
 }
 
 // definite says that the apiserver understood and said no.
@@ -70,7 +79,7 @@ func definite(err error) bool {
 		return false
 	}
 	code := status.Status().Code
-	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout
 }
 
 // look reads the pod to find out what became of a bind.

@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,51 @@ func TestBinder(t *testing.T) {
 			},
 		},
 		{
+			name: "too busy", uid: "uid-a", refusal: "too many",
+			before: func(s *kubetest.Server) func(*corev1.Binding) error {
+				asked := 0
+				return func(*corev1.Binding) error {
+					if asked++; asked > 1 {
+						t.Error("asked twice")
+					}
+					return apierrors.NewTooManyRequests("too many", 1)
+				}
+			},
+		},
+		{
+			name: "on its node by another reason of conflict", uid: "uid-a", node: "n1",
+			before: func(s *kubetest.Server) func(*corev1.Binding) error {
+				return func(b *corev1.Binding) error {
+					p, _ := s.Pod("shop", "a")
+					p.Spec.NodeName = b.Target.Name
+					s.Put(t, "pods", p)
+					return apierrors.NewAlreadyExists(corev1.Resource("bindings"), "a")
+				}
+			},
+		},
+		{
+			name: "not executed in time, and then it was", uid: "uid-a", node: "n1",
+			before: func(s *kubetest.Server) func(*corev1.Binding) error {
+				return func(b *corev1.Binding) error {
+					p, _ := s.Pod("shop", "a")
+					p.Spec.NodeName = b.Target.Name
+					s.Put(t, "pods", p)
+					return apierrors.NewTimeoutError("etcd", 1)
+				}
+			},
+		},
+		{
+			name: "made again between", uid: "uid-a", refusal: "it is another pod of that name",
+			before: func(s *kubetest.Server) func(*corev1.Binding) error {
+				return func(*corev1.Binding) error {
+					p := pod("a")
+					p.UID = "uid-again"
+					s.Put(t, "pods", p)
+					return nil
+				}
+			},
+		},
+		{
 			name: "not known", uid: "uid-a", unknown: "whether it took place is not known",
 			before: func(*kubetest.Server) func(*corev1.Binding) error {
 				return func(*corev1.Binding) error { return apierrors.NewInternalError(errLost{}) }
@@ -90,3 +136,47 @@ func TestBinder(t *testing.T) {
 type errLost struct{}
 
 func (errLost) Error() string { return "lost" }
+
+// TestBinderCut: the connection goes before the apiserver has said what became of
+// the bind. Whether it took place is found out, or said not to be known.
+func TestBinderCut(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		done, deaf bool // the bind took place; nothing more is answered
+		node       string
+		known      bool
+	}{
+		{name: "after the bind", done: true, node: "n1", known: true},
+		{name: "before the bind"},
+		{name: "after the bind, and the apiserver went", done: true, deaf: true, node: "n1"},
+		{name: "before the bind, and the apiserver went", deaf: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := kubetest.New(t)
+			s.Put(t, "pods", pod("a"))
+			s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodGet && !test.deaf {
+					return false
+				}
+				if r.Method == http.MethodPost && test.done {
+					p := pod("a")
+					p.Spec.NodeName = "n1"
+					s.Put(t, "pods", p)
+				}
+				panic(http.ErrAbortHandler)
+			})
+			b, err := kube.NewBinder(s.Config(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refusal, err := b.Bind(t.Context(), "shop", "a", "uid-a", "n1")
+			if refusal != "" || (err == nil) != test.known {
+				t.Errorf("refusal %q, error %v", refusal, err)
+			}
+			if p, _ := s.Pod("shop", "a"); p.Spec.NodeName != test.node {
+				t.Errorf("the pod is on %q, want %q", p.Spec.NodeName, test.node)
+			}
+		})
+	}
+}

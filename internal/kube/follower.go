@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -67,7 +68,9 @@ func (o Options) withDefaults() Options {
 
 // Follower follows one cluster. It is safe for concurrent use.
 type Follower struct {
-	o Options
+	o     Options
+	began time.Time
+	read  atomic.Bool // the cluster was read once, by whomever
 
 	mu     sync.Mutex
 	lead   store.Lead // as last heard
@@ -97,7 +100,10 @@ type Status struct {
 }
 
 // New makes a Follower; Run makes it follow.
-func New(o Options) *Follower { return &Follower{o: o.withDefaults()} }
+func New(o Options) *Follower {
+	o = o.withDefaults()
+	return &Follower{o: o, began: o.Clock()}
+}
 
 // Cluster is the name of the cluster that is followed.
 func (f *Follower) Cluster() string { return f.o.Cluster }
@@ -122,8 +128,8 @@ func (f *Follower) Run(ctx context.Context) {
 // store is away a tenure goes on, though it cannot write: where nobody else took
 // over meanwhile nothing is to be read again.
 func (f *Follower) claim(ctx context.Context) {
-	s := f.Status()
 	asked := f.o.Clock()
+	s := f.Status()
 	limited, cancel := context.WithTimeout(ctx, f.o.Lease)
 	defer cancel()
 	now, err := f.o.Leads.Lead(limited, store.Lead{Cluster: f.o.Cluster, Owner: f.o.Owner, Synced: s.Leading && s.Synced, Stale: s.Stale}, f.o.Lease)
@@ -133,6 +139,9 @@ func (f *Follower) claim(ctx context.Context) {
 		}
 		return
 	}
+	if now.Synced {
+		f.read.Store(true)
+	}
 	f.mu.Lock()
 	f.lead, f.heard = now, f.o.Clock()
 	mine, running := now.Owner == f.o.Owner, f.tenure
@@ -140,10 +149,18 @@ func (f *Follower) claim(ctx context.Context) {
 		f.until = asked.Add(f.o.Lease)
 	}
 	f.mu.Unlock()
+	if mine && running != nil && running.undone.Load() {
+		f.o.Log.Warn("the cluster's revisions were deleted: it is read anew")
+		f.end(false)
+		f.mu.Lock()
+		running, f.until = nil, asked.Add(f.o.Lease)
+		f.mu.Unlock()
+	}
 	switch {
 	case mine && running == nil:
 		f.o.Log.Info("following the cluster")
-		t := f.begin(ctx)
+		// What nobody saw before is missed until the cluster has been read anew.
+		t := f.begin(ctx, asked.Add(-s.Stale))
 		f.mu.Lock()
 		f.tenure = t
 		f.mu.Unlock()
@@ -195,7 +212,7 @@ func (f *Follower) Stale() time.Duration {
 	case t != nil:
 		return t.stale()
 	case lead.Owner == "":
-		return 0
+		return f.o.Clock().Sub(f.began)
 	}
 	return lead.Stale + lead.Age + since
 }
@@ -221,11 +238,15 @@ func (f *Follower) Status() Status {
 	return s
 }
 
-// Ready says why decisions about the cluster cannot be made yet, once it has
-// been read that is over for good: what is missed later makes it stale.
+// Ready says why decisions about the cluster cannot be made yet. Once it has
+// been read, by whichever server, that is over for good: what is missed later
+// makes it stale, such as while another server takes over.
 func (f *Follower) Ready(context.Context) error {
 	s := f.Status()
 	if s.Synced {
+		f.read.Store(true)
+	}
+	if f.read.Load() {
 		return nil
 	}
 	if s.Problem == "" {

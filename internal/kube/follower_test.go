@@ -55,7 +55,13 @@ func newWorld(t *testing.T) *world {
 
 // follow makes a follower that works until stop is called.
 func (w *world) follow(owner string, o kube.Options) (f *kube.Follower, stop func()) {
-	o.Cluster, o.Config, o.Clusters, o.Leads, o.Owner = "prod", w.s.Config(), w.m, w.st, owner
+	o.Cluster, o.Config, o.Owner = "prod", w.s.Config(), owner
+	if o.Leads == nil {
+		o.Leads = w.st
+	}
+	if o.Clusters == nil {
+		o.Clusters = w.m
+	}
 	o.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil))
 	o.Window = time.Millisecond
 	if o.Lease == 0 {
@@ -245,6 +251,7 @@ func TestAssumedBind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	w.silent(true) // whatever time it takes, nothing is doubted yet
 	bind()
 	relabelled := pod("a")
 	relabelled.Labels = map[string]string{"late": "news"}
@@ -258,10 +265,12 @@ func TestAssumedBind(t *testing.T) {
 	if on() != "n1" {
 		t.Fatalf("the pod is on %q: a late event undid its bind", on())
 	}
+	w.silent(false)
 	w.until("the apiserver to be asked", func() bool { return on() == "" })
 	if n := f.Status().Expired; n != 1 {
 		t.Errorf("%d binds expired, want 1", n)
 	}
+	w.silent(true)
 	bind()
 	bound := relabelled.DeepCopy()
 	bound.Spec.NodeName = "n1"

@@ -50,6 +50,14 @@ var kinds = []Kind{
 	{"DeviceClass", resourcev1.SchemeGroupVersion, "deviceclasses", true, &resourcev1.DeviceClass{}},
 }
 
+// Verbs are what following, and finding out what became of a bind, ask for.
+func (k Kind) Verbs() []string {
+	if k.Kind == "Pod" {
+		return []string{"get", "list", "watch"}
+	}
+	return []string{"list", "watch"}
+}
+
 // Kinds lists the kinds that are followed.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
@@ -64,8 +72,3 @@ var scheme = func() *runtime.Scheme {
 	}
 	return s
 }()
-
-func kindOf(name string) Kind {
-	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Kind == name })
-	return kinds[i]
-}

@@ -125,7 +125,9 @@ func (l *links) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 				l.lost(k.Kind)
 				return nil, err
 			}
-			l.found(k.Kind)
+			if o.SendInitialEvents == nil || !*o.SendInitialEvents {
+				l.found(k.Kind) // else once the whole list has come over it
+			}
 			return watchOver(w, func() { l.lost(k.Kind) }), nil
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
@@ -30,6 +29,7 @@ type mirror struct {
 	kinds   map[string]*kindMirror
 	pending map[objects.Key]event
 	since   time.Time // of the oldest pending change
+	writing time.Time // of the oldest change that is being written
 	events  int64
 	noise   int64
 }
@@ -48,7 +48,8 @@ type kindMirror struct {
 	synced     bool
 	have       map[objects.Key]digest
 	unreadable map[objects.Key]string
-	pending    map[objects.Key]types.UID // pods without a node
+	pending    map[objects.Key]objects.Object // pods without a node, as last heard
+	replaced   func()                         // is told of each whole list
 }
 
 type digest [16]byte
@@ -63,10 +64,11 @@ func newMirror(log *slog.Logger, now func() time.Time) *mirror {
 }
 
 // store gives the place where a kind's reflector puts what it hears.
-func (m *mirror) store(k Kind) cache.ReflectorStore {
+// replaced is told of each whole list that was put there.
+func (m *mirror) store(k Kind, replaced func()) cache.ReflectorStore {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kinds[k.Kind] = &kindMirror{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]types.UID{}}
+	m.kinds[k.Kind] = &kindMirror{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]objects.Object{}, replaced: replaced}
 	return &kindStore{m: m, kind: k}
 }
 
@@ -121,14 +123,21 @@ func (m *mirror) follows(kind string) bool {
 	return m.kinds[kind] != nil
 }
 
-// take gives what is pending, which then is the caller's, and when the oldest of
-// it was heard.
+// take gives what is pending, which then is the caller's to write or give back,
+// and when the oldest of it was heard.
 func (m *mirror) take() (map[objects.Key]event, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out, since := m.pending, m.since
-	m.pending, m.since = map[objects.Key]event{}, time.Time{}
+	m.pending, m.since, m.writing = map[objects.Key]event{}, time.Time{}, since
 	return out, since
+}
+
+// written says that what was taken is in a revision.
+func (m *mirror) written() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.writing = time.Time{}
 }
 
 // giveBack makes changes pending again that could not be written, those of which
@@ -144,13 +153,18 @@ func (m *mirror) giveBack(list map[objects.Key]event, since time.Time) {
 	if len(list) > 0 && (m.since.IsZero() || since.Before(m.since)) {
 		m.since = since
 	}
+	m.writing = time.Time{}
 	m.signal()
 }
 
-// oldest is when the oldest pending change was heard; zero without any.
+// oldest is when the oldest change was heard that is not written yet; zero
+// without any.
 func (m *mirror) oldest() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !m.writing.IsZero() { // taken before anything that is pending now was heard
+		return m.writing
+	}
 	return m.since
 }
 
@@ -158,19 +172,26 @@ func (m *mirror) oldest() time.Time {
 func (m *mirror) unbound() map[objects.Key]types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if k := m.kinds["Pod"]; k != nil {
-		return maps.Clone(k.pending)
+	out := map[objects.Key]types.UID{}
+	if kind := m.kinds["Pod"]; kind != nil {
+		for k, o := range kind.pending {
+			out[k] = o.Value.(*corev1.Pod).UID
+		}
 	}
-	return nil
+	return out
 }
 
-// again makes an object pending as if it had just changed.
-func (m *mirror) again(o objects.Object) {
+// again makes a pod pending as it was last heard, unless it has a node by now or
+// is another: what the watch tells is in order, and nothing may get between.
+func (m *mirror) again(k objects.Key, uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if kind := m.kinds[o.Key.Kind]; kind != nil {
-		delete(kind.have, o.Key)
-		m.put(kind, o)
+	kind := m.kinds["Pod"]
+	if kind == nil {
+		return
+	}
+	if o, ok := kind.pending[k]; ok && o.Value.(*corev1.Pod).UID == uid {
+		m.change(k, event{object: o})
 	}
 }
 
@@ -191,9 +212,13 @@ func (m *mirror) count(n *int64) int64 {
 }
 
 func (m *mirror) signal() {
-	if len(m.pending) == 0 {
-		return
+	if len(m.pending) > 0 {
+		m.rouse()
 	}
+}
+
+// rouse wakes who writes, whether or not anything is pending.
+func (m *mirror) rouse() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -203,25 +228,29 @@ func (m *mirror) signal() {
 // put files an object that was added or changed. The lock is held.
 func (m *mirror) put(kind *kindMirror, o objects.Object) {
 	sum := digestOf(o.JSON)
+	delete(kind.unreadable, o.Key)
 	if have, ok := kind.have[o.Key]; ok && have == sum {
 		m.noise++
 		return
 	}
 	kind.have[o.Key] = sum
-	delete(kind.unreadable, o.Key)
 	if pod, ok := o.Value.(*corev1.Pod); ok {
 		if delete(kind.pending, o.Key); pod.Spec.NodeName == "" {
-			kind.pending[o.Key] = pod.UID
+			kind.pending[o.Key] = o
 		}
 	}
 	m.change(o.Key, event{object: o})
 }
 
+// remove files that an object is gone, one that could not be read too: a revision
+// may have it from before. The lock is held.
 func (m *mirror) remove(kind *kindMirror, k objects.Key) {
-	delete(kind.unreadable, k)
-	if _, ok := kind.have[k]; !ok {
+	_, had := kind.have[k]
+	_, could := kind.unreadable[k]
+	if !had && !could {
 		return
 	}
+	delete(kind.unreadable, k)
 	delete(kind.have, k)
 	delete(kind.pending, k)
 	m.change(k, event{object: objects.Object{Key: k}})
@@ -306,15 +335,13 @@ func (s *kindStore) Replace(list []any, _ string) error {
 	}
 	for k := range kind.unreadable {
 		if _, ok := there[k]; !ok {
-			delete(kind.unreadable, k)
+			s.m.remove(kind, k)
 		}
 	}
+	kind.replaced()
 	if !kind.synced {
 		kind.synced = true
-		select {
-		case s.m.wake <- struct{}{}:
-		default:
-		}
+		s.m.rouse()
 	}
 	return nil
 }

@@ -26,11 +26,13 @@ type tenure struct {
 	mirror *mirror
 	links  *links
 	began  time.Time
+	missed time.Time // from then on, until the cluster has been read
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
 	core      atomic.Pointer[rest.RESTClient]
 	synced    atomic.Bool // the whole cluster is in the revisions
+	undone    atomic.Bool // and then was taken out of them by somebody else
 	revisions atomic.Int64
 	expired   atomic.Int64
 	trouble   atomic.Pointer[string] // the last thing that went wrong in writing
@@ -38,9 +40,9 @@ type tenure struct {
 	assumed map[objects.Key]assumption // of the writing goroutine alone
 }
 
-func (f *Follower) begin(ctx context.Context) *tenure {
+func (f *Follower) begin(ctx context.Context, missed time.Time) *tenure {
 	t := &tenure{
-		f: f, mirror: newMirror(f.o.Log, f.o.Clock), links: newLinks(f.o.Clock, f.o.Ping), began: f.o.Clock(),
+		f: f, mirror: newMirror(f.o.Log, f.o.Clock), links: newLinks(f.o.Clock, f.o.Ping), began: f.o.Clock(), missed: missed,
 		assumed: map[objects.Key]assumption{},
 	}
 	ctx, t.cancel = context.WithCancel(ctx)
@@ -98,7 +100,7 @@ func (t *tenure) start(ctx context.Context) error {
 		list = append(list, one{k, r})
 	}
 	for _, w := range list {
-		into := t.mirror.store(w.kind)
+		into := t.mirror.store(w.kind, func() { t.links.found(w.kind.Kind) })
 		reflector := cache.NewReflectorWithOptions(t.links.listWatch(w.kind, w.client), w.kind.object, into,
 			cache.ReflectorOptions{Name: t.f.o.Cluster + "/" + w.kind.Resource})
 		t.work.Go(func() { t.links.watch(ctx, w.kind.Kind, reflector) })
@@ -149,6 +151,7 @@ func (t *tenure) write(ctx context.Context) {
 				t.f.o.Log.Warn("what the cluster said could not be written yet", slog.Any("error", err))
 			}
 			pause = min(2*pause, 2*time.Second)
+			t.mirror.rouse() // what could not be written is tried again though nothing more is heard
 			continue
 		}
 		t.trouble.Store(nil)
@@ -165,6 +168,8 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			t.mirror.giveBack(pending, since)
+		} else {
+			t.mirror.written()
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -185,8 +190,10 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 		t.revisions.Add(1)
 	}
 	if err != nil {
+		t.undone.Store(!first && errors.Is(err, store.ErrNotFound))
 		return err
 	}
+	t.settled(pending)
 	if first {
 		t.synced.Store(true)
 		t.f.o.Log.Info("the cluster was read", slog.Int("objects", len(pending)), slog.Duration("took", t.f.o.Clock().Sub(t.began)))
@@ -257,7 +264,7 @@ func (t *tenure) say(err error) {
 func (t *tenure) stale() time.Duration {
 	now := t.f.o.Clock()
 	if !t.synced.Load() {
-		return now.Sub(t.began)
+		return now.Sub(t.missed)
 	}
 	stale := t.links.stale()
 	if oldest := t.mirror.oldest(); !oldest.IsZero() {

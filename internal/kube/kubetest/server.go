@@ -5,7 +5,6 @@ package kubetest
 import (
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -41,6 +40,9 @@ type Server struct {
 	down     bool
 	lists    map[string]int
 	bind     func(binding *corev1.Binding) error // before a bind takes place
+	before   func(w http.ResponseWriter, r *http.Request) (answered bool)
+	streams  bool
+	whole    func(resource string) // before a streamed list is said to be whole
 }
 
 type change struct {
@@ -213,6 +215,14 @@ func (s *Server) BeforeBind(f func(*corev1.Binding) error) {
 	s.bind = f
 }
 
+// Intercept is asked first about every call, outside of any lock; true says that
+// it has answered, or cut the connection.
+func (s *Server) Intercept(f func(w http.ResponseWriter, r *http.Request) (answered bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = f
+}
+
 // Lists tells how often a resource was listed.
 func (s *Server) Lists(resource string) int {
 	s.mu.Lock()
@@ -222,8 +232,11 @@ func (s *Server) Lists(resource string) int {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	down := s.down
+	down, before := s.down, s.before
 	s.mu.Unlock()
+	if before != nil && before(w, r) {
+		return
+	}
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case down:
@@ -271,14 +284,16 @@ func (s *Server) list(w http.ResponseWriter, resource string) {
 
 // watch streams changes after a revision, each when it is Lag old.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, resource string) {
-	if r.URL.Query().Get("sendInitialEvents") == "true" {
-		fail(w, apierrors.NewInvalid(schema.GroupKind{Kind: "ListOptions"}, "", nil)) // streaming lists are not had everywhere
-		return
-	}
 	from, _ := strconv.ParseInt(r.URL.Query().Get("resourceVersion"), 10, 64)
-	w.Header().Set("Content-Type", "application/json")
 	flusher := w.(http.Flusher)
 	encoder := json.NewEncoder(w)
+	if r.URL.Query().Get("sendInitialEvents") == "true" {
+		var ok bool
+		if from, ok = s.stream(w, encoder, resource); !ok {
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() { // wakes the wait below where the caller goes, or lagging events fall due
@@ -327,66 +342,4 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, resource string) 
 		s.mu.Lock()
 	}
 	s.mu.Unlock()
-}
-
-// binding binds a pod as the apiserver does
-// (pkg/registry/core/pod/storage assignPod).
-func (s *Server) binding(w http.ResponseWriter, r *http.Request, namespace, name string) {
-	var b corev1.Binding
-	if err := decode(r, &b); err != nil {
-		fail(w, apierrors.NewBadRequest(err.Error()))
-		return
-	}
-	b.Namespace, b.Name = namespace, name
-	s.mu.Lock()
-	before := s.bind
-	s.mu.Unlock()
-	if before != nil {
-		if err := before(&b); err != nil {
-			fail(w, err)
-			return
-		}
-	}
-	pods := schema.GroupResource{Resource: "pods"}
-	pod, ok := s.Pod(namespace, name)
-	switch {
-	case !ok:
-		fail(w, apierrors.NewNotFound(pods, name))
-	case b.UID != "" && b.UID != pod.UID:
-		fail(w, apierrors.NewConflict(pods, name, fmt.Errorf("UID in precondition: %s, UID in object meta: %s", b.UID, pod.UID)))
-	case pod.DeletionTimestamp != nil:
-		fail(w, apierrors.NewConflict(pods, name, fmt.Errorf("pod %s is being deleted, cannot be assigned to a host", name)))
-	case pod.Spec.NodeName != "":
-		fail(w, apierrors.NewConflict(pods, name, fmt.Errorf("pod %s is already assigned to node %q", name, pod.Spec.NodeName)))
-	default:
-		pod.Spec.NodeName = b.Target.Name
-		s.mu.Lock()
-		err := s.put("pods", namespace+"/"+name, pod)
-		s.mu.Unlock()
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		answer(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
-	}
-}
-
-func answer(w http.ResponseWriter, code int, v any) {
-	js, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_, _ = w.Write(js)
-}
-
-func fail(w http.ResponseWriter, err error) {
-	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
-	if s, ok := err.(apierrors.APIStatus); ok {
-		status = s.Status()
-	}
-	status.Kind, status.APIVersion = "Status", "v1"
-	answer(w, int(status.Code), status)
 }

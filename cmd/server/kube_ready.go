@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"berth/internal/handlers"
+	"berth/internal/kube"
+)
+
+// follower is what readiness asks of a *kube.Follower.
+type follower interface {
+	Cluster() string
+	Ready(context.Context) error
+	Status() kube.Status
+}
+
+// waitForAll is for how long a server waits for all of its clusters before it
+// serves those that it knows.
+const waitForAll = 30 * time.Second
+
+// followChecks keep a server unready until it knows its clusters, and with a bound when it does not know them any more.
+// One of several that is out of reach does not take the others' schedulers away from it: it is named, and the server is
+// ready for the others, from a while after its start on.
+func followChecks[F follower](list []F, most time.Duration, now func() time.Time) (checks []handlers.Check) {
+	began := now()
+	for i, f := range list {
+		checks = append(checks, handlers.Check{Name: "cluster " + f.Cluster(), Probe: func(ctx context.Context) error {
+			unread, err := unfit(ctx, f, most)
+			if err == nil || unread && now().Sub(began) < waitForAll {
+				return err
+			}
+			for j, other := range list {
+				if j == i {
+					continue
+				}
+				if _, problem := unfit(ctx, other, most); problem == nil {
+					return &handlers.Warning{Err: err}
+				}
+			}
+			return err
+		}})
+	}
+	return checks
+}
+
+// unfit says why decisions about a cluster should not be asked for here; unread, that it was never read.
+func unfit(ctx context.Context, f follower, most time.Duration) (unread bool, problem error) {
+	if err := f.Ready(ctx); err != nil {
+		return true, err
+	}
+	if s := f.Status(); most > 0 && s.Stale > most {
+		return false, fmt.Errorf("what happened in the last %s may have been missed (--max-staleness %s): %s", s.Stale.Round(time.Millisecond), most, s.Problem)
+	}
+	return false, nil
+}

@@ -1,0 +1,256 @@
+package certs
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// pairOf is a client's certificate.
+func pairOf(t *testing.T, a *authority, name string) *tls.Certificate {
+	t.Helper()
+	cert, key := a.sign(name, nil)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pair
+}
+
+// read reads the files as often as it takes to believe them.
+func read(k *Keeper) (changed bool, err error) {
+	if changed, err := k.read(); changed || err != nil {
+		return changed, err
+	}
+	return k.read()
+}
+
+// TestWrittenInParts: a file that grows while it is read is not believed before it
+// has stopped.
+func TestWrittenInParts(t *testing.T) {
+	ca, first, second, dir := newAuthority(t, "ca"), newAuthority(t, "first"), newAuthority(t, "second"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	cert, key := ca.sign("berth", nil)
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	write(t, f.ClientCA, second.pem)
+	k, err := Open(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f.ClientCA, first.pem)
+	if changed, err := k.read(); changed || err != nil {
+		t.Fatalf("half of it: changed %t, %v", changed, err)
+	}
+	write(t, f.ClientCA, append(bytes.Clone(first.pem), second.pem...))
+	if changed, err := k.read(); changed || err != nil {
+		t.Fatalf("all of it, seen once: changed %t, %v", changed, err)
+	}
+	if changed, err := k.read(); !changed || err != nil {
+		t.Fatalf("all of it: changed %t, %v", changed, err)
+	}
+}
+
+// TestHalfWritten: a file that is read while it is written is no file, even where
+// what is there of it so far would do.
+func TestHalfWritten(t *testing.T) {
+	ca, first, second, dir := newAuthority(t, "ca"), newAuthority(t, "first"), newAuthority(t, "second"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	cert, key := ca.sign("berth", nil)
+	chain := append(bytes.Clone(cert), ca.pem...)
+	both := append(bytes.Clone(first.pem), second.pem...)
+	restore := func() {
+		t.Helper()
+		write(t, f.Cert, chain)
+		write(t, f.Key, key)
+		write(t, f.ClientCA, both)
+	}
+	restore()
+	k, err := Open(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]int{f.Cert: len(cert), f.Key: len(key), f.ClientCA: len(first.pem)}
+	for path, whole := range map[string][]byte{f.Cert: chain, f.Key: key, f.ClientCA: both} {
+		for n := range len(whole) - 1 {
+			end := ends[path]
+			if n > end-2 && n < end+5 || n%13 != 0 && (n < end-30 || n > end+30) {
+				continue // a file in its own right, which nobody can tell from what it is to be; or no news
+			}
+			write(t, path, whole[:n])
+			if changed, err := read(k); changed || err == nil {
+				t.Errorf("the first %d of %d bytes of %s are taken for all of it", n, len(whole), filepath.Base(path))
+			}
+		}
+		restore()
+		if changed, err := read(k); changed || err != nil {
+			t.Errorf("%s is whole again: changed %t, %v", filepath.Base(path), changed, err)
+		}
+	}
+	write(t, f.ClientCA, append([]byte("# first\n"), append(bytes.Clone(both), "\n# that was all\n"...)...))
+	if changed, err := read(k); !changed || err != nil {
+		t.Errorf("with remarks: changed %t, %v", changed, err)
+	}
+}
+
+// TestOutOfDate: a certificate that nobody would take does not replace one that
+// is good.
+func TestOutOfDate(t *testing.T) {
+	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	put := func(from, until time.Duration) {
+		t.Helper()
+		cert, key := ca.sign("berth", func(c *x509.Certificate) { c.NotBefore, c.NotAfter = time.Now().Add(from), time.Now().Add(until) })
+		write(t, f.Cert, cert)
+		write(t, f.Key, key)
+	}
+	put(-2*time.Hour, -time.Hour)
+	k, err := Open(f, nil)
+	if err != nil {
+		t.Fatalf("with nothing better: %v", err)
+	}
+	put(-2*time.Hour, -time.Minute)
+	if changed, err := read(k); !changed || err != nil {
+		t.Errorf("an expired one for an expired one: changed %t, %v", changed, err)
+	}
+	put(-time.Hour, time.Hour)
+	if changed, err := read(k); !changed || err != nil {
+		t.Errorf("a good one: changed %t, %v", changed, err)
+	}
+	for _, bad := range [][2]time.Duration{{-2 * time.Hour, -time.Hour}, {time.Hour, 2 * time.Hour}} {
+		put(bad[0], bad[1])
+		if changed, err := read(k); changed || err == nil || !strings.Contains(err.Error(), "valid") {
+			t.Errorf("one that is valid from %s to %s: changed %t, %v", bad[0], bad[1], changed, err)
+		}
+	}
+}
+
+// TestExpiryOfAuthorities: when the last of those who may sign clients'
+// certificates expires, nobody is let in any more.
+func TestExpiryOfAuthorities(t *testing.T) {
+	ca, clients, dir := newAuthority(t, "ca"), newAuthority(t, "clients"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	cert, key := ca.sign("berth", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(48 * time.Hour) })
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	write(t, f.ClientCA, clients.pem)
+	k, err := Open(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := k.Status().Expires; !got.Equal(clients.cert.NotAfter) {
+		t.Errorf("expires %s, want the authority's %s", got, clients.cert.NotAfter)
+	}
+}
+
+// TestAuthorityReplaced: who was let in by an authority that is gone is not let
+// in by the session of that time.
+func TestAuthorityReplaced(t *testing.T) {
+	ca, before, after, dir := newAuthority(t, "ca"), newAuthority(t, "before"), newAuthority(t, "after"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	cert, key := ca.sign("berth", nil)
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	write(t, f.ClientCA, before.pem)
+	k, err := Open(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, k)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		write(t, f.ClientCA, before.pem)
+		if _, err := read(k); err != nil {
+			t.Fatal(err)
+		}
+		roots := x509.NewCertPool()
+		roots.AddCert(ca.cert)
+		transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+			RootCAs: roots, MinVersion: version, MaxVersion: version, Certificates: []tls.Certificate{*pairOf(t, before, "client")}, ClientSessionCache: tls.NewLRUClientSessionCache(4),
+		}}
+		call := func() error {
+			res, err := (&http.Client{Transport: transport}).Get(url)
+			if err == nil {
+				err = errors.Join(res.Body.Close())
+			}
+			return err
+		}
+		for range 3 {
+			if err := call(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, f.ClientCA, after.pem)
+		if changed, err := read(k); !changed || err != nil {
+			t.Fatal(changed, err)
+		}
+		for range 3 {
+			if err := call(); err == nil {
+				t.Errorf("version %x: let in by an authority that is gone", version)
+			}
+		}
+	}
+}
+
+// TestRotationUnderLoad replaces the certificate and the authorities again and
+// again, in every way, while clients come: each is let in.
+func TestRotationUnderLoad(t *testing.T) {
+	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	clients := newAuthority(t, "clients")
+	put := func(n int) {
+		t.Helper()
+		cert, key := ca.sign("berth", nil)
+		one, other := f.Cert, f.Key
+		first, second := cert, key
+		if n%2 == 1 {
+			one, other, first, second = f.Key, f.Cert, key, cert
+		}
+		write(t, one, first[:len(first)/2])
+		write(t, one, first)
+		write(t, other, nil)
+		write(t, other, second)
+		bundle := append(bytes.Clone(newAuthority(t, "another").pem), clients.pem...)
+		write(t, f.ClientCA, bundle[:len(bundle)*2/3])
+		write(t, f.ClientCA, bundle)
+	}
+	put(0)
+	k, err := Open(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, k)
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	work.Go(func() { k.Watch(ctx, time.Millisecond) })
+	var calls atomic.Int64
+	own := pairOf(t, clients, "client")
+	for range 4 {
+		work.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := served(t, url, ca, own); err != nil {
+					t.Errorf("a handshake failed: %v", err)
+					return
+				}
+				calls.Add(1)
+			}
+		})
+	}
+	for n := range 100 {
+		put(n)
+	}
+	before := calls.Load()
+	for (calls.Load() < before+20 || k.Status().Reloads == 0) && !t.Failed() {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	work.Wait()
+}
