@@ -19,6 +19,7 @@ import (
 // and not worked out anew. The answers are those of a state made from scratch, and
 // those of states left behind stay.
 func TestAttachmentsFollowPods(t *testing.T) {
+	t.Parallel()
 	const driver = "csi.example.com"
 	spec := rules.DefaultSpec()
 	spec.PreFilter, spec.Filter, spec.PostFilter, spec.Score = []string{"NodeVolumeLimits"}, []string{"NodeVolumeLimits"}, nil, nil

@@ -49,6 +49,7 @@ func (f *follows) bind(s *engine.State, pod *corev1.Pod, node string) *engine.St
 // TestDeciderJudgesChangedRowsOnly counts: a kind of pod is learned once, and
 // after that only the rows that changed are judged.
 func TestDeciderJudgesChangedRowsOnly(t *testing.T) {
+	t.Parallel()
 	f := newFollows(t, 0)
 	s := fresh(t, enginetest.OpenbCluster(false)...)
 	pods := enginetest.OpenbPods(400, 10, false)
@@ -65,6 +66,7 @@ func TestDeciderJudgesChangedRowsOnly(t *testing.T) {
 // TestDeciderForgetsALongTrail lets more rows change between two pods of a kind
 // than the Decider remembers.
 func TestDeciderForgetsALongTrail(t *testing.T) {
+	t.Parallel()
 	f := newFollows(t, 0)
 	s := fresh(t, enginetest.Node("a"), enginetest.Node("b", enginetest.Allocatable("cpu", "64")))
 	big, small := enginetest.Pod("big", enginetest.Requests("cpu", "3")), enginetest.Pod("small", enginetest.Requests("cpu", "1m"))

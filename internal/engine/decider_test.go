@@ -71,6 +71,7 @@ func remembering(early *engine.State, pod *corev1.Pod, p *engine.Profile, o engi
 // TestDeciderAgreesWithTheNaiveTwin compares what a Decider remembered with the
 // twin, which shares no code with the engine.
 func TestDeciderAgreesWithTheNaiveTwin(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 600)
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
@@ -173,6 +174,7 @@ func calmed(o any, calm bool) any {
 // TestDeciderAnswersAsDecideDoes asks both over random sequences of states and
 // pods, every rule in play. Some steps go back to an older state.
 func TestDeciderAnswersAsDecideDoes(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 150)
 	var sum engine.Counters
 	for seed := from; seed < to; seed++ {

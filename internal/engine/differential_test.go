@@ -147,6 +147,7 @@ func text(t *testing.T, c *enginetest.Case) string {
 // TestEngineAgreesWithItsNaiveTwin compares outcome, verdicts, reasons, every
 // score and the best nodes over random clusters.
 func TestEngineAgreesWithItsNaiveTwin(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 4000)
 	wrong := 0
 	seen := map[string]int{}

@@ -11,6 +11,7 @@ import (
 // TestObjectTable holds every version of a table to the map that it stands for,
 // after others were made from it.
 func TestObjectTable(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	var tables []objectTable[*int]
 	var held []map[[2]string]int

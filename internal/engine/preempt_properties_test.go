@@ -32,6 +32,7 @@ func eachPreemption(t *testing.T, f func(seed uint64, c *enginetest.Case, s *eng
 }
 
 func TestNobodyOfEqualOrHigherPriorityGoes(t *testing.T) {
+	t.Parallel()
 	eachPreemption(t, func(seed uint64, _ *enginetest.Case, s *engine.State, d *engine.Decision) {
 		for _, c := range d.Preemption.Candidates {
 			for i, v := range c.Victims {
@@ -88,6 +89,7 @@ func mounts(p *corev1.Pod, claim string) bool {
 // TestThePodFitsOnceTheVictimsAreGone deletes the victims and asks again, then
 // gives them back one at a time: then it does not fit.
 func TestThePodFitsOnceTheVictimsAreGone(t *testing.T) {
+	t.Parallel()
 	checked := 0
 	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision) {
 		if !simple(c) {
@@ -132,6 +134,7 @@ func TestThePodFitsOnceTheVictimsAreGone(t *testing.T) {
 }
 
 func TestNoCandidateWithFewerViolationsIsPassedOver(t *testing.T) {
+	t.Parallel()
 	several, guarded := 0, 0
 	eachPreemption(t, func(seed uint64, _ *enginetest.Case, _ *engine.State, d *engine.Decision) {
 		p := d.Preemption
@@ -171,6 +174,7 @@ func TestNoCandidateWithFewerViolationsIsPassedOver(t *testing.T) {
 // TestSearchingLeavesNoTrace compares the state's columns before and after, and
 // the judges' verdicts once everybody is back.
 func TestSearchingLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	undone := 0
 	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision) {
 		own := fresh(t, c.Objects...)
@@ -206,6 +210,7 @@ func TestSearchingLeavesNoTrace(t *testing.T) {
 // is tried: by amounts in columns for the choice, and filter by filter for the
 // explanation.
 func TestTheChoiceIsByTheVictimsThatAreNamed(t *testing.T) {
+	t.Parallel()
 	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, _ *engine.Decision) {
 		p, err := rules.Build(c.Spec)
 		if err != nil {

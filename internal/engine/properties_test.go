@@ -45,6 +45,7 @@ func shuffled(r *rand.Rand, list []any) []any {
 }
 
 func TestOrderOfInputChangesNothing(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 800)
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
@@ -62,6 +63,7 @@ func TestOrderOfInputChangesNothing(t *testing.T) {
 // their pods on them, and are relabelled. All states on the way stay as they
 // were.
 func TestHistoryChangesNothing(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 200)
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
@@ -123,6 +125,7 @@ func TestHistoryChangesNothing(t *testing.T) {
 }
 
 func TestScoresStayInRangeAndVerdictsCoverAllCandidates(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 800)
 	for seed := from; seed < to; seed++ {
 		d, err := enginetest.Generate(seed).Decide()
@@ -148,6 +151,7 @@ func TestScoresStayInRangeAndVerdictsCoverAllCandidates(t *testing.T) {
 // TestFailedNodesDoNotTouchScores leaves the failed nodes out of the question:
 // the others' scores are the same.
 func TestFailedNodesDoNotTouchScores(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 800)
 	compared := 0
 	for seed := from; seed < to; seed++ {
@@ -182,6 +186,7 @@ func TestFailedNodesDoNotTouchScores(t *testing.T) {
 // TestDigestTellsAnswersApart takes one object out at a time: the digest changes
 // when, and only when, a verdict, a score or the choice does.
 func TestDigestTellsAnswersApart(t *testing.T) {
+	t.Parallel()
 	from, to := seeds(t, 120)
 	differing := 0
 	for seed := from; seed < to; seed++ {
@@ -247,6 +252,7 @@ func fingerprinted(d *engine.Decision) *engine.Preemption {
 // some on the same state while edits of it go on. Scratch memory that two shared
 // would show in the answers, and under -race.
 func TestDecisionsAtOnceDoNotMeet(t *testing.T) {
+	t.Parallel()
 	type question struct {
 		c *enginetest.Case
 		s *engine.State

@@ -69,6 +69,7 @@ var recorded = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 
 // TestVectors holds the engine to upstream's verdicts on recorded cases.
 func TestVectors(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(vectorFiles())
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors: %v", err)

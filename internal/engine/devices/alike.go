@@ -106,8 +106,8 @@ func (s *search) complete(r *request) (ok bool, err error) {
 }
 
 // kinds numbers devices by all that matters to this search, alike ones by one
-// number. Shared ones are each of its own kind. ok is false where an order of
-// devices may matter that leave nothing out.
+// number. Shared ones are each of its own kind. ok is false where the
+// order of devices may matter.
 func (s *search) kinds() (kinds []int32, ok bool) {
 	kinds = make([]int32, len(s.offers))
 	number := map[string]int32{}

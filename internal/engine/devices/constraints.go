@@ -15,9 +15,9 @@ import (
 type constraint struct {
 	about
 	n     int
-	value *resourcev1.DeviceAttribute            // of all
-	last  map[string]*resourcev1.DeviceAttribute // by request, where values are to differ
-	known []lookup                               // by offer
+	value *resourcev1.DeviceAttribute   // of all
+	last  []*resourcev1.DeviceAttribute // by request, where values are to differ
+	known []lookup                      // by offer
 }
 
 // lookup is an attribute that was looked up.
@@ -35,7 +35,7 @@ func constraintsOf(c *resourcev1.ResourceClaim) ([]constraint, error) {
 		case k.MatchAttribute != nil:
 			out = append(out, constraint{about: about{k.Requests, string(*k.MatchAttribute)}})
 		case k.DistinctAttribute != nil:
-			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: map[string]*resourcev1.DeviceAttribute{}})
+			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: make([]*resourcev1.DeviceAttribute, len(c.Spec.Devices.Requests))})
 		default:
 			return nil, fmt.Errorf("claim %s/%s, constraint #%d: empty constraint (unsupported constraint type?)", c.Namespace, c.Name, i)
 		}
@@ -117,12 +117,15 @@ func (k *constraint) add(r *request, i int, d *device) bool {
 	if k.distinct() {
 		if k.n > 0 {
 			for _, other := range k.last {
+				if other == nil {
+					continue
+				}
 				if ok, known := equal(v, other); !known || ok {
 					return false
 				}
 			}
 		}
-		k.last[r.base()] = v
+		k.last[r.slot] = v
 	} else {
 		if k.n == 0 {
 			k.value = v
@@ -138,7 +141,7 @@ func (k *constraint) add(r *request, i int, d *device) bool {
 // the request, as upstream does.
 func (k *constraint) remove(r *request) {
 	if k.distinct() {
-		delete(k.last, r.base())
+		k.last[r.slot] = nil
 	}
 	k.n--
 }

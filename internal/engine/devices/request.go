@@ -2,6 +2,7 @@ package devices
 
 import (
 	"fmt"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -10,6 +11,7 @@ import (
 // request is one request of a claim, or one of the alternatives of a request.
 type request struct {
 	name, parent string // parent: the request that it is an alternative in
+	slot         int    // the first place among the claim's requests of its name, or its parent's
 	class        string
 	selectors    []resourcev1.DeviceSelector
 	mode         resourcev1.DeviceAllocationMode
@@ -79,11 +81,12 @@ func linesOf(c *resourcev1.ResourceClaim) []line {
 	out := make([]line, len(c.Spec.Devices.Requests))
 	for i := range c.Spec.Devices.Requests {
 		r := &c.Spec.Devices.Requests[i]
+		slot := slices.IndexFunc(c.Spec.Devices.Requests, func(o resourcev1.DeviceRequest) bool { return o.Name == r.Name })
 		if len(r.FirstAvailable) == 0 {
-			one := request{name: r.Name}
+			one := request{name: r.Name, slot: slot}
 			if e := r.Exactly; e != nil {
 				one = request{
-					name: r.Name, class: e.DeviceClassName, selectors: e.Selectors, mode: e.AllocationMode, count: e.Count,
+					name: r.Name, slot: slot, class: e.DeviceClassName, selectors: e.Selectors, mode: e.AllocationMode, count: e.Count,
 					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: e.Capacity,
 				}
 			}
@@ -94,7 +97,7 @@ func linesOf(c *resourcev1.ResourceClaim) []line {
 		for k := range r.FirstAvailable {
 			a := &r.FirstAvailable[k]
 			out[i].of = append(out[i].of, request{
-				name: a.Name, parent: r.Name, class: a.DeviceClassName, selectors: a.Selectors, mode: a.AllocationMode, count: a.Count,
+				name: a.Name, parent: r.Name, slot: slot, class: a.DeviceClassName, selectors: a.Selectors, mode: a.AllocationMode, count: a.Count,
 				tolerations: a.Tolerations, capacity: a.Capacity,
 			})
 		}

@@ -59,9 +59,6 @@ type GivenDevice struct {
 // of ctx ends it with ErrStopped: ctx decides whether there is an answer, never
 // which (structured/internal/incubating Allocator.Allocate).
 func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, stopped(err)
-	}
 	s, err := inv.prepare(ctx, e, set, row, claims)
 	if err != nil {
 		return nil, err
@@ -79,6 +76,9 @@ func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *engine.
 
 // run searches with the steps that are left.
 func (s *search) run() ([]Given, error) {
+	if err := s.ctx.Err(); err != nil {
+		return nil, stopped(err)
+	}
 	out, err := s.place(spot{}, false, 0)
 	if err != nil {
 		return nil, err

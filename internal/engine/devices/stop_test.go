@@ -26,7 +26,11 @@ func endingAt(looks int) *ending {
 	return &ending{context.Background(), looks, make(chan struct{})}
 }
 
-func (e *ending) Done() <-chan struct{} { return e.done }
+// Done is looked at by selectors while they run.
+func (e *ending) Done() <-chan struct{} {
+	_ = e.Err()
+	return e.done
+}
 
 func (e *ending) Err() error {
 	if e.looks--; e.looks >= 0 {

@@ -35,11 +35,11 @@ type thing struct {
 // piece is a device that a request would get.
 type piece struct {
 	*thing
-	claim              int
-	base, full         string
-	admin              bool
-	asked              *resourcev1.CapacityRequirements
-	tolerant, wholeSet bool
+	claim      int
+	base, full string
+	admin      bool
+	asked      *resourcev1.CapacityRequirements
+	tolerant   bool
 }
 
 // meanings of the expressions that cases use.

@@ -119,7 +119,10 @@ func (c *cutter) fire() bool {
 func TestCutAroundCommit(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		for _, size := range []int{1, copyFrom + 4} {
-			t.Run(fmt.Sprintf("before=%v/size=%d", before, size), func(t *testing.T) { cutAroundCommit(t, before, size) })
+			t.Run(fmt.Sprintf("before=%v/size=%d", before, size), func(t *testing.T) {
+				t.Parallel() // each has its own database, and waits most of the time
+				cutAroundCommit(t, before, size)
+			})
 		}
 	}
 }

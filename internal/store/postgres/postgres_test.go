@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"os"
+	"sync"
 	"testing"
 
 	"berth/internal/store"
@@ -16,14 +18,39 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, freshURL(t), Options{}) })
 }
 
-// freshURL gives an empty schema with our tables.
+// freshURL gives an empty schema with our tables: a copy of one that was migrated
+// once, where the server is the tests' own.
 func freshURL(tb testing.TB) string {
 	tb.Helper()
-	url := pgtest.URL(tb)
+	if os.Getenv(pgtest.EnvURL) != "" {
+		return migratedURL(tb)
+	}
+	migrated.Do(func() { template = migratedIn(tb, pgtest.Database(tb, "")) })
+	if template == "" {
+		tb.Fatal("the template was not made")
+	}
+	return pgtest.Database(tb, template)
+}
+
+// template is the address of the database that freshURL copies.
+var (
+	migrated sync.Once
+	template string
+)
+
+// migratedIn brings the schema at url up to date.
+func migratedIn(tb testing.TB, url string) string {
+	tb.Helper()
 	if err := MigrateUp(tb.Context(), url); err != nil {
 		tb.Fatalf("MigrateUp: %v", err)
 	}
 	return url
+}
+
+// migratedURL gives an empty schema that was migrated itself.
+func migratedURL(tb testing.TB) string {
+	tb.Helper()
+	return migratedIn(tb, pgtest.URL(tb))
 }
 
 // openAt opens a store that the caller, or else the test's end, closes.

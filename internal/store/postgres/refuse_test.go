@@ -47,6 +47,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			url := tt.url(t)
 			s, err := Open(t.Context(), url, Options{})
 			if err == nil {
