@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,10 +74,16 @@ func TestVectors(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors: %v", err)
 	}
+	// Go's own -failfast stops no parallel test that has paused already.
+	failFast := flag.Lookup("test.failfast").Value.String() == "true"
 	for _, file := range files {
 		for _, v := range readVectors(t, file) {
+			whole := t
 			t.Run(v.ID, func(t *testing.T) {
 				t.Parallel()
+				if failFast && whole.Failed() {
+					return
+				}
 				for _, d := range v.differences(t) {
 					t.Error(d)
 				}
