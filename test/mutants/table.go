@@ -48,7 +48,7 @@ var mutants = []mutant{
 	{"devices/counters.go", `if t.Effect != resourcev1.DeviceTaintEffectNoSchedule && t.Effect != resourcev1.DeviceTaintEffectNoExecute {`, `if t.Effect != resourcev1.DeviceTaintEffectNoSchedule {`},
 	{"devices/extended.go", `if n > most {`, `if n < most {`},
 	{"devices/held.go", `if yes(r.AdminAccess) {`, `if !yes(r.AdminAccess) {`},
-	{"devices/pools.go", `if sl.Spec.Pool.Generation > generation {`, `if sl.Spec.Pool.Generation < generation {`},
+	{"devices/pools.go", `case len(have) == 0 || sl.Spec.Pool.Generation > have[0].Spec.Pool.Generation:`, `case len(have) == 0 || sl.Spec.Pool.Generation < have[0].Spec.Pool.Generation:`},
 	{"devices/pools.go", `return append(plain, conditional...), nil`, `return append(conditional, plain...), nil`},
 	{"rules/pod_topology_spread.go", `if c.self {`, `if !c.self {`},
 	{"rules/pod_topology_spread.go", `if n.domains >= int(c.minDomains) && met >= n.domains && n.domains > 0 {`, `if met >= n.domains && n.domains > 0 {`},
