@@ -50,8 +50,9 @@ type vector struct {
 				Total      int64   `json:"total"`
 			} `json:"nodes"`
 		} `json:"scores"`
-		Gates      []string `json:"gates"`
-		PostFilter string   `json:"postFilter"`
+		Gates      []string            `json:"gates"`
+		Devices    map[string][]string `json:"devices"`
+		PostFilter string              `json:"postFilter"`
 		Preemption *struct {
 			Eligible   bool     `json:"eligible"`
 			Reason     string   `json:"reason"`
@@ -194,6 +195,15 @@ func (v *vector) compare(d *engine.Decision) []string {
 		differ("best", d.Best, w.Best)
 		if !slices.Contains(w.Best, d.Node) {
 			out = append(out, fmt.Sprintf("node %s is none of %v", d.Node, w.Best))
+		}
+		if want, ok := w.Devices[d.Node]; ok {
+			got := []string{}
+			for _, o := range d.Devices {
+				if o.Claim != "<extended-resources>" { // upstream makes that claim up later
+					got = append(got, fmt.Sprintf("%s %s %s/%s/%s", o.Claim, o.Request, o.Driver, o.Pool, o.Device))
+				}
+			}
+			differ("devices", got, want)
 		}
 	}
 	if w.Nominated {
