@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,8 +50,9 @@ type vector struct {
 				Total      int64   `json:"total"`
 			} `json:"nodes"`
 		} `json:"scores"`
-		Gates      []string `json:"gates"`
-		PostFilter string   `json:"postFilter"`
+		Gates      []string            `json:"gates"`
+		Devices    map[string][]string `json:"devices"`
+		PostFilter string              `json:"postFilter"`
 		Preemption *struct {
 			Eligible   bool     `json:"eligible"`
 			Reason     string   `json:"reason"`
@@ -74,10 +76,16 @@ func TestVectors(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors: %v", err)
 	}
+	// Go's own -failfast stops no parallel test that has paused already.
+	failFast := flag.Lookup("test.failfast").Value.String() == "true"
 	for _, file := range files {
 		for _, v := range readVectors(t, file) {
+			whole := t
 			t.Run(v.ID, func(t *testing.T) {
 				t.Parallel()
+				if failFast && whole.Failed() {
+					return
+				}
 				for _, d := range v.differences(t) {
 					t.Error(d)
 				}
@@ -188,6 +196,15 @@ func (v *vector) compare(d *engine.Decision) []string {
 		differ("best", d.Best, w.Best)
 		if !slices.Contains(w.Best, d.Node) {
 			out = append(out, fmt.Sprintf("node %s is none of %v", d.Node, w.Best))
+		}
+		if want, ok := w.Devices[d.Node]; ok {
+			got := []string{}
+			for _, o := range d.Devices {
+				if o.Claim != "<extended-resources>" { // upstream makes that claim up later
+					got = append(got, fmt.Sprintf("%s %s %s/%s/%s", o.Claim, o.Request, o.Driver, o.Pool, o.Device))
+				}
+			}
+			differ("devices", got, want)
 		}
 	}
 	if w.Nominated {

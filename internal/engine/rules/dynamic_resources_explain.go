@@ -6,7 +6,9 @@ import (
 	"berth/internal/engine"
 )
 
-// Allotted names the devices that the pod's claims would get on a node.
+// Allotted names the devices that the pod's claims would get on a node. A claim
+// that the pod names twice is asked for twice, as upstream does, but given once:
+// the first answer stands (plugins/dynamicresources SignalClaimPendingAllocation).
 func (d *DynamicResources) Allotted(q *engine.Query, state any, row int) []engine.AllottedDevice {
 	s, ok := state.(*deviceState)
 	if !ok || !s.allocate {
@@ -15,6 +17,9 @@ func (d *DynamicResources) Allotted(q *engine.Query, state any, row int) []engin
 	v := s.on(q, row)
 	var out []engine.AllottedDevice
 	for i, g := range v.given {
+		if slices.Contains(v.asked[:i], v.asked[i]) {
+			continue
+		}
 		for _, dev := range g.Devices {
 			out = append(out, engine.AllottedDevice{Claim: v.asked[i].Name, Request: dev.Request, Driver: dev.Driver, Pool: dev.Pool, Device: dev.Device})
 		}

@@ -103,12 +103,22 @@ func plugins(names ...string) []configv1.Plugin {
 	return out
 }
 
+// refusing plugins are the ones that keep most nodes from the pods drawn here.
+var refusing = []string{"TaintToleration", "NodeAffinity", "NodePorts", "PodTopologySpread", "InterPodAffinity", "VolumeBinding", "DynamicResources"}
+
 // half leaves out half of the plugins, another half in every case.
 func (m *maker) half() profile {
 	names := slices.Clone(optional)
 	m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	if m.chance(90) { // most cases keep what preemption needs: someone who refuses, and the plugin
-		for _, keep := range []string{"DefaultPreemption", "NodeResourcesFit"} {
+	named := m.opts.Config == "half" // the vectors draw it as one of any, and stay as they are
+	if m.chance(90) || named {       // most cases keep what preemption needs: someone who refuses, and the plugin
+		needed := []string{"DefaultPreemption", "NodeResourcesFit"}
+		if named { // a third of the cases is to look for victims
+			for _, i := range m.Perm(len(refusing))[:5] {
+				needed = append(needed, refusing[i])
+			}
+		}
+		for _, keep := range needed {
 			i := slices.Index(names, keep)
 			names = append(slices.Delete(names, i, i+1), keep)
 		}

@@ -24,6 +24,7 @@ type Options struct {
 	Storage  int    // cases with volumes, in a hundred
 	Config   string // one of Configs; empty for the default
 	Devices  int    // cases with devices, in a hundred
+	Wide     int    // of these, cases that widen draws on, in a hundred
 }
 
 // maker draws one case. The features on at once are drawn first, so that a
@@ -73,6 +74,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	m.storage(seed, pod)
 	m.volumeLimits(seed, pod)
 	m.devices(seed, pod)
+	m.widen(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace

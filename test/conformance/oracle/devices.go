@@ -129,7 +129,10 @@ func (cl *cluster) allotted(ctx context.Context, state fwk.CycleState, v *Verdic
 		if err != nil {
 			return err
 		}
-		claims = append(claims, c)
+		// One that the pod names twice is given once.
+		if !slices.ContainsFunc(claims, func(o *resourcev1.ResourceClaim) bool { return o.UID == c.UID }) {
+			claims = append(claims, c)
+		}
 	}
 	v.Devices = map[string][]string{}
 	for _, node := range v.Best {

@@ -18,16 +18,19 @@ import (
 type report struct {
 	out     string
 	verbose bool
+	excuses *excuses
 	rows    map[string]*row
-	differ  int
+	differ  int      // without those that are explained
+	said    []string // the explained ones, with the reason
 }
 
 // row is one package. partly counts those that agree in what was expressed
-// while a part of them was not.
+// while a part of them was not; those explained differ for a reason that is known.
 type row struct {
-	seen, checks, partly int
-	by                   map[play.Outcome]int
-	why                  map[string]int
+	seen, checks, partly, explained int
+
+	by  map[play.Outcome]int
+	why map[string]int
 }
 
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
@@ -57,6 +60,11 @@ func (r *report) add(dir string, s *play.Result) error {
 	if s.Outcome != play.Differs {
 		return nil
 	}
+	if why := r.excuses.of(s); why != "" {
+		w.explained++
+		r.said = append(r.said, fmt.Sprintf("%s %s: %s", s.Plugin, s.Name, why))
+		return nil
+	}
 	r.differ++
 	for _, d := range s.Diffs {
 		fmt.Printf("%s %s: %s\n", dir, s.Name, d)
@@ -73,16 +81,16 @@ func (r *report) add(dir string, s *play.Result) error {
 
 func (r *report) print(w io.Writer, dirs []string) {
 	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "package\tscenarios\texpressed\tagreed\tof them in part\tdiffer\tnot evaluated\tleft out\tchecks")
+	fmt.Fprintln(t, "package\tscenarios\texpressed\tagreed\tof them in part\tdiffer\texplained\tnot evaluated\tleft out\tchecks")
 	total := row{by: map[play.Outcome]int{}, why: map[string]int{}}
 	line := func(name string, o *row) {
 		expressed := o.by[play.Agreed] + o.by[play.Differs] + o.by[play.Abstains]
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", name, o.seen, expressed, o.by[play.Agreed], o.partly, o.by[play.Differs], o.by[play.Abstains], o.by[play.LeftOut], o.checks)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", name, o.seen, expressed, o.by[play.Agreed], o.partly, o.by[play.Differs]-o.explained, o.explained, o.by[play.Abstains], o.by[play.LeftOut], o.checks)
 	}
 	for _, d := range dirs {
 		o := r.rows[d]
 		line(d, o)
-		total.seen, total.checks, total.partly = total.seen+o.seen, total.checks+o.checks, total.partly+o.partly
+		total.seen, total.checks, total.partly, total.explained = total.seen+o.seen, total.checks+o.checks, total.partly+o.partly, total.explained+o.explained
 		for k, n := range o.by {
 			total.by[k] += n
 		}
@@ -97,5 +105,14 @@ func (r *report) print(w io.Writer, dirs []string) {
 		for _, why := range slices.Sorted(maps.Keys(r.rows[d].why)) {
 			fmt.Fprintf(w, "  %5d  %s: %s\n", r.rows[d].why[why], d, why)
 		}
+	}
+	if len(r.said) > 0 {
+		fmt.Fprintln(w, "explained (cmd/tables/explained.go):")
+	}
+	for _, line := range r.said {
+		fmt.Fprintln(w, "  "+line)
+	}
+	for _, line := range r.excuses.stale() {
+		fmt.Fprintln(w, "STALE: "+line)
 	}
 }

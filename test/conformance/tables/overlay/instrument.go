@@ -13,9 +13,11 @@ import (
 // recorder is the package that instrumented files call.
 const recorder = "berth/test/conformance/tables/record"
 
-// methods are the extension points that are recorded.
+// methods are the extension points that are recorded, and FindPodVolumes, which
+// VolumeBinding's Filter hands its question to and which has tests of its own.
 var methods = []string{
 	"PreFilter", "Filter", "PreScore", "Score", "NormalizeScore", "PostFilter", "PreEnqueue", "SelectVictimsOnNode", "PodEligibleToPreemptOthers",
+	"FindPodVolumes",
 }
 
 // splice is text to be put into a source at an offset.

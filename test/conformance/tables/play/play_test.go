@@ -89,6 +89,31 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// TestError: an error of the plugin's ends the cycle; berth agrees if it refuses to
+// answer and names the same error, and in no other way.
+func TestError(t *testing.T) {
+	for body, want := range map[string]Outcome{
+		`{"status":422,"detail":"pod: TaintToleration: no such key: healthy"}`: Agreed,
+		`{"status":422,"detail":"pod: something else"}`:                        Differs,
+		`no such key: healthy`: Differs,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/v1/snapshots") {
+				fmt.Fprint(w, `{"id":"tables@1"}`)
+				return
+			}
+			http.Error(w, body, http.StatusUnprocessableEntity)
+		}))
+		failed := call("Filter", "b", "Error", "no such key: healthy")
+		failed.Pod = raw(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"none"}]}}`)
+		r, err := Play(t.Context(), trial.NewClient(s.URL, "tables"), &record.Scenario{Name: "x", Calls: []*record.Call{failed}})
+		s.Close()
+		if err != nil || r.Outcome != want {
+			t.Errorf("%s: %+v, %v, want %s", body, r, err, want)
+		}
+	}
+}
+
 // TestQuestions: what belongs to one cluster is asked at once, and an object that
 // changed makes another question.
 func TestQuestions(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -48,7 +49,16 @@ type Call struct {
 
 	world *world
 	args  []any
+	// nested is set for an inner call within another, which says the same.
+	nested bool
 }
+
+// inner are methods that no framework calls but a plugin's own: what they say is
+// the plugin's word at that point.
+var inner = map[string]struct{ plugin, method string }{"FindPodVolumes": {"VolumeBinding", "Filter"}}
+
+// open is how many calls have begun and not ended.
+var open atomic.Int64
 
 // Begin notes a call before it is made, since methods may change what they are
 // given.
@@ -57,6 +67,10 @@ func Begin(plugin any, method string, args ...any) *Call {
 	if n, ok := plugin.(fwk.Plugin); ok {
 		c.Plugin = n.Name()
 	}
+	within := open.Add(1) > 1
+	if i, ok := inner[method]; ok {
+		c.Plugin, c.Method, c.nested = i.plugin, i.method, within
+	}
 	c.from(plugin)
 	c.world.reach(reflect.ValueOf(plugin), 0)
 	for _, a := range args {
@@ -64,6 +78,9 @@ func Begin(plugin any, method string, args ...any) *Call {
 		case context.Context, fwk.CycleState:
 		case *v1.Pod:
 			c.Pod = c.world.encode(a)
+		case *v1.Node:
+			c.world.put(a, true)
+			c.Node = a.Name
 		case fwk.NodeInfo:
 			c.world.node(a)
 			if a.Node() != nil {
@@ -94,6 +111,10 @@ func Begin(plugin any, method string, args ...any) *Call {
 
 // End notes what the method said.
 func (c *Call) End(results ...any) {
+	open.Add(-1)
+	if c.nested {
+		return
+	}
 	for _, r := range results {
 		switch r := r.(type) {
 		case *fwk.Status:
@@ -120,6 +141,10 @@ func (c *Call) End(results ...any) {
 			for _, p := range r {
 				c.Victims = append(c.Victims, namespaced(p))
 			}
+		case error:
+			c.Code, c.Reasons = fwk.Error.String(), []string{r.Error()}
+		default:
+			c.conflicts(reflect.ValueOf(r))
 		}
 	}
 	for _, a := range c.args {
@@ -135,6 +160,19 @@ func (c *Call) End(results ...any) {
 		mu.Lock()
 		s.Calls = append(s.Calls, c)
 		mu.Unlock()
+	}
+}
+
+// conflicts notes the reasons of an inner method, a list of texts, as the
+// plugin would: with none the node passes.
+func (c *Call) conflicts(v reflect.Value) {
+	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.String || c.Code == fwk.Error.String() {
+		return
+	}
+	c.Code = fwk.Success.String()
+	for i := range v.Len() {
+		c.Code = fwk.UnschedulableAndUnresolvable.String()
+		c.Reasons = append(c.Reasons, v.Index(i).String())
 	}
 }
 

@@ -1,0 +1,24 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/engine"
+	et "berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// TestAClaimByTwoNames: kube-scheduler asks for devices once per name, so that
+// one device is not enough, and gives the claim what it found first. A random
+// case found that berth named both.
+func TestAClaimByTwoNames(t *testing.T) {
+	pod := et.Pod("p", et.Claims("c", "c"))
+	objects := devicesOf(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), et.Slice("s", "a", et.Device("d0"), et.Device("d1")), et.Slice("t", "b", et.Device("d0")))
+	check(t, "DynamicResources", []ruleCase{{name: "once per name", objects: objects, pod: pod, want: map[string]string{"a": "ok", "b": rules.ReasonNoDevices + "!"}}})
+	want := []engine.AllottedDevice{{Claim: "c", Request: "r", Driver: et.Driver, Pool: "s", Device: "d0"}}
+	if diff := cmp.Diff(want, decide(t, ruleCase{objects: objects, pod: pod}).Devices); diff != "" {
+		t.Errorf("devices (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"berth/test/conformance/tables/play"
+)
+
+// TestExcuses: a row excuses the one scenario that it names while that differs;
+// one that agrees, or that is gone, leaves its row over, and that fails the run.
+func TestExcuses(t *testing.T) {
+	list := []explanation{{"A", "TestA/x", "because"}, {"A", "TestA/gone", "because"}, {"B", "TestB/y", "because"}}
+	differs := func(plugin, name string) *play.Result {
+		return &play.Result{Plugin: plugin, Name: name, Outcome: play.Differs}
+	}
+	for name, c := range map[string]struct {
+		plugins []string
+		seen    []*play.Result
+		excused int
+		stale   string
+	}{
+		"met, and one that is gone": {[]string{"A"}, []*play.Result{differs("A", "TestA/x")}, 1, "A TestA/gone"},
+		"agrees by now":             {[]string{"B"}, []*play.Result{{Plugin: "B", Name: "TestB/y", Outcome: play.Agreed}}, 0, "B TestB/y"},
+		"left out by now":           {[]string{"B"}, []*play.Result{{Plugin: "B", Name: "TestB/y", Outcome: play.LeftOut}}, 0, "B TestB/y"},
+		"another plugin":            {[]string{"B"}, []*play.Result{differs("A", "TestB/y")}, 0, "B TestB/y"},
+		"another scenario":          {[]string{"B"}, []*play.Result{differs("B", "TestB/z"), differs("B", "TestB/y")}, 1, ""},
+		"not played":                {[]string{"C"}, nil, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newExcuses(list, c.plugins)
+			excused := 0
+			for _, r := range c.seen {
+				if e.of(r) != "" {
+					excused++
+				}
+			}
+			stale := strings.Join(e.stale(), "\n")
+			if excused != c.excused || !strings.HasPrefix(stale, c.stale) || (c.stale == "") != (stale == "") {
+				t.Errorf("%d excused, stale %q; want %d, %q", excused, stale, c.excused, c.stale)
+			}
+		})
+	}
+}
+
+// TestExplained: every row names a plugin whose tests are played, and says why.
+func TestExplained(t *testing.T) {
+	seen := map[explanation]bool{}
+	for _, x := range explained {
+		if dirs, err := chosen(x.plugin); err != nil || len(dirs) != 1 {
+			t.Errorf("%s: %v, %v", x.plugin, dirs, err)
+		}
+		if key := (explanation{x.plugin, x.scenario, ""}); seen[key] || x.why == "" {
+			t.Errorf("%s %s stands there twice, or without a reason", x.plugin, x.scenario)
+		} else {
+			seen[key] = true
+		}
+	}
+}
