@@ -73,7 +73,8 @@ func takeAlong(v *cluster.View, a *engine.Along) (*along, error) {
 	put := func(kind string, o interface {
 		GetNamespace() string
 		GetName() string
-	}) error {
+	},
+	) error {
 		js, err := objects.Encode(o)
 		if err != nil {
 			return fmt.Errorf("bind along: %w", err)

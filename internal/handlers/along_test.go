@@ -13,7 +13,8 @@ import (
 // storageAndDevices is two nodes, one of which has two devices and two volumes,
 // and claims for three pods of each kind.
 func storageAndDevices() string {
-	list := []string{node("n1", "8"), node("n2", "8"),
+	list := []string{
+		node("n1", "8"), node("n2", "8"),
 		`{"kind":"DeviceClass","apiVersion":"resource.k8s.io/v1","metadata":{"name":"gpu"}}`,
 		`{"kind":"ResourceSlice","apiVersion":"resource.k8s.io/v1","metadata":{"name":"s"},"spec":{"driver":"gpu.example.com","nodeName":"n2","pool":{"name":"n2","generation":1,"resourceSliceCount":1},"devices":[{"name":"d0"},{"name":"d1"}]}}`,
 		`{"kind":"StorageClass","apiVersion":"storage.k8s.io/v1","metadata":{"name":"local"},"provisioner":"kubernetes.io/no-provisioner","volumeBindingMode":"WaitForFirstConsumer"}`,

@@ -131,7 +131,7 @@ func TestAssumedPod(t *testing.T) {
 			if w.on("a") != test.node || p != nil && p.UID != string(test.uid) {
 				t.Errorf("the pod is on %q, want %q: %+v", w.on("a"), test.node, p)
 			}
-			if p != nil && p.Terminal != (strings.HasPrefix(test.name, "ended")) {
+			if p != nil && p.Terminal != strings.HasPrefix(test.name, "ended") {
 				t.Errorf("the pod has ended: %t", p.Terminal)
 			}
 		})
