@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"berth/test/conformance/progress"
 )
 
 // Result is what a trial found. Seen counts the cases by what upstream says, so
@@ -28,6 +30,7 @@ func Run(server string, n int, seed uint64, workers, show int) (*Result, error) 
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	var failure error
+	meter := progress.Of(n, "pods")
 	for w := range workers {
 		oracle, err := NewOracle()
 		if err != nil {
@@ -47,6 +50,7 @@ func Run(server string, n int, seed uint64, workers, show int) (*Result, error) 
 					failure = fmt.Errorf("seed %d: %w\n%s", seed+uint64(i), err, body)
 				} else {
 					r.count(c, want)
+					meter.Step(r.Differ)
 				}
 				mu.Unlock()
 				if err != nil || Compare(want, got) == "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"berth/test/conformance/admit"
+	"berth/test/conformance/progress"
 )
 
 func main() {
@@ -58,6 +59,7 @@ func run(server string, n int, seed uint64, show int) (differ int, err error) {
 		}
 		return nil
 	}
+	meter := progress.Of(n, "creates")
 	for range n {
 		pod := g.Create()
 		want, err := oracle.Create(pod)
@@ -67,6 +69,7 @@ func run(server string, n int, seed uint64, show int) (differ int, err error) {
 		if err := check("CREATE", pod, nil, want); err != nil {
 			return differ, err
 		}
+		meter.Step(differ)
 		if !want.Allowed {
 			continue
 		}

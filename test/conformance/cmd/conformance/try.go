@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/test/conformance/gen"
+	"berth/test/conformance/progress"
 	"berth/test/conformance/trial"
 )
 
@@ -23,13 +24,14 @@ type tally struct {
 	tried, found            int // preemption, of the cases
 	classes, skipped        map[string]int
 	mix                     *mix
+	meter                   *progress.Meter
 }
 
 // try puts n seeds to the server with two workers, one cluster each.
 func try(ctx context.Context, server string, n int, seed uint64, opts gen.Options, out string, keep int) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &tally{classes: map[string]int{}, skipped: map[string]int{}, mix: newMix()}
+	t := &tally{classes: map[string]int{}, skipped: map[string]int{}, mix: newMix(), meter: progress.Of(n, "cases")}
 	seeds := make(chan uint64)
 	start := time.Now()
 	var wg sync.WaitGroup
@@ -83,6 +85,7 @@ func (t *tally) one(ctx context.Context, client *trial.Client, seed uint64, opts
 func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	defer func() { t.meter.Step(t.differing) }()
 	if r.Skipped != "" {
 		t.skipped[r.Skipped]++
 		return false

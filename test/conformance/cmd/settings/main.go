@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/test/conformance/progress"
 	"berth/test/conformance/trial"
 )
 
@@ -40,6 +41,7 @@ func run(ctx context.Context) (int, error) {
 	}
 	client := trial.NewClient(strings.TrimSuffix(*server, "/"), "settings")
 	kinds, differing, start := map[string]int{}, 0, time.Now()
+	meter := progress.Of(*n, "configurations")
 	for i := range *n {
 		if err := ctx.Err(); err != nil {
 			return 2, err
@@ -49,15 +51,16 @@ func run(ctx context.Context) (int, error) {
 		if err != nil {
 			return 2, fmt.Errorf("seed %d: %w", s, err)
 		}
-		if len(r.Diffs) == 0 {
+		if len(r.Diffs) > 0 {
+			differing++
+		} else {
 			kinds[r.Kind]++
-			continue
 		}
-		differing++
+		meter.Step(differing)
 		for _, d := range r.Diffs {
 			fmt.Printf("seed %d: %s\n", s, d)
 		}
-		if *verbose {
+		if *verbose && len(r.Diffs) > 0 {
 			fmt.Printf("%s\n", r.Config)
 		}
 	}

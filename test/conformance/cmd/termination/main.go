@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"berth/test/conformance/progress"
 	"berth/test/conformance/termination"
 )
 
@@ -60,6 +61,7 @@ func (t *trial) ends(n int) error {
 	g := termination.NewGenerator(t.seed)
 	causes := map[string]int{}
 	before := t.differ
+	meter := progress.Of(n, "pods ended")
 	for range n {
 		q := g.Question()
 		want, err := termination.Oracle(q)
@@ -73,6 +75,7 @@ func (t *trial) ends(n int) error {
 		}
 		causes[q.Cause]++
 		t.report(q, termination.Compare(q, want, got))
+		meter.Step(t.differ - before)
 	}
 	fmt.Printf("seed %d: %d pods ended (%v), %d differences\n", t.seed, n, causes, t.differ-before)
 	return nil
