@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"berth/internal/cluster"
 )
 
 // target says which pod a question is about: one that the source knows by its
@@ -146,7 +148,7 @@ func (a *app) open(file string) (io.Reader, func(), error) {
 	if file != stdinName {
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, &problem{what: "there is no file " + file, next: "Make one: kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json, or kubectl get pod NAME -o json > pod.json."}
+			return nil, nil, &problem{what: "there is no file " + file, next: "Make one: " + cluster.Collect + " > cluster.json, or kubectl get pod NAME -o json > pod.json."}
 		}
 		if err != nil {
 			return nil, nil, err

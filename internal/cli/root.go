@@ -4,12 +4,15 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"berth/internal/cluster"
 )
 
 const about = `Why is my pod pending, who would have to go, what comes next: answers with
 Kubernetes v1.36 semantics, from a berth server or from what kubectl prints.
 
-  kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json
+  %[2]s \
+      > cluster.json
   %[1]s explain shop/checkout --snapshot cluster.json
   kubectl get pod checkout -o json | %[1]s lifecycle -`
 
@@ -44,7 +47,7 @@ func (a *app) root() *cobra.Command {
 		Use:           "berth",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
 		Short:         "Scheduling decisions, explained",
-		Long:          fmt.Sprintf(about, a.name),
+		Long:          fmt.Sprintf(about, a.name, cluster.Collect),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		// What is no command is said to be none, with the ones that are meant.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"berth/internal/cluster"
 	"berth/internal/story"
 )
 
@@ -42,8 +43,8 @@ func (a *app) source() (source, error) {
 	}
 	return nil, &problem{
 		what: "there is nobody to ask: neither a server nor a snapshot is given",
-		next: fmt.Sprintf(`Without a server:  kubectl get nodes,pods,ns,svc,rs,sts,pdb,pc -A -o json > cluster.json
+		next: fmt.Sprintf(`Without a server:  %s > cluster.json
                    %s explain POD --snapshot cluster.json
-With a server:     --server http://127.0.0.1:8080, or BERTH_SERVER in the environment`, a.name),
+With a server:     --server http://127.0.0.1:8080, or BERTH_SERVER in the environment`, cluster.Collect, a.name),
 	}
 }

@@ -47,6 +47,12 @@ type PodOnNode struct {
 // sampleSize is how many pods a PodList names.
 const sampleSize = 20
 
+// Collect is the command that prints a snapshot with every kind that
+// [MissingKind] warns of. It has to work on clusters of any age, whose kubectl
+// refuses the whole list for one kind that it does not know, so that devices'
+// kinds (resource.k8s.io) are not among them.
+const Collect = "kubectl get nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,csinodes -A -o json"
+
 // consequences says, for each kind that decisions read, what its absence means.
 // The order is the report's.
 var consequences = []MissingKind{
