@@ -65,7 +65,7 @@ func (w *world) follow(owner string, o kube.Options) (f *kube.Follower, stop fun
 	o.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil))
 	o.Window = time.Millisecond
 	if o.Lease == 0 {
-		o.Lease = 400 * time.Millisecond
+		o.Lease = 3 * time.Second // a machine that is slow loses shorter ones
 	}
 	f = kube.New(o)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -85,7 +85,7 @@ func (w *world) follow(owner string, o kube.Options) (f *kube.Follower, stop fun
 // until waits for a condition, for as long as the test may take.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("never came: %s", what)

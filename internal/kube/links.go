@@ -24,19 +24,21 @@ type links struct {
 	now  func() time.Time
 	ping time.Duration // how often the apiserver is asked for a sign of life
 
-	mu    sync.Mutex
-	down  map[string]time.Time // by kind: since when; absent: up
-	alive time.Time            // of the last sign of life
-	errs  map[string]string    // by kind: the last thing that went wrong
+	mu      sync.Mutex
+	down    map[string]time.Time // by kind: since when; absent: up
+	streams map[string]bool      // by kind: its list comes over the watch that goes on after it
+	alive   time.Time            // of the last sign of life
+	errs    map[string]string    // by kind: the last thing that went wrong
 }
 
 func newLinks(now func() time.Time, ping time.Duration) *links {
-	return &links{now: now, ping: ping, down: map[string]time.Time{}, errs: map[string]string{}, alive: now()}
+	return &links{now: now, ping: ping, down: map[string]time.Time{}, streams: map[string]bool{}, errs: map[string]string{}, alive: now()}
 }
 
 func (l *links) lost(kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.streams, kind)
 	if _, known := l.down[kind]; !known {
 		l.down[kind] = l.now()
 	}
@@ -48,6 +50,23 @@ func (l *links) found(kind string) {
 	delete(l.down, kind)
 	delete(l.errs, kind)
 	l.alive = l.now()
+}
+
+// listed says that a kind was read whole. It is found if that came over a watch;
+// else it is found when its watch opens, which may hang.
+func (l *links) listed(kind string) {
+	l.mu.Lock()
+	streams := l.streams[kind]
+	l.mu.Unlock()
+	if streams {
+		l.found(kind)
+	}
+}
+
+func (l *links) streaming(kind string, is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams[kind] = is
 }
 
 func (l *links) failed(kind string, err error) {
@@ -113,6 +132,7 @@ func (l *links) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 	l.lost(k.Kind)
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			l.streaming(k.Kind, false)
 			if o.ResourceVersion == "0" {
 				o.ResourceVersion = ""
 			}
@@ -125,8 +145,10 @@ func (l *links) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 				l.lost(k.Kind)
 				return nil, err
 			}
-			if o.SendInitialEvents == nil || !*o.SendInitialEvents {
-				l.found(k.Kind) // else once the whole list has come over it
+			if o.SendInitialEvents != nil && *o.SendInitialEvents {
+				l.streaming(k.Kind, true) // and found once the whole list has come over it
+			} else {
+				l.found(k.Kind)
 			}
 			return watchOver(w, func() { l.lost(k.Kind) }), nil
 		},

@@ -98,7 +98,7 @@ func followAtRandom(t *testing.T, seed uint64) {
 		}
 		have[th.key] = th
 	}
-	options := kube.Options{Assumed: 100 * time.Millisecond, Lease: 200 * time.Millisecond}
+	options := kube.Options{Assumed: 100 * time.Millisecond, Lease: 3 * time.Second}
 	_, stop := w.follow("s0", options)
 	servers := 1
 	w.until("the first state", func() bool { return w.has("Node", "", "n0") })

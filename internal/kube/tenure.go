@@ -100,7 +100,7 @@ func (t *tenure) start(ctx context.Context) error {
 		list = append(list, one{k, r})
 	}
 	for _, w := range list {
-		into := t.mirror.store(w.kind, func() { t.links.found(w.kind.Kind) })
+		into := t.mirror.store(w.kind, func() { t.links.listed(w.kind.Kind) })
 		reflector := cache.NewReflectorWithOptions(t.links.listWatch(w.kind, w.client), w.kind.object, into,
 			cache.ReflectorOptions{Name: t.f.o.Cluster + "/" + w.kind.Resource})
 		t.work.Go(func() { t.links.watch(ctx, w.kind.Kind, reflector) })
