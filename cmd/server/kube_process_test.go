@@ -20,7 +20,9 @@ func launchFollowing(t *testing.T, program string) (api *kubetest.Server, again 
 	api.Put(t, "nodes", clusterNode("n2"))
 	api.Put(t, "pods", clusterPod("cart"))
 	t.Setenv("BERTH_FOLLOW", "prod="+kubeconfig)
-	t.Setenv("BERTH_BIND_TIMEOUT", "1s")
+	// Nobody gives up while a test holds a bind back, or a machine is slow.
+	t.Setenv("BERTH_BIND_TIMEOUT", "1m")
+	t.Setenv("BERTH_EXTENDER_DEADLINE", "1m")
 	dir := t.TempDir()
 	return api, func() *process {
 		p := launch(t, program, dir)
@@ -65,7 +67,11 @@ func killInBind(t *testing.T, api *kubetest.Server, p *process, done bool) {
 		_, _, err := p.ask(http.MethodPost, "/clusters/prod/bind", bindBody("cart", "n1"))
 		answered <- err
 	}()
-	<-asked
+	select {
+	case <-asked:
+	case err := <-answered:
+		t.Fatalf("the apiserver was not asked: %v\n%s", err, p.stderr)
+	}
 	p.kill(t)
 	close(killed)
 	if err := <-answered; err == nil {
@@ -79,6 +85,7 @@ func killInBind(t *testing.T, api *kubetest.Server, p *process, done bool) {
 func killBeforeBind(t *testing.T, program string) {
 	api, again := launchFollowing(t, program)
 	killInBind(t, api, again(), false)
+	t.Setenv("BERTH_BIND_TIMEOUT", "6s") // and two more until the bind is doubted
 	p := again()
 	said := ""
 	p.until(t, "the pod is pending again", func() bool {

@@ -96,7 +96,7 @@ func (p *process) stop(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the server did not end well: %v\n%s", err, p.stderr)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the server did not end")
 	}
 }
@@ -117,7 +117,7 @@ func (p *process) ask(method, path, body string) (int, []byte, error) {
 }
 
 var client = &http.Client{
-	Timeout:   30 * time.Second,
+	Timeout:   2 * time.Minute,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 256},
 }
 

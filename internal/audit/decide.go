@@ -130,8 +130,15 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 		if r, err = c.decide(ctx); err != nil {
 			return nil, err
 		}
-		if c.along, err = c.alongOf(r); err != nil {
+		if r.Outcome == engine.Scheduled && len(c.pod.Spec.SchedulingGates) > 0 { // under a profile that has no rule for them
+			return nil, bad(http.StatusConflict, "pod", "pod %s/%s has scheduling gates and cannot be bound", c.pod.Namespace, c.pod.Name)
+		}
+		beside, err := r.Along()
+		if err != nil {
 			return nil, bad(http.StatusConflict, "bind", "%v", err)
+		}
+		if c.along, err = takeAlong(c.view, beside); err != nil {
+			return nil, err
 		}
 		d, err := l.record(c, r, began)
 		if err != nil {
@@ -207,9 +214,11 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 	if err := use(v, r); err != nil {
 		return "", err
 	}
+	if _, err = l.write(ctx, d, c.profile); err != nil {
+		return d.ID, err
+	}
 	if q.Verb == VerbPreempt && q.Mode == "" {
 		l.agreed.note(agreementKey{q.Cluster, d.PodUID}, agreement{d.ID, d.Victims})
 	}
-	_, err = l.write(ctx, d, c.profile)
-	return d.ID, err
+	return d.ID, nil
 }

@@ -142,7 +142,7 @@ func TestRotation(t *testing.T) {
 	url := serve(t, k)
 	becomes := func(name string) {
 		t.Helper()
-		deadline := time.Now().Add(20 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for {
 			got, err := served(t, url, ca, nil)
 			if err != nil {

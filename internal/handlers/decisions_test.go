@@ -91,6 +91,21 @@ func TestDecideAndBind(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
+	// Nor one with gates, which fits where the profile has no rule for them.
+	const ungated = `"config":{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"plugins":{"multiPoint":{"disabled":[{"name":"SchedulingGates"}]}}}]}`
+	gated := strings.Replace(pod("gated", "1", ""), `"spec":{`, `"spec":{"schedulingGates":[{"name":"example.com/quota"}],`, 1)
+	h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+gated+`,`+ungated+`}`)
+	if d.Outcome != "Scheduled" {
+		t.Errorf("%+v", d)
+	}
+	h.want(409, &p, "POST", "/v1/decisions", `{"pod":`+gated+`,"bind":true,`+ungated+`}`)
+	if !strings.Contains(p.Detail, "has scheduling gates and cannot be bound") {
+		t.Errorf("%+v", p)
+	}
+	h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+gated+`,"bind":true}`)
+	if d.Outcome != "Gated" {
+		t.Errorf("%+v", d)
+	}
 }
 
 func TestDecisionsAreListedReadAndReplayed(t *testing.T) {

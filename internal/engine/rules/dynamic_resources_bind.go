@@ -28,7 +28,9 @@ func (d *DynamicResources) PreBind(q *engine.Query, state any, row int, a *engin
 	}
 	var v *deviceVerdict
 	if s.allocate {
-		v = s.on(q, row)
+		if v = s.on(q, row); v.err != nil {
+			return v.err
+		}
 	}
 	var claims []*resourcev1.ResourceClaim
 	next := 0

@@ -11,6 +11,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // EnvURL names the variable that gives tests a database from outside.
@@ -85,6 +87,9 @@ func Database(tb testing.TB, template string) string {
 		from = databaseOf(template)
 	}
 	run(tb, base, "CREATE DATABASE "+name+" TEMPLATE "+from)
+	if template != "" { // a template outlives the test that was the first to need it
+		tb.Cleanup(func() { run(tb, base, "DROP DATABASE "+name+" WITH (FORCE)") })
+	}
 	u, err := url.Parse(base)
 	if err != nil {
 		tb.Fatal(err)
@@ -151,14 +156,22 @@ func With(address, key, value string) string {
 
 func run(tb testing.TB, address, query string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		tb.Fatalf("connect to postgres: %v", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, query); err != nil {
-		tb.Fatalf("%s: %v", query, err)
+	for {
+		_, err := conn.Exec(ctx, query)
+		var said *pgconn.PgError
+		switch {
+		case err == nil:
+			return
+		case errors.As(err, &said) && said.Code == "55006": // whoever was connected to the template has not quite gone
+		default:
+			tb.Fatalf("%s: %v", query, err)
+		}
 	}
 }

@@ -145,7 +145,7 @@ func (s *Server) Launch() error {
 // await returns when the server takes connections.
 func (s *Server) await(done chan error) error {
 	var err error
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		select {
 		case err := <-done:
 			done <- err

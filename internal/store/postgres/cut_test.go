@@ -261,7 +261,7 @@ func TestDatabaseHangs(t *testing.T) {
 		_, _ = client.Close(), server.Close()
 		wg.Wait()
 	})
-	s := openAt(t, url, Options{WriteTimeout: time.Second})
+	s := openAt(t, url, Options{WriteTimeout: 5 * time.Second})
 	appendOne(t, s, "first")
 	hang.Store(true)
 	start := time.Now()
