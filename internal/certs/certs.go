@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -37,6 +38,7 @@ type Keeper struct {
 
 	raw     [3][]byte // of what is in use, for the one goroutine that reads
 	seen    [3][]byte // what was in the files the last time
+	waiting bool      // what is in them was not there the time before, and nobody knows whether it is good
 	current atomic.Pointer[tls.Config]
 	expires atomic.Int64 // Unix time
 	loaded  atomic.Int64 // Unix time
@@ -76,27 +78,35 @@ func (k *Keeper) Watch(ctx context.Context, every time.Duration) {
 			return
 		case <-tick.C:
 		}
-		changed, err := k.read()
-		switch {
-		case err != nil:
-			text := err.Error()
-			if before := k.failure.Swap(&text); before == nil || *before != text {
-				k.failed.Add(1)
-				k.log.Error("new certificates cannot be used; those before stay in use", slog.Any("error", err))
-			}
-		case changed:
-			k.reloads.Add(1)
-			k.log.Info("certificates were replaced", slog.Time("expires", k.Status().Expires))
-			fallthrough
-		default:
-			k.failure.Store(nil)
+		k.look()
+	}
+}
+
+// look reads the files once more and says what came of it. What was wrong with them
+// stays until they are found good.
+func (k *Keeper) look() {
+	changed, err := k.read()
+	switch {
+	case err != nil:
+		text := err.Error()
+		if before := k.failure.Swap(&text); before == nil || *before != text {
+			k.failed.Add(1)
+			k.log.Error("new certificates cannot be used; those before stay in use", slog.Any("error", err))
 		}
+	case k.waiting:
+	case changed:
+		k.reloads.Add(1)
+		k.log.Info("certificates were replaced", slog.Time("expires", k.Status().Expires))
+		fallthrough
+	default:
+		k.failure.Store(nil)
 	}
 }
 
 // read takes what is in the files into use, where it is new, was the same the last
 // time, so that nobody is still writing it, and fits together.
 func (k *Keeper) read() (changed bool, err error) {
+	k.waiting = false
 	var raw [3][]byte
 	for i, path := range []string{k.files.Cert, k.files.Key, k.files.ClientCA} {
 		if path == "" {
@@ -111,14 +121,14 @@ func (k *Keeper) read() (changed bool, err error) {
 		return false, nil
 	}
 	if k.current.Load() != nil && !slices.EqualFunc(raw[:], k.seen[:], bytes.Equal) {
-		k.seen = raw
+		k.seen, k.waiting = raw, true
 		return false, nil
 	}
 	pair, err := tls.X509KeyPair(raw[0], raw[1])
 	if err != nil {
 		return false, fmt.Errorf("%s and %s: %w", k.files.Cert, k.files.Key, err)
 	}
-	if _, err := whole(raw[0]); err != nil {
+	if _, _, err := whole(raw[0]); err != nil {
 		return false, fmt.Errorf("%s: %w", k.files.Cert, err)
 	}
 	if err := k.inTime(pair.Leaf); err != nil {
@@ -127,9 +137,12 @@ func (k *Keeper) read() (changed bool, err error) {
 	expires := pair.Leaf.NotAfter
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	if k.files.ClientCA != "" {
-		authorities, err := whole(raw[2])
+		authorities, passed, err := whole(raw[2])
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", k.files.ClientCA, err)
+		}
+		for _, p := range passed {
+			k.log.Warn("an authority cannot be read and is passed over: it lets nobody in", slog.String("file", k.files.ClientCA), slog.Any("error", p))
 		}
 		c.ClientCAs = x509.NewCertPool()
 		last := authorities[0].NotAfter
@@ -165,8 +178,9 @@ func (k *Keeper) inTime(leaf *x509.Certificate) error {
 
 // whole reads the certificates of a file of which nothing is missing: what is cut
 // off is passed over by those who read PEM, and an authority would be missed.
-func whole(raw []byte) (list []*x509.Certificate, err error) {
-	begun, blocks, rest := bytes.Count(raw, []byte("-----BEGIN ")), 0, raw
+// passed is why others in it cannot be read, which crypto/x509 passes over as well.
+func whole(raw []byte) (list []*x509.Certificate, passed []error, err error) {
+	blocks, rest := 0, raw
 	for {
 		var b *pem.Block
 		if b, rest = pem.Decode(rest); b == nil {
@@ -178,17 +192,33 @@ func whole(raw []byte) (list []*x509.Certificate, err error) {
 		}
 		cert, err := x509.ParseCertificate(b.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("certificate %d: %w", len(list)+1, err)
+			passed = append(passed, fmt.Errorf("certificate %d: %w", len(list)+len(passed)+1, err))
+			continue
 		}
 		list = append(list, cert)
 	}
 	switch {
-	case blocks < begun || bytes.Contains(rest, []byte("-----")):
-		return nil, errors.New("a part of it is not whole PEM")
+	case inPart(raw, blocks):
+		return nil, nil, errors.New("a part of it is not whole PEM")
+	case len(list) == 0 && len(passed) > 0:
+		return nil, nil, passed[0]
 	case len(list) == 0:
-		return nil, errors.New("it holds no certificate in PEM")
+		return nil, nil, errors.New("it holds no certificate in PEM")
 	}
-	return list, nil
+	return list, passed, nil
+}
+
+// inPart says that more begins or ends in a file than there are blocks in it, or
+// that it stops where one may be about to begin. Remarks do not count.
+func inPart(raw []byte, blocks int) bool {
+	const begin, end = "-----BEGIN ", "-----END "
+	begun, ended, line := 0, 0, ""
+	for line = range strings.Lines(string(raw)) {
+		if !strings.HasPrefix(line, "#") {
+			begun, ended = begun+strings.Count(line, begin), ended+strings.Count(line, end)
+		}
+	}
+	return begun != blocks || ended != blocks || line != "" && strings.HasPrefix(begin, line)
 }
 
 // known refuses clients that bear none of the names.

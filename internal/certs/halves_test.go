@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -99,6 +101,113 @@ func TestHalfWritten(t *testing.T) {
 	write(t, f.ClientCA, append([]byte("# first\n"), append(bytes.Clone(both), "\n# that was all\n"...)...))
 	if changed, err := read(k); !changed || err != nil {
 		t.Errorf("with remarks: changed %t, %v", changed, err)
+	}
+}
+
+// TestRemarks: what is between the certificates may be anything but the beginning or
+// the end of one.
+func TestRemarks(t *testing.T) {
+	first, second := newAuthority(t, "first").pem, newAuthority(t, "second").pem
+	lines := func(parts ...any) (out []byte) {
+		for _, p := range parts {
+			switch p := p.(type) {
+			case string:
+				out = append(out, p...)
+			case []byte:
+				out = append(out, p...)
+			}
+		}
+		return out
+	}
+	for n, good := range [][]byte{
+		lines("# ----- start -----\n", first, "----- next -----\n", second, "# ----- end of bundle -----"),
+		lines(first, second, "# ----- end of bundle -----\n"),
+		lines("# -----BEGIN CERTIFICATE----- is how each begins\n", first, second, "# -----END CERTIFICATE-----\n"),
+		lines(first, second, "-----\n"),
+	} {
+		if list, passed, err := whole(good); len(list) != 2 || passed != nil || err != nil {
+			t.Errorf("%d: %d certificates, %v, %v\n%s", n, len(list), passed, err, good)
+		}
+	}
+	for n, bad := range [][]byte{
+		lines(first, "-----"), lines(first, "-----BEGIN"), lines(first, "-----BEGIN CERT"), lines(first, "-----BEGIN CERTIFICATE-----\n"), lines(first, "-----END CERTIFICATE-----\n"),
+		lines("\ufeff", first, second), lines(first, " ", second),
+	} {
+		if list, _, err := whole(bad); err == nil {
+			t.Errorf("%d: %d certificates\n%s", n, len(list), bad)
+		}
+	}
+}
+
+// TestAuthorityThatCannotBeRead: the others of its file are taken, as crypto/x509
+// does, and somebody is told. A file of which none can be read is none.
+func TestAuthorityThatCannotBeRead(t *testing.T) {
+	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	cert, key := ca.sign("berth", nil)
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	odd := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no certificate")})
+	write(t, f.ClientCA, append(bytes.Clone(odd), ca.pem...))
+	var told bytes.Buffer
+	k, err := Open(f, slog.New(slog.NewTextHandler(&told, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := told.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "level=WARN") || !strings.Contains(text, "certificate 1: ") || !strings.Contains(text, f.ClientCA) {
+		t.Errorf("told %q", text)
+	}
+	if _, err := served(t, serve(t, k), ca, pairOf(t, ca, "client")); err != nil {
+		t.Errorf("a client of the other authority: %v", err)
+	}
+	write(t, f.ClientCA, odd)
+	if changed, err := read(k); changed || err == nil {
+		t.Errorf("with none that can be read: changed %t, %v", changed, err)
+	}
+	if _, err := Open(f, nil); err == nil {
+		t.Error("opened with none that can be read")
+	}
+}
+
+// TestBrokenAgain: files that are written again and are as broken as before are one
+// failure, which is over when they are found good and no sooner.
+func TestBrokenAgain(t *testing.T) {
+	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	cert, key := ca.sign("berth", nil)
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	var told bytes.Buffer
+	k, err := Open(f, slog.New(slog.NewTextHandler(&told, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := func(what string, problems ...bool) {
+		t.Helper()
+		for n, want := range problems {
+			k.look()
+			if got := k.Status().Problem; (got != "") != want {
+				t.Errorf("%s, look %d: problem %q", what, n+1, got)
+			}
+		}
+	}
+	write(t, f.Key, []byte("broken"))
+	looks("broken", false, true, true)
+	write(t, f.Key, []byte("broken again"))
+	looks("broken again", true, true)
+	if s := k.Status(); s.Failed != 1 || strings.Count(told.String(), "level=ERROR") != 1 {
+		t.Errorf("%d failures, told\n%s", s.Failed, &told)
+	}
+	cert, key = ca.sign("next", nil)
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	looks("good", true, false)
+	write(t, f.Key, []byte("broken"))
+	looks("broken once more", false, true)
+	write(t, f.Key, key)
+	looks("what is in use", false)
+	if s := k.Status(); s.Failed != 2 || s.Reloads != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -50,13 +50,14 @@ func (v *verdict) afterwards() string {
 	return ""
 }
 
-// nothingToTry says that changes were looked for, where that was so.
+// nothingToTry says that changes were looked for, where that was so. Not all that
+// there are: their number is bounded, and of nodes the first is changed.
 func (v *verdict) nothingToTry() {
 	if v.got.Outcome != engine.UnschedulableOK || v.node != "" || v.told != nil && !waits(v.told.State) || v.got.Counts.Nodes == 0 {
 		return
 	}
 	v.gap()
-	v.labelled("TRY", "no single change of the pod, a node, a budget or its priority makes it fit.")
+	v.labelled("TRY", "none of the single changes that were tried makes it fit.")
 }
 
 // ungated gives a pod without its scheduling gates.

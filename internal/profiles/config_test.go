@@ -378,6 +378,8 @@ func TestRestore(t *testing.T) {
 func TestProcess(t *testing.T) {
 	for _, doc := range []string{
 		"leaderElection: {leaseDuration: 0s, resourceLock: leases}",
+		"leaderElection: {retryPeriod: 8s}",
+		"leaderElection: {leaderElect: false, retryPeriod: 9s}",
 		"leaderElection: {leaderElect: false, leaseDuration: 1s, retryPeriod: -1s, resourceLock: endpoints}",
 		"clientConnection: {burst: 0, qps: -1}",
 		"extenders: [{urlPrefix: x, tlsConfig: {caFile: /not/here, certFile: /nor/here, keyFile: /nor/here}}, {urlPrefix: z, tlsConfig: {certData: eA==}}]",

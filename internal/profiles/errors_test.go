@@ -99,9 +99,13 @@ func TestErrors(t *testing.T) {
 		{"authority and insecure", head + "extenders: [{urlPrefix: x, tlsConfig: {insecure: true, caFile: /a}}]", []string{"extenders[0].tlsConfig.insecure: Forbidden"}},
 		{"no authority", head + "extenders: [{urlPrefix: x, tlsConfig: {caData: eA==}}]", []string{"extenders[0].tlsConfig.caData", "PEM"}},
 		{"no key pair", head + "extenders: [{urlPrefix: x, tlsConfig: {certData: eA==, keyData: eA==}}]", []string{"extenders[0].tlsConfig.certData"}},
+		{"no key pair, and files that are not read", head + "extenders: [{urlPrefix: x, tlsConfig: {certData: eA==, certFile: /a, keyData: eA==, keyFile: /b}}]", []string{"extenders[0].tlsConfig.certData"}},
 		{"burst", head + "clientConnection: {burst: -1}", []string{"clientConnection.burst"}},
 		{"lease too short", head + "leaderElection: {leaseDuration: 10s}", []string{"leaderElection.leaseDuration", "greater than renewDeadline, 10s"}},
 		{"lease below zero", head + "leaderElection: {leaseDuration: -1s, renewDeadline: -2s, retryPeriod: -1s}", []string{"leaderElection.leaseDuration", "leaderElection.renewDeadline", "leaderElection.retryPeriod"}},
+		{"renewed too late", head + "leaderElection: {renewDeadline: 10s, retryPeriod: 9s}", []string{"leaderElection.renewDeadline", "10s", "factor of 1.2, 10.8s"}},
+		{"renewed just too late", head + "leaderElection: {renewDeadline: 12s, retryPeriod: 10s}", []string{"leaderElection.renewDeadline"}},
+		{"tried again too rarely", head + "leaderElection: {retryPeriod: 9s}", []string{"leaderElection.renewDeadline"}},
 		{"another lock", head + "leaderElection: {leaderElect: true, resourceLock: endpoints}", []string{"leaderElection.resourceLock: Unsupported"}},
 		{"binding timeout", plugin("DynamicResources", "{bindingTimeout: 1ms}"), []string{args + ".bindingTimeout"}},
 	} {

@@ -1,6 +1,7 @@
 package advice_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,14 +57,16 @@ func TestLabelsThatStateFactsStay(t *testing.T) {
 		return p
 	}
 	node := enginetest.Node("n", enginetest.Zone("b"))
-	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname, corev1.LabelArchStable, "beta.kubernetes.io/instance-type"} {
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname, corev1.LabelArchStable, "beta.kubernetes.io/instance-type", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", corev1.LabelWindowsBuild} {
 		if d := cmp.Diff([]string{"nodeSelector: drop " + key + "=a from nodeSelector (changePod)"}, offered(t, selects(key, "a"), node)); d != "" {
 			t.Errorf("%s: %s", key, d)
 		}
 	}
-	want := []string{"nodeSelector: drop disk=ssd from nodeSelector (changePod)", "label: label node n with disk=ssd (askPlatform)"}
-	if d := cmp.Diff(want, offered(t, selects("disk", "ssd"), node)); d != "" {
-		t.Error(d)
+	for _, key := range []string{"disk", "topology.disk", "example.com/topology.disk", "node.kubernetes.io/pool"} {
+		want := []string{"nodeSelector: drop " + key + "=ssd from nodeSelector (changePod)", "label: label node n with " + key + "=ssd (askPlatform)"}
+		if d := cmp.Diff(want, offered(t, selects(key, "ssd"), node)); d != "" {
+			t.Errorf("%s: %s", key, d)
+		}
 	}
 }
 
@@ -91,6 +94,43 @@ func TestRequestsOfThePodAsAWhole(t *testing.T) {
 	full := enginetest.Node("n", enginetest.Allocatable("pods", "0"))
 	if d := cmp.Diff([]string{"capacity: room for 1 pod more on node n (askPlatform)"}, offered(t, enginetest.Pod("p"), full)); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestHugePagesAreAskedForWhole: an API server refuses a request for part of a page,
+// so none is offered.
+func TestHugePagesAreAskedForWhole(t *testing.T) {
+	for _, c := range []struct {
+		page, asked, there string
+		want               []string
+	}{
+		{"2Mi", "8Mi", "5Mi", []string{"resource: lower the hugepages-2Mi request of %s from 8Mi to 4Mi (changePod)", "capacity: 3Mi more hugepages-2Mi on node n (askPlatform)"}},
+		{"2Mi", "8Mi", "6Mi", []string{"resource: lower the hugepages-2Mi request of %s from 8Mi to 6Mi (changePod)", "capacity: 2Mi more hugepages-2Mi on node n (askPlatform)"}},
+		{"1Gi", "1Gi", "512Mi", []string{"capacity: 512Mi more hugepages-1Gi on node n (askPlatform)"}},
+	} {
+		name := "hugepages-" + c.page
+		node := enginetest.Node("n", enginetest.Allocatable(name, c.there))
+		amounts := corev1.ResourceList{corev1.ResourceName(name): resource.MustParse(c.asked)}
+		one, whole := enginetest.Pod("p"), enginetest.Pod("p")
+		one.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: amounts, Limits: amounts}
+		whole.Spec.Resources = &corev1.ResourceRequirements{Requests: amounts, Limits: amounts}
+		for who, pod := range map[string]*corev1.Pod{"container " + one.Spec.Containers[0].Name: one, "the pod": whole} {
+			var want []string
+			for _, s := range c.want {
+				want = append(want, strings.Replace(s, "%s", who, 1))
+			}
+			if d := cmp.Diff(want, offered(t, pod, node)); d != "" {
+				t.Errorf("%s of %s for %s: %s", c.asked, name, who, d)
+			}
+		}
+	}
+	// Where less is looked for, since others are nominated to the roomiest node.
+	other := enginetest.Pod("other", enginetest.Requests("hugepages-2Mi", "4Mi"))
+	other.Spec.Priority, other.Status.NominatedNodeName = new(int32(100)), "n"
+	pod := enginetest.Pod("p", enginetest.Requests("hugepages-2Mi", "16Mi"))
+	got := offered(t, pod, enginetest.Node("n", enginetest.Allocatable("hugepages-2Mi", "9Mi")), other)
+	if len(got) == 0 || !strings.HasPrefix(got[0], "resource: lower the hugepages-2Mi request of container "+pod.Spec.Containers[0].Name+" from 16Mi to 4Mi ") {
+		t.Errorf("%q", got)
 	}
 }
 

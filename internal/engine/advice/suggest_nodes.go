@@ -29,18 +29,20 @@ func (s *seeker) selectors() {
 }
 
 // states says that a label states what a node is, so that another value would be
-// a lie (k8s.io/api/core/v1 well_known_labels.go).
+// a lie (k8s.io/api/core/v1 well_known_labels.go; topology.ebs.csi.aws.com/zone).
 func states(key string) bool {
 	switch key {
-	case corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable, corev1.LabelInstanceTypeStable:
+	case corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable, corev1.LabelInstanceTypeStable, corev1.LabelWindowsBuild:
 		return true
 	}
-	for _, domain := range []string{"topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/"} {
-		if strings.HasPrefix(key, domain) {
-			return true
-		}
+	switch domain, _, _ := strings.Cut(key, "/"); domain {
+	case key: // it has none
+		return false
+	case "failure-domain.beta.kubernetes.io", "beta.kubernetes.io":
+		return true
+	default: // those of volume drivers and clouds are called as upstream's is
+		return strings.HasPrefix(domain, "topology.")
 	}
-	return false
 }
 
 // label gives the first node of a verdict a label that it lacks, unless that

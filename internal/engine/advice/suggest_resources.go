@@ -137,7 +137,7 @@ func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
 	if key == corev1.ResourceCPU {
 		most = old.MilliValue()
 	}
-	n := most - short
+	n := wholePages(key, most-short)
 	if n < 1 {
 		return
 	}
@@ -145,7 +145,7 @@ func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
 		return
 	}
 	fits := func(n int64) bool { return s.fits(s.q.State, s.patched(s.lower(key, at, n)), probing) != nil }
-	if low := search(1, n, fits); low > 0 {
+	if low := wholePages(key, search(1, n, fits)); low > 0 {
 		s.request(key, at, old, low)
 	}
 }
@@ -158,7 +158,7 @@ func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, s
 	if key == corev1.ResourceCPU {
 		most, floor = total.MilliValue(), least.MilliValue()
 	}
-	n := most - short
+	n := wholePages(key, most-short)
 	if n < max(floor, 1) {
 		return
 	}
@@ -174,6 +174,20 @@ func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, s
 // overcommitted.
 func alike(key corev1.ResourceName) bool {
 	return engine.IsExtended(key) || strings.HasPrefix(string(key), corev1.ResourceHugePagesPrefix)
+}
+
+// wholePages rounds an amount of huge pages down to whole ones, of which alone an API
+// server takes requests (pkg/apis/core/helper IsHugePageResourceValueDivisible).
+func wholePages(key corev1.ResourceName, n int64) int64 {
+	size, ok := strings.CutPrefix(string(key), corev1.ResourceHugePagesPrefix)
+	if !ok {
+		return n
+	}
+	page, err := resource.ParseQuantity(size)
+	if err != nil || page.Value() < 1 {
+		return n
+	}
+	return n - n%page.Value()
 }
 
 // search gives the largest number from low to high-1 for which fits holds, which

@@ -106,7 +106,7 @@ func (s settings) process(doc tree) {
 		l := tree{}
 		for _, k := range []string{"leaseDuration", "renewDeadline", "retryPeriod"} {
 			if s.chance(40) {
-				l[k] = pick[any](s.maker, "15s", "10s", "2s", "20s", "1m", "0s", "-1s", "x", 5, nil)
+				l[k] = pick[any](s.maker, "15s", "10s", "2s", "20s", "1m", "0s", "-1s", "x", 5, nil, "8s", "9s", "12s", "8333333333ns")
 			}
 		}
 		if s.chance(50) {
@@ -148,7 +148,8 @@ func (s settings) extenders() any {
 			e["enableHTTPS"] = s.chance(50)
 		}
 		if s.chance(10) {
-			e["tlsConfig"] = pick[any](s.maker, tree{"insecure": true}, tree{"insecure": true, "caFile": "/no/such/file"}, tree{"serverName": "x"}, tree{"caData": "eA=="}, tree{})
+			e["tlsConfig"] = pick[any](s.maker, tree{"insecure": true}, tree{"insecure": true, "caFile": "/no/such/file"}, tree{"serverName": "x"}, tree{"caData": "eA=="}, tree{},
+				tree{"certData": "eA==", "keyData": "eA==", "certFile": "/no/such/file"}, tree{"certData": "eA=="})
 		}
 		if s.chance(20) {
 			e[pick(s.maker, "nodeCacheCapable", "ignorable", "httpsTimeout")] = true

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	componentconfig "k8s.io/component-base/config"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
@@ -27,8 +31,9 @@ type Acceptance struct {
 }
 
 // Accept asks what kube-scheduler makes of a configuration file: it is decoded,
-// defaulted and validated, and the scheduler is built, as by its command
-// (cmd/kube-scheduler/app/options/configfile.go loadConfig, app/server.go Setup).
+// defaulted and validated, and the scheduler and its leader elector are built,
+// as by its command (cmd/kube-scheduler/app/options/configfile.go loadConfig,
+// app/server.go Setup and Run).
 func Accept(ctx context.Context, raw []byte) (a Acceptance) {
 	quiet()
 	ctx, cancel := context.WithCancel(ctx)
@@ -69,6 +74,28 @@ func Accept(ctx context.Context, raw []byte) (a Acceptance) {
 		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds), scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds))
 	if err != nil {
 		a.Refused = fmt.Errorf("build: %w", err)
+		return a
+	}
+	if err := elects(&cfg.LeaderElection); err != nil {
+		a.Refused = fmt.Errorf("elect: %w", err)
 	}
 	return a
+}
+
+// elects makes the leader elector that the command runs last of all, without
+// running it (app/options/options.go makeLeaderElectionConfig, app/server.go Run).
+func elects(c *componentconfig.LeaderElectionConfiguration) error {
+	if !c.LeaderElect {
+		return nil
+	}
+	lock, err := resourcelock.NewFromKubeconfig(c.ResourceLock, c.ResourceNamespace, c.ResourceName,
+		resourcelock.ResourceLockConfig{Identity: "oracle"}, &rest.Config{}, c.RenewDeadline.Duration)
+	if err != nil {
+		return err
+	}
+	_, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: lock, LeaseDuration: c.LeaseDuration.Duration, RenewDeadline: c.RenewDeadline.Duration, RetryPeriod: c.RetryPeriod.Duration,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+	})
+	return err
 }
