@@ -35,7 +35,9 @@ func (s *search) hardAfter() int {
 //     since both are errors for whoever comes across them;
 //   - no values have to differ within a request, since constraints forget
 //     something there whenever a device is tried in vain;
-//   - no device gives counters, since then the order of devices would matter.
+//   - no device gives counters, since then the order of devices would matter;
+//   - it is settled whose counters pools of one name go by, since that is up to
+//     the first device tried, be it in vain.
 //
 // It is decided by steps alone and so the same in every replay.
 func (s *search) settle() error {
@@ -135,7 +137,7 @@ func (s *search) kinds() (kinds []int32, ok bool) {
 		}
 		if len(o.ConsumesCounters) > 0 {
 			book := s.pools[o.pool].booked(&s.inv.held)
-			if book.gives {
+			if book.gives || s.contested(s.pools[o.pool]) {
 				return nil, false
 			}
 			draws := book.draws(o.device)
