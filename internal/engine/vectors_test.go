@@ -94,6 +94,60 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestVectorsNameDevices: without them TestVectors would compare nothing of what
+// claims get, and say nothing.
+func TestVectorsNameDevices(t *testing.T) {
+	t.Parallel()
+	said, some := 0, 0
+	for _, v := range readVectors(t, "testdata/vectors/devices.json.gz") {
+		w := &v.Verdict
+		if w.Devices == nil {
+			continue
+		}
+		said++
+		if w.Outcome != "Scheduled" || len(w.Devices) != len(w.Best) {
+			t.Errorf("%s: %s, devices on %d of %d best nodes", v.ID, w.Outcome, len(w.Devices), len(w.Best))
+		}
+		for _, node := range w.Best {
+			if len(w.Devices[node]) > 0 {
+				some++
+				break
+			}
+		}
+	}
+	if said < 100 || some < 70 {
+		t.Errorf("%d vectors say what claims get, which is something in %d: want 100 and 70", said, some)
+	}
+}
+
+// TestVectorsSeeDevices: too many, too few and other devices are differences.
+func TestVectorsSeeDevices(t *testing.T) {
+	t.Parallel()
+	given := []engine.AllottedDevice{{Claim: "c", Request: "r", Driver: "x", Pool: "p", Device: "d"}}
+	madeUp := []engine.AllottedDevice{{Claim: "<extended-resources>", Request: "r", Driver: "x", Pool: "p", Device: "d"}}
+	for name, c := range map[string]struct {
+		devices []engine.AllottedDevice
+		want    map[string][]string
+		same    bool
+	}{
+		"the same":                {given, map[string][]string{"n": {"c r x/p/d"}}, true},
+		"another":                 {given, map[string][]string{"n": {"c r x/p/e"}}, false},
+		"too few":                 {nil, map[string][]string{"n": {"c r x/p/d"}}, false},
+		"none":                    {nil, map[string][]string{"n": {}}, true},
+		"too many":                {given, map[string][]string{"n": {}}, false},
+		"for a pod without":       {given, nil, false},
+		"of the claim made up":    {madeUp, nil, true},
+		"no claims and no device": {nil, nil, true},
+	} {
+		var v vector
+		v.Verdict.Outcome, v.Verdict.Nominated, v.Verdict.Best, v.Verdict.Devices = "Scheduled", true, []string{"n"}, c.want
+		out := v.compare(&engine.Decision{Outcome: "Scheduled", Node: "n", Best: []string{"n"}, Devices: c.devices})
+		if (len(out) == 0) != c.same {
+			t.Errorf("%s: %v", name, out)
+		}
+	}
+}
+
 func readVectors(t *testing.T, file string) []vector {
 	t.Helper()
 	f, err := os.Open(file)
@@ -197,15 +251,14 @@ func (v *vector) compare(d *engine.Decision) []string {
 		if !slices.Contains(w.Best, d.Node) {
 			out = append(out, fmt.Sprintf("node %s is none of %v", d.Node, w.Best))
 		}
-		if want, ok := w.Devices[d.Node]; ok {
-			got := []string{}
-			for _, o := range d.Devices {
-				if o.Claim != "<extended-resources>" { // upstream makes that claim up later
-					got = append(got, fmt.Sprintf("%s %s %s/%s/%s", o.Claim, o.Request, o.Driver, o.Pool, o.Device))
-				}
+		// Recorded for every best node of a pod that has claims; others get none.
+		var got []string
+		for _, o := range d.Devices {
+			if o.Claim != "<extended-resources>" { // upstream makes that claim up later
+				got = append(got, fmt.Sprintf("%s %s %s/%s/%s", o.Claim, o.Request, o.Driver, o.Pool, o.Device))
 			}
-			differ("devices", got, want)
 		}
+		differ("devices", got, w.Devices[d.Node])
 	}
 	if w.Nominated {
 		return out

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -55,8 +56,11 @@ func run(ctx context.Context, words []string) error {
 	if out, err := b.build(ctx); err != nil {
 		return fmt.Errorf("build the tests: %w\n%s", err, out)
 	}
-	if out, err := b.vectors(ctx, "*"); err != nil {
-		return fmt.Errorf("the vectors fail without any fault: %w\n%s", err, out)
+	// Each file that is asked by itself has to pass by itself, too.
+	for _, files := range baselines(words) {
+		if out, err := b.vectors(ctx, files); err != nil {
+			return fmt.Errorf("the vectors %s fail without any fault: %w\n%s", files, err, out)
+		}
 	}
 	t := tabwriter.NewWriter(os.Stdout, 2, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "file\tinstead of\tit says\tverdict\ttook")
@@ -82,6 +86,18 @@ func run(ctx context.Context, words []string) error {
 		return fmt.Errorf("%d faults are not caught", missed)
 	}
 	return nil
+}
+
+// baselines are the files that the mutants to be tried are shown to, alone and
+// together.
+func baselines(words []string) []string {
+	var out []string
+	for _, m := range mutants {
+		if files := likely(m.File); wanted(m, words) && !slices.Contains(out, files) {
+			out = append(out, files)
+		}
+	}
+	return append(out, "*")
 }
 
 func wanted(m mutant, words []string) bool {
@@ -151,7 +167,11 @@ func (b *bench) try(ctx context.Context, m mutant) (string, error) {
 		case !errors.As(err, new(*exec.ExitError)):
 			return "", err
 		}
-		return "caught by " + firstFailure(out), nil
+		by, ok := caughtBy(out)
+		if !ok {
+			return "", fmt.Errorf("the run over %s ended without a verdict: %w\n%s", files, err, tail(out))
+		}
+		return "caught by " + by, nil
 	}
 	return missing, nil
 }
@@ -185,17 +205,24 @@ func (b *bench) vectors(ctx context.Context, files string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// firstFailure names the vector that failed, or how else the run ended.
-func firstFailure(out []byte) string {
+// caughtBy names the vector that failed, or how else the fault showed: it ran into
+// the time limit or a panic. A run that failed in another way, such as one that
+// found no vectors or was killed, shows nothing.
+func caughtBy(out []byte) (string, bool) {
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(line, "--- FAIL: TestVectors/"); ok {
-			name, _, _ = strings.Cut(name, " ")
-			return name
-		}
-		if strings.HasPrefix(line, "panic:") {
-			return "a panic"
+		switch {
+		case strings.HasPrefix(line, "--- FAIL: TestVectors/"):
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "--- FAIL: TestVectors/"), " ")
+			return name, true
+		case strings.HasPrefix(line, "panic: test timed out"):
+			return "the time limit", true
+		case strings.HasPrefix(line, "panic:"):
+			return "a panic", true
 		}
 	}
-	return "a failed run"
+	return "", false
 }
+
+// tail is the end of what a run printed.
+func tail(out []byte) []byte { return out[max(0, len(out)-2000):] }

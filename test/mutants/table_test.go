@@ -35,14 +35,41 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestFirstFailure(t *testing.T) {
-	for want, out := range map[string]string{
-		"s17":          "--- FAIL: TestVectors (0.10s)\n    --- FAIL: TestVectors/s17 (0.01s)\n",
-		"a panic":      "panic: runtime error\n",
-		"a failed run": "FAIL\n",
+// TestCaughtBy: only a vector, a panic or the time limit says that a fault shows.
+func TestCaughtBy(t *testing.T) {
+	for _, c := range []struct {
+		by  string
+		out string
+	}{
+		{"s17", "--- FAIL: TestVectors (0.10s)\n    --- FAIL: TestVectors/s17 (0.01s)\n"},
+		{"the time limit", "panic: test timed out after 10m0s\n\trunning tests:\n"},
+		{"a panic", "panic: runtime error: index out of range [recovered]\n"},
+		{"", "--- FAIL: TestVectors (0.00s)\n    vectors_test.go:75: no vectors: <nil>\nFAIL\n"},
+		{"", "signal: killed\n"},
+		{"", "FAIL\n"},
+		{"", ""},
 	} {
-		if got := firstFailure([]byte(out)); got != want {
-			t.Errorf("got %q, want %q", got, want)
+		if got, ok := caughtBy([]byte(c.out)); got != c.by || ok != (c.by != "") {
+			t.Errorf("%q: got %q, %v, want %q", c.out, got, ok, c.by)
 		}
+	}
+}
+
+// TestBaselines: whatever mutants are shown to is there, and passes first.
+func TestBaselines(t *testing.T) {
+	all := baselines(nil)
+	for _, files := range all {
+		found, err := filepath.Glob(filepath.Join("../..", rooms, "testdata/vectors", files+".json.gz"))
+		if err != nil || len(found) == 0 {
+			t.Errorf("no vectors %s: %v", files, err)
+		}
+	}
+	for _, m := range mutants {
+		if !slices.Contains(all, likely(m.File)) {
+			t.Errorf("%s is shown to %s, which is no baseline", m.File, likely(m.File))
+		}
+	}
+	if got := baselines([]string{"preempt"}); !slices.Contains(got, "preempt") || !slices.Contains(got, "*") {
+		t.Errorf("baselines for preempt are %v", got)
 	}
 }

@@ -35,7 +35,9 @@ func (s *search) hardAfter() int {
 //     since both are errors for whoever comes across them;
 //   - no values have to differ within a request, since constraints forget
 //     something there whenever a device is tried in vain;
-//   - no device gives counters, since then the order of devices would matter.
+//   - no device gives counters, since then the order of devices would matter;
+//   - it is settled whose counters pools of one name go by, since that is up to
+//     the first device tried, be it in vain.
 //
 // It is decided by steps alone and so the same in every replay.
 func (s *search) settle() error {
@@ -59,9 +61,9 @@ func (s *search) settle() error {
 			}
 		}
 	}
-	kinds, ok := s.kinds()
-	if !ok {
-		return nil
+	kinds, ok, err := s.kinds()
+	if err != nil || !ok {
+		return err
 	}
 	for c := range s.claims {
 		for k := range s.lines[c] {
@@ -107,12 +109,18 @@ func (s *search) complete(r *request) (ok bool, err error) {
 
 // kinds numbers devices by all that matters to this search, alike ones by one
 // number. Shared ones are each of its own kind. ok is false where the
-// order of devices may matter.
-func (s *search) kinds() (kinds []int32, ok bool) {
+// order of devices may matter. It takes no steps but looks at the context as often
+// as if it did.
+func (s *search) kinds() (kinds []int32, ok bool, err error) {
 	kinds = make([]int32, len(s.offers))
 	number := map[string]int32{}
 	var b strings.Builder
 	for i := range s.offers {
+		if i%stride == stride-1 {
+			if err := s.ctx.Err(); err != nil {
+				return nil, false, stopped(err)
+			}
+		}
 		b.Reset()
 		o := &s.offers[i]
 		if o.multi() {
@@ -129,14 +137,14 @@ func (s *search) kinds() (kinds []int32, ok bool) {
 					continue
 				}
 				if !writeValue(&b, s.constraints[c][k].valueOf(i, o.device)) {
-					return nil, false
+					return nil, false, nil
 				}
 			}
 		}
 		if len(o.ConsumesCounters) > 0 {
 			book := s.pools[o.pool].booked(&s.inv.held)
-			if book.gives {
-				return nil, false
+			if book.gives || s.contested(s.pools[o.pool]) {
+				return nil, false, nil
 			}
 			draws := book.draws(o.device)
 			slices.SortFunc(draws, func(a, b draw) int { return int(a.counter - b.counter) })
@@ -152,13 +160,13 @@ func (s *search) kinds() (kinds []int32, ok bool) {
 		}
 		kinds[i] = n
 	}
-	return kinds, true
+	return kinds, true, nil
 }
 
 // says is what a request has to do with a device, in one letter.
 func (r *request) says(i int) byte {
 	if r.mode == resourcev1.DeviceAllocationModeAll {
-		if slices.Contains(r.all, int32(i)) {
+		if _, one := slices.BinarySearch(r.all, int32(i)); one {
 			return 'a'
 		}
 		return '-'

@@ -1,6 +1,7 @@
 package devices_test
 
 import (
+	"fmt"
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -53,6 +54,25 @@ func BenchmarkAllocate(b *testing.B) {
 				w.allocate(claims)
 			}
 			b.ReportMetric(float64(w.judged), "steps/op")
+		})
+	}
+}
+
+// BenchmarkKinds sorts devices into kinds for a claim that would rather have all:
+// ten times as many take about ten times as long.
+func BenchmarkKinds(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			inv, set := at(b, node(et.Slice("s", "n", numbered(n, "red")...))...)
+			sort, err := inv.Kinds(b.Context(), compiled, set, []*resourcev1.ResourceClaim{et.DeviceClaim("c", et.FirstOf("r", et.Wants("all", "any", 0), et.Wants("one", "any", 1)))})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, ok, err := sort(); err != nil || !ok {
+					b.Fatal(ok, err)
+				}
+			}
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package devices
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -54,38 +56,73 @@ func (p *pool) booked(h *held) *book {
 	return &p.book
 }
 
-// draws lists what a device takes of the pool's counters, all of which are there
-// in a valid pool.
+// draws lists what a device takes of the book's counters. A valid pool has all
+// that its own devices use; what another pool's book lacks is not kept.
 func (b *book) draws(d *device) []draw {
 	out := []draw{}
 	for i := range d.ConsumesCounters {
 		c := &d.ConsumesCounters[i]
 		for name, n := range c.Counters {
-			out = append(out, draw{b.place[[2]string{c.CounterSet, name}], n.Value.DeepCopy()})
+			if at, ok := b.place[[2]string{c.CounterSet, name}]; ok {
+				out = append(out, draw{at, n.Value.DeepCopy()})
+			}
 		}
 	}
 	return out
 }
 
-// count takes a device's counters if the whole pool still has enough of every
-// counter then, whether the device uses it or not
+// account is what a search takes of counters. Pools of one name, which different
+// drivers may have, are one account: upstream keeps counters by that name alone,
+// those of whichever pool a device is taken of first. It does so for all nodes at
+// once; here each node is judged as if it were the first.
+type account struct {
+	of   *book
+	used []resource.Quantity
+	all  bool // every take has all counters looked at
+}
+
+// opened gives the account of a pool. What opens it is the first take, even if it
+// fails or is undone.
+func (s *search) opened(p *pool) *account {
+	if a := s.accounts[p.name]; a != nil {
+		return a
+	}
+	b := p.booked(&s.inv.held)
+	a := &account{of: b, used: make([]resource.Quantity, len(b.left)), all: b.overdrawn}
+	for _, o := range s.pools {
+		a.all = a.all || o.name == p.name && o.booked(&s.inv.held).gives
+	}
+	if s.accounts == nil {
+		s.accounts = map[string]*account{}
+	}
+	s.accounts[p.name] = a
+	return a
+}
+
+// contested says that it is not settled yet whose counters the pools of this
+// one's name go by.
+func (s *search) contested(p *pool) bool {
+	if s.accounts[p.name] != nil {
+		return false
+	}
+	return slices.ContainsFunc(s.pools, func(o *pool) bool { return o != p && o.name == p.name && len(o.counters) > 0 })
+}
+
+// count takes a device's counters if there is still enough of every counter of
+// the account then, whether the device uses it or not
 // (structured/internal/incubating checkAvailableCounters).
 func (s *search) count(i int) bool {
 	o := &s.offers[i]
-	b := s.pools[o.pool].booked(&s.inv.held)
-	if o.draws == nil {
-		o.draws = b.draws(o.device)
+	if o.account == nil {
+		o.account = s.opened(s.pools[o.pool])
+		o.draws = o.account.of.draws(o.device)
 	}
-	used := s.used[o.pool]
-	if used == nil {
-		used = make([]resource.Quantity, len(b.left))
-		s.used[o.pool] = used
-	}
+	b, used := o.account.of, o.account.used
 	for k := range o.draws {
 		used[o.draws[k].counter].Add(o.draws[k].amount)
 	}
 	enough := true
-	if b.overdrawn {
+	if o.account.all {
 		for c := range used {
 			enough = enough && b.left[c].Cmp(used[c]) >= 0
 		}
@@ -103,7 +140,7 @@ func (s *search) count(i int) bool {
 
 func (s *search) uncount(i int) {
 	o := &s.offers[i]
-	used := s.used[o.pool]
+	used := o.account.used
 	for k := range o.draws {
 		used[o.draws[k].counter].Sub(o.draws[k].amount)
 	}

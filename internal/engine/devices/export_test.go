@@ -22,3 +22,23 @@ func (inv *Inventory) AllocateBy(ctx context.Context, e *Expressions, set *engin
 	given, err = s.run()
 	return given, bound - s.left, err
 }
+
+// Kinds prepares a search whose devices are all listed and sorts them into kinds
+// under a context of its own.
+func (inv *Inventory) Kinds(ctx context.Context, e *Expressions, set *engine.NodeSet, claims []*resourcev1.ResourceClaim) (sort func() ([]int32, bool, error), err error) {
+	s, err := inv.prepare(context.Background(), e, set, 0, claims)
+	if err != nil {
+		return nil, err
+	}
+	for c := range s.lines {
+		for k := range s.lines[c] {
+			for a := range s.lines[c][k].of {
+				if ok, err := s.complete(&s.lines[c][k].of[a]); err != nil || !ok {
+					return nil, err
+				}
+			}
+		}
+	}
+	s.ctx = ctx
+	return s.kinds, nil
+}

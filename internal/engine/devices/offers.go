@@ -4,11 +4,12 @@ package devices
 // one name, since that makes a pool invalid.
 type offer struct {
 	*device
-	pool  int32 // its place among the search's pools
-	held  bool  // allocated to another claim alone
-	users int32 // claims that it was given to just now
-	room  *room
-	draws []draw // what it takes of counters, once that was worked out
+	pool    int32 // its place among the search's pools
+	held    bool  // allocated to another claim alone
+	users   int32 // claims that it was given to just now
+	room    *room
+	account *account // that its counters are taken of, once any were; and
+	draws   []draw   // what it takes
 }
 
 // cursor is a place in the order of devices.

@@ -77,6 +77,9 @@ func TestNothingIsMissedByLeavingOut(t *testing.T) {
 	for seed := range uint64(1500) {
 		d := dice{Rand: rand.New(rand.NewPCG(seed, 2)), wild: seed%2 == 0}
 		objects, claims := d.objects(10), d.claims()
+		if seed%3 == 0 {
+			objects = namesakes(objects)
+		}
 		inv, set := at(t, objects...)
 		want, most, wantErr := inv.AllocateBy(t.Context(), compiled, set, claims, bound, devices.Never)
 		if errors.Is(wantErr, devices.ErrGaveUp) {

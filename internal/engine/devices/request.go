@@ -22,7 +22,7 @@ type request struct {
 
 	// On the node at hand: how many devices are needed, and which where all are.
 	need int
-	all  []int32
+	all  []int32 // ascending
 	// What class and request select by.
 	byClass, byRequest selector
 	// By constraint of the claim: whether it concerns the request.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/engine"
 	"berth/internal/planted"
@@ -125,8 +124,8 @@ type search struct {
 	lines       [][]line
 	constraints [][]constraint
 	taken       [][]take
-	used        [][]resource.Quantity // by pool: what was taken of its counters just now
-	left        int                   // steps that may still be taken
+	accounts    map[string]*account // by the pools' name: what was taken of counters just now
+	left        int                 // steps that may still be taken
 
 	settleAt int  // steps left at which the search counts as a hard one
 	settled  bool // it does, and settle was done
@@ -150,7 +149,6 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *engine.N
 	s := &search{
 		ctx: ctx, inv: inv, expr: e, node: &nodeAt{set: np, row: row, name: set.Node(row).Name}, claims: claims, pools: pools,
 		lines: make([][]line, len(claims)), constraints: make([][]constraint, len(claims)), taken: make([][]take, len(claims)),
-		used: make([][]resource.Quantity, len(pools)),
 	}
 	for _, p := range pools {
 		for _, sl := range p.slices {

@@ -89,6 +89,22 @@ func TestAStoppedSearchIsNoAnswer(t *testing.T) {
 	}
 }
 
+// TestSortingIntoKindsStops: with many devices it takes long enough to be told.
+func TestSortingIntoKindsStops(t *testing.T) {
+	t.Parallel()
+	inv, set := at(t, node(et.Slice("s", "n", numbered(5000, "red")...))...)
+	for looks := range 6 {
+		sort, err := inv.Kinds(endingAt(looks), compiled, set, []*resourcev1.ResourceClaim{et.DeviceClaim("c", et.FirstOf("r", et.Wants("all", "any", 0), et.Wants("one", "any", 1)))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = sort()
+		if stopped := errors.Is(err, devices.ErrStopped); stopped != (looks < 4) {
+			t.Errorf("stopped at look %d: %v", looks, err)
+		}
+	}
+}
+
 // TestAnswersDoNotDependOnHistory asks one inventory about many pods, in any order.
 func TestAnswersDoNotDependOnHistory(t *testing.T) {
 	t.Parallel()

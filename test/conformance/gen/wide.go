@@ -2,6 +2,7 @@ package gen
 
 import (
 	"math/rand/v2"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -12,16 +13,19 @@ import (
 // draw with one value or never: a second capacity and a second set of counters,
 // policies with parts missing, attributes under their full names or of another
 // type, tolerations by value, several constraints over several requests, two
-// names for one claim. It changes what is there and draws from numbers of its
-// own; without opts.Wide every seed stays what it was.
+// names for one claim, pools of two drivers that are both named after the node.
+// It changes what is there and draws from numbers of its own; without opts.Wide every seed stays what it was.
 func (m *maker) widen(seed uint64, incoming *v1.Pod) {
 	w := &widener{maker: *m}
 	w.Rand = rand.New(rand.NewPCG(seed, 0x77696465))
 	if !w.chance(m.opts.Wide) {
 		return
 	}
-	for _, f := range []string{"bandwidth", "sets", "attributes", "tolerations", "constraints", "twice", "bindings"} {
+	for _, f := range []string{"bandwidth", "sets", "attributes", "tolerations", "constraints", "twice", "bindings", "names"} {
 		w.on["wide "+f] = w.chance(45)
+	}
+	if w.on["wide names"] {
+		w.names()
 	}
 	// A pool is changed as a whole: its slices agree on counters.
 	sets := map[string]bool{}
@@ -50,9 +54,86 @@ func (m *maker) widen(seed uint64, incoming *v1.Pod) {
 			incoming.Spec.ResourceClaims = append(incoming.Spec.ResourceClaims, again)
 		}
 	}
+	m.objs, m.serial = w.objs, w.serial
 }
 
 type widener struct{ maker }
+
+// names calls the pools of nodes after the node alone, so that those of two
+// drivers bear one name, and gives most of these counters. Only one node reaches
+// such a pool: for others upstream's answer depends on which node it asks first.
+func (w *widener) names() {
+	rename := func(driver, pool string) string { return strings.TrimPrefix(pool, driver[:3]+"-") }
+	pools := map[string]map[string][]*resourcev1.ResourceSlice{} // by name and driver
+	var order []string
+	for _, o := range w.objs {
+		switch o := o.(type) {
+		case *resourcev1.ResourceSlice:
+			name := rename(o.Spec.Driver, o.Spec.Pool.Name)
+			if name == o.Spec.Pool.Name {
+				continue
+			}
+			o.Spec.Pool.Name = name
+			if pools[name] == nil {
+				pools[name] = map[string][]*resourcev1.ResourceSlice{}
+				order = append(order, name)
+			}
+			pools[name][o.Spec.Driver] = append(pools[name][o.Spec.Driver], o)
+		case *resourcev1.ResourceClaim:
+			for i := range o.Status.Devices {
+				d := &o.Status.Devices[i]
+				d.Pool = rename(d.Driver, d.Pool)
+			}
+			if o.Status.Allocation == nil {
+				continue
+			}
+			for i := range o.Status.Allocation.Devices.Results {
+				r := &o.Status.Allocation.Devices.Results[i]
+				r.Pool = rename(r.Driver, r.Pool)
+			}
+		}
+	}
+	for _, name := range order {
+		if len(pools[name]) < 2 || !w.chance(80) {
+			continue
+		}
+		for _, driver := range []string{"gpu.example.com", "nic.example.com"} {
+			w.counters(pools[name][driver])
+		}
+	}
+}
+
+// counters adds a set of them to a pool that has none, for the devices of the
+// generation that was published first to draw on.
+func (w *widener) counters(pool []*resourcev1.ResourceSlice) {
+	for _, s := range pool {
+		if len(s.Spec.SharedCounters) > 0 {
+			return
+		}
+	}
+	first := pool[0].DeepCopy()
+	set := pick(&w.maker, "set", "set", "own")
+	for _, s := range pool {
+		if s.Spec.Pool.Generation != first.Spec.Pool.Generation {
+			continue
+		}
+		s.Spec.Pool.ResourceSliceCount++
+		for i := range s.Spec.Devices {
+			if w.chance(80) {
+				s.Spec.Devices[i].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: set, Counters: map[string]resourcev1.Counter{
+					"slices": {Value: *resource.NewQuantity(int64(w.between(1, 3)), resource.DecimalSI)},
+				}}}
+			}
+		}
+	}
+	s := first
+	s.ObjectMeta = w.meta("", first.Name+"-counters", nil)
+	s.Spec.Pool.ResourceSliceCount++
+	s.Spec.Devices, s.Spec.SharedCounters = nil, []resourcev1.CounterSet{{Name: set, Counters: map[string]resourcev1.Counter{
+		"slices": {Value: *resource.NewQuantity(int64(w.between(1, 5)), resource.DecimalSI)},
+	}}}
+	w.objs = append(w.objs, s)
+}
 
 func (w *widener) device(d *resourcev1.Device, driver string, other bool) {
 	if other && w.chance(60) {
