@@ -119,6 +119,7 @@ func TestComparisonFinds(t *testing.T) {
 	q := Question{Cause: "delete", Pod: &corev1.Pod{}}
 	q.Pod.Spec.NodeName, q.Pod.Spec.Containers = "n", []corev1.Container{{Name: "c"}}
 	want := Ending{Period: 30, Deletion: "x", Timeouts: map[string]int64{"c": 30}}
+	want.Phase, want.Zero, want.Judged = "Failed", "Succeeded", true
 	same := want
 	if d := Compare(q, want, same); d != "" {
 		t.Errorf("a difference where there is none: %s", d)
@@ -127,6 +128,8 @@ func TestComparisonFinds(t *testing.T) {
 		"the period":    func(e *Ending) { e.Period++ },
 		"the deletion":  func(e *Ending) { e.Deletion = "y" },
 		"the wait":      func(e *Ending) { e.Eviction = 10 },
+		"the phase":     func(e *Ending) { e.Phase = "" },
+		"the other one": func(e *Ending) { e.Zero = "Failed" },
 		"a timeout":     func(e *Ending) { e.Timeouts = map[string]int64{"c": 29} },
 		"one too much":  func(e *Ending) { e.Timeouts = map[string]int64{"c": 30, "d": 30} },
 		"one too few":   func(e *Ending) { e.Timeouts = map[string]int64{} },
