@@ -82,8 +82,8 @@ func (s Signal) UsageKey() corev1.ResourceName {
 // RankForEviction orders pods as the kubelet would evict them, those that it
 // does not evict apart (pkg/kubelet/eviction helpers.go rankMemoryPressure,
 // rankDiskPressureFunc, rankPIDPressure; eviction_manager.go evictPod). Pods that
-// are over are not looked at (pkg/kubelet kubelet_pods.go isPodInactive). Equals
-// go by namespace and name.
+// are over are not looked at unless something in them still runs (pkg/kubelet
+// kubelet_pods.go isPodInactive). Equals go by namespace and name.
 func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protected []Protected, err *field.Error) {
 	if !slices.Contains(Signals, signal) {
 		return nil, nil, field.NotSupported(field.NewPath("signal"), signal, Signals)
@@ -99,7 +99,7 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		p := c.Pod.DeepCopy()
 		setDefaults(p)
 		ns := cmp.Or(p.Namespace, corev1.NamespaceDefault)
-		if isOver(p.Status.Phase) && p.DeletionTimestamp == nil && !planted.On(planted.EndedIsEvicted) {
+		if isOver(p.Status.Phase) && !anyRuns(p) && !planted.On(planted.EndedIsEvicted) {
 			protected = append(protected, Protected{ns, p.Name, "over: it has " + string(p.Status.Phase) + ", and nothing in it runs"})
 			continue
 		}
@@ -162,6 +162,19 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		ranking = append(ranking, list[i].Ranked)
 	}
 	return ranking, protected, nil
+}
+
+// anyRuns says that a container runs, as far as the statuses tell. The kubelet
+// writes Succeeded or Failed after it has stopped them all, so a pod that is over
+// is one that it still terminates only where they say so, deleted or not
+// (pkg/kubelet/pod_workers.go UpdatePod, isPodStatusCacheTerminal).
+func anyRuns(p *corev1.Pod) bool {
+	for _, list := range [][]corev1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses} {
+		if slices.ContainsFunc(list, func(s corev1.ContainerStatus) bool { return s.State.Running != nil }) {
+			return true
+		}
+	}
+	return false
 }
 
 func trueFirst(a, b bool) int {

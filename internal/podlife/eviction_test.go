@@ -122,13 +122,40 @@ func TestRequestsForEviction(t *testing.T) {
 }
 
 // TestEndedPodsAreNotRanked: a finished Job's pod has no statistics, and would
-// else come first.
+// else come first. That it is deleted and held by a finalizer makes it no more
+// active; containers that still run do.
 func TestEndedPodsAreNotRanked(t *testing.T) {
-	done, dying := consumer(t, "done", 0, "memory", "", ""), consumer(t, "dying", 0, "memory", "", "1Gi")
-	done.Pod.Status.Phase = corev1.PodSucceeded
-	dying.Pod.Status.Phase, dying.Pod.DeletionTimestamp = corev1.PodFailed, new(before(1))
-	list, protected, err := RankForEviction(SignalMemory, []Consumer{done, dying, consumer(t, "web", 0, "memory", "1Gi", "2Gi")})
-	if err != nil || len(list) != 2 || len(protected) != 1 || protected[0].Name != "done" || !strings.HasPrefix(protected[0].Why, "over: ") {
-		t.Errorf("%v, %+v, %v", list, protected, err)
+	ended := func(name string, phase corev1.PodPhase, deleted bool, state corev1.ContainerState) Consumer {
+		c := consumer(t, name, 0, "memory", "", "")
+		c.Pod.Status.Phase = phase
+		if deleted {
+			c.Pod.DeletionTimestamp, c.Pod.Finalizers = new(before(1)), []string{"example.com/held"}
+		}
+		c.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: state}}
+		return c
 	}
+	stopped := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+	runs := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	side := ended("side", corev1.PodSucceeded, true, stopped)
+	side.Pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "side", State: runs}}
+	list, protected, err := RankForEviction(SignalMemory, []Consumer{
+		ended("done", corev1.PodSucceeded, false, stopped), ended("held", corev1.PodSucceeded, true, stopped), ended("unsaid", corev1.PodFailed, true, corev1.ContainerState{}),
+		ended("stopping", corev1.PodFailed, false, runs), ended("dying", corev1.PodFailed, true, runs), side,
+		consumer(t, "web", 0, "memory", "1Gi", "2Gi"),
+	})
+	var ranked, left []string
+	for _, r := range list {
+		ranked = append(ranked, r.Name)
+	}
+	for _, p := range protected {
+		left = append(left, p.Name)
+		if !strings.HasPrefix(p.Why, "over: ") {
+			t.Errorf("%s: %s", p.Name, p.Why)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	is(t, "ranked", ranked, []string{"dying", "side", "stopping", "web"})
+	is(t, "left out", left, []string{"done", "held", "unsaid"})
 }

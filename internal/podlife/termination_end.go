@@ -125,7 +125,7 @@ func (w *ending) failed(reason, message, detail string) {
 func (w *ending) ended(details ...string) {
 	w.out.Phase = string(corev1.PodFailed)
 	switch {
-	case !canSucceed(w.Pod):
+	case !canSucceed(w.Pod, ""):
 	case w.stopsMain():
 		w.out.PhaseIfAllExitZero = string(corev1.PodSucceeded)
 		details = append(details, "Succeeded if all main containers ended with exit code 0 in time")
@@ -141,9 +141,13 @@ func (w *ending) stopsMain() bool {
 }
 
 // canSucceed says that no main container has failed or never ran, as far as the
-// statuses tell, and no plain init container is left.
-func canSucceed(p *corev1.Pod) bool {
+// statuses tell, and no plain init container is left. The one named ran, whatever
+// its status says.
+func canSucceed(p *corev1.Pod, ran string) bool {
 	for i := range p.Spec.Containers {
+		if p.Spec.Containers[i].Name == ran {
+			continue
+		}
 		if s := statusOf(p, p.Spec.Containers[i].Name); s != nil && s.State.Running == nil && (s.State.Terminated == nil || s.State.Terminated.ExitCode != 0) {
 			return false
 		} else if s == nil && len(p.Status.ContainerStatuses) > 0 {

@@ -2,7 +2,6 @@ package podlife
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,29 +31,99 @@ func (w *ending) followProbe(c *corev1.Container, period int64) {
 		w.out.Notes = append(w.out.Notes, "the kubelet stops the liveness and startup probes of a pod that it ends")
 	}
 	dying := w.Pod.DeletionTimestamp != nil && !planted.On(planted.DyingRestarts)
-	if restartsKilled(w.Pod, c) && !dying {
-		w.out.Phase = phaseNow(w.Pod)
+	after := w.afterProbe(c, kind, dying, killedCode)
+	w.out.Phase = after.phase
+	if zero := w.afterProbe(c, kind, dying, 0); zero.phase != after.phase {
+		w.out.PhaseIfAllExitZero = zero.phase
+	}
+	if after.restarts {
 		at, why := w.restart(c.Name)
 		w.event(at, actorKubelet, "container restarted", c.Name, why)
 		return
 	}
-	w.out.Phase = string(corev1.PodFailed)
-	for i := range w.Pod.Spec.Containers {
-		if o := &w.Pod.Spec.Containers[i]; o.Name != c.Name {
-			if _, runs := w.state(o, "container"); runs {
-				w.out.Phase = phaseNow(w.Pod)
-			}
+	w.event(w.last, actorKubelet, "container stays down", c.Name, after.why)
+	detail := ""
+	if w.out.PhaseIfAllExitZero != "" {
+		detail = w.out.PhaseIfAllExitZero + " if it ended with exit code 0 in time"
+	}
+	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", detail)
+}
+
+// killedCode is the exit code of a process that got SIGKILL.
+const killedCode = 137
+
+// afterwards is what became of a container and its pod.
+type afterwards struct {
+	restarts bool
+	phase    string
+	why      string
+}
+
+// afterProbe says what comes after a container was stopped for its probe and
+// ended with a code. Where nothing else of the pod goes on, its phase is judged
+// as the kubelet judges a pod that has ended: by its main containers, whatever its
+// sidecars end with (pkg/kubelet/kubelet_pods.go getPhase).
+func (w *ending) afterProbe(c *corev1.Container, kind string, dying bool, code int32) afterwards {
+	phase := w.Pod.Status.Phase
+	if isOver(phase) {
+		return afterwards{phase: string(phase), why: "the pod is over, so nothing in it is started any more"}
+	}
+	goesOn := w.goesOn(c, dying)
+	out := afterwards{phase: phaseNow(w.Pod), why: "by its restart policy"}
+	switch {
+	case dying:
+		out.why = "the pod is being deleted, so nothing in it is started any more"
+	case kind == "sidecar" && !goesOn:
+		out.why = "no main container runs or is started again, so the pod ends"
+	case restartsAfterProbe(w.Pod, c, code):
+		out.restarts = true
+		return out
+	}
+	switch {
+	case goesOn:
+	case (kind == "sidecar" || code == 0) && canSucceed(w.Pod, c.Name):
+		out.phase = string(corev1.PodSucceeded)
+	default:
+		out.phase = string(corev1.PodFailed)
+	}
+	return out
+}
+
+// goesOn says that something beside a container keeps its pod from ending: a
+// main or plain init container that runs, or, unless the pod is dying, a main one
+// that is still to start. Sidecars keep no pod alive.
+func (w *ending) goesOn(c *corev1.Container, dying bool) bool {
+	runs, starts, failed := false, false, false
+	eachContainer(w.Pod, func(o *corev1.Container, kind string) {
+		if o.Name == c.Name || kind == "sidecar" || kind == "ephemeral" {
+			return
 		}
+		if _, yes := w.state(o, kind); yes {
+			runs = true
+			return
+		}
+		end, again := endOf(statusOf(w.Pod, o.Name)), true
+		if end != nil {
+			again, _ = mayRestart(&w.Pod.Spec, o, end.ExitCode)
+		}
+		if kind == "init" {
+			failed = failed || end != nil && end.ExitCode != 0 && !again
+		} else {
+			starts = starts || again
+		}
+	})
+	return runs || !dying && starts && !failed
+}
+
+// endOf is how a container ended that does not run; nil: it never ran.
+func endOf(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	switch {
+	case s == nil:
+		return nil
+	case s.State.Terminated != nil:
+		return s.State.Terminated
 	}
-	if w.out.Phase == string(corev1.PodFailed) && len(w.Pod.Spec.Containers) == 1 {
-		w.out.PhaseIfAllExitZero = string(corev1.PodSucceeded)
-	}
-	why := "by its restart policy"
-	if dying {
-		why = "the pod is being deleted, so nothing in it is started any more"
-	}
-	w.event(w.last, actorKubelet, "container stays down", c.Name, why)
-	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", "")
+	return s.LastTerminationState.Terminated
 }
 
 // restart is when a container that was killed for its probe is started again, in
@@ -80,24 +149,18 @@ func (w *ending) restart(name string) (at int64, why string) {
 	return saturate(w.last, seconds), fmt.Sprintf("by its restart policy, after its back-off of %d seconds (restarts so far: %d)", seconds, count)
 }
 
-// restartsKilled says whether a container that was killed for its probe is
-// started again: unless its policy is Never and no rule of its own says
-// otherwise of exit code 137 (pkg/kubelet/kuberuntime computePodActions,
-// pkg/api/v1/pod ContainerShouldRestart).
-func restartsKilled(p *corev1.Pod, c *corev1.Container) bool {
-	const killed = 137
+// restartsAfterProbe says whether a container that was stopped for its probe and
+// ended with a code is started again: with the kill itself unless its policy is
+// Never, and after that if a rule of its own says so of the code
+// (pkg/kubelet/kuberuntime computePodActions, pkg/api/v1/pod ContainerShouldRestart).
+func restartsAfterProbe(p *corev1.Pod, c *corev1.Container, code int32) bool {
 	policy := p.Spec.RestartPolicy
 	if c.RestartPolicy != nil {
 		policy = corev1.RestartPolicy(*c.RestartPolicy)
-		for _, r := range c.RestartPolicyRules {
-			if r.ExitCodes == nil {
-				continue
-			}
-			in := slices.Contains(r.ExitCodes.Values, killed)
-			if in == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn) {
-				return true
-			}
-		}
 	}
-	return policy != corev1.RestartPolicyNever
+	if policy != corev1.RestartPolicyNever {
+		return true
+	}
+	yes, _ := mayRestart(&p.Spec, c, code)
+	return yes
 }

@@ -171,6 +171,19 @@ func TestSidecarsStopLast(t *testing.T) {
 
 func TestPhaseAtTheEnd(t *testing.T) {
 	failed := `"status":{"phase":"Running","containerStatuses":[{"name":"c","state":{"running":{}}},{"name":"d","state":{"terminated":{"exitCode":3}}}]},"spec":{"containers":[{"name":"c"},{"name":"d"}]}`
+	const (
+		gone  = `"metadata":{"deletionTimestamp":"2026-03-01T12:00:05Z","deletionGracePeriodSeconds":5},`
+		side  = `"spec":{"initContainers":[{"name":"side","restartPolicy":"Always","livenessProbe":{}}],`
+		mains = `"containers":[{"name":"a","livenessProbe":{}},{"name":"b"}]},`
+		plain = `"spec":{` + mains
+		runs  = `{"running":{}}`
+		waits = `{"waiting":{}}`
+		zero  = `{"terminated":{"exitCode":0}}`
+		one   = `{"terminated":{"exitCode":1}}`
+	)
+	statuses := func(a, b string) string {
+		return fmt.Sprintf(`"status":{"phase":"Running","containerStatuses":[{"name":"a","state":%s},{"name":"b","state":%s}],"initContainerStatuses":[{"name":"side","state":{"running":{}}}]}`, a, b)
+	}
 	for _, c := range []struct {
 		what, pod   string
 		cause       Cause
@@ -186,8 +199,22 @@ func TestPhaseAtTheEnd(t *testing.T) {
 		{"restarted", `"status":{"phase":"Running"},"spec":{"containers":[{"name":"c","livenessProbe":{}}]}`, CauseLiveness, "Running", "", ""},
 		{"not restarted", `"spec":{"restartPolicy":"Never","containers":[{"name":"c","livenessProbe":{}}]}`, CauseLiveness, "Failed", "Succeeded", ""},
 		{"not restarted beside another", `"spec":{"restartPolicy":"Never","containers":[{"name":"c","livenessProbe":{}},{"name":"d"}]}`, CauseLiveness, "Running", "", ""},
-		{"restarted by a rule", `"spec":{"restartPolicy":"Never","containers":[{"name":"c","startupProbe":{},"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[137]}}]}]}`, CauseStartup, "Running", "", ""},
-		{"not by a rule for others", `"spec":{"restartPolicy":"Never","containers":[{"name":"c","startupProbe":{},"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"NotIn","values":[137]}}]}]}`, CauseStartup, "Failed", "Succeeded", ""},
+		{"restarted by a rule", `"spec":{"restartPolicy":"Never","containers":[{"name":"c","startupProbe":{},"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[137]}}]}]}`, CauseStartup, "Running", "Succeeded", ""},
+		{"not by a rule for others", `"spec":{"restartPolicy":"Never","containers":[{"name":"c","startupProbe":{},"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"NotIn","values":[137]}}]}]}`, CauseStartup, "Failed", "Running", ""},
+		{"a sidecar of a dying pod", gone + side + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, zero), CauseLiveness, "Succeeded", "", ""},
+		{"one where a main container had failed", gone + side + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, one), CauseLiveness, "Failed", "", ""},
+		{"one where a main container still runs", gone + side + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, runs), CauseLiveness, "Running", "", ""},
+		{"one where a main container never ran", gone + side + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, waits), CauseLiveness, "Failed", "", ""},
+		{"beside one that ended well", gone + plain + statuses(runs, zero), CauseLiveness, "Failed", "Succeeded", ""},
+		{"the same, evicted", gone + plain + statuses(runs, zero), CauseEvictHard, "Failed", "Succeeded", "Evicted"},
+		{"beside one that failed", gone + plain + statuses(runs, one), CauseLiveness, "Failed", "", ""},
+		{"beside one that runs", gone + plain + statuses(runs, runs), CauseLiveness, "Running", "", ""},
+		{"for good beside one that ended well", `"spec":{"restartPolicy":"Never",` + mains + statuses(runs, zero), CauseLiveness, "Failed", "Succeeded", ""},
+		{"for good beside one that failed", `"spec":{"restartPolicy":"Never",` + mains + statuses(runs, one), CauseLiveness, "Failed", "", ""},
+		{"for good beside one that is restarted", `"spec":{"restartPolicy":"Never","containers":[{"name":"a","livenessProbe":{}},{"name":"b","restartPolicy":"Always"}]},` + statuses(runs, one), CauseLiveness, "Running", "", ""},
+		{"a sidecar of a pod whose main containers run", `"spec":{"restartPolicy":"Never",` + side[len(`"spec":{`):] + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, runs), CauseLiveness, "Running", "", ""},
+		{"a sidecar of a pod that has nothing left to do", `"spec":{"restartPolicy":"Never",` + side[len(`"spec":{`):] + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, zero), CauseLiveness, "Succeeded", "", ""},
+		{"in a pod that is over", `"status":{"phase":"Succeeded"},"spec":{"containers":[{"name":"c","livenessProbe":{}}]}`, CauseLiveness, "Succeeded", "", ""},
 	} {
 		o := ends(t, Ending{Pod: dying(t, c.pod), Cause: c.cause})
 		is(t, c.what, []string{o.Phase, o.PhaseIfAllExitZero, o.Reason}, []string{c.phase, c.zero, c.reason})

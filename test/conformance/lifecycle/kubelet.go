@@ -23,16 +23,21 @@ import (
 // newKubelet is a kubelet with what generateAPIPodStatus asks and nothing else.
 func newKubelet(probes prober.Manager) (*kubelet.Kubelet, error) {
 	kl := &kubelet.Kubelet{}
-	for name, value := range map[string]any{
+	return kl, SetFields(kl, map[string]any{
 		"statusManager": statusManager{}, "probeManager": probes, "reasonCache": kubelet.NewReasonCache(), "containerManager": cm.NewFakeContainerManager(),
-	} {
+	})
+}
+
+// SetFields sets fields of a kubelet that upstream does not export.
+func SetFields(kl *kubelet.Kubelet, fields map[string]any) error {
+	for name, value := range fields {
 		f := reflect.ValueOf(kl).Elem().FieldByName(name)
 		if !f.IsValid() || !reflect.TypeOf(value).AssignableTo(f.Type()) {
-			return nil, fmt.Errorf("a kubelet of this release has no field %s of this type", name)
+			return fmt.Errorf("a kubelet of this release has no field %s of this type", name)
 		}
 		reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem().Set(reflect.ValueOf(value))
 	}
-	return kl, nil
+	return nil
 }
 
 // statusManager knows nothing beyond the API.

@@ -2,10 +2,13 @@ package termination
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Client is berth's side.
@@ -37,6 +40,8 @@ func (c *Client) End(q Question) (e Ending, err error) {
 		GracePeriodSeconds     int64
 		DeletionTimestamp      string
 		EvictionTimeoutSeconds int64
+		Phase                  string
+		PhaseIfAllExitZero     string
 		Containers             []struct {
 			Name                           string
 			StopTimeoutSeconds             int64
@@ -52,6 +57,7 @@ func (c *Client) End(q Question) (e Ending, err error) {
 		return e, err
 	}
 	e = Ending{Period: a.GracePeriodSeconds, Deletion: a.DeletionTimestamp, Eviction: a.EvictionTimeoutSeconds, Timeouts: map[string]int64{}}
+	e.Phase, e.Zero = last(a.Phase), last(cmp.Or(a.PhaseIfAllExitZero, a.Phase))
 	for _, s := range a.Containers {
 		e.Timeouts[s.Name] = s.StopTimeoutSeconds
 		if s.KillAtSeconds-s.SignalAtSeconds != s.StopTimeoutSeconds {
@@ -71,6 +77,14 @@ func (c *Client) End(q Question) (e Ending, err error) {
 	return e, nil
 }
 
+// last is a phase that a pod ends in; "" for any other.
+func last(phase string) string {
+	if phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
+		return phase
+	}
+	return ""
+}
+
 // Compare says in words how two sides differ; "" where they agree. The stop
 // timeouts are compared where they were measured, else the containers' names.
 func Compare(q Question, want, got Ending) string {
@@ -83,6 +97,10 @@ func Compare(q Question, want, got Ending) string {
 	differ("gracePeriodSeconds", want.Period, got.Period)
 	differ("deletionTimestamp", want.Deletion, got.Deletion)
 	differ("evictionTimeoutSeconds", want.Eviction, got.Eviction)
+	if want.Judged {
+		differ("phase", want.Phase, got.Phase)
+		differ("phaseIfAllExitZero", want.Zero, got.Zero)
+	}
 	if want.Timeouts != nil {
 		differ("stopTimeoutSeconds", want.Timeouts, got.Timeouts)
 		return out

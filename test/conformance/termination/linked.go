@@ -2,6 +2,7 @@ package termination
 
 import (
 	"context"
+	"time"
 	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,11 +12,13 @@ import (
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 	"k8s.io/kubernetes/pkg/controller/podgc"
 	"k8s.io/kubernetes/pkg/kubelet"
+	"k8s.io/kubernetes/pkg/kubelet/allocation"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	_ "k8s.io/kubernetes/pkg/kubelet/eviction"
 	_ "k8s.io/kubernetes/pkg/kubelet/kuberuntime"
 	_ "k8s.io/kubernetes/pkg/kubelet/nodeshutdown"
+	"k8s.io/kubernetes/pkg/kubelet/util/queue"
 )
 
 // What Kubernetes does not export is reached by the names that the linker knows
@@ -25,6 +28,18 @@ import (
 //
 //go:linkname effectivePeriod k8s.io/kubernetes/pkg/kubelet.calculateEffectiveGracePeriod
 func effectivePeriod(status unsafe.Pointer, pod *corev1.Pod, options *kubelet.KillPodOptions) (int64, bool)
+
+// newPodWorkers makes the kubelet's workers. Of its parts the cache of the runtime
+// and the allocation manager are needed here; syncer and recorder are nil.
+//
+//go:linkname newPodWorkers k8s.io/kubernetes/pkg/kubelet.newPodWorkers
+func newPodWorkers(syncer, recorder any, work queue.WorkQueue, resync, backOff time.Duration, cache kubecontainer.ROCache, allocated allocation.Manager) kubelet.PodWorkers
+
+// isPodInactive says whether the kubelet leaves a pod out where it looks at active
+// ones.
+//
+//go:linkname isPodInactive k8s.io/kubernetes/pkg/kubelet.(*Kubelet).isPodInactive
+func isPodInactive(kl *kubelet.Kubelet, pod *corev1.Pod) bool
 
 // probePeriod is the period of one container that is killed for a reason.
 //

@@ -143,8 +143,13 @@ func (g *Generator) pod() *corev1.Pod {
 		at := metav1.NewTime(Now.Add(time.Duration(g.IntN(100)-40) * time.Second))
 		p.DeletionTimestamp = &at
 	}
+	p.Spec.RestartPolicy = pick(g, "", corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever, corev1.RestartPolicyNever)
 	for i := range 1 + g.IntN(2) {
-		p.Spec.Containers = append(p.Spec.Containers, g.container(fmt.Sprint("main", i)))
+		c := g.container(fmt.Sprint("main", i))
+		if g.chance(25) {
+			g.restarts(&c)
+		}
+		p.Spec.Containers = append(p.Spec.Containers, c)
 	}
 	for i := range g.IntN(4) {
 		c := g.container(fmt.Sprint("init", i))
@@ -193,6 +198,20 @@ func (g *Generator) container(name string) corev1.Container {
 	return c
 }
 
+// restarts gives a container a policy of its own, often with a rule.
+func (g *Generator) restarts(c *corev1.Container) {
+	policy := pick(g, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyOnFailure, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyNever)
+	if c.RestartPolicy = &policy; g.chance(50) {
+		c.RestartPolicyRules = []corev1.ContainerRestartRule{{
+			Action: corev1.ContainerRestartRuleActionRestart,
+			ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: pick(g, corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn),
+				Values:   []int32{pick(g, int32(0), 1, 137)},
+			},
+		}}
+	}
+}
+
 // statuses says of each container what it does.
 func (g *Generator) statuses(p *corev1.Pod) {
 	of := func(list []corev1.Container) (out []corev1.ContainerStatus) {
@@ -202,7 +221,11 @@ func (g *Generator) statuses(p *corev1.Pod) {
 			case 0:
 				s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(g.IntN(2))}
 			case 1:
-				s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+				s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
+				if g.chance(50) {
+					s.State.Waiting.Reason = "CrashLoopBackOff"
+					s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(g.IntN(2))}
+				}
 			default:
 				s.State.Running = &corev1.ContainerStateRunning{}
 			}

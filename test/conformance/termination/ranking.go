@@ -31,7 +31,7 @@ func (g *Generator) Node(n int) Node {
 			p.Spec.Priority = &priority
 		}
 		p.Status.Phase = pick(g, corev1.PodRunning, corev1.PodRunning, corev1.PodRunning, corev1.PodRunning, corev1.PodPending, corev1.PodSucceeded, corev1.PodFailed)
-		if g.chance(10) {
+		if g.chance(25) {
 			at := metav1.NewTime(Now)
 			p.DeletionTimestamp = &at
 		}
@@ -70,6 +70,9 @@ func (g *Generator) Node(n int) Node {
 				c.RestartPolicy = &always
 			}
 			p.Spec.InitContainers = append(p.Spec.InitContainers, c)
+		}
+		if g.chance(50) {
+			g.statuses(p)
 		}
 		if g.chance(30) {
 			p.Spec.Overhead = some()
@@ -157,15 +160,18 @@ func TryNode(c *Client, n Node) (string, error) {
 	if err := c.post("/v1/nodes/eviction-ranking", asked, &got); err != nil {
 		return "", err
 	}
+	workers := newWorkers(n.Pods)
 	byName, out, protected := map[string]*corev1.Pod{}, "", map[string]bool{}
 	for _, p := range n.Pods {
 		p = p.DeepCopy()
 		legacyscheme.Scheme.Default(p)
 		byName[p.Name] = p
-		// A kubelet ranks active pods (kubelet_pods.go isPodInactive), and does not
-		// evict critical ones.
-		over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-		if over && p.DeletionTimestamp == nil || kubelettypes.IsCriticalPod(p) {
+		// A kubelet ranks active pods, and does not evict critical ones.
+		inactive, err := workers.inactive(p)
+		if err != nil {
+			return "", err
+		}
+		if inactive || kubelettypes.IsCriticalPod(p) {
 			protected[p.Name] = true
 		}
 	}

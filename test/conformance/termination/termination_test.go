@@ -85,11 +85,41 @@ func TestOracle(t *testing.T) {
 	}
 }
 
+// TestInactive holds what is asked of the kubelet's workers to what is known of
+// them.
+func TestInactive(t *testing.T) {
+	runs := []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	ended := []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
+	for _, c := range []struct {
+		phase    corev1.PodPhase
+		deleted  bool
+		statuses []corev1.ContainerStatus
+		inactive bool
+	}{
+		{corev1.PodRunning, false, runs, false},
+		{corev1.PodRunning, true, ended, false},
+		{corev1.PodSucceeded, false, ended, true},
+		{corev1.PodSucceeded, true, ended, true},
+		{corev1.PodFailed, true, nil, true},
+		{corev1.PodFailed, true, runs, false},
+		{corev1.PodFailed, false, runs, false},
+	} {
+		p := &corev1.Pod{}
+		if p.Name, p.Status.Phase, p.Status.ContainerStatuses = "p", c.phase, c.statuses; c.deleted {
+			p.DeletionTimestamp = new(metav1.NewTime(Now))
+		}
+		if got, err := newWorkers([]*corev1.Pod{p}).inactive(p); err != nil || got != c.inactive {
+			t.Errorf("%+v: %v, %v", c, got, err)
+		}
+	}
+}
+
 // TestComparisonFinds: a trial whose comparison sees nothing would always pass.
 func TestComparisonFinds(t *testing.T) {
 	q := Question{Cause: "delete", Pod: &corev1.Pod{}}
 	q.Pod.Spec.NodeName, q.Pod.Spec.Containers = "n", []corev1.Container{{Name: "c"}}
 	want := Ending{Period: 30, Deletion: "x", Timeouts: map[string]int64{"c": 30}}
+	want.Phase, want.Zero, want.Judged = "Failed", "Succeeded", true
 	same := want
 	if d := Compare(q, want, same); d != "" {
 		t.Errorf("a difference where there is none: %s", d)
@@ -98,6 +128,8 @@ func TestComparisonFinds(t *testing.T) {
 		"the period":    func(e *Ending) { e.Period++ },
 		"the deletion":  func(e *Ending) { e.Deletion = "y" },
 		"the wait":      func(e *Ending) { e.Eviction = 10 },
+		"the phase":     func(e *Ending) { e.Phase = "" },
+		"the other one": func(e *Ending) { e.Zero = "Failed" },
 		"a timeout":     func(e *Ending) { e.Timeouts = map[string]int64{"c": 29} },
 		"one too much":  func(e *Ending) { e.Timeouts = map[string]int64{"c": 30, "d": 30} },
 		"one too few":   func(e *Ending) { e.Timeouts = map[string]int64{} },
