@@ -104,9 +104,30 @@ func (e *Ending) afterProbe(q Question, pod *corev1.Pod) error {
 	if startup && !mains && pod.DeletionTimestamp == nil {
 		return nil // a sidecar that never started, behind main containers that ended: the kubelet tells them from none that began by what it garbage-collected
 	}
+	if contradicts(pod) {
+		return nil
+	}
 	e.Judged = true
 	e.Phase, e.Zero = string(o.AfterProbe(pod, q.Container, startup, 137)), string(o.AfterProbe(pod, q.Container, startup, 0))
 	return nil
+}
+
+// contradicts says that a main container ran before the init containers let it,
+// which no kubelet writes: what follows from that nobody says.
+func contradicts(pod *corev1.Pod) bool {
+	ran := func(s corev1.ContainerStatus) bool {
+		return s.State.Waiting == nil || s.LastTerminationState.Terminated != nil
+	}
+	if !slices.ContainsFunc(pod.Status.ContainerStatuses, ran) {
+		return false
+	}
+	for i, s := range pod.Status.InitContainerStatuses {
+		sidecar, end := pod.Spec.InitContainers[i].RestartPolicy != nil, s.State.Terminated
+		if sidecar && !ran(s) || !sidecar && (end == nil || end.ExitCode != 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // served is the pod as an API server hands it out: defaulted, and gone through
