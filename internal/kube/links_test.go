@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 )
 
 // A list alone does not make a kind fresh: what happens after it is missed until
@@ -41,7 +42,7 @@ func TestListedIsNotWatched(t *testing.T) {
 	}
 	now := time.Unix(1000, 0)
 	l := newLinks(func() time.Time { return now }, time.Hour)
-	lw := l.listWatch(pods, r)
+	lw := cache.ToListerWatcherWithContext(l.listWatch(pods, r))
 	stale := func(when string, want time.Duration) {
 		t.Helper()
 		if got := l.stale(); got != want {
@@ -49,12 +50,12 @@ func TestListedIsNotWatched(t *testing.T) {
 		}
 	}
 	now = now.Add(time.Second)
-	if _, err := lw.List(metav1.ListOptions{}); err != nil {
+	if _, err := lw.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	l.listed("Pod")
 	stale("after a list", time.Second)
-	open, err := lw.Watch(metav1.ListOptions{ResourceVersion: "7"})
+	open, err := lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestListedIsNotWatched(t *testing.T) {
 	l.lost("Pod")
 	now = now.Add(time.Second)
 	yes := true
-	stream, err := lw.Watch(metav1.ListOptions{SendInitialEvents: &yes})
+	stream, err := lw.WatchWithContext(t.Context(), metav1.ListOptions{SendInitialEvents: &yes})
 	if err != nil {
 		t.Fatal(err)
 	}
