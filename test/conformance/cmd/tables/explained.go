@@ -23,6 +23,7 @@ var explained = []explanation{
 	{"VolumeBinding", "TestVolumeBinding/zonal_volumes_with_close_capacity_are_preferred_(custom_shape)", ungated},
 	{"VolumeBinding", "TestVolumeBinding/storage_capacity_score", ungated},
 	{"VolumeBinding", "TestVolumeBinding/storage_capacity_score_with_static_binds", ungated},
+	{"VolumeBinding", "TestVolumeBinding/dynamic_provisioning_with_multiple_PVCs_of_the_same_StorageClass", ungated},
 	{"VolumeBinding", "TestVolumeBinding/prefer_node_with_least_allocatable", ungated},
 	{"VolumeBinding", "TestVolumeBinding/prefer_node_with_maximum_allocatable", ungated},
 	{"DynamicResources", "TestPlugin/canceled/filter/worker", "the test cancels the call's context before it makes it; a request that is given up has no answer"},
