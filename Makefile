@@ -32,10 +32,10 @@ postgres: ## PostgreSQL's binaries for the tests, installed where missing and po
 lint: ## vet, staticcheck and formatting
 	$(GO) vet ./...
 	$(TOOL) staticcheck ./...
-	@out="$$($(TOOL) gofumpt -l cmd internal migrations 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+	@out="$$($(TOOL) gofumpt -l cmd deploy internal migrations test 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
 
 fmt: ## format the code
-	$(TOOL) gofumpt -w cmd internal migrations
+	$(TOOL) gofumpt -w cmd deploy internal migrations test
 
 generate: ## write api/openapi.yaml again
 	$(GO) run ./cmd/openapi

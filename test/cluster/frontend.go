@@ -58,8 +58,10 @@ func newFrontend(backends ...string) (*frontend, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &frontend{address: l.Addr().String(), backends: backends,
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 60 * time.Second}}}
+	f := &frontend{
+		address: l.Addr().String(), backends: backends,
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 60 * time.Second}},
+	}
 	f.server = &http.Server{Handler: f}
 	go func() { _ = f.server.Serve(l) }() // ends by close
 	return f, nil

@@ -50,7 +50,8 @@ func (m *maker) configure(c *oracle.Case, incoming *v1.Pod) error {
 		return nil
 	case "most-allocated":
 		profiles = []profile{{PluginConfig: []pluginConfig{{"NodeResourcesFit", configv1.NodeResourcesFitArgs{
-			ScoringStrategy: &configv1.ScoringStrategy{Type: configv1.MostAllocated, Resources: cpuAndMemory}}}}}}
+			ScoringStrategy: &configv1.ScoringStrategy{Type: configv1.MostAllocated, Resources: cpuAndMemory},
+		}}}}}
 	case "constraints":
 		profiles = []profile{{PluginConfig: []pluginConfig{{"PodTopologySpread", d.defaultConstraints()}}}}
 	case "half":

@@ -44,11 +44,33 @@ var features = []struct {
 	name    string
 	percent int
 }{
-	{"taints", 45}, {"nodeAffinity", 40}, {"selector", 25}, {"ports", 30}, {"tight", 45}, {"scalar", 25},
-	{"spread", 45}, {"podAffinity", 45}, {"existingAffinity", 40}, {"services", 35}, {"images", 40},
-	{"nominated", 30}, {"selfNominated", 8}, {"gates", 4}, {"declared", 12}, {"resize", 20}, {"podLevel", 20},
-	{"inits", 30}, {"oddNodes", 20}, {"terminal", 35}, {"priorities", 60}, {"overhead", 12}, {"matchFields", 8}, {"nodeless", 1},
-	{"manyNodes", 20}, {"keys", 30}, {"bestEffort", 15},
+	{"taints", 45},
+	{"nodeAffinity", 40},
+	{"selector", 25},
+	{"ports", 30},
+	{"tight", 45},
+	{"scalar", 25},
+	{"spread", 45},
+	{"podAffinity", 45},
+	{"existingAffinity", 40},
+	{"services", 35},
+	{"images", 40},
+	{"nominated", 30},
+	{"selfNominated", 8},
+	{"gates", 4},
+	{"declared", 12},
+	{"resize", 20},
+	{"podLevel", 20},
+	{"inits", 30},
+	{"oddNodes", 20},
+	{"terminal", 35},
+	{"priorities", 60},
+	{"overhead", 12},
+	{"matchFields", 8},
+	{"nodeless", 1},
+	{"manyNodes", 20},
+	{"keys", 30},
+	{"bestEffort", 15},
 }
 
 // Case draws the case of a seed. Its objects are in their raw form.

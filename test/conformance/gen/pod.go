@@ -186,8 +186,10 @@ func (m *maker) resized(p *v1.Pod) {
 	for _, c := range p.Spec.Containers {
 		s := v1.ContainerStatus{Name: c.Name, Image: c.Image}
 		some := func() v1.ResourceList {
-			return v1.ResourceList{v1.ResourceCPU: *resource.NewMilliQuantity(int64(m.between(1, 12)*50), resource.DecimalSI),
-				v1.ResourceMemory: *resource.NewQuantity(int64(m.between(1, 12))<<26, resource.BinarySI)}
+			return v1.ResourceList{
+				v1.ResourceCPU:    *resource.NewMilliQuantity(int64(m.between(1, 12)*50), resource.DecimalSI),
+				v1.ResourceMemory: *resource.NewQuantity(int64(m.between(1, 12))<<26, resource.BinarySI),
+			}
 		}
 		if m.chance(80) {
 			s.AllocatedResources = some()

@@ -47,8 +47,10 @@ func (m *maker) crowd(seed uint64, incoming *v1.Pod) {
 			}
 		case *v1.Pod:
 			if o != incoming && o.DeletionTimestamp != nil && d.chance(60) {
-				o.Status.Conditions = append(o.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue,
-					Reason: pick(&d, v1.PodReasonPreemptionByScheduler, v1.PodReasonPreemptionByScheduler, "EvictionByEvictionAPI")})
+				o.Status.Conditions = append(o.Status.Conditions, v1.PodCondition{
+					Type: v1.DisruptionTarget, Status: v1.ConditionTrue,
+					Reason: pick(&d, v1.PodReasonPreemptionByScheduler, v1.PodReasonPreemptionByScheduler, "EvictionByEvictionAPI"),
+				})
 			}
 		}
 	}

@@ -151,8 +151,10 @@ func (s *store) topologies() []v1.TopologySelectorTerm {
 // capacities draws what is left to provision from, by topology.
 func (s *store) capacities() {
 	for i := range s.between(0, 7) {
-		c := &storagev1.CSIStorageCapacity{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSIStorageCapacity"},
-			ObjectMeta: s.meta("ops", fmt.Sprintf("cap%d", i), nil), StorageClassName: pick(s.maker, "fast", "fast", "slow", "slow", "local")}
+		c := &storagev1.CSIStorageCapacity{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSIStorageCapacity"},
+			ObjectMeta: s.meta("ops", fmt.Sprintf("cap%d", i), nil), StorageClassName: pick(s.maker, "fast", "fast", "slow", "slow", "local"),
+		}
 		size := func() *resource.Quantity {
 			q := resource.MustParse(pick(s.maker, "0", "1Gi", "5Gi", "20Gi", "100Gi"))
 			return &q

@@ -223,8 +223,10 @@ func (w *widener) asks(capacity **resourcev1.CapacityRequirements, tolerations *
 		(*capacity).Requests["bandwidth"] = resource.MustParse(pick(&w.maker, "500M", "1G", "2G", "4G", "8G", "12G", "40G"))
 	}
 	if w.on["wide tolerations"] && w.chance(60) {
-		t := resourcev1.DeviceToleration{Key: pick(&w.maker, "example.com/sick", "example.com/slow"), Operator: pick(&w.maker, "", resourcev1.DeviceTolerationOpEqual), Value: pick(&w.maker, "", "very", "not"),
-			Effect: pick(&w.maker, "", resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute)}
+		t := resourcev1.DeviceToleration{
+			Key: pick(&w.maker, "example.com/sick", "example.com/slow"), Operator: pick(&w.maker, "", resourcev1.DeviceTolerationOpEqual), Value: pick(&w.maker, "", "very", "not"),
+			Effect: pick(&w.maker, "", resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute),
+		}
 		if w.chance(25) {
 			t.Operator, t.Value = resourcev1.DeviceTolerationOpExists, ""
 		}

@@ -60,19 +60,29 @@ func TestUnschedulable(t *testing.T) {
 		postFilter string
 	}{
 		"no nodes": {[]string{p("", "")}, "no nodes available to schedule pods", ""},
-		"taints": {[]string{tainted("NoExecute"), p(`"nodeName":"","nodeSelector":{"kubernetes.io/hostname":"n2"}`, ""), n1},
-			"0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s).", suffix},
-		"fit": {[]string{n1, tainted("NoSchedule"), big, p("", "")},
+		"taints": {
+			[]string{tainted("NoExecute"), p(`"nodeName":"","nodeSelector":{"kubernetes.io/hostname":"n2"}`, ""), n1},
+			"0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s).", suffix,
+		},
+		"fit": {
+			[]string{n1, tainted("NoSchedule"), big, p("", "")},
 			"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).",
-			"no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."},
-		"missing key": {[]string{n1, n2, p(spread, "")},
-			"0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) didn't match pod topology spread constraints (missing required label).", suffix},
-		"anti-affinity": {[]string{n1, n2, on("n1", "a", ""), on("n2", "b", ""), p(anti, "")},
+			"no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
+		},
+		"missing key": {
+			[]string{n1, n2, p(spread, "")},
+			"0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) didn't match pod topology spread constraints (missing required label).", suffix,
+		},
+		"anti-affinity": {
+			[]string{n1, n2, on("n1", "a", ""), on("n2", "b", ""), p(anti, "")},
 			"0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.",
-			"no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."},
-		"narrowed, nominated node leaks": {[]string{n1, n2, big, on("n2", "b", `"priority":5,"resources":{"requests":{"cpu":"1500m"}},`), p(byName, `"nominatedNodeName":"n1"`)},
+			"no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		},
+		"narrowed, nominated node leaks": {
+			[]string{n1, n2, big, on("n2", "b", `"priority":5,"resources":{"requests":{"cpu":"1500m"}},`), p(byName, `"nominatedNodeName":"n1"`)},
 			"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity NodeResourcesFit].",
-			"no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."},
+			"no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := judge(t, tc.objects...)

@@ -114,8 +114,10 @@ func keyOf(o tree) oracle.Key {
 var points = map[string][]string{
 	"preEnqueue": {"SchedulingGates", "DynamicResources"},
 	"preFilter":  {"NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"},
-	"filter": {"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
-		"PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"},
+	"filter": {
+		"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
+		"PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures",
+	},
 	"preScore": {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation"},
 	"score":    {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources"},
 }
