@@ -217,10 +217,9 @@ const (
 // protection says why the kubelet does not evict a pod; "" if it does
 // (pkg/kubelet/types/pod_update.go IsCriticalPod).
 func protection(p *corev1.Pod) string {
-	source, has := p.Annotations[annotationSource]
 	switch {
-	case has && source != "api":
-		return "static: it comes from " + source
+	case isStatic(p):
+		return "static: it comes from " + p.Annotations[annotationSource]
 	case isMirror(p):
 		return "mirror of a static pod"
 	case priorityOf(p) >= systemCritical:

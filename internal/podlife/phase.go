@@ -9,10 +9,6 @@ import (
 	"berth/internal/planted"
 )
 
-// configSource is where a kubelet has a pod from; static and mirror pods name
-// another source than the API (pkg/kubelet/types IsStaticPod).
-const configSource = "kubernetes.io/config.source"
-
 // phase is what the kubelet writes: a phase in which a pod has ended stays, a
 // pod past its deadline has failed, and any other phase is computed from the
 // containers (pkg/kubelet/kubelet_pods.go generateAPIPodStatus).
@@ -112,7 +108,4 @@ func (r *reading) computedPhase() (corev1.PodPhase, Rule) {
 
 // static says that the pod comes from a kubelet's own files, which an API
 // server only mirrors.
-func (r *reading) static() bool {
-	source, ok := r.pod.Annotations[configSource]
-	return ok && source != "api"
-}
+func (r *reading) static() bool { return isStatic(r.pod) }

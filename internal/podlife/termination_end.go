@@ -112,25 +112,38 @@ func (w *ending) failed(reason, message, detail string) {
 		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
 		return
 	}
-	w.ended(reason+", condition DisruptionTarget True, TerminationByKubelet", detail)
+	const condition = "condition DisruptionTarget True, TerminationByKubelet"
+	if w.succeeds(killedCode, "") && !(w.Cause == CauseShutdown && w.doneBefore()) {
+		// The kubelet keeps a reason with the phase that it came with, which was
+		// Failed (pkg/kubelet/kubelet_pods.go generateAPIPodStatus).
+		w.out.Reason, w.out.Message = "", ""
+		w.ended(condition, "without the reason "+reason)
+	} else {
+		w.ended(reason+", "+condition, detail)
+	}
 	w.event(w.last, actorSlices, "endpoints removed", "", "a pod that is over is in no slice")
 	if w.Pod.DeletionTimestamp != nil {
 		w.removal(w.last)
 	}
 }
 
-// ended works out the phase of a pod all of whose containers have stopped:
-// whatever the restart policy, Succeeded if every main container ended with 0
-// (pkg/kubelet/kubelet_pods.go getPhase with podIsTerminal).
+// ended works out the phase of a pod all of whose containers have stopped, if
+// what runs ends with the code of a kill, and if with 0.
 func (w *ending) ended(details ...string) {
-	w.out.Phase = string(corev1.PodFailed)
-	switch {
-	case !canSucceed(w.Pod, ""):
-	case w.stopsMain():
-		w.out.PhaseIfAllExitZero = string(corev1.PodSucceeded)
-		details = append(details, "Succeeded if all main containers ended with exit code 0 in time")
-	case len(w.Pod.Status.ContainerStatuses) > 0:
-		w.out.Phase = string(corev1.PodSucceeded)
+	phase := func(code int32) string {
+		if w.succeeds(code, "") {
+			return string(corev1.PodSucceeded)
+		}
+		return string(corev1.PodFailed)
+	}
+	w.out.Phase = phase(killedCode)
+	if zero := phase(0); zero != w.out.Phase {
+		w.out.PhaseIfAllExitZero = zero
+		which := "init"
+		if w.stopsMain() {
+			which = "main"
+		}
+		details = append(details, zero+" if all "+which+" containers ended with exit code 0 in time")
 	}
 	details = slices.DeleteFunc(details, func(s string) bool { return s == "" })
 	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", strings.Join(details, "; "))
@@ -140,27 +153,87 @@ func (w *ending) stopsMain() bool {
 	return slices.ContainsFunc(w.out.Containers, func(s Stop) bool { return s.Kind == "container" })
 }
 
-// canSucceed says that no main container has failed or never ran, as far as the
-// statuses tell, and no plain init container is left. The one named ran, whatever
-// its status says.
-func canSucceed(p *corev1.Pod, ran string) bool {
-	for i := range p.Spec.Containers {
-		if p.Spec.Containers[i].Name == ran {
+// succeeds says that a pod all of whose containers have stopped, what ran with a
+// code, ends as Succeeded: whatever the restart policy, if every main container
+// ended with 0, no plain init container never ran, and none failed for good
+// (pkg/kubelet/kubelet_pods.go getPhase with podIsTerminal). The one named ran,
+// whatever its status says.
+func (w *ending) succeeds(code int32, ran string) bool {
+	for i := range w.Pod.Spec.Containers {
+		c := &w.Pod.Spec.Containers[i]
+		end, known := w.lastEnd(c, "container", code, ran)
+		if !known || end != 0 {
+			return false
+		}
+		// A kubelet ends its static pods by their restart policy.
+		if again, _ := mayRestart(&w.Pod.Spec, c, end); again && isStatic(w.Pod) {
+			return false
+		}
+	}
+	for i := range w.Pod.Spec.InitContainers {
+		c := &w.Pod.Spec.InitContainers[i]
+		if isSidecar(c) || statusOf(w.Pod, c.Name) == nil {
 			continue
 		}
-		if s := statusOf(p, p.Spec.Containers[i].Name); s != nil && s.State.Running == nil && (s.State.Terminated == nil || s.State.Terminated.ExitCode != 0) {
-			return false
-		} else if s == nil && len(p.Status.ContainerStatuses) > 0 {
-			return false
-		}
-	}
-	for i := range p.Spec.InitContainers {
-		c := &p.Spec.InitContainers[i]
-		if s := statusOf(p, c.Name); !isSidecar(c) && s != nil && (s.State.Terminated == nil || s.State.Terminated.ExitCode != 0) {
+		end, known := w.lastEnd(c, "init", code, ran)
+		if again, _ := mayRestart(&w.Pod.Spec, c, end); !known || end != 0 && !again {
 			return false
 		}
 	}
-	return true
+	return len(w.Pod.Spec.Containers) > 0
+}
+
+// doneBefore says that nothing of a pod ran, nor would any more.
+func (w *ending) doneBefore() bool {
+	for i := range w.Pod.Spec.Containers {
+		c := &w.Pod.Spec.Containers[i]
+		end, _ := w.lastEnd(c, "container", 0, "")
+		if again, _ := mayRestart(&w.Pod.Spec, c, end); again {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(w.out.Containers, func(s Stop) bool { return s.Kind != "ephemeral" })
+}
+
+// lastEnd is the exit code that a container counts with at its pod's end. A main
+// one that could not be started again has none while its pod is not deleted: the
+// kubelet goes on to report that it waits (pkg/kubelet/kubelet_pods.go
+// convertToAPIContainerStatuses, pkg/kubelet/container/helpers.go
+// ShouldContainerBeRestarted).
+func (w *ending) lastEnd(c *corev1.Container, kind string, code int32, ran string) (exit int32, known bool) {
+	if _, runs := w.state(c, kind); runs || c.Name == ran {
+		return code, true
+	}
+	s := statusOf(w.Pod, c.Name)
+	end := endOf(s)
+	if end == nil {
+		return 0, false
+	}
+	deleted := w.Pod.DeletionTimestamp != nil || w.Cause == CauseDelete || w.Cause == CausePreempt
+	again, _ := mayRestart(&w.Pod.Spec, c, end.ExitCode)
+	if kind == "container" && s.State.Terminated == nil && again && !deleted && !awaitsTurn(s) {
+		return 0, false
+	}
+	return end.ExitCode, true
+}
+
+// awaitsTurn says that a container waits that the kubelet has not yet tried to
+// start.
+func awaitsTurn(s *corev1.ContainerStatus) bool {
+	if s.State.Waiting == nil {
+		return true
+	}
+	switch s.State.Waiting.Reason {
+	case "", "ContainerCreating", "PodInitializing":
+		return true
+	}
+	return false
+}
+
+// isStatic says that a pod comes from a kubelet's own files.
+func isStatic(p *corev1.Pod) bool {
+	source, ok := p.Annotations[annotationSource]
+	return ok && source != "api"
 }
 
 func isReady(p *corev1.Pod) bool {

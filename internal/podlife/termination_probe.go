@@ -81,7 +81,7 @@ func (w *ending) afterProbe(c *corev1.Container, kind string, dying bool, code i
 	}
 	switch {
 	case goesOn:
-	case (kind == "sidecar" || code == 0) && canSucceed(w.Pod, c.Name):
+	case w.succeeds(code, c.Name):
 		out.phase = string(corev1.PodSucceeded)
 	default:
 		out.phase = string(corev1.PodFailed)

@@ -184,6 +184,12 @@ func TestPhaseAtTheEnd(t *testing.T) {
 	statuses := func(a, b string) string {
 		return fmt.Sprintf(`"status":{"phase":"Running","containerStatuses":[{"name":"a","state":%s},{"name":"b","state":%s}],"initContainerStatuses":[{"name":"side","state":{"running":{}}}]}`, a, b)
 	}
+	backOff := func(code int) string {
+		return fmt.Sprintf(`{"phase":"Running","containerStatuses":[{"name":"c","state":{"waiting":{"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"exitCode":%d}}}]}`, code)
+	}
+	renewed := func(init string) string {
+		return fmt.Sprintf(`{"phase":"Running","containerStatuses":[{"name":"c","state":%s}],"initContainerStatuses":[{"name":"i","state":%s}]}`, zero, init)
+	}
 	for _, c := range []struct {
 		what, pod   string
 		cause       Cause
@@ -214,6 +220,20 @@ func TestPhaseAtTheEnd(t *testing.T) {
 		{"for good beside one that is restarted", `"spec":{"restartPolicy":"Never","containers":[{"name":"a","livenessProbe":{}},{"name":"b","restartPolicy":"Always"}]},` + statuses(runs, one), CauseLiveness, "Running", "", ""},
 		{"a sidecar of a pod whose main containers run", `"spec":{"restartPolicy":"Never",` + side[len(`"spec":{`):] + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, runs), CauseLiveness, "Running", "", ""},
 		{"a sidecar of a pod that has nothing left to do", `"spec":{"restartPolicy":"Never",` + side[len(`"spec":{`):] + `"containers":[{"name":"a"},{"name":"b"}]},` + statuses(zero, zero), CauseLiveness, "Succeeded", "", ""},
+		{"deleted in its back-off after it ended well", `"status":` + backOff(0), CauseDelete, "Succeeded", "", ""},
+		{"the same, failed", `"status":` + backOff(1), CauseDelete, "Failed", "", ""},
+		{"the same, for room", `"status":` + backOff(0), CausePreempt, "Succeeded", "", ""},
+		{"the same, evicted, which keeps it waiting", `"status":` + backOff(0), CauseEvictHard, "Failed", "", "Evicted"},
+		{"the same, evicted when deleted", gone + `"status":` + backOff(0), CauseEvictHard, "Succeeded", "", ""},
+		{"the same, evicted before the next try", `"status":` + strings.ReplaceAll(backOff(0), "CrashLoopBackOff", "PodInitializing"), CauseEvictHard, "Succeeded", "", ""},
+		{"beside one in its back-off after it ended well", plain + strings.ReplaceAll(statuses(runs, "x"), `"state":x`, `"state":{"waiting":{"reason":"CrashLoopBackOff"}},"lastState":`+zero), CauseDelete, "Failed", "Succeeded", ""},
+		{"in a new sandbox, whose init container runs", `"spec":{"initContainers":[{"name":"i"}],"containers":[{"name":"c"}]},"status":` + renewed(runs), CauseDelete, "Succeeded", "", ""},
+		{"the same, where it is not run again", `"spec":{"restartPolicy":"Never","initContainers":[{"name":"i"}],"containers":[{"name":"c"}]},"status":` + renewed(runs), CauseDelete, "Failed", "Succeeded", ""},
+		{"the same, where it never ran", `"spec":{"initContainers":[{"name":"i"}],"containers":[{"name":"c"}]},"status":` + renewed(waits), CauseDelete, "Failed", "", ""},
+		{"done before its node shuts down", `"spec":{"restartPolicy":"Never",` + mains + strings.ReplaceAll(statuses(zero, zero), `[{"name":"side","state":{"running":{}}}]`, "[]"), CauseShutdown, "Succeeded", "", "Terminated"},
+		{"the same, evicted, which makes it fail at first", `"spec":{"restartPolicy":"Never",` + mains + strings.ReplaceAll(statuses(zero, zero), `[{"name":"side","state":{"running":{}}}]`, "[]"), CauseEvictHard, "Succeeded", "", ""},
+		{"static, shut down", `"metadata":{"annotations":{"kubernetes.io/config.source":"file"}}`, CauseShutdown, "Failed", "", "Terminated"},
+		{"static, shut down, that is run once", `"metadata":{"annotations":{"kubernetes.io/config.source":"file"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c"}]}`, CauseShutdown, "Failed", "Succeeded", "Terminated"},
 		{"in a pod that is over", `"status":{"phase":"Succeeded"},"spec":{"containers":[{"name":"c","livenessProbe":{}}]}`, CauseLiveness, "Succeeded", "", ""},
 	} {
 		o := ends(t, Ending{Pod: dying(t, c.pod), Cause: c.cause})
