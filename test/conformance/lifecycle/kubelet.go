@@ -72,6 +72,9 @@ func (p *probeManager) UpdatePodStatus(_ context.Context, _ *v1.Pod, s *v1.PodSt
 	}
 }
 
+func (*probeManager) StopLivenessAndStartup(*v1.Pod) {}
+func (*probeManager) RemovePod(*v1.Pod)              {}
+
 // reasons tells the kubelet why containers that stopped are not started.
 func reasons(kl *kubelet.Kubelet, pod *v1.Pod) {
 	cache := kubelet.NewReasonCache()

@@ -25,10 +25,10 @@ func (f failing) Get(id kubecontainer.ContainerID) (results.Result, bool) {
 // AfterProbe is the phase in which a pod ends once one of its containers was
 // stopped for its probe and ended with a code; "" while the pod goes on. Its
 // statuses say of each container what it does. Sidecars stop with the pod.
-func (o *Oracle) AfterProbe(pod *v1.Pod, container string, startup bool, code int32) v1.PodPhase {
+func (o *Oracle) AfterProbe(pod *v1.Pod, container string, startup bool, code int32) (v1.PodPhase, error) {
 	pod = pod.DeepCopy()
 	if terminal(pod.Status.Phase) {
-		return pod.Status.Phase
+		return pod.Status.Phase, nil
 	}
 	dying := pod.DeletionTimestamp != nil
 	ends := dying
@@ -42,7 +42,7 @@ func (o *Oracle) AfterProbe(pod *v1.Pod, container string, startup bool, code in
 		d := o.due(pod, runtimeOf(pod), false)
 		o.m.liveness, o.m.startup = liveness, started
 		if d.start[container] {
-			return ""
+			return "", nil
 		}
 		ends = d.kill
 	}
@@ -60,23 +60,17 @@ func (o *Oracle) AfterProbe(pod *v1.Pod, container string, startup bool, code in
 			st.State = v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: 137}}
 		}
 	})
-	info := append(append([]v1.ContainerStatus{}, pod.Status.ContainerStatuses...), pod.Status.InitContainerStatuses...)
-	pod.Status.Phase = getPhase(o.log, pod, info, dying && ends, kubecontainer.HasAnyActiveRegularContainerStarted(&pod.Spec, runtimeOf(pod)))
 	if dying && ends {
-		pod.Status = o.terminated(pod)
+		end, err := o.AfterKill(pod, nil, 137)
+		return end.Phase, err
 	}
-	if !terminal(pod.Status.Phase) {
-		return ""
+	o.probes.of(pod)
+	failures(o.kl, pod)
+	phase := generateAPIPodStatus(o.kl, o.ctx, pod, runtimeOf(pod), false).Phase
+	if !terminal(phase) {
+		return "", nil
 	}
-	return pod.Status.Phase
-}
-
-// terminated is the last status of a pod in which nothing runs any more.
-func (o *Oracle) terminated(pod *v1.Pod) v1.PodStatus {
-	m := status.NewManager(nil, noMirrors{}, nil, unmeasured{})
-	m.TerminatePod(o.log, pod)
-	s, _ := m.GetPodStatus(pod.UID)
-	return s
+	return phase, nil
 }
 
 // unmeasured measures nothing.

@@ -42,6 +42,7 @@ func (c *Client) End(q Question) (e Ending, err error) {
 		EvictionTimeoutSeconds int64
 		Phase                  string
 		PhaseIfAllExitZero     string
+		Reason                 string
 		Containers             []struct {
 			Name                           string
 			StopTimeoutSeconds             int64
@@ -57,6 +58,7 @@ func (c *Client) End(q Question) (e Ending, err error) {
 		return e, err
 	}
 	e = Ending{Period: a.GracePeriodSeconds, Deletion: a.DeletionTimestamp, Eviction: a.EvictionTimeoutSeconds, Timeouts: map[string]int64{}}
+	e.Reason = a.Reason
 	e.Phase, e.Zero = last(a.Phase), last(cmp.Or(a.PhaseIfAllExitZero, a.Phase))
 	for _, s := range a.Containers {
 		e.Timeouts[s.Name] = s.StopTimeoutSeconds
@@ -100,6 +102,7 @@ func Compare(q Question, want, got Ending) string {
 	if want.Judged {
 		differ("phase", want.Phase, got.Phase)
 		differ("phaseIfAllExitZero", want.Zero, got.Zero)
+		differ("reason", want.Reason, got.Reason)
 	}
 	if want.Timeouts != nil {
 		differ("stopTimeoutSeconds", want.Timeouts, got.Timeouts)

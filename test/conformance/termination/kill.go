@@ -83,7 +83,7 @@ func Running(q Question) (names []string) {
 				if statuses[i].State.Running != nil {
 					names = append(names, c.Name)
 				}
-			case !over && (plain || c.RestartPolicy != nil):
+			case !over && (plain || isSidecar(&c)):
 				names = append(names, c.Name)
 			}
 		}

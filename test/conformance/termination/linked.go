@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	_ "k8s.io/apiserver/pkg/registry/rest" // its clock
 	criapi "k8s.io/cri-api/pkg/apis"
+	"k8s.io/klog/v2"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 	"k8s.io/kubernetes/pkg/controller/podgc"
 	"k8s.io/kubernetes/pkg/kubelet"
@@ -17,7 +18,7 @@ import (
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	_ "k8s.io/kubernetes/pkg/kubelet/eviction"
 	_ "k8s.io/kubernetes/pkg/kubelet/kuberuntime"
-	_ "k8s.io/kubernetes/pkg/kubelet/nodeshutdown"
+	"k8s.io/kubernetes/pkg/kubelet/nodeshutdown"
 	"k8s.io/kubernetes/pkg/kubelet/util/queue"
 )
 
@@ -75,6 +76,19 @@ type shutdownGroup struct {
 
 //go:linkname groupByPriority k8s.io/kubernetes/pkg/kubelet/nodeshutdown.groupByPriority
 func groupByPriority(shares []kubeletconfig.ShutdownGracePeriodByPodPriority, pods []*corev1.Pod) []shutdownGroup
+
+// newShutdown makes what kills a node's pods when it shuts down; killPods does it.
+//
+//go:linkname newShutdown k8s.io/kubernetes/pkg/kubelet/nodeshutdown.newPodManager
+func newShutdown(conf *nodeshutdown.Config) unsafe.Pointer
+
+//go:linkname killPods k8s.io/kubernetes/pkg/kubelet/nodeshutdown.(*podManager).killPods
+func killPods(manager unsafe.Pointer, pods []*corev1.Pod) error
+
+// evictPod evicts one.
+//
+//go:linkname evictPod k8s.io/kubernetes/pkg/kubelet/eviction.(*managerImpl).evictPod
+func evictPod(manager unsafe.Pointer, log klog.Logger, pod *corev1.Pod, period int64, message string, annotations map[string]string, condition *corev1.PodCondition) bool
 
 // statsFunc finds a pod's statistics.
 type statsFunc = func(*corev1.Pod) (statsapi.PodStats, bool)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync"
 	"time"
 	"unsafe"
 
@@ -19,8 +18,6 @@ import (
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	registrypod "k8s.io/kubernetes/pkg/registry/core/pod"
-
-	"berth/test/conformance/lifecycle"
 )
 
 // Ending is what one side says of a question.
@@ -32,8 +29,9 @@ type Ending struct {
 	Effective int64            // the kubelet's period of the whole pod, 0 for probes
 	// Phase is the one that the pod ends in if what is stopped ends with 137, Zero
 	// the one if it ends with 0; "" while the pod goes on, and unless Judged.
-	Phase, Zero string
-	Judged      bool
+	// Reason is that of Phase where the kubelet kills a pod of its own accord.
+	Phase, Zero, Reason string
+	Judged              bool
 }
 
 // Oracle is Kubernetes' side, but for the stop timeouts: Kill measures those.
@@ -63,71 +61,9 @@ func Oracle(q Question) (e Ending, err error) {
 		reason := map[string]string{"liveness": "LivenessProbe", "startup": "StartupProbe"}[q.Cause]
 		c := container(pod, q.Container)
 		e.Period = probePeriod(context.Background(), pod, c, c.Name, kubecontainer.ContainerID{}, reason)
-		err = e.afterProbe(q, pod)
+		return e, e.afterProbe(q, pod)
 	}
-	return e, err
-}
-
-// phases answers for pods' phases; it is made once, and for one goroutine.
-var phases = sync.OnceValues(lifecycle.NewOracle)
-
-// afterProbe asks the kubelet's code for the phase after a probe failed.
-func (e *Ending) afterProbe(q Question, pod *corev1.Pod) error {
-	o, err := phases()
-	if err != nil {
-		return err
-	}
-	pod = pod.DeepCopy()
-	runs := map[string]bool{q.Container: true}
-	for _, name := range Running(q) {
-		runs[name] = true
-	}
-	told := func(list []corev1.Container, statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
-		if len(statuses) == 0 {
-			statuses = make([]corev1.ContainerStatus, len(list))
-		}
-		for i := range list {
-			s := &statuses[i]
-			switch s.Name = list[i].Name; {
-			case runs[s.Name]:
-				s.State, s.Started = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, new(true)
-			case s.State == (corev1.ContainerState{}):
-				s.State.Terminated = &corev1.ContainerStateTerminated{} // what of a pod is not said is over
-			}
-		}
-		return statuses
-	}
-	pod.Status.ContainerStatuses = told(pod.Spec.Containers, pod.Status.ContainerStatuses)
-	pod.Status.InitContainerStatuses = told(pod.Spec.InitContainers, pod.Status.InitContainerStatuses)
-	startup := q.Cause == "startup"
-	mains := slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return runs[c.Name] })
-	if startup && !mains && pod.DeletionTimestamp == nil {
-		return nil // a sidecar that never started, behind main containers that ended: the kubelet tells them from none that began by what it garbage-collected
-	}
-	if contradicts(pod) {
-		return nil
-	}
-	e.Judged = true
-	e.Phase, e.Zero = string(o.AfterProbe(pod, q.Container, startup, 137)), string(o.AfterProbe(pod, q.Container, startup, 0))
-	return nil
-}
-
-// contradicts says that a main container ran before the init containers let it,
-// which no kubelet writes: what follows from that nobody says.
-func contradicts(pod *corev1.Pod) bool {
-	ran := func(s corev1.ContainerStatus) bool {
-		return s.State.Waiting == nil || s.LastTerminationState.Terminated != nil
-	}
-	if !slices.ContainsFunc(pod.Status.ContainerStatuses, ran) {
-		return false
-	}
-	for i, s := range pod.Status.InitContainerStatuses {
-		sidecar, end := pod.Spec.InitContainers[i].RestartPolicy != nil, s.State.Terminated
-		if sidecar && !ran(s) || !sidecar && (end == nil || end.ExitCode != 0) {
-			return true
-		}
-	}
-	return false
+	return e, e.afterKill(q, pod)
 }
 
 // served is the pod as an API server hands it out: defaulted, and gone through

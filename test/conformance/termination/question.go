@@ -157,11 +157,16 @@ func (g *Generator) pod() *corev1.Pod {
 			always := corev1.ContainerRestartPolicyAlways
 			c.RestartPolicy = &always
 		} else {
-			c.LivenessProbe, c.StartupProbe, c.Lifecycle = nil, nil, nil
+			if c.LivenessProbe, c.StartupProbe, c.Lifecycle = nil, nil, nil; g.chance(25) {
+				g.restarts(&c)
+				if isSidecar(&c) { // which one with rules may not be
+					c.RestartPolicy, c.RestartPolicyRules = nil, nil
+				}
+			}
 		}
 		p.Spec.InitContainers = append(p.Spec.InitContainers, c)
 	}
-	if g.chance(40) {
+	if g.chance(65) {
 		g.statuses(p)
 	}
 	if g.chance(10) {
@@ -171,6 +176,9 @@ func (g *Generator) pod() *corev1.Pod {
 			s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
 		}
 		p.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{s}
+	}
+	if g.chance(8) {
+		p.Annotations = map[string]string{pick(g, "kubernetes.io/config.source", "kubernetes.io/config.source", "kubernetes.io/config.mirror"): pick(g, "file", "file", "api")}
 	}
 	if g.chance(10) {
 		p.Finalizers = []string{"example.com/held"}
@@ -212,26 +220,57 @@ func (g *Generator) restarts(c *corev1.Container) {
 	}
 }
 
-// statuses says of each container what it does.
+// statuses says of each container what it does: in most pods as far as the init
+// containers have come, in the rest each by itself.
 func (g *Generator) statuses(p *corev1.Pod) {
-	of := func(list []corev1.Container) (out []corev1.ContainerStatus) {
-		for _, c := range list {
-			s := corev1.ContainerStatus{Name: c.Name}
-			switch g.IntN(6) {
-			case 0:
-				s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(g.IntN(2))}
-			case 1:
-				s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
-				if g.chance(50) {
-					s.State.Waiting.Reason = "CrashLoopBackOff"
-					s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(g.IntN(2))}
-				}
-			default:
-				s.State.Running = &corev1.ContainerStateRunning{}
-			}
-			out = append(out, s)
-		}
-		return out
+	inits := p.Spec.InitContainers
+	chaos, through := g.chance(20), len(inits)
+	if g.chance(40) {
+		through = g.IntN(len(inits) + 1)
 	}
-	p.Status.ContainerStatuses, p.Status.InitContainerStatuses = of(p.Spec.Containers), of(p.Spec.InitContainers)
+	again := g.chance(25) // in a new sandbox
+	for i := range inits {
+		s := corev1.ContainerStatus{Name: inits[i].Name}
+		switch {
+		case chaos, i == through, i < through && isSidecar(&inits[i]):
+			g.state(&s, !isSidecar(&inits[i]))
+		case i < through || again:
+			s.State.Terminated = &corev1.ContainerStateTerminated{}
+		default:
+			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+		}
+		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, s)
+	}
+	for _, c := range p.Spec.Containers {
+		s := corev1.ContainerStatus{Name: c.Name}
+		if chaos || through == len(inits) {
+			g.state(&s, false)
+		} else if s.State.Waiting = (&corev1.ContainerStateWaiting{Reason: "PodInitializing"}); again {
+			s.LastTerminationState.Terminated = g.ended()
+		}
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, s)
+	}
+}
+
+func (g *Generator) ended() *corev1.ContainerStateTerminated {
+	return &corev1.ContainerStateTerminated{ExitCode: pick(g, int32(0), 0, 1, 137)}
+}
+
+// state is one of a container whose turn has come. A plain init container that
+// ended well is not started again.
+func (g *Generator) state(s *corev1.ContainerStatus, plain bool) {
+	switch g.IntN(6) {
+	case 0, 1:
+		s.State.Terminated = g.ended()
+	case 2:
+		s.State.Waiting = &corev1.ContainerStateWaiting{Reason: pick(g, "ContainerCreating", "ImagePullBackOff")}
+		if g.chance(60) {
+			s.State.Waiting.Reason = "CrashLoopBackOff"
+			if s.LastTerminationState.Terminated = g.ended(); plain {
+				s.LastTerminationState.Terminated.ExitCode = 1
+			}
+		}
+	default:
+		s.State.Running = &corev1.ContainerStateRunning{}
+	}
 }

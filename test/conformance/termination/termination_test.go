@@ -130,6 +130,7 @@ func TestComparisonFinds(t *testing.T) {
 		"the wait":      func(e *Ending) { e.Eviction = 10 },
 		"the phase":     func(e *Ending) { e.Phase = "" },
 		"the other one": func(e *Ending) { e.Zero = "Failed" },
+		"the reason":    func(e *Ending) { e.Reason = "Evicted" },
 		"a timeout":     func(e *Ending) { e.Timeouts = map[string]int64{"c": 29} },
 		"one too much":  func(e *Ending) { e.Timeouts = map[string]int64{"c": 30, "d": 30} },
 		"one too few":   func(e *Ending) { e.Timeouts = map[string]int64{} },
