@@ -39,6 +39,9 @@ func (e *Ending) afterProbe(q Question, pod *corev1.Pod) error {
 	if contradicts(pod, ran) {
 		return nil
 	}
+	if !mains && pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return isSidecar(&c) && !runs[c.Name] }) {
+		return nil // on its way down: sidecars are stopped one after the other once the main containers have ended, and no probe counts then
+	}
 	for i, s := range pod.Status.ContainerStatuses {
 		if end := s.LastTerminationState.Terminated; s.State.Waiting != nil && end != nil && !podutil.ContainerShouldRestart(pod.Spec.Containers[i], pod.Spec, end.ExitCode) {
 			return nil // no kubelet writes that one waits that is not started again
