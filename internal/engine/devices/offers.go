@@ -1,5 +1,7 @@
 package devices
 
+import "berth/internal/planted"
+
 // offer is a device as one search sees it. Within what a node reaches no two bear
 // one name, since that makes a pool invalid.
 type offer struct {
@@ -99,7 +101,7 @@ func (s *search) look(claim int, r *request) (bool, error) {
 // cannot have it as well.
 func (s *search) given(claim int, r *request, i int) bool {
 	if !r.admin {
-		return s.offers[i].users > 0
+		return s.inUse(i)
 	}
 	if s.offers[i].users == 0 {
 		return false
@@ -110,6 +112,11 @@ func (s *search) given(claim int, r *request, i int) bool {
 		}
 	}
 	return false
+}
+
+// inUse says that a claim was given the device just now.
+func (s *search) inUse(i int) bool {
+	return s.offers[i].users > 0 && !planted.On(planted.DeviceTwice)
 }
 
 // stride is how many steps are taken between two looks at the context.

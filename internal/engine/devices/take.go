@@ -1,14 +1,12 @@
 package devices
 
-import "berth/internal/planted"
-
 // take gives a device to a claim, if it can be had; broken says that a constraint
 // of the claim is why it cannot
 // (structured/internal/incubating allocateDevice).
 func (s *search) take(claim int, r *request, i int) (ok, broken bool) {
 	o := &s.offers[i]
 	multi := o.multi()
-	if !multi && r.admin && s.given(claim, r, i) || !r.admin && (o.held || o.users > 0 && !planted.On(planted.DeviceTwice)) {
+	if !multi && r.admin && s.given(claim, r, i) || !r.admin && (o.held || s.inUse(i)) {
 		return false, false
 	}
 	counted := len(o.ConsumesCounters) > 0 && !(multi && s.shared(i))
