@@ -226,11 +226,11 @@ func (l *Log) end(ctx context.Context, t *attempt, res *bindResult, began time.T
 		default:
 			return step, nil
 		}
-		js, err := objects.Encode(&pod)
+		o, err := objects.Of(&pod)
 		if err != nil {
 			return nil, fmt.Errorf("the bind of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
-		step.Apply = []objects.Object{{Key: podKey(pod.Namespace, pod.Name), Value: &pod, JSON: js}}
+		step.Apply = []objects.Object{o}
 		return step, nil
 	})
 	if err == nil {

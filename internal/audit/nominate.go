@@ -30,13 +30,12 @@ func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
 			}
 			p.Status.Conditions = waiting(known, c.q.Now)
 		}
-		js, err := objects.Encode(&p)
+		o, err := objects.Of(&p)
 		if err != nil {
 			return fmt.Errorf("nominate pod %s/%s: %w", p.Namespace, p.Name, err)
 		}
-		k := podKey(p.Namespace, p.Name)
-		if held, ok := c.view.Object(k); !ok || !bytes.Equal(held, js) {
-			out = append(out, objects.Object{Key: k, Value: &p, JSON: js})
+		if held, ok := c.view.Object(o.Key); !ok || !bytes.Equal(held, o.JSON) {
+			out = append(out, o)
 		}
 		return nil
 	}

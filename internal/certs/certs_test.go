@@ -85,6 +85,19 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
+// filed writes a certificate of berth's, its key, and the authorities that sign
+// clients'.
+func filed(t *testing.T, ca *authority, clients []byte, change func(*x509.Certificate)) Files {
+	t.Helper()
+	dir := t.TempDir()
+	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
+	cert, key := ca.sign("berth", change)
+	write(t, f.Cert, cert)
+	write(t, f.Key, key)
+	write(t, f.ClientCA, clients)
+	return f
+}
+
 // served is the name of the certificate that a server shows to a client without
 // one of its own, or with.
 func served(t *testing.T, url string, ca *authority, client *tls.Certificate) (string, error) {
@@ -213,15 +226,9 @@ func TestRotation(t *testing.T) {
 // TestClients: only those may call whose certificate is signed by the right
 // authority, is for clients, is valid, and bears the right name.
 func TestClients(t *testing.T) {
-	ca, clients, dir := newAuthority(t, "ca"), newAuthority(t, "clients"), t.TempDir()
-	f := Files{
-		Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt"),
-		ClientNames: []string{"system:kube-scheduler"},
-	}
-	cert, key := ca.sign("berth", nil)
-	write(t, f.Cert, cert)
-	write(t, f.Key, key)
-	write(t, f.ClientCA, clients.pem)
+	ca, clients := newAuthority(t, "ca"), newAuthority(t, "clients")
+	f := filed(t, ca, clients.pem, nil)
+	f.ClientNames = []string{"system:kube-scheduler"}
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -39,12 +39,8 @@ func read(k *Keeper) (changed bool, err error) {
 // TestWrittenInParts: a file that grows while it is read is not believed before it
 // has stopped.
 func TestWrittenInParts(t *testing.T) {
-	ca, first, second, dir := newAuthority(t, "ca"), newAuthority(t, "first"), newAuthority(t, "second"), t.TempDir()
-	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	cert, key := ca.sign("berth", nil)
-	write(t, f.Cert, cert)
-	write(t, f.Key, key)
-	write(t, f.ClientCA, second.pem)
+	ca, first, second := newAuthority(t, "ca"), newAuthority(t, "first"), newAuthority(t, "second")
+	f := filed(t, ca, second.pem, nil)
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -142,13 +138,9 @@ func TestRemarks(t *testing.T) {
 // TestAuthorityThatCannotBeRead: the others of its file are taken, as crypto/x509
 // does, and somebody is told. A file of which none can be read is none.
 func TestAuthorityThatCannotBeRead(t *testing.T) {
-	ca, dir := newAuthority(t, "ca"), t.TempDir()
-	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	cert, key := ca.sign("berth", nil)
-	write(t, f.Cert, cert)
-	write(t, f.Key, key)
+	ca := newAuthority(t, "ca")
 	odd := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no certificate")})
-	write(t, f.ClientCA, append(bytes.Clone(odd), ca.pem...))
+	f := filed(t, ca, append(bytes.Clone(odd), ca.pem...), nil)
 	var told bytes.Buffer
 	k, err := Open(f, slog.New(slog.NewTextHandler(&told, nil)))
 	if err != nil {
@@ -246,12 +238,8 @@ func TestOutOfDate(t *testing.T) {
 // TestExpiryOfAuthorities: when the last of those who may sign clients'
 // certificates expires, nobody is let in any more.
 func TestExpiryOfAuthorities(t *testing.T) {
-	ca, clients, dir := newAuthority(t, "ca"), newAuthority(t, "clients"), t.TempDir()
-	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	cert, key := ca.sign("berth", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(48 * time.Hour) })
-	write(t, f.Cert, cert)
-	write(t, f.Key, key)
-	write(t, f.ClientCA, clients.pem)
+	ca, clients := newAuthority(t, "ca"), newAuthority(t, "clients")
+	f := filed(t, ca, clients.pem, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(48 * time.Hour) })
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -264,12 +252,8 @@ func TestExpiryOfAuthorities(t *testing.T) {
 // TestAuthorityReplaced: who was let in by an authority that is gone is not let
 // in by the session of that time.
 func TestAuthorityReplaced(t *testing.T) {
-	ca, before, after, dir := newAuthority(t, "ca"), newAuthority(t, "before"), newAuthority(t, "after"), t.TempDir()
-	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	cert, key := ca.sign("berth", nil)
-	write(t, f.Cert, cert)
-	write(t, f.Key, key)
-	write(t, f.ClientCA, before.pem)
+	ca, before, after := newAuthority(t, "ca"), newAuthority(t, "before"), newAuthority(t, "after")
+	f := filed(t, ca, before.pem, nil)
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)

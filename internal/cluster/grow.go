@@ -131,13 +131,11 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 func bindObject(inv *inventory, b *Bind, now time.Time) (objects.Object, *boundTo, error) {
 	pod := Bound(b.Pod, b.Node)
 	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
-	k := objects.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
-	js, err := objects.Encode(pod)
+	o, err := objects.Of(pod)
 	if err != nil {
-		return objects.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(k), err)
+		return objects.Object{}, nil, fmt.Errorf("bind Pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	o := objects.Object{Key: k, Value: pod, JSON: js}
-	have := inv.get(k)
+	have := inv.get(o.Key)
 	if have == nil {
 		return o, nil, nil
 	}
@@ -145,12 +143,12 @@ func bindObject(inv *inventory, b *Bind, now time.Time) (objects.Object, *boundT
 	free.Spec.NodeName, free.Status.NominatedNodeName = "", b.Pod.Status.NominatedNodeName
 	before, err := objects.Encode(&free)
 	if err != nil {
-		return objects.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(k), err)
+		return objects.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(o.Key), err)
 	}
 	if !bytes.Equal(before, have.json) {
 		return o, nil, nil
 	}
-	return o, &boundTo{Namespace: k.Namespace, Name: k.Name, Node: b.Node}, nil
+	return o, &boundTo{Namespace: o.Namespace, Name: o.Name, Node: b.Node}, nil
 }
 
 func revisionOf(v *View, parent string) (*store.Revision, error) {

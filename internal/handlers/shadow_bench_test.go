@@ -11,7 +11,6 @@ import (
 
 	extender "k8s.io/kube-scheduler/extender/v1"
 
-	"berth/internal/objects"
 	"berth/internal/profiles"
 )
 
@@ -30,23 +29,10 @@ func (s *sink) Write(b []byte) (int, error) { s.n += len(b); return len(b), nil 
 func BenchmarkShadow(b *testing.B) {
 	const n = 1000
 	m, l, st := rooms(b)
-	names := make([]string, n)
-	_, _, err := m.Upload(context.Background(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
-		for i := range n {
-			names[i] = fmt.Sprintf("node-%04d", i)
-			o, err := objects.Decode([]byte(node(names[i], "16")), objects.Limits{})
-			if err == nil {
-				err = yield(o)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
+	names := uploadNodes(b, m, n, func(i int) (name, object string) {
+		name = fmt.Sprintf("node-%04d", i)
+		return name, node(name, "16")
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
 	body, err := json.Marshal(map[string]any{"Pod": json.RawMessage(pod("web", "2", "")), "NodeNames": &names})
 	if err != nil {
 		b.Fatal(err)

@@ -35,12 +35,11 @@ func (t *tenure) believe(v *cluster.View, o objects.Object) (objects.Object, err
 	if p == nil || p.NodeName == "" || p.UID != string(pod.UID) || pod.Spec.NodeName != "" || t.disproved(o.Key, pod.UID) {
 		return o, nil
 	}
-	assumed := cluster.Bound(pod, p.NodeName)
-	js, err := objects.Encode(assumed)
+	assumed, err := objects.Of(cluster.Bound(pod, p.NodeName))
 	if err != nil {
 		return o, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	return objects.Object{Key: o.Key, Value: assumed, JSON: js}, nil
+	return assumed, nil
 }
 
 // disproved says that the apiserver was asked, and knows nothing of a bind.

@@ -143,11 +143,7 @@ func TestAssumedPod(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	for _, reached := range []bool{false, true} {
 		t.Run(fmt.Sprintf("reached the apiserver %t", reached), func(t *testing.T) {
-			w := newWorld(t)
-			w.s.Put(t, "nodes", node("n1"))
-			w.s.Put(t, "pods", pod("a"))
-			_, stop := w.follow("killed", kube.Options{})
-			w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+			w, _, stop := newFollowed(t, "killed", kube.Options{})
 			stop()
 			w.place("a", "n1")
 			if reached {
@@ -170,11 +166,7 @@ func TestCutShort(t *testing.T) {
 // TestBoundAgain: a bind to the node that a bind to which was disproved is a bind
 // of its own.
 func TestBoundAgain(t *testing.T) {
-	w := newWorld(t)
-	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "pods", pod("a"))
-	w.follow("me", kube.Options{Assumed: 1200 * time.Millisecond}) // doubts come every fifth of a second
-	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	w, _, _ := newFollowed(t, "me", kube.Options{Assumed: 1200 * time.Millisecond}) // doubts come every fifth of a second
 	w.place("a", "n1")
 	w.until("the apiserver to be asked", func() bool { return w.on("a") == "" })
 	w.silent(true) // the second bind is not doubted, however long this takes
@@ -228,11 +220,7 @@ func TestOldAnswer(t *testing.T) {
 func TestUnreadableAndGone(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		t.Run(fmt.Sprintf("went unseen %t", unseen), func(t *testing.T) {
-			w := newWorld(t)
-			w.s.Put(t, "nodes", node("n1"))
-			w.s.Put(t, "pods", pod("a"))
-			_, stop := w.follow("first", kube.Options{})
-			w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+			w, _, stop := newFollowed(t, "first", kube.Options{})
 			stop()
 			bad := pod("a")
 			bad.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: -5, ContainerPort: 1}}
@@ -257,11 +245,7 @@ func TestUnreadableAndGone(t *testing.T) {
 
 // TestReadableAgain: what comes back as it was is not unreadable any more.
 func TestReadableAgain(t *testing.T) {
-	w := newWorld(t)
-	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "pods", pod("a"))
-	f, _ := w.follow("me", kube.Options{})
-	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	w, f, _ := newFollowed(t, "me", kube.Options{})
 	bad := pod("a")
 	bad.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: -5, ContainerPort: 1}}
 	w.s.Put(t, "pods", bad)

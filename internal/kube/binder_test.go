@@ -16,6 +16,17 @@ import (
 
 func TestBinder(t *testing.T) {
 	deleted := metav1.NewTime(time.Unix(1, 0))
+	// bound: the bind takes place, and the answer is an error all the same.
+	bound := func(answer error) func(*kubetest.Server) func(*corev1.Binding) error {
+		return func(s *kubetest.Server) func(*corev1.Binding) error {
+			return func(b *corev1.Binding) error {
+				p, _ := s.Pod("shop", "a")
+				p.Spec.NodeName = b.Target.Name
+				s.Put(t, "pods", p)
+				return answer
+			}
+		}
+	}
 	tests := []struct {
 		name string
 		pod  func(*corev1.Pod)
@@ -43,14 +54,7 @@ func TestBinder(t *testing.T) {
 		},
 		{
 			name: "an answer that never came", uid: "uid-a", node: "n1",
-			before: func(s *kubetest.Server) func(*corev1.Binding) error {
-				return func(b *corev1.Binding) error {
-					p, _ := s.Pod("shop", "a")
-					p.Spec.NodeName = b.Target.Name
-					s.Put(t, "pods", p)
-					return apierrors.NewInternalError(errLost{})
-				}
-			},
+			before: bound(apierrors.NewInternalError(errLost{})),
 		},
 		{
 			name: "too busy", uid: "uid-a", refusal: "too many",
@@ -66,25 +70,11 @@ func TestBinder(t *testing.T) {
 		},
 		{
 			name: "on its node by another reason of conflict", uid: "uid-a", node: "n1",
-			before: func(s *kubetest.Server) func(*corev1.Binding) error {
-				return func(b *corev1.Binding) error {
-					p, _ := s.Pod("shop", "a")
-					p.Spec.NodeName = b.Target.Name
-					s.Put(t, "pods", p)
-					return apierrors.NewAlreadyExists(corev1.Resource("bindings"), "a")
-				}
-			},
+			before: bound(apierrors.NewAlreadyExists(corev1.Resource("bindings"), "a")),
 		},
 		{
 			name: "not executed in time, and then it was", uid: "uid-a", node: "n1",
-			before: func(s *kubetest.Server) func(*corev1.Binding) error {
-				return func(b *corev1.Binding) error {
-					p, _ := s.Pod("shop", "a")
-					p.Spec.NodeName = b.Target.Name
-					s.Put(t, "pods", p)
-					return apierrors.NewTimeoutError("etcd", 1)
-				}
-			},
+			before: bound(apierrors.NewTimeoutError("etcd", 1)),
 		},
 		{
 			name: "made again between", uid: "uid-a", refusal: "it is another pod of that name",

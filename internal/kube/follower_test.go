@@ -82,6 +82,17 @@ func (w *world) follow(owner string, o kube.Options) (f *kube.Follower, stop fun
 	return f, end
 }
 
+// newFollowed is a world with a node n1 and a pod a, of which a follower has told.
+func newFollowed(t *testing.T, owner string, o kube.Options) (w *world, f *kube.Follower, stop func()) {
+	t.Helper()
+	w = newWorld(t)
+	w.s.Put(t, "nodes", node("n1"))
+	w.s.Put(t, "pods", pod("a"))
+	f, stop = w.follow(owner, o)
+	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	return w, f, stop
+}
+
 // until waits for a condition, for as long as the test may take.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
@@ -194,11 +205,7 @@ func TestBrokenWatch(t *testing.T) {
 // TestRestart: a server that comes again makes one change of what differs from
 // the newest revision, and none where nothing does.
 func TestRestart(t *testing.T) {
-	w := newWorld(t)
-	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "pods", pod("a"))
-	_, stop := w.follow("me", kube.Options{})
-	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	w, _, stop := newFollowed(t, "me", kube.Options{})
 	stop()
 	f, stop := w.follow("again", kube.Options{})
 	w.until("the second life", func() bool { return f.Status().Synced && f.Status().Leading })
@@ -235,11 +242,7 @@ func TestOneFollows(t *testing.T) {
 // TestAssumedBind: a pod that was bound stays on its node though the watch lags,
 // and a bind that never reached the apiserver is undone.
 func TestAssumedBind(t *testing.T) {
-	w := newWorld(t)
-	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "pods", pod("a"))
-	f, _ := w.follow("me", kube.Options{Assumed: 300 * time.Millisecond})
-	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	w, f, _ := newFollowed(t, "me", kube.Options{Assumed: 300 * time.Millisecond})
 	on := func() string { return w.newest().State.Pod("shop", "a").NodeName }
 	bind := func() {
 		t.Helper()

@@ -19,11 +19,7 @@ import (
 // that went silent, though the apiserver is away: the state is old, and it says
 // for how long.
 func TestTakeover(t *testing.T) {
-	w := newWorld(t)
-	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "pods", pod("a"))
-	_, stop := w.follow("first", kube.Options{})
-	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	w, _, stop := newFollowed(t, "first", kube.Options{})
 	stop()
 	const before = time.Hour // what the one that went silent had missed already
 	silent := func(synced bool, lease time.Duration) {
@@ -114,11 +110,7 @@ func TestStaleWhileWriting(t *testing.T) {
 
 // TestDeletedRevisions: somebody deleted what was followed. It is read anew.
 func TestDeletedRevisions(t *testing.T) {
-	w := newWorld(t)
-	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "pods", pod("a"))
-	w.follow("me", kube.Options{})
-	w.until("the first state", func() bool { return w.has("Pod", "shop", "a") })
+	w, _, _ := newFollowed(t, "me", kube.Options{})
 	if err := w.m.DeleteCluster(t.Context(), "prod"); err != nil {
 		t.Fatal(err)
 	}

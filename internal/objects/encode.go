@@ -74,3 +74,14 @@ func Encode(v any) ([]byte, error) {
 	}
 	return bytes.Clone(js), nil
 }
+
+// Of gives a typed object of a kept kind as Read would have yielded it. The value
+// is neither copied nor changed.
+func Of(v any) (Object, error) {
+	js, err := Encode(v)
+	if err != nil {
+		return Object{}, err
+	}
+	o := v.(typed) // as Encode has found
+	return Object{Key: Key{Kind: kindOf(o).name, Namespace: o.GetNamespace(), Name: o.GetName()}, Value: v, JSON: js}, nil
+}

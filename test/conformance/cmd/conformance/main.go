@@ -7,24 +7,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
 	"berth/test/conformance/gen"
+	"berth/test/conformance/trial"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	code, err := run(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "conformance:", err)
-		code = 2
-	}
-	os.Exit(code)
-}
+func main() { trial.Main("conformance", run) }
 
 // run gives the exit code: 0 all agree, 1 differences were found.
 func run(ctx context.Context) (int, error) {

@@ -8,8 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -18,16 +16,7 @@ import (
 	"berth/test/conformance/trial"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	code, err := run(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "settings:", err)
-		code = 2
-	}
-	os.Exit(code)
-}
+func main() { trial.Main("settings", run) }
 
 // run gives the exit code: 0 all agree, 1 differences were found.
 func run(ctx context.Context) (int, error) {

@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,16 +18,7 @@ import (
 	"berth/test/conformance/trial"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	code, err := run(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tables:", err)
-		code = 2
-	}
-	os.Exit(code)
-}
+func main() { trial.Main("tables", run) }
 
 // run gives the exit code: 0 all that can be expressed agree or are explained, 1
 // differences, or explanations that explain nothing.
