@@ -118,7 +118,7 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 	}
 	got.Suggestions = v.told.Suggestions
 	if a := v.told.AfterGates; a != nil && a.Error == "" {
-		v.after = &later{a.Outcome, a.Node, a.NominatedNode, a.Groups}
+		v.after = a
 	}
 	return nil
 }

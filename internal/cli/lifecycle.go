@@ -255,7 +255,7 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	p.labelled("PHASE", l.PhaseRule.Text)
 	p.labelled("STATUS", l.StatusRule.Text)
 	if at := l.DeadlineAt; at != nil {
-		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), span(int64((at.Sub(now)+time.Second-1)/time.Second))))
+		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), ahead(at.Sub(now))))
 	}
 	if len(l.Containers) > 0 {
 		p.gap()
@@ -319,7 +319,7 @@ func (c *lifeContainer) next(now time.Time) string {
 			return "tried again later"
 		}
 		if left := n.At.Sub(now); left > 0 {
-			return fmt.Sprintf("restart in %s, at %s", span(int64((left+time.Second-1)/time.Second)), clock(*n.At, now))
+			return fmt.Sprintf("restart in %s, at %s", ahead(left), clock(*n.At, now))
 		}
 		return "restart now"
 	case "start", "restart":

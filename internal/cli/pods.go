@@ -192,7 +192,7 @@ func (a *app) again(pod []string) func(command string, more ...string) []string 
 	}
 }
 
-// nodeOf reads the node of a pod that was given whole.
+// namedIn reads the names in the spec of a pod that was given whole.
 func namedIn(whole json.RawMessage) (names, error) {
 	var pod struct {
 		Spec names `json:"spec"`

@@ -6,15 +6,8 @@ import (
 	"fmt"
 
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/story"
 )
-
-// later is what comes of a gated pod once its gates are gone.
-type later struct {
-	Outcome             engine.Outcome
-	Node, NominatedNode string
-	Groups              []advice.Group
-}
 
 // ungate asks where a gated pod would go without its gates, so that nobody waits
 // for them in vain. A source that has the pod by name only, and no story of it,
@@ -27,7 +20,7 @@ func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
 	if err != nil {
 		return err
 	}
-	v.after = &later{after.Outcome, after.Node, after.NominatedNode, after.Groups}
+	v.after = &story.Verdict{Outcome: after.Outcome, Node: after.Node, NominatedNode: after.NominatedNode, Groups: after.Groups}
 	if len(v.got.Suggestions) == 0 {
 		v.got.Suggestions = after.Suggestions
 	}

@@ -17,7 +17,7 @@ type verdict struct {
 	told *told   // nil: nothing is known but the decision
 	got  *answer // nil: there is nothing to decide
 	// after is the decision without the gates of a gated pod; nil: not known.
-	after     *later
+	after     *story.Verdict
 	node      string // that the pod is bound to
 	scheduler string // that it asks for; empty: not known
 	profile   string // that was asked for; empty: none

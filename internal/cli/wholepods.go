@@ -118,11 +118,10 @@ func (in *input) nodeOf(pod target, gone bool) json.RawMessage {
 		return null
 	}
 	spec, err := namedIn(pod.whole)
-	name := spec.Node
-	if err != nil || name == "" {
+	if err != nil || spec.Node == "" {
 		return nil // what is wrong with the pod is said when it is read
 	}
-	if node, ok := in.nodes[name]; ok {
+	if node, ok := in.nodes[spec.Node]; ok {
 		return node
 	}
 	if in.whole && len(in.nodes) > 0 {

@@ -30,6 +30,9 @@ func cells(n int) string {
 	return count(n) + " cells"
 }
 
+// ahead writes how far off a time is, in seconds begun.
+func ahead(d time.Duration) string { return span(int64((d + time.Second - 1) / time.Second)) }
+
 // span writes how long something takes or took, in its two largest units, as
 // kubectl's ages are: 45s, 22m, 3h10m, 9d.
 func span(seconds int64) string {

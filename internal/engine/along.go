@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,14 +118,5 @@ func (q *Query) stands(rule Rule, state any, row int) string {
 	if err := f.Filter(q, state, in, &rej); err != nil {
 		return err.Error()
 	}
-	why := ""
-	for _, reason := range rej.Reasons {
-		if reason.Nodes.Has(row) {
-			if why != "" {
-				why += ", "
-			}
-			why += reason.Text
-		}
-	}
-	return why
+	return strings.Join(rej.textsOf(row), ", ")
 }

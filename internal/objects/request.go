@@ -36,22 +36,14 @@ func Decode(raw []byte, lim Limits) (Object, error) {
 // be absent. The name must be there: a decision is about a pod that exists or
 // is to exist under that name.
 func DecodePod(raw []byte, lim Limits) (*corev1.Pod, error) {
-	o, err := decodeAs(raw, lim, kinds["Pod"])
-	if err != nil {
-		return nil, err
-	}
-	return o.Value.(*corev1.Pod), nil
+	return decodeValue[*corev1.Pod](raw, lim, kinds["Pod"])
 }
 
 // DecodeScheduledPod is DecodePod for a pod that a scheduler asks about, which may
 // have no containers: who speaks the extender's protocol without an apiserver behind
 // it, such as tests and simulators, sends "containers": null.
 func DecodeScheduledPod(raw []byte, lim Limits) (*corev1.Pod, error) {
-	o, err := decodeAs(raw, lim, podOfScheduler)
-	if err != nil {
-		return nil, err
-	}
-	return o.Value.(*corev1.Pod), nil
+	return decodeValue[*corev1.Pod](raw, lim, podOfScheduler)
 }
 
 // podOfScheduler is the kind Pod that needs no containers.
@@ -68,11 +60,15 @@ var podOfScheduler = func() *kind {
 // DecodeNode makes a node from a request's JSON, in which kind and apiVersion
 // may be absent.
 func DecodeNode(raw []byte, lim Limits) (*corev1.Node, error) {
-	o, err := decodeAs(raw, lim, kinds["Node"])
+	return decodeValue[*corev1.Node](raw, lim, kinds["Node"])
+}
+
+func decodeValue[T any](raw []byte, lim Limits, k *kind) (none T, err error) {
+	o, err := decodeAs(raw, lim, k)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	return o.Value.(*corev1.Node), nil
+	return o.Value.(T), nil
 }
 
 func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {

@@ -99,7 +99,7 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		p := c.Pod.DeepCopy()
 		setDefaults(p)
 		ns := cmp.Or(p.Namespace, corev1.NamespaceDefault)
-		if isOver(p.Status.Phase) && !anyRuns(p) && !planted.On(planted.EndedIsEvicted) {
+		if terminal(p.Status.Phase) && !anyRuns(p) && !planted.On(planted.EndedIsEvicted) {
 			protected = append(protected, Protected{ns, p.Name, "over: it has " + string(p.Status.Phase) + ", and nothing in it runs"})
 			continue
 		}

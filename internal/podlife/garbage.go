@@ -88,7 +88,7 @@ func (g *garbage) take(p *corev1.Pod, reason, why string) {
 	}
 	g.taken[p] = true
 	out := Garbage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Reason: reason, Why: why}
-	if !isOver(p.Status.Phase) || planted.On(planted.PatchOver) {
+	if !terminal(p.Status.Phase) || planted.On(planted.PatchOver) {
 		out.Patch = failedPatch(p, reason == "orphaned", g.now)
 	}
 	g.out = append(g.out, out)

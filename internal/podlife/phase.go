@@ -94,9 +94,9 @@ func (r *reading) computedPhase() (corev1.PodPhase, Rule) {
 		return corev1.PodRunning, Rule{"phase/running", fmt.Sprintf("%s %s, and all others have run.", called(t.runs), plural(t.runs, "runs", "run"))}
 	case len(t.stopped) == 0:
 		return corev1.PodPending, Rule{"phase/no-container", "No main container has run."}
-	case r.deleted() && !r.static() && allWell:
+	case r.deleted() && !isStatic(r.pod) && allWell:
 		return corev1.PodSucceeded, Rule{"phase/deleted-succeeded", "The pod is being deleted, so nothing runs again, and every main container ended with exit code 0."}
-	case r.deleted() && !r.static():
+	case r.deleted() && !isStatic(r.pod):
 		return corev1.PodFailed, Rule{"phase/deleted-failed", "The pod is being deleted, so nothing runs again, and not every main container ended with exit code 0."}
 	case len(t.restarting) > 0:
 		return corev1.PodRunning, Rule{"phase/restarting", fmt.Sprintf("%s %s stopped and may run again, so the pod counts as Running.", called(t.restarting), plural(t.restarting, "has", "have"))}
@@ -105,7 +105,3 @@ func (r *reading) computedPhase() (corev1.PodPhase, Rule) {
 	}
 	return corev1.PodFailed, Rule{"phase/failed", "Every main container has stopped for good, and not every one with exit code 0."}
 }
-
-// static says that the pod comes from a kubelet's own files, which an API
-// server only mirrors.
-func (r *reading) static() bool { return isStatic(r.pod) }

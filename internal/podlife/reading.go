@@ -61,7 +61,7 @@ func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
 	extra := byName(pod.Status.EphemeralContainerStatuses)
 	for i := range pod.Spec.InitContainers {
 		c, kind := &pod.Spec.InitContainers[i], KindInit
-		if restartsAlways(c) {
+		if isSidecar(c) {
 			kind = KindSidecar
 		}
 		r.inits = append(r.inits, see(c, kind, inits, mains))
@@ -79,8 +79,8 @@ func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
 	return r
 }
 
-// restartsAlways makes an init container a sidecar.
-func restartsAlways(c *corev1.Container) bool {
+// isSidecar says that an init container runs beside the main ones.
+func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 

@@ -25,7 +25,7 @@ type Columns struct {
 func KubectlColumns(pod *corev1.Pod, now time.Time) Columns {
 	p := printed{pod: pod, sidecars: map[string]bool{}, total: len(pod.Spec.Containers)}
 	for i := range pod.Spec.InitContainers {
-		if c := &pod.Spec.InitContainers[i]; restartsAlways(c) {
+		if c := &pod.Spec.InitContainers[i]; isSidecar(c) {
 			p.total++
 			p.sidecars[c.Name] = true
 		} else {

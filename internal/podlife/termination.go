@@ -180,14 +180,6 @@ func eachContainer(p *corev1.Pod, f func(c *corev1.Container, kind string)) {
 	}
 }
 
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
-func isOver(phase corev1.PodPhase) bool {
-	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
-}
-
 func sortedKeys(m map[string]int64) []string {
 	list := make([]string, 0, len(m))
 	for k := range m {

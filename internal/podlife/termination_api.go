@@ -61,7 +61,7 @@ func firstDelete(p *corev1.Pod, asked *int64, force bool, note stepFunc) int64 {
 		period = 0
 		note("pod.spec.nodeName", "a pod without a node is deleted at once", period)
 	}
-	if isOver(p.Status.Phase) {
+	if terminal(p.Status.Phase) {
 		period = 0
 		note("pod.status.phase", "a pod that has "+string(p.Status.Phase)+" is deleted at once", period)
 	}

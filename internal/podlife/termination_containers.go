@@ -191,7 +191,7 @@ func (w *ending) state(c *corev1.Container, kind string) (state string, runs boo
 		list = w.Pod.Status.InitContainerStatuses
 	}
 	switch {
-	case isOver(w.Pod.Status.Phase), kind == "init", kind == "ephemeral":
+	case terminal(w.Pod.Status.Phase), kind == "init", kind == "ephemeral":
 		return "terminated", false
 	case len(list) > 0:
 		return "waiting", false

@@ -47,7 +47,7 @@ func (w *ending) endOf(from int64, kept bool) {
 		w.removal(w.last)
 		return
 	}
-	if isOver(p.Status.Phase) {
+	if terminal(p.Status.Phase) {
 		w.out.Phase = string(p.Status.Phase)
 		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
 	}
@@ -107,7 +107,7 @@ func (w *ending) failed(reason, message, detail string) {
 	if w.Pod.DeletionTimestamp != nil {
 		w.out.Endpoints.Ready = false
 	}
-	if isOver(w.Pod.Status.Phase) {
+	if terminal(w.Pod.Status.Phase) {
 		w.out.Phase, w.out.Reason, w.out.Message = string(w.Pod.Status.Phase), "", ""
 		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
 		return
@@ -230,7 +230,8 @@ func awaitsTurn(s *corev1.ContainerStatus) bool {
 	return false
 }
 
-// isStatic says that a pod comes from a kubelet's own files.
+// isStatic says that a pod comes from a kubelet's own files, which an API server
+// only mirrors.
 func isStatic(p *corev1.Pod) bool {
 	source, ok := p.Annotations[annotationSource]
 	return ok && source != "api"

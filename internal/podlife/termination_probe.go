@@ -14,7 +14,7 @@ import (
 func (w *ending) followProbe(c *corev1.Container, period int64) {
 	kind := "container"
 	eachContainer(w.Pod, func(o *corev1.Container, k string) {
-		if o == c || o.Name == c.Name {
+		if o.Name == c.Name {
 			kind = k
 		}
 	})
@@ -65,10 +65,10 @@ type afterwards struct {
 // sidecars end with (pkg/kubelet/kubelet_pods.go getPhase).
 func (w *ending) afterProbe(c *corev1.Container, kind string, dying bool, code int32) afterwards {
 	phase := w.Pod.Status.Phase
-	if isOver(phase) {
+	if terminal(phase) {
 		return afterwards{phase: string(phase), why: "the pod is over, so nothing in it is started any more"}
 	}
-	goesOn := w.goesOn(c, dying)
+	goesOn := w.goesOn(c.Name, dying)
 	out := afterwards{phase: phaseNow(w.Pod), why: "by its restart policy"}
 	switch {
 	case dying:
@@ -92,10 +92,10 @@ func (w *ending) afterProbe(c *corev1.Container, kind string, dying bool, code i
 // goesOn says that something beside a container keeps its pod from ending: a
 // main or plain init container that runs, or, unless the pod is dying, a main one
 // that is still to start. Sidecars keep no pod alive.
-func (w *ending) goesOn(c *corev1.Container, dying bool) bool {
+func (w *ending) goesOn(name string, dying bool) bool {
 	runs, starts, failed := false, false, false
 	eachContainer(w.Pod, func(o *corev1.Container, kind string) {
-		if o.Name == c.Name || kind == "sidecar" || kind == "ephemeral" {
+		if o.Name == name || kind == "sidecar" || kind == "ephemeral" {
 			return
 		}
 		if _, yes := w.state(o, kind); yes {

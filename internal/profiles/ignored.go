@@ -14,7 +14,7 @@ const (
 	workers  = "says how fast kube-scheduler works, not what it decides"
 	process  = "concerns the process of kube-scheduler"
 	queueing = "concerns when a pod is tried again, not where it fits"
-	volumes  = "says how long kube-scheduler waits for volumes to be bound; berth binds none"
+	volumes  = "says how long kube-scheduler waits for volumes to be bound; berth waits for none"
 	devices  = "berth has no clock to measure a search for devices by and bounds it by steps"
 )
 

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"time"
@@ -24,13 +25,7 @@ func (r *reader) checkProcess(c *configv1.KubeSchedulerConfiguration) {
 	if l.LeaderElect != nil && !*l.LeaderElect {
 		return
 	}
-	or := func(d, otherwise time.Duration) time.Duration {
-		if d == 0 {
-			return otherwise
-		}
-		return d
-	}
-	lease, renew, retry := or(l.LeaseDuration.Duration, 15*time.Second), or(l.RenewDeadline.Duration, 10*time.Second), or(l.RetryPeriod.Duration, 2*time.Second)
+	lease, renew, retry := cmp.Or(l.LeaseDuration.Duration, 15*time.Second), cmp.Or(l.RenewDeadline.Duration, 10*time.Second), cmp.Or(l.RetryPeriod.Duration, 2*time.Second)
 	for _, d := range []struct {
 		name string
 		is   time.Duration

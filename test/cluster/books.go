@@ -99,10 +99,7 @@ func (e *env) bound(b *books, byBerth bool) {
 	for _, r := range b.records {
 		index[r.Pod.UID] = append(index[r.Pod.UID], r)
 	}
-	for _, l := range e.kubelets.of(e.namespace) {
-		if l.gone || l.deleting {
-			continue
-		}
+	for _, l := range e.kubelets.alive(e.namespace) {
 		if !e.check(len(l.nodes) == 1, "pod %s was on nodes %v: want one", l.name, l.nodes) {
 			continue
 		}

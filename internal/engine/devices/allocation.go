@@ -62,12 +62,8 @@ func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
 		}
 	}
 	for i := range g.Devices {
-		d := g.Devices[i].device
-		name, sel := d.slice.Spec.NodeName, d.slice.Spec.NodeSelector
-		if yes(d.slice.Spec.PerDeviceNodeSelection) {
-			name, sel = d.NodeName, d.NodeSelector
-		}
-		if name != nil || yes(d.BindsToNode) {
+		itself, sel := g.Devices[i].device.where()
+		if itself {
 			term = corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
 				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
 			}}}
@@ -82,6 +78,16 @@ func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
 		return nil
 	}
 	return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}
+}
+
+// where says whether an allocation of the device names the node itself, and else
+// by what it selects nodes; nil for all.
+func (d *device) where() (itself bool, sel *corev1.NodeSelector) {
+	name, sel := d.slice.Spec.NodeName, d.slice.Spec.NodeSelector
+	if yes(d.slice.Spec.PerDeviceNodeSelection) {
+		name, sel = d.NodeName, d.NodeSelector
+	}
+	return name != nil || yes(d.BindsToNode), sel
 }
 
 // hasRequirement says that a list has a requirement, whatever the order of its

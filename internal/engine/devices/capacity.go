@@ -129,7 +129,7 @@ func (s *search) boundless(r *request, i int) bool {
 // free.
 func (s *search) allowed(r *request, i int) bool {
 	if s.offers[i].multi() {
-		return s.boundless(r, i) || s.partOf(r, i) != nil
+		return s.partOf(r, i) != nil
 	}
 	return s.roomFor(r, i)
 }

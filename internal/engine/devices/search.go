@@ -190,13 +190,8 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *engine.N
 // does not admit, cannot be put into an allocation.
 func (s *search) oneTerm(claim int) error {
 	for _, t := range s.taken[claim] {
-		d := s.offers[t.offer].device
-		spec := &d.slice.Spec
-		name, sel := spec.NodeName, spec.NodeSelector
-		if yes(spec.PerDeviceNodeSelection) {
-			name, sel = d.NodeName, d.NodeSelector
-		}
-		if name != nil || yes(d.BindsToNode) {
+		itself, sel := s.offers[t.offer].where()
+		if itself {
 			return nil // the allocation names the node instead
 		}
 		if sel != nil && len(sel.NodeSelectorTerms) > 1 {

@@ -102,7 +102,7 @@ var described = map[string]Description{
 		Code:   forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
 		Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",
 		Differs: "There is no `filterTimeout`, since the engine has no clock: a search ends after looking at five million devices on a node, or ten million in all, instead, and the decision fails then, as upstream's cycle does at its timeout. " +
-			"Nothing is written: a decision names the devices, and they count as taken once a claim's status says so; where upstream takes an allocation back or deletes a claim, berth only says so. " +
+			"A decision writes nothing and names the devices, which count as taken once a claim's status says so, as a ledger's bind has it; where upstream takes an allocation back or deletes a claim, berth only says so. " +
 			"Of several classes behind one extended resource the newest is taken whatever the order in which they came, which upstream leaves to chance. " +
 			"Shared counters go by the pool's name alone, as upstream's do: of pools of several drivers that share a name, those of the first that a device is tried of count for all. Here that is settled on each node by itself; " +
 			"upstream settles it once for all nodes, so that for pools that several nodes reach it may depend on which node was asked first.",

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/planted"
@@ -34,7 +35,7 @@ func (VolumeBinding) PreBind(q *engine.Query, state any, row int, a *engine.Alon
 		if k < 0 || b.matched[k].at(row) == nil {
 			if node := q.Nodes.Node(row).Name; c.Annotations[annSelectedNode] != node {
 				made := c.DeepCopy()
-				annotate(&made.Annotations, annSelectedNode, node)
+				metav1.SetMetaDataAnnotation(&made.ObjectMeta, annSelectedNode, node)
 				a.VolumeClaims = append(a.VolumeClaims, made)
 			}
 			continue
@@ -42,26 +43,17 @@ func (VolumeBinding) PreBind(q *engine.Query, state any, row int, a *engine.Alon
 		pv := b.matched[k].at(row).DeepCopy()
 		if !planted.On(planted.VolumeLeftFree) {
 			if pv.Spec.ClaimRef == nil { // else whoever wrote the volume meant it for the claim
-				annotate(&pv.Annotations, annByController, "yes")
+				metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")
 			}
 			pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID}
 			pv.Status.Phase = corev1.VolumeBound
 		}
 		claim := c.DeepCopy()
 		claim.Spec.VolumeName, claim.Status.Phase = pv.Name, corev1.ClaimBound
-		annotate(&claim.Annotations, annByController, "yes")
-		annotate(&claim.Annotations, annBindCompleted, "yes")
+		metav1.SetMetaDataAnnotation(&claim.ObjectMeta, annByController, "yes")
+		metav1.SetMetaDataAnnotation(&claim.ObjectMeta, annBindCompleted, "yes")
 		a.Volumes = append(a.Volumes, pv)
 		a.VolumeClaims = append(a.VolumeClaims, claim)
 	}
 	return nil
-}
-
-// annotate sets an annotation where there is none of that name, or another value
-// of it.
-func annotate(to *map[string]string, name, value string) {
-	if *to == nil {
-		*to = map[string]string{}
-	}
-	(*to)[name] = value
 }

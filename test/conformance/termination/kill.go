@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	criapi "k8s.io/cri-api/pkg/apis"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 )
 
@@ -83,7 +84,7 @@ func Running(q Question) (names []string) {
 				if statuses[i].State.Running != nil {
 					names = append(names, c.Name)
 				}
-			case !over && (plain || isSidecar(&c)):
+			case !over && (plain || podutil.IsRestartableInitContainer(&c)):
 				names = append(names, c.Name)
 			}
 		}

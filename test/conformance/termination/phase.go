@@ -39,7 +39,7 @@ func (e *Ending) afterProbe(q Question, pod *corev1.Pod) error {
 	if contradicts(pod, ran) {
 		return nil
 	}
-	if !mains && pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return isSidecar(&c) && !runs[c.Name] }) {
+	if !mains && pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return podutil.IsRestartableInitContainer(&c) && !runs[c.Name] }) {
 		return nil // on its way down: sidecars are stopped one after the other once the main containers have ended, and no probe counts then
 	}
 	for i, s := range pod.Status.ContainerStatuses {
@@ -183,14 +183,10 @@ func contradicts(pod *corev1.Pod, mains func(*corev1.ContainerStatus) bool) bool
 	began, now := is(ran), is(mains)
 	for i := range pod.Status.InitContainerStatuses {
 		s := &pod.Status.InitContainerStatuses[i]
-		sidecar, end := isSidecar(&pod.Spec.InitContainers[i]), s.State.Terminated
+		sidecar, end := podutil.IsRestartableInitContainer(&pod.Spec.InitContainers[i]), s.State.Terminated
 		if began && !ran(s) || now && !sidecar && (end == nil || end.ExitCode != 0) {
 			return true
 		}
 	}
 	return false
-}
-
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 // Question is what both sides are asked, in the form of berth's request.
@@ -159,7 +160,7 @@ func (g *Generator) pod() *corev1.Pod {
 		} else {
 			if c.LivenessProbe, c.StartupProbe, c.Lifecycle = nil, nil, nil; g.chance(25) {
 				g.restarts(&c)
-				if isSidecar(&c) { // which one with rules may not be
+				if podutil.IsRestartableInitContainer(&c) { // which one with rules may not be
 					c.RestartPolicy, c.RestartPolicyRules = nil, nil
 				}
 			}
@@ -232,8 +233,8 @@ func (g *Generator) statuses(p *corev1.Pod) {
 	for i := range inits {
 		s := corev1.ContainerStatus{Name: inits[i].Name}
 		switch {
-		case chaos, i == through, i < through && isSidecar(&inits[i]):
-			g.state(&s, !isSidecar(&inits[i]))
+		case chaos, i == through, i < through && podutil.IsRestartableInitContainer(&inits[i]):
+			g.state(&s, !podutil.IsRestartableInitContainer(&inits[i]))
 		case i < through || again:
 			s.State.Terminated = &corev1.ContainerStateTerminated{}
 		default:
