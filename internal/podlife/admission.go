@@ -22,8 +22,10 @@ type Verdict struct {
 	Errors field.ErrorList
 }
 
-// Create judges a pod that is to be created, at a time: defaults, the priority
-// admission plugin, and validation, in this order. The argument is not written.
+// Create judges a pod that is to be created, at a time: defaults, the admission
+// plugins Priority and DefaultTolerationSeconds, and validation, in this order
+// (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins). The argument is not
+// written.
 func Create(in *corev1.Pod, classes Classes, now time.Time) Verdict {
 	p := in.DeepCopy()
 	if p.Namespace == "" {
@@ -33,6 +35,7 @@ func Create(in *corev1.Pod, classes Classes, now time.Time) Verdict {
 	if err := admitPriority(p, classes); err != nil {
 		return Verdict{Errors: field.ErrorList{err}}
 	}
+	AddTolerationSeconds(&p.Spec)
 	if p.ResourceVersion != "" {
 		return Verdict{Errors: field.ErrorList{field.Forbidden(field.NewPath("metadata", "resourceVersion"), "resourceVersion should not be set on objects to be created")}}
 	}
@@ -58,6 +61,7 @@ func Update(in, before *corev1.Pod) Verdict {
 		setDefaults(x)
 	}
 	keepPriority(p, old)
+	AddTolerationSeconds(&p.Spec)
 	prepareUpdate(p, old)
 	countGeneration(p, old)
 	bare := p.ResourceVersion == ""

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/pod"
@@ -23,6 +24,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/core/install" // its types in the scheme
 	"k8s.io/kubernetes/pkg/apis/core/validation"
 	registrypod "k8s.io/kubernetes/pkg/registry/core/pod"
+	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 )
 
@@ -35,7 +37,10 @@ type Verdict struct {
 }
 
 // Oracle is the API server's side.
-type Oracle struct{ plugin *priority.Plugin }
+type Oracle struct {
+	// plugins are in the order of pkg/kubeapiserver/options AllOrderedPlugins.
+	plugins []admission.MutationInterface
+}
 
 // NewOracle knows these classes.
 func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
@@ -47,7 +52,24 @@ func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
 			return nil, err
 		}
 	}
-	return &Oracle{p}, nil
+	tolerations := defaulttolerationseconds.NewDefaultTolerationSeconds()
+	tolerations.InspectFeatureGates(utilfeature.DefaultFeatureGate)
+	return &Oracle{[]admission.MutationInterface{p, tolerations}}, nil
+}
+
+// admit runs the plugins and returns the words of the one that refuses; "" where
+// none does.
+func (o *Oracle) admit(a admission.Attributes) string {
+	for _, p := range o.plugins {
+		if !p.Handles(a.GetOperation()) {
+			continue
+		}
+		if err := p.Admit(context.Background(), a, nil); err != nil {
+			_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
+			return why
+		}
+	}
+	return ""
 }
 
 func internal(raw []byte) (*core.Pod, error) {
@@ -75,8 +97,7 @@ func (o *Oracle) Create(raw []byte) (Verdict, error) {
 		return Verdict{}, err
 	}
 	a := admission.NewAttributesRecord(pod, nil, podKind, pod.Namespace, pod.Name, podResource, "", admission.Create, &metav1.CreateOptions{}, false, nil)
-	if err := o.plugin.Admit(context.Background(), a, nil); err != nil {
-		_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
+	if why := o.admit(a); why != "" {
 		return refused(nil, why), nil
 	}
 	if pod.Name == "" && pod.GenerateName != "" { // rest.BeforeCreate
@@ -99,8 +120,7 @@ func (o *Oracle) Update(raw, oldRaw []byte) (Verdict, error) {
 		return Verdict{}, err
 	}
 	a := admission.NewAttributesRecord(pod, old, podKind, pod.Namespace, pod.Name, podResource, "", admission.Update, &metav1.UpdateOptions{}, false, nil)
-	if err := o.plugin.Admit(context.Background(), a, nil); err != nil {
-		_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
+	if why := o.admit(a); why != "" {
 		return refused(nil, why), nil
 	}
 	if pod.ResourceVersion == "" {
