@@ -25,13 +25,8 @@ func NodeStateOf(node *corev1.Node) NodeState {
 	if node == nil {
 		return NodeGone
 	}
-	for i := range node.Status.Conditions {
-		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
-			if c.Status == corev1.ConditionTrue {
-				return NodeHealthy
-			}
-			break
-		}
+	if c := nodeCondition(node, corev1.NodeReady); c != nil && c.Status == corev1.ConditionTrue {
+		return NodeHealthy
 	}
 	return NodeLost
 }
