@@ -34,10 +34,13 @@ type Answer struct {
 	BoundAlong *BoundAlong `json:"boundAlong,omitempty"`
 	// NominatedSnapshot is the revision that holds the pod nominated to its node.
 	NominatedSnapshot string `json:"nominatedSnapshot,omitempty"`
-	ProfileDigest     string `json:"profileDigest"`
-	SnapshotDigest    string `json:"snapshotDigest"`
-	PodDigest         string `json:"podDigest"`
-	DurationMicros    int64  `json:"durationMicros"`
+	// PendingSnapshot is the revision that holds why the pod waits, after an attempt
+	// with bind that found no node.
+	PendingSnapshot string `json:"pendingSnapshot,omitempty"`
+	ProfileDigest   string `json:"profileDigest"`
+	SnapshotDigest  string `json:"snapshotDigest"`
+	PodDigest       string `json:"podDigest"`
+	DurationMicros  int64  `json:"durationMicros"`
 	// Mode is shadow where the answer was recorded only, and everything let pass.
 	Mode string `json:"mode,omitempty" enums:"shadow"`
 	// StaleMillis is for how long the state may have missed what happened, of a
@@ -94,6 +97,7 @@ type Row struct {
 	Counts         RowCounts `json:"counts"`
 	BoundSnapshot  string    `json:"boundSnapshot,omitempty"`
 	NominatedSnap  string    `json:"nominatedSnapshot,omitempty"`
+	PendingSnap    string    `json:"pendingSnapshot,omitempty"`
 	Digest         string    `json:"digest"`
 	DurationMicros int64     `json:"durationMicros"`
 	Mode           string    `json:"mode,omitempty" enums:"shadow"`
@@ -111,7 +115,7 @@ func describe(d *store.Decision, ans *Answer) {
 	ans.Profile, ans.Engine, ans.Semantics = d.Profile, d.Engine, d.Semantics
 	ans.CreatedAt, ans.Verb = d.CreatedAt.UTC(), d.Verb
 	ans.Pod = PodRef{d.Namespace, d.Pod, d.PodUID}
-	ans.BoundSnapshot, ans.NominatedSnapshot = madeBy(d)
+	ans.BoundSnapshot, ans.NominatedSnapshot, ans.PendingSnapshot = madeBy(d)
 	ans.ProfileDigest, ans.SnapshotDigest, ans.PodDigest = d.ProfileDigest, d.SnapshotDigest, d.PodDigest
 	ans.DurationMicros, ans.Mode, ans.StaleMillis = d.DurationMicros, d.Mode, d.StaleMillis
 }
@@ -136,17 +140,23 @@ func rowOf(d *store.Decision) *Row {
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
 		Counts: RowCounts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, Seq: d.Seq,
 	}
-	r.BoundSnapshot, r.NominatedSnap = madeBy(d)
+	r.BoundSnapshot, r.NominatedSnap, r.PendingSnap = madeBy(d)
 	return r
 }
 
-// madeBy names the revision that a decision made: by a bind or by a nomination.
-func madeBy(d *store.Decision) (bound, nominated string) {
-	switch {
-	case d.BoundRevision == 0:
-		return "", ""
-	case d.Outcome == string(engine.Preempting):
-		return "", formatID(d.Cluster, d.BoundRevision)
+// madeBy names the revision that a decision made: by a bind, by a nomination, or by
+// an attempt that found no node.
+func madeBy(d *store.Decision) (bound, nominated, pending string) {
+	if d.BoundRevision == 0 {
+		return "", "", ""
 	}
-	return formatID(d.Cluster, d.BoundRevision), ""
+	id := formatID(d.Cluster, d.BoundRevision)
+	switch engine.Outcome(d.Outcome) {
+	case engine.Preempting:
+		return "", id, ""
+	case engine.UnschedulableOK, engine.Gated:
+		return "", "", id
+	default:
+		return id, "", ""
+	}
 }

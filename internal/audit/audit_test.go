@@ -116,8 +116,9 @@ func TestBindsNeverOvercommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Revision != 14 || v.State.PodCount() != 3+13 { // 4+8+2 cpus, one taken
-		t.Fatalf("%s holds %d pods", v.ID(), v.State.PodCount())
+	active, _, _ := v.State.Waiting(func(string) (bool, bool) { return true, true })
+	if v.Revision != 201 || v.State.PodCount() != 3+200 || active != 1+187 { // 4+8+2 cpus, one taken
+		t.Fatalf("%s holds %d pods, of which %d wait", v.ID(), v.State.PodCount(), active)
 	}
 	for row := range v.State.Nodes().Len() {
 		if use, room := v.State.Use(row), v.State.Nodes().Capacity(row); use.CPU > room.CPU {

@@ -14,9 +14,10 @@ import (
 )
 
 // Decide answers a question in full and returns when the answer's record is
-// durable. With Bind, a Scheduled outcome becomes the cluster's next revision in
-// the same write, with what the pod's claims get, decided on the newest one, and so does the nomination of a
-// Preempting one; a Revision that is not the newest is store.ErrConflict then.
+// durable. With Bind, what the attempt changes becomes the cluster's next revision
+// in the same write, decided on the newest one: the pod on its node with what its
+// claims get, or the status of a pod that has to wait. A Revision that is not the
+// newest is store.ErrConflict then.
 func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	q, err := q.normal(l.o.Clock)
 	if err != nil {
@@ -145,12 +146,10 @@ func (l *Log) decideAndBind(ctx context.Context, q Question) (*Answer, error) {
 			return nil, err
 		}
 		step := &cluster.Step{Decision: d, Profile: l.unstored(c.profile)}
-		switch r.Outcome {
-		case engine.Scheduled:
+		if r.Outcome == engine.Scheduled {
 			step.Bind, step.Apply = &cluster.Bind{Pod: c.along.onto(c.pod), Node: d.Node}, c.along.objects
-		case engine.Preempting:
-			step.Apply, err = c.nominate(r)
-		default:
+		} else {
+			step.Apply, err = c.attempted(r)
 		}
 		return step, err
 	})

@@ -21,7 +21,7 @@ const maxDifferences = 1000
 
 // incomparable are the fields that say which answer it is and not what it is.
 var incomparable = []string{
-	"id", "cluster", "snapshot", "engine", "semantics", "createdAt", "verb", "boundSnapshot", "nominatedSnapshot", "durationMicros",
+	"id", "cluster", "snapshot", "engine", "semantics", "createdAt", "verb", "boundSnapshot", "nominatedSnapshot", "pendingSnapshot", "durationMicros",
 	"profileDigest", "snapshotDigest", "podDigest", "digest",
 }
 

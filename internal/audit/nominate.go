@@ -12,58 +12,77 @@ import (
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/planted"
+	"berth/internal/podlife"
 )
 
-// nominate gives what a preemption changes in the ledger: the pod waits for its
-// node, and pods of lower priority no longer do. The victims stay: whoever runs
-// them evicts them. Nothing changes where the pod waits for that node already
-// (pkg/scheduler/framework/preemption prepareCandidate).
-func (c *matter) nominate(r *engine.Result) ([]objects.Object, error) {
+// attempted gives what an attempt that binds nothing changes in the ledger, as
+// kube-scheduler writes it to the pod's status: why the pod waits, and the node
+// that it is nominated to or no longer. The victims of a preemption stay: whoever
+// runs them evicts them. A pod that the ledger does not have yet is stored, since
+// kube-scheduler tries stored pods only. An attempt that comes out as the one
+// before changes nothing
+// (pkg/scheduler/schedule_one.go handleSchedulingFailure, updatePod).
+func (c *matter) attempted(r *engine.Result) ([]objects.Object, error) {
 	var out []objects.Object
-	set := func(pod *corev1.Pod, node string) error {
-		p := *withKind(pod)
-		p.Status.NominatedNodeName = node
-		if node != "" {
-			known := p.Status.Conditions
-			if held, err := c.view.Pod(p.Namespace, p.Name); err == nil && held.UID == p.UID {
-				known = held.Status.Conditions // whoever asks again may send the pod as it was
-			}
-			p.Status.Conditions = waiting(known, c.q.Now)
-		}
-		o, err := objects.Of(&p)
+	put := func(p *corev1.Pod) error {
+		o, err := objects.Of(p)
 		if err != nil {
-			return fmt.Errorf("nominate pod %s/%s: %w", p.Namespace, p.Name, err)
+			return fmt.Errorf("write the status of pod %s/%s: %w", p.Namespace, p.Name, err)
 		}
-		if held, ok := c.view.Object(o.Key); !ok || !bytes.Equal(held, o.JSON) {
+		if was, ok := c.view.Object(o.Key); !ok || !bytes.Equal(was, o.JSON) {
 			out = append(out, o)
 		}
 		return nil
 	}
-	if err := set(c.pod, r.NominatedNode()); err != nil {
+	p := *withKind(c.pod)
+	held, err := c.view.Pod(p.Namespace, p.Name)
+	if err != nil || held.UID != p.UID {
+		held = nil
+	} else { // whoever asks again may send the pod as it was
+		p.Status.Conditions = held.Status.Conditions
+	}
+	switch {
+	case r.Outcome == engine.Gated && held != nil: // gated pods are not tried
+		return nil, nil
+	case r.Outcome == engine.Gated:
+		p.Status.Conditions = podlife.CreatedConditions(&p, c.q.Now)
+		err = put(&p)
+		return out, err
+	case r.Outcome == engine.Preempting:
+		p.Status.NominatedNodeName = r.NominatedNode()
+	case r.ClearsNomination() && !planted.On(planted.FailureKeepsNomination):
+		p.Status.NominatedNodeName = ""
+	case held != nil:
+		p.Status.NominatedNodeName = held.Status.NominatedNodeName
+	}
+	p.Status.Conditions = unscheduled(p.Status.Conditions, r.Message(), c.q.Now)
+	if err := put(&p); err != nil {
 		return nil, err
 	}
-	for _, p := range r.ClearedNominations() {
+	// Pods of lower priority no longer wait for the node
+	// (pkg/scheduler/framework/preemption prepareCandidate).
+	for _, lower := range r.ClearedNominations() {
 		if planted.On(planted.KeepNominations) {
 			break
 		}
-		pod, err := c.view.Pod(p.Namespace, p.Name)
+		pod, err := c.view.Pod(lower.Namespace, lower.Name)
 		if err != nil {
 			return nil, err
 		}
-		if err := set(pod, ""); err != nil {
+		pod.Status.NominatedNodeName = ""
+		if err := put(withKind(pod)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// waiting gives a pod's conditions once it is told to wait: PodScheduled is
-// False for want of a node, since now unless it was False before
-// (pkg/scheduler/schedule_one.go handleSchedulingFailure, pkg/api/v1/pod
-// UpdatePodCondition).
-func waiting(conditions []corev1.PodCondition, now time.Time) []corev1.PodCondition {
+// unscheduled gives a pod's conditions after a failed attempt: PodScheduled is
+// False with the attempt's message, since now unless it was False before
+// (pkg/api/v1/pod UpdatePodCondition).
+func unscheduled(conditions []corev1.PodCondition, message string, now time.Time) []corev1.PodCondition {
 	want := corev1.PodCondition{
-		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message,
 		LastTransitionTime: metav1.NewTime(now.UTC().Truncate(time.Second)), // as far as JSON keeps it
 	}
 	out := slices.Clone(conditions)

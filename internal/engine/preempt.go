@@ -163,6 +163,21 @@ func (r *Result) ClearedNominations() []*Pod {
 	return out
 }
 
+// ClearsNomination reports whether a pod that fits nowhere loses the node that it
+// is nominated to. It keeps it where PostFilter gives no result: the pod is not
+// eligible to preempt others, a plugin failed, or DefaultPreemption is not among
+// the plugins (pkg/scheduler/schedule_one.go schedulingAlgorithm,
+// framework/preemption/preemption.go Preempt).
+func (r *Result) ClearsNomination() bool {
+	if r.Outcome != UnschedulableOK {
+		return false
+	}
+	if r.noNodes || r.dry == nil { // ErrNoNodesAvailable, or no PostFilter plugin
+		return true
+	}
+	return r.q.Profile.Preemption && r.dry.failed == "" && r.dry.eligible
+}
+
 // nowSeconds is the time of the decision for pods that have no start time, in
 // seconds and nanoseconds since 1970; the end of time where none was given.
 func (q *Query) nowSeconds() (seconds, nanos int64) {

@@ -2,6 +2,7 @@ package podlife
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -18,6 +19,15 @@ func gatedCondition(now metav1.Time) corev1.PodCondition {
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
 		Message: "Scheduling is blocked due to non-empty scheduling gates", LastTransitionTime: now,
 	}
+}
+
+// CreatedConditions gives the conditions that a pod is created with: those that it
+// comes with, or that it is gated (strategy.go applySchedulingGatedCondition).
+func CreatedConditions(p *corev1.Pod, now time.Time) []corev1.PodCondition {
+	if len(p.Spec.SchedulingGates) == 0 {
+		return p.Status.Conditions
+	}
+	return []corev1.PodCondition{gatedCondition(metav1.NewTime(now.UTC().Truncate(time.Second)))}
 }
 
 // checkGates judges the gates of a pod by themselves
