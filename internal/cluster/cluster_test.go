@@ -207,7 +207,8 @@ func TestHygieneFollowsChanges(t *testing.T) {
 func TestLoadedAlike(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, Options{CheckpointEvery: 10})
-	digests := map[int64]string{1: upload(t, h, sample(t)...).Digest}
+	plain := object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"plain"},"status":{"allocatable":{"cpu":"4"}}}`) // has no zone that a bind copies
+	digests := map[int64]string{1: upload(t, h, append(sample(t), plain)...).Digest}
 	for i := range 45 {
 		name := fmt.Sprintf("w%d", i)
 		if i%3 == 0 {
@@ -219,7 +220,7 @@ func TestLoadedAlike(t *testing.T) {
 		}
 		v, _, err := h.Update(t.Context(), "prod", 0, func(v *View) (*Step, error) {
 			p := pod(t, name, "").Value.(*corev1.Pod)
-			return &Step{Bind: &Bind{Pod: p, Node: "n1"}}, nil
+			return &Step{Bind: &Bind{Pod: p, Node: "plain"}}, nil
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -101,7 +101,7 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 		c.Apply = append(c.Apply, o.JSON)
 	}
 	if x.bind != nil {
-		o, short, err := bindObject(d.inv, x.bind, m.now())
+		o, short, err := bindObject(d.inv, x.bind, head.nodeLabels(x.bind.Node), m.now())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -126,10 +126,20 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 	return v, r, err
 }
 
-// bindObject makes the pod on its node. The short form says all where the
-// state holds the same pod without one.
-func bindObject(inv *inventory, b *Bind, now time.Time) (objects.Object, *boundTo, error) {
-	pod := Bound(b.Pod, b.Node)
+// nodeLabels returns the labels of a node; nil where the state has no such node.
+func (v *View) nodeLabels(name string) map[string]string {
+	nodes := v.State.Nodes()
+	row := nodes.Row(name)
+	if row < 0 {
+		return nil
+	}
+	return nodes.Node(row).Labels
+}
+
+// bindObject makes the pod on its node, with the node's zone and region labels.
+// The short form says all where the state holds the same pod without a node.
+func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) (objects.Object, *boundTo, error) {
+	pod := objects.WithTopology(Bound(b.Pod, b.Node), node)
 	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
 	o, err := objects.Of(pod)
 	if err != nil {
