@@ -19,7 +19,8 @@ import (
 
 // AdmissionRequest asks what an API server would make of a pod.
 type AdmissionRequest struct {
-	// Cluster says whose priority classes count; default if absent.
+	// Cluster says whose priority classes count, and whose nodes give their zone and region to pods that name one; default
+	// if absent.
 	Cluster string `json:"cluster,omitempty" example:"prod"`
 	// Operation is CREATE or UPDATE.
 	Operation string `json:"operation" enums:"CREATE,UPDATE"`
@@ -43,7 +44,7 @@ type Admission struct {
 // admitPod judges a pod as an API server would.
 //
 //	@Summary		Judge a pod as an API server would
-//	@Description	Defaults, the priority admission plugin, scheduling gates and validation. A refusal is an answer, not an error. Nothing is stored.
+//	@Description	Defaults, the admission plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, scheduling gates and validation. A refusal is an answer, not an error. Nothing is stored.
 //	@Tags			pods
 //	@Accept			json
 //	@Produce		json
@@ -81,15 +82,11 @@ func (a *API) judgePod(r *http.Request, req *AdmissionRequest) (v podlife.Verdic
 		if !isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "there is none before a CREATE")
 		}
-		known, err := a.classesOf(r, req.Cluster)
-		if err != nil {
+		view, err := a.clusters.View(r.Context(), req.Cluster, 0)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return v, err
 		}
-		now := time.Now()
-		if req.Now != nil {
-			now = *req.Now
-		}
-		return podlife.Create(pod, known, now), nil
+		return podlife.Create(pod, a.classesOf(view, req.Cluster), nodeLabels(view), orNow(req.Now)), nil
 	case "UPDATE":
 		if isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
@@ -136,13 +133,9 @@ func wholeObject(name string, raw json.RawMessage, object any, kind string, meta
 	return nil
 }
 
-// classesOf gives the classes that count in a cluster: its latest snapshot's before the stored ones. A cluster need not
+// classesOf gives the classes that count in a cluster: its newest snapshot's before the stored ones. A cluster need not
 // have a snapshot.
-func (a *API) classesOf(r *http.Request, name string) (podlife.Classes, error) {
-	view, err := a.clusters.View(r.Context(), name, 0)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
+func (a *API) classesOf(view *cluster.View, name string) podlife.Classes {
 	return func(class string) *schedulingv1.PriorityClass {
 		var c *schedulingv1.PriorityClass
 		switch {
@@ -156,5 +149,18 @@ func (a *API) classesOf(r *http.Request, name string) (podlife.Classes, error) {
 			c = a.priorityClasses.Class(name, class)
 		}
 		return c
-	}, nil
+	}
+}
+
+// nodeLabels looks nodes up in a snapshot; nil is none.
+func nodeLabels(view *cluster.View) podlife.NodeLabels {
+	return func(name string) map[string]string {
+		if view == nil {
+			return nil
+		}
+		if row := view.State.Nodes().Row(name); row >= 0 {
+			return view.State.Nodes().Node(row).Labels
+		}
+		return nil
+	}
 }

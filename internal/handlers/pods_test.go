@@ -61,6 +61,14 @@ func TestPodAdmission(t *testing.T) {
 	if get(v.Pod, "spec", "priority") != 2000.0 {
 		t.Errorf("the snapshot's class does not count: %+v", v)
 	}
+	// A pod takes the zone of the node that it names.
+	h.upload("prod", listOf(priorityClass("high", `,"value":2000`), `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","labels":{"topology.kubernetes.io/zone":"z1","disk":"ssd"}}}`))
+	if v := judge("CREATE", `"nodeName":"n1",`, ""); fmt.Sprint(get(v.Pod, "metadata", "labels")) != "map[topology.kubernetes.io/zone:z1]" {
+		t.Errorf("labels %v", get(v.Pod, "metadata", "labels"))
+	}
+	if v := judge("CREATE", `"nodeName":"n2",`, ""); get(v.Pod, "metadata", "labels") != nil {
+		t.Errorf("labels %v", get(v.Pod, "metadata", "labels"))
+	}
 	// The whole pod comes back, also what no decision reads.
 	if c, _ := json.Marshal(get(v.Pod, "spec", "containers")); !strings.Contains(string(c), `"command":["run"]`) || !strings.Contains(string(c), `"env":[{"name":"A","value":"b"}]`) || !strings.Contains(string(c), `"imagePullPolicy":"Always"`) {
 		t.Errorf("%s", c)

@@ -23,10 +23,10 @@ type Verdict struct {
 }
 
 // Create judges a pod that is to be created, at a time: defaults, the admission
-// plugins Priority and DefaultTolerationSeconds, and validation, in this order
-// (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins). The argument is not
-// written.
-func Create(in *corev1.Pod, classes Classes, now time.Time) Verdict {
+// plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, and validation,
+// in this order (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins). The
+// argument is not written.
+func Create(in *corev1.Pod, classes Classes, nodes NodeLabels, now time.Time) Verdict {
 	p := in.DeepCopy()
 	if p.Namespace == "" {
 		p.Namespace = corev1.NamespaceDefault
@@ -36,6 +36,7 @@ func Create(in *corev1.Pod, classes Classes, now time.Time) Verdict {
 		return Verdict{Errors: field.ErrorList{err}}
 	}
 	AddTolerationSeconds(&p.Spec)
+	takeTopologyLabels(p, nodes)
 	if p.ResourceVersion != "" {
 		return Verdict{Errors: field.ErrorList{field.Forbidden(field.NewPath("metadata", "resourceVersion"), "resourceVersion should not be set on objects to be created")}}
 	}

@@ -37,7 +37,7 @@ func TestLargePods(t *testing.T) {
 		t.Errorf("%d errors about gates, want %d", gates, n/2)
 	}
 	old.ResourceVersion = ""
-	if v := Create(old, nil, now); v.Errors != nil {
+	if v := Create(old, nil, nil, now); v.Errors != nil {
 		t.Errorf("refused: %d errors, the first %v", len(v.Errors), v.Errors[0])
 	}
 }

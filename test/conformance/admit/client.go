@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Client is berth's side.
@@ -16,6 +18,15 @@ func (c *Client) Class(class any) error {
 	status, body, err := c.post("/v1/priorityclasses?cluster="+c.Cluster, class)
 	if err == nil && status != http.StatusCreated && status != http.StatusConflict {
 		err = fmt.Errorf("create a class: %d %s", status, body)
+	}
+	return err
+}
+
+// Upload uploads nodes as the whole cluster.
+func (c *Client) Upload(nodes []*corev1.Node) error {
+	status, body, err := c.post("/v1/snapshots?cluster="+c.Cluster, map[string]any{"kind": "List", "apiVersion": "v1", "items": nodes})
+	if err == nil && status != http.StatusCreated && status != http.StatusOK {
+		err = fmt.Errorf("upload nodes: %d %s", status, body)
 	}
 	return err
 }

@@ -24,6 +24,18 @@ func Classes(withDefault bool) []*schedulingv1.PriorityClass {
 	return list
 }
 
+// Nodes are those that both sides know.
+func Nodes() []*corev1.Node {
+	node := func(name string, labels map[string]string) *corev1.Node {
+		return &corev1.Node{TypeMeta: metav1.TypeMeta{Kind: "Node", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	}
+	return []*corev1.Node{
+		node("n1", map[string]string{corev1.LabelTopologyZone: "z1", corev1.LabelTopologyRegion: "r1", corev1.LabelHostname: "n1"}),
+		node("n2", map[string]string{corev1.LabelTopologyRegion: "", "zone": "a"}),
+		node("n3", nil),
+	}
+}
+
 // Generator makes pods, a good part of them wrong in one place or two.
 type Generator struct{ *rand.Rand }
 
@@ -40,7 +52,7 @@ func (g *Generator) name() string {
 }
 
 func (g *Generator) key() string {
-	return pick(g, "app", "zone", "example.com/a", "kubernetes.io/hostname", "app", "zone", "tier", "", "bad key", "-x", "a/b/c")
+	return pick(g, "app", "zone", "example.com/a", "kubernetes.io/hostname", corev1.LabelTopologyZone, "app", "zone", "tier", "", "bad key", "-x", "a/b/c")
 }
 
 func (g *Generator) value() string { return pick(g, "a", "b", "1", "x-y", "", "a", "b", "not ok", "-") }
@@ -48,7 +60,7 @@ func (g *Generator) value() string { return pick(g, "a", "b", "1", "x-y", "", "a
 func (g *Generator) labels() map[string]string {
 	out := map[string]string{}
 	for range g.IntN(3) {
-		out[pick(g, "app", "zone", "tier")] = pick(g, "a", "b", "1")
+		out[pick(g, "app", "zone", "tier", corev1.LabelTopologyZone)] = pick(g, "a", "b", "1")
 	}
 	return out
 }

@@ -29,7 +29,7 @@ var mutations = []func(g *Generator, p *corev1.Pod){
 	func(g *Generator, p *corev1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, g.toleration()) },
 	func(g *Generator, p *corev1.Pod) { p.Spec.SchedulingGates = g.gates() },
 	func(g *Generator, p *corev1.Pod) { p.Spec.SchedulingGates = g.gates() },
-	func(g *Generator, p *corev1.Pod) { p.Spec.NodeName = pick(g, "n1", "Bad_Node") },
+	func(g *Generator, p *corev1.Pod) { p.Spec.NodeName = pick(g, "n1", "n1", "n2", "n3", "n4", "Bad_Node") },
 	func(g *Generator, p *corev1.Pod) {
 		p.Spec.PriorityClassName = pick(g, "high", "science", "system-node-critical", "none", "Bad_", "usual")
 	},

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -25,6 +26,7 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core/validation"
 	registrypod "k8s.io/kubernetes/pkg/registry/core/pod"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
+	"k8s.io/kubernetes/plugin/pkg/admission/podtopologylabels"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 )
 
@@ -42,7 +44,7 @@ type Oracle struct {
 	plugins []admission.MutationInterface
 }
 
-// NewOracle knows these classes.
+// NewOracle knows these classes, and Nodes.
 func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
 	f := informers.NewSharedInformerFactory(nil, 0)
 	p := priority.NewPlugin()
@@ -54,7 +56,30 @@ func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
 	}
 	tolerations := defaulttolerationseconds.NewDefaultTolerationSeconds()
 	tolerations.InspectFeatureGates(utilfeature.DefaultFeatureGate)
-	return &Oracle{[]admission.MutationInterface{p, tolerations}}, nil
+	for _, n := range Nodes() {
+		if err := f.Core().V1().Nodes().Informer().GetStore().Add(n); err != nil {
+			return nil, err
+		}
+	}
+	labels, err := topologyLabels(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Oracle{[]admission.MutationInterface{p, tolerations, labels}}, nil
+}
+
+// topologyLabels makes the plugin as kube-apiserver configures it, which is not
+// exported. Its informer is not started, so it is told to be ready.
+func topologyLabels(f informers.SharedInformerFactory) (admission.MutationInterface, error) {
+	known := admission.NewPlugins()
+	podtopologylabels.Register(known)
+	i, err := known.InitPlugin(podtopologylabels.PluginName, nil, initializer.New(nil, nil, f, nil, utilfeature.DefaultFeatureGate, nil, nil, nil))
+	if err != nil {
+		return nil, err
+	}
+	p := i.(*podtopologylabels.Plugin)
+	p.SetReadyFunc(func() bool { return true })
+	return p, nil
 }
 
 // admit runs the plugins and returns the words of the one that refuses; "" where

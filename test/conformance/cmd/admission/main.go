@@ -41,6 +41,9 @@ func run(server string, n int, seed uint64, show int) (differ int, err error) {
 			return 0, err
 		}
 	}
+	if err := client.Upload(admit.Nodes()); err != nil {
+		return 0, err
+	}
 	g := admit.NewGenerator(seed)
 	allowed, updates, allowedUpdates := 0, 0, 0
 	kinds := map[string]int{}
