@@ -5,16 +5,42 @@ import "sync"
 // nodeMemo holds what was derived from the nodes on demand. It is bounded and
 // semantically invisible.
 type nodeMemo struct {
-	mu      sync.RWMutex
-	columns map[string]*Column
-	terms   map[string]Bits
-	reach   map[any]*Reach // of volumes and pools of storage, by their selector
+	mu          sync.RWMutex
+	columns     map[string]*Column
+	columnBytes int
+	terms       map[string]Bits
+	termBytes   int
+	reach       map[any]*Reach // of volumes and pools of storage, by their selector
 }
 
+// Bounds of a nodeMemo. Keys are written by whoever asks, so that numbers of entries alone
+// would bound nothing. What is over a bound is worked out each time it is needed.
 const (
-	maxMemoTerms   = 4096
-	maxMemoColumns = 1024
+	maxMemoTerms       = 4096
+	maxMemoTermBytes   = 16 << 20 // keys and rows of all terms
+	maxMemoTermKey     = 64 << 10 // bytes of one key
+	maxMemoColumns     = 1024
+	maxMemoColumnBytes = 32 << 20 // of all columns; 512 bytes a node where that is more
 )
+
+// keepTerm remembers the rows of a term, nil where it does not parse.
+func (m *nodeMemo) keepTerm(key string, rows Bits) {
+	size := len(key) + 8*len(rows)
+	if len(key) > maxMemoTermKey {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, have := m.terms[key]; have {
+		return
+	}
+	if len(m.terms) >= maxMemoTerms || m.termBytes+size > maxMemoTermBytes {
+		clear(m.terms)
+		m.termBytes = 0
+	}
+	m.terms[key] = rows
+	m.termBytes += size
+}
 
 // Column is one label key over all nodes. Whole says that every node bears it.
 type Column struct {
@@ -71,9 +97,22 @@ func (s *NodeSet) Column(key string) *Column {
 	if have := s.memo.columns[key]; have != nil {
 		return have
 	}
-	if len(s.memo.columns) >= maxMemoColumns {
+	size := c.bytes()
+	if len(s.memo.columns) >= maxMemoColumns || s.memo.columnBytes+size > max(maxMemoColumnBytes, 512*len(s.rows)) {
 		clear(s.memo.columns)
+		s.memo.columnBytes = 0
 	}
 	s.memo.columns[key] = c
+	s.memo.columnBytes += size
 	return c
+}
+
+// bytes is about what a column holds; the values' text is the nodes' own.
+func (c *Column) bytes() int {
+	const valueBytes = 100 // a string, a list of rows, an entry of the index
+	n := len(c.Key) + 4*len(c.Value) + valueBytes*len(c.Values)
+	for _, rows := range c.Rows {
+		n += 4 * cap(rows)
+	}
+	return n
 }

@@ -109,8 +109,7 @@ func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v CSIVo
 	if driver == "" {
 		return v, false
 	}
-	// No handle begins with a zero byte.
-	return s.t.volume(driver, "\x00"+c.Namespace+"/"+c.Name), true
+	return s.t.volumeFor(driver, c), true
 }
 
 // translated is the CSI source of a PersistentVolume of a built-in plugin; nil

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -32,33 +30,19 @@ func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 		return rows, rows != nil
 	}
 	rows = s.termRows(term)
-	s.memo.mu.Lock()
-	if len(s.memo.terms) >= maxMemoTerms {
-		clear(s.memo.terms)
-	}
-	s.memo.terms[key] = rows
-	s.memo.mu.Unlock()
+	s.memo.keepTerm(key, rows)
 	return rows, rows != nil
 }
 
 func termKey(term *corev1.NodeSelectorTerm) string {
-	var b strings.Builder
-	write := func(list []corev1.NodeSelectorRequirement) {
-		for _, r := range list {
-			b.WriteString(r.Key)
-			b.WriteByte(1)
-			b.WriteString(string(r.Operator))
-			for _, v := range r.Values {
-				b.WriteByte(2)
-				b.WriteString(v)
-			}
-			b.WriteByte(0)
+	var k memoKey
+	for _, list := range [][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
+		k = k.number(len(list))
+		for i := range list {
+			k = k.text(list[i].Key).text(string(list[i].Operator)).texts(list[i].Values)
 		}
-		b.WriteByte(3)
 	}
-	write(term.MatchExpressions)
-	write(term.MatchFields)
-	return b.String()
+	return string(k)
 }
 
 // termRows evaluates a term; nil where it does not parse.
@@ -77,7 +61,10 @@ func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm) Bits {
 		if err != nil {
 			return nil
 		}
-		out.And(s.requirementRows(req))
+		// All of a term has to parse, but once no node is left the rest need not be evaluated.
+		if !out.Empty() {
+			out.And(s.requirementRows(req))
+		}
 	}
 	for i := range term.MatchFields {
 		e := &term.MatchFields[i]

@@ -160,18 +160,18 @@ func (r *Result) explainCandidates(out *Preemption, level Explain) {
 func (r *Result) notCandidates(level Explain) []NotCandidate {
 	var out []NotCandidate
 	type key struct {
-		plugin, reason string
+		plugin, reasons string
 		code           Code
 		tried          bool
 	}
 	index := map[key]int{}
 	add := func(w refusal, tried bool, name string) {
-		k := key{w.Plugin, strings.Join(w.Reasons, ", "), w.Code, tried}
+		k := key{w.Plugin, string(memoKey(nil).texts(w.Reasons)), w.Code, tried}
 		at, known := index[k]
 		if !known {
 			at = len(out)
 			index[k] = at
-			out = append(out, NotCandidate{Plugin: k.plugin, Code: k.code.String(), Reason: k.reason, Tried: tried})
+			out = append(out, NotCandidate{Plugin: k.plugin, Code: k.code.String(), Reason: strings.Join(w.Reasons, ", "), Tried: tried})
 		}
 		out[at].Nodes++
 		if level == ExplainFull || len(out[at].Names) < maxNamedNodes {

@@ -1,9 +1,8 @@
 package engine
 
 import (
-	"sort"
-	"strconv"
-	"strings"
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -135,22 +134,11 @@ func (t *Tables) lookupScalar(name string) (int32, bool) {
 }
 
 func shapeKey(ns string, set map[string]string, terminating bool) string {
-	keys := make([]string, 0, len(set))
-	for k := range set {
-		keys = append(keys, k)
+	k := memoKey(nil).text(ns).flag(terminating).number(len(set))
+	for _, label := range slices.Sorted(maps.Keys(set)) {
+		k = k.text(label).text(set[label])
 	}
-	sort.Strings(keys)
-	var b strings.Builder
-	b.WriteString(ns)
-	b.WriteByte(0)
-	b.WriteString(strconv.FormatBool(terminating))
-	for _, k := range keys {
-		b.WriteByte(0)
-		b.WriteString(k)
-		b.WriteByte(0)
-		b.WriteString(set[k])
-	}
-	return b.String()
+	return string(k)
 }
 
 func (t *Tables) shape(ns string, set map[string]string, terminating bool) *Shape {

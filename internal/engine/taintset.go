@@ -53,9 +53,9 @@ func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
 }
 
 func taintKey(taints []corev1.Taint) string {
-	var b []byte
-	for _, t := range taints {
-		b = append(append(append(append(append(append(b, t.Key...), 0), t.Value...), 0), t.Effect...), 0)
+	var k memoKey
+	for i := range taints {
+		k = k.text(taints[i].Key).text(taints[i].Value).text(string(taints[i].Effect))
 	}
-	return string(b)
+	return string(k)
 }

@@ -134,10 +134,22 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 	return out, nil
 }
 
+// affinityKey is the key of all that a term says, its id aside.
+func affinityKey(x *Term) string {
+	k := memoKey(nil).number(int(x.Kind)).number(int(x.Weight)).text(x.TopologyKey).texts(x.Namespaces)
+	for _, s := range []labels.Selector{x.NamespaceSelector, x.Selector} {
+		reqs, selectable := s.Requirements()
+		k = k.flag(selectable).number(len(reqs))
+		for i := range reqs {
+			k = k.text(reqs[i].Key()).text(string(reqs[i].Operator())).texts(reqs[i].Values().List())
+		}
+	}
+	return string(k)
+}
+
 // term interns a compiled term and gives its id.
 func (t *Tables) term(x *Term) int32 {
-	key := fmt.Sprintf("%d\x00%d\x00%s\x00%s\x00%s\x00%s", x.Kind, x.Weight, x.TopologyKey, strings.Join(x.Namespaces, ","), selectorText(x.NamespaceSelector), selectorText(x.Selector))
-	return interned(t, t.termIDs, key, func() int32 {
+	return interned(t, t.termIDs, affinityKey(x), func() int32 {
 		fresh := *x
 		fresh.ID = int32(len(t.terms))
 		t.terms = append(t.terms, &fresh)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	csitranslation "k8s.io/csi-translation-lib"
@@ -204,7 +203,7 @@ type volumeTables struct {
 	diskIDs    map[string]int32
 	disksNamed map[diskName][]int32
 	claimIDs   map[[2]string]int32
-	volumeIDs  map[[2]string]int32
+	volumeIDs  map[volumeKey]int32
 	drivenBy   []int32 // by volume: its driver
 	driverIDs  map[string]int32
 }
@@ -212,17 +211,16 @@ type volumeTables struct {
 func newVolumeTables() volumeTables {
 	return volumeTables{
 		diskIDs: map[string]int32{}, disksNamed: map[diskName][]int32{}, claimIDs: map[[2]string]int32{},
-		volumeIDs: map[[2]string]int32{}, driverIDs: map[string]int32{},
+		volumeIDs: map[volumeKey]int32{}, driverIDs: map[string]int32{},
 	}
 }
 
+func diskKey(d Disk) string {
+	return string(memoKey(nil).text(d.Kind).text(d.Pool).text(d.Name).flag(d.ReadOnly).texts(d.Monitors))
+}
+
 func (t *Tables) disk(d Disk) int32 {
-	access := "rw"
-	if d.ReadOnly {
-		access = "ro"
-	}
-	key := strings.Join(append([]string{d.Kind, d.Pool, d.Name, access}, d.Monitors...), "\x00")
-	return interned(t, t.diskIDs, key, func() int32 {
+	return interned(t, t.diskIDs, diskKey(d), func() int32 {
 		id, name := int32(len(t.disks)), diskName{d.Kind, d.Pool, d.Name}
 		t.disks = append(t.disks, d)
 		t.disksNamed[name] = append(t.disksNamed[name], id)
@@ -250,10 +248,23 @@ func (t *Tables) driver(name string) int32 {
 	return interned(t, t.driverIDs, name, func() int32 { return int32(len(t.driverIDs)) })
 }
 
-// volume interns a CSI volume, which is one whoever mounts it through which claim.
+// volumeKey identifies a CSI volume: by its handle, or, where a claim has none yet, by the claim.
+type volumeKey struct{ driver, handle, namespace, claim string }
+
+// volume interns the CSI volume of a handle, which is the same through whichever claim it is
+// mounted.
 func (t *Tables) volume(driver, handle string) CSIVolume {
-	by := t.driver(driver)
-	id := interned(t, t.volumeIDs, [2]string{driver, handle}, func() int32 {
+	return t.volumeOf(volumeKey{driver: driver, handle: handle})
+}
+
+// volumeFor interns the volume that a driver would provision for a claim.
+func (t *Tables) volumeFor(driver string, c *corev1.PersistentVolumeClaim) CSIVolume {
+	return t.volumeOf(volumeKey{driver: driver, namespace: c.Namespace, claim: c.Name})
+}
+
+func (t *Tables) volumeOf(key volumeKey) CSIVolume {
+	by := t.driver(key.driver)
+	id := interned(t, t.volumeIDs, key, func() int32 {
 		t.drivenBy = append(t.drivenBy, by)
 		return int32(len(t.drivenBy) - 1)
 	})

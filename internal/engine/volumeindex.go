@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -134,19 +133,20 @@ func (x *volumeIndex) build(volumes []*corev1.PersistentVolume) {
 
 // volumeKind writes out what volumes of one kind have in common.
 func volumeKind(v *corev1.PersistentVolumeSpec) string {
-	var b strings.Builder
+	var k memoKey
+	k = k.flag(v.VolumeMode != nil)
 	if v.VolumeMode != nil {
-		b.WriteString(string(*v.VolumeMode))
+		k = k.text(string(*v.VolumeMode))
 	}
-	b.WriteByte(0)
+	k = k.flag(v.VolumeAttributesClassName != nil)
 	if v.VolumeAttributesClassName != nil {
-		b.WriteString(*v.VolumeAttributesClassName)
+		k = k.text(*v.VolumeAttributesClassName)
 	}
+	k = k.number(len(v.AccessModes))
 	for _, m := range v.AccessModes {
-		b.WriteByte(0)
-		b.WriteString(string(m))
+		k = k.text(string(m))
 	}
-	return b.String()
+	return string(k)
 }
 
 // VolumeClass gives a volume's storage class; the annotation from before the

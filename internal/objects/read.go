@@ -164,7 +164,8 @@ func (in *intake) count(k *kind) error {
 
 // once refuses a Key that was there before.
 func (in *intake) once(key Key) error {
-	sum := sha256.Sum256([]byte(key.Kind + "/" + key.Namespace + "/" + key.Name))
+	// Names are judged later: until then one may hold a slash.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", key.Kind, key.Namespace, key.Name))
 	id := [16]byte(sum[:16])
 	if _, dup := in.seen[id]; dup {
 		return &InvalidError{Key: key, Path: in.objectPath(), Errors: field.ErrorList{field.Duplicate(field.NewPath("metadata", "name"), key.Name)}}

@@ -46,7 +46,7 @@ const maxTaints = 10
 // tolerations tolerates one taint: with its effect, or where that does not do
 // because the node has it with another one too, whatever the effect.
 func (s *seeker) tolerations() {
-	tried := map[string]bool{}
+	tried := map[[2]string]bool{}
 	for _, d := range s.causes(maxTaints, "taint") {
 		if ails(d.Key) {
 			continue // a pod there would not start, or be evicted
@@ -62,8 +62,8 @@ func (s *seeker) tolerations() {
 		if d.Value != "" {
 			any += "=" + d.Value
 		}
-		if t.Effect = ""; !tried[any] {
-			tried[any] = true
+		if t.Effect = ""; !tried[[2]string{d.Key, d.Value}] {
+			tried[[2]string{d.Key, d.Value}] = true
 			s.tolerate(t, "tolerate the taint "+any+", whatever its effect")
 		}
 	}

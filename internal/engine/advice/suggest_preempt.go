@@ -53,10 +53,10 @@ func (s *seeker) budgets() {
 	if s.base.Outcome != engine.Preempting {
 		return
 	}
-	tried := map[string]bool{}
+	tried := map[[2]string]bool{}
 	for _, v := range s.base.Evictions() {
 		for _, b := range v.Budgets {
-			key := v.Namespace + "/" + b.Name
+			key := [2]string{v.Namespace, b.Name}
 			if !b.Violated || tried[key] || len(tried) == maxBudgets {
 				continue
 			}

@@ -29,12 +29,17 @@ func NewExpressions() *Expressions {
 // verdicts remembers what expressions say of devices, so that each is asked once
 // about each entry of a slice and not once a pod and node.
 type verdicts struct {
-	mu sync.RWMutex
-	of map[string]*verdict
+	mu    sync.RWMutex
+	of    map[string]*verdict
+	bytes int
 }
 
-// maxVerdicts bounds the expressions whose verdicts are remembered.
-const maxVerdicts = 512
+// Bounds of the expressions whose verdicts are remembered: their number, and the bytes of
+// their texts and verdicts.
+const (
+	maxVerdicts     = 512
+	maxVerdictBytes = 32 << 20
+)
 
 type verdict struct {
 	compiled dracel.CompilationResult
@@ -63,9 +68,11 @@ func (inv *Inventory) verdictOf(e *Expressions, expression string) *verdict {
 	if have := inv.verdict.of[expression]; have != nil {
 		return have
 	}
-	if inv.verdict.of == nil || len(inv.verdict.of) >= maxVerdicts {
-		inv.verdict.of = map[string]*verdict{}
+	size := len(expression) + 4*len(v.on)
+	if inv.verdict.of == nil || len(inv.verdict.of) >= maxVerdicts || inv.verdict.bytes+size > maxVerdictBytes {
+		inv.verdict.of, inv.verdict.bytes = map[string]*verdict{}, 0
 	}
+	inv.verdict.bytes += size
 	inv.verdict.of[expression] = v
 	return v
 }

@@ -48,6 +48,7 @@ func generate(seed uint64) (*Case, []string) {
 	crowd(seed, c)
 	mounts(seed, c)
 	stores(seed, c)
+	lookalikes(seed, c)
 	if g.in(8) {
 		c.Options.ScoreAlways = true
 	}

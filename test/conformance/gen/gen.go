@@ -25,6 +25,8 @@ type Options struct {
 	Config   string // one of Configs; empty for the default
 	Devices  int    // cases with devices, in a hundred
 	Wide     int    // of these, cases that widen draws on, in a hundred
+
+	Lookalikes int // cases with free texts that could be mistaken for others, in a hundred
 }
 
 // maker draws one case. The features on at once are drawn first, so that a
@@ -97,6 +99,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	m.volumeLimits(seed, pod)
 	m.devices(seed, pod)
 	m.widen(seed, pod)
+	m.lookalikes(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace

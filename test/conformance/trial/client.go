@@ -138,6 +138,7 @@ func (c *Client) Decide(ctx context.Context, kase *oracle.Case, request map[stri
 	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
 		return nil, fmt.Errorf("post snapshot: %w", err)
 	}
+	c.provoke(ctx, kase, snapshot.ID)
 	request["snapshot"], request["explain"], request["dryRun"] = snapshot.ID, "full", true
 	if len(kase.Config) > 0 {
 		request["config"] = kase.Config

@@ -29,11 +29,12 @@ func run(ctx context.Context) (int, error) {
 	storage := flag.Int("storage", 30, "cases with volumes, in a hundred")
 	devices := flag.Int("devices", 30, "cases with devices, in a hundred")
 	wide := flag.Int("wide", 40, "of the cases with devices, those with what the vectors don't draw, in a hundred")
+	lookalikes := flag.Int("lookalikes", 20, "cases with free texts that could be mistaken for others, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
 	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
-	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Config: *config}
+	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Lookalikes: *lookalikes, Config: *config}
 	if *config == "mixed" || *config == "any" {
 		// Profiles that score by an extended resource, which some of these do, let
 		// kube-scheduler v1.36.3 crash where a device class stands behind it

@@ -31,6 +31,7 @@ var vectorFiles = []vectorFile{
 	{"preempt-configs.json.gz", 400, 3_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Config: "any"}, true},
 	{"volumes.json.gz", 500, 4_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Storage: 100}, false},
 	{"devices.json.gz", 400, 5_000_000, gen.Options{MaxNodes: 8, MaxPods: 12, Devices: 100}, false},
+	{"lookalikes.json.gz", 200, 7_000_000, gen.Options{MaxNodes: 6, MaxPods: 14, Storage: 30, Lookalikes: 100}, false},
 	{"preempt-volumes.json.gz", 200, 6_000_000, gen.Options{MaxNodes: 10, MaxPods: 20, Storage: 100}, true},
 }
 
