@@ -43,7 +43,7 @@ var rooms = map[string][]string{
 	"berth/internal/handlers/wire":           {},
 	"berth/internal/handlers":                {"berth/internal/handlers/wire", "berth/internal/podlife", "berth/internal/classes", "berth/internal/engine", "berth/internal/objects", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/audit", "berth/internal/replays", "berth/internal/story", "berth/internal/store", "berth/api"},
 	"berth/api":                              {},
-	"berth/internal/cli":                     {"berth/internal/audit", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
+	"berth/internal/cli":                     {"berth/internal/audit", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/kube", "berth/internal/objects", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
 	"berth/cmd/berth":                        {"berth/internal/cli"},
 	"berth/cmd/openapi":                      {"berth/internal/handlers", "berth/api"},
 	"berth/cmd/synth":                        {},

@@ -12,8 +12,8 @@ import (
 
 // explain answers why a pod is pending, or why it went where it went.
 type explain struct {
-	file, node string
-	all        bool
+	file, node    string
+	all, decision bool
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -37,6 +37,7 @@ prints on stdin. Ends with 0 if it fits, 2 if not.`,
 	cmd.Flags().StringVarP(&e.file, "filename", "f", "", "file with the pod, instead of one that the source knows")
 	cmd.Flags().StringVar(&e.node, "node", "", "what is it about this node?")
 	cmd.Flags().BoolVar(&e.all, "all", false, "every node, one line each; with -o json one JSON object a line")
+	cmd.Flags().BoolVar(&e.decision, "decision", false, "the decision alone, not the story of a pod that is named")
 	return cmd
 }
 
@@ -48,7 +49,7 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	from, err := a.source()
+	from, err := a.source(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,11 +65,18 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 }
 
 func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) error {
-	st, err := from.story(ctx, pod)
+	var st *told
+	if !e.decision {
+		var err error
+		if st, err = from.story(ctx, pod); err != nil {
+			return err
+		}
+	}
+	lacks, err := from.gaps(ctx)
 	if err != nil {
 		return err
 	}
-	v := &verdict{page: a.page(), told: st, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
+	v := &verdict{page: a.page(), told: st, gaps: lacks, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
 	if st == nil || waits(st.State) || st.State == story.Bound {
 		if err := v.decide(ctx, from, pod); err != nil {
 			return err
@@ -76,6 +84,9 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 	}
 	switch {
 	case a.o.output != formJSON:
+		if v.lost, err = lacks.lost(ctx, from, pod, v.node); err != nil {
+			return err
+		}
 		v.show()
 		err = v.end(a)
 	case st != nil:
@@ -106,7 +117,7 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 	}
 	v.got = got
 	if v.told == nil {
-		is, err := from.named(ctx, pod)
+		is, err := named(ctx, from, pod)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 // common are the flags that every question has.
 type common struct {
 	server, snapshot, cluster, config, profile string
+	kubeconfig, context                        string
 	namespace, output, color                   string
 	set                                        *pflag.FlagSet
 }
@@ -32,11 +33,13 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 	}
 	text(&o.server, "server", "", "", "berth server to ask, such as http://127.0.0.1:8080")
 	text(&o.snapshot, "snapshot", "", "", "ask no server: what kubectl get -o json|yaml printed, - for stdin")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "ask the cluster of this kubeconfig; kubectl's own files unless given")
+	f.StringVar(&o.context, "context", "", "context of the kubeconfig")
 	text(&o.cluster, "cluster", "", "default", "the server's name of the cluster, or cluster@revision")
 	text(&o.config, "config", "", "", "KubeSchedulerConfiguration to decide under")
 	text(&o.profile, "profile", "", "", "profile of the configuration, else the pod's scheduler")
 	text(&o.color, "color", "", "auto", "auto, always or never; NO_COLOR counts")
-	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod that is named without one")
+	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod that is named without one; the context's for a cluster")
 	f.StringVarP(&o.output, "output", "o", formTable, "table, wide (nothing is cut) or json")
 }
 
@@ -49,8 +52,14 @@ func (o *common) check() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return fmt.Errorf("--color %s: want auto, always or never", o.color)
 	}
+	named := func(flag string) bool { return o.set.Changed(flag) }
+	if named("kubeconfig") || named("context") {
+		if named("server") || named("snapshot") {
+			return errTwoSources
+		}
+		o.server, o.snapshot = "", ""
+	}
 	if o.server != "" && o.snapshot != "" {
-		named := func(flag string) bool { return o.set.Changed(flag) }
 		switch {
 		case named("server") == named("snapshot"):
 			return fmt.Errorf("both a server (%s) and a snapshot (%s): give one of --server and --snapshot", o.server, o.snapshot)
@@ -70,6 +79,8 @@ func (o *common) again() []string {
 	for _, f := range []struct{ name, value string }{
 		{"server", o.server},
 		{"snapshot", o.snapshot},
+		{"kubeconfig", o.kubeconfig},
+		{"context", o.context},
 		{"cluster", o.cluster},
 		{"config", o.config},
 		{"profile", o.profile},

@@ -98,7 +98,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	if len(names) == 1 && names[0] != stdinName && l.file == "" && a.o.server != "" {
 		return l.fromStory(ctx, a, names[0], now)
 	}
-	in, err := a.wholePods(names, l.file)
+	in, err := a.wholePods(ctx, names, l.file)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time
 	if l.nodeGone || l.now != "" {
 		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node the pod is needed whole: -f FILE, or - for stdin."}
 	}
-	pod, err := parseTarget(name, a.o.namespace)
+	pod, err := a.parse(name)
 	if err != nil {
 		return err
 	}

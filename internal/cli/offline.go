@@ -10,29 +10,39 @@ import (
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/kube"
 	"berth/internal/objects"
 	"berth/internal/profiles"
+	"berth/internal/story"
 )
 
-// offline decides in the process, on what kubectl printed.
+// offline decides in the process, on what kubectl printed or on what the
+// cluster's apiserver lists.
 type offline struct {
 	view     *cluster.View
+	unread   []kube.Unread // of a cluster
 	profiles []*engine.Profile
 	profile  string
+	config   bool // the profiles are not the default ones
 	now      time.Time
 	file     string
+	live     bool // it was read from an apiserver
 }
 
-func newOffline(a *app) (*offline, error) {
+// newOffline reads the snapshot, or the cluster if there is one.
+func newOffline(ctx context.Context, a *app, l *live) (*offline, error) {
 	list, err := a.profiles()
 	if err != nil {
 		return nil, err
 	}
-	view, err := a.readSnapshot()
-	if err != nil {
-		return nil, err
+	s := &offline{profiles: list, profile: a.o.profile, config: a.o.config != "", now: a.Now(), file: nameOfFile(a.o.snapshot), live: l != nil}
+	if l != nil {
+		s.file = "the cluster"
+		s.view, s.unread, err = a.readCluster(ctx, l)
+	} else {
+		s.view, err = a.readSnapshot()
 	}
-	return &offline{view: view, profiles: list, profile: a.o.profile, now: a.Now(), file: nameOfFile(a.o.snapshot)}, nil
+	return s, err
 }
 
 // profiles reads the configuration to decide under.
@@ -108,18 +118,24 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 	return readAnswer(raw)
 }
 
-// story: a snapshot has no past.
-func (s *offline) story(context.Context, target) (*told, error) { return nil, nil }
-
-func (s *offline) named(_ context.Context, t target) (names, error) {
-	if t.whole != nil {
-		return namedIn(t.whole)
+// story is what a server tells of the pod, without a past. It is under the
+// default configuration, as a server's is under its own.
+func (s *offline) story(ctx context.Context, t target) (*told, error) {
+	if t.whole != nil || s.config || s.profile != "" {
+		return nil, nil
 	}
-	pod, err := s.view.Pod(t.namespace, t.name)
+	if s.view.State.Pod(t.namespace, t.name) == nil {
+		return nil, nil // the decision then says what is not there
+	}
+	st, err := story.Alone(s.view, s.profiles, s.now).Tell(ctx, s.view.Cluster, t.namespace, t.name, story.Ask{Suggest: true})
 	if err != nil {
-		return names{}, err
+		return nil, err
 	}
-	return names{pod.Spec.NodeName, pod.Spec.SchedulerName}, nil
+	raw, err := json.Marshal(st)
+	if err != nil {
+		return nil, fmt.Errorf("write the answer: %w", err)
+	}
+	return &told{Story: *st, raw: raw}, nil
 }
 
 // noPod says what to do about a pod that the snapshot does not have; most often

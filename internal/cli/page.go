@@ -14,6 +14,8 @@ type page struct {
 	wide  bool
 	paint paint
 	cuts  int // cells of tables that were cut
+	// noBudgets says that nothing is known of disruption budgets.
+	noBudgets bool
 }
 
 func (a *app) page() *page {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,16 @@ func (a *app) target(args []string, file string) (target, error) {
 	if len(args) == 0 {
 		return target{}, &problem{what: "which pod?", next: "Name one (checkout, pod/checkout, shop/checkout), or give one whole with -f FILE or -."}
 	}
-	return parseTarget(args[0], a.o.namespace)
+	return a.parse(args[0])
+}
+
+// parse reads the name of a pod.
+func (a *app) parse(text string) (target, error) {
+	namespace, err := a.namespace()
+	if err != nil {
+		return target{}, err
+	}
+	return parseTarget(text, namespace)
 }
 
 func parseTarget(text, namespace string) (target, error) {
@@ -75,7 +85,7 @@ func (a *app) readTarget(args []string, file string) (target, error) {
 		}
 		return target{}, &problem{what: fmt.Sprintf("%s holds %d pods", nameOfFile(file), len(in.pods)), next: "Say which: the name of one of them, and -f " + file}
 	}
-	want, err := parseTarget(args[0], a.o.namespace)
+	want, err := a.parse(args[0])
 	if err != nil {
 		return target{}, err
 	}
@@ -190,6 +200,18 @@ func (a *app) again(pod []string) func(command string, more ...string) []string 
 		words = append(words, a.o.again()...)
 		return append(words, more...)
 	}
+}
+
+// named gives the names in a pod's spec; empty for a pod that is not there.
+func named(ctx context.Context, from source, t target) (names, error) {
+	if t.whole != nil {
+		return namedIn(t.whole)
+	}
+	o, err := from.object(ctx, "Pod", t.namespace, t.name)
+	if err != nil || o == nil {
+		return names{}, err
+	}
+	return o.Spec.names, nil
 }
 
 // namedIn reads the names in the spec of a pod that was given whole.

@@ -28,7 +28,8 @@ type app struct {
 	name    string // as the user calls it: berth, or kubectl berth
 	version Version
 	o       common
-	read    bool // stdin was read
+	read    bool  // stdin was read
+	points  *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }
 
 // Run runs the command line and gives the exit code. program is the path that

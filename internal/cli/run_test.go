@@ -16,7 +16,7 @@ func TestFirstErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"nobody to ask", call{}, []string{"explain", "web"}, []string{"neither a server nor a snapshot", "kubectl get nodes,pods", "BERTH_SERVER"}},
+		{"nobody to ask", call{}, []string{"explain", "web"}, []string{"no data source: pass --server, --snapshot or --kubeconfig", "kubectl get nodes,pods", "BERTH_SERVER"}},
 		{"no pod", call{}, []string{"explain"}, []string{"which pod?", "-f FILE"}},
 		{"no such command", call{}, []string{"explian", "web"}, []string{`unknown command "explian"`, "explain"}},
 		{"no such flag", call{}, []string{"explain", "web", "--serve", "x"}, []string{"unknown flag: --serve"}},
@@ -136,7 +136,7 @@ func TestJSON(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"explain", "shop/huge"}, exitNo, "Unschedulable"},
+		{[]string{"explain", "shop/huge", "--decision"}, exitNo, "Unschedulable"},
 		{[]string{"victims", "shop/checkout"}, exitYes, "Preempting"},
 		{[]string{"spread", "shop/apart"}, exitNo, "Unschedulable"},
 	} {

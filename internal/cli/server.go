@@ -60,9 +60,19 @@ func (s *server) decide(ctx context.Context, q question) (*answer, error) {
 		q.snapshot = s.snapshot
 	}
 	body := map[string]any{"snapshot": q.snapshot, "explain": q.explain, "suggest": q.suggest, "dryRun": true}
+	whole := q.pod.whole
+	if q.ungated && whole == nil {
+		o, err := s.object(ctx, "Pod", q.pod.namespace, q.pod.name)
+		if err != nil {
+			return nil, err
+		}
+		if o != nil {
+			whole = o.raw
+		}
+	}
 	switch {
-	case q.pod.whole != nil && q.ungated:
-		pod, err := ungated(q.pod.whole)
+	case whole != nil && q.ungated:
+		pod, err := ungated(whole)
 		if err != nil {
 			return nil, err
 		}
@@ -105,14 +115,6 @@ func (s *server) story(ctx context.Context, t target) (*told, error) {
 	return st, nil
 }
 
-// named is known of a pod that was given whole; the story tells it of others.
-func (s *server) named(_ context.Context, t target) (names, error) {
-	if t.whole != nil {
-		return namedIn(t.whole)
-	}
-	return names{}, nil
-}
-
 // refused is an answer that is an error.
 type refused struct {
 	Status int    `json:"status"`
@@ -140,6 +142,11 @@ func (r *refused) Error() string {
 
 // call sends a request and gives the answer's body.
 func (s *server) call(ctx context.Context, method string, body any, path ...string) (json.RawMessage, error) {
+	return s.callWith(ctx, method, nil, body, path...)
+}
+
+// callWith is call with a query.
+func (s *server) callWith(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, error) {
 	var in io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -151,7 +158,11 @@ func (s *server) call(ctx context.Context, method string, body any, path ...stri
 	for i := range path {
 		path[i] = url.PathEscape(path[i])
 	}
-	req, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(path...).String(), in)
+	at := s.base.JoinPath(path...)
+	if len(query) > 0 {
+		at.RawQuery = query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), in)
 	if err != nil {
 		return nil, fmt.Errorf("--server: %w", err)
 	}
@@ -196,7 +207,7 @@ func (s *server) hint(err error, t target) error {
 		return err
 	}
 	p := &problem{what: r.Error()}
-	if strings.Contains(r.Detail, t.name) {
+	if t.name != "" && strings.Contains(r.Detail, t.name) {
 		p.next = "The pod can be given whole: kubectl get pod NAME -o json | " + s.name + " explain -"
 	} else {
 		p.next = "Which clusters there are: curl " + s.base.JoinPath("v1", "clusters").String()

@@ -127,6 +127,15 @@ func TestServerSaysTheSame(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"small", "huge", "gated", "checkout", "web-4", "apart", "web-1"} {
+		for _, args := range [][]string{
+			{"explain", "shop/" + name}, {"explain", "shop/" + name, "--decision"}, {"victims", "shop/" + name}, {"spread", "shop/" + name},
+		} {
+			if a, b := here.run(t, args...), online.run(t, args...); a != b || a.out == "" {
+				t.Errorf("%v: in the process\n%+v\nby the server\n%+v", args, a, b)
+			}
+		}
+	}
 	for _, args := range [][]string{
 		{"lifecycle", "-f", podsFile}, {"lifecycle", "shop/crash", "-f", podsFile}, {"lifecycle", "shop/well", "-f", podsFile, "--node-gone"},
 	} {

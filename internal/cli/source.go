@@ -16,8 +16,13 @@ type source interface {
 	// story tells of a pod by name; nil where the source knows no past, or where
 	// something else than the cluster as it is was asked for.
 	story(ctx context.Context, t target) (*told, error)
-	// named gives the names in a pod's spec; empty where the source cannot tell.
-	named(ctx context.Context, t target) (names, error)
+	// gaps are the kinds of which the source knows nothing.
+	gaps(ctx context.Context) (*gaps, error)
+	// object gives the object of a name; nil where there is none.
+	object(ctx context.Context, kind, namespace, name string) (*item, error)
+	// objects calls f for every object of a kind, by namespace and name, until f
+	// returns errEnough.
+	objects(ctx context.Context, kind string, f func(*item) error) error
 }
 
 // names are what a pod's spec names: the node that it is bound to, and its
@@ -34,17 +39,30 @@ type told struct {
 }
 
 // source chooses where to ask.
-func (a *app) source() (source, error) {
+func (a *app) source(ctx context.Context) (source, error) {
 	switch {
 	case a.o.server != "":
 		return newServer(a)
 	case a.o.snapshot != "":
-		return newOffline(a)
+		return newOffline(ctx, a, nil)
 	}
-	return nil, &problem{
-		what: "there is nobody to ask: neither a server nor a snapshot is given",
-		next: fmt.Sprintf(`Without a server:  %s > cluster.json
-                   %s explain POD --snapshot cluster.json
-With a server:     --server http://127.0.0.1:8080, or BERTH_SERVER in the environment`, cluster.Collect, a.name),
+	l, err := a.live()
+	if err != nil {
+		return nil, err
+	}
+	if l != nil {
+		return newOffline(ctx, a, l)
+	}
+	return nil, a.noSource()
+}
+
+// noSource says how to name one.
+func (a *app) noSource() error {
+	return &problem{
+		what: "no data source: pass --server, --snapshot or --kubeconfig",
+		next: fmt.Sprintf(`From a dump:      %s > cluster.json
+                  %s explain POD --snapshot cluster.json
+From a cluster:   --kubeconfig FILE, or KUBECONFIG in the environment
+From a server:    --server http://127.0.0.1:8080, or BERTH_SERVER`, cluster.Collect, a.name),
 	}
 }

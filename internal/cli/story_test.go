@@ -2,9 +2,13 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -47,6 +51,10 @@ func TestStory(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &st); err != nil || st.State != "pending" || st.Summary == "" || r.code != exitNo {
 		t.Errorf("%v %+v", err, r)
 	}
+	// In the process it is the same document, but for the past.
+	if diff := cmp.Diff(keysOf(t, r.out), keysOf(t, snapshot().run(t, "explain", "shop/huge", "-o", "json").out)); diff != "" {
+		t.Errorf("fields of the story (-server +snapshot):\n%s", diff)
+	}
 	// A pod that is gone has only a past.
 	post(t, url+"/v1/snapshots/prod@latest/changes", []byte(`{"delete":[{"kind":"Pod","namespace":"shop","name":"huge"}]}`))
 	r = asked.run(t, "explain", "shop/huge")
@@ -58,6 +66,16 @@ func TestStory(t *testing.T) {
 	if r = asked.run(t, "explain", "shop/huge"); r.code != exitNo || !strings.HasPrefix(r.out, "PENDING  shop/huge\n") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// keysOf gives the names of an object's fields, sorted.
+func keysOf(t *testing.T, js string) []string {
+	t.Helper()
+	var o map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(js), &o); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(o))
 }
 
 // By name a server tells where a pod stands, from what it keeps of it.

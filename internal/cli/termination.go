@@ -101,7 +101,7 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.wholePods(names, t.file)
+	in, err := a.wholePods(ctx, names, t.file)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,9 @@ import (
 )
 
 // ungate asks where a gated pod would go without its gates, so that nobody waits
-// for them in vain. A source that has the pod by name only, and no story of it,
-// is not asked.
+// for them in vain.
 func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
-	if _, offline := from.(*offline); v.got.Outcome != engine.Gated || pod.whole == nil && !offline {
+	if v.got.Outcome != engine.Gated {
 		return nil
 	}
 	after, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainGroups, suggest: true, ungated: true})

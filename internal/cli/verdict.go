@@ -15,6 +15,8 @@ import (
 type verdict struct {
 	*page
 	told *told   // nil: nothing is known but the decision
+	gaps *gaps   // that the answer may come from
+	lost bool    // the source does not have the node that the pod is bound to
 	got  *answer // nil: there is nothing to decide
 	// after is the decision without the gates of a gated pod; nil: not known.
 	after     *story.Verdict
@@ -26,9 +28,13 @@ type verdict struct {
 }
 
 func (v *verdict) show() {
+	v.page.gaps(v.gaps)
 	v.headline()
 	v.gap()
 	v.text(v.sentence())
+	if v.lost {
+		v.text(fmt.Sprintf("Its node %s is not among the nodes of %s: it was deleted, or left out.", v.node, v.gaps.of))
+	}
 	if s := v.afterwards(); s != "" {
 		v.text(s)
 	}
@@ -72,7 +78,23 @@ func (v *verdict) word() (string, colour) {
 	case v.got.Outcome == engine.Preempting:
 		return "PREEMPTING", yellow
 	}
+	if v.allUnknown() != "" {
+		return "UNKNOWN", yellow
+	}
 	return "PENDING", red
+}
+
+// allUnknown says what could not be known, where every node was rejected for it.
+func (v *verdict) allUnknown() string {
+	if v.got == nil || v.got.Outcome != engine.UnschedulableOK || len(v.got.Groups) == 0 {
+		return ""
+	}
+	for i := range v.got.Groups {
+		if v.gaps.unknown(&v.got.Groups[i]) == "" {
+			return ""
+		}
+	}
+	return v.gaps.unknown(&v.got.Groups[0])
 }
 
 func (v *verdict) headline() {
@@ -90,6 +112,9 @@ func (v *verdict) headline() {
 
 // sentence is the answer in words.
 func (v *verdict) sentence() string {
+	if s := v.allUnknown(); s != "" {
+		return strings.ToUpper(s[:1]) + s[1:] + "."
+	}
 	if v.told != nil && v.told.State != story.Bound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
 		return v.told.Summary
 	}
@@ -224,6 +249,9 @@ var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernet
 // detail says what a group is about, and what else its nodes lack.
 func (v *verdict) detail(g *advice.Group) string {
 	s := g.Detail
+	if unknown := v.gaps.unknown(g); unknown != "" {
+		s = strings.TrimPrefix(s+": "+unknown, ": ")
+	}
 	if s == "" && (g.Reason == advice.Rejected || g.Reason == advice.ClaimUnbound) {
 		s = g.Message
 	}

@@ -31,7 +31,7 @@ Ends with 0 if there is room or room can be made, 2 if not.`,
 }
 
 func (a *app) victims(ctx context.Context, names []string, file string) error {
-	got, pod, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
+	got, pod, lacks, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
 	if err != nil {
 		return err
 	}
@@ -42,6 +42,8 @@ func (a *app) victims(ctx context.Context, names []string, file string) error {
 		return exitForRoom(got)
 	}
 	p := a.page()
+	p.gaps(lacks)
+	p.noBudgets = lacks.lacks("PodDisruptionBudget")
 	p.victims(got)
 	if got.Outcome == engine.UnschedulableOK {
 		p.commands("MORE", a.again(args(pod, file))("explain"))
@@ -53,21 +55,25 @@ func (a *app) victims(ctx context.Context, names []string, file string) error {
 }
 
 // ask reads the common part of a question about a pod, and asks it.
-func (a *app) ask(ctx context.Context, names []string, file string, q question) (*answer, target, error) {
+func (a *app) ask(ctx context.Context, names []string, file string, q question) (*answer, target, *gaps, error) {
 	if err := a.o.check(); err != nil {
-		return nil, target{}, err
+		return nil, target{}, nil, err
 	}
 	pod, err := a.target(names, file)
 	if err != nil {
-		return nil, pod, err
+		return nil, pod, nil, err
 	}
-	from, err := a.source()
+	from, err := a.source(ctx)
 	if err != nil {
-		return nil, pod, err
+		return nil, pod, nil, err
 	}
 	q.pod = pod
 	got, err := from.decide(ctx, q)
-	return got, pod, err
+	if err != nil {
+		return nil, pod, nil, err
+	}
+	lacks, err := from.gaps(ctx)
+	return got, pod, lacks, err
 }
 
 func exitForRoom(got *answer) error {
@@ -161,14 +167,14 @@ func (p *page) victimTable(victims []engine.Victim) {
 		if v.Terminating {
 			grace += ", ending"
 		}
-		t.add(v.Namespace+"/"+v.Name, fmt.Sprint(v.Priority), grace, budgets(v.Budgets), strings.Join(v.Because, "; "))
+		t.add(v.Namespace+"/"+v.Name, fmt.Sprint(v.Priority), grace, p.budgets(v.Budgets), strings.Join(v.Because, "; "))
 	}
 	p.table(t)
 	p.left(left, "victims")
 }
 
 // budgets says what evictions take from disruption budgets.
-func budgets(list []engine.Budget) string {
+func (p *page) budgets(list []engine.Budget) string {
 	var parts []string
 	for _, b := range list {
 		s := fmt.Sprintf("%s %d->%d", b.Name, b.AllowedBefore, b.AllowedAfter)
@@ -180,10 +186,13 @@ func budgets(list []engine.Budget) string {
 		}
 		parts = append(parts, s)
 	}
-	if len(parts) == 0 {
-		return "-"
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case p.noBudgets:
+		return "?" // none was dumped
 	}
-	return strings.Join(parts, ", ")
+	return "-"
 }
 
 func (p *page) reprieved(list []engine.Reprieved) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type input struct {
 
 // wholePods reads pods whole: from a file or stdin, or by name from a snapshot.
 // Without a name all that a file holds are meant.
-func (a *app) wholePods(names []string, file string) (*input, error) {
+func (a *app) wholePods(ctx context.Context, names []string, file string) (*input, error) {
 	if len(names) == 1 && names[0] == stdinName {
 		names, file = nil, stdinName
 	}
@@ -32,10 +33,7 @@ func (a *app) wholePods(names []string, file string) (*input, error) {
 	case len(names) == 0 && !a.Typed:
 		from = stdinName
 	default:
-		return nil, &problem{
-			what: "a pod is to be given whole",
-			next: "Pipe it in: kubectl get pod NAME -o json | " + a.name + " … -\nor give a file with -f, or what kubectl printed of a cluster with --snapshot.",
-		}
+		return a.livePods(ctx, names)
 	}
 	in, err := a.readInput(from)
 	if err != nil {
@@ -45,17 +43,50 @@ func (a *app) wholePods(names []string, file string) (*input, error) {
 	if len(names) == 0 {
 		return in, nil
 	}
-	want, err := parseTarget(names[0], a.o.namespace)
+	want, err := a.parse(names[0])
 	if err != nil {
 		return nil, err
 	}
+	return in.only(want, nameOfFile(from))
+}
+
+// livePods reads pods whole from the cluster that kubectl points at.
+func (a *app) livePods(ctx context.Context, names []string) (*input, error) {
+	l, err := a.live()
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return nil, &problem{
+			what: "this needs the whole pod",
+			next: "Pipe it in: kubectl get pod NAME -o json | " + a.name + " … -\nor give a file with -f, a dump with --snapshot, or a cluster with --kubeconfig.",
+		}
+	}
+	var want target
+	if len(names) > 0 {
+		want, err = a.parse(names[0])
+	} else {
+		want.namespace, err = a.namespace()
+	}
+	if err != nil {
+		return nil, err
+	}
+	in, err := a.wholeFrom(ctx, l, want)
+	if err != nil || want.name == "" {
+		return in, err
+	}
+	return in.only(want, "the cluster")
+}
+
+// only leaves the one pod of that name.
+func (in *input) only(want target, where string) (*input, error) {
 	for _, p := range in.pods {
 		if p.is(want) {
 			in.pods = []target{p}
 			return in, nil
 		}
 	}
-	return nil, noSuchPod(nameOfFile(from), want, in.pods)
+	return nil, noSuchPod(where, want, in.pods)
 }
 
 func (t target) is(o target) bool { return t.namespace == o.namespace && t.name == o.name }
@@ -81,25 +112,7 @@ func (a *app) readInput(file string) (*input, error) {
 	defer done()
 	in := &input{nodes: map[string]json.RawMessage{}}
 	err = eachObject(r, func(kind string, raw json.RawMessage) error {
-		if kind != "Pod" && kind != "Node" {
-			return nil
-		}
-		var head struct {
-			Metadata types.NamespacedName `json:"metadata"`
-		}
-		if err := json.Unmarshal(raw, &head); err != nil {
-			return err
-		}
-		if kind == "Node" {
-			in.nodes[head.Metadata.Name] = raw
-			return nil
-		}
-		t := target{namespace: head.Metadata.Namespace, name: head.Metadata.Name, whole: raw}
-		if t.namespace == "" {
-			t.namespace = "default"
-		}
-		in.pods = append(in.pods, t)
-		return nil
+		return in.add(kind, raw)
 	})
 	if err == nil && len(in.pods) == 0 {
 		err = errors.New("there is no pod in it")
@@ -108,6 +121,29 @@ func (a *app) readInput(file string) (*input, error) {
 		return nil, &problem{what: nameOfFile(file), why: err, next: "Wanted is what kubectl get pod -o json (or -o yaml) prints."}
 	}
 	return in, nil
+}
+
+// add takes a pod or a node; other kinds are passed over.
+func (in *input) add(kind string, raw json.RawMessage) error {
+	if kind != "Pod" && kind != "Node" {
+		return nil
+	}
+	var head struct {
+		Metadata types.NamespacedName `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return err
+	}
+	if kind == "Node" {
+		in.nodes[head.Metadata.Name] = raw
+		return nil
+	}
+	t := target{namespace: head.Metadata.Namespace, name: head.Metadata.Name, whole: raw}
+	if t.namespace == "" {
+		t.namespace = "default"
+	}
+	in.pods = append(in.pods, t)
+	return nil
 }
 
 // nodeOf gives the node that a pod is on: JSON null for one that is gone, nil

@@ -47,6 +47,8 @@ func (a *API) pageSize(r *http.Request) (int, error) {
 //	@Produce	json
 //	@Param		id		path		string	true	"cluster@revision or cluster@latest"
 //	@Param		kind	query		string	false	"only objects of this kind"
+//	@Param		namespace	query	string	false	"with name: the object's namespace"
+//	@Param		name	query		string	false	"only the object of this name; kind is needed"
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	ObjectList
@@ -65,6 +67,13 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	if _, known := objects.Namespaced(kind); kind != "" && !known {
 		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("%.60q is no kind that snapshots hold", kind))
 	}
+	one := objects.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
+	switch {
+	case one.Name == "" && one.Namespace != "":
+		return badField(http.StatusBadRequest, "namespace", "it is only read together with name")
+	case one.Name != "" && kind == "":
+		return badField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
+	}
 	after, err := parseObjectCursor(r.URL.Query().Get("cursor"))
 	if err != nil {
 		return err
@@ -72,6 +81,13 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	v, err := a.clusters.View(r.Context(), name, revision)
 	if err != nil {
 		return err
+	}
+	if one.Name != "" {
+		list := ObjectList{Items: []json.RawMessage{}}
+		if js, ok := v.Object(one); ok {
+			list.Items = append(list.Items, js)
+		}
+		return writeJSON(w, http.StatusOK, list)
 	}
 	return writeJSON(w, http.StatusOK, page(v, kind, after, limit))
 }

@@ -50,7 +50,7 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Get("/v1/snapshots", a.admitted(a.readClass, only(a.listSnapshots, "cluster", "limit", "cursor")))
 	r.Get("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.getSnapshot)))
 	r.Delete("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.deleteSnapshot)))
-	r.Get("/v1/snapshots/{id}/objects", a.admitted(a.readClass, only(a.listObjects, "kind", "limit", "cursor")))
+	r.Get("/v1/snapshots/{id}/objects", a.admitted(a.readClass, only(a.listObjects, "kind", "namespace", "name", "limit", "cursor")))
 	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, only(a.changeSnapshot)))
 
 	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))

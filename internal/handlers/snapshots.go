@@ -27,6 +27,9 @@ type Snapshot struct {
 	Digest string `json:"digest" example:"sha256:…"`
 	// Cause is what made the revision: upload, change or bind.
 	Cause string `json:"cause" example:"upload"`
+	// Followed says that the cluster is followed through its apiserver: a kind without objects is one that the cluster has
+	// none of.
+	Followed bool `json:"followed,omitempty"`
 	cluster.Summary
 } // @name Snapshot
 
@@ -164,6 +167,7 @@ func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.Followed = a.followed(s.Cluster)
 	return writeJSON(w, http.StatusOK, s)
 }
 

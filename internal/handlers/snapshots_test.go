@@ -308,3 +308,19 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+// One object is asked for by its name.
+func TestObjectByName(t *testing.T) {
+	h := start(t, nil)
+	h.want(201, nil, "POST", "/v1/snapshots?cluster=c", `{"kind":"List","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"n2"}}]}`)
+	for query, want := range map[string]int{"kind=Node&name=n2": 1, "kind=Node&name=n3": 0, "kind=Pod&name=n2&namespace=d": 0, "kind=Node": 2} {
+		var list ObjectList
+		h.want(200, &list, "GET", "/v1/snapshots/c@latest/objects?"+query, "")
+		if len(list.Items) != want || want == 1 && !strings.Contains(string(list.Items[0]), `"n2"`) {
+			t.Errorf("%s: %s", query, list.Items)
+		}
+	}
+	for _, query := range []string{"name=n2", "kind=Pod&namespace=d"} {
+		h.want(400, nil, "GET", "/v1/snapshots/c@latest/objects?"+query, "")
+	}
+}

@@ -3,6 +3,7 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,11 +30,40 @@ func Config(path string) (*rest.Config, error) {
 	} else if c, err = fromFile(path); err != nil {
 		return nil, err
 	}
+	return tuned(c), nil
+}
+
+// tuned says how every call is made.
+func tuned(c *rest.Config) *rest.Config {
 	c.UserAgent = "berth"
 	// Calls are few, and the apiserver has its own priority and fairness.
 	c.QPS, c.Burst = -1, -1
 	c.AcceptContentTypes, c.ContentType = "application/vnd.kubernetes.protobuf,application/json", "application/vnd.kubernetes.protobuf"
-	return c, nil
+	return c
+}
+
+// UserConfig reads the kubeconfig files that kubectl would read, and gives the
+// namespace of the context that is in use. Unlike Config it refuses nothing that
+// kubectl allows, exec plugins included: the person at the command line runs the
+// same ones with every kubectl call. context overrides current-context unless it
+// is empty. Files that do not exist are skipped; found is false where none does.
+func UserConfig(files []string, context string) (c *rest.Config, namespace string, found bool, err error) {
+	rules := &clientcmd.ClientConfigLoadingRules{Precedence: files}
+	merged, err := rules.Load()
+	if err != nil {
+		return nil, "", false, fmt.Errorf("read kubeconfig %s: %w", strings.Join(files, ", "), err)
+	}
+	if clientcmdapi.IsConfigEmpty(merged) {
+		return nil, "", false, nil
+	}
+	file := clientcmd.NewDefaultClientConfig(*merged, &clientcmd.ConfigOverrides{CurrentContext: context})
+	if c, err = file.ClientConfig(); err != nil {
+		return nil, "", true, fmt.Errorf("kubeconfig %s: %w", strings.Join(files, ", "), err)
+	}
+	if namespace, _, err = file.Namespace(); err != nil {
+		return nil, "", true, fmt.Errorf("kubeconfig %s: %w", strings.Join(files, ", "), err)
+	}
+	return tuned(c), namespace, true, nil
 }
 
 func fromFile(path string) (*rest.Config, error) {
@@ -79,6 +109,23 @@ func checkKubeconfig(file *clientcmdapi.Config) error {
 
 // client gives the REST client of one group.
 func client(c *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error) {
+	r, err := rest.RESTClientFor(ofGroup(c, group))
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", group, err)
+	}
+	return r, nil
+}
+
+// clientOver is client over connections that the caller closes.
+func clientOver(c *rest.Config, group schema.GroupVersion, h *http.Client) (*rest.RESTClient, error) {
+	r, err := rest.RESTClientForConfigAndClient(ofGroup(c, group), h)
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", group, err)
+	}
+	return r, nil
+}
+
+func ofGroup(c *rest.Config, group schema.GroupVersion) *rest.Config {
 	own := rest.CopyConfig(c)
 	own.GroupVersion = &group
 	own.APIPath = "/apis"
@@ -86,9 +133,5 @@ func client(c *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error)
 		own.APIPath = "/api"
 	}
 	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	r, err := rest.RESTClientFor(own)
-	if err != nil {
-		return nil, fmt.Errorf("client of %s: %w", group, err)
-	}
-	return r, nil
+	return own
 }

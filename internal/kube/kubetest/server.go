@@ -5,9 +5,11 @@ package kubetest
 import (
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -256,18 +258,32 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && r.URL.Query().Get("watch") != "":
 		s.watch(w, r, path[len(path)-1])
 	case r.Method == http.MethodGet:
-		s.list(w, path[len(path)-1])
+		s.list(w, r, path[len(path)-1])
 	default:
 		http.Error(w, "not here", http.StatusNotFound)
 	}
 }
 
-func (s *Server) list(w http.ResponseWriter, resource string) {
+// list answers with the objects by name. Its continue token is the key of the
+// object before the next page.
+func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
 	s.mu.Lock()
 	s.lists[resource]++
-	list := map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]string{"resourceVersion": strconv.FormatInt(s.revision, 10)}}
+	head := map[string]string{"resourceVersion": strconv.FormatInt(s.revision, 10)}
+	list := map[string]any{"kind": "List", "apiVersion": "v1", "metadata": head}
 	items := make([]json.RawMessage, 0, len(s.objects[resource]))
-	for _, js := range s.objects[resource] {
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	last := ""
+	for _, key := range slices.Sorted(maps.Keys(s.objects[resource])) {
+		if key <= r.URL.Query().Get("continue") {
+			continue
+		}
+		if limit > 0 && len(items) == limit {
+			head["continue"] = last
+			break
+		}
+		last = key
+		js := s.objects[resource][key]
 		items = append(items, js)
 		var head metav1.TypeMeta
 		if json.Unmarshal(js, &head) == nil {

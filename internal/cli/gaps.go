@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"berth/internal/cluster"
+	"berth/internal/engine/advice"
+	"berth/internal/kube"
+)
+
+// gaps are the kinds of which a source knows nothing. A dump that holds no object
+// of a kind may be of a cluster without any, or one that was not asked for them.
+type gaps struct {
+	of    string // the dump, or prod@7
+	kinds []string
+	// refused are those that the cluster's apiserver did not list, and why.
+	refused []kube.Unread
+	// strays are the pods on nodes that the source does not have.
+	strays cluster.PodList
+}
+
+// plurals are the words for kinds, in the order in which they are worth telling.
+var plurals = []struct{ kind, words string }{
+	{"Node", "Nodes"},
+	{"Pod", "Pods"},
+	{"PersistentVolumeClaim", "PersistentVolumeClaims"},
+	{"PodDisruptionBudget", "PodDisruptionBudgets"},
+	{"PriorityClass", "PriorityClasses"},
+	{"Namespace", "Namespaces"},
+	{"PersistentVolume", "PersistentVolumes"},
+	{"StorageClass", "StorageClasses"},
+	{"CSINode", "CSINodes"},
+	{spreadKinds, "Services and their controllers"},
+}
+
+// spreadKinds stands for those kinds of which one is enough for default spreading.
+const spreadKinds = "Service, ReplicationController, ReplicaSet, StatefulSet"
+
+// gapsIn reads what a snapshot's summary says is missing.
+func gapsIn(of string, h *cluster.Hygiene) *gaps {
+	g := &gaps{of: of, strays: h.PodsOnUnknownNodes}
+	lacks := func(kind string) bool {
+		return slices.ContainsFunc(h.MissingKinds, func(m cluster.MissingKind) bool { return m.Kind == kind })
+	}
+	for _, p := range plurals {
+		missing := true
+		for kind := range strings.SplitSeq(p.kind, ", ") {
+			missing = missing && lacks(kind)
+		}
+		if missing {
+			g.kinds = append(g.kinds, p.kind)
+		}
+	}
+	return g
+}
+
+// gaps of a dump are the kinds that it has nothing of, those of a cluster what
+// may not be read.
+func (s *offline) gaps(context.Context) (*gaps, error) {
+	if !s.live {
+		return gapsIn("the dump", &s.view.Summary.Hygiene), nil
+	}
+	g := &gaps{of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes}
+	for _, u := range s.unread {
+		if u.Invalid == 0 {
+			g.kinds = append(g.kinds, u.Kind)
+		}
+	}
+	return g, nil
+}
+
+// gaps of a followed cluster are none: it was listed whole.
+func (s *server) gaps(ctx context.Context) (*gaps, error) {
+	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "snapshots", s.snapshot)
+	if err != nil {
+		return nil, s.hint(err, target{})
+	}
+	var snapshot struct {
+		ID       string          `json:"id"`
+		Followed bool            `json:"followed"`
+		Hygiene  cluster.Hygiene `json:"hygiene"`
+	}
+	if err := json.Unmarshal(raw, &snapshot); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if snapshot.Followed {
+		return &gaps{of: snapshot.ID, strays: snapshot.Hygiene.PodsOnUnknownNodes}, nil
+	}
+	return gapsIn(snapshot.ID, &snapshot.Hygiene), nil
+}
+
+// lacks reports whether nothing is known of a kind.
+func (g *gaps) lacks(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
+
+// lost reports whether a bound pod's node is not among the nodes of the source. The
+// node is asked for only where there are more such pods than the summary
+// names.
+func (g *gaps) lost(ctx context.Context, from source, pod target, node string) (bool, error) {
+	if node == "" || g.strays.Count == 0 {
+		return false, nil
+	}
+	for _, p := range g.strays.Sample {
+		if p.Namespace == pod.namespace && p.Name == pod.name && p.Node == node {
+			return true, nil
+		}
+	}
+	if g.strays.Count <= len(g.strays.Sample) && pod.whole == nil {
+		return false, nil
+	}
+	o, err := from.object(ctx, "Node", "", node)
+	return o == nil, err
+}
+
+// verb says why nothing is known.
+func (g *gaps) verb() string {
+	if len(g.refused) > 0 {
+		return "does not let you list"
+	}
+	return "has no"
+}
+
+// wordsFor gives the plural of a kind.
+func wordsFor(kind string) string {
+	for _, p := range plurals {
+		if p.kind == kind {
+			return p.words
+		}
+	}
+	return kind + "s"
+}
+
+// gapLines is how many lines the missing kinds may take; those that come later in
+// plurals are counted.
+const gapLines = 2
+
+// gaps writes above an answer what it could not know.
+func (p *page) gaps(g *gaps) {
+	if g == nil {
+		return
+	}
+	var words []string
+	for _, kind := range g.kinds {
+		words = append(words, wordsFor(kind))
+	}
+	text := func(named int) string {
+		some := words
+		if named < len(words) {
+			some = append(slices.Clone(words[:named]), fmt.Sprintf("%d more kinds", len(words)-named))
+		}
+		return fmt.Sprintf("(%s %s %s: answers about these are guesses)", g.of, g.verb(), listed(some))
+	}
+	named := len(words)
+	for named > 1 && (named == len(words)-1 || len(p.lines(text(named), 0)) > gapLines) {
+		named--
+	}
+	if len(words) > 0 {
+		p.text(text(named))
+	}
+	for _, u := range g.refused {
+		if u.Invalid > 0 {
+			p.text(fmt.Sprintf("(%s of kind %s left out: %v)", plural(u.Invalid, "invalid object"), u.Kind, u.Err))
+		}
+	}
+}
+
+// listed joins words as a sentence does.
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// unknown says which missing kind a group of nodes was rejected for; empty: none.
+// Of a claim that is there it is its volume that was looked for
+// (plugins/volumebinding, plugins/volumerestrictions, plugins/volumezone).
+func (g *gaps) unknown(group *advice.Group) string {
+	kind := ""
+	switch group.Reason {
+	case advice.ClaimMissing:
+		kind = "PersistentVolumeClaim"
+	case advice.VolumeUnavailable:
+		kind = "PersistentVolume"
+	case advice.ClaimUnbound: // without its class a claim counts as one that is bound at once
+		kind = "StorageClass"
+	}
+	if kind == "" || !g.lacks(kind) {
+		return ""
+	}
+	return fmt.Sprintf("could not know: %s %s %s", g.of, g.verb(), wordsFor(kind))
+}

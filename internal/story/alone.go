@@ -1,0 +1,57 @@
+package story
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+// Alone gives a teller for a view without a decision log: its stories have no
+// attempts, and what the view itself says is told as a server tells it. Profiles
+// are the configuration that is decided under.
+func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
+	return &Teller{
+		Clusters: only{v},
+		Log: Unlogged(func(ctx context.Context, q audit.Question) (*audit.Answer, error) {
+			q.Now = now
+			return audit.Preview(ctx, v, profiles, q)
+		}),
+		Runs:  RunsOf(profiles),
+		Clock: func() time.Time { return now },
+	}
+}
+
+// RunsOf says which schedulers a configuration has, and which of them wait for
+// scheduling gates.
+func RunsOf(profiles []*engine.Profile) engine.Runs {
+	return func(scheduler string) (ours, gates bool) {
+		i := slices.IndexFunc(profiles, func(p *engine.Profile) bool { return p.Name == scheduler })
+		return i >= 0, i >= 0 && profiles[i].Gates
+	}
+}
+
+// only gives the one view that there is.
+type only struct{ v *cluster.View }
+
+func (o only) View(context.Context, string, int64) (*cluster.View, error) { return o.v, nil }
+
+// Unlogged is a Log that decides and remembers nothing.
+type Unlogged func(ctx context.Context, q audit.Question) (*audit.Answer, error)
+
+// Decide implements Log.
+func (f Unlogged) Decide(ctx context.Context, q audit.Question) (*audit.Answer, error) {
+	return f(ctx, q)
+}
+
+// List implements Log: there are no records.
+func (Unlogged) List(context.Context, store.DecisionFilter) ([]*audit.Row, error) { return nil, nil }
+
+// Record implements Log: there is no record of any id.
+func (Unlogged) Record(context.Context, string) (*store.Decision, error) {
+	return nil, store.ErrNotFound
+}
