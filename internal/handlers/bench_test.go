@@ -210,3 +210,26 @@ func mustNew(b *testing.B, o Options) *API {
 	}
 	return a
 }
+
+// BenchmarkDecodePosted decodes a decision's body with and without the check of its pod's fields, in the same run.
+func BenchmarkDecodePosted(b *testing.B) {
+	body := []byte(`{"snapshot":"prod@7","pod":` + pod("web", "2", `,"nodeSelector":{"disk":"ssd","arch":"amd64"},"tolerations":[{"key":"gpu","operator":"Exists"}],"schedulerName":"default-scheduler",
+		"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"kubernetes.io/hostname"}]}},
+		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}]`) + `}`)
+	m, l, st := rooms(b)
+	a, err := New(optionsFor(m, l, st))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, mode := range []string{fieldsIgnore, fieldsStrict} {
+		b.Run(mode, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if _, err := a.decodeDecision(body, &posted{mode: mode, limits: a.limits.objects()}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -19,7 +19,7 @@ import (
 type DecisionRequest struct {
 	// Snapshot is the state to decide on; default@latest if absent.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
-	// Pod is the v1.Pod to place. Either this or podRef.
+	// Pod is the v1.Pod to place, or a workload (Deployment, StatefulSet, DaemonSet, Job and so on) of which one pod is placed. Either this or podRef.
 	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
 	// PodRef names a pod of the snapshot.
 	PodRef *PodName `json:"podRef,omitempty"`
@@ -54,7 +54,8 @@ type PodName struct {
 //	@Tags			decisions
 //	@Accept			json
 //	@Produce		json
-//	@Param			body	body		DecisionRequest	true	"the question"
+//	@Param			body			body		DecisionRequest	true	"the question"
+//	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	audit.Answer	"dryRun"
 //	@Success		201		{object}	audit.Answer
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
@@ -62,7 +63,11 @@ type PodName struct {
 func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		start := time.Now()
-		q, err := a.decodeDecision(body)
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
+		q, err := a.decodeDecision(body, p)
 		if err != nil {
 			return err
 		}
@@ -77,6 +82,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		a.metrics.decided(r.Context(), "decide", ans.Profile, ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
+		ans.Warnings = p.warn(w)
 		if q.DryRun {
 			return writeJSON(w, http.StatusOK, ans)
 		}
@@ -106,7 +112,7 @@ func (a *API) checkNodes(r *http.Request, q *audit.Question) error {
 }
 
 // decodeDecision makes a question of a body.
-func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
+func (a *API) decodeDecision(body []byte, p *posted) (q audit.Question, err error) {
 	var req DecisionRequest
 	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 		return q, err
@@ -121,7 +127,7 @@ func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
 		return q, badField(http.StatusBadRequest, "pod", "one of pod and podRef is needed, and only one")
 	}
 	if !isNull(req.Pod) {
-		if q.Pod, err = a.decodePod("pod", req.Pod); err != nil {
+		if q.Pod, err = p.decodePod("pod", req.Pod); err != nil {
 			return q, err
 		}
 	} else {
@@ -152,8 +158,12 @@ func (a *API) decodeDecision(body []byte) (q audit.Question, err error) {
 }
 
 // decodePod decodes a pod of a request.
-func (a *API) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
-	pod, err := objects.DecodePod(raw, a.limits.objects())
+func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+	name, raw, err := p.pod(name, raw)
+	if err != nil {
+		return nil, err
+	}
+	pod, err := objects.DecodePod(raw, p.limits)
 	return pod, inField(name, err)
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"berth/internal/objects"
 )
 
 // jsonBounds are the bounds of a JSON body of ours and the settings they come from.
@@ -45,26 +47,19 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		return nil
 	}
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
-	for _, s := range strict {
-		name, why := strictField(s)
-		e.Fields = append(e.Fields, FieldError{name, string(field.ErrorTypeForbidden), why})
+	list, _ := objects.UnknownFields(body, v)
+	for _, u := range list {
+		e.Fields = append(e.Fields, FieldError{u.Path, string(field.ErrorTypeForbidden), u.Message()})
 		if e.Detail != "" {
 			e.Detail += "; "
 		}
-		e.Detail += fmt.Sprintf("%s %q", why, name)
+		what, hint, _ := strings.Cut(u.Message(), ": ")
+		e.Detail += fmt.Sprintf("%s %q", what, u.Path)
+		if hint != "" {
+			e.Detail += ": " + hint
+		}
 	}
 	return e
-}
-
-// strictField takes a strict error apart.
-func strictField(err error) (name, why string) {
-	if f, ok := err.(kjson.FieldError); ok { //nolint:errorlint // it is never wrapped
-		name = f.FieldPath()
-	}
-	if strings.HasPrefix(err.Error(), "duplicate") {
-		return name, "duplicate field"
-	}
-	return name, "unknown field"
 }
 
 // decodeError words what encoding/json has against a body, without a word of the body.

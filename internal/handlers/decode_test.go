@@ -18,7 +18,7 @@ func FuzzDecisionRequest(f *testing.F) {
 	}
 	a := fuzzAPI(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		q, err := a.decodeDecision(body)
+		q, err := a.decodeDecision(body, &posted{mode: fieldsStrict, limits: a.limits.objects()})
 		if err != nil {
 			if e := translate(err); e.Status < 400 || e.Status > 422 || e.Detail == "" {
 				t.Errorf("%d %q: %v", e.Status, e.Detail, err)

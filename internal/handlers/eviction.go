@@ -38,6 +38,8 @@ type EvictionRanking struct {
 	Ranking []podlife.Ranked `json:"ranking"`
 	// Protected pods are not evicted: critical ones, static ones and their mirrors.
 	Protected []podlife.Protected `json:"protected"`
+	// Warnings name what of the pods was passed over (fieldValidation=Warn), and what one pod of a workload does not show.
+	Warnings []string `json:"warnings,omitempty"`
 } // @name EvictionRanking
 
 // rankForEviction orders the pods of a node.
@@ -48,6 +50,7 @@ type EvictionRanking struct {
 //	@Accept			json
 //	@Produce		json
 //	@Param			body	body		EvictionRankingRequest	true	"what runs out, and the node's pods with what they use"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	EvictionRanking
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction-ranking [post]
@@ -57,10 +60,14 @@ func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err
 		}
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
 		pods := make([]podlife.Consumer, len(req.Pods))
 		for i, c := range req.Pods {
 			at := fmt.Sprintf("pods[%d]", i)
-			pod, err := wholePod(at+".pod", c.Pod)
+			pod, err := p.wholePod(at+".pod", c.Pod)
 			if err != nil {
 				return err
 			}
@@ -74,7 +81,7 @@ func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
 		if bad != nil {
 			return badFields(field.ErrorList{bad})
 		}
-		return writeJSON(w, http.StatusOK, EvictionRanking{ranking, protected})
+		return writeJSON(w, http.StatusOK, EvictionRanking{ranking, protected, p.warn(w)})
 	})
 }
 

@@ -28,6 +28,7 @@ type LifecycleRequest struct {
 //	@Accept			json
 //	@Produce		json
 //	@Param			body	body		LifecycleRequest	true	"the pod, its node and the time"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Life
 //	@Failure		400,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]
@@ -37,11 +38,15 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err
 		}
-		pod, err := wholePod("pod", req.Pod)
+		p, err := a.posted(r)
 		if err != nil {
 			return err
 		}
-		node, err := nodeState(req.Node)
+		pod, err := p.wholePod("pod", req.Pod)
+		if err != nil {
+			return err
+		}
+		node, err := p.nodeState(req.Node)
 		if err != nil {
 			return err
 		}
@@ -49,17 +54,22 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		if req.Now != nil {
 			now = *req.Now
 		}
-		return writeJSON(w, http.StatusOK, podlife.Lifecycle(pod, node, now))
+		life := podlife.Lifecycle(pod, node, now)
+		life.Warnings = p.warn(w)
+		return writeJSON(w, http.StatusOK, life)
 	})
 }
 
 // nodeState reads what a request says of a pod's node.
-func nodeState(raw json.RawMessage) (podlife.NodeState, error) {
+func (p *posted) nodeState(raw json.RawMessage) (podlife.NodeState, error) {
 	switch {
 	case len(raw) == 0:
 		return podlife.NodeHealthy, nil
 	case isNull(raw):
 		return podlife.NodeGone, nil
+	}
+	if err := p.fields("node", raw, "Node"); err != nil {
+		return 0, err
 	}
 	node := &corev1.Node{}
 	if err := wholeObject("node", raw, node, "Node", &node.TypeMeta); err != nil {

@@ -17,7 +17,7 @@ func TestPodLifecycle(t *testing.T) {
 			{"name":"b","ready":true,"started":true,"state":{"running":{"startedAt":"2026-03-01T11:00:00Z"}}}]}}`
 	judge := func(rest string) (l podlife.Life) {
 		t.Helper()
-		h.want(200, &l, "POST", at, `{"pod":`+pod+rest+`}`)
+		h.want(200, &l, "POST", at+"?fieldValidation=Ignore", `{"pod":`+pod+rest+`}`)
 		return l
 	}
 	l := judge(`,"now":"2026-03-01T12:00:00Z"`)

@@ -39,6 +39,8 @@ type Admission struct {
 	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
 	// Errors say field by field why not, in an API server's words.
 	Errors []FieldError `json:"errors"`
+	// Warnings name what of the pod was passed over (fieldValidation=Warn), and what one pod of a workload does not show.
+	Warnings []string `json:"warnings,omitempty"`
 } // @name Admission
 
 // admitPod judges a pod as an API server would.
@@ -49,6 +51,7 @@ type Admission struct {
 //	@Accept			json
 //	@Produce		json
 //	@Param			body	body		AdmissionRequest	true	"the pod, and for an update the one before"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	Admission
 //	@Failure		400,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/admission [post]
@@ -64,16 +67,20 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 		if err := cluster.CheckName(req.Cluster); err != nil {
 			return badField(http.StatusBadRequest, "cluster", reason(err))
 		}
-		v, err := a.judgePod(r, &req)
+		p, err := a.posted(r)
 		if err != nil {
 			return err
 		}
-		return writeJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: fieldErrors(v.Errors)})
+		v, err := a.judgePod(r, p, &req)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: fieldErrors(v.Errors), Warnings: p.warn(w)})
 	})
 }
 
-func (a *API) judgePod(r *http.Request, req *AdmissionRequest) (v podlife.Verdict, err error) {
-	pod, err := wholePod("pod", req.Pod)
+func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v podlife.Verdict, err error) {
+	pod, err := p.wholePod("pod", req.Pod)
 	if err != nil {
 		return v, err
 	}
@@ -91,7 +98,7 @@ func (a *API) judgePod(r *http.Request, req *AdmissionRequest) (v podlife.Verdic
 		if isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
 		}
-		old, err := wholePod("oldPod", req.OldPod)
+		old, err := p.wholePod("oldPod", req.OldPod)
 		if err != nil {
 			return v, err
 		}
@@ -100,10 +107,14 @@ func (a *API) judgePod(r *http.Request, req *AdmissionRequest) (v podlife.Verdic
 	return v, badField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")
 }
 
-// wholePod decodes a pod with everything in it, as an API server does: unknown fields are passed over.
-func wholePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+// wholePod decodes a pod with everything in it, as an API server does.
+func (p *posted) wholePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
 	if isNull(raw) {
 		return nil, badField(http.StatusBadRequest, name, "a pod is needed")
+	}
+	name, raw, err := p.pod(name, raw)
+	if err != nil {
+		return nil, err
 	}
 	pod := &corev1.Pod{}
 	if err := wholeObject(name, raw, pod, "Pod", &pod.TypeMeta); err != nil {
@@ -121,6 +132,9 @@ func wholeObject(name string, raw json.RawMessage, object any, kind string, meta
 		return badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object); err != nil {
+		if hint := objects.QuantityHints(raw, object); len(hint) > 0 {
+			return badField(http.StatusBadRequest, name+"."+hint[0].Field, hint[0].Detail)
+		}
 		var e *Error
 		if err = decodeError(err); errors.As(err, &e) && len(e.Fields) == 1 {
 			e.Fields[0].Field = name + "." + e.Fields[0].Field

@@ -118,6 +118,7 @@ func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
 //	@Param			body	body		PriorityClass	true	"the class"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		201		{object}	PriorityClass
 //	@Failure		400,403,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses [post]
@@ -146,6 +147,7 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 //	@Param			name	path		string			true	"the class"
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
 //	@Param			body	body		PriorityClass	true	"the class"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	PriorityClass
 //	@Failure		400,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses/{name} [put]
@@ -197,13 +199,21 @@ func classPath(r *http.Request) (cluster, name string, err error) {
 	return cluster, name, err
 }
 
-// withClass decodes the class in a body. Unknown fields are passed over, as in any Kubernetes object.
+// withClass decodes the class in a body.
 func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
 	return withBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes", func(body []byte) error {
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
 		c := &schedulingv1.PriorityClass{}
 		if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
 			return invalidClass(err)
 		}
+		if err := p.fields("", body, "PriorityClass"); err != nil {
+			return err
+		}
+		p.warn(w)
 		if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
 			return err
 		}

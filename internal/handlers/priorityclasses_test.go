@@ -19,7 +19,7 @@ func TestPriorityClasses(t *testing.T) {
 		t.Errorf("at the start: %+v", list)
 	}
 	var c PriorityClass
-	a := h.want(201, &c, "POST", at, priorityClass("high", `,"value":1000,"unknown":{"a":1},"description":"d"`))
+	a := h.want(201, &c, "POST", at+"?fieldValidation=Warn", priorityClass("high", `,"value":1000,"unknown":{"a":1},"description":"d"`))
 	if c.Value != 1000 || c.PreemptionPolicy != "PreemptLowerPriority" || c.Metadata.UID == "" || c.Metadata.ResourceVersion == "" || c.Metadata.Generation != 1 || a.Header.Get("Location") != at+"/high" {
 		t.Errorf("%s", a.body)
 	}

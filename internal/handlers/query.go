@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"berth/internal/objects"
 )
 
 // only lets a call through whose query has no parameters but these, each at most once. A misspelt one must not be passed
@@ -26,7 +28,11 @@ func only(h handlerFunc, names ...string) handlerFunc {
 		for _, name := range given {
 			switch {
 			case !slices.Contains(names, name):
-				return badField(http.StatusBadRequest, fmt.Sprintf("%.60s", name), "unknown parameter")
+				message := "unknown parameter"
+				if near, ok := objects.Nearest(name, names); ok {
+					message += ": did you mean " + near + "?"
+				}
+				return badField(http.StatusBadRequest, fmt.Sprintf("%.60s", name), message)
 			case len(query[name]) > 1:
 				return badField(http.StatusBadRequest, name, "it is there more than once")
 			}

@@ -181,6 +181,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			id		path		string			true	"the decision"
 //	@Param			body	body		ReplayRequest	false	"what is to be other than recorded"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	audit.Replay
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id}/replay [post]
@@ -190,7 +191,11 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		o, err := a.decodeReplay(body)
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
+		o, err := a.decodeReplay(body, p)
 		if err != nil {
 			return err
 		}
@@ -202,11 +207,12 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 		if out.Differences == nil {
 			out.Differences = []audit.Difference{}
 		}
+		p.warn(w)
 		return writeJSON(w, http.StatusOK, out)
 	})
 }
 
-func (a *API) decodeReplay(body []byte) (o audit.Overrides, err error) {
+func (a *API) decodeReplay(body []byte, p *posted) (o audit.Overrides, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return o, nil
 	}
@@ -224,7 +230,7 @@ func (a *API) decodeReplay(body []byte) (o audit.Overrides, err error) {
 		return o, err
 	}
 	if !isNull(req.Pod) {
-		if o.Pod, err = a.decodePod("pod", req.Pod); err != nil {
+		if o.Pod, err = p.decodePod("pod", req.Pod); err != nil {
 			return o, err
 		}
 	}

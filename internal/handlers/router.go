@@ -46,12 +46,12 @@ func (a *API) extenderRoutes(r chi.Router) {
 }
 
 func (a *API) restRoutes(r chi.Router) {
-	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, only(a.uploadSnapshot, "cluster")))
+	r.Post("/v1/snapshots", a.admitted(a.snapshotClass, only(a.uploadSnapshot, "cluster", fieldValidation)))
 	r.Get("/v1/snapshots", a.admitted(a.readClass, only(a.listSnapshots, "cluster", "limit", "cursor")))
 	r.Get("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.getSnapshot)))
 	r.Delete("/v1/snapshots/{id}", a.admitted(a.readClass, only(a.deleteSnapshot)))
 	r.Get("/v1/snapshots/{id}/objects", a.admitted(a.readClass, only(a.listObjects, "kind", "namespace", "name", "limit", "cursor")))
-	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, only(a.changeSnapshot)))
+	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, only(a.changeSnapshot, fieldValidation)))
 
 	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
 	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
@@ -61,20 +61,20 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
 
 	r.Get("/v1/priorityclasses", a.admitted(a.readClass, only(a.listPriorityClasses, "cluster")))
-	r.Post("/v1/priorityclasses", a.admitted(a.decisionClass, only(a.createPriorityClass, "cluster")))
+	r.Post("/v1/priorityclasses", a.admitted(a.decisionClass, only(a.createPriorityClass, "cluster", fieldValidation)))
 	r.Get("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.getPriorityClass, "cluster")))
-	r.Put("/v1/priorityclasses/{name}", a.admitted(a.decisionClass, only(a.updatePriorityClass, "cluster")))
+	r.Put("/v1/priorityclasses/{name}", a.admitted(a.decisionClass, only(a.updatePriorityClass, "cluster", fieldValidation)))
 	r.Delete("/v1/priorityclasses/{name}", a.admitted(a.readClass, only(a.deletePriorityClass, "cluster")))
 
-	r.Post("/v1/pods/termination", a.admitted(a.decisionClass, only(a.terminatePod)))
-	r.Post("/v1/nodes/eviction-ranking", a.admitted(a.decisionClass, only(a.rankForEviction)))
-	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod)))
-	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionClass, only(a.podLifecycle)))
+	r.Post("/v1/pods/termination", a.admitted(a.decisionClass, only(a.terminatePod, fieldValidation)))
+	r.Post("/v1/nodes/eviction-ranking", a.admitted(a.decisionClass, only(a.rankForEviction, fieldValidation)))
+	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod, fieldValidation)))
+	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionClass, only(a.podLifecycle, fieldValidation)))
 
-	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide)))
+	r.Post("/v1/decisions", a.admitted(a.decisionClass, only(a.decide, fieldValidation)))
 	r.Get("/v1/decisions", a.admitted(a.readClass, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))
 	r.Get("/v1/decisions/{id}", a.admitted(a.readClass, only(a.getDecision)))
-	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, only(a.replay)))
+	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayClass, only(a.replay, fieldValidation)))
 
 	r.Post("/v1/replays", a.admitted(a.replayClass, only(a.startBatch)))
 	r.Get("/v1/replays", a.admitted(a.readClass, only(a.listBatches, "cluster", "limit", "cursor")))

@@ -31,6 +31,10 @@ type Snapshot struct {
 	// none of.
 	Followed bool `json:"followed,omitempty"`
 	cluster.Summary
+	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and path: they were left out.
+	UnknownFields map[string]int `json:"unknownFields,omitempty"`
+	// Warnings name what of a change was passed over (fieldValidation=Warn).
+	Warnings []string `json:"warnings,omitempty"`
 } // @name Snapshot
 
 // SnapshotList is a page of revisions, newest first.
@@ -226,6 +230,7 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
 //	@Param			body	body		ChangeRequest	true	"what to add, replace and delete"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		201		{object}	Snapshot
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/changes [post]
@@ -245,11 +250,15 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 		if len(req.Apply)+len(req.Delete) == 0 {
 			return badField(http.StatusUnprocessableEntity, "apply", "there is nothing to apply or delete")
 		}
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
 		apply := make([]objects.Object, 0, len(req.Apply))
 		for i, raw := range req.Apply {
-			o, err := objects.Decode(raw, a.limits.objects())
+			o, err := p.object(fmt.Sprintf("apply[%d]", i), raw)
 			if err != nil {
-				return inField(fmt.Sprintf("apply[%d]", i), err)
+				return err
 			}
 			apply = append(apply, o)
 		}
@@ -264,7 +273,9 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 		a.metrics.received(v)
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
-		return writeJSON(w, http.StatusCreated, snapshotOf(v))
+		s := snapshotOf(v)
+		s.Warnings = p.warn(w)
+		return writeJSON(w, http.StatusCreated, s)
 	})
 }
 

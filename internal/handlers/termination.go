@@ -40,6 +40,7 @@ type TerminationRequest struct {
 //	@Accept			json
 //	@Produce		json
 //	@Param			body	body		TerminationRequest	true	"the pod and what happens to it"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Termination
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/pods/termination [post]
@@ -49,7 +50,11 @@ func (a *API) terminatePod(w http.ResponseWriter, r *http.Request) error {
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err
 		}
-		pod, err := wholePod("pod", req.Pod)
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
+		pod, err := p.wholePod("pod", req.Pod)
 		if err != nil {
 			return err
 		}
@@ -60,6 +65,7 @@ func (a *API) terminatePod(w http.ResponseWriter, r *http.Request) error {
 		if len(errs) > 0 {
 			return badFields(errs)
 		}
+		out.Warnings = p.warn(w)
 		return writeJSON(w, http.StatusOK, out)
 	})
 }

@@ -26,6 +26,7 @@ import (
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster				query		string	false	"the cluster; default if absent"
+//	@Param			fieldValidation		query		string	false	"what becomes of unknown fields; Ignore, which counts them, if absent"	Enums(Strict,Warn,Ignore)
 //	@Param			Content-Encoding	header		string	false	"gzip or zstd"
 //	@Param			body				body		object	true	"a v1 List of Kubernetes objects"
 //	@Success		200,201				{object}	Snapshot
@@ -49,9 +50,15 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return bodyError(r, err)
 	}
+	fields, err := a.uploadFields(r)
+	if err != nil {
+		return err
+	}
+	limits := a.limits.objects()
+	limits.Fields = fields.judge
 	v, created, err := a.clusters.Upload(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
 		kept := 0
-		ignored, err := objects.Read(in, format, a.limits.objects(), func(o objects.Object) error {
+		ignored, err := objects.Read(in, format, limits, func(o objects.Object) error {
 			kept++
 			return yield(o)
 		})
@@ -69,7 +76,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusCreated
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
 	}
-	return writeJSON(w, status, snapshotOf(v))
+	s := snapshotOf(v)
+	s.UnknownFields, s.Warnings = fields.counts, fields.warn(w)
+	return writeJSON(w, status, s)
 }
 
 // nothingKept refuses a body whose objects are all of kinds that decisions do not read. It would empty the cluster,

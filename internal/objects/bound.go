@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,4 +15,15 @@ func BoundQuantities(doc []byte, v any) field.ErrorList {
 		return nil
 	}
 	return locateIn(doc, reflect.TypeOf(v).Elem(), nil, boundQuantity)
+}
+
+// QuantityHints finds the quantities that keep a JSON document from being decoded
+// into the type that v points to, and says what they most likely stand for.
+func QuantityHints(doc []byte, v any) field.ErrorList {
+	return locateIn(doc, reflect.TypeOf(v).Elem(), nil, func(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorList {
+		if t != quantityType {
+			return nil
+		}
+		return attempt(raw, t, path)
+	})
 }

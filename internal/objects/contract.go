@@ -51,6 +51,9 @@ type Limits struct {
 	MaxPods        int
 	MaxObjects     int // kept objects of all kinds
 	MaxAliases     int // YAML aliases; the default is none at all
+	// Fields judges each object's fields before it is decoded; nil passes everything.
+	// path is the object's place in the body.
+	Fields func(kind, path string, unknown []UnknownField, total int) error
 }
 
 // LimitError says which limit an input broke. Limit is the setting's name.

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,7 @@ type kind struct {
 	namespaced bool
 	keep       *trie
 	alloc      func() typed
+	goType     reflect.Type                // of what alloc gives
 	normalize  func(typed)                 // nil: nothing to default
 	validate   func(typed) field.ErrorList // nil: metadata only
 }
@@ -34,7 +36,7 @@ func define[T any, P interface {
 }](name, apiVersion string, namespaced bool, k keep, normalize func(P), validate func(P) field.ErrorList) *kind {
 	d := &kind{
 		name: name, apiVersion: apiVersion, namespaced: namespaced, keep: compile(k),
-		alloc: func() typed { return P(new(T)) },
+		alloc: func() typed { return P(new(T)) }, goType: reflect.TypeFor[P](),
 	}
 	if normalize != nil {
 		d.normalize = func(o typed) { normalize(o.(P)) }

@@ -99,6 +99,11 @@ func attempt(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorL
 		value = "" // it may be long, and is nobody's business
 	}
 	msg := err.Error()
+	if t == quantityType {
+		if hint := QuantityHint(s); hint != "" {
+			msg += "; " + hint
+		}
+	}
 	if _, ok := err.(*json.UnmarshalTypeError); ok {
 		return field.ErrorList{field.TypeInvalid(path, value, "must be a "+jsonName(t))}
 	}

@@ -132,6 +132,13 @@ func (in *intake) take(src []byte, within listOf) error {
 	if err := in.count(k); err != nil {
 		return err
 	}
+	if in.lim.Fields != nil {
+		if list, total := unknownFields(src, fieldsOf(k.goType)); total > 0 {
+			if err := in.lim.Fields(k.name, in.objectPath(), list, total); err != nil {
+				return err
+			}
+		}
+	}
 	o, err := build(k, src, in.objectPath, &in.scratch)
 	if err != nil {
 		return err

@@ -57,6 +57,9 @@ type Life struct {
 	Conditions []LifeCondition `json:"conditions"`
 	// Containers are in the order of the spec: init, main, ephemeral ones.
 	Containers []LifeContainer `json:"containers"`
+	// Warnings name what of the request was passed over; callers that read
+	// requests fill them in.
+	Warnings []string `json:"warnings,omitempty"`
 } // @name PodLife
 
 // LifeCondition is a condition of a pod as it would be written next.

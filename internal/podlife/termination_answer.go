@@ -39,6 +39,8 @@ type Termination struct {
 	LeftRunning []string `json:"leftRunning,omitempty"`
 	// Notes are what else is worth knowing.
 	Notes []string `json:"notes,omitempty"`
+	// Warnings name what of the request was passed over; callers that read requests fill them in.
+	Warnings []string `json:"warnings,omitempty"`
 } // @name Termination
 
 // Step is one number with where it comes from.

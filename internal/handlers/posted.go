@@ -1,0 +1,138 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/objects"
+)
+
+// The values of fieldValidation, which are Kubernetes' own (apimachinery
+// pkg/apis/meta/v1, FieldValidationStrict and so on).
+const (
+	fieldsStrict = "Strict"
+	fieldsWarn   = "Warn"
+	fieldsIgnore = "Ignore"
+)
+
+// fieldValidation is the query parameter that says what becomes of fields that a Kubernetes object's type does not have.
+const fieldValidation = "fieldValidation"
+
+// posted judges the Kubernetes objects of one request before they are decoded, and collects what is to be said of them.
+type posted struct {
+	mode     string
+	limits   objects.Limits
+	warnings []string
+}
+
+// fieldMode reads the query parameter.
+func fieldMode(r *http.Request, fallback string) (string, error) {
+	if r.URL.RawQuery == "" {
+		return fallback, nil
+	}
+	switch mode := r.URL.Query().Get(fieldValidation); mode {
+	case "":
+		return fallback, nil
+	case fieldsStrict, fieldsWarn, fieldsIgnore:
+		return mode, nil
+	}
+	return "", badField(http.StatusBadRequest, fieldValidation, "want Strict, Warn or Ignore")
+}
+
+// posted begins a request whose objects are posted one by one, so that Strict is the default.
+func (a *API) posted(r *http.Request) (*posted, error) {
+	mode, err := fieldMode(r, fieldsStrict)
+	return &posted{mode: mode, limits: a.limits.objects()}, err
+}
+
+// fields judges the fields of an object; kind is what it is where it does not say. at is its place in the body.
+func (p *posted) fields(at string, raw json.RawMessage, kind string) error {
+	if p.mode == fieldsIgnore || isNull(raw) {
+		return nil
+	}
+	list, total := objects.Unknown(raw, kind)
+	switch {
+	case total == 0:
+		return nil
+	case p.mode == fieldsStrict:
+		return p.refusal(at, list, total)
+	}
+	for _, u := range list {
+		p.warnings = append(p.warnings, within(at, u.Path)+": "+u.Message())
+	}
+	p.warnings[len(p.warnings)-1] += furtherOnes(total - len(list))
+	return nil
+}
+
+// within is a path in the object at a place of the body.
+func within(at, path string) string {
+	if at == "" {
+		return path
+	}
+	return at + "." + path
+}
+
+func furtherOnes(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more)", n)
+}
+
+// refusal names the unknown fields of an object.
+func (p *posted) refusal(at string, list []objects.UnknownField, total int) error {
+	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
+	var said []string
+	for _, u := range list {
+		f := FieldError{within(at, u.Path), string(field.ErrorTypeForbidden), u.Message()}
+		e.Fields = append(e.Fields, f)
+		said = append(said, f.Field+": "+f.Message)
+	}
+	e.Detail = strings.Join(said, "; ") + furtherOnes(total-len(list)) + " - ?fieldValidation=Warn lets fields pass that Kubernetes v1.36 does not have"
+	return e
+}
+
+// object judges and decodes an object of any kept kind.
+func (p *posted) object(at string, raw json.RawMessage) (objects.Object, error) {
+	if err := p.fields(at, raw, ""); err != nil {
+		return objects.Object{}, err
+	}
+	o, err := objects.Decode(raw, p.limits)
+	return o, inField(at, err)
+}
+
+// pod judges the pod of a request. Of a workload it gives the pod that its controller would make, and that pod's place.
+func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, error) {
+	if isNull(raw) || raw[0] != '{' {
+		return at, raw, nil // the decoder says so
+	}
+	if err := p.fields(at, raw, "Pod"); err != nil {
+		return at, raw, err
+	}
+	w, err := objects.PodOf(raw, p.limits)
+	if err != nil || w == nil {
+		return at, raw, inField(at, err)
+	}
+	for _, note := range w.Notes {
+		p.warnings = append(p.warnings, at+": "+note)
+	}
+	return at + "." + w.Template, w.Pod, nil
+}
+
+// maxWarningHeaders bounds the headers of an answer; the body has all warnings.
+const maxWarningHeaders = 20
+
+// warn writes the warnings as headers, as an API server does (RFC 7234, code 299), and gives them for the answer's body.
+func (p *posted) warn(w http.ResponseWriter) []string {
+	for i, text := range p.warnings {
+		if i == maxWarningHeaders {
+			break
+		}
+		w.Header().Add("Warning", fmt.Sprintf(`299 - %q`, text))
+	}
+	return p.warnings
+}
