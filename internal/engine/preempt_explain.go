@@ -161,8 +161,8 @@ func (r *Result) notCandidates(level Explain) []NotCandidate {
 	var out []NotCandidate
 	type key struct {
 		plugin, reasons string
-		code           Code
-		tried          bool
+		code            Code
+		tried           bool
 	}
 	index := map[key]int{}
 	add := func(w refusal, tried bool, name string) {
