@@ -17,6 +17,7 @@ import (
 type settings struct {
 	Listen          string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
 	Insecure        bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
+	AllowedHosts    []string      `placeholder:"NAME" help:"Names under which the server answers beside localhost: others are refused. Without any, only requests to a loopback address are held to loopback's names."`
 	TLS             tlsSettings   `embed:"" prefix:"tls-"`
 	Extender        extender      `embed:"" prefix:"extender-"`
 	Kube            kubeSettings  `embed:""`

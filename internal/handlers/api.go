@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -86,6 +87,9 @@ type Options struct {
 	Ungated []string
 	// Followed says that a cluster's state comes from its apiserver, and from nobody else; nil: none does.
 	Followed func(cluster string) bool
+	// Hosts are the names, beside those of loopback, under which the server answers; without any
+	// only requests that reach a loopback address are held to a name.
+	Hosts []string
 	// Checks are asked by /readyz.
 	Checks []Check
 	// Notes are shown by /readyz.
@@ -120,6 +124,7 @@ type API struct {
 	followed   func(cluster string) bool
 	schedulers []string
 	ungated    []string
+	hosts      []string
 	waits      waitCounts
 
 	seldom   seldom
@@ -154,6 +159,9 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a.ungated = o.Ungated
+	for _, name := range o.Hosts {
+		a.hosts = append(a.hosts, strings.ToLower(name))
+	}
 	if a.schedulers = o.Schedulers; a.schedulers == nil {
 		a.schedulers = []string{corev1.DefaultSchedulerName}
 	}

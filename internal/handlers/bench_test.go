@@ -179,7 +179,7 @@ func dial(b *testing.B, s *httptest.Server, body []byte) *rawClient {
 	if err != nil {
 		b.Fatal(err)
 	}
-	head := fmt.Sprintf("POST /filter HTTP/1.1\r\nHost: berth\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+	head := fmt.Sprintf("POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
 	return &rawClient{conn: conn, in: bufio.NewReaderSize(conn, 256<<10), request: append([]byte(head), body...)}
 }
 

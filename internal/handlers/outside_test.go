@@ -104,7 +104,7 @@ func TestTooLargeIsSaidToThoseWhoSendFirst(t *testing.T) {
 		if err := conn.SetDeadline(time.Now().Add(60 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Write([]byte("POST /v1/decisions HTTP/1.1\r\nHost: berth\r\n" + sent)); err != nil {
+		if _, err := conn.Write([]byte("POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n" + sent)); err != nil {
 			t.Fatal(err)
 		}
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -18,7 +18,7 @@ func (a *API) Router() *chi.Mux { return a.routes(a.extenderRoutes, a.restRoutes
 
 func (a *API) routes(parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.observe, middleware.GetHead) // probes ask by HEAD
+	r.Use(a.observe, a.guard, middleware.GetHead) // probes ask by HEAD
 	r.NotFound(a.adapt(rest, func(http.ResponseWriter, *http.Request) error {
 		return notFound("there is nothing at this path; /docs lists what there is")
 	}))

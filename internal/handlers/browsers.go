@@ -1,0 +1,90 @@
+package handlers
+
+import (
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// mediaTypes are the types that a body may have. curl sends its data as a form's unless told
+// otherwise, so that type is taken for JSON; from a page in a browser it comes only past
+// http.CrossOriginProtection.
+var mediaTypes = []string{
+	"application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "application/x-www-form-urlencoded",
+}
+
+// guard refuses what only a browser led by another site sends: writing requests across origins,
+// requests under a name that is not this server's (DNS rebinding), and bodies of types that a
+// page may send without asking. kube-scheduler and command-line clients send none of these.
+func (a *API) guard(next http.Handler) http.Handler {
+	origins := http.NewCrossOriginProtection()
+	return a.adapt(rest, func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := a.checkHost(r); err != nil {
+			return err
+		}
+		if err := origins.Check(r); err != nil {
+			return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: "a page of another origin may not send this request", Cause: err}
+		}
+		if err := checkMediaType(r); err != nil {
+			return err
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// checkHost refuses requests that reach a loopback address under a name that is not loopback's,
+// and, where names are set, all under other names.
+func (a *API) checkHost(r *http.Request) error {
+	name := r.Host
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		name = host
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	if loopbackName(name) || slices.Contains(a.hosts, name) {
+		return nil
+	}
+	if len(a.hosts) == 0 && !onLoopback(r) {
+		return nil
+	}
+	return &Error{
+		Status: http.StatusMisdirectedRequest, Kind: "forbidden",
+		Detail: fmt.Sprintf("this server does not answer under the name %.100q; --allowed-hosts adds names", name),
+	}
+}
+
+func loopbackName(name string) bool {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// onLoopback reports whether a request came to a loopback address.
+func onLoopback(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && addr.IP.IsLoopback()
+}
+
+// checkMediaType refuses a body of another type than JSON or YAML. A request without a type is
+// read as JSON.
+func checkMediaType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	if given == "" || r.ContentLength == 0 {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(given)
+	if err == nil && (slices.Contains(mediaTypes, media) || strings.HasSuffix(media, "+json")) {
+		return nil
+	}
+	return &Error{
+		Status: http.StatusUnsupportedMediaType, Kind: "media-type",
+		Detail: fmt.Sprintf("Content-Type %.60q is not supported: send application/json, or application/yaml where YAML is read", given),
+	}
+}
