@@ -53,6 +53,9 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	if pod, err = a.find(ctx, from, pod); err != nil {
+		return err
+	}
 	switch {
 	case e.node != "" && e.all:
 		return errors.New("give one of --node and --all")

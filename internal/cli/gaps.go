@@ -78,7 +78,7 @@ func (s *offline) gaps(context.Context) (*gaps, error) {
 func (s *server) gaps(ctx context.Context) (*gaps, error) {
 	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "snapshots", s.snapshot)
 	if err != nil {
-		return nil, s.hint(err, target{})
+		return nil, s.hint(ctx, err, target{})
 	}
 	var snapshot struct {
 		ID       string          `json:"id"`

@@ -114,7 +114,7 @@ func (s *server) pages(ctx context.Context, query url.Values, f func(*item) erro
 			continue
 		}
 		if err != nil {
-			return s.hint(err, target{})
+			return s.hint(ctx, err, target{})
 		}
 		var page struct {
 			Items  []json.RawMessage `json:"items"`

@@ -88,7 +88,10 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 	if q.pod.whole == nil {
 		ask.PodRef = &objects.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
 		if _, ok := s.view.Object(*ask.PodRef); !ok {
-			return nil, s.noPod(q.pod)
+			p := &problem{
+				what: fmt.Sprintf("%s has no pod %s", s.file, q.pod), next: "The pod can be given whole: kubectl get pod NAME -o json > pod.json, then -f pod.json.",
+			}
+			return nil, meant(ctx, s, q.pod, p)
 		}
 	} else {
 		pod, err := objects.DecodePod(q.pod.whole, objects.Limits{})
@@ -136,28 +139,4 @@ func (s *offline) story(ctx context.Context, t target) (*told, error) {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
 	return &told{Story: *st, raw: raw}, nil
-}
-
-// noPod says what to do about a pod that the snapshot does not have; most often
-// the namespace is another.
-func (s *offline) noPod(t target) error {
-	p := &problem{what: fmt.Sprintf("%s has no pod %s", s.file, t), next: "The pod can be given whole: kubectl get pod NAME -o json > pod.json, then -f pod.json."}
-	for after, more := (objects.Key{}), true; more; {
-		var items [][]byte
-		items, more = s.view.List("Pod", after, 1000)
-		for _, js := range items {
-			var head struct {
-				Metadata struct{ Namespace, Name string } `json:"metadata"`
-			}
-			if err := json.Unmarshal(js, &head); err != nil {
-				return err
-			}
-			after = objects.Key{Kind: "Pod", Namespace: head.Metadata.Namespace, Name: head.Metadata.Name}
-			if head.Metadata.Name == t.name {
-				p.next = fmt.Sprintf("There is one of that name in another namespace: -n %s.", head.Metadata.Namespace)
-				return p
-			}
-		}
-	}
-	return p
 }

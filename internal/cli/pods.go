@@ -21,6 +21,7 @@ import (
 // name, or one that was given whole.
 type target struct {
 	namespace, name string
+	owner           string          // the kind, where the name is of what makes pods
 	whole           json.RawMessage // as it was given; nil: by name
 }
 
@@ -40,7 +41,7 @@ func (a *app) target(args []string, file string) (target, error) {
 		return a.readTarget(args, file)
 	}
 	if len(args) == 0 {
-		return target{}, &problem{what: "which pod?", next: "Name one (checkout, pod/checkout, shop/checkout), or give one whole with -f FILE or -."}
+		return target{}, &problem{what: "which pod?", next: "Name one (checkout, pod/checkout, shop/checkout, deploy/checkout), or give one whole with -f FILE or -."}
 	}
 	return a.parse(args[0])
 }
@@ -63,11 +64,15 @@ func parseTarget(text, namespace string) (target, error) {
 		}
 	}
 	t := target{namespace: namespace, name: parts[len(parts)-1]}
-	if len(parts) == 2 {
+	kind, _, _ := strings.Cut(parts[0], ".") // of deployment.apps
+	switch {
+	case len(parts) == 2 && owners[kind] != "":
+		t.owner = owners[kind]
+	case len(parts) == 2:
 		t.namespace = parts[0]
 	}
 	if len(parts) > 2 || t.name == "" || t.namespace == "" {
-		return target{}, fmt.Errorf("%q is no pod: want NAME, pod/NAME or NAMESPACE/NAME", text)
+		return target{}, fmt.Errorf("%q is no pod: want NAME, pod/NAME, NAMESPACE/NAME, or deploy/NAME and its like for a pod of it that waits", text)
 	}
 	return t, nil
 }

@@ -90,7 +90,7 @@ func (s *server) decide(ctx context.Context, q question) (*answer, error) {
 	}
 	raw, err := s.call(ctx, http.MethodPost, body, "v1", "decisions")
 	if err != nil {
-		return nil, s.hint(err, q.pod)
+		return nil, s.hint(ctx, err, q.pod)
 	}
 	return readAnswer(raw)
 }
@@ -201,7 +201,7 @@ func (s *server) unreachable(err error) error {
 }
 
 // hint says what to do about a refusal.
-func (s *server) hint(err error, t target) error {
+func (s *server) hint(ctx context.Context, err error, t target) error {
 	var r *refused
 	if !errors.As(err, &r) || r.Status != http.StatusNotFound {
 		return err
@@ -209,8 +209,8 @@ func (s *server) hint(err error, t target) error {
 	p := &problem{what: r.Error()}
 	if t.name != "" && strings.Contains(r.Detail, t.name) {
 		p.next = "The pod can be given whole: kubectl get pod NAME -o json | " + s.name + " explain -"
-	} else {
-		p.next = "Which clusters there are: curl " + s.base.JoinPath("v1", "clusters").String()
+		return meant(ctx, s, t, p)
 	}
+	p.next = "Which clusters there are: curl " + s.base.JoinPath("v1", "clusters").String()
 	return p
 }

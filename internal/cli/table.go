@@ -7,11 +7,13 @@ import (
 )
 
 // table is rows under a head. Where it is wider than the page, the column give
-// is cut first, then the widest others.
+// is cut first, then the widest others, and name at the very last: rows that are
+// all called kube-system/node... tell nobody anything.
 type table struct {
 	head  []string
 	right []bool // numbers stand to the right
 	give  int
+	name  int // the first column unless told
 	rows  [][]string
 	// folds says that what the column give has no room for goes on in the next
 	// line, up to foldsAt lines, where others are cut.
@@ -115,18 +117,31 @@ func (t *table) shrink(widths []int, width int) {
 		total -= cut
 	}
 	for total > width {
-		widest := 0
-		for i, w := range widths {
-			if w > widths[widest] {
-				widest = i
-			}
-		}
-		if widths[widest] <= 1 {
+		at := t.widest(widths)
+		if widths[at] <= 1 {
 			return
 		}
-		widths[widest]--
+		widths[at]--
 		total--
 	}
+}
+
+// widest gives the column to cut: not the name while any other is wider than
+// narrowest.
+func (t *table) widest(widths []int) int {
+	all, others := 0, -1
+	for i, w := range widths {
+		if w > widths[all] {
+			all = i
+		}
+		if i != t.name && w > narrowest && (others < 0 || w > widths[others]) {
+			others = i
+		}
+	}
+	if others >= 0 && t.name != t.give {
+		return others
+	}
+	return all
 }
 
 func (p *page) row(t *table, widths []int, cells []string, colours func(int) colour) {

@@ -67,6 +67,9 @@ func (a *app) ask(ctx context.Context, names []string, file string, q question) 
 	if err != nil {
 		return nil, pod, nil, err
 	}
+	if pod, err = a.find(ctx, from, pod); err != nil {
+		return nil, pod, nil, err
+	}
 	q.pod = pod
 	got, err := from.decide(ctx, q)
 	if err != nil {
@@ -254,6 +257,7 @@ func (p *page) notCandidates(pre *engine.Preemption) {
 	}
 	p.gap()
 	t := newTable(2, "NO HELP ON", "NODES SUCH AS", "BECAUSE")
+	t.name = 1
 	shown, left := p.limit(len(pre.NotCandidates))
 	for _, n := range pre.NotCandidates[:shown] {
 		sample := ""

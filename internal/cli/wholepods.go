@@ -94,10 +94,21 @@ func (t target) is(o target) bool { return t.namespace == o.namespace && t.name 
 // noSuchPod says where else a pod of the name is.
 func noSuchPod(where string, want target, pods []target) error {
 	p := &problem{what: fmt.Sprintf("%s holds no pod %s, but %s", where, want, plural(len(pods), "other"))}
+	var near []string
 	for _, other := range pods {
-		if other.name == want.name {
+		switch {
+		case other.name == want.name:
 			p.next = "There is one of that name in another namespace: -n " + other.namespace
+			return p
+		case other.namespace == want.namespace && strings.HasPrefix(other.name, want.name):
+			near = append(near, other.name)
 		}
+	}
+	switch {
+	case want.owner != "":
+		p.what, p.next = fmt.Sprintf("%s %s is not a pod", want.owner, want), "This is asked of one pod: name it."
+	case len(near) > 0:
+		p.next = fmt.Sprintf("Did you mean %s?", someNames(near))
 	}
 	return p
 }
