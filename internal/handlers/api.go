@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -45,6 +46,7 @@ type Decisions interface {
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*audit.Row, error)
 	Replay(ctx context.Context, id string, o audit.Overrides) (*audit.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
+	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error)
 }
 
 // Check is one thing that has to be right for the server to be ready.

@@ -1,19 +1,14 @@
 package handlers
 
 import (
-	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
@@ -28,7 +23,11 @@ const queuePage = 5000
 type Queue struct {
 	// Snapshot is the revision that the queue is of.
 	Snapshot string `json:"snapshot" example:"prod@1042"`
-	// Active is in the order of scheduling: higher priority first, then the older.
+	// Now is the time that the queue is shown at.
+	Now time.Time `json:"now"`
+	// Active are all that are not gated, in the order in which they are tried if nothing changes. First those whose turn it
+	// is: higher priority first, then who was created, or failed last, earlier. Then those in back-off, by its end. Then
+	// those that wait for a change.
 	Active []QueuedPod `json:"active"`
 	// Gated pods wait for their gates and are not tried.
 	Gated []GatedPod `json:"gated"`
@@ -42,9 +41,12 @@ type Queue struct {
 
 // QueueCounts tells how many pods wait.
 type QueueCounts struct {
-	Active    int `json:"active"`
-	Gated     int `json:"gated"`
-	Nominated int `json:"nominated"`
+	// Active counts the whole list; backoff and unschedulable are parts of it.
+	Active        int `json:"active"`
+	Backoff       int `json:"backoff"`
+	Unschedulable int `json:"unschedulable"`
+	Gated         int `json:"gated"`
+	Nominated     int `json:"nominated"`
 } // @name QueueCounts
 
 // QueuedPod is a pod that waits.
@@ -54,6 +56,16 @@ type QueuedPod struct {
 	Priority  int32  `json:"priority"`
 	// Since is when the pod was created; absent where the snapshot does not say.
 	Since *time.Time `json:"since,omitempty"`
+	// Queue is the part of kube-scheduler's queue that the pod is in. A pod that no attempt failed for is active. One that
+	// was tried in vain is unschedulable until the cluster changes, or for 5 minutes, and then in back-off for 1, 2, 4, 8
+	// and then 10 seconds from its last attempt.
+	Queue string `json:"queue" enums:"active,backoff,unschedulable"`
+	// Attempts counts the recorded attempts that failed: of verb decide or filter, with outcome Unschedulable or Preempting.
+	Attempts int `json:"attempts"`
+	// LastAttempt is when the newest of them was recorded.
+	LastAttempt *time.Time `json:"lastAttempt,omitempty"`
+	// NextTry is when the pod is tried again if nothing changes until then; absent where it is its turn.
+	NextTry *time.Time `json:"nextTry,omitempty"`
 } // @name QueuedPod
 
 // GatedPod is a pod with gates.
@@ -79,12 +91,14 @@ type NominatedPod struct {
 // getQueue shows who waits.
 //
 //	@Summary		The pods that wait for a node, in the order of scheduling
-//	@Description	Of the newest revision, for the schedulers of the server's configuration. Without limit, 5000 of each list come at once; the cursor continues them on the same revision.
+//	@Description	For the schedulers of the server's configuration, with the attempts that the decision log has. Without limit, 5000 of each list come at once; the cursor continues them on the same revision, at the same time.
 //	@Tags			clusters
 //	@Produce		json
 //	@Param			cluster	path		string	true	"the cluster"
 //	@Param			limit	query		int		false	"entries of each list, 5000 if absent"
-//	@Param			cursor	query		string	false	"cursor of the page before"
+//	@Param			cursor	query		string	false	"cursor of the page before; without snapshot and now"
+//	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now		query		string	false	"the time to show it at (RFC 3339); if absent the server's, for an older revision the time when that was made"
 //	@Success		200		{object}	Queue
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
@@ -102,18 +116,26 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", queuePage))
 		}
 	}
-	revision, from, err := parseQueueCursor(r.URL.Query().Get("cursor"))
+	from := 0
+	var at asOf
+	if cursor := r.URL.Query().Get("cursor"); cursor == "" {
+		at, err = a.asOf(r, name)
+	} else {
+		at, from, err = a.parseQueueCursor(r, name, cursor)
+	}
 	if err != nil {
 		return err
 	}
-	v, err := a.clusters.View(r.Context(), name, revision)
+	v := at.view
+	q, err := a.decisions.Queue(r.Context(), v, a.schedules, a.storedClasses(name), at.now)
 	if err != nil {
 		return err
 	}
-	q := v.State.Queue(a.schedules, func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(name, class) })
-	out := Queue{Snapshot: v.ID(), Counts: QueueCounts{len(q.Active), len(q.Gated), len(q.Nominated)}}
-	out.Active = pageOf(q.Active, from, limit, func(p engine.Queued) QueuedPod {
-		return QueuedPod{p.Namespace, p.Name, p.Priority, created(p)}
+	out := Queue{Snapshot: v.ID(), Now: at.now, Counts: QueueCounts{
+		Active: len(q.Active), Backoff: q.In(engine.BackoffQueue), Unschedulable: q.In(engine.UnschedulablePods), Gated: len(q.Gated), Nominated: len(q.Nominated),
+	}}
+	out.Active = pageOf(q.Active, from, limit, func(p engine.Waiting) QueuedPod {
+		return QueuedPod{p.Namespace, p.Name, p.Priority, created(p.Queued), string(p.In), p.Tried.Count, orAbsent(p.Tried.Last), orAbsent(p.Next)}
 	})
 	out.Gated = pageOf(q.Gated, from, limit, func(p engine.Queued) GatedPod {
 		return GatedPod{p.Namespace, p.Name, p.Priority, created(p), p.Gates}
@@ -122,13 +144,26 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 		return NominatedPod{p.Namespace, p.Name, p.Priority, p.Pod.Nominated, nominatedSince(v, p)}
 	})
 	if next := from + limit; next < max(len(q.Active), len(q.Gated), len(q.Nominated)) {
-		out.Cursor = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%d", v.Revision, next))
+		out.Cursor = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%d/%d", v.Revision, next, at.now.UnixMicro()))
 	}
 	return writeJSON(w, http.StatusOK, out)
 }
 
+// storedClasses gives the stored priority classes of a cluster.
+func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.PriorityClass {
+	return func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(cluster, class) }
+}
+
+func orAbsent(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
 // pageOf gives a list's entries from a place on.
-func pageOf[T any](list []engine.Queued, from, limit int, show func(engine.Queued) T) []T {
+func pageOf[P, T any](list []P, from, limit int, show func(P) T) []T {
 	from = min(from, len(list))
 	list = list[from:min(len(list), from+limit)]
 	out := make([]T, len(list))
@@ -138,18 +173,28 @@ func pageOf[T any](list []engine.Queued, from, limit int, show func(engine.Queue
 	return out
 }
 
-func parseQueueCursor(s string) (revision int64, from int, err error) {
-	if s == "" {
-		return 0, 0, nil
+// parseQueueCursor gives what a page goes on from: the revision and time of the first one, and the place in the lists.
+func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, from int, err error) {
+	for _, other := range []string{"snapshot", "now"} {
+		if r.URL.Query().Has(other) {
+			return at, 0, badField(http.StatusBadRequest, other, "not together with cursor, which has it from the first page")
+		}
 	}
-	text, err := base64.RawURLEncoding.DecodeString(s)
-	at, place, ok := strings.Cut(string(text), "/")
-	revision, err1 := strconv.ParseInt(at, 10, 64)
-	from, err2 := strconv.Atoi(place)
-	if err != nil || !ok || err1 != nil || err2 != nil || revision < 1 || from < 0 || from > 1<<30 {
-		return 0, 0, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	var revision, micros int64
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		var n int
+		n, err = fmt.Sscanf(string(text), "%d/%d/%d", &revision, &from, &micros)
+		if canonical := fmt.Sprintf("%d/%d/%d", revision, from, micros); n != 3 || canonical != string(text) {
+			err = errors.New("not a cursor")
+		}
 	}
-	return revision, from, nil
+	if err != nil || revision < 1 || from < 0 || from > 1<<30 || micros < 0 {
+		return at, 0, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	}
+	at.now = time.UnixMicro(micros).UTC()
+	at.view, err = a.clusters.View(r.Context(), name, revision)
+	return at, from, err
 }
 
 func created(p engine.Queued) *time.Time {
@@ -178,58 +223,4 @@ func nominatedSince(v *cluster.View, p engine.Queued) *time.Time {
 // schedules says whether a pod of this scheduler is for us to place, and whether it waits for its gates.
 func (a *API) schedules(scheduler string) (ours, gates bool) {
 	return slices.Contains(a.schedulers, scheduler), !slices.Contains(a.ungated, scheduler)
-}
-
-// waitCounts remembers how many pods wait, so that a scrape counts only states that are new.
-type waitCounts struct {
-	mu    sync.Mutex
-	known map[string]counted // by cluster
-}
-
-type counted struct {
-	view          *cluster.View
-	active, gated int
-}
-
-// watchQueue shows how many pods wait, of the clusters that are in memory. The name is kube-scheduler's own, and so are
-// the labels of a queue; berth tries a pod when it is asked to and so has no other queues.
-func (a *API) watchQueue(meter metric.Meter) error {
-	if meter == nil {
-		meter = noop.NewMeterProvider().Meter("")
-	}
-	pending, err := meter.Int64ObservableGauge("scheduler.pending_pods", metric.WithDescription("Pods of a cluster's newest state that wait for a node, by queue: active, or gated."))
-	if err == nil {
-		_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-			for _, c := range a.countWaiting() {
-				of := attribute.String("cluster", c.view.Cluster)
-				o.ObserveInt64(pending, int64(c.active), metric.WithAttributes(of, attribute.String("queue", "active")))
-				o.ObserveInt64(pending, int64(c.gated), metric.WithAttributes(of, attribute.String("queue", "gated")))
-			}
-			return nil
-		}, pending)
-	}
-	return err
-}
-
-func (a *API) countWaiting() []counted {
-	if a.clusters == nil {
-		return nil
-	}
-	views := a.clusters.Held()
-	w := &a.waits
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fresh := make(map[string]counted, len(views))
-	out := make([]counted, 0, len(views))
-	for _, v := range views {
-		c, ok := w.known[v.Cluster]
-		if !ok || c.view != v {
-			c = counted{view: v}
-			c.active, c.gated, _ = v.State.Waiting(a.schedules)
-		}
-		fresh[v.Cluster] = c
-		out = append(out, c)
-	}
-	w.known = fresh
-	return out
 }

@@ -58,7 +58,7 @@ func TestQueue(t *testing.T) {
 	}, show(q)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if q.Snapshot != "prod@1" || q.Counts != (QueueCounts{7, 1, 1}) || q.Cursor != "" {
+	if q.Snapshot != "prod@1" || q.Counts != (QueueCounts{Active: 7, Gated: 1, Nominated: 1}) || q.Cursor != "" {
 		t.Errorf("%+v", q)
 	}
 	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
@@ -87,6 +87,70 @@ func TestQueue(t *testing.T) {
 		h.want(400, nil, "GET", "/v1/clusters/prod/queue"+bad, "")
 	}
 	h.want(400, nil, "GET", "/v1/clusters/UPPER%20/queue", "")
+}
+
+// TestQueueTellsTriedFromUntried has an important pod that fits nowhere: it is tried in vain, and those behind it come
+// first until something changes.
+func TestQueueTellsTriedFromUntried(t *testing.T) {
+	h := start(t, nil)
+	big := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"shop","creationTimestamp":"2026-03-01T00:00:00Z"},"spec":{"priority":%d,"containers":[{"name":"c","resources":{"requests":{"cpu":"9"}}}]}}`
+	h.upload("prod", listOf(node("n1", "4"), fmt.Sprintf(big, "high", 1000), fmt.Sprintf(big, "high-too", 1000), fmt.Sprintf(big, "low", 10)))
+	try := func(name string) {
+		t.Helper()
+		h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"`+name+`"}}`)
+	}
+	want := func(query string, want ...string) (q Queue) {
+		t.Helper()
+		var got []string
+		h.want(200, &q, "GET", "/v1/clusters/prod/queue"+query, "")
+		for _, p := range q.Active {
+			next := ""
+			if p.NextTry != nil {
+				next = fmt.Sprintf(" %ds", int(p.NextTry.Sub(*p.LastAttempt).Seconds()))
+			}
+			got = append(got, fmt.Sprintf("%s %s %d%s", p.Name, p.Queue, p.Attempts, next))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q (-want +got):\n%s", query, d)
+		}
+		return q
+	}
+	want("", "high active 0", "high-too active 0", "low active 0")
+	try("high") // prod@2
+	q := want("", "high-too active 0", "low active 0", "high unschedulable 1 300s")
+	if q.Counts != (QueueCounts{Active: 3, Unschedulable: 1}) {
+		t.Errorf("%+v", q.Counts)
+	}
+	first := *q.Active[2].LastAttempt
+	try("low") // prod@3, which changes nothing for the other
+	want("", "high-too active 0", "high unschedulable 1 300s", "low unschedulable 1 300s")
+	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
+	for part, n := range map[string]int{"active": 1, "backoff": 0, "unschedulable": 2, "gated": 0} {
+		if line := fmt.Sprintf(`scheduler_pending_pods{cluster="prod",queue=%q} %d`, part, n); !strings.Contains(metrics, line) {
+			t.Errorf("no %s", line)
+		}
+	}
+	// Five minutes later both are tried again; who failed last comes last.
+	late := "?now=" + first.Add(time.Hour).Format(time.RFC3339Nano)
+	want(late, "high-too active 0", "high active 1", "low active 1")
+	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+node("n2", "2")+`]}`) // prod@4
+	want("?now="+first.Format(time.RFC3339Nano), "high-too active 0", "low active 0", "high backoff 1 1s")
+	want("?now="+first.Add(3*time.Second).Format(time.RFC3339Nano), "high-too active 0", "high active 1", "low active 1")
+
+	// Older revisions have the attempts up to then.
+	want("?snapshot=prod@1", "high active 0", "high-too active 0", "low active 0")
+	old := want("?snapshot=prod@2", "high-too active 0", "low active 0", "high unschedulable 1 300s")
+	if old.Snapshot != "prod@2" || old.Now.After(time.Now()) {
+		t.Errorf("%s at %s", old.Snapshot, old.Now)
+	}
+	want("?snapshot=prod@2&now="+first.Add(time.Hour).Format(time.RFC3339Nano), "high-too active 0", "high active 1", "low active 0")
+	want("?snapshot=prod@latest&now="+first.Add(time.Hour).Format(time.RFC3339Nano), "high-too active 0", "high active 1", "low active 1")
+	page := want("?limit=1&snapshot=prod@2", "high-too active 0")
+	want("?limit=2&cursor="+page.Cursor, "low active 0", "high unschedulable 1 300s")
+	for _, bad := range []string{"?snapshot=prod", "?snapshot=other@1", "?now=noon", "?now=2026", "?snapshot=prod@1&cursor=" + page.Cursor} {
+		h.want(400, nil, "GET", "/v1/clusters/prod/queue"+bad, "")
+	}
+	h.want(404, nil, "GET", "/v1/clusters/prod/queue?snapshot=prod@99", "")
 }
 
 // A nomination says since when the pod waits for its node, asking again changes

@@ -262,6 +262,37 @@ type Decisions interface {
 	FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*Decision, error)
 }
 
+// AttemptFilter selects failed attempts to place pods.
+type AttemptFilter struct {
+	Cluster string
+	// Pods are the names of the pods, of any namespace; none select nothing.
+	Pods []string
+	// Until is the latest CreatedAt, inclusive. Revision is the newest revision that
+	// an attempt may have been decided on or have made.
+	Until    time.Time
+	Revision int64
+}
+
+// FailedAttempts sums up the attempts at one pod that found no node.
+type FailedAttempts struct {
+	Namespace, Pod, UID string
+	Count               int
+	Last                time.Time // CreatedAt of the newest
+	// Revision is the newest that one of them was decided on or made.
+	Revision int64
+}
+
+// Attempts reads the log as a scheduling queue has to. An attempt is a record of
+// verb decide or filter; it failed where its outcome is Unschedulable or
+// Preempting.
+type Attempts interface {
+	// FailedAttempts gives a sum for each pod and UID that has any, in no order.
+	FailedAttempts(ctx context.Context, f AttemptFilter) ([]FailedAttempts, error)
+	// LastChange gives the newest revision of a cluster up to the given one that is
+	// no attempt's own: one that no decision made which found no node. 0 without one.
+	LastChange(ctx context.Context, cluster string, revision int64) (int64, error)
+}
+
 // Gaps reads what the log says of its own gaps.
 type Gaps interface {
 	// ListGaps lists a cluster's gaps ("": all), by Until and among equals by ID,
@@ -296,6 +327,7 @@ type Store interface {
 	Writer
 	Revisions
 	Decisions
+	Attempts
 	Gaps
 	Profiles
 	PriorityClasses

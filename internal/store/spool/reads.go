@@ -68,6 +68,16 @@ func (w *Writer) FollowDecisions(ctx context.Context, cluster string, after int6
 	})
 }
 
+// FailedAttempts implements store.Attempts: those in the database.
+func (w *Writer) FailedAttempts(ctx context.Context, f store.AttemptFilter) ([]store.FailedAttempts, error) {
+	return ask(ctx, w, func(ctx context.Context) ([]store.FailedAttempts, error) { return w.Store.FailedAttempts(ctx, f) })
+}
+
+// LastChange implements store.Attempts.
+func (w *Writer) LastChange(ctx context.Context, cluster string, revision int64) (int64, error) {
+	return ask(ctx, w, func(ctx context.Context) (int64, error) { return w.Store.LastChange(ctx, cluster, revision) })
+}
+
 // ListGaps implements store.Gaps.
 func (w *Writer) ListGaps(ctx context.Context, cluster string) ([]*store.Gap, error) {
 	return ask(ctx, w, func(ctx context.Context) ([]*store.Gap, error) { return w.Store.ListGaps(ctx, cluster) })

@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Entries", entryCases},
 		{"List", listCases},
 		{"Following", followCases},
+		{"Attempts", attemptCases},
 		{"Limits", limitCases},
 		{"Deletion", deletionCases},
 		{"Clusters", clusterCases},

@@ -1,0 +1,49 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"berth/internal/cluster"
+)
+
+// asOf is a revision of a cluster, and the time that it is looked at.
+type asOf struct {
+	view *cluster.View
+	now  time.Time
+}
+
+// asOf reads the parameters snapshot and now. Without snapshot it is the newest revision; without now it is the server's
+// time, or for an older revision the time when that was made.
+func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
+	query := r.URL.Query()
+	newest, err := a.clusters.View(r.Context(), name, 0)
+	if err != nil {
+		return out, err
+	}
+	out.view = newest
+	if query.Has("snapshot") {
+		of, revision, err := cluster.ParseID(query.Get("snapshot"))
+		if err != nil {
+			return out, badField(http.StatusBadRequest, "snapshot", reason(err))
+		}
+		if of != name {
+			return out, badField(http.StatusBadRequest, "snapshot", fmt.Sprintf("want a revision of cluster %s, such as %s", name, newest.ID()))
+		}
+		if out.view, err = a.clusters.View(r.Context(), name, revision); err != nil {
+			return out, err
+		}
+	}
+	out.now = time.Now()
+	if out.view.Revision < newest.Revision {
+		out.now = out.view.CreatedAt
+	}
+	if query.Has("now") {
+		if out.now, err = time.Parse(time.RFC3339, query.Get("now")); err != nil {
+			return out, badField(http.StatusBadRequest, "now", "want a time such as 2026-01-31T12:00:00Z")
+		}
+	}
+	out.now = out.now.UTC().Truncate(time.Microsecond)
+	return out, nil
+}
