@@ -13,6 +13,7 @@ type common struct {
 	server, snapshot, cluster, config, profile string
 	kubeconfig, context                        string
 	namespace, output, color                   string
+	all                                        bool // namespaces
 	set                                        *pflag.FlagSet
 }
 

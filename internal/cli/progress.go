@@ -30,7 +30,19 @@ func (a *app) progress(what string) *progress {
 // step counts one more.
 func (p *progress) step() {
 	p.n++
-	if !p.a.Watched || p.n%256 != 0 {
+	if p.n%256 == 0 {
+		p.show()
+	}
+}
+
+// tick counts one more of what takes long.
+func (p *progress) tick() {
+	p.n++
+	p.show()
+}
+
+func (p *progress) show() {
+	if !p.a.Watched || p.a.Env("TERM") == "dumb" {
 		return
 	}
 	if now := p.a.Now(); now.Sub(p.shown) >= progressEvery {

@@ -57,7 +57,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().SortFlags = false
 	a.o.register(root.PersistentFlags(), a.Env)
 	root.AddCommand(
-		a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
+		a.pendingCommand(), a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
 		a.lifecycleCommand(), a.terminationCommand(),
 		a.versionCommand(),
 	)

@@ -204,7 +204,7 @@ func (s *server) unreachable(err error) error {
 func (s *server) hint(ctx context.Context, err error, t target) error {
 	var r *refused
 	if !errors.As(err, &r) || r.Status != http.StatusNotFound {
-		return err
+		return err // also where there is none
 	}
 	p := &problem{what: r.Error()}
 	if t.name != "" && strings.Contains(r.Detail, t.name) {

@@ -137,7 +137,11 @@ func TestServerSaysTheSame(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"lifecycle", "-f", podsFile}, {"lifecycle", "shop/crash", "-f", podsFile}, {"lifecycle", "shop/well", "-f", podsFile, "--node-gone"},
+		{"pending", "-A"},
+		{"pending", "-n", "shop", "-o", "wide"},
+		{"lifecycle", "-f", podsFile},
+		{"lifecycle", "shop/crash", "-f", podsFile},
+		{"lifecycle", "shop/well", "-f", podsFile, "--node-gone"},
 	} {
 		if a, b := here.run(t, args...), online.run(t, args...); a != b || a.out == "" {
 			t.Errorf("%v: in the process\n%+v\nby the server\n%+v", args, a, b)

@@ -16,6 +16,9 @@ type source interface {
 	// story tells of a pod by name; nil where the source knows no past, or where
 	// something else than the cluster as it is was asked for.
 	story(ctx context.Context, t target) (*told, error)
+	// pending lists the pods that wait, as the API does; step is called for each
+	// that was judged here.
+	pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error)
 	// gaps are the kinds of which the source knows nothing.
 	gaps(ctx context.Context) (*gaps, error)
 	// object gives the object of a name; nil where there is none.

@@ -22,6 +22,9 @@ type table struct {
 	colour func(row, column int) colour
 }
 
+// none stands for no column that is cut before the others.
+const none = -1
+
 // columnGap stands between columns.
 const columnGap = 2
 
@@ -73,8 +76,11 @@ const foldsAt = 4
 
 // fold breaks a row whose long cell may go on in the next line.
 func (t *table) fold(row []string, widths []int) [][]string {
+	if !t.folds {
+		return [][]string{row}
+	}
 	width := widths[t.give]
-	if !t.folds || columns(row[t.give]) <= width || width < 2*narrowest {
+	if columns(row[t.give]) <= width || width < 2*narrowest {
 		return [][]string{row}
 	}
 	parts := wrap(row[t.give], width)
@@ -110,11 +116,13 @@ func (t *table) shrink(widths []int, width int) {
 	for _, w := range widths {
 		total += w
 	}
-	least := max(columns(t.head[t.give]), 2*narrowest)
-	if over := total - width; over > 0 && widths[t.give] > least {
-		cut := min(over, widths[t.give]-least)
-		widths[t.give] -= cut
-		total -= cut
+	if t.give != none {
+		least := max(columns(t.head[t.give]), 2*narrowest)
+		if over := total - width; over > 0 && widths[t.give] > least {
+			cut := min(over, widths[t.give]-least)
+			widths[t.give] -= cut
+			total -= cut
+		}
 	}
 	for total > width {
 		at := t.widest(widths)

@@ -44,6 +44,13 @@ func TestNothingIsWider(t *testing.T) {
 				}
 			}
 		}
+		for _, args := range [][]string{{"pending", "-A"}} {
+			r := c.run(t, append(args, "--snapshot", file)...)
+			within(t, standardWidth, r.out)
+			if r.out == "" {
+				t.Errorf("seed %d %v: %s", seed, args, r.err)
+			}
+		}
 		r := c.run(t, "lifecycle", "-f", file)
 		within(t, standardWidth, r.out)
 		if r.out == "" {

@@ -47,14 +47,9 @@ func (a *API) tellPod(w http.ResponseWriter, r *http.Request) error {
 		}
 		ask.Attempts = n
 	}
-	if query.Has("suggest") {
-		switch query.Get("suggest") {
-		case "true":
-		case "false":
-			ask.Suggest = false
-		default:
-			return badField(http.StatusBadRequest, "suggest", "want true or false")
-		}
+	var err error
+	if ask.Suggest, err = flag(r, "suggest", true); err != nil {
+		return err
 	}
 	teller := story.Teller{Clusters: a.clusters, Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
 	out, err := teller.Tell(r.Context(), at[0], at[1], at[2], ask)

@@ -16,7 +16,7 @@ import (
 // are the configuration that is decided under.
 func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
 	return &Teller{
-		Clusters: only{v},
+		Clusters: Only(v),
 		Log: Unlogged(func(ctx context.Context, q audit.Question) (*audit.Answer, error) {
 			q.Now = now
 			return audit.Preview(ctx, v, profiles, q)
@@ -35,7 +35,9 @@ func RunsOf(profiles []*engine.Profile) engine.Runs {
 	}
 }
 
-// only gives the one view that there is.
+// Only gives a view whatever cluster and revision are asked for.
+func Only(v *cluster.View) Clusters { return only{v} }
+
 type only struct{ v *cluster.View }
 
 func (o only) View(context.Context, string, int64) (*cluster.View, error) { return o.v, nil }

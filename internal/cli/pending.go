@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/engine"
+	"berth/internal/overview"
+	"berth/internal/story"
+)
+
+func (a *app) pendingCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pending",
+		Short: "Which pods wait, since when, why, and what would help?",
+		Long: `Every pod that waits for a node, in the order of scheduling, those with
+scheduling gates last: its age, why it waits, and the cheapest change that would
+help (each one tried). Every pod is judged as if it were the next; equal pods are
+judged once. Nothing is recorded.
+
+Without -A it is about one namespace: -n, or the context's. Ends with 0 if no pod
+waits, 2 if one does.`,
+		Example: "  " + a.name + " pending -A\n" +
+			"  " + a.name + " pending -n shop --snapshot cluster.json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.pending(cmd.Context()) },
+	}
+	a.forAll(cmd)
+	return cmd
+}
+
+// forAll gives a command the flag -A.
+func (a *app) forAll(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.o.all, "all-namespaces", "A", false, "pods of all namespaces")
+}
+
+// scope is the namespace that a list is about; empty: all.
+func (a *app) scope() (string, error) {
+	if a.o.all {
+		return "", nil
+	}
+	return a.namespace()
+}
+
+func (a *app) pending(ctx context.Context) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	from, err := a.source(ctx)
+	if err != nil {
+		return err
+	}
+	namespace, err := a.scope()
+	if err != nil {
+		return err
+	}
+	lacks, err := from.gaps(ctx)
+	if err != nil {
+		return err
+	}
+	p := a.progress("judging pods that wait")
+	raw, err := from.pending(ctx, namespace, p.tick)
+	p.end()
+	if err != nil {
+		return err
+	}
+	list := &overview.Pending{}
+	if err := json.Unmarshal(raw, list); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if a.o.output == formJSON {
+		err = a.json(raw)
+	} else {
+		page := a.page()
+		page.gaps(lacks)
+		page.pending(a, list, namespace)
+		err = page.end(a)
+	}
+	if err == nil && list.Counts.Active+list.Counts.Gated > 0 {
+		err = errNo
+	}
+	return err
+}
+
+func (s *offline) pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error) {
+	list, err := overview.PendingIn(ctx, s.view, story.Alone(s.view, s.profiles, s.now), overview.PendingAsk{Namespace: namespace, Suggest: true, Step: step})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(list)
+}
+
+func (s *server) pending(ctx context.Context, namespace string, _ func()) (json.RawMessage, error) {
+	if err := s.newest(); err != nil {
+		return nil, err
+	}
+	query := url.Values{}
+	if namespace != "" {
+		query.Set("namespace", namespace)
+	}
+	raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "pending")
+	return raw, s.hint(ctx, err, target{})
+}
+
+// newest refuses what a server tells only of the newest revision, under its own
+// configuration.
+func (s *server) newest() error {
+	if s.snapshot != s.cluster+"@latest" || s.config != nil || s.profile != "" {
+		return &problem{what: "a server tells this of the newest revision, under its own configuration", next: "Without --config, --profile and @REVISION, or from a dump with --snapshot."}
+	}
+	return nil
+}
+
+func (p *page) pending(a *app, list *overview.Pending, namespace string) {
+	where := "in all namespaces"
+	if namespace != "" {
+		where = "in namespace " + namespace
+	}
+	c := list.Counts
+	switch {
+	case c.Active+c.Gated == 0:
+		p.head("NONE WAIT", green, where, "", "")
+	default:
+		p.head(strings.ToUpper(waiting(c)), yellow, where, "of "+plural(c.Nodes, "node"), "")
+	}
+	if len(list.Pods) > 0 {
+		p.gap()
+		t := newTable(none, "POD", ">AGE", "WHY", "TRY")
+		shown := list.Pods
+		if !p.wide && len(shown) > pendingShown {
+			shown = shown[:pendingShown]
+		}
+		for i := range shown {
+			o := &shown[i]
+			name, age := o.Name, "?"
+			if namespace == "" {
+				name = o.Namespace + "/" + name
+			}
+			if o.Since != nil {
+				age = span(int64(a.Now().Sub(*o.Since).Seconds()))
+			}
+			t.add(name, age, p.whyWaits(o), p.remedyWords(o))
+		}
+		p.table(t)
+		p.left(len(list.Pods)-len(shown), "that wait")
+		if c.Omitted > 0 {
+			p.line("and %s more that were not judged", count(c.Omitted))
+		}
+		if c.WithoutRemedy > 0 {
+			p.line("No changes were tried for %s: explain tries them for one pod.", plural(c.WithoutRemedy, "pod"))
+		}
+	}
+	p.gap()
+	if c.Elsewhere > 0 {
+		p.line("%s in other namespaces: -A", plural(c.Elsewhere, "pod")+" "+wait(c.Elsewhere))
+	}
+	if len(list.Pods) > 0 {
+		o := &list.Pods[0]
+		p.commands("MORE", a.again([]string{o.Namespace + "/" + o.Name})("explain"))
+	}
+}
+
+// pendingShown is how many pods a page lists unless it is wide.
+const pendingShown = 200
+
+func wait(n int) string {
+	if n == 1 {
+		return "waits"
+	}
+	return "wait"
+}
+
+func waiting(c overview.PendingCounts) string {
+	switch {
+	case c.Gated == 0:
+		return plural(c.Active, "pod") + " " + wait(c.Active)
+	case c.Active == 0:
+		return plural(c.Gated, "pod") + " gated"
+	}
+	return plural(c.Active, "pod") + " " + wait(c.Active) + ", " + count(c.Gated) + " gated"
+}
+
+// whyWaits is the pod's sentence, without what all of them begin with where room
+// is short.
+func (p *page) whyWaits(o *overview.PendingPod) string {
+	if p.wide {
+		return o.Why
+	}
+	if o.State == story.Gated {
+		return "gated: " + strings.Join(o.Gates, ", ")
+	}
+	why := o.Why
+	for _, cut := range []struct{ long, short string }{
+		{"It is not placed yet; a decision now puts it on node ", "fits on "},
+		{"No node has room; it fits on ", "fits on "},
+		{"No node fits: ", ""},
+	} {
+		if rest, ok := strings.CutPrefix(why, cut.long); ok {
+			why = cut.short + rest
+		}
+	}
+	if _, rest, ok := strings.Cut(why, " nodes "); ok && strings.HasPrefix(why, "of ") {
+		why = rest
+	}
+	return strings.TrimSuffix(why, ".")
+}
+
+// ofContainer is left out where room is short: most pods have one.
+var ofContainer = regexp.MustCompile(` of container \S+`)
+
+func (p *page) remedyWords(o *overview.PendingPod) string {
+	switch {
+	case o.Remedy != nil && p.wide:
+		return o.Remedy.Change
+	case o.Remedy != nil:
+		return prefixes.Replace(strings.Replace(ofContainer.ReplaceAllString(o.Remedy.Change, ""), "lower the ", "lower ", 1))
+	case o.Outcome == engine.Scheduled:
+		return "wait: it fits"
+	case o.Outcome == engine.Gated && len(o.Reasons) == 0:
+		return "wait: it fits without its gates"
+	}
+	return "-"
+}

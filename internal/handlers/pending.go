@@ -1,0 +1,73 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/overview"
+	"berth/internal/story"
+)
+
+// pendingPage is how many waiting pods are listed unless fewer are asked for.
+const pendingPage = 1000
+
+// listPending says of every waiting pod why it waits.
+//
+//	@Summary		The pods that wait for a node: why each waits, and what would help it
+//	@Description	Of the newest revision, in the order of scheduling, gated pods last. Each pod is judged as if it were the next, by a decision that is not recorded; pods that differ only in what no decision reads are judged once (like). Changes are tried for the first 50 different pods that fit nowhere.
+//	@Tags			clusters
+//	@Produce		json
+//	@Param			cluster		path		string	true	"the cluster"
+//	@Param			namespace	query		string	false	"only pods of this namespace"
+//	@Param			limit		query		int		false	"pods that are listed, 1000 if absent and at most; the others are counted"
+//	@Param			suggest		query		bool	false	"false: no changes are tried"
+//	@Success		200			{object}	overview.Pending
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/pending [get]
+func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	query := r.URL.Query()
+	ask := overview.PendingAsk{Namespace: query.Get("namespace"), Limit: pendingPage}
+	if text := query.Get("limit"); text != "" {
+		if ask.Limit, err = strconv.Atoi(text); err != nil || ask.Limit < 1 || ask.Limit > pendingPage {
+			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", pendingPage))
+		}
+	}
+	if ask.Suggest, err = flag(r, "suggest", true); err != nil {
+		return err
+	}
+	v, err := a.clusters.View(r.Context(), name, 0)
+	if err != nil {
+		return err
+	}
+	teller := story.Teller{Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
+	out, err := overview.PendingIn(r.Context(), v, &teller, ask)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+// flag reads a parameter that is true or false.
+func flag(r *http.Request, name string, fallback bool) (bool, error) {
+	switch r.URL.Query().Get(name) {
+	case "":
+		if !r.URL.Query().Has(name) {
+			return fallback, nil
+		}
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, badField(http.StatusBadRequest, name, "want true or false")
+}

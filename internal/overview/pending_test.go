@@ -1,0 +1,118 @@
+package overview_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+	"berth/internal/overview"
+	"berth/internal/profiles"
+	"berth/internal/story"
+)
+
+var now = time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
+
+// view makes a state of objects in JSON.
+func view(t testing.TB, items ...string) *cluster.View {
+	t.Helper()
+	body := `{"kind":"List","apiVersion":"v1","items":[` + strings.Join(items, ",") + `]}`
+	v, err := cluster.Standalone("snapshot", func(yield func(objects.Object) error) (map[string]int, error) {
+		return objects.Read(strings.NewReader(body), objects.YAML, objects.Limits{}, yield)
+	}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func node(name, cpu string) string {
+	return fmt.Sprintf(`{"kind":"Node","apiVersion":"v1","metadata":{"name":%q},"status":{"allocatable":{"cpu":%q,"memory":"8Gi","pods":"110"}}}`, name, cpu)
+}
+
+// pod has metadata and spec beside its name and one container.
+func pod(name, cpu, meta, spec string) string {
+	return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"d","name":%q%s},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":%q}}}]%s}}`, name, meta, cpu, spec)
+}
+
+func pending(t testing.TB, v *cluster.View, ask overview.PendingAsk) *overview.Pending {
+	t.Helper()
+	out, err := overview.PendingIn(t.Context(), v, story.Alone(v, profiles.Default(), now), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestPendingOnce: equal pods are judged once, and what they are told is what a
+// decision of their own says; labels, requests and ephemeral volumes make pods
+// unequal.
+func TestPendingOnce(t *testing.T) {
+	items := []string{node("n1", "4"), node("n2", "4")}
+	for i := range 30 {
+		at := fmt.Sprintf(`,"uid":"u%d","creationTimestamp":"2026-11-22T02:%02d:00Z"`, i, i)
+		switch i % 5 {
+		case 0:
+			items = append(items, pod(fmt.Sprintf("big-%02d", i), "6", at, ""))
+		case 1:
+			items = append(items, pod(fmt.Sprintf("labelled-%02d", i), "6", at+fmt.Sprintf(`,"labels":{"index":"%d"}`, i%2), ""))
+		case 2:
+			items = append(items, pod(fmt.Sprintf("small-%02d", i), "1", at, ""))
+		case 3:
+			items = append(items, pod(fmt.Sprintf("volume-%02d", i), "1", at, `,"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{}}}}]`))
+		default:
+			items = append(items, pod(fmt.Sprintf("gated-%02d", i), "6", at, `,"schedulingGates":[{"name":"g"}]`))
+		}
+	}
+	v := view(t, items...)
+	got := pending(t, v, overview.PendingAsk{Suggest: true})
+	if c := got.Counts; c.Active != 24 || c.Gated != 6 || c.Judged != 1+2+1+6+1 || c.Nodes != 2 || len(got.Pods) != 30 {
+		t.Errorf("%+v", c)
+	}
+	alone := story.Alone(v, profiles.Default(), now)
+	for i := range got.Pods {
+		p := &got.Pods[i]
+		st, err := alone.Tell(t.Context(), "snapshot", p.Namespace, p.Name, story.Ask{Suggest: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.State != st.State || p.Outcome != st.Now.Outcome || p.Outcome != "Scheduled" && p.Why != st.Summary {
+			t.Errorf("%+v, its own story is %s", p, st.Summary)
+		}
+		if (p.Remedy != nil) != (len(st.Suggestions) > 0) || p.Remedy != nil && p.Remedy.Change != st.Suggestions[0].Change {
+			t.Errorf("%s: remedy %+v, its own are %+v", p.Name, p.Remedy, st.Suggestions)
+		}
+	}
+}
+
+// TestPendingLimits: what is not listed is counted, and changes are tried for a
+// bounded number of pods.
+func TestPendingLimits(t *testing.T) {
+	items := []string{node("n1", "4")}
+	for i := range 70 {
+		items = append(items, pod(fmt.Sprintf("p-%02d", i), fmt.Sprint(5+i), "", ""))
+	}
+	v := view(t, items...)
+	got := pending(t, v, overview.PendingAsk{Suggest: true, Limit: 60})
+	want := overview.PendingCounts{Nodes: 1, Active: 70, Omitted: 10, Judged: 60, WithoutRemedy: 10}
+	if diff := cmp.Diff(want, got.Counts); diff != "" {
+		t.Error(diff)
+	}
+	if got.Pods[49].Remedy == nil || got.Pods[50].Remedy != nil {
+		t.Errorf("%+v\n%+v", got.Pods[49], got.Pods[50])
+	}
+	other := pending(t, v, overview.PendingAsk{Namespace: "other"})
+	if diff := cmp.Diff(&overview.Pending{Snapshot: "snapshot@1", Counts: overview.PendingCounts{Nodes: 1, Elsewhere: 70}}, other, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	js, err := json.Marshal(other)
+	if err != nil || !strings.Contains(string(js), `"pods":[]`) {
+		t.Errorf("%s %v", js, err)
+	}
+}
