@@ -40,6 +40,9 @@ func Read(raw []byte) (*Config, error) {
 		return nil, err
 	}
 	r := &reader{ignored: ignored}
+	if !r.checkBounds(conf) {
+		return nil, r.err()
+	}
 	specs := r.specs(conf)
 	if err := r.err(); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) 
 
 // err joins what was found; nil where that is nothing.
 func (r *reader) err() error {
-	all := utilerrors.Flatten(utilerrors.NewAggregate(r.problems))
+	all := utilerrors.Flatten(utilerrors.NewAggregate(bounded(r.problems)))
 	if all == nil {
 		return nil
 	}
