@@ -15,6 +15,8 @@ const (
 	maxPlugins    = 200 // entries of one list of plugins, or of pluginConfig
 	maxNameLength = 253 // bytes of a scheduler's or plugin's name
 	maxProblems   = 100 // that one answer lists
+
+	maxYAML = 256 << 10 // bytes of a configuration in YAML, whose tree takes some hundred times as much
 )
 
 // checkBounds refuses what is larger than the bounds, before anything is made of it.

@@ -28,6 +28,9 @@ var removed = []string{"v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3"}
 func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) {
 	doc := raw
 	if !json.Valid(raw) {
+		if len(raw) > maxYAML {
+			return nil, nil, fmt.Errorf("read %s: %d bytes that are not JSON, and YAML may have %d", Kind, len(raw), maxYAML)
+		}
 		var err error
 		if doc, err = yaml.YAMLToJSONStrict(raw); err != nil {
 			return nil, nil, fmt.Errorf("read %s: %s", Kind, oneLine(err))
