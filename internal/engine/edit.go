@@ -33,6 +33,7 @@ type Edit struct {
 	scal  bool            // s.scalar is a slice of ours
 	objs  map[string]bool // namespaces whose objects are clones of ours
 
+	lists   map[int]*listChange // of long lists of pods, by row
 	walking bool
 	rows    []int32 // of a walk: those whose pods changed
 }
@@ -45,6 +46,7 @@ func (s *State) Edit() *Edit {
 
 // Done gives the edited state.
 func (e *Edit) Done() *State {
+	e.applyLists()
 	if e.nodes {
 		e.s.nodes.seal()
 	}
@@ -265,6 +267,7 @@ func (e *Edit) removeNode(name string) {
 		return
 	}
 	e.forgetAttached() // rows are others now
+	e.applyList(int(row))
 	pods := slices.Clone(e.s.onNode.at(int(row)))
 	for _, p := range pods {
 		e.removePod(p.Namespace, p.Name)
@@ -295,11 +298,7 @@ func (e *Edit) addPod(p *Pod) {
 	switch {
 	case p.occupies():
 		e.count(p, 1)
-		list := e.s.onNode.edit(e.id, int(p.Row))
-		i, _ := findPod(*list, p.Namespace, p.Name)
-		fresh := make([]*Pod, 0, len(*list)+1)
-		fresh = append(append(append(fresh, (*list)[:i]...), p), (*list)[i:]...)
-		*list = fresh
+		e.insertPod(int(p.Row), p)
 	case p.Terminal:
 	case p.NodeName != "":
 		w := e.waitingPods()
@@ -307,7 +306,7 @@ func (e *Edit) addPod(p *Pod) {
 	default:
 		e.s.pending.put(e.id, p)
 		if p.Nominated != "" {
-			e.nominate(p)
+			e.insertPod(nominatedList, p)
 		}
 	}
 }
@@ -321,10 +320,7 @@ func (e *Edit) removePod(ns, name string) {
 	switch {
 	case p.occupies():
 		e.count(p, -1)
-		list := e.s.onNode.edit(e.id, int(p.Row))
-		if i, ok := findPod(*list, ns, name); ok {
-			*list = append(append(make([]*Pod, 0, len(*list)-1), (*list)[:i]...), (*list)[i+1:]...)
-		}
+		e.dropPod(int(p.Row), p)
 	case p.Terminal:
 	case p.NodeName != "":
 		w := e.waitingPods()
@@ -337,7 +333,7 @@ func (e *Edit) removePod(ns, name string) {
 	default:
 		e.s.pending.remove(e.id, ns, name)
 		if p.Nominated != "" {
-			e.unnominate(p)
+			e.dropPod(nominatedList, p)
 		}
 	}
 }

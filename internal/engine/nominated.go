@@ -13,18 +13,6 @@ import (
 // to, by namespace and name. Not to be written.
 func (s *State) NominatedPods() []*Pod { return s.nominated }
 
-func (e *Edit) nominate(p *Pod) {
-	i, _ := findPod(e.s.nominated, p.Namespace, p.Name)
-	fresh := make([]*Pod, 0, len(e.s.nominated)+1)
-	e.s.nominated = append(append(append(fresh, e.s.nominated[:i]...), p), e.s.nominated[i:]...)
-}
-
-func (e *Edit) unnominate(p *Pod) {
-	if i, ok := findPod(e.s.nominated, p.Namespace, p.Name); ok {
-		e.s.nominated = slices.Delete(slices.Clone(e.s.nominated), i, i+1)
-	}
-}
-
 // nominatedRows gives, by row, the nominated pods that count while this pod is
 // filtered: of its priority or higher, another pod, ready, and of a scheduler
 // that the configuration runs

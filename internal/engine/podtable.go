@@ -1,6 +1,9 @@
 package engine
 
-import "sort"
+import (
+	"hash/maphash"
+	"sort"
+)
 
 // podTable is a persistent map from namespace and name to pod: two levels of
 // tables over small sorted buckets, so that a change copies a few kilobytes
@@ -15,16 +18,13 @@ type podBranch struct {
 	kids  [64][]*Pod
 }
 
+// tableSeed is of this process: with a hash that callers knew, they could choose names that all
+// fall into one bucket. Nothing that is answered depends on the order of buckets.
+var tableSeed = maphash.MakeSeed()
+
 func podHash(ns, name string) uint32 {
-	h := uint32(2166136261)
-	for i := 0; i < len(ns); i++ {
-		h = (h ^ uint32(ns[i])) * 16777619
-	}
-	h = (h ^ '/') * 16777619
-	for i := 0; i < len(name); i++ {
-		h = (h ^ uint32(name[i])) * 16777619
-	}
-	return h ^ h>>15
+	h := maphash.String(tableSeed, ns)*31 + maphash.String(tableSeed, name)
+	return uint32(h ^ h>>32)
 }
 
 func podLess(p *Pod, ns, name string) bool {

@@ -45,6 +45,7 @@ func (w *Walk) Counters() Counters { return w.d.Counters() }
 // clone whatever memos tell apart by its identity.
 func (w *Walk) settle() {
 	e := w.e
+	e.applyLists()
 	if !e.dirty() {
 		return
 	}
