@@ -52,7 +52,7 @@ type PodName struct {
 //	@Summary		Decide where a pod goes
 //	@Description	Recorded before it is answered, unless dryRun. A pod that fits nowhere is an answer, not an error.
 //	@Tags			decisions
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body			body		DecisionRequest	true	"the question"
 //	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
@@ -61,7 +61,7 @@ type PodName struct {
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions [post]
 func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		start := time.Now()
 		p, err := a.posted(r)
 		if err != nil {

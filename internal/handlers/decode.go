@@ -33,7 +33,7 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		return badRequest("the body is empty; want a JSON object")
 	}
 	if trimmed[0] != '{' {
-		return badRequest("the body is not a JSON object")
+		return badRequest(notJSON(trimmed))
 	}
 	strict, err := kjson.UnmarshalStrict(body, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
 	var when *time.ParseError

@@ -47,7 +47,7 @@ type EvictionRanking struct {
 //	@Summary		The order in which a kubelet evicts pods
 //	@Description	For memory, disk and inodes: those above their requests first, then lower priority, then more above the requests. For pids: lower priority, then more processes. Requests count as for scheduling, but overhead only where they are not zero.
 //	@Tags			nodes
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		EvictionRankingRequest	true	"what runs out, and the node's pods with what they use"
 //	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
@@ -55,7 +55,7 @@ type EvictionRanking struct {
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction-ranking [post]
 func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req EvictionRankingRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err

@@ -38,7 +38,7 @@ type GarbageList struct {
 //	@Summary		The pods that the garbage collector would delete
 //	@Description	One pass of PodGC over the newest revision, the quarantine of vanished nodes taken as over. Nothing is deleted.
 //	@Tags			clusters
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		GarbageRequest	false	"how many pods that are over may stay"
@@ -46,7 +46,7 @@ type GarbageList struct {
 //	@Failure		400,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
 func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req GarbageRequest
 		if len(bytes.TrimSpace(body)) > 0 {
 			if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {

@@ -25,7 +25,7 @@ type LifecycleRequest struct {
 //	@Summary		Say where a pod stands and what happens next
 //	@Description	Phase and conditions as the kubelet would write them next, kubectl's columns for the pod as posted, each container's state and what happens to it next and when. Each statement has the rule that made it. Nothing is stored.
 //	@Tags			pods
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		LifecycleRequest	true	"the pod, its node and the time"
 //	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
@@ -33,7 +33,7 @@ type LifecycleRequest struct {
 //	@Failure		400,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]
 func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req LifecycleRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err

@@ -46,6 +46,7 @@ type Limits struct {
 	MaxPods             int           `name:"max-pods" default:"200000" help:"Pods in a snapshot."`
 	MaxObjectBytes      Bytes         `name:"max-object-bytes" default:"4MiB" help:"One Kubernetes object as sent."`
 	MaxAliases          int           `name:"max-yaml-aliases" default:"0" help:"Aliases in YAML."`
+	MaxYAMLTokens       int           `name:"max-yaml-tokens" default:"100000" help:"Keys, values and lines of a YAML document, or of one item of a list as kubectl prints it; in any body."`
 	MaxDepth            int           `name:"max-json-depth" default:"64" help:"Nesting of arrays and objects, in any body."`
 
 	ChangesMaxBytes  Bytes `name:"changes-max-bytes" default:"16MiB" help:"Body of a change to a snapshot."`
@@ -173,6 +174,7 @@ func (l *Limits) objects() objects.Limits {
 	return objects.Limits{
 		MaxDepth: l.MaxDepth, MaxTokens: l.MaxTokens, MaxObjectBytes: int(l.MaxObjectBytes),
 		MaxNodes: l.MaxNodes, MaxPods: l.MaxPods, MaxObjects: l.MaxObjects, MaxAliases: l.MaxAliases,
+		MaxYAMLTokens: l.MaxYAMLTokens,
 	}
 }
 

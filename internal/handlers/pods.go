@@ -48,7 +48,7 @@ type Admission struct {
 //	@Summary		Judge a pod as an API server would
 //	@Description	Defaults, the admission plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, scheduling gates and validation. A refusal is an answer, not an error. Nothing is stored.
 //	@Tags			pods
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		AdmissionRequest	true	"the pod, and for an update the one before"
 //	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
@@ -56,7 +56,7 @@ type Admission struct {
 //	@Failure		400,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/admission [post]
 func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req AdmissionRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err

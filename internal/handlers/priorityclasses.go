@@ -114,7 +114,7 @@ func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 //	@Summary		Create a priority class
 //	@Description	403 where another is the default already, 409 where there is one of that name. Existing pods keep their priority.
 //	@Tags			priorityclasses
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
 //	@Param			body	body		PriorityClass	true	"the class"
@@ -142,7 +142,7 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 //	@Summary		Update a priority class
 //	@Description	Its value and preemptionPolicy cannot change. With a resourceVersion that is not the stored one it is 409.
 //	@Tags			priorityclasses
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			name	path		string			true	"the class"
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
@@ -201,7 +201,7 @@ func classPath(r *http.Request) (cluster, name string, err error) {
 
 // withClass decodes the class in a body.
 func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
-	return withBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes", func(body []byte) error {
 		p, err := a.posted(r)
 		if err != nil {
 			return err
@@ -238,7 +238,7 @@ func decodeKubernetes(body []byte, v any, b jsonBounds) error {
 		return err
 	}
 	if i := firstByte(body); i < 0 || body[i] != '{' {
-		return badRequest("the body is not a JSON object")
+		return badRequest(notJSON(body[max(i, 0):]))
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, v); err != nil {
 		return decodeError(err)

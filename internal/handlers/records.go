@@ -177,7 +177,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Summary		Replay a decision
 //	@Description	With no override the recorded inputs are used and the answer must be identical. Nothing is recorded.
 //	@Tags			decisions
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			id		path		string			true	"the decision"
 //	@Param			body	body		ReplayRequest	false	"what is to be other than recorded"
@@ -190,7 +190,7 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		p, err := a.posted(r)
 		if err != nil {
 			return err

@@ -60,14 +60,14 @@ type BatchDifferenceList struct {
 //	@Summary		Replay many decisions
 //	@Description	Starts a job that answers a cluster's decisions of a window of time again, in order of revisions. All replicas share the work; it survives restarts.
 //	@Tags			replays
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		BatchRequest	true	"which decisions"
 //	@Success		201		{object}	replays.Job
 //	@Failure		400,404,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/replays [post]
 func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		q, err := a.decodeBatch(body)
 		if err != nil {
 			return err

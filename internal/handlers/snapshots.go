@@ -226,7 +226,7 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 //	@Summary		Change a cluster's state
 //	@Description	Makes the next revision. 409 if {id} is not the newest; cluster@latest skips that check.
 //	@Tags			snapshots
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
 //	@Param			body	body		ChangeRequest	true	"what to add, replace and delete"
@@ -242,7 +242,7 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err := a.notFollowed(name); err != nil {
 		return err
 	}
-	return withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
 		var req ChangeRequest
 		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {
 			return err

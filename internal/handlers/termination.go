@@ -37,7 +37,7 @@ type TerminationRequest struct {
 //	@Summary		How and when a pod ends
 //	@Description	Grace periods with their sources, stop timeouts per container with hooks and sidecars, and the timeline, in which every container uses all the time it has. Nothing is deleted.
 //	@Tags			pods
-//	@Accept			json
+//	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		TerminationRequest	true	"the pod and what happens to it"
 //	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
@@ -45,7 +45,7 @@ type TerminationRequest struct {
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/pods/termination [post]
 func (a *API) terminatePod(w http.ResponseWriter, r *http.Request) error {
-	return withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
+	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req TerminationRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err

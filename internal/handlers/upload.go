@@ -226,7 +226,7 @@ func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
 		switch {
 		case media == "application/json":
 			format = objects.JSON
-		case strings.HasSuffix(media, "/yaml") || strings.HasSuffix(media, "/x-yaml") || strings.HasSuffix(media, "+yaml"):
+		case isYAML(media):
 			format = objects.YAML
 		}
 	}

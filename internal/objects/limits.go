@@ -10,6 +10,7 @@ const (
 	DefaultMaxNodes       = 15_000
 	DefaultMaxPods        = 150_000
 	DefaultMaxObjects     = 500_000
+	DefaultMaxYAMLTokens  = 100_000
 )
 
 // The names of the settings that a LimitError gives.
@@ -21,6 +22,7 @@ const (
 	limitPods        = "max-pods"
 	limitObjects     = "max-objects"
 	limitAliases     = "max-yaml-aliases"
+	limitYAMLTokens  = "max-yaml-tokens"
 )
 
 // withDefaults fills the fields that are zero. MaxAliases stays: its default
@@ -37,6 +39,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.MaxNodes, DefaultMaxNodes)
 	set(&l.MaxPods, DefaultMaxPods)
 	set(&l.MaxObjects, DefaultMaxObjects)
+	set(&l.MaxYAMLTokens, DefaultMaxYAMLTokens)
 	return l
 }
 

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-
-	yamlv3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 )
 
 // yamlReader splits a YAML stream by its lines: into documents, and a document
@@ -180,7 +177,7 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 
 // listHead reads kind and apiVersion from a list's keys other than items.
 func (y *yamlReader) listHead(head []byte, start int64) (listOf, error) {
-	js, err := y.toJSON(head, start)
+	js, err := y.doc().toJSON(head, start)
 	if err != nil || len(js) == 0 || js[0] != '{' {
 		return listOf{}, err
 	}
@@ -190,7 +187,7 @@ func (y *yamlReader) listHead(head []byte, start int64) (listOf, error) {
 
 // convert takes one document, or one item of a list, through JSON.
 func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
-	js, err := y.toJSON(doc, start)
+	js, err := y.doc().toJSON(doc, start)
 	if err != nil || bytes.Equal(js, []byte("null")) {
 		return err
 	}
@@ -214,47 +211,4 @@ func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
 	return err
 }
 
-// toJSON converts a document; null where it holds nothing.
-func (y *yamlReader) toJSON(doc []byte, start int64) (js []byte, err error) {
-	if len(bytes.TrimSpace(doc)) == 0 {
-		return []byte("null"), nil
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = &SyntaxError{Offset: start, Msg: fmt.Sprintf("bad YAML in %s: %v", y.where(), p)}
-		}
-	}()
-	if err := y.checkAliases(doc, start); err != nil {
-		return nil, err
-	}
-	if js, err = yaml.YAMLToJSONStrict(doc); err != nil {
-		return nil, &SyntaxError{Offset: start, Msg: fmt.Sprintf("bad YAML in %s: %v", y.where(), err)}
-	}
-	return bytes.TrimSpace(js), nil
-}
-
-// checkAliases counts aliases before anything expands them.
-func (y *yamlReader) checkAliases(doc []byte, start int64) error {
-	if bytes.IndexByte(doc, '*') < 0 {
-		return nil
-	}
-	var root yamlv3.Node
-	if err := yamlv3.Unmarshal(doc, &root); err != nil {
-		return &SyntaxError{Offset: start, Msg: fmt.Sprintf("bad YAML in %s: %v", y.where(), err)}
-	}
-	if n := countAliases(&root); n > y.lim.MaxAliases {
-		return &LimitError{Limit: limitAliases, Max: int64(y.lim.MaxAliases), What: fmt.Sprintf("the number of aliases (%d) in %s", n, y.where())}
-	}
-	return nil
-}
-
-func countAliases(n *yamlv3.Node) int {
-	if n.Kind == yamlv3.AliasNode {
-		return 1
-	}
-	sum := 0
-	for _, c := range n.Content {
-		sum += countAliases(c)
-	}
-	return sum
-}
+func (y *yamlReader) doc() yamlDoc { return yamlDoc{y.lim, y.where} }

@@ -1,0 +1,52 @@
+package handlers
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+	"strings"
+
+	"berth/internal/objects"
+)
+
+// isYAML reports whether a media type is one of YAML's.
+func isYAML(media string) bool {
+	return strings.HasSuffix(media, "/yaml") || strings.HasSuffix(media, "/x-yaml") || strings.HasSuffix(media, "+yaml")
+}
+
+// withBody is withBody for calls of the REST API, whose bodies may be YAML: Content-Type says so. YAML is converted
+// within the same limits, and use gets JSON. kube-scheduler's calls are always JSON.
+func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if !isYAML(media) {
+		return withBody(w, r, limit, setting, use)
+	}
+	return withBody(w, r, limit, setting, func(body []byte) error {
+		doc, err := objects.YAMLToJSON(body, a.limits.objects(), 0)
+		if err != nil {
+			return err
+		}
+		if string(doc) == "null" { // nothing but comments
+			doc = nil
+		}
+		return use(doc)
+	})
+}
+
+// notJSON words a body that is no JSON object; one that looks like YAML needs its media type.
+func notJSON(body []byte) string {
+	const message = "the body is not a JSON object"
+	line, _, _ := bytes.Cut(body, []byte("\n"))
+	key, _, _ := bytes.Cut(line, []byte(":"))
+	switch {
+	case bytes.HasPrefix(line, []byte("---")), bytes.HasPrefix(line, []byte("#")), bytes.HasPrefix(line, []byte("%YAML")):
+	case len(key) < len(line) && len(key) > 0 && bytes.IndexFunc(key, notOfName) < 0:
+	default:
+		return message
+	}
+	return message + "; for YAML send Content-Type: application/yaml"
+}
+
+func notOfName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
