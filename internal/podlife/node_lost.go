@@ -36,9 +36,9 @@ const (
 type NodeDeletion struct {
 	// At is when the pod is deleted; the earliest moment where Latest is there. It
 	// may be past. Absent: nothing deletes the pod.
-	At *time.Time `json:"at,omitempty"`
+	At *time.Time `json:"deletedAt,omitempty"`
 	// Latest is the latest moment, where no object shows the exact one.
-	Latest *time.Time `json:"latest,omitempty"`
+	Latest *time.Time `json:"deletedAtLatest,omitempty"`
 	// By is the controller that deletes it.
 	By string `json:"by,omitempty" enums:"taint-eviction-controller,pod-garbage-collector-controller"`
 	// Taint decides, as key:effect.

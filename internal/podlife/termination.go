@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -21,17 +22,36 @@ const (
 	CauseLiveness  Cause = "liveness"   // a container's liveness probe failed
 	CauseStartup   Cause = "startup"    // a container's startup probe failed
 	CauseShutdown  Cause = "shutdown"   // its node shuts down
+	// CauseAPIEviction is a call of the Eviction API, as kubectl drain makes it.
+	CauseAPIEviction Cause = "api-eviction"
+	// CauseTaint is a taint with effect NoExecute, or the loss of the node that
+	// brings one.
+	CauseTaint Cause = "taint"
+	// CauseKubeletPreempt is the kubelet's own preemption: it makes room for a
+	// critical pod that was bound to it.
+	CauseKubeletPreempt Cause = "kubelet-preempt"
 )
 
 // Causes are all that there are.
-var Causes = []Cause{CauseDelete, CauseEvictSoft, CauseEvictHard, CausePreempt, CauseLiveness, CauseStartup, CauseShutdown}
+var Causes = []Cause{
+	CauseDelete, CauseEvictSoft, CauseEvictHard, CausePreempt, CauseLiveness, CauseStartup, CauseShutdown,
+	CauseAPIEviction, CauseTaint, CauseKubeletPreempt,
+}
+
+// throughAPI reports whether a cause deletes the pod's object.
+func (c Cause) throughAPI() bool {
+	return c == CauseDelete || c == CausePreempt || c == CauseAPIEviction || c == CauseTaint
+}
+
+// ofProbe reports whether a cause stops one container only.
+func (c Cause) ofProbe() bool { return c == CauseLiveness || c == CauseStartup }
 
 // Ending is what happens to a pod. Periods are whole seconds.
 type Ending struct {
 	Pod   *corev1.Pod // not written
 	Cause Cause
-	// GracePeriodSeconds is the delete's option; for a shutdown the node's share
-	// for the pod's priority. nil: not given.
+	// GracePeriodSeconds is the delete's option, also of an eviction through the
+	// API; for a shutdown the node's share for the pod's priority. nil: not given.
 	GracePeriodSeconds *int64
 	// Force is a delete with period 0.
 	Force bool
@@ -45,6 +65,22 @@ type Ending struct {
 	// Shutdown is the kubelet's configuration of graceful node shutdown; nil: not
 	// known.
 	Shutdown *ShutdownConfig
+	// Node is the pod's node: nil with NodeGiven is one that does not exist any
+	// more, nil without one that is taken to be healthy. Not written.
+	Node      *corev1.Node
+	NodeGiven bool
+	// NodeLostSince is the last sign of life of the node's kubelet, or when a node
+	// that is gone went.
+	NodeLostSince *time.Time
+	// Budgets are the PodDisruptionBudgets that an eviction through the API meets.
+	Budgets []*policyv1.PodDisruptionBudget
+	// ExitSeconds is how long containers take to exit after the stop signal; those
+	// that are not named run until they are killed.
+	ExitSeconds map[string]int64
+	// HookFails names the containers whose preStop hook fails.
+	HookFails []string
+	// Then is what happens later, in order of time.
+	Then []Following
 	// Now is when it happens.
 	Now time.Time
 }
@@ -55,23 +91,38 @@ func Terminate(e Ending) (*Termination, field.ErrorList) {
 	if errs := e.check(); len(errs) > 0 {
 		return nil, errs
 	}
-	w := &ending{Ending: e, out: &Termination{Cause: e.Cause, Steps: []Step{}, Containers: []Stop{}, Timeline: []Event{}}}
+	out := e.answer(false)
+	if len(e.ExitSeconds) > 0 {
+		out.Expected = e.answer(true).expected()
+	}
+	return out, nil
+}
+
+// answer works out the slowest end; or, if real, the one in which containers exit
+// when ExitSeconds says.
+func (e *Ending) answer(real bool) *Termination {
+	w := &ending{Ending: *e, real: real, out: &Termination{Cause: e.Cause, Steps: []Step{}, Containers: []Stop{}, Timeline: []Event{}}, done: map[string]bool{}, exited: map[string]bool{}}
 	w.declared = e.Pod.Spec.TerminationGracePeriodSeconds != nil
 	w.Pod = e.Pod.DeepCopy()
 	setDefaults(w.Pod)
 	switch e.Cause {
 	case CauseDelete, CausePreempt:
 		w.deleted()
-	case CauseEvictSoft, CauseEvictHard:
+	case CauseAPIEviction:
+		w.evictedByAPI()
+	case CauseTaint:
+		w.tainted()
+	case CauseEvictSoft, CauseEvictHard, CauseKubeletPreempt:
 		w.evicted()
 	case CauseShutdown:
 		w.shutDown()
 	case CauseLiveness, CauseStartup:
 		w.probeFailed()
 	}
+	w.follow()
 	w.remark()
 	w.finish()
-	return w.out, nil
+	return w.out
 }
 
 // ending is an answer in the making.
@@ -80,81 +131,21 @@ type ending struct {
 	out *Termination
 	// declared says that the pod has a period of its own, not the default.
 	declared bool
-	last     int64 // seconds from now to the last SIGKILL
-}
-
-func (e *Ending) check() (errs field.ErrorList) {
-	refuse := func(name string, value any, why string) {
-		errs = append(errs, field.Invalid(field.NewPath(name), value, why))
-	}
-	if !slices.Contains(Causes, e.Cause) {
-		errs = append(errs, field.NotSupported(field.NewPath("cause"), e.Cause, Causes))
-		return errs
-	}
-	if e.Force && e.Cause == CauseDelete && e.GracePeriodSeconds != nil && *e.GracePeriodSeconds != 0 {
-		refuse("force", e.Force, "it means gracePeriodSeconds 0, and another is given")
-	}
-	if e.EvictionMaxPodGracePeriod < 0 {
-		refuse("evictionMaxPodGracePeriod", e.EvictionMaxPodGracePeriod, "must not be negative")
-	}
-	if e.Cause == CauseShutdown && e.GracePeriodSeconds != nil {
-		if *e.GracePeriodSeconds < 0 {
-			refuse("gracePeriodSeconds", *e.GracePeriodSeconds, "the node's share must not be negative")
-		}
-		if e.Shutdown != nil {
-			refuse("shutdown", "", "gracePeriodSeconds is the node's share already: give one of the two")
-		}
-	}
-	known := map[string]bool{}
-	eachContainer(e.Pod, func(c *corev1.Container, _ string) { known[c.Name] = true })
-	for _, name := range sortedKeys(e.PreStopSeconds) {
-		at := field.NewPath("preStopSeconds").Key(name)
-		switch n := e.PreStopSeconds[name]; {
-		case !known[name]:
-			errs = append(errs, field.Invalid(at, name, "the pod has no such container"))
-		case n < 0:
-			errs = append(errs, field.Invalid(at, n, "must not be negative"))
-		}
-	}
-	if e.Container != "" && !known[e.Container] {
-		refuse("container", e.Container, "the pod has no such container")
-	}
-	errs = append(errs, e.Shutdown.check()...)
-	if e.Cause == CauseLiveness || e.Cause == CauseStartup {
-		if _, why := e.probed(); why != "" && len(errs) == 0 {
-			refuse("container", e.Container, why)
-		}
-	}
-	return errs
-}
-
-// remark says which parts of the question play no part.
-func (w *ending) remark() {
-	unused := func(name string, given bool, causes ...Cause) {
-		if given && !slices.Contains(causes, w.Cause) {
-			w.out.Notes = append(w.out.Notes, name+" plays no part in "+string(w.Cause))
-		}
-	}
-	unused("gracePeriodSeconds", w.GracePeriodSeconds != nil, CauseDelete, CauseShutdown)
-	unused("force", w.Force, CauseDelete)
-	unused("container", w.Container != "", CauseLiveness, CauseStartup)
-	unused("evictionMaxPodGracePeriod", w.EvictionMaxPodGracePeriod != 0, CauseEvictSoft)
-	unused("shutdown", w.Shutdown != nil, CauseShutdown)
-	eachContainer(w.Pod, func(c *corev1.Container, _ string) {
-		if _, given := w.PreStopSeconds[c.Name]; given && !hasPreStop(c) {
-			w.out.Notes = append(w.out.Notes, "preStopSeconds of "+c.Name+" plays no part: it has no preStop hook")
-		}
-	})
-	if why := protection(w.Pod); why != "" {
-		switch w.Cause {
-		case CauseEvictSoft, CauseEvictHard:
-			w.out.Notes = append(w.out.Notes, "the kubelet would not evict this pod: "+why)
-		case CauseDelete, CausePreempt:
-			if isMirror(w.Pod) {
-				w.out.Notes = append(w.out.Notes, "a mirror pod's object can be deleted; the kubelet leaves the static pod running and writes the object again")
-			}
-		}
-	}
+	last     int64 // seconds from now to the end of the last container
+	// real says that containers exit when ExitSeconds says.
+	real bool
+	// shift is when it begins, in seconds from Now; all offsets are moved by it.
+	shift int64
+	// period is the one that the kubelet stops the containers with; 0 before it
+	// has begun.
+	period int64
+	// kill is how the kubelet ends the pod of its own accord; nil: it does not.
+	kill *kill
+	// removed says that the object went at once.
+	removed bool
+	// done are containers that have stopped before the kubelet began anew, exited
+	// those that ended by themselves.
+	done, exited map[string]bool
 }
 
 func (w *ending) step(source, rule string, value int64) {

@@ -11,7 +11,8 @@ type Termination struct {
 	Cause Cause `json:"cause" swaggertype:"string"`
 	// GracePeriodSeconds is what the API server writes for delete and preempt,
 	// the kubelet's effective period for evictions and shutdown, and that of the
-	// container with the probe for liveness and startup.
+	// container with the probe for liveness and startup. Where causes follow, it is
+	// the last period that the containers are stopped with.
 	GracePeriodSeconds int64 `json:"gracePeriodSeconds"`
 	// DeletionTimestamp is what the API server has or writes; for delete and
 	// preempt only.
@@ -28,6 +29,19 @@ type Termination struct {
 	// gone before it reports "timeout waiting to kill pod".
 	EvictionTimeoutSeconds *int64    `json:"evictionTimeoutSeconds,omitempty"`
 	Endpoints              Endpoints `json:"endpoints"`
+	// GoneAfterSeconds is how long it takes at most until the object is gone or, where
+	// the kubelet ends the pod by itself, until the pod is over. Absent where nobody
+	// can tell, or where the pod goes on.
+	GoneAfterSeconds *int64 `json:"goneAfterSeconds,omitempty"`
+	// StaysTerminating says that the pod's node does not answer: the object stays
+	// until the node is back, out of service or deleted.
+	StaysTerminating bool `json:"staysTerminating,omitempty"`
+	// Eviction is how the Eviction API answers.
+	Eviction *EvictionVerdict `json:"eviction,omitempty"`
+	// NodeDeletion is when and why the control plane deletes the pod; for taint only.
+	NodeDeletion *NodeDeletion `json:"nodeDeletion,omitempty"`
+	// Expected is the end with the exits of exitSeconds, beside the slowest one.
+	Expected *ExpectedEnd `json:"expected,omitempty"`
 	// Phase is the pod's at the end of the timeline; PhaseIfAllExitZero where it
 	// would be another if all containers ended with exit code 0 in time.
 	Phase              string `json:"phase"`
@@ -42,6 +56,24 @@ type Termination struct {
 	// Warnings name what of the request was passed over; callers that read requests fill them in.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name Termination
+
+// ExpectedEnd is how a pod ends if its containers exit when the question says.
+type ExpectedEnd struct {
+	GoneAfterSeconds *int64         `json:"goneAfterSeconds,omitempty"`
+	Phase            string         `json:"phase"`
+	Reason           string         `json:"reason,omitempty"`
+	Containers       []ExpectedStop `json:"containers"`
+	Timeline         []Event        `json:"timeline"`
+} // @name ExpectedEnd
+
+// ExpectedStop is when a container really stops.
+type ExpectedStop struct {
+	Name     string `json:"name"`
+	SignalAt int64  `json:"signalAtSeconds"`
+	EndsAt   int64  `json:"endsAtSeconds"`
+	// ExitCode is 0 of one that exits by itself, and 137 of one that is killed.
+	ExitCode int32 `json:"exitCode"`
+} // @name ExpectedStop
 
 // Step is one number with where it comes from.
 type Step struct {
@@ -72,6 +104,9 @@ type Stop struct {
 	KillAt        int64  `json:"killAtSeconds"`
 	hasHook       bool
 	hook, started int64
+	period        int64 // what it had for hook, wait and stop
+	end           int64 // when nothing of it runs any more
+	exits         bool  // by itself
 } // @name TerminationStop
 
 // Idle is a container of which nothing has to be stopped.
@@ -87,11 +122,14 @@ type Event struct {
 	At            *time.Time `json:"at,omitempty"`
 	OffsetSeconds int64      `json:"offsetSeconds"`
 	// Actor is who does it: api-server, scheduler, kubelet, container-runtime,
-	// endpointslice-controller.
+	// endpointslice-controller, taint-eviction-controller,
+	// pod-garbage-collector-controller, or the controller that owns the pod, such as
+	// replicaset-controller.
 	Actor     string `json:"actor"`
 	Event     string `json:"event"`
 	Container string `json:"container,omitempty"`
 	Detail    string `json:"detail,omitempty"`
+	closing   bool   // of the pod's end, which a later cause may move
 } // @name TerminationEvent
 
 // Endpoints are the pod's conditions in EndpointSlices once it has begun.

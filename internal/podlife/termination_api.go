@@ -151,30 +151,36 @@ func addSeconds(t time.Time, n int64) time.Time {
 // deleted is a delete through the API, by somebody or by the scheduler.
 func (w *ending) deleted() {
 	p := w.Pod
-	asked, force := w.GracePeriodSeconds, w.Force
-	if w.Cause == CausePreempt {
+	d := w.deletion(w.Cause, w.GracePeriodSeconds, w.Force, w.Now)
+	w.followDelete(d)
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: d.at}, &d.period
+}
+
+// deletion is what the API server makes of a delete at a time.
+func (w *ending) deletion(cause Cause, asked *int64, force bool, now time.Time) (d deletion) {
+	p := w.Pod
+	if cause == CausePreempt || cause == CauseTaint {
 		asked, force = nil, false
 	}
 	if force {
 		asked = new(int64(0))
 	}
-	var d deletion
 	switch {
 	case p.DeletionTimestamp == nil:
 		d.period = firstDelete(w.asPosted(), asked, force, w.step)
-		d.at, d.changed = addSeconds(w.Now, d.period), true
-	case w.Cause == CausePreempt:
+		d.at, d.changed = addSeconds(now, d.period), true
+	case cause == CausePreempt:
 		d = deletion{period: GracePeriod(p), at: p.DeletionTimestamp.Time, again: true}
 		w.step("pod.metadata.deletionGracePeriodSeconds", "the scheduler sends no second delete to a pod that is going: it keeps its period", d.period)
 	default:
-		d = secondDelete(p, asked, w.Now, w.step)
+		d = secondDelete(p, asked, now, w.step)
 	}
 	w.out.GracePeriodSeconds = d.period
 	w.out.DeletionTimestamp = &metav1.Time{Time: d.at.UTC().Truncate(time.Second)}
 	if d.at.Year() > 9999 {
 		w.out.DeletionTimestamp = nil
 	}
-	w.followDelete(d)
+	return d
 }
 
 // asPosted is the pod with the period that it was posted with, so that a default

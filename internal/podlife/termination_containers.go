@@ -34,9 +34,13 @@ func (w *ending) began() int64 {
 // killContainer, kuberuntime_termination_order.go).
 func (w *ending) stopAll(period int64) {
 	from := w.last
+	w.period = period
 	var plain, sidecars []*Stop
 	eachContainer(w.Pod, func(c *corev1.Container, kind string) {
 		state, runs := w.state(c, kind)
+		if w.done[c.Name] {
+			return
+		}
 		if !runs {
 			w.out.NotRunning = append(w.out.NotRunning, Idle{c.Name, kind, state})
 			return
@@ -50,9 +54,9 @@ func (w *ending) stopAll(period int64) {
 	})
 	ends := from
 	for _, s := range plain {
-		s.run(from, period, 0)
+		w.run(s, from, period, 0)
 		if s.Kind == "container" {
-			ends = max(ends, s.KillAt)
+			ends = max(ends, s.end)
 		}
 	}
 	slices.Reverse(sidecars)
@@ -65,13 +69,13 @@ func (w *ending) stopAll(period int64) {
 		if at, runs := killed[behind[s.Name]]; runs {
 			turn = max(turn, at)
 		}
-		s.run(from, period, turn)
-		killed[s.Name] = s.KillAt
+		w.run(s, from, period, turn)
+		killed[s.Name] = s.end
 	}
 	for _, s := range append(plain, sidecars...) {
 		w.note(s, period)
 		w.out.Containers = append(w.out.Containers, *s)
-		w.last = max(w.last, s.KillAt)
+		w.last = max(w.last, s.end)
 	}
 }
 
@@ -89,7 +93,7 @@ func (w *ending) behind() map[string]string {
 
 // stop begins a container's end with what is known of it.
 func (w *ending) stop(c *corev1.Container, kind string) *Stop {
-	s := &Stop{Name: c.Name, Kind: kind, Signal: stopSignal(w.Pod, c), hasHook: hasPreStop(c)}
+	s := &Stop{Name: c.Name, Kind: kind, Signal: stopSignal(w.Pod, c.Name), hasHook: hasPreStop(c)}
 	if s.hasHook {
 		if n, given := w.PreStopSeconds[c.Name]; given {
 			s.hook = n
@@ -100,11 +104,22 @@ func (w *ending) stop(c *corev1.Container, kind string) *Stop {
 	return s
 }
 
-// run works out the container's end: the hook first, out of the period; then a
+// run works out a container's end: at its SIGKILL, or before it where the
+// application exits by itself.
+func (w *ending) run(s *Stop, from, period, turn int64) {
+	s.run(from, period, turn)
+	s.end = s.KillAt
+	if n, given := w.ExitSeconds[s.Name]; w.real && given && n < s.StopTimeoutSeconds {
+		s.end, s.exits = s.SignalAt+n, true
+		w.exited[s.Name] = true
+	}
+}
+
+// run works out when the container is stopped: the hook first, out of the period; then a
 // sidecar's wait until turn, out of what is left; what then is left is the stop
 // timeout, at least 2. With no period there is neither hook nor wait.
 func (s *Stop) run(from, period, turn int64) {
-	s.started = from
+	s.started, s.period = from, period
 	left, at := period, from
 	if s.hasHook && left > 0 {
 		took := min(s.hook, left)
@@ -150,13 +165,13 @@ func (w *ending) note(s *Stop, period int64) {
 
 func hasPreStop(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }
 
-// stopSignal is what the container runtime sends first: the container's own, then
-// the one that its status reports, else SIGTERM, unless the image says another.
-func stopSignal(p *corev1.Pod, c *corev1.Container) string {
-	if c.Lifecycle != nil && c.Lifecycle.StopSignal != nil && *c.Lifecycle.StopSignal != "" {
-		return string(*c.Lifecycle.StopSignal)
-	}
-	if s := statusOf(p, c.Name); s != nil && s.StopSignal != nil && *s.StopSignal != "" {
+// stopSignal is what the container runtime sends first: the one that the
+// container's status reports, else SIGTERM, unless the image says another. The
+// container's own lifecycle.stopSignal is not read: the gate ContainerStopSignals
+// is off in v1.36, and a kubelet does not pass it on
+// (pkg/kubelet/kuberuntime helpers.go getContainerConfigStopSignal).
+func stopSignal(p *corev1.Pod, name string) string {
+	if s := statusOf(p, name); s != nil && s.StopSignal != nil && *s.StopSignal != "" {
 		return string(*s.StopSignal)
 	}
 	return "SIGTERM"

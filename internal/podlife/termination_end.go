@@ -13,12 +13,10 @@ import (
 // followDelete writes what follows a delete through the API.
 func (w *ending) followDelete(d deletion) {
 	p := w.Pod
-	if w.Cause == CausePreempt && !d.again {
-		w.event(0, actorScheduler, "condition DisruptionTarget", "", "True, PreemptionByScheduler, before the delete")
-	}
+	w.disrupted(0, w.Cause, d.again)
 	what := fmt.Sprintf("deletionGracePeriodSeconds %d", d.period)
 	kept := d.period != 0 || len(p.Finalizers) > 0
-	w.out.Endpoints = Endpoints{Serving: isReady(p), Terminating: true, Detail: "not ready at once; serving as long as its readiness probes succeed"}
+	w.out.Endpoints = Endpoints{Serving: w.ready(), Terminating: true, Detail: "not ready at once; serving as long as its readiness probes succeed"}
 	if d.again && !d.changed {
 		w.event(w.began(), actorAPI, "deletion requested", "", what)
 		w.event(0, actorAPI, "deletion unchanged", "", "a second delete may only shorten")
@@ -26,6 +24,9 @@ func (w *ending) followDelete(d deletion) {
 		return
 	}
 	w.event(0, actorAPI, "deletion requested", "", what)
+	if !d.again {
+		w.replaced(0)
+	}
 	if d.again {
 		w.out.Notes = append(w.out.Notes, "the kubelet breaks off and begins anew with the shorter period, hooks included")
 	}
@@ -41,6 +42,14 @@ func (w *ending) endOf(from int64, kept bool) {
 	p := w.Pod
 	w.event(from, actorSlices, "endpoints terminating", "", fmt.Sprintf("ready false, serving %v, terminating true", w.out.Endpoints.Serving))
 	w.last = from
+	if isMirror(p) && p.Spec.NodeName != "" {
+		w.mirrored()
+		return
+	}
+	if p.Spec.NodeName != "" && w.nodeState() != NodeHealthy {
+		w.stranded()
+		return
+	}
 	if p.Spec.NodeName == "" {
 		w.out.Phase = phaseNow(p)
 		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod without a node has no address"}
@@ -51,7 +60,7 @@ func (w *ending) endOf(from int64, kept bool) {
 		w.out.Phase = string(p.Status.Phase)
 		w.out.Endpoints = Endpoints{Removed: true, Detail: "a pod that is over is in no slice"}
 	}
-	period := effective(&w.out.GracePeriodSeconds, nil, w.spec(), w.step)
+	period := effective(0, &w.out.GracePeriodSeconds, nil, w.spec(), w.step)
 	w.stopAll(period)
 	if w.out.Phase == "" {
 		w.ended()
@@ -64,18 +73,21 @@ func (w *ending) endOf(from int64, kept bool) {
 // removal is the last event of an object.
 func (w *ending) removal(at int64) {
 	if f := w.Pod.Finalizers; len(f) > 0 {
-		w.event(at, actorAPI, "object kept", "", "until its finalizers are gone: "+strings.Join(f, ", "))
+		w.closing(at, actorAPI, "object kept", "until its finalizers are gone: "+strings.Join(f, ", "))
 		return
 	}
-	w.event(at, actorKubelet, "object removed", "", "a delete with period 0, once all containers have stopped and volumes are unmounted")
+	w.closing(at, actorKubelet, "object removed", "a delete with period 0, once all containers have stopped and volumes are unmounted")
+	w.replacedAfter(at)
 }
 
 // removedAtOnce is a delete with period 0: the object and its name are free while
 // the node may still run its processes.
 func (w *ending) removedAtOnce() {
 	p := w.Pod
+	w.removed = true
 	w.event(0, actorAPI, "object removed", "", "at once: nobody waits for the node")
 	w.event(0, actorSlices, "endpoints removed", "", "with the object")
+	w.replacedAfter(0)
 	w.out.Phase = phaseNow(p)
 	w.out.Endpoints = Endpoints{Removed: true, Detail: "the object is gone, and its endpoints with it"}
 	if p.Spec.NodeName == "" {
@@ -84,24 +96,34 @@ func (w *ending) removedAtOnce() {
 		})
 		return
 	}
-	w.stopAll(effective(new(int64(0)), nil, w.spec(), w.step))
-	for i := range w.out.Containers {
-		if !planted.On(planted.ForceLeavesNothing) {
-			w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)
-		}
+	if isMirror(p) {
+		w.rewritten()
+		return
 	}
+	w.stopAll(effective(0, new(int64(0)), nil, w.spec(), w.step))
+	w.leave()
 	if len(w.out.LeftRunning) > 0 {
 		w.event(0, actorKubelet, "processes may still run", "", fmt.Sprintf(
 			"%s: until the kubelet hears of it and %d seconds more, for ever if the node does not answer; a pod of the same name may start meanwhile", strings.Join(w.out.LeftRunning, ", "), w.last))
 	}
 }
 
+// leave notes the containers that may still run when the object is gone.
+func (w *ending) leave() {
+	for i := range w.out.Containers {
+		if !planted.On(planted.ForceLeavesNothing) {
+			w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)
+		}
+	}
+}
+
 // failed is the end of a pod that the kubelet kills by itself: its object
 // stays.
-func (w *ending) failed(reason, message, detail string) {
-	w.out.Reason, w.out.Message = reason, message
+func (w *ending) failed(k kill) {
+	reason := k.reason
+	w.out.Reason, w.out.Message = reason, k.message
 	w.out.Endpoints = Endpoints{
-		Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil,
+		Ready: w.ready(), Serving: w.ready(), Terminating: w.Pod.DeletionTimestamp != nil,
 		Detail: "the kubelet marks nothing while containers stop: ready as long as its readiness probes succeed, gone with the end of the phase",
 	}
 	if w.Pod.DeletionTimestamp != nil {
@@ -113,15 +135,18 @@ func (w *ending) failed(reason, message, detail string) {
 		return
 	}
 	const condition = "condition DisruptionTarget True, TerminationByKubelet"
-	if w.succeeds(killedCode, "") && !(w.Cause == CauseShutdown && w.doneBefore()) {
+	if w.succeeds(killedCode, "") && !(k.cause == string(CauseShutdown) && w.doneBefore()) {
 		// The kubelet keeps a reason with the phase that it came with, which was
 		// Failed (pkg/kubelet/kubelet_pods.go generateAPIPodStatus).
 		w.out.Reason, w.out.Message = "", ""
 		w.ended(condition, "without the reason "+reason)
 	} else {
-		w.ended(reason+", "+condition, detail)
+		w.ended(reason+", "+condition, k.detail)
 	}
-	w.event(w.last, actorSlices, "endpoints removed", "", "a pod that is over is in no slice")
+	if w.Pod.DeletionTimestamp == nil {
+		w.replaced(w.last)
+	}
+	w.closing(w.last, actorSlices, "endpoints removed", "a pod that is over is in no slice")
 	if w.Pod.DeletionTimestamp != nil {
 		w.removal(w.last)
 	}
@@ -137,7 +162,7 @@ func (w *ending) ended(details ...string) {
 		return string(corev1.PodFailed)
 	}
 	w.out.Phase = phase(killedCode)
-	if zero := phase(0); zero != w.out.Phase {
+	if zero := phase(0); zero != w.out.Phase && !w.real {
 		w.out.PhaseIfAllExitZero = zero
 		which := "init"
 		if w.stopsMain() {
@@ -146,7 +171,7 @@ func (w *ending) ended(details ...string) {
 		details = append(details, zero+" if all "+which+" containers ended with exit code 0 in time")
 	}
 	details = slices.DeleteFunc(details, func(s string) bool { return s == "" })
-	w.event(w.last, actorKubelet, "phase "+w.out.Phase, "", strings.Join(details, "; "))
+	w.closing(w.last, actorKubelet, "phase "+w.out.Phase, strings.Join(details, "; "))
 }
 
 func (w *ending) stopsMain() bool {
@@ -202,6 +227,9 @@ func (w *ending) doneBefore() bool {
 // ShouldContainerBeRestarted).
 func (w *ending) lastEnd(c *corev1.Container, kind string, code int32, ran string) (exit int32, known bool) {
 	if _, runs := w.state(c, kind); runs || c.Name == ran {
+		if w.exited[c.Name] {
+			return 0, true
+		}
 		return code, true
 	}
 	s := statusOf(w.Pod, c.Name)
@@ -209,7 +237,7 @@ func (w *ending) lastEnd(c *corev1.Container, kind string, code int32, ran strin
 	if end == nil {
 		return 0, false
 	}
-	deleted := w.Pod.DeletionTimestamp != nil || w.Cause == CauseDelete || w.Cause == CausePreempt
+	deleted := w.Pod.DeletionTimestamp != nil || w.Cause.throughAPI()
 	again, _ := mayRestart(&w.Pod.Spec, c, end.ExitCode)
 	if kind == "container" && s.State.Terminated == nil && again && !deleted && !awaitsTurn(s) {
 		return 0, false
@@ -237,8 +265,21 @@ func isStatic(p *corev1.Pod) bool {
 	return ok && source != "api"
 }
 
-func isReady(p *corev1.Pod) bool {
-	for _, c := range p.Status.Conditions {
+// ready reports whether the pod is ready: by its condition, else as the kubelet
+// would write it next, else, of a pod that is taken to run, yes.
+func (w *ending) ready() bool {
+	for _, c := range w.Pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	if w.Pod.Spec.NodeName == "" || w.nodeState() != NodeHealthy || terminal(w.Pod.Status.Phase) {
+		return false
+	}
+	if len(w.Pod.Status.ContainerStatuses) == 0 {
+		return phaseNow(w.Pod) == string(corev1.PodRunning)
+	}
+	for _, c := range Lifecycle(w.Pod, NodeHealthy, w.Now).Conditions {
 		if c.Type == corev1.PodReady {
 			return c.Status == corev1.ConditionTrue
 		}

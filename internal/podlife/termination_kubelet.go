@@ -22,10 +22,14 @@ const (
 
 // effective is the period that the kubelet ends a whole pod with: what the API
 // server wrote, which an override of the kubelet's own can only lower, else the
-// spec's; at least 1 (pkg/kubelet/pod_workers.go calculateEffectiveGracePeriod).
-func effective(deletion, override *int64, spec int64, note stepFunc) int64 {
-	period, given := int64(0), false
-	if deletion != nil {
+// spec's; at least 1. One that it ends the pod with already, had, can only be
+// lowered; 0: none (pkg/kubelet/pod_workers.go calculateEffectiveGracePeriod).
+func effective(had int64, deletion, override *int64, spec int64, note stepFunc) int64 {
+	period, given := had, had != 0
+	if had != 0 {
+		note("kubelet", "it is ending the pod with this period, which can only become shorter", had)
+	}
+	if deletion != nil && (had == 0 || *deletion < had) {
 		period, given = *deletion, true
 		note("pod.metadata.deletionGracePeriodSeconds", "the kubelet takes what the API server wrote", period)
 	}
@@ -48,11 +52,51 @@ func effective(deletion, override *int64, spec int64, note stepFunc) int64 {
 	return period
 }
 
-// evicted is an eviction by the kubelet (pkg/kubelet/eviction
-// eviction_manager.go synchronize).
+// kill is how the kubelet ends a pod of its own accord: what it writes into the
+// status in the end.
+type kill struct{ cause, reason, message, detail string }
+
+// evicted is an end by the kubelet alone: an eviction, or its own preemption.
 func (w *ending) evicted() {
+	override, k := w.kubeletKill(w.Cause)
+	w.out.GracePeriodSeconds = effective(0, w.Pod.DeletionGracePeriodSeconds, override, w.spec(), w.step)
+	w.killEvent(0, w.Cause)
+	w.followKill(override == nil && w.Pod.DeletionTimestamp == nil || override != nil && w.overrides(*override))
+	w.kill = k
+	w.failed(*k)
+	w.waitFor(override)
+}
+
+// killEvent is the moment at which the kubelet decides.
+func (w *ending) killEvent(at int64, cause Cause) {
+	if cause == CauseKubeletPreempt {
+		w.event(at, actorKubelet, "preempted", "", "the Event has the reason Preempting")
+		return
+	}
+	w.event(at, actorKubelet, "evicted", "", "the Event has the reason Evicted")
+}
+
+// waitFor says how long the kubelet waits for a pod that it kills.
+func (w *ending) waitFor(override *int64) {
+	period, whose := w.spec(), "the pod's own period"
+	if override != nil {
+		period, whose = *override, "its override"
+	}
+	wait := EvictionWait(period)
+	w.out.EvictionTimeoutSeconds = &wait
+	w.step("kubelet", fmt.Sprintf("it waits one and a half times %s of %d seconds, at least 10 seconds, then writes the Event ExceededGracePeriod and reports: timeout waiting to kill pod", whose, period), wait)
+}
+
+// kubeletKill is the override of the period with which the kubelet ends a pod by
+// itself, and what it writes (pkg/kubelet/eviction eviction_manager.go
+// synchronize; pkg/kubelet/preemption preemption.go evictPodsToFreeRequests, which
+// has no override).
+func (w *ending) kubeletKill(cause Cause) (*int64, *kill) {
+	if cause == CauseKubeletPreempt {
+		return nil, &kill{string(cause), "Preempting", "Preempted in order to admit critical pod", ""}
+	}
 	override := int64(hardEvictionPeriod)
-	if w.Cause == CauseEvictSoft {
+	if cause == CauseEvictSoft {
 		override = int64(w.EvictionMaxPodGracePeriod)
 		w.step("request.evictionMaxPodGracePeriod", "a soft eviction's override is the kubelet's evictionMaxPodGracePeriod, 0 by default", override)
 		if spec := w.spec(); spec < override {
@@ -62,13 +106,7 @@ func (w *ending) evicted() {
 	} else {
 		w.step("kubelet", "a hard eviction's override is 1 second", override)
 	}
-	w.out.GracePeriodSeconds = effective(w.Pod.DeletionGracePeriodSeconds, &override, w.spec(), w.step)
-	wait := EvictionWait(override)
-	w.out.EvictionTimeoutSeconds = &wait
-	w.event(0, actorKubelet, "evicted", "", "the Event has the reason Evicted")
-	w.followKill(w.overrides(override))
-	w.failed("Evicted", "", "with a message that says what the node was low on")
-	w.step("kubelet", fmt.Sprintf("it waits one and a half times its override of %d seconds, at least 10 seconds, then reports: timeout waiting to kill pod", override), wait)
+	return &override, &kill{string(cause), "Evicted", "", "with a message that says what the node was low on"}
 }
 
 // EvictionWait is how long the kubelet waits for a pod that it kills with this

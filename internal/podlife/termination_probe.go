@@ -20,20 +20,24 @@ func (w *ending) followProbe(c *corev1.Container, period int64) {
 	})
 	c = containerOf(w.Pod, c.Name)
 	s := w.stop(c, kind)
-	s.run(0, period, 0)
+	w.run(s, 0, period, 0)
 	w.note(s, period)
 	w.out.Containers = append(w.out.Containers, *s)
-	w.last = s.KillAt
+	w.last = s.end
 	w.event(0, actorKubelet, string(w.Cause)+" probe failed", c.Name, "as often in a row as its failureThreshold says")
-	w.out.Endpoints = Endpoints{Ready: isReady(w.Pod), Serving: isReady(w.Pod), Terminating: w.Pod.DeletionTimestamp != nil, Detail: "not ready once the container has stopped, until it is ready again"}
+	w.out.Endpoints = Endpoints{Ready: w.ready(), Serving: w.ready(), Terminating: w.Pod.DeletionTimestamp != nil, Detail: "not ready once the container has stopped, until it is ready again"}
 	if w.Pod.DeletionTimestamp != nil {
 		w.out.Endpoints.Ready = false
 		w.out.Notes = append(w.out.Notes, "the kubelet stops the liveness and startup probes of a pod that it ends")
 	}
 	dying := w.Pod.DeletionTimestamp != nil && !planted.On(planted.DyingRestarts)
-	after := w.afterProbe(c, kind, dying, killedCode)
+	code := int32(killedCode)
+	if s.exits {
+		code = 0
+	}
+	after := w.afterProbe(c, kind, dying, code)
 	w.out.Phase = after.phase
-	if zero := w.afterProbe(c, kind, dying, 0); zero.phase != after.phase {
+	if zero := w.afterProbe(c, kind, dying, 0); zero.phase != after.phase && !w.real {
 		w.out.PhaseIfAllExitZero = zero.phase
 	}
 	if after.restarts {

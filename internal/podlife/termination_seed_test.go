@@ -97,7 +97,7 @@ func TestSeed004EffectivePeriod(t *testing.T) {
 		{of(0), of(20), 30, 20},
 	} {
 		notes := 0
-		got := effective(c.deletion, c.override, c.spec, func(string, string, int64) { notes++ })
+		got := effective(0, c.deletion, c.override, c.spec, func(string, string, int64) { notes++ })
 		if got != c.want || notes == 0 {
 			t.Errorf("%v: %d with %d steps", c, got, notes)
 		}

@@ -115,10 +115,20 @@ func shareOf(list []ShutdownShare, priority int32) (share ShutdownShare, before 
 // the node has, or in its own period if that is shorter (pkg/kubelet/nodeshutdown
 // killPods).
 func (w *ending) shutDown() {
+	override, k := w.shutdownKill(w.GracePeriodSeconds)
+	w.out.GracePeriodSeconds = effective(0, w.Pod.DeletionGracePeriodSeconds, override, w.spec(), w.step)
+	w.event(0, actorKubelet, "node shutdown", "", "its turn among the priorities has come")
+	w.followKill(override == nil && w.Pod.DeletionTimestamp == nil || override != nil && w.overrides(*override))
+	w.kill = k
+	w.failed(*k)
+}
+
+// shutdownKill is the override of a shutdown, and what the kubelet writes.
+func (w *ending) shutdownKill(share *int64) (*int64, *kill) {
 	var override *int64
 	switch {
-	case w.GracePeriodSeconds != nil:
-		override = new(*w.GracePeriodSeconds)
+	case share != nil:
+		override = new(*share)
 		w.step("request.gracePeriodSeconds", "the node's share for the pod's priority", *override)
 	case w.Shutdown != nil:
 		list := w.Shutdown.shares()
@@ -137,10 +147,7 @@ func (w *ending) shutDown() {
 		*override = spec
 		w.step("pod.spec.terminationGracePeriodSeconds", "the pod's own period, where it is not longer than the share", spec)
 	}
-	w.out.GracePeriodSeconds = effective(w.Pod.DeletionGracePeriodSeconds, override, w.spec(), w.step)
-	w.event(0, actorKubelet, "node shutdown", "", "its turn among the priorities has come")
-	w.followKill(override == nil && w.Pod.DeletionTimestamp == nil || override != nil && w.overrides(*override))
-	w.failed("Terminated", "Pod was terminated in response to imminent node shutdown.", "")
+	return override, &kill{string(CauseShutdown), "Terminated", "Pod was terminated in response to imminent node shutdown.", ""}
 }
 
 // priorityOf is a pod's priority, 0 where it has none.

@@ -277,7 +277,7 @@ func TestShutdownShares(t *testing.T) {
 func TestStopSignals(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"spec":{"containers":[{"name":"c","lifecycle":{"stopSignal":"SIGUSR1"}},{"name":"d"},{"name":"e"}]},
 		"status":{"phase":"Running","containerStatuses":[{"name":"c","state":{"running":{}}},{"name":"d","stopSignal":"SIGQUIT","state":{"running":{}}},{"name":"e","state":{"running":{}}}]}`), Cause: CauseDelete})
-	is(t, "timeline", timeline(o), "0 deletion requested, 0 endpoints terminating, 0 SIGUSR1 c, 0 SIGQUIT d, 0 SIGTERM e, 30 SIGKILL c, 30 SIGKILL d, 30 SIGKILL e, 30 phase Failed, 30 object removed")
+	is(t, "timeline", timeline(o), "0 deletion requested, 0 endpoints terminating, 0 SIGTERM c, 0 SIGQUIT d, 0 SIGTERM e, 30 SIGKILL c, 30 SIGKILL d, 30 SIGKILL e, 30 phase Failed, 30 object removed")
 }
 
 func TestEndpointsOfTheDying(t *testing.T) {

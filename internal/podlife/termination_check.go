@@ -1,0 +1,102 @@
+package podlife
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// check reports the fields of the question that have no good value.
+func (e *Ending) check() (errs field.ErrorList) {
+	refuse := func(name string, value any, why string) {
+		errs = append(errs, field.Invalid(field.NewPath(name), value, why))
+	}
+	if !slices.Contains(Causes, e.Cause) {
+		errs = append(errs, field.NotSupported(field.NewPath("cause"), e.Cause, Causes))
+		return errs
+	}
+	errs = append(errs, e.checkNode()...)
+	errs = append(errs, e.checkThen()...)
+	if e.Force && e.Cause == CauseDelete && e.GracePeriodSeconds != nil && *e.GracePeriodSeconds != 0 {
+		refuse("force", e.Force, "it means gracePeriodSeconds 0, and another is given")
+	}
+	if e.EvictionMaxPodGracePeriod < 0 {
+		refuse("evictionMaxPodGracePeriod", e.EvictionMaxPodGracePeriod, "must not be negative")
+	}
+	if e.Cause == CauseShutdown && e.GracePeriodSeconds != nil {
+		if *e.GracePeriodSeconds < 0 {
+			refuse("gracePeriodSeconds", *e.GracePeriodSeconds, "the node's share must not be negative")
+		}
+		if e.Shutdown != nil {
+			refuse("shutdown", "", "gracePeriodSeconds is the node's share already: give one of the two")
+		}
+	}
+	known := map[string]bool{}
+	eachContainer(e.Pod, func(c *corev1.Container, _ string) { known[c.Name] = true })
+	seconds := func(path string, each map[string]int64) {
+		for _, name := range sortedKeys(each) {
+			at := field.NewPath(path).Key(name)
+			switch n := each[name]; {
+			case !known[name]:
+				errs = append(errs, field.Invalid(at, name, "the pod has no such container"))
+			case n < 0:
+				errs = append(errs, field.Invalid(at, n, "must not be negative"))
+			}
+		}
+	}
+	seconds("preStopSeconds", e.PreStopSeconds)
+	seconds("exitSeconds", e.ExitSeconds)
+	for i, name := range e.HookFails {
+		if !known[name] {
+			errs = append(errs, field.Invalid(field.NewPath("hookFails").Index(i), name, "the pod has no such container"))
+		}
+	}
+	if e.Container != "" && !known[e.Container] {
+		refuse("container", e.Container, "the pod has no such container")
+	}
+	errs = append(errs, e.Shutdown.check()...)
+	if e.Cause.ofProbe() {
+		if _, why := e.probed(); why != "" && len(errs) == 0 {
+			refuse("container", e.Container, why)
+		}
+	}
+	return errs
+}
+
+// remark says which parts of the question play no part.
+func (w *ending) remark() {
+	unused := func(name string, given bool, causes ...Cause) {
+		if given && !slices.ContainsFunc(causes, w.involves) {
+			w.out.Notes = append(w.out.Notes, name+" plays no part in "+string(w.Cause))
+		}
+	}
+	unused("gracePeriodSeconds", w.GracePeriodSeconds != nil, CauseDelete, CauseShutdown, CauseAPIEviction)
+	unused("budgets", len(w.Budgets) > 0, CauseAPIEviction)
+	unused("force", w.Force, CauseDelete)
+	unused("container", w.Container != "", CauseLiveness, CauseStartup)
+	unused("evictionMaxPodGracePeriod", w.EvictionMaxPodGracePeriod != 0, CauseEvictSoft)
+	unused("shutdown", w.Shutdown != nil, CauseShutdown)
+	eachContainer(w.Pod, func(c *corev1.Container, _ string) {
+		if _, given := w.PreStopSeconds[c.Name]; given && !hasPreStop(c) {
+			w.out.Notes = append(w.out.Notes, "preStopSeconds of "+c.Name+" plays no part: it has no preStop hook")
+		}
+		if slices.Contains(w.HookFails, c.Name) && !hasPreStop(c) {
+			w.out.Notes = append(w.out.Notes, "hookFails of "+c.Name+" plays no part: it has no preStop hook")
+		}
+		if c.Lifecycle != nil && c.Lifecycle.StopSignal != nil {
+			w.out.Notes = append(w.out.Notes, "lifecycle.stopSignal of "+c.Name+" plays no part: the feature gate ContainerStopSignals is off in v1.36")
+		}
+	})
+	if kind, owner := ownerOf(w.Pod); kind == "StatefulSet" && len(w.out.LeftRunning) > 0 && w.removed {
+		w.out.Notes = append(w.out.Notes, "StatefulSet "+owner+" may start a pod of the same name and identity while this one still runs: a forced delete breaks its promise of at most one")
+	}
+	if why := protection(w.Pod); why != "" {
+		switch w.Cause {
+		case CauseEvictSoft, CauseEvictHard:
+			w.out.Notes = append(w.out.Notes, "the kubelet would not evict this pod: "+why)
+		case CauseKubeletPreempt:
+			w.out.Notes = append(w.out.Notes, "the kubelet would preempt this pod for a critical one of higher priority only: "+why)
+		}
+	}
+}
