@@ -44,23 +44,3 @@ func decodeWhole(raw json.RawMessage, object any) error {
 	}
 	return kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
 }
-
-// here answers as the REST API does, in the process.
-func (t *termination) here(pod json.RawMessage, now time.Time) (json.RawMessage, error) {
-	p := &corev1.Pod{}
-	if err := decodeWhole(pod, p); err != nil {
-		return nil, err
-	}
-	e := podlife.Ending{
-		Pod: p, Cause: podlife.Cause(t.cause), Force: t.force, Container: t.container,
-		PreStopSeconds: t.preStop, EvictionMaxPodGracePeriod: t.softMax, Now: now,
-	}
-	if t.hasGrace {
-		e.GracePeriodSeconds = &t.grace
-	}
-	out, errs := podlife.Terminate(e)
-	if len(errs) > 0 {
-		return nil, errs.ToAggregate()
-	}
-	return json.Marshal(out)
-}

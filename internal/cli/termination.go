@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -13,14 +12,16 @@ import (
 )
 
 // causes are what ends a pod, in the words of the API.
-var causes = []string{"delete", "evict-soft", "evict-hard", "preempt", "liveness", "startup", "shutdown"}
+var causes = []string{"delete", "evict-soft", "evict-hard", "preempt", "liveness", "startup", "shutdown", "api-eviction", "taint", "kubelet-preempt"}
 
 // termination answers how a pod ends, and when.
 type termination struct {
 	file, cause, container, now string
+	lostSince                   string
 	grace                       int64
-	hasGrace, force             bool
-	preStop                     map[string]int64
+	hasGrace, force, nodeGone   bool
+	preStop, exits              map[string]int64
+	hookFails, then             []string
 	softMax                     int32
 }
 
@@ -30,7 +31,11 @@ func (a *app) terminationCommand() *cobra.Command {
 		Use:   "termination [POD]",
 		Short: "How does it end, in which time, and which number counts?",
 		Long: `How a pod ends: the grace period and where it comes from, what each container
-gets, and what happens when, if everything takes all the time it has.
+gets, and what happens when, if everything takes all the time it has. Nodes and
+PodDisruptionBudgets in the same input count: a pod on a node that is not Ready
+stays Terminating, and an api-eviction asks the budgets.
+
+As with kubectl, --grace-period 0 without --force is sent as 1.
 
 Ends with 0 if nothing of the pod runs on, 2 if something may (a forced delete).`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " termination -\n" +
@@ -51,6 +56,11 @@ Ends with 0 if nothing of the pod runs on, 2 if something may (a forced delete).
 	f.StringVar(&t.container, "container", "", "the one whose probe failed, where several have one")
 	f.StringToInt64Var(&t.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
 	f.Int32Var(&t.softMax, "eviction-max-pod-grace-period", 0, "the kubelet's setting for soft evictions, in seconds")
+	f.StringToInt64Var(&t.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")
+	f.StringSliceVar(&t.hookFails, "hook-fails", nil, "containers whose preStop hook fails")
+	f.BoolVar(&t.nodeGone, "node-gone", false, "the pod's node does not exist any more")
+	f.StringVar(&t.lostSince, "node-lost-since", "", "last sign of life of the node's kubelet, such as 2026-01-31T12:00:00Z")
+	f.StringArrayVar(&t.then, "then", nil, "what happens later, such as evict-hard@10s or delete@10s,grace-period=5")
 	f.StringVar(&t.now, "now", "", "when it happens, such as 2026-01-31T12:00:00Z")
 	_ = cmd.RegisterFlagCompletionFunc("cause", cobra.FixedCompletions(causes, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
@@ -84,6 +94,28 @@ type ending struct {
 		Event         string     `json:"event"`
 		Container     string     `json:"container"`
 	} `json:"timeline"`
+	GoneAfterSeconds *int64 `json:"goneAfterSeconds"`
+	StaysTerminating bool   `json:"staysTerminating"`
+	NodeDeletion     *struct {
+		Rule rule `json:"rule"`
+	} `json:"nodeDeletion"`
+	Eviction *struct {
+		Allowed bool   `json:"allowed"`
+		Code    int    `json:"code"`
+		Cause   string `json:"cause"`
+		Message string `json:"message"`
+		Rule    rule   `json:"rule"`
+	} `json:"eviction"`
+	Expected *struct {
+		GoneAfterSeconds *int64 `json:"goneAfterSeconds"`
+		Phase            string `json:"phase"`
+		Containers       []struct {
+			Name     string `json:"name"`
+			SignalAt int64  `json:"signalAtSeconds"`
+			EndsAt   int64  `json:"endsAtSeconds"`
+			ExitCode int32  `json:"exitCode"`
+		} `json:"containers"`
+	} `json:"expected"`
 	Phase              string   `json:"phase"`
 	PhaseIfAllExitZero string   `json:"phaseIfAllExitZero"`
 	LeftRunning        []string `json:"leftRunning"`
@@ -101,6 +133,10 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
+	asKubectl := t.cause == "delete" && t.hasGrace && t.grace == 0 && !t.force
+	if asKubectl {
+		t.grace = 1 // k8s.io/kubectl/pkg/cmd/delete DeleteOptions.Complete
+	}
 	in, err := a.wholePods(ctx, names, t.file)
 	if err != nil {
 		return err
@@ -108,13 +144,20 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 	if len(in.pods) != 1 {
 		return &problem{what: fmt.Sprintf("there are %d pods in it", len(in.pods)), next: "Say which: the name of one of them."}
 	}
-	raw, err := t.ask(ctx, a, in.pods[0], now)
+	q, err := t.question(ctx, a, in, now)
+	if err != nil {
+		return err
+	}
+	raw, err := q.ask(ctx, a)
 	if err != nil {
 		return fmt.Errorf("pod %s: %w", in.pods[0], err)
 	}
 	e := &ending{}
 	if err := json.Unmarshal(raw, e); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
+	}
+	if asKubectl {
+		e.Notes = append(e.Notes, "kubectl sends --grace-period 0 without --force as 1; with --force the object goes at once")
 	}
 	if a.o.output == formJSON {
 		err = a.json(raw)
@@ -123,120 +166,8 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 		p.ending(in.pods[0], t.cause, e)
 		err = p.end(a)
 	}
-	if err == nil && len(e.LeftRunning) > 0 {
+	if err == nil && (len(e.LeftRunning) > 0 || e.Eviction != nil && !e.Eviction.Allowed) {
 		return errNo
 	}
 	return err
-}
-
-func (t *termination) ask(ctx context.Context, a *app, pod target, now time.Time) (json.RawMessage, error) {
-	if a.o.server == "" {
-		return t.here(pod.whole, now)
-	}
-	s, err := newServer(a)
-	if err != nil {
-		return nil, err
-	}
-	body := map[string]any{"pod": pod.whole, "cause": t.cause, "now": now}
-	if t.hasGrace {
-		body["gracePeriodSeconds"] = t.grace
-	}
-	if t.force {
-		body["force"] = true
-	}
-	if t.container != "" {
-		body["container"] = t.container
-	}
-	if t.preStop != nil {
-		body["preStopSeconds"] = t.preStop
-	}
-	if t.softMax != 0 {
-		body["evictionMaxPodGracePeriod"] = t.softMax
-	}
-	return s.call(ctx, http.MethodPost, body, "v1", "pods", "termination")
-}
-
-func (p *page) ending(pod target, cause string, e *ending) {
-	word, c := "ENDS", green
-	if len(e.LeftRunning) > 0 {
-		word, c = "MAY RUN ON", red
-	}
-	beside := cause + ", grace period " + span(e.GracePeriodSeconds)
-	p.head(word, c, pod.String(), beside, "")
-	p.gap()
-	if len(e.LeftRunning) > 0 {
-		p.text("The object is gone at once; these containers may run on: " + someNames(e.LeftRunning) + ".")
-	}
-	if e.Phase != "" {
-		s := "At the end its phase is " + e.Phase
-		if e.PhaseIfAllExitZero != "" && e.PhaseIfAllExitZero != e.Phase {
-			s += ", or " + e.PhaseIfAllExitZero + " if all containers end with 0 in time"
-		}
-		p.text(s + ".")
-	}
-	if e.EvictionTimeoutSeconds != nil {
-		p.text(fmt.Sprintf("The kubelet waits %s for it to be gone.", span(*e.EvictionTimeoutSeconds)))
-	}
-	p.numbers(e)
-	p.stops(e)
-	p.timeline(e)
-	p.gap()
-	for _, n := range e.Notes {
-		p.labelled("NOTE", n)
-	}
-}
-
-// numbers writes where the grace period comes from.
-func (p *page) numbers(e *ending) {
-	if len(e.Steps) == 0 {
-		return
-	}
-	p.gap()
-	t := newTable(2, ">SECONDS", "FROM", "RULE")
-	t.folds = true
-	for _, s := range e.Steps {
-		from := s.Source
-		if s.Container != "" {
-			from = s.Container + ": " + from
-		}
-		t.add(fmt.Sprint(s.Value), from, s.Rule)
-	}
-	p.table(t)
-}
-
-func (p *page) stops(e *ending) {
-	if len(e.Containers) == 0 {
-		return
-	}
-	p.gap()
-	t := newTable(0, "CONTAINER", "KIND", ">PRESTOP", ">SIGNAL AT", "SIGNAL", ">KILLED AT", ">STOP TIMEOUT")
-	for _, c := range e.Containers {
-		hook := "-"
-		if c.PreStopSeconds != nil {
-			hook = span(*c.PreStopSeconds)
-		}
-		t.add(c.Name, c.Kind, hook, "+"+span(c.SignalAt), c.Signal, "+"+span(c.KillAt), span(c.StopTimeoutSeconds))
-	}
-	p.table(t)
-}
-
-func (p *page) timeline(e *ending) {
-	if len(e.Timeline) == 0 {
-		return
-	}
-	p.gap()
-	t := newTable(3, ">AFTER", "AT (UTC)", "WHO", "WHAT")
-	shown, left := p.limit(len(e.Timeline))
-	for _, v := range e.Timeline[:shown] {
-		at, what := "", v.Event
-		if v.At != nil {
-			at = v.At.UTC().Format("15:04:05")
-		}
-		if v.Container != "" {
-			what = v.Container + ": " + what
-		}
-		t.add("+"+span(v.OffsetSeconds), at, v.Actor, what)
-	}
-	p.table(t)
-	p.left(left, "events")
 }

@@ -15,6 +15,8 @@ import (
 type input struct {
 	pods  []target
 	nodes map[string]json.RawMessage
+	// budgets are the PodDisruptionBudgets beside them; nil without any.
+	budgets []json.RawMessage
 	// whole says that it is a cluster: a node that it does not have does not exist.
 	whole bool
 }
@@ -134,8 +136,12 @@ func (a *app) readInput(file string) (*input, error) {
 	return in, nil
 }
 
-// add takes a pod or a node; other kinds are passed over.
+// add takes a pod, a node or a budget; other kinds are passed over.
 func (in *input) add(kind string, raw json.RawMessage) error {
+	if kind == kindBudget {
+		in.budgets = append(in.budgets, raw)
+		return nil
+	}
 	if kind != "Pod" && kind != "Node" {
 		return nil
 	}
@@ -156,6 +162,8 @@ func (in *input) add(kind string, raw json.RawMessage) error {
 	in.pods = append(in.pods, t)
 	return nil
 }
+
+const kindBudget = "PodDisruptionBudget"
 
 // nodeOf gives the node that a pod is on: JSON null for one that is gone, nil
 // where it is not known.

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"berth/internal/podlife"
 )
 
@@ -62,18 +60,9 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 
 // nodeState reads what a request says of a pod's node.
 func (p *posted) nodeState(raw json.RawMessage) (podlife.NodeState, error) {
-	switch {
-	case len(raw) == 0:
-		return podlife.NodeHealthy, nil
-	case isNull(raw):
-		return podlife.NodeGone, nil
-	}
-	if err := p.fields("node", raw, "Node"); err != nil {
-		return 0, err
-	}
-	node := &corev1.Node{}
-	if err := wholeObject("node", raw, node, "Node", &node.TypeMeta); err != nil {
-		return 0, err
+	node, given, err := p.nodeOf(raw)
+	if err != nil || !given {
+		return podlife.NodeHealthy, err
 	}
 	return podlife.NodeStateOf(node), nil
 }

@@ -125,6 +125,11 @@ func (p *posted) wholePod(name string, raw json.RawMessage) (*corev1.Pod, error)
 
 // wholeObject decodes a v1 object of a kind; meta is the object's own.
 func wholeObject(name string, raw json.RawMessage, object any, kind string, meta *metav1.TypeMeta) error {
+	return wholeObjectOf("v1", name, raw, object, kind, meta)
+}
+
+// wholeObjectOf decodes an object of a kind of another group.
+func wholeObjectOf(apiVersion, name string, raw json.RawMessage, object any, kind string, meta *metav1.TypeMeta) error {
 	if raw[0] != '{' {
 		return badField(http.StatusBadRequest, name, "want an object")
 	}
@@ -141,7 +146,7 @@ func wholeObject(name string, raw json.RawMessage, object any, kind string, meta
 		}
 		return err
 	}
-	if err := wantKind(*meta, kind, "v1"); err != nil {
+	if err := wantKind(*meta, kind, apiVersion); err != nil {
 		return inField(name, err)
 	}
 	return nil

@@ -2,11 +2,16 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"berth/internal/cluster"
+	"berth/internal/objects"
 	"berth/internal/podlife"
 )
 
@@ -15,8 +20,8 @@ type TerminationRequest struct {
 	// Pod is the v1.Pod as it is; defaults are filled in.
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
 	// Cause is what ends it.
-	Cause string `json:"cause" enums:"delete,evict-soft,evict-hard,preempt,liveness,startup,shutdown"`
-	// GracePeriodSeconds is the delete's option; for shutdown the node's share for the pod's priority.
+	Cause string `json:"cause" enums:"delete,evict-soft,evict-hard,preempt,liveness,startup,shutdown,api-eviction,taint,kubelet-preempt"`
+	// GracePeriodSeconds is the delete's option, also of an api-eviction; for shutdown the node's share for the pod's priority.
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
 	// Force is a delete with gracePeriodSeconds 0.
 	Force bool `json:"force,omitempty"`
@@ -28,6 +33,21 @@ type TerminationRequest struct {
 	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
 	// Shutdown is the kubelet's configuration of graceful node shutdown, to find the share in.
 	Shutdown *podlife.ShutdownConfig `json:"shutdown,omitempty"`
+	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null says that it does not exist any more. One that is not
+	// Ready keeps a deleted pod Terminating; for taint its taints decide when the pod is deleted.
+	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
+	// NodeLostSince is the last sign of life of the node's kubelet, or when the node was deleted.
+	NodeLostSince *time.Time `json:"nodeLostSince,omitempty"`
+	// Budgets are the policy/v1 PodDisruptionBudgets that an api-eviction meets, with their status.
+	Budgets []json.RawMessage `json:"budgets,omitempty" swaggertype:"array,object"`
+	// Snapshot is where budgets are taken from if they are not given, such as prod@latest.
+	Snapshot string `json:"snapshot,omitempty" example:"prod@latest"`
+	// ExitSeconds says how long containers take to exit after the stop signal, for the end beside the slowest one (expected).
+	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
+	// HookFails names containers whose preStop hook fails.
+	HookFails []string `json:"hookFails,omitempty"`
+	// Then is what happens later to the pod that is ending, in order of time.
+	Then []podlife.Following `json:"then,omitempty"`
 	// Now is when it happens; the server's time if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name TerminationRequest
@@ -35,14 +55,14 @@ type TerminationRequest struct {
 // terminatePod says how a pod ends.
 //
 //	@Summary		How and when a pod ends
-//	@Description	Grace periods with their sources, stop timeouts per container with hooks and sidecars, and the timeline, in which every container uses all the time it has. Nothing is deleted.
+//	@Description	Grace periods with their sources, stop timeouts per container with hooks and sidecars, and the timeline, in which every container uses all the time it has; beside it, with exitSeconds, the one that is expected. Nothing is deleted.
 //	@Tags			pods
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		TerminationRequest	true	"the pod and what happens to it"
 //	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Termination
-//	@Failure		400,413,415,429	{object}	Problem
+//	@Failure		400,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/termination [post]
 func (a *API) terminatePod(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
@@ -58,16 +78,85 @@ func (a *API) terminatePod(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		out, errs := podlife.Terminate(podlife.Ending{
+		e := podlife.Ending{
 			Pod: pod, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
 			PreStopSeconds: req.PreStopSeconds, EvictionMaxPodGracePeriod: req.EvictionMaxPodGracePeriod, Shutdown: req.Shutdown, Now: orNow(req.Now),
-		})
+			NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, HookFails: req.HookFails, Then: req.Then,
+		}
+		if e.Node, e.NodeGiven, err = p.nodeOf(req.Node); err != nil {
+			return err
+		}
+		if e.Budgets, err = a.budgets(r, p, req.Budgets, req.Snapshot); err != nil {
+			return err
+		}
+		out, errs := podlife.Terminate(e)
 		if len(errs) > 0 {
 			return badFields(errs)
 		}
 		out.Warnings = p.warn(w)
 		return writeJSON(w, http.StatusOK, out)
 	})
+}
+
+// nodeOf reads a pod's node: nil and given for one that is gone.
+func (p *posted) nodeOf(raw json.RawMessage) (node *corev1.Node, given bool, err error) {
+	switch {
+	case len(raw) == 0:
+		return nil, false, nil
+	case isNull(raw):
+		return nil, true, nil
+	}
+	if err := p.fields("node", raw, "Node"); err != nil {
+		return nil, true, err
+	}
+	node = &corev1.Node{}
+	return node, true, wholeObject("node", raw, node, "Node", &node.TypeMeta)
+}
+
+// budgets reads the budgets of a request, else those of a snapshot; nil without either.
+func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snapshot string) (out []*policyv1.PodDisruptionBudget, err error) {
+	if snapshot != "" && given != nil {
+		return nil, badField(http.StatusBadRequest, "snapshot", "budgets are given: give one of the two")
+	}
+	read := func(name string, raw json.RawMessage) error {
+		b := &policyv1.PodDisruptionBudget{}
+		if isNull(raw) {
+			return badField(http.StatusBadRequest, name, "want a PodDisruptionBudget")
+		}
+		if err := wholeObjectOf("policy/v1", name, raw, b, "PodDisruptionBudget", &b.TypeMeta); err != nil {
+			return err
+		}
+		out = append(out, b)
+		return nil
+	}
+	for i, raw := range given {
+		at := fmt.Sprintf("budgets[%d]", i)
+		if err := p.fields(at, raw, "PodDisruptionBudget"); err != nil {
+			return nil, err
+		}
+		if err := read(at, raw); err != nil {
+			return nil, err
+		}
+	}
+	if snapshot == "" {
+		return out, nil
+	}
+	name, revision, err := cluster.ParseID(snapshot)
+	if err != nil {
+		return nil, badField(http.StatusBadRequest, "snapshot", reason(err))
+	}
+	v, err := a.clusters.View(r.Context(), name, revision)
+	if err != nil {
+		return nil, err
+	}
+	out = []*policyv1.PodDisruptionBudget{}
+	list, _ := v.List("PodDisruptionBudget", objects.Key{}, 0)
+	for _, raw := range list {
+		if err := read("budget of "+v.ID(), raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.ID(), err) // never a fault of the caller
+		}
+	}
+	return out, nil
 }
 
 // orNow is a request's time, else the server's.

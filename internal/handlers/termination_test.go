@@ -188,3 +188,69 @@ func TestGarbage(t *testing.T) {
 	}
 	h.want(400, nil, "POST", "/v1/clusters/a@b/garbage", `{}`)
 }
+
+// TestPodTerminationByOthers: causes that need more than the pod.
+func TestPodTerminationByOthers(t *testing.T) {
+	h := start(t, nil)
+	const (
+		at     = "/v1/pods/termination"
+		thePod = `"pod":{"metadata":{"name":"p","namespace":"shop","uid":"u","labels":{"app":"web"}},"spec":{"nodeName":"n","tolerations":[{"key":"k","operator":"Exists","tolerationSeconds":90}],
+			"containers":[{"name":"c"}]},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`
+		budget = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":"web"}}},"status":{"disruptionsAllowed":0,"currentHealthy":2,"desiredHealthy":2}}`
+	)
+	h.want(201, nil, "POST", "/v1/snapshots?cluster=prod", `{"apiVersion":"v1","kind":"List","items":[`+budget+`]}`)
+	for _, c := range []struct{ more, want string }{
+		{`"cause":"api-eviction","budgets":[` + budget + `]`, "429 The disruption budget b needs 2 healthy pods and has 2 currently  false  Running "},
+		{`"cause":"api-eviction","snapshot":"prod@latest"`, "429 The disruption budget b needs 2 healthy pods and has 2 currently  false  Running "},
+		{`"cause":"api-eviction","budgets":[]`, "201   false 30 Failed "},
+		{`"cause":"taint","node":{"metadata":{"name":"n"},"spec":{"taints":[{"key":"k","effect":"NoExecute","timeAdded":"2026-03-01T11:59:00Z"}]},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, "0  2026-03-01T12:00:30Z false 60 Failed "},
+		{`"cause":"taint","nodeLostSince":"2026-03-01T11:59:00Z"`, "0  2026-03-01T11:59:40Z true  Running "},
+		{`"cause":"delete","node":{"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`, "0   true  Running "},
+		{`"cause":"delete","node":null`, "0   false 60 Failed "},
+		{`"cause":"kubelet-preempt"`, "0   false 30 Failed Preempting"},
+		{`"cause":"delete","exitSeconds":{"c":3}`, "0   false 30 Failed  expected 3 Succeeded"},
+		{`"cause":"evict-hard","then":[{"cause":"delete","afterSeconds":1,"force":true}]`, "0   false 1 Running "},
+	} {
+		var e struct {
+			GoneAfterSeconds *int64
+			StaysTerminating bool
+			Phase, Reason    string
+			Eviction         struct {
+				Code  int
+				Cause string
+			}
+			NodeDeletion struct{ DeletedAt string }
+			Expected     *struct {
+				GoneAfterSeconds int64
+				Phase            string
+			}
+		}
+		h.want(200, &e, "POST", at, `{"now":"2026-03-01T12:00:00Z",`+thePod+`,`+c.more+`}`)
+		gone, more := "", ""
+		if e.GoneAfterSeconds != nil {
+			gone = fmt.Sprint(*e.GoneAfterSeconds)
+		}
+		if e.Expected != nil {
+			more = fmt.Sprintf(" expected %d %s", e.Expected.GoneAfterSeconds, e.Expected.Phase)
+		}
+		if got := fmt.Sprintf("%d %s %s %v %s %s %s%s", e.Eviction.Code, e.Eviction.Cause, e.NodeDeletion.DeletedAt, e.StaysTerminating, gone, e.Phase, e.Reason, more); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.more, got, c.want)
+		}
+	}
+	for what, c := range map[string]struct{ more, field string }{
+		"both":              {`"cause":"api-eviction","budgets":[],"snapshot":"prod@latest"`, "snapshot"},
+		"no snapshot's id":  {`"cause":"api-eviction","snapshot":"prod"`, "snapshot"},
+		"no budget":         {`"cause":"api-eviction","budgets":[null]`, "budgets[0]"},
+		"another kind":      {`"cause":"api-eviction","budgets":[{"kind":"Pod"}]`, "kind"},
+		"a taint of nobody": {`"cause":"taint"`, "node"},
+		"no node":           {`"cause":"taint","node":[]`, "node"},
+		"a later cause":     {`"cause":"delete","then":[{"cause":"startup","afterSeconds":1}]`, "then[0].cause"},
+	} {
+		var p Problem
+		h.want(400, &p, "POST", at, `{`+thePod+`,`+c.more+`}`)
+		if len(p.Errors) == 0 || p.Errors[0].Field != c.field {
+			t.Errorf("%s: %+v", what, p)
+		}
+	}
+	h.want(404, nil, "POST", at, `{`+thePod+`,"cause":"api-eviction","snapshot":"none@latest"}`)
+}

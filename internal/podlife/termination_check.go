@@ -73,6 +73,12 @@ func (w *ending) remark() {
 	}
 	unused("gracePeriodSeconds", w.GracePeriodSeconds != nil, CauseDelete, CauseShutdown, CauseAPIEviction)
 	unused("budgets", len(w.Budgets) > 0, CauseAPIEviction)
+	if w.involves(CauseAPIEviction) && w.Budgets == nil {
+		w.out.Notes = append(w.out.Notes, "no budgets are known: give budgets, or the snapshot to take them from")
+	}
+	if w.nodeState() == NodeLost && !w.Cause.throughAPI() {
+		w.out.Notes = append(w.out.Notes, "the node is not Ready: nothing of what its kubelet does shows before it reports again")
+	}
 	unused("force", w.Force, CauseDelete)
 	unused("container", w.Container != "", CauseLiveness, CauseStartup)
 	unused("evictionMaxPodGracePeriod", w.EvictionMaxPodGracePeriod != 0, CauseEvictSoft)

@@ -84,7 +84,7 @@ func (w *ending) waitFor(override *int64) {
 	}
 	wait := EvictionWait(period)
 	w.out.EvictionTimeoutSeconds = &wait
-	w.step("kubelet", fmt.Sprintf("it waits one and a half times %s of %d seconds, at least 10 seconds, then writes the Event ExceededGracePeriod and reports: timeout waiting to kill pod", whose, period), wait)
+	w.step("kubelet", fmt.Sprintf("it waits 1.5 times %s of %d seconds, at least 10 seconds, then writes the Event ExceededGracePeriod: timeout waiting to kill pod", whose, period), wait)
 }
 
 // kubeletKill is the override of the period with which the kubelet ends a pod by

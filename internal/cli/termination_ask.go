@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"berth/internal/kube"
+	"berth/internal/podlife"
+)
+
+// terminationQuestion is the body of the REST call.
+type terminationQuestion struct {
+	Pod                       json.RawMessage     `json:"pod"`
+	Cause                     string              `json:"cause"`
+	GracePeriodSeconds        *int64              `json:"gracePeriodSeconds,omitempty"`
+	Force                     bool                `json:"force,omitempty"`
+	Container                 string              `json:"container,omitempty"`
+	PreStopSeconds            map[string]int64    `json:"preStopSeconds,omitempty"`
+	EvictionMaxPodGracePeriod int32               `json:"evictionMaxPodGracePeriod,omitempty"`
+	Node                      json.RawMessage     `json:"node,omitempty"`
+	NodeLostSince             *time.Time          `json:"nodeLostSince,omitempty"`
+	Budgets                   []json.RawMessage   `json:"budgets,omitempty"`
+	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
+	HookFails                 []string            `json:"hookFails,omitempty"`
+	Then                      []podlife.Following `json:"then,omitempty"`
+	Now                       time.Time           `json:"now"`
+}
+
+// question puts together what is asked about the one pod of an input.
+func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*terminationQuestion, error) {
+	q := &terminationQuestion{
+		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
+		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, HookFails: t.hookFails, Now: now,
+	}
+	if t.hasGrace {
+		q.GracePeriodSeconds = &t.grace
+	}
+	if t.lostSince != "" {
+		since, err := time.Parse(time.RFC3339, t.lostSince)
+		if err != nil {
+			return nil, fmt.Errorf("--node-lost-since %q: want a time such as 2026-01-31T12:00:00Z", t.lostSince)
+		}
+		q.NodeLostSince = &since
+	}
+	evicts := t.cause == string(podlife.CauseAPIEviction)
+	for _, text := range t.then {
+		f, err := parseFollowing(text)
+		if err != nil {
+			return nil, err
+		}
+		q.Then, evicts = append(q.Then, f), evicts || f.Cause == podlife.CauseAPIEviction
+	}
+	if !evicts {
+		return q, nil
+	}
+	if l, err := a.live(); err == nil && l != nil && in.budgets == nil && in.whole {
+		if err := kube.Whole(ctx, l.config, kindBudget, in.pods[0].namespace, "", func(js []byte) error { return in.add(kindBudget, js) }); err != nil {
+			return nil, l.cannot(err)
+		}
+	}
+	q.Budgets = in.budgets
+	return q, nil
+}
+
+// parseFollowing reads CAUSE@SECONDS, with grace-period=N or force behind commas.
+func parseFollowing(text string) (f podlife.Following, err error) {
+	bad := fmt.Errorf("--then %q: want a cause and when, such as evict-hard@10s or delete@10s,grace-period=5", text)
+	parts := strings.Split(text, ",")
+	cause, when, found := strings.Cut(parts[0], "@")
+	after, err := time.ParseDuration(when)
+	if !found || err != nil || after%time.Second != 0 {
+		return f, bad
+	}
+	f.Cause, f.AfterSeconds = podlife.Cause(cause), int64(after/time.Second)
+	for _, part := range parts[1:] {
+		switch name, value, _ := strings.Cut(part, "="); name {
+		case "force":
+			f.Force = true
+		case "grace-period":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return f, bad
+			}
+			f.GracePeriodSeconds = &n
+		default:
+			return f, bad
+		}
+	}
+	return f, nil
+}
+
+// ask puts the question to the server, or answers as the REST API does in the
+// process.
+func (q *terminationQuestion) ask(ctx context.Context, a *app) (json.RawMessage, error) {
+	if a.o.server == "" {
+		return q.here()
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return nil, err
+	}
+	return s.call(ctx, http.MethodPost, q, "v1", "pods", "termination")
+}
+
+func (q *terminationQuestion) here() (json.RawMessage, error) {
+	p := &corev1.Pod{}
+	if err := decodeWhole(q.Pod, p); err != nil {
+		return nil, err
+	}
+	e := podlife.Ending{
+		Pod: p, Cause: podlife.Cause(q.Cause), GracePeriodSeconds: q.GracePeriodSeconds, Force: q.Force, Container: q.Container,
+		PreStopSeconds: q.PreStopSeconds, EvictionMaxPodGracePeriod: q.EvictionMaxPodGracePeriod, Now: q.Now,
+		NodeLostSince: q.NodeLostSince, ExitSeconds: q.ExitSeconds, HookFails: q.HookFails, Then: q.Then, NodeGiven: q.Node != nil,
+	}
+	if q.Node != nil && string(q.Node) != "null" {
+		e.Node = &corev1.Node{}
+		if err := decodeWhole(q.Node, e.Node); err != nil {
+			return nil, fmt.Errorf("node: %w", err)
+		}
+	}
+	for _, raw := range q.Budgets {
+		b := &policyv1.PodDisruptionBudget{}
+		if err := decodeWhole(raw, b); err != nil {
+			return nil, fmt.Errorf("budget: %w", err)
+		}
+		e.Budgets = append(e.Budgets, b)
+	}
+	out, errs := podlife.Terminate(e)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	return json.Marshal(out)
+}
