@@ -43,16 +43,22 @@ func (q *Queue) In(part engine.SubQueue) (n int) {
 // (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
 func (l *Log) Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
 	q := v.State.Queue(runs, class)
-	out := &Queue{Gated: q.Gated, Nominated: q.Nominated}
 	tried, err := l.tried(ctx, v, q.Active, now)
 	if err != nil {
 		return nil, err
 	}
-	out.Active = engine.Requeue(q.Active, func(p *engine.Pod) engine.Tried { return tried[podName(p)] }, now)
-	return out, nil
+	return queueOf(q, tried, now), nil
 }
 
-func podName(p *engine.Pod) PodRef { return PodRef{p.Namespace, p.Name, p.UID} }
+// Untried is the queue of a view that no log belongs to.
+func Untried(v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) *Queue {
+	return queueOf(v.State.Queue(runs, class), nil, now)
+}
+
+func queueOf(q engine.Queue, tried map[PodRef]engine.Tried, now time.Time) *Queue {
+	of := func(p *engine.Pod) engine.Tried { return tried[PodRef{p.Namespace, p.Name, p.UID}] }
+	return &Queue{Active: engine.Requeue(q.Active, of, now), Gated: q.Gated, Nominated: q.Nominated}
+}
 
 // tried sums up the failed attempts at pods.
 func (l *Log) tried(ctx context.Context, v *cluster.View, pods []engine.Queued, now time.Time) (map[PodRef]engine.Tried, error) {

@@ -37,7 +37,14 @@ func (v *verdict) past() {
 		return
 	}
 	if q := st.Queue; q != nil {
-		v.labelled("QUEUE", fmt.Sprintf("%s of %s %s: %s of higher priority, %s older", count(q.Position), count(q.Of), q.List, count(q.HigherPriority), count(q.Older)))
+		s := fmt.Sprintf("%s of %s %s: %s of higher priority, %s older", count(q.Position), count(q.Of), q.List, count(q.HigherPriority), count(q.Older))
+		if q.Sooner > 0 {
+			s += fmt.Sprintf(", %s tried before", count(q.Sooner))
+		}
+		if q.NextTry != nil {
+			s += fmt.Sprintf("; %s until %s", q.Queue, clock(*q.NextTry, v.now))
+		}
+		v.labelled("QUEUE", s)
 	}
 	if n := st.Nomination; n != nil {
 		s := n.Node

@@ -39,6 +39,9 @@ type DecisionRequest struct {
 	DryRun bool `json:"dryRun,omitempty"`
 	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting one; victims stay.
 	Bind bool `json:"bind,omitempty"`
+	// Now is the time that the decision is made at, for what depends on it; the server's time if absent. It is recorded
+	// beside the time of the record.
+	Now *time.Time `json:"now,omitempty"`
 } // @name DecisionRequest
 
 // PodName names a pod.
@@ -151,6 +154,9 @@ func (a *API) decodeDecision(body []byte, p *posted) (q audit.Question, err erro
 	}
 	if q.Profiles, err = a.parseConfig(req.Config); err != nil {
 		return q, err
+	}
+	if req.Now != nil {
+		q.Now = *req.Now
 	}
 	q.Verb, q.NodeNames, q.Profile = "decide", req.NodeNames, req.Profile
 	q.NoPreemption, q.DryRun, q.Bind, q.Suggest = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind, req.Suggest

@@ -58,7 +58,7 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Get("/v1/clusters/{cluster}/queue", a.admitted(a.readClass, only(a.getQueue, "limit", "cursor", "snapshot", "now")))
 	r.Get("/v1/clusters/{cluster}/pending", a.admitted(a.decisionClass, only(a.listPending, "namespace", "limit", "suggest")))
 	r.Post("/v1/clusters/{cluster}/garbage", a.admitted(a.decisionClass, only(a.collectGarbage)))
-	r.Get("/v1/clusters/{cluster}/pods/{namespace}/{name}", a.admitted(a.decisionClass, only(a.tellPod, "attempts", "suggest")))
+	r.Get("/v1/clusters/{cluster}/pods/{namespace}/{name}", a.admitted(a.decisionClass, only(a.tellPod, "attempts", "suggest", "snapshot", "now")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.deleteCluster)))
 
 	r.Get("/v1/priorityclasses", a.admitted(a.readClass, only(a.listPriorityClasses, "cluster")))

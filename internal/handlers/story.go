@@ -16,7 +16,7 @@ const defaultAttempts = 10
 // tellPod tells one pod's story.
 //
 //	@Summary		One pod's story: why it is pending, and what would have to change
-//	@Description	From the cluster's newest revision and the decision log: readiness, place in the queue, earlier decisions with those put together that came out alike, nomination, preemptions, binding, lifecycle, a decision now (not recorded) with the nodes grouped by the same verdict, and changes that would let it fit. A pod that the log knows and the snapshot does not is told with its past.
+//	@Description	From a revision of the cluster, the newest if absent, and the decision log: readiness, place in the queue, earlier decisions with those put together that came out alike, nomination, preemptions, binding, lifecycle, a decision now (not recorded) with the nodes grouped by the same verdict, and changes that would let it fit. A pod that the log knows and the snapshot does not is told with its past.
 //	@Tags			pods
 //	@Produce		json
 //	@Param			cluster		path		string	true	"the cluster"
@@ -24,6 +24,8 @@ const defaultAttempts = 10
 //	@Param			name		path		string	true	"the pod's name"
 //	@Param			attempts	query		int		false	"attempts told, 10 if absent, 100 at most"
 //	@Param			suggest		query		bool	false	"false: no changes are looked for"
+//	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3, with the decisions up to then; the newest if absent"
+//	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then; if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	story.Story
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
@@ -50,6 +52,13 @@ func (a *API) tellPod(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	if ask.Suggest, err = flag(r, "suggest", true); err != nil {
 		return err
+	}
+	if query.Has("snapshot") || query.Has("now") {
+		as, err := a.asOf(r, at[0])
+		if err != nil {
+			return err
+		}
+		ask.Revision, ask.At = as.view.Revision, as.now
 	}
 	teller := story.Teller{Clusters: a.clusters, Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
 	out, err := teller.Tell(r.Context(), at[0], at[1], at[2], ask)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
@@ -48,6 +50,11 @@ type Unlogged func(ctx context.Context, q audit.Question) (*audit.Answer, error)
 // Decide implements Log.
 func (f Unlogged) Decide(ctx context.Context, q audit.Question) (*audit.Answer, error) {
 	return f(ctx, q)
+}
+
+// Queue implements Log: nobody was tried.
+func (Unlogged) Queue(_ context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error) {
+	return audit.Untried(v, runs, class, now), nil
 }
 
 // List implements Log: there are no records.

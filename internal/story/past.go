@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"berth/internal/audit"
+	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/planted"
 	"berth/internal/store"
@@ -21,13 +23,17 @@ const (
 
 // readLog reads the newest records about the pod.
 func (s *telling) readLog(ctx context.Context) error {
-	f := store.DecisionFilter{Cluster: s.view.Cluster, Namespace: s.out.Pod.Namespace, Pod: s.out.Pod.Name, Limit: readPage}
+	f := store.DecisionFilter{Cluster: s.view.Cluster, Namespace: s.out.Pod.Namespace, Pod: s.out.Pod.Name, Until: s.until(), Limit: readPage}
 	for len(s.rows) < maxRead {
 		page, err := s.Log.List(ctx, f)
 		if err != nil {
 			return err
 		}
-		s.rows = append(s.rows, page...)
+		for _, r := range page {
+			if !s.later(r) {
+				s.rows = append(s.rows, r)
+			}
+		}
 		if len(page) < readPage {
 			s.out.Decisions = len(s.rows)
 			return nil
@@ -37,6 +43,28 @@ func (s *telling) readLog(ctx context.Context) error {
 	}
 	s.out.Decisions, s.out.More = len(s.rows), true
 	return nil
+}
+
+// until is when the log ends for the story, exclusive; zero: it does not.
+func (s *telling) until() time.Time {
+	if s.ask.At.IsZero() {
+		return time.Time{}
+	}
+	return s.at.Add(time.Microsecond)
+}
+
+// later reports whether a record is of a revision after the story's: it was decided
+// on one, or made one.
+func (s *telling) later(r *audit.Row) bool {
+	if s.ask.Revision == 0 {
+		return false
+	}
+	for _, id := range []string{r.Snapshot, r.BoundSnapshot, r.NominatedSnap, r.PendingSnap} {
+		if _, n, err := cluster.ParseID(id); err == nil && n > s.view.Revision {
+			return true
+		}
+	}
+	return false
 }
 
 // attempts puts records together that follow one another and came out alike.

@@ -101,7 +101,7 @@ func (s *telling) evictedFor(ctx context.Context) error {
 	if s.pod != nil {
 		uid = s.pod.UID
 	}
-	f := store.DecisionFilter{Cluster: s.view.Cluster, Outcome: string(engine.Preempting), Limit: scanned}
+	f := store.DecisionFilter{Cluster: s.view.Cluster, Outcome: string(engine.Preempting), Until: s.until(), Limit: scanned}
 	if s.pod != nil {
 		if s.pod.NodeName != "" {
 			nodes[s.pod.NodeName] = true
@@ -122,7 +122,7 @@ func (s *telling) evictedFor(ctx context.Context) error {
 		if len(s.out.EvictedFor) == maxEvictions || read == scannedWhole {
 			return nil
 		}
-		if len(nodes) > 0 && !nodes[r.NominatedNode] || r.Pod.Namespace == s.out.Pod.Namespace && r.Pod.Name == s.out.Pod.Name {
+		if s.later(r) || len(nodes) > 0 && !nodes[r.NominatedNode] || r.Pod.Namespace == s.out.Pod.Namespace && r.Pod.Name == s.out.Pod.Name {
 			continue
 		}
 		read++

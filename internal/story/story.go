@@ -18,9 +18,11 @@ type Story struct {
 	// not have it any more).
 	State    State     `json:"state" enums:"pending,gated,nominated,elsewhere,bound,deleting,ended,gone" swaggertype:"string"`
 	Cluster  string    `json:"cluster"`
-	Snapshot string    `json:"snapshot" example:"prod@1042"` // the newest, which everything but the past is of
+	Snapshot string    `json:"snapshot" example:"prod@1042"` // which everything but the past is of
 	Taken    time.Time `json:"snapshotAt"`
-	Pod      Pod       `json:"pod"`
+	// At is the time that the story is told at.
+	At  time.Time `json:"at"`
+	Pod Pod       `json:"pod"`
 	// Readiness is whether the pod may be scheduled, for a pod of the snapshot that
 	// has no node yet.
 	Readiness *Readiness `json:"readiness,omitempty"`
@@ -42,6 +44,12 @@ type Story struct {
 	Binding    *Binding   `json:"binding,omitempty"`
 	// Lifecycle is where the pod and its containers stand, and what happens next.
 	Lifecycle *podlife.Life `json:"lifecycle,omitempty"`
+	// Ending is how a pod on a node would end if it were deleted at that time, or how
+	// it ends where it is being deleted.
+	Ending *podlife.Termination `json:"ending,omitempty"`
+	// Next is what happens of itself, and when, over all components, the earliest
+	// first: what is known to the second or as the latest moment.
+	Next []Event `json:"next"`
 	// Now is a decision about the pod on this snapshot, not recorded: what it waits
 	// for. AfterGates is one without its scheduling gates, for a gated pod.
 	Now        *Verdict `json:"now,omitempty"`
@@ -94,8 +102,16 @@ type Place struct {
 	// HigherPriority and Older count those ahead by what puts them there.
 	HigherPriority int `json:"higherPriority"`
 	Older          int `json:"older"`
+	// Sooner counts the others ahead: their turn comes before this pod's waits after
+	// its failed attempts are over.
+	Sooner int `json:"sooner,omitempty"`
 	// Ahead names up to five of those ahead, the next to be tried first.
 	Ahead []audit.PodRef `json:"ahead,omitempty"`
+	// Queue, Attempts and NextTry are as GET /v1/clusters/{cluster}/queue has them;
+	// absent for a gated pod.
+	Queue    engine.SubQueue `json:"queue,omitempty" enums:"active,backoff,unschedulable" swaggertype:"string"`
+	Attempts int             `json:"attempts,omitempty"`
+	NextTry  *time.Time      `json:"nextTry,omitempty"`
 } // @name PodStoryPlace
 
 // Attempt is one or more decisions in a row that came out alike.
@@ -166,15 +182,17 @@ type Binding struct {
 
 // Verdict is a decision, in short.
 type Verdict struct {
-	Outcome       engine.Outcome        `json:"outcome,omitempty" enums:"Scheduled,Unschedulable,Gated,Preempting" swaggertype:"string"`
-	Node          string                `json:"node,omitempty"`
-	NominatedNode string                `json:"nominatedNode,omitempty"`
-	Message       string                `json:"message,omitempty"`
-	Profile       string                `json:"profile,omitempty"`
-	Counts        engine.Counts         `json:"counts"`
-	Groups        []advice.Group        `json:"groups,omitempty"`
-	Victims       []engine.Victim       `json:"victims,omitempty"`
-	NotEvaluated  []engine.NotEvaluated `json:"notEvaluated,omitempty"`
+	Outcome       engine.Outcome  `json:"outcome,omitempty" enums:"Scheduled,Unschedulable,Gated,Preempting" swaggertype:"string"`
+	Node          string          `json:"node,omitempty"`
+	NominatedNode string          `json:"nominatedNode,omitempty"`
+	Message       string          `json:"message,omitempty"`
+	Profile       string          `json:"profile,omitempty"`
+	Counts        engine.Counts   `json:"counts"`
+	Groups        []advice.Group  `json:"groups,omitempty"`
+	Victims       []engine.Victim `json:"victims,omitempty"`
+	// StartsWithinSeconds is how long the victims take at most once they are deleted.
+	StartsWithinSeconds *int64                `json:"startsWithinSeconds,omitempty"`
+	NotEvaluated        []engine.NotEvaluated `json:"notEvaluated,omitempty"`
 	// Error says why there is no decision.
 	Error string `json:"error,omitempty"`
 } // @name PodStoryVerdict

@@ -12,9 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/objects"
 	"berth/internal/profiles"
@@ -137,6 +139,10 @@ func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*audit
 		at = 1 + slices.IndexFunc(f.rows, func(r *audit.Row) bool { return r.ID == filter.BeforeID })
 	}
 	return f.rows[at:min(len(f.rows), at+filter.Limit)], nil
+}
+
+func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs engine.Runs, _ func(string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error) {
+	return audit.Untried(v, runs, nil, now), nil
 }
 
 func (*fakeLog) Record(context.Context, string) (*store.Decision, error) {

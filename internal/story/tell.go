@@ -17,7 +17,7 @@ import (
 	"berth/internal/store"
 )
 
-// Clusters gives the newest revision; *cluster.Manager does.
+// Clusters gives a revision; *cluster.Manager does.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
 }
@@ -27,6 +27,7 @@ type Log interface {
 	Decide(ctx context.Context, q audit.Question) (*audit.Answer, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
+	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error)
 }
 
 // Teller tells stories. It is safe for concurrent use.
@@ -45,16 +46,20 @@ type Teller struct {
 type Ask struct {
 	Attempts int // at most so many
 	Suggest  bool
+	// Revision is the one to tell of; 0: the newest. At is the time to tell at, and
+	// bounds what is read of the log; zero: now, and the whole log.
+	Revision int64
+	At       time.Time
 }
 
 // MaxAttempts bounds Ask.Attempts: each attempt reads a record.
 const MaxAttempts = 100
 
 // NotFoundError says where a pod was looked for.
-type NotFoundError struct{ Namespace, Name, Snapshot, Cluster string }
+type NotFoundError struct{ Namespace, Name, Snapshot, Cluster, which string }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("pod %s/%s is not in %s, the newest snapshot, nor in the decisions on record of cluster %s", e.Namespace, e.Name, e.Snapshot, e.Cluster)
+	return fmt.Sprintf("pod %s/%s is not in %s%s, nor in the decisions on record of cluster %s", e.Namespace, e.Name, e.Snapshot, e.which, e.Cluster)
 }
 
 // Unwrap gives store.ErrNotFound.
@@ -64,21 +69,28 @@ func (*NotFoundError) Unwrap() error { return store.ErrNotFound }
 type telling struct {
 	*Teller
 	view *cluster.View
+	at   time.Time
+	ask  Ask
 	pod  *engine.Pod // of the view; nil for one that is gone
 	full *corev1.Pod
 	rows []*audit.Row // newest first
 	out  *Story
 }
 
-// Tell tells a pod's story. A pod that neither the newest snapshot nor the log
-// knows is a *NotFoundError.
+// Tell tells a pod's story. A pod that neither the snapshot nor the log knows is a
+// *NotFoundError.
 func (t *Teller) Tell(ctx context.Context, name, namespace, pod string, ask Ask) (*Story, error) {
-	v, err := t.Clusters.View(ctx, name, 0)
+	v, err := t.Clusters.View(ctx, name, ask.Revision)
 	if err != nil {
 		return nil, err
 	}
-	s := &telling{Teller: t, view: v, pod: v.State.Pod(namespace, pod), out: &Story{
-		Cluster: v.Cluster, Snapshot: v.ID(), Taken: v.CreatedAt.UTC(), Pod: Pod{Namespace: namespace, Name: pod}, Attempts: []Attempt{},
+	at := ask.At
+	if at.IsZero() {
+		at = t.Clock()
+	}
+	at = at.UTC()
+	s := &telling{Teller: t, view: v, at: at, ask: ask, pod: v.State.Pod(namespace, pod), out: &Story{
+		Cluster: v.Cluster, Snapshot: v.ID(), Taken: v.CreatedAt.UTC(), At: at, Pod: Pod{Namespace: namespace, Name: pod}, Attempts: []Attempt{}, Next: []Event{},
 	}}
 	if err := s.readLog(ctx); err != nil {
 		return nil, err
@@ -87,7 +99,11 @@ func (t *Teller) Tell(ctx context.Context, name, namespace, pod string, ask Ask)
 		return nil, err
 	}
 	if s.pod == nil && len(s.rows) == 0 && len(s.out.EvictedFor) == 0 {
-		return nil, &NotFoundError{namespace, pod, v.ID(), v.Cluster}
+		which := ""
+		if ask.Revision == 0 {
+			which = ", the newest snapshot"
+		}
+		return nil, &NotFoundError{namespace, pod, v.ID(), v.Cluster, which}
 	}
 	if s.pod != nil {
 		if s.full, err = v.Pod(namespace, pod); err != nil {
@@ -102,10 +118,13 @@ func (t *Teller) Tell(ctx context.Context, name, namespace, pod string, ask Ask)
 		return nil, err
 	}
 	s.binding()
-	s.present()
+	if err := s.present(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.decide(ctx, ask.Suggest); err != nil {
 		return nil, err
 	}
+	s.next()
 	s.out.Summary = s.summary()
 	return s.out, nil
 }
@@ -173,15 +192,22 @@ func (s *telling) priority() int32 {
 
 // present fills in what the snapshot says beside the decision: the queue, and the
 // pod's life.
-func (s *telling) present() {
+func (s *telling) present(ctx context.Context) error {
 	if s.pod == nil {
-		return
+		return nil
 	}
 	if s.out.State == Pending || s.out.State == Gated || s.out.State == Nominated {
-		s.place()
+		if err := s.place(ctx); err != nil {
+			return err
+		}
 	}
-	life := podlife.Lifecycle(s.full, s.node(), s.Clock())
+	life := podlife.Lifecycle(s.full, s.node(), s.at)
 	s.out.Lifecycle = &life
+	if s.pod.NodeName != "" && !s.pod.Terminal {
+		// What a stored pod cannot say of its end is not known: there are no errors.
+		s.out.Ending, _ = podlife.Terminate(podlife.Ending{Pod: s.full, Cause: podlife.CauseDelete, Now: s.at})
+	}
+	return nil
 }
 
 // node says what is known of the pod's node. Snapshots need not hold conditions,
@@ -219,7 +245,7 @@ func (s *telling) decide(ctx context.Context, suggest bool) error {
 		return nil
 	}
 	q := audit.Question{
-		Cluster: s.view.Cluster, Revision: s.view.Revision, DryRun: true, Explain: engine.ExplainGroups, Suggest: suggest,
+		Cluster: s.view.Cluster, Revision: s.view.Revision, Now: s.at, DryRun: true, Explain: engine.ExplainGroups, Suggest: suggest,
 		PodRef: &objects.Key{Kind: "Pod", Namespace: s.pod.Namespace, Name: s.pod.Name},
 	}
 	now, ans, err := s.verdict(ctx, q)
@@ -258,35 +284,7 @@ func (s *telling) verdict(ctx context.Context, q audit.Question) (*Verdict, *aud
 		Groups: a.Groups, NotEvaluated: a.NotEvaluated,
 	}
 	if a.Preemption != nil {
-		v.Victims = a.Preemption.Victims
+		v.Victims, v.StartsWithinSeconds = a.Preemption.Victims, a.Preemption.StartsWithinSeconds
 	}
 	return v, a, nil
 }
-
-// place finds the pod in the queue.
-func (s *telling) place() {
-	q := s.view.State.Queue(s.Runs, s.class)
-	list, name := q.Active, "active"
-	if s.out.State == Gated {
-		list, name = q.Gated, "gated"
-	}
-	p := &Place{List: name, Of: len(list)}
-	for i := range list {
-		o := &list[i]
-		if o.Pod.Namespace == s.pod.Namespace && o.Pod.Name == s.pod.Name {
-			p.Position = i + 1
-			s.out.Queue = p
-			return
-		}
-		if o.Priority > *s.out.Pod.Priority {
-			p.HigherPriority++
-		} else {
-			p.Older++
-		}
-		if len(p.Ahead) < maxAhead {
-			p.Ahead = append(p.Ahead, audit.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: o.Pod.UID})
-		}
-	}
-}
-
-const maxAhead = 5

@@ -1,0 +1,63 @@
+package story
+
+import (
+	"context"
+
+	"berth/internal/audit"
+	"berth/internal/engine"
+)
+
+const maxAhead = 5
+
+// place finds the pod in the queue.
+func (s *telling) place(ctx context.Context) error {
+	q, err := s.Log.Queue(ctx, s.view, s.Runs, s.class, s.at)
+	if err != nil {
+		return err
+	}
+	is := func(p *engine.Pod) bool { return p.Namespace == s.pod.Namespace && p.Name == s.pod.Name }
+	if s.out.State == Gated {
+		p := &Place{List: "gated", Of: len(q.Gated)}
+		for i := range q.Gated {
+			o := &q.Gated[i]
+			if is(o.Pod) {
+				p.Position, s.out.Queue = i+1, p
+				return nil
+			}
+			p.pass(o, *s.out.Pod.Priority, false)
+		}
+		return nil
+	}
+	p := &Place{List: "active", Of: len(q.Active)}
+	for i := range q.Active {
+		own := &q.Active[i]
+		if !is(own.Pod) {
+			continue
+		}
+		p.Position, p.Queue, p.Attempts, s.out.Queue = i+1, own.In, own.Tried.Count, p
+		if !own.Next.IsZero() {
+			at := own.Next.UTC()
+			p.NextTry = &at
+		}
+		for j := range q.Active[:i] {
+			o := &q.Active[j]
+			p.pass(&o.Queued, *s.out.Pod.Priority, o.In != own.In || !o.Next.Equal(own.Next))
+		}
+	}
+	return nil
+}
+
+// pass counts a pod that is ahead by what puts it there.
+func (p *Place) pass(o *engine.Queued, priority int32, sooner bool) {
+	switch {
+	case o.Priority > priority:
+		p.HigherPriority++
+	case sooner:
+		p.Sooner++
+	default:
+		p.Older++
+	}
+	if len(p.Ahead) < maxAhead {
+		p.Ahead = append(p.Ahead, audit.PodRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID})
+	}
+}
