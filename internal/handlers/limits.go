@@ -49,6 +49,18 @@ type Limits struct {
 	MaxYAMLTokens       int           `name:"max-yaml-tokens" default:"100000" help:"Keys, values and lines of a YAML document, or of one item of a list as kubectl prints it; in any body."`
 	MaxDepth            int           `name:"max-json-depth" default:"64" help:"Nesting of arrays and objects, in any body."`
 
+	MaxNodeTerms   int `name:"max-node-affinity-terms" default:"64" help:"Node affinity terms of a pod."`
+	MaxPodTerms    int `name:"max-pod-affinity-terms" default:"64" help:"Pod affinity and anti-affinity terms of a pod."`
+	MaxExpressions int `name:"max-expressions" default:"64" help:"Requirements of one term or label selector."`
+	MaxValues      int `name:"max-expression-values" default:"5000" help:"Values of one requirement: terms may list a cluster's nodes."`
+	MaxConstraints int `name:"max-spread-constraints" default:"16" help:"Topology spread constraints of a pod."`
+	MaxLabelKeys   int `name:"max-match-label-keys" default:"64" help:"matchLabelKeys or mismatchLabelKeys of one term or constraint."`
+	MaxTolerations int `name:"max-tolerations" default:"256" help:"Tolerations of a pod."`
+	MaxLabels      int `name:"max-labels" default:"1000" help:"Labels of one object, and of a pod's nodeSelector."`
+	MaxTaints      int `name:"max-taints" default:"256" help:"Taints of a node."`
+	MaxContainers  int `name:"max-containers" default:"512" help:"Containers of a pod, init containers included."`
+	MaxResources   int `name:"max-resource-names" default:"256" help:"Resource names of one list of requests, limits or capacities."`
+
 	ChangesMaxBytes  Bytes `name:"changes-max-bytes" default:"16MiB" help:"Body of a change to a snapshot."`
 	ChangesMaxTokens int   `name:"changes-max-tokens" default:"2000000" help:"JSON keys and values in a change."`
 
@@ -175,6 +187,10 @@ func (l *Limits) objects() objects.Limits {
 		MaxDepth: l.MaxDepth, MaxTokens: l.MaxTokens, MaxObjectBytes: int(l.MaxObjectBytes),
 		MaxNodes: l.MaxNodes, MaxPods: l.MaxPods, MaxObjects: l.MaxObjects, MaxAliases: l.MaxAliases,
 		MaxYAMLTokens: l.MaxYAMLTokens,
+		Counts: objects.Counts{
+			NodeTerms: l.MaxNodeTerms, PodTerms: l.MaxPodTerms, Expressions: l.MaxExpressions, Values: l.MaxValues, Constraints: l.MaxConstraints,
+			LabelKeys: l.MaxLabelKeys, Tolerations: l.MaxTolerations, Labels: l.MaxLabels, Taints: l.MaxTaints, Containers: l.MaxContainers, Resources: l.MaxResources,
+		},
 	}
 }
 

@@ -52,6 +52,7 @@ type Limits struct {
 	MaxObjects     int // kept objects of all kinds
 	MaxAliases     int // YAML aliases; the default is none at all
 	MaxYAMLTokens  int // of one YAML document, or of one item of a list that is streamed
+	Counts         Counts
 	// Fields judges each object's fields before it is decoded; nil passes everything.
 	// path is the object's place in the body.
 	Fields func(kind, path string, unknown []UnknownField, total int) error

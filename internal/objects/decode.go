@@ -86,7 +86,7 @@ func (h header) key(k *kind) Key {
 
 // build makes an Object of kind k from one JSON object whose syntax was
 // checked: prune, decode, default, validate, encode.
-func build(k *kind, src []byte, path func() string, scratch *[]byte) (Object, error) {
+func build(k *kind, src []byte, path func() string, scratch *[]byte, counts Counts) (Object, error) {
 	pruned, err := prune((*scratch)[:0], src, k.keep)
 	*scratch = pruned
 	if err != nil {
@@ -109,6 +109,10 @@ func build(k *kind, src []byte, path func() string, scratch *[]byte) (Object, er
 		}
 		h.Kind = k.name
 		return Object{}, &InvalidError{Key: h.key(k), Path: path(), Errors: errs}
+	}
+	// Before anything whose work depends on them.
+	if err := counts.check(v, path()); err != nil {
+		return Object{}, err
 	}
 	return k.finish(v, path)
 }

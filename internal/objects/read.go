@@ -139,7 +139,7 @@ func (in *intake) take(src []byte, within listOf) error {
 			}
 		}
 	}
-	o, err := build(k, src, in.objectPath, &in.scratch)
+	o, err := build(k, src, in.objectPath, &in.scratch, in.lim.Counts)
 	if err != nil {
 		return err
 	}

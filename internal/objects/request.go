@@ -29,7 +29,7 @@ func Decode(raw []byte, lim Limits) (Object, error) {
 		}
 	}
 	var scratch []byte
-	return build(k, raw, nowhere, &scratch)
+	return build(k, raw, nowhere, &scratch, lim.Counts)
 }
 
 // DecodePod makes a pod from a request's JSON, in which kind and apiVersion may
@@ -91,7 +91,7 @@ func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {
 		return Object{}, &InvalidError{Key: h.key(k), Errors: errs}
 	}
 	var scratch []byte
-	return build(k, raw, nowhere, &scratch)
+	return build(k, raw, nowhere, &scratch, lim.Counts)
 }
 
 // nowhere is the place of an object that is the whole body.
