@@ -93,7 +93,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return v, err
 		}
-		return podlife.Create(pod, a.classesOf(view, req.Cluster), nodeLabels(view), orNow(req.Now)), nil
+		return podlife.Create(pod, a.classesOf(view, req.Cluster), topologyOf(view), orNow(req.Now)), nil
 	case "UPDATE":
 		if isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
@@ -171,15 +171,16 @@ func (a *API) classesOf(view *cluster.View, name string) podlife.Classes {
 	}
 }
 
-// nodeLabels looks nodes up in a snapshot; nil is none.
-func nodeLabels(view *cluster.View) podlife.NodeLabels {
-	return func(name string) map[string]string {
+// topologyOf gives a pod the zone and region of its node in a snapshot; nil is none.
+func topologyOf(view *cluster.View) func(*corev1.Pod) *corev1.Pod {
+	return func(pod *corev1.Pod) *corev1.Pod {
 		if view == nil {
-			return nil
+			return pod
 		}
-		if row := view.State.Nodes().Row(name); row >= 0 {
-			return view.State.Nodes().Node(row).Labels
+		nodes := view.State.Nodes()
+		if row := nodes.Row(pod.Spec.NodeName); row >= 0 {
+			return objects.WithTopology(pod, nodes.Node(row).Labels)
 		}
-		return nil
+		return pod
 	}
 }

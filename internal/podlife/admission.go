@@ -24,9 +24,10 @@ type Verdict struct {
 
 // Create judges a pod that is to be created, at a time: defaults, the admission
 // plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, and validation,
-// in this order (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins). The
-// argument is not written.
-func Create(in *corev1.Pod, classes Classes, nodes NodeLabels, now time.Time) Verdict {
+// in this order (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins). topology
+// returns a pod that names its node with that node's zone and region; nil knows
+// no nodes. The argument is not written.
+func Create(in *corev1.Pod, classes Classes, topology func(*corev1.Pod) *corev1.Pod, now time.Time) Verdict {
 	p := in.DeepCopy()
 	if p.Namespace == "" {
 		p.Namespace = corev1.NamespaceDefault
@@ -36,7 +37,9 @@ func Create(in *corev1.Pod, classes Classes, nodes NodeLabels, now time.Time) Ve
 		return Verdict{Errors: field.ErrorList{err}}
 	}
 	AddTolerationSeconds(&p.Spec)
-	takeTopologyLabels(p, nodes)
+	if topology != nil && p.Spec.NodeName != "" {
+		p = topology(p)
+	}
 	if p.ResourceVersion != "" {
 		return Verdict{Errors: field.ErrorList{field.Forbidden(field.NewPath("metadata", "resourceVersion"), "resourceVersion should not be set on objects to be created")}}
 	}
