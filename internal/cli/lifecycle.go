@@ -17,7 +17,11 @@ import (
 type lifecycle struct {
 	file     string
 	nodeGone bool
-	now      string
+	lost     string // --node-lost-since
+	since    *time.Time
+	// restartPeriod is the kubelet's maxContainerRestartPeriod.
+	restartPeriod string
+	now           string
 }
 
 func (a *app) lifecycleCommand() *cobra.Command {
@@ -40,6 +44,8 @@ Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
 	}
 	cmd.Flags().StringVarP(&l.file, "filename", "f", "", "file with the pod, or with several")
 	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "take it that the pod's node does not exist any more")
+	cmd.Flags().StringVar(&l.lost, "node-lost-since", "", "the last sign of life of the pod's node: when the pod goes for it")
+	cmd.Flags().StringVar(&l.restartPeriod, "max-container-restart-period", "", "the kubelet's setting: its longest back-off, 1s to 300s")
 	cmd.Flags().StringVar(&l.now, "now", "", "the time to judge at, such as 2026-01-31T12:00:00Z")
 	return cmd
 }
@@ -56,7 +62,10 @@ type life struct {
 	StatusRule rule   `json:"statusRule"`
 	// DeadlineAt is when the pod fails for its deadline; nil without one ahead.
 	DeadlineAt *time.Time `json:"deadlineAt"`
-	Conditions []struct {
+	// NodeDeletion is when the pod goes because of its node; nil where nothing was
+	// said of the node.
+	NodeDeletion *nodeDeletion `json:"nodeDeletion"`
+	Conditions   []struct {
 		Type    string `json:"type"`
 		Status  string `json:"status"`
 		Reason  string `json:"reason"`
@@ -79,6 +88,10 @@ type lifeContainer struct {
 		For              []string   `json:"for"`
 		Rule             rule       `json:"rule"`
 	} `json:"next"`
+	IfItEnds *struct {
+		BackoffSeconds int64 `json:"backoffSeconds"`
+		Rule           rule  `json:"rule"`
+	} `json:"ifItEnds"`
 }
 
 // rule says why.
@@ -95,6 +108,9 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
+	if err := l.read(); err != nil {
+		return err
+	}
 	if len(names) == 1 && names[0] != stdinName && l.file == "" && a.o.server != "" {
 		return l.fromStory(ctx, a, names[0], now)
 	}
@@ -105,7 +121,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	lives := make([]*life, 0, len(in.pods))
 	raws := make([]json.RawMessage, 0, len(in.pods))
 	for _, pod := range in.pods {
-		raw, err := a.lifeOf(ctx, pod, in.nodeOf(pod, l.nodeGone), now)
+		raw, err := l.ask(ctx, a, pod, in.nodeOf(pod, l.nodeGone), now)
 		if err != nil {
 			return fmt.Errorf("pod %s: %w", pod, err)
 		}
@@ -121,7 +137,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 // fromStory takes the lifecycle out of the server's story of a pod, which is at
 // the server's time and knows the pod's node.
 func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time.Time) error {
-	if l.nodeGone || l.now != "" {
+	if l.nodeGone || l.now != "" || l.lost != "" || l.restartPeriod != "" {
 		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node the pod is needed whole: -f FILE, or - for stdin."}
 	}
 	pod, err := a.parse(name)
@@ -198,11 +214,11 @@ func (a *app) jsonLines(pods []target, raws []json.RawMessage) error {
 	return err
 }
 
-// lifeOf asks the server where there is one, and otherwise the rules themselves.
+// ask asks the server where there is one, and otherwise the rules themselves.
 // A node of JSON null is one that is gone, a nil one is not known.
-func (a *app) lifeOf(ctx context.Context, pod target, node json.RawMessage, now time.Time) (json.RawMessage, error) {
+func (l *lifecycle) ask(ctx context.Context, a *app, pod target, node json.RawMessage, now time.Time) (json.RawMessage, error) {
 	if a.o.server == "" {
-		return lifeHere(pod.whole, node, now)
+		return l.here(pod.whole, node, now)
 	}
 	s, err := newServer(a)
 	if err != nil {
@@ -211,6 +227,12 @@ func (a *app) lifeOf(ctx context.Context, pod target, node json.RawMessage, now 
 	body := map[string]any{"pod": pod.whole, "now": now}
 	if node != nil {
 		body["node"] = node
+	}
+	if l.since != nil {
+		body["nodeLostSince"] = l.since
+	}
+	if l.restartPeriod != "" {
+		body["maxContainerRestartPeriod"] = l.restartPeriod
 	}
 	return s.call(ctx, http.MethodPost, body, "v1", "pods", "lifecycle")
 }
@@ -257,6 +279,9 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	if at := l.DeadlineAt; at != nil {
 		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), ahead(at.Sub(now))))
 	}
+	if d := l.NodeDeletion; d != nil && d.Rule.ID != "node-deletion/none" {
+		p.labelled("DELETED", d.text(now))
+	}
 	if len(l.Containers) > 0 {
 		p.gap()
 		t := newTable(4, "CONTAINER", "KIND", "STATE", ">RESTARTS", "NEXT")
@@ -276,6 +301,7 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	}
 	p.gap()
 	p.reasons(l)
+	p.ends(l)
 	if l.Message != "" {
 		p.labelled("SAYS", l.Message)
 	}

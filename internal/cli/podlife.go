@@ -13,25 +13,26 @@ import (
 	"berth/internal/podlife"
 )
 
-// lifeHere answers as the REST API does, in the process.
-func lifeHere(pod, node json.RawMessage, now time.Time) (json.RawMessage, error) {
-	p := &corev1.Pod{}
-	if err := decodeWhole(pod, p); err != nil {
+// here answers as the REST API does, in the process.
+func (l *lifecycle) here(pod, node json.RawMessage, now time.Time) (json.RawMessage, error) {
+	q := podlife.LifeQuestion{
+		Pod: &corev1.Pod{}, NodeGiven: node != nil, NodeLostSince: l.since,
+		MaxContainerRestartPeriod: l.restartPeriod, Now: now,
+	}
+	if err := decodeWhole(pod, q.Pod); err != nil {
 		return nil, err
 	}
-	state := podlife.NodeHealthy
-	switch {
-	case node == nil:
-	case string(node) == "null":
-		state = podlife.NodeGone
-	default:
-		n := &corev1.Node{}
-		if err := decodeWhole(node, n); err != nil {
+	if node != nil && string(node) != "null" {
+		q.Node = &corev1.Node{}
+		if err := decodeWhole(node, q.Node); err != nil {
 			return nil, fmt.Errorf("node: %w", err)
 		}
-		state = podlife.NodeStateOf(n)
 	}
-	return json.Marshal(podlife.Lifecycle(p, state, now))
+	life, errs := podlife.Live(q)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	return json.Marshal(life)
 }
 
 // decodeWhole reads an object of which nothing is left out.

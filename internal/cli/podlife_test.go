@@ -21,6 +21,8 @@ func TestGoldenPods(t *testing.T) {
 		{"lifecycle-well", exitYes, []string{"lifecycle", "shop/well", "-f", podsFile}},
 		{"lifecycle-init", exitNo, []string{"lifecycle", "init", "-n", "shop", "-f", podsFile}},
 		{"lifecycle-node-gone", exitNo, []string{"lifecycle", "shop/well", "-f", podsFile, "--node-gone"}},
+		{"lifecycle-node-lost", exitNo, []string{"lifecycle", "shop/well", "-f", podsFile, "--node-lost-since", "2026-11-21T09:28:00Z"}},
+		{"lifecycle-restart-period", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile, "--max-container-restart-period", "20s"}},
 		{"lifecycle-later", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile, "--now", "2026-11-21T10:30:00Z"}},
 		{"lifecycle-list", exitNo, []string{"lifecycle", "-f", podsFile}},
 	} {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +40,8 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 	strict, err := kjson.UnmarshalStrict(body, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
 	var when *time.ParseError
 	switch {
-	case errors.As(err, &when): // the one field of ours that is decoded as a time
-		return badField(http.StatusBadRequest, "now", "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
+	case errors.As(err, &when):
+		return badField(http.StatusBadRequest, fieldOf(body, when.Value), "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
 	case err != nil:
 		return decodeError(err)
 	}
@@ -60,6 +62,44 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		}
 	}
 	return e
+}
+
+// fieldOf names the field of a body that has a text: the first one, in order of names. An error of a time does not say
+// where it is.
+func fieldOf(body []byte, text string) string {
+	var top any
+	if json.Unmarshal(body, &top) != nil {
+		return "body"
+	}
+	var find func(v any, at *field.Path) *field.Path
+	find = func(v any, at *field.Path) *field.Path {
+		switch v := v.(type) {
+		case string:
+			if v == text {
+				return at
+			}
+		case []any:
+			for i := range v {
+				if found := find(v[i], at.Index(i)); found != nil {
+					return found
+				}
+			}
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				if k == "pod" || k == "node" { // decoded apart
+					continue
+				}
+				if found := find(v[k], at.Child(k)); found != nil {
+					return found
+				}
+			}
+		}
+		return nil
+	}
+	if found := find(top, nil); found != nil {
+		return found.String()
+	}
+	return "body"
 }
 
 // decodeError words what encoding/json has against a body, without a word of the body.

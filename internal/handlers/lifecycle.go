@@ -14,6 +14,11 @@ type LifecycleRequest struct {
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
 	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null says that it does not exist any more.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
+	// NodeLostSince is the last sign of life of the node's kubelet, or, with node null, when the node went; what the node's
+	// Ready condition says if absent.
+	NodeLostSince *time.Time `json:"nodeLostSince,omitempty"`
+	// MaxContainerRestartPeriod is the kubelet's crashLoopBackOff.maxContainerRestartPeriod: 1s to 300s, which is the default.
+	MaxContainerRestartPeriod string `json:"maxContainerRestartPeriod,omitempty" example:"60s"`
 	// Now is the time at which back-offs are judged; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name LifecycleRequest
@@ -44,25 +49,17 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		node, err := p.nodeState(req.Node)
-		if err != nil {
+		q := podlife.LifeQuestion{
+			Pod: pod, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
+		}
+		if q.Node, q.NodeGiven, err = p.nodeOf(req.Node); err != nil {
 			return err
 		}
-		now := time.Now()
-		if req.Now != nil {
-			now = *req.Now
+		life, errs := podlife.Live(q)
+		if len(errs) > 0 {
+			return badFields(errs)
 		}
-		life := podlife.Lifecycle(pod, node, now)
 		life.Warnings = p.warn(w)
 		return writeJSON(w, http.StatusOK, life)
 	})
-}
-
-// nodeState reads what a request says of a pod's node.
-func (p *posted) nodeState(raw json.RawMessage) (podlife.NodeState, error) {
-	node, given, err := p.nodeOf(raw)
-	if err != nil || !given {
-		return podlife.NodeHealthy, err
-	}
-	return podlife.NodeStateOf(node), nil
 }

@@ -42,6 +42,13 @@ func TestPodLifecycle(t *testing.T) {
 	if gone := judge(`,"node":null`); gone.Phase != "Failed" || gone.Conditions[1].Reason != "DeletionByPodGC" || gone.Containers[1].Next.Action != "leave" {
 		t.Errorf("%+v", gone)
 	}
+	if l = judge(`,"now":"2026-03-01T12:00:00Z","maxContainerRestartPeriod":"30s"`); l.Containers[0].Next.Action != "restart" {
+		t.Errorf("%+v", l.Containers[0].Next)
+	}
+	if l = judge(`,"now":"2026-03-01T12:00:00Z","nodeLostSince":"2026-03-01T11:50:00Z"`); l.DeletedAt == nil || l.DeletedAt.Format("15:04:05") != "11:55:40" || l.NodeDeletion.Latest.Format("15:04:05") != "11:56:00" {
+		t.Errorf("%v %+v", l.DeletedAt, l.NodeDeletion)
+	}
+	l = podlife.Life{}
 	h.want(200, &l, "POST", at, `{"pod":{}}`)
 	if l.Phase != "Pending" || len(l.Containers) != 0 {
 		t.Errorf("%+v", l)
@@ -62,6 +69,8 @@ func TestPodLifecycle(t *testing.T) {
 		"a bomb in the node": {400, `{"pod":{},"node":{"status":{"capacity":{"cpu":"1e-999999999"}}}}`, "node.status.capacity[cpu]"},
 		"an unknown field":   {400, `{"pod":{},"at":"2026-03-01T12:00:00Z"}`, "at"},
 		"no time":            {400, `{"pod":{},"now":"soon"}`, "now"},
+		"another time":       {400, `{"pod":{},"now":"2026-03-01T12:00:00Z","nodeLostSince":"yesterday"}`, "nodeLostSince"},
+		"no restart period":  {400, `{"pod":{},"maxContainerRestartPeriod":"10m"}`, "maxContainerRestartPeriod"},
 		"deep":               {413, `{"pod":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat("}", 100) + `}`, ""},
 	} {
 		var p Problem

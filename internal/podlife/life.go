@@ -45,6 +45,11 @@ type Life struct {
 	// DeadlineAt is when the kubelet fails the pod for its activeDeadlineSeconds,
 	// if it has not ended by then; absent without one, and once it is over.
 	DeadlineAt *time.Time `json:"deadlineAt,omitempty"`
+	// DeletedAt is when the control plane deletes the pod because of its node, at the
+	// earliest; it may be past. NodeDeletion says why, and where no time is given,
+	// why not. Both are absent where nothing was said of the node.
+	DeletedAt    *time.Time    `json:"deletedAt,omitempty"`
+	NodeDeletion *NodeDeletion `json:"nodeDeletion,omitempty"`
 	// Status is the STATUS column of kubectl get pod for the pod as posted.
 	Status string `json:"status" example:"CrashLoopBackOff"`
 	// StatusRule says why.
@@ -94,13 +99,20 @@ type LifeContainer struct {
 	// Reason is that of the state, in the kubelet's words.
 	Reason string `json:"reason,omitempty" example:"CrashLoopBackOff"`
 	// ExitCode is that of a terminated container.
-	ExitCode     *int32 `json:"exitCode,omitempty"`
-	Ready        bool   `json:"ready"`
-	Started      bool   `json:"started"`
-	RestartCount int32  `json:"restartCount"`
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// StartedAt is when the present or the last run began.
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+	// FinishedAt is when the last run ended; absent while the container runs.
+	FinishedAt   *time.Time `json:"finishedAt,omitempty"`
+	Ready        bool       `json:"ready"`
+	Started      bool       `json:"started"`
+	RestartCount int32      `json:"restartCount"`
 	// Rule says where the state comes from.
 	Rule Rule `json:"rule"`
 	Next Next `json:"next"`
+	// IfItEnds is what it would cost a running container to end now with exit code
+	// 1.
+	IfItEnds *Crash `json:"ifItEnds,omitempty"`
 	// Probes are those of main containers and sidecars, also the ones that are
 	// not set, with what counts for them.
 	Probes []Probe `json:"probes,omitempty"`

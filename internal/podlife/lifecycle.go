@@ -12,8 +12,13 @@ import (
 // with what happens to each, and kubectl's columns for the pod as posted. The
 // argument is not written.
 func Lifecycle(pod *corev1.Pod, node NodeState, now time.Time) Life {
-	r := readPod(pod, node, now)
-	columns := KubectlColumns(pod, now)
+	return readPod(pod, node, now).life()
+}
+
+// life is the answer about a pod that was read.
+func (r *reading) life() Life {
+	pod, node := r.pod, r.node
+	columns := KubectlColumns(pod, r.now)
 	l := Life{
 		Status: columns.Status, StatusRule: columns.Rule, Ready: columns.Ready, Restarts: columns.Restarts,
 		Conditions: []LifeCondition{}, Containers: []LifeContainer{},
@@ -44,8 +49,9 @@ func Lifecycle(pod *corev1.Pod, node NodeState, now time.Time) Life {
 		for i := range list {
 			c := r.container(&list[i], bound)
 			c.Probes = r.probes(&list[i], l.Phase)
+			c.StartedAt, c.FinishedAt = list[i].times(bound)
 			if bound {
-				c.Next = next[len(l.Containers)]
+				c.Next, c.IfItEnds = next[len(l.Containers)], r.crash(&list[i])
 			} else {
 				c.Next = r.nextUnbound()
 			}
@@ -138,6 +144,17 @@ func (r *reading) nextUnbound() Next {
 		return Next{Action: ActionWait, Rule: Rule{"next/gated", "The pod has scheduling gates; it is not scheduled before they are removed."}}
 	}
 	return Next{Action: ActionWait, Rule: Rule{"next/no-node", "The pod waits for a node."}}
+}
+
+// times are when the present or last run began and, unless it goes on, ended.
+func (s *seen) times(bound bool) (began, ended *time.Time) {
+	if !bound {
+		return nil, nil
+	}
+	if s.is == exited {
+		ended = shownTime(s.end.FinishedAt)
+	}
+	return shownTime(metav1.NewTime(s.began())), ended
 }
 
 // container shows one container's state.

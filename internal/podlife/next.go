@@ -170,8 +170,9 @@ func (r *reading) run(s *seen) Next {
 	if s.is != exited {
 		return Next{Action: ActionStart, Rule: Rule{"next/start", "It has never run, and it is its turn."}}
 	}
-	delay, steady := backoff(s.status.RestartCount, s.end)
-	at := s.end.FinishedAt.UTC().Add(delay)
+	memory, end := r.memory(s), s.end.FinishedAt.UTC()
+	delay, steady := memory.after(end), memory.delay > 0 && memory.steady(end)
+	at := end.Add(delay)
 	switch left := at.Sub(r.now); {
 	case steady:
 		return Next{Action: ActionRestart, Rule: Rule{"next/restart-steady", "It ran for more than 10 minutes, so its restarts start anew with one at once."}}
@@ -180,7 +181,7 @@ func (r *reading) run(s *seen) Next {
 	case left > 0:
 		return Next{
 			Action: ActionBackoff, At: inYears(at), BackoffSeconds: int64(delay / time.Second), RemainingSeconds: int64((left-1)/time.Second) + 1,
-			Rule: Rule{"next/backoff", fmt.Sprintf("After %d restarts the delay is %d s from the end of its last run.", s.status.RestartCount, int64(delay/time.Second))},
+			Rule: Rule{"next/backoff", fmt.Sprintf("After %d restarts the delay is %d s from the end of its last run.%s", s.status.RestartCount, int64(delay/time.Second), memory.sooner(at))},
 		}
 	default:
 		return Next{Action: ActionRestart, Rule: Rule{"next/restart", fmt.Sprintf("Its back-off of %d s is over.", int64(delay/time.Second))}}

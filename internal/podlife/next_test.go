@@ -10,20 +10,42 @@ import (
 func TestBackoff(t *testing.T) {
 	for restarts, seconds := range []int{0, 10, 20, 40, 80, 160, 300, 300, 300} {
 		end := &corev1.ContainerStateTerminated{StartedAt: before(20), FinishedAt: before(10)}
-		if delay, steady := backoff(int32(restarts), end); delay != time.Duration(seconds)*time.Second || steady {
+		if delay, steady := backoff(int32(restarts), end, longestBackoff); delay != time.Duration(seconds)*time.Second || steady {
 			t.Errorf("after %d restarts: %s %v", restarts, delay, steady)
 		}
 	}
-	if delay, _ := backoff(1<<31-1, &corev1.ContainerStateTerminated{}); delay != 300*time.Second {
+	if delay, _ := backoff(1<<31-1, &corev1.ContainerStateTerminated{}, longestBackoff); delay != 300*time.Second {
 		t.Errorf("after very many: %s", delay)
 	}
-	if delay, _ := backoff(-1, &corev1.ContainerStateTerminated{}); delay != 0 {
+	if delay, _ := backoff(-1, &corev1.ContainerStateTerminated{}, longestBackoff); delay != 0 {
 		t.Errorf("after less than none: %s", delay)
 	}
 	for ran, want := range map[int]time.Duration{600: 40 * time.Second, 601: 0} {
 		end := &corev1.ContainerStateTerminated{StartedAt: before(ran + 10), FinishedAt: before(10)}
-		if delay, steady := backoff(3, end); delay != want || steady != (want == 0) {
+		if delay, steady := backoff(3, end, longestBackoff); delay != want || steady != (want == 0) {
 			t.Errorf("a run of %d s: %s %v", ran, delay, steady)
+		}
+	}
+}
+
+// backoff is the delay after a run, of a container that was restarted so often.
+func backoff(restarts int32, end *corev1.ContainerStateTerminated, longest time.Duration) (delay time.Duration, steady bool) {
+	m := remembered(restarts, end.StartedAt.Time, longest)
+	return m.after(end.FinishedAt.Time), m.delay > 0 && m.steady(end.FinishedAt.Time)
+}
+
+// The kubelet's longest delay bounds the first one as well, and does not change
+// after how long a run the delays are forgotten.
+func TestBackoffOfAConfiguredKubelet(t *testing.T) {
+	for _, c := range []struct {
+		longest  int
+		restarts int32
+		ran      int
+		want     int
+	}{{1, 1, 10, 1}, {7, 1, 10, 7}, {7, 9, 10, 7}, {15, 1, 10, 10}, {15, 2, 10, 15}, {60, 3, 10, 40}, {60, 4, 10, 60}, {60, 50, 599, 60}, {60, 50, 601, 0}} {
+		end := &corev1.ContainerStateTerminated{StartedAt: before(c.ran), FinishedAt: before(0)}
+		if delay, _ := backoff(c.restarts, end, time.Duration(c.longest)*time.Second); delay != time.Duration(c.want)*time.Second {
+			t.Errorf("%+v: %s", c, delay)
 		}
 	}
 }

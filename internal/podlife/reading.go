@@ -53,10 +53,14 @@ type reading struct {
 	// open are the places of the init containers that are not through: plain
 	// ones that have not ended with 0, sidecars that have not started.
 	open []int
+	// longest is the kubelet's maxContainerRestartPeriod.
+	longest time.Duration
+	// memories are what the kubelet remembers; nil: what the statuses show.
+	memories map[string]memory
 }
 
 func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
-	r := &reading{pod: pod, node: node, now: now}
+	r := &reading{pod: pod, node: node, now: now, longest: longestBackoff}
 	inits, mains := byName(pod.Status.InitContainerStatuses), byName(pod.Status.ContainerStatuses)
 	extra := byName(pod.Status.EphemeralContainerStatuses)
 	for i := range pod.Spec.InitContainers {
@@ -77,6 +81,14 @@ func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
 		r.extra = append(r.extra, see(c, KindEphemeral, extra))
 	}
 	return r
+}
+
+// memory is what the kubelet remembers of the delays of a container that has run.
+func (r *reading) memory(s *seen) memory {
+	if m, ok := r.memories[s.c.Name]; ok {
+		return m
+	}
+	return remembered(s.status.RestartCount, s.began(), r.longest)
 }
 
 // isSidecar says that an init container runs beside the main ones.
@@ -118,6 +130,17 @@ func see(c *corev1.Container, kind ContainerKind, lists ...map[string]*corev1.Co
 		s.is = waiting
 	}
 	return s
+}
+
+// began is when the present or last run began; zero where nobody knows.
+func (s *seen) began() time.Time {
+	switch {
+	case s.is == running:
+		return s.status.State.Running.StartedAt.Time
+	case s.end != nil:
+		return s.end.StartedAt.Time
+	}
+	return time.Time{}
 }
 
 // ran says that the runtime has it, running or stopped.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/planted"
 )
@@ -131,26 +130,29 @@ func endOf(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 }
 
 // restart is when a container that was killed for its probe is started again, in
-// seconds from now, and why not before: at once the first time, and after a
-// back-off that counts from its end from then on.
+// seconds from now, and why not before.
 func (w *ending) restart(name string) (at int64, why string) {
-	end := &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(addSeconds(w.Now, w.last))}
-	count := int32(0)
-	if s := statusOf(w.Pod, name); s != nil {
-		count = s.RestartCount
-		if s.State.Running != nil {
-			end.StartedAt = s.State.Running.StartedAt
-		}
-	}
-	delay, steady := backoff(count, end)
-	seconds := int64(delay / time.Second)
-	switch {
-	case steady:
-		return w.last, "by its restart policy, at once: it ran for more than 10 minutes"
-	case seconds == 0:
+	end := addSeconds(w.Now, w.last)
+	s := statusOf(w.Pod, name)
+	if s == nil {
 		return w.last, "by its restart policy, at once: its first restart"
 	}
-	return saturate(w.last, seconds), fmt.Sprintf("by its restart policy, after its back-off of %d seconds (restarts so far: %d)", seconds, count)
+	began, before := time.Time{}, time.Time{}
+	if s.State.Running != nil {
+		began = s.State.Running.StartedAt.Time
+	}
+	if last := s.LastTerminationState.Terminated; last != nil {
+		before = last.FinishedAt.Time
+	}
+	delay, known := remembered(s.RestartCount, began, longestBackoff).afterKill(before, end)
+	seconds := int64(delay / time.Second)
+	switch {
+	case !known:
+		return w.last, "by its restart policy, at once: no run before it is known"
+	case seconds == 0:
+		return w.last, "by its restart policy, at once: its back-off counts from the end of the run before it, and is over"
+	}
+	return saturate(w.last, seconds), fmt.Sprintf("by its restart policy, after its back-off of %d seconds (restarts so far: %d)", seconds, s.RestartCount)
 }
 
 // restartsAfterProbe says whether a container that was stopped for its probe and

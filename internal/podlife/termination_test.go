@@ -351,14 +351,21 @@ func TestPeriodsWithoutEnd(t *testing.T) {
 // in a pod that is being deleted.
 func TestAfterAFailedProbe(t *testing.T) {
 	const spec = `"spec":{"terminationGracePeriodSeconds":5,"containers":[{"name":"c","livenessProbe":{}}]}`
-	status := func(restarts int, started string) string {
-		return fmt.Sprintf(`,"status":{"phase":"Running","containerStatuses":[{"name":"c","restartCount":%d,"state":{"running":{"startedAt":%q}}}]}`, restarts, started)
+	status := func(restarts int, started string, ended ...string) string {
+		last := ""
+		if len(ended) > 0 {
+			last = fmt.Sprintf(`,"lastState":{"terminated":{"exitCode":137,"finishedAt":%q}}`, ended[0])
+		}
+		return fmt.Sprintf(`,"status":{"phase":"Running","containerStatuses":[{"name":"c","restartCount":%d,"state":{"running":{"startedAt":%q}}%s}]}`, restarts, started, last)
 	}
 	for _, c := range []struct{ what, pod, timeline, phase string }{
 		{"the first time", spec + status(0, "2026-03-01T11:59:00Z"), "5 container restarted c", "Running"},
-		{"the third time", spec + status(2, "2026-03-01T11:59:00Z"), "25 container restarted c", "Running"},
-		{"the longest wait", spec + status(9, "2026-03-01T11:59:00Z"), "305 container restarted c", "Running"},
-		{"after it ran for long", spec + status(9, "2026-03-01T11:00:00Z"), "5 container restarted c", "Running"},
+		{"no run before is known", spec + status(2, "2026-03-01T11:59:00Z"), "5 container restarted c", "Running"},
+		{"the delay since the run before is over", spec + status(2, "2026-03-01T11:59:00Z", "2026-03-01T11:59:00Z"), "5 container restarted c", "Running"},
+		{"it is not over", spec + status(2, "2026-03-01T11:59:55Z", "2026-03-01T11:59:46Z"), "25 container restarted c", "Running"},
+		{"it just is", spec + status(2, "2026-03-01T11:59:55Z", "2026-03-01T11:59:45Z"), "5 container restarted c", "Running"},
+		{"the longest wait", spec + status(9, "2026-03-01T11:59:00Z", "2026-03-01T11:58:59Z"), "305 container restarted c", "Running"},
+		{"after it ran for long", spec + status(9, "2026-03-01T11:00:00Z", "2026-03-01T10:59:00Z"), "5 container restarted c", "Running"},
 		{
 			"while the pod is deleted", `"metadata":{"deletionTimestamp":"2026-03-01T12:00:05Z","deletionGracePeriodSeconds":5},` + spec + status(0, "2026-03-01T11:59:00Z"),
 			"5 phase Failed, 5 container stays down c", "Failed",
