@@ -68,14 +68,14 @@ func (a *app) readCluster(ctx context.Context, l *live) (*cluster.View, []kube.U
 	p := a.progress("reading " + l.config.Host)
 	defer p.end()
 	var unread []kube.Unread
-	view, err := cluster.Standalone("snapshot", func(yield func(objects.Object) error) (map[string]int, error) {
+	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(objects.Object) error) (map[string]int, error) {
 		var err error
 		unread, err = kube.Read(ctx, l.config, func(o objects.Object) error {
 			p.step()
 			return yield(o)
 		})
 		return nil, err
-	}, a.Now())
+	}), a.Now())
 	if err != nil {
 		return nil, nil, l.cannot(err)
 	}

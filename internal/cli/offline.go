@@ -71,12 +71,21 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	defer done()
 	p := a.progress("reading " + nameOfFile(a.o.snapshot))
 	defer p.end()
-	view, err := cluster.Standalone("snapshot", func(yield func(objects.Object) error) (map[string]int, error) {
-		return objects.Read(r, objects.YAML, objects.Limits{}, func(o objects.Object) error {
+	skipped := 0
+	limits := objects.Limits{Skip: func(e *objects.InvalidError) {
+		if skipped++; skipped <= maxNotes {
+			a.note("%s: %s is left out: %v", nameOfFile(a.o.snapshot), e.Key, e.Errors.ToAggregate())
+		}
+	}}
+	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(objects.Object) error) (map[string]int, error) {
+		return objects.Read(r, objects.YAML, limits, func(o objects.Object) error {
 			p.step()
 			return yield(o)
 		})
-	}, a.Now())
+	}), a.Now())
+	if n := skipped - maxNotes; n > 0 {
+		a.note("%s: %s left out", nameOfFile(a.o.snapshot), plural(n, "more invalid object"))
+	}
 	if err != nil {
 		return nil, &problem{what: nameOfFile(a.o.snapshot), why: err, next: "Wanted is what kubectl get nodes,pods,… -A -o json (or -o yaml) prints."}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ type target struct {
 	namespace, name string
 	owner           string          // the kind, where the name is of what makes pods
 	whole           json.RawMessage // as it was given; nil: by name
+	from            *workload       // what it was made from; nil for a pod itself
 }
 
 // String gives namespace/name.
@@ -84,8 +86,10 @@ func (a *app) readTarget(args []string, file string) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	a.besides(in, file)
 	if len(args) == 0 {
 		if len(in.pods) == 1 {
+			a.tell(in.pods[0], file)
 			return in.pods[0], nil
 		}
 		return target{}, &problem{what: fmt.Sprintf("%s holds %d pods", nameOfFile(file), len(in.pods)), next: "Say which: the name of one of them, and -f " + file}
@@ -96,6 +100,7 @@ func (a *app) readTarget(args []string, file string) (target, error) {
 	}
 	for _, p := range in.pods {
 		if p.is(want) {
+			a.tell(p, file)
 			return p, nil
 		}
 	}
@@ -168,7 +173,12 @@ func (a *app) open(file string) (io.Reader, func(), error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return f, func() { _ = f.Close() }, nil
+		r, err := inflated(f)
+		if err != nil {
+			_ = f.Close()
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+		return r, func() { _ = f.Close() }, nil
 	}
 	if a.Typed {
 		return nil, nil, &problem{what: "nothing comes in on stdin", next: "Pipe it in: kubectl get pod NAME -o json | " + a.name + " …"}
@@ -177,7 +187,17 @@ func (a *app) open(file string) (io.Reader, func(), error) {
 		return nil, nil, errors.New("stdin is asked for twice: give the pod or the snapshot as a file")
 	}
 	a.read = true
-	return a.In, func() {}, nil
+	r, err := inflated(a.In)
+	return r, func() {}, err
+}
+
+// inflated reads what is compressed by gzip as what it was before.
+func inflated(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(2); string(head) != "\x1f\x8b" {
+		return in, nil
+	}
+	return gzip.NewReader(in)
 }
 
 func nameOfFile(file string) string {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"berth/internal/objects"
 	"berth/internal/planted"
 )
 
@@ -28,8 +29,10 @@ type app struct {
 	name    string // as the user calls it: berth, or kubectl berth
 	version Version
 	o       common
-	read    bool  // stdin was read
-	points  *live // the cluster of the kubeconfig, once it was looked for; nil: none
+	read    bool // stdin was read
+	// beside are the objects that came in a file beside the pod.
+	beside []objects.Object
+	points *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }
 
 // Run runs the command line and gives the exit code. program is the path that

@@ -43,6 +43,9 @@ func newServer(a *app) (*server, error) {
 	if s.cluster == a.o.cluster {
 		s.snapshot += "@latest"
 	}
+	for _, o := range a.beside {
+		a.note("%s is not used: the server decides on the objects that it has", o.Key)
+	}
 	if a.o.config != "" {
 		raw, err := os.ReadFile(a.o.config)
 		if err != nil {
@@ -88,7 +91,9 @@ func (s *server) decide(ctx context.Context, q question) (*answer, error) {
 	if s.profile != "" {
 		body["profile"] = s.profile
 	}
-	raw, err := s.call(ctx, http.MethodPost, body, "v1", "decisions")
+	// What of the pod is not known was said when its file was read.
+	query := url.Values{"fieldValidation": {"Ignore"}}
+	raw, err := s.callWith(ctx, http.MethodPost, query, body, "v1", "decisions")
 	if err != nil {
 		return nil, s.hint(ctx, err, q.pod)
 	}

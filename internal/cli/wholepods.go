@@ -17,6 +17,8 @@ type input struct {
 	nodes map[string]json.RawMessage
 	// budgets are the PodDisruptionBudgets beside them; nil without any.
 	budgets []json.RawMessage
+	// others are objects of other kinds.
+	others []other
 	// whole says that it is a cluster: a node that it does not have does not exist.
 	whole bool
 }
@@ -42,14 +44,19 @@ func (a *app) wholePods(ctx context.Context, names []string, file string) (*inpu
 		return nil, err
 	}
 	in.whole = file == "" && a.o.snapshot != ""
-	if len(names) == 0 {
-		return in, nil
+	if len(names) > 0 {
+		want, err := a.parse(names[0])
+		if err != nil {
+			return nil, err
+		}
+		if in, err = in.only(want, nameOfFile(from)); err != nil {
+			return nil, err
+		}
 	}
-	want, err := a.parse(names[0])
-	if err != nil {
-		return nil, err
+	if len(in.pods) == 1 {
+		a.tell(in.pods[0], from)
 	}
-	return in.only(want, nameOfFile(from))
+	return in, nil
 }
 
 // livePods reads pods whole from the cluster that kubectl points at.
@@ -128,6 +135,9 @@ func (a *app) readInput(file string) (*input, error) {
 		return in.add(kind, raw)
 	})
 	if err == nil && len(in.pods) == 0 {
+		err = in.makePods()
+	}
+	if err == nil && len(in.pods) == 0 {
 		err = errors.New("there is no pod in it")
 	}
 	if err != nil {
@@ -136,13 +146,13 @@ func (a *app) readInput(file string) (*input, error) {
 	return in, nil
 }
 
-// add takes a pod, a node or a budget; other kinds are passed over.
+// add takes an object of a file.
 func (in *input) add(kind string, raw json.RawMessage) error {
 	if kind == kindBudget {
 		in.budgets = append(in.budgets, raw)
-		return nil
 	}
 	if kind != "Pod" && kind != "Node" {
+		in.others = append(in.others, other{kind, raw})
 		return nil
 	}
 	var head struct {

@@ -17,6 +17,14 @@ type Key struct {
 	Name      string `json:"name"`
 }
 
+// String gives the kind and namespace/name; the name alone for kinds without one.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Kind + " " + k.Name
+	}
+	return k.Kind + " " + k.Namespace + "/" + k.Name
+}
+
 // Compare orders by kind, namespace, name.
 func (k Key) Compare(o Key) int {
 	return cmp.Or(strings.Compare(k.Kind, o.Kind), strings.Compare(k.Namespace, o.Namespace), strings.Compare(k.Name, o.Name))
@@ -56,6 +64,9 @@ type Limits struct {
 	// Fields judges each object's fields before it is decoded; nil passes everything.
 	// path is the object's place in the body.
 	Fields func(kind, path string, unknown []UnknownField, total int) error
+	// Skip is told of each invalid object, which then is left out; nil ends Read with
+	// the error instead.
+	Skip func(*InvalidError)
 }
 
 // LimitError says which limit an input broke. Limit is the setting's name.
@@ -90,7 +101,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("%s %s/%s is invalid: %v", e.Key.Kind, e.Key.Namespace, e.Key.Name, e.Errors.ToAggregate())
+	return fmt.Sprintf("%s is invalid: %v", e.Key, e.Errors.ToAggregate())
 }
 
 // Reader is the signature of Read, which others take as a source of objects.

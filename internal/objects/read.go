@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -118,7 +119,7 @@ func (in *intake) take(src []byte, within listOf) error {
 	}
 	k, err := h.resolve(in.objectPath())
 	if err != nil {
-		return err
+		return in.skip(err)
 	}
 	if k == nil {
 		name := h.Kind
@@ -141,12 +142,23 @@ func (in *intake) take(src []byte, within listOf) error {
 	}
 	o, err := build(k, src, in.objectPath, &in.scratch, in.lim.Counts)
 	if err != nil {
-		return err
+		return in.skip(err)
 	}
 	if err := in.once(o.Key); err != nil {
 		return err
 	}
 	return in.yield(o)
+}
+
+// skip passes over an invalid object where the caller wants that; other errors
+// stay.
+func (in *intake) skip(err error) error {
+	var invalid *InvalidError
+	if in.lim.Skip == nil || !errors.As(err, &invalid) {
+		return err
+	}
+	in.lim.Skip(invalid)
+	return nil
 }
 
 func (in *intake) count(k *kind) error {

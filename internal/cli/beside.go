@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"berth/internal/objects"
+)
+
+// maxNotes is how many notes of one kind are printed; the others are counted.
+const maxNotes = 10
+
+// note says on stderr what a reader of the answer has to know about its input.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.Err, "%s: note: %s\n", a.name, clean(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")))
+}
+
+// other is an object that is neither a pod nor a node.
+type other struct {
+	kind string
+	raw  json.RawMessage
+}
+
+// workload is what a pod was made from.
+type workload struct {
+	other
+	notes []string
+}
+
+// makePods makes a pod of each workload, for a file that has no pods of its own.
+func (in *input) makePods() error {
+	for _, o := range in.others {
+		made, err := objects.PodOf(o.raw, objects.Limits{})
+		if err != nil {
+			return err
+		}
+		if made == nil {
+			continue
+		}
+		if err := in.add("Pod", made.Pod); err != nil {
+			return err
+		}
+		in.pods[len(in.pods)-1].from = &workload{o, made.Notes}
+	}
+	return nil
+}
+
+// besides takes the objects of a file beside its pods that decisions read, such as
+// the class that the pod names.
+func (a *app) besides(in *input, file string) {
+	for _, o := range in.others {
+		if _, known := objects.Namespaced(o.kind); !known {
+			continue
+		}
+		object, err := objects.Decode(o.raw, objects.Limits{})
+		if err != nil {
+			a.note("%s: a %s is left out: %v", nameOfFile(file), o.kind, err)
+			continue
+		}
+		a.beside = append(a.beside, object)
+	}
+}
+
+// tell says what of a pod was passed over: fields that Kubernetes does not have,
+// which are left out rather than refused, since kubectl prints what newer clusters
+// have, and what one pod of a workload does not show.
+func (a *app) tell(pod target, file string) {
+	from := workload{other: other{"Pod", pod.whole}}
+	if pod.from != nil {
+		from = *pod.from
+	}
+	list, total := objects.Unknown(from.raw, from.kind)
+	for _, u := range list[:min(len(list), maxNotes)] {
+		a.note("%s: %s: %s", nameOfFile(file), u.Path, u.Message())
+	}
+	if n := total - maxNotes; n > 0 {
+		a.note("%s: %s", nameOfFile(file), plural(n, "more unknown field"))
+	}
+	for _, n := range from.notes {
+		a.note("%s: %s: %s", nameOfFile(file), from.kind, n)
+	}
+}
+
+// withBeside reads a cluster with the objects that came beside the pod. They stand
+// in for those of the same name.
+func (a *app) withBeside(read objects.Reader) objects.Reader {
+	if len(a.beside) == 0 {
+		return read
+	}
+	return func(yield func(objects.Object) error) (map[string]int, error) {
+		own := make(map[objects.Key]bool, len(a.beside))
+		for _, o := range a.beside {
+			if own[o.Key] {
+				continue
+			}
+			own[o.Key] = true
+			if err := yield(o); err != nil {
+				return nil, err
+			}
+		}
+		return read(func(o objects.Object) error {
+			if own[o.Key] {
+				return nil
+			}
+			return yield(o)
+		})
+	}
+}
