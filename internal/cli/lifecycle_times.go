@@ -7,8 +7,8 @@ import (
 
 // nodeDeletion is what is shown of when a pod goes because of its node.
 type nodeDeletion struct {
-	At     *time.Time `json:"at"`
-	Latest *time.Time `json:"latest"`
+	At     *time.Time `json:"deletedAt"`
+	Latest *time.Time `json:"deletedAtLatest"`
 	Rule   rule       `json:"rule"`
 }
 

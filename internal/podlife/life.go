@@ -45,10 +45,8 @@ type Life struct {
 	// DeadlineAt is when the kubelet fails the pod for its activeDeadlineSeconds,
 	// if it has not ended by then; absent without one, and once it is over.
 	DeadlineAt *time.Time `json:"deadlineAt,omitempty"`
-	// DeletedAt is when the control plane deletes the pod because of its node, at the
-	// earliest; it may be past. NodeDeletion says why, and where no time is given,
-	// why not. Both are absent where nothing was said of the node.
-	DeletedAt    *time.Time    `json:"deletedAt,omitempty"`
+	// NodeDeletion is when the control plane deletes the pod because of its node, and
+	// why, or why not; absent where nothing was said of the node.
 	NodeDeletion *NodeDeletion `json:"nodeDeletion,omitempty"`
 	// Status is the STATUS column of kubectl get pod for the pod as posted.
 	Status string `json:"status" example:"CrashLoopBackOff"`

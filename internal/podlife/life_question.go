@@ -73,5 +73,5 @@ func (q *LifeQuestion) deletion(l *Life) {
 		node = &corev1.Node{}
 	}
 	d := DeletionByNode(q.Pod, node, q.NodeLostSince, q.Now)
-	l.NodeDeletion, l.DeletedAt = &d, d.At
+	l.NodeDeletion = &d
 }

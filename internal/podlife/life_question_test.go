@@ -57,11 +57,11 @@ func TestSeed003LostNode(t *testing.T) {
 	} {
 		c.q.Pod = p
 		l := live(t, c.q)
-		if l.NodeDeletion.Rule.ID != c.rule || l.PhaseRule.ID != c.node || (l.DeletedAt == nil) != (c.want == nil) || c.want != nil && !l.DeletedAt.Equal(*c.want) {
-			t.Errorf("%s: deleted at %v, want %v; %+v, %s", c.what, l.DeletedAt, c.want, l.NodeDeletion, l.PhaseRule.ID)
+		if l.NodeDeletion.Rule.ID != c.rule || l.PhaseRule.ID != c.node || (l.NodeDeletion.At == nil) != (c.want == nil) || c.want != nil && !l.NodeDeletion.At.Equal(*c.want) {
+			t.Errorf("%s: deleted at %v, want %v; %+v, %s", c.what, l.NodeDeletion.At, c.want, l.NodeDeletion, l.PhaseRule.ID)
 		}
 	}
-	if l := live(t, LifeQuestion{Pod: p}); l.NodeDeletion != nil || l.DeletedAt != nil {
+	if l := live(t, LifeQuestion{Pod: p}); l.NodeDeletion != nil {
 		t.Errorf("nothing was said of the node: %+v", l.NodeDeletion)
 	}
 }
