@@ -12,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/handlers"
+	"berth/internal/kube"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/store"
@@ -31,6 +32,7 @@ type house struct {
 	log      *audit.Log
 	replays  *replays.Jobs
 	kube     map[string]*followed // by cluster
+	holder   *kube.Holder
 }
 
 // queueCapacity is how many records may wait for the disk.
@@ -70,8 +72,9 @@ func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, o
 		return nil, errors.Join(err, h.close(ctx))
 	}
 	h.kube = map[string]*followed{}
+	h.holder = &kube.Holder{Newer: h.clusters.Newer, Follower: h.follower, Atmost: s.Kube.HoldRejections}
 	h.log = audit.New(h.clusters, st, schedulers, audit.Options{
-		Log: log, Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked,
+		Log: log, Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked, Hold: h.hold,
 	})
 	h.employ(s, schedulers, nil, log)
 	return h, nil

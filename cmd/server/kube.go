@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/audit"
 	"berth/internal/cluster"
@@ -24,11 +25,12 @@ import (
 
 // kubeSettings say which clusters are followed through their apiservers.
 type kubeSettings struct {
-	Follow       map[string]string `mapsep:"," placeholder:"NAME=KUBECONFIG" help:"Follow a cluster through its apiserver, under a name of yours; in-cluster instead of a file takes the pod's service account. May be given several times."`
-	Kubeconfig   string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
-	BindCheck    string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
-	BindTimeout  time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
-	MaxStaleness time.Duration     `placeholder:"AGE" help:"Not ready while every followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
+	Follow         map[string]string `mapsep:"," placeholder:"NAME=KUBECONFIG" help:"Follow a cluster through its apiserver, under a name of yours; in-cluster instead of a file takes the pod's service account. May be given several times."`
+	Kubeconfig     string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
+	BindCheck      string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
+	BindTimeout    time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
+	HoldRejections time.Duration     `default:"2500ms" help:"How long a call about a followed cluster may be held whose answer would reject, until what is known of the cluster is as new as the call; then the answer is an error, and kube-scheduler asks again. Below --extender-deadline; 0 rejects at once."`
+	MaxStaleness   time.Duration     `placeholder:"AGE" help:"Not ready while every followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
 }
 
 // sources are all clusters to follow, by name.
@@ -55,6 +57,9 @@ func (s *kubeSettings) validate() error {
 	}
 	if s.BindTimeout < 0 {
 		errs = append(errs, errors.New("--bind-timeout must not be negative"))
+	}
+	if s.HoldRejections < 0 {
+		errs = append(errs, errors.New("--hold-rejections must not be negative"))
 	}
 	if s.MaxStaleness < 0 {
 		errs = append(errs, errors.New("--max-staleness must not be negative"))
@@ -108,6 +113,18 @@ type followed struct {
 
 func (h *house) followed(cluster string) bool { return h.kube[cluster] != nil }
 
+// follower is nil for a cluster that is not followed.
+func (h *house) follower(cluster string) *kube.Follower {
+	if f := h.kube[cluster]; f != nil {
+		return f.follower
+	}
+	return nil
+}
+
+func (h *house) hold(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (bool, error)) error {
+	return h.holder.Hold(ctx, cluster, pod, try)
+}
+
 func (h *house) stale(cluster string) (time.Duration, bool) {
 	if f := h.kube[cluster]; f != nil {
 		return f.follower.Stale(), true
@@ -153,6 +170,7 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 		}
 		f := kube.New(kube.Options{
 			Cluster: name, Config: c, Clusters: h.clusters, Leads: h.store, Owner: owner, Log: log,
+			Confirmations: h.store, Poll: s.poll(),
 			Assumed: cmp.Or(s.Kube.BindTimeout, kube.DefaultBindTimeout) + doubtAfter,
 		})
 		h.kube[name] = &followed{f, b}

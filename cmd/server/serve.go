@@ -133,9 +133,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Schedulers: schedulerNames(schedulers), Ungated: schedulers[0].Ungated,
 		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(rooms.notes(), followNotes(following)...),
-		Followed: rooms.followed,
-		Hosts:    c.AllowedHosts,
-		Limits:   c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
+		Followed: rooms.followed, Hold: rooms.hold,
+		Hosts:  c.AllowedHosts,
+		Limits: c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {
 		return err

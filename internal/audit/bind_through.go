@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
@@ -68,6 +70,26 @@ type attempt struct {
 	refusal  string
 	already  bool
 	priority int32
+	free     *corev1.Pod // before it was put on its node
+}
+
+// undone takes a pod off its node, and with it the labels and the condition that
+// the bind had brought along. What else was heard of the pod meanwhile stays.
+func (t *attempt) undone(held *corev1.Pod) *corev1.Pod {
+	pod := *held
+	pod.Spec.NodeName = ""
+	if t.free == nil { // it was on the node before the attempt
+		return &pod
+	}
+	pod.Labels = objects.TopologyOf(held.Labels, t.free.Labels)
+	pod.Status.Conditions = slices.Clone(held.Status.Conditions)
+	for i, c := range pod.Status.Conditions {
+		was := slices.IndexFunc(t.free.Status.Conditions, func(f corev1.PodCondition) bool { return f.Type == c.Type })
+		if c.Type == corev1.PodScheduled && was >= 0 {
+			pod.Status.Conditions[i] = t.free.Status.Conditions[was]
+		}
+	}
+	return &pod
 }
 
 // bindThrough binds in three steps, each on record before the next: the pod is
@@ -76,11 +98,8 @@ type attempt struct {
 // refused is pending again.
 func (l *Log) bindThrough(ctx context.Context, b Binder, name string, pod PodRef, node string) (BindOutcome, error) {
 	t := &attempt{cluster: name, pod: pod, node: node}
-	if err := l.begin(ctx, t); err != nil {
+	if err := l.beginHeld(ctx, t); err != nil {
 		return BindOutcome{}, err
-	}
-	if t.refusal != "" {
-		return BindOutcome{}, &BindError{t.refusal}
 	}
 	began := time.Now()
 	res := &bindResult{Attempt: t.id, Node: node, Outcome: engine.Scheduled}
@@ -106,9 +125,38 @@ func (l *Log) bindThrough(ctx context.Context, b Binder, name string, pod PodRef
 // writeResult is for how long the result of a bind may wait to be recorded.
 const writeResult = 5 * time.Second
 
+// beginHeld begins a bind. What refuses it may be over already, so that it is
+// judged again while the state may be behind.
+func (l *Log) beginHeld(ctx context.Context, t *attempt) error {
+	var refused *BindError
+	try := func(final bool) (bool, error) {
+		refused = nil
+		err := l.begin(ctx, t, final)
+		if err == nil && t.refusal != "" {
+			err = &BindError{t.refusal}
+		}
+		return errors.As(err, &refused), err
+	}
+	if l.o.Hold == nil {
+		_, err := try(true)
+		return err
+	}
+	err := l.o.Hold(ctx, t.cluster, func() *corev1.Pod { return nil }, func(final bool) (bool, error) {
+		refuses, err := try(final)
+		if refuses && !final {
+			err = nil
+		}
+		return refuses, err
+	})
+	if err != nil && refused != nil {
+		return refused // in words, whether or not the state was shown to be new enough
+	}
+	return err
+}
+
 // begin judges a bind on the newest revision, under the writer's lock, and puts
-// the pod on its node.
-func (l *Log) begin(ctx context.Context, t *attempt) error {
+// the pod on its node. A refusal that is not final is not recorded.
+func (l *Log) begin(ctx context.Context, t *attempt, final bool) error {
 	var gone []Gone
 	if l.o.BindProfiles != nil {
 		gone = l.victimsOf(ctx, t.cluster, t.pod.Namespace, t.pod.Name, t.pod.UID, t.node)
@@ -131,6 +179,9 @@ func (l *Log) begin(ctx context.Context, t *attempt) error {
 		if err != nil {
 			return nil, err
 		}
+		if t.refusal != "" && !final {
+			return nil, nil
+		}
 		t.id, profile = step.Decision.ID, step.Profile
 		return step, nil
 	})
@@ -151,7 +202,11 @@ func (l *Log) begin(ctx context.Context, t *attempt) error {
 // that is wanted: between /filter and /bind others were bound.
 func (l *Log) attempt(ctx context.Context, v *cluster.View, t *attempt, gone []Gone, began time.Time) (*cluster.Step, error) {
 	if l.o.BindProfiles == nil {
-		return l.bindStep(v, t.pod.Namespace, t.pod.Name, t.node, began, false)
+		step, err := l.bindStep(v, t.pod.Namespace, t.pod.Name, t.node, began, false)
+		if err == nil {
+			t.free = step.Bind.Pod
+		}
+		return step, err
 	}
 	k := podKey(t.pod.Namespace, t.pod.Name)
 	q, err := Question{
@@ -183,6 +238,7 @@ func (l *Log) attempt(ctx context.Context, v *cluster.View, t *attempt, gone []G
 	if err != nil {
 		return nil, err
 	}
+	t.free = pod
 	step.Bind = &cluster.Bind{Pod: pod, Node: t.node}
 	return step, nil
 }
@@ -220,9 +276,9 @@ func (l *Log) end(ctx context.Context, t *attempt, res *bindResult, began time.T
 		pod := *withKind(held)
 		switch {
 		case res.Outcome == engine.UnschedulableOK && p.NodeName == t.node:
-			pod.Spec.NodeName = ""
+			pod = *t.undone(&pod)
 		case res.Outcome == engine.Scheduled && p.NodeName == "":
-			pod = *cluster.Bound(&pod, t.node)
+			pod = *v.Assumed(&pod, t.node)
 		default:
 			return step, nil
 		}

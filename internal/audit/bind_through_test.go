@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/objects"
@@ -318,5 +320,68 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 	}
 	if on := nodeOf(t, h, "second"); on != "" {
 		t.Errorf("the pod that was made again is on %q", on)
+	}
+}
+
+// TestRefusedBindTakesNothingAlong: a pod whose bind the apiserver refuses is as
+// it was, without the labels and the condition of a pod on a node.
+func TestRefusedBindTakesNothingAlong(t *testing.T) {
+	r := &registry{}
+	h := through(t, r)
+	zoned := object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"z1","labels":{"topology.kubernetes.io/zone":"a"}},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`)
+	waits := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"waits","namespace":"d","uid":"uid-waits","labels":{"topology.kubernetes.io/zone":"mine"}},
+		"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
+	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{zoned, waits}, nil); err != nil {
+		t.Fatal(err)
+	}
+	pod := func() string {
+		v, err := h.m.View(t.Context(), "default", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		js, _ := v.Object(podKey("d", "waits"))
+		return string(js)
+	}
+	before := pod()
+	r.refusal = "pod d/waits is being deleted"
+	r.during = func() {
+		if js := pod(); !strings.Contains(js, `"topology.kubernetes.io/zone":"a"`) {
+			t.Errorf("on its way to its node: %s", js)
+		}
+	}
+	if _, err := h.Bind(t.Context(), "default", "d", "waits", "uid-waits", "z1"); err == nil {
+		t.Fatal("bound")
+	}
+	if after := pod(); after != before {
+		t.Errorf("after the refusal\n%s\nwant\n%s", after, before)
+	}
+}
+
+// TestBindIsHeld: what stands against a bind as far as is known may be over. Until
+// the last word nothing is recorded.
+func TestBindIsHeld(t *testing.T) {
+	for _, comes := range []bool{true, false} {
+		r := &registry{}
+		h := through(t, r)
+		h.o.Hold = func(_ context.Context, _ string, _ func() *corev1.Pod, try func(bool) (bool, error)) error {
+			if refuses, err := try(false); !refuses || err != nil {
+				t.Errorf("the first try: %v, %v", refuses, err)
+			}
+			if comes {
+				if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "new")}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := try(true)
+			return err
+		}
+		_, err := h.Bind(t.Context(), "default", "d", "new", "uid-new", "n1")
+		var refused *BindError
+		if comes != (err == nil) || !comes && !errors.As(err, &refused) {
+			t.Errorf("comes %v: %v", comes, err)
+		}
+		if want := map[bool]int{true: 2, false: 0}[comes]; len(records(t, h)) != want {
+			t.Errorf("comes %v: other than %d records", comes, want)
+		}
 	}
 }

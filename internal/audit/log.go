@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -29,6 +31,10 @@ type Options struct {
 	// BindProfiles are asked once more, on the newest revision and for the one
 	// node, before a pod is bound through a Binder; nil: nobody is.
 	BindProfiles []*engine.Profile
+	// Hold keeps refusals to bind back until the state is as new as what the caller
+	// acted on: it calls try again until it does not refuse, or final is set. nil:
+	// nothing is kept back.
+	Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (refuses bool, err error)) error
 	// Classes gives the stored priority classes; none where it is nil.
 	Classes Classes
 }

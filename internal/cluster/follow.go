@@ -234,6 +234,7 @@ func (m *Manager) arrive(l *line, epoch uint64, v *View) *View {
 	if l.durable == nil || l.durable.Revision < v.Revision {
 		l.remember(v, m.o.KeepViews)
 		l.durable = v
+		l.announce()
 		if l.head != nil && l.flying == 0 && l.head.Revision < v.Revision {
 			l.head = v
 		}

@@ -126,6 +126,13 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 	return v, r, err
 }
 
+// Assumed is the pod once the apiserver has bound it to a node of the view: with
+// the zone and region labels that it copies from there. The argument is not
+// written.
+func (v *View) Assumed(pod *corev1.Pod, node string) *corev1.Pod {
+	return objects.WithTopology(Bound(pod, node), v.nodeLabels(node))
+}
+
 // nodeLabels returns the labels of a node; nil where the state has no such node.
 func (v *View) nodeLabels(name string) map[string]string {
 	nodes := v.State.Nodes()

@@ -88,7 +88,8 @@ type line struct {
 	// checkpoint is the newest one's number; saving says that one is being made.
 	checkpoint int64
 	saving     bool
-	asking     bool // somebody finds out what became of writes without an answer
+	asking     bool          // somebody finds out what became of writes without an answer
+	newer      chan struct{} // closed when durable gets newer; nil: nobody waits
 }
 
 // Open makes a manager over a store. Clusters are read when they are asked for.

@@ -95,6 +95,7 @@ func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 	if l.epoch == epoch && (l.durable == nil || l.durable.Revision < v.Revision) {
 		l.remember(v, m.o.KeepViews)
 		l.durable = v
+		l.announce()
 	}
 	l.checkpoint = max(l.checkpoint, v.checkpoint)
 	if v.Revision-l.checkpoint >= int64(m.o.CheckpointEvery) && !l.saving && m.ctx.Err() == nil {

@@ -89,6 +89,8 @@ type Options struct {
 	Ungated []string
 	// Followed says that a cluster's state comes from its apiserver, and from nobody else; nil: none does.
 	Followed func(cluster string) bool
+	// Hold keeps rejections back about clusters that are followed; nil: none is.
+	Hold Hold
 	// Hosts are the names, beside those of loopback, under which the server answers; without any
 	// only requests that reach a loopback address are held to a name.
 	Hosts []string
@@ -124,6 +126,7 @@ type API struct {
 	decisionClass, replayClass, readClass             *class
 
 	followed   func(cluster string) bool
+	hold       Hold
 	schedulers []string
 	ungated    []string
 	hosts      []string
@@ -155,6 +158,9 @@ func New(o Options) (*API, error) {
 	}
 	if a.followed = o.Followed; a.followed == nil {
 		a.followed = func(string) bool { return false }
+	}
+	if a.hold = o.Hold; a.hold == nil {
+		a.hold = neverHeld
 	}
 	var err error
 	if a.metrics, err = newMetrics(o.Meter); err != nil {

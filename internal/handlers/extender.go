@@ -100,7 +100,9 @@ type call struct {
 	table    nameTable
 	reply    []byte
 	id       string
-	ahead    bool // args were read by table already
+	pod      *corev1.Pod // as asked about
+	held     bool        // an answer that rejects was not given
+	ahead    bool        // args were read by table already
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -110,7 +112,7 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.table, c.id, c.ahead = nil, nameTable{}, "", false
+	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead = nil, nameTable{}, "", nil, false, false
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
 	clear(c.verdicts)
@@ -121,13 +123,18 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 	start := time.Now()
 	c := calls.Get().(*call)
 	defer c.done()
-	err := a.ask(r, verb, "", body, c, start)
+	ask := func(final bool) error { return a.ask(r, verb, "", body, c, start, final) }
+	err := a.held(r, verb, func() *corev1.Pod { return c.pod }, ask)
+	late := behind(err)
+	if late != nil && verb == "prioritize" {
+		err = ask(true) // no score stands in no pod's way
+	}
 	var refused *protocolError
 	switch {
 	case err == nil:
 	case errors.As(err, &refused):
 		return refused.error
-	case verb == "filter" && translate(err).Status < http.StatusInternalServerError && translate(err).Status != statusClientGone:
+	case verb == "filter" && (late != nil || translate(err).Status < http.StatusInternalServerError && translate(err).Status != statusClientGone):
 		e := translate(err)
 		a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", e.Error()))
 		c.reply = wire.AppendFilterError(c.reply[:0], e.Detail)
@@ -165,8 +172,9 @@ func unprotocol(err error) error {
 func (e *protocolError) Unwrap() error { return e.error }
 
 // ask reads the question, unless that was done, puts it and writes the answer to c.reply, where that is not a shadow's.
+// An answer that rejects is none unless it is final: errRejects.
 // The answer must not be sent before ask returns: only then is it on record.
-func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time) error {
+func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time, final bool) error {
 	name := byCluster(r)
 	if err := cluster.CheckName(name); err != nil {
 		return err
@@ -187,7 +195,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	if err != nil {
 		return err
 	}
-	q.Mode = mode
+	q.Mode, c.pod = mode, q.Pod
 	if c.args.HasNodes && !c.args.HasNames {
 		if q.Nodes, err = a.standIns(c, cache); err != nil {
 			return err
@@ -196,6 +204,11 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	c.id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
 		if mode != audit.ModeShadow { // which has its answer
 			c.place(res.Nodes())
+			if c.rejects(verb, res.Feasible.Has) {
+				if err := a.mayReject(name, verb, c, final); err != nil {
+					return err
+				}
+			}
 			if verb == "filter" {
 				c.filter(res)
 			} else {

@@ -28,6 +28,7 @@ type metrics struct {
 	prioritize  metric.Int64Counter
 	replays     metric.Int64Counter
 	unrecorded  metric.Int64Counter
+	holds       metric.Float64Histogram
 
 	mu sync.Mutex
 	// snapshots is guarded by mu: what came in last, by cluster.
@@ -44,7 +45,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		meter = noop.NewMeterProvider().Meter("")
 	}
 	m := &metrics{snapshots: map[string]snapshotFigures{}}
-	var errs [14]error
+	var errs [15]error
 	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
 	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
 	m.took, errs[2] = meter.Float64Histogram("berth.decision.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to decide and record."))
@@ -55,6 +56,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	m.prioritize, errs[7] = meter.Int64Counter("berth.prioritize_failures", metric.WithDescription("Calls of /prioritize without scores. kube-scheduler tells nobody of them."))
 	m.replays, errs[8] = meter.Int64Counter("berth.replays", metric.WithDescription("Replays."))
 	m.unrecorded, errs[13] = meter.Int64Counter("berth.shadow_missed", metric.WithDescription("Shadow calls that were let pass and not recorded."))
+	m.holds, errs[14] = meter.Float64Histogram("berth.hold.duration", metric.WithUnit("s"), seconds, metric.WithDescription("For how long calls were held that would have been rejected, until the state was as new as the call."))
 	at, err := meter.Int64ObservableGauge("berth.snapshot.received.timestamp", metric.WithUnit("s"), metric.WithDescription("When a cluster's newest state came in, Unix time."))
 	errs[9] = err
 	nodes, err := meter.Int64ObservableGauge("berth.snapshot.nodes", metric.WithDescription("Nodes of a cluster's newest state."))
@@ -113,6 +115,11 @@ func (m *metrics) prioritizeFailed(ctx context.Context, cause string) {
 
 func (m *metrics) missed(ctx context.Context, cause string) {
 	m.unrecorded.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
+}
+
+// held counts a call that was held: it passed, was rejected, or the state stayed behind.
+func (m *metrics) held(ctx context.Context, verb, outcome string, took time.Duration) {
+	m.holds.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("verb", verb), attribute.String("outcome", outcome)))
 }
 
 func (m *metrics) replayed(ctx context.Context, identical bool) {

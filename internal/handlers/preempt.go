@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
@@ -46,7 +48,7 @@ func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
 
 // judgeVictims puts the question and gives the answer, which is on record then.
 func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionArgs) (id string, reply []byte, err error) {
-	start, name := time.Now(), byCluster(r)
+	name := byCluster(r)
 	if err := cluster.CheckName(name); err != nil {
 		return "", nil, err
 	}
@@ -55,15 +57,33 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 		return "", nil, err
 	}
 	q.Mode = mode
-	id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
-		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
-		a.metrics.decided(r.Context(), audit.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
-		return nil
-	})
+	if mode == audit.ModeShadow {
+		id, reply, err = a.askVictims(r, q, true)
+	} else {
+		err = a.held(r, audit.VerbPreempt, func() *corev1.Pod { return q.Pod }, func(final bool) (err error) {
+			id, reply, err = a.askVictims(r, q, final)
+			return err
+		})
+	}
 	if err != nil {
 		return "", nil, a.noSnapshot(name, err)
 	}
 	return id, reply, nil
+}
+
+// askVictims puts the question. An answer that leaves out a node on which kube-scheduler would preempt is none unless it
+// is final: errRejects.
+func (a *API) askVictims(r *http.Request, q audit.Question, final bool) (id string, reply []byte, err error) {
+	start := time.Now()
+	id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
+		if !final && len(res.AskedVictims()) < len(q.Victims) {
+			return errRejects
+		}
+		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
+		a.metrics.decided(r.Context(), audit.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
+		return nil
+	})
+	return id, reply, err
 }
 
 // preemption makes the question that the log answers, its nodes in order of name.

@@ -53,6 +53,7 @@ var titles = map[string]string{
 	"overload":      "Too busy",
 	"deadline":      "The answer took too long",
 	"unavailable":   "Not available now",
+	"behind":        "What is known of the cluster may be older than the call",
 
 	"store-unavailable": "The store cannot be reached",
 	"internal":          "Internal error",

@@ -111,7 +111,7 @@ type judgement func(*http.Request) (id string, err error)
 // aside judges a call that was read ahead and makes no answer of it.
 func (a *API) aside(verb string, body []byte, c *call) judgement {
 	return func(r *http.Request) (string, error) {
-		err := a.ask(r, verb, audit.ModeShadow, body, c, time.Now())
+		err := a.ask(r, verb, audit.ModeShadow, body, c, time.Now(), true)
 		return c.id, err
 	}
 }

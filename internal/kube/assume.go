@@ -35,7 +35,7 @@ func (t *tenure) believe(v *cluster.View, o objects.Object) (objects.Object, err
 	if p == nil || p.NodeName == "" || p.UID != string(pod.UID) || pod.Spec.NodeName != "" || t.disproved(o.Key, pod.UID) {
 		return o, nil
 	}
-	assumed, err := objects.Of(cluster.Bound(pod, p.NodeName))
+	assumed, err := objects.Of(v.Assumed(pod, p.NodeName))
 	if err != nil {
 		return o, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

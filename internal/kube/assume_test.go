@@ -256,3 +256,30 @@ func TestReadableAgain(t *testing.T) {
 		t.Error("it is gone")
 	}
 }
+
+// TestAssumedPodHasItsZone: a pod that is on its node before the watch tells so
+// has the labels that the apiserver copies at the bind, also after an event from
+// before the bind.
+func TestAssumedPodHasItsZone(t *testing.T) {
+	w, _, _ := newFollowed(t, "me", kube.Options{})
+	zoned := node("n1")
+	zoned.Labels = map[string]string{corev1.LabelTopologyZone: "z1", corev1.LabelTopologyRegion: "r1", "disk": "ssd"}
+	w.s.Put(t, "nodes", zoned)
+	w.heard()
+	w.place("a", "n1")
+	before := pod("a")
+	before.Labels = map[string]string{"late": "news", corev1.LabelTopologyZone: "mine"}
+	for _, told := range []bool{false, true} {
+		if told {
+			w.s.Put(t, "pods", before)
+			w.heard()
+		}
+		p, err := w.newest().Pod("shop", "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Spec.NodeName != "n1" || p.Labels[corev1.LabelTopologyZone] != "z1" || p.Labels[corev1.LabelTopologyRegion] != "r1" || p.Labels["disk"] != "" || (p.Labels["late"] == "news") != told {
+			t.Errorf("told %v: on %q with labels %v", told, p.Spec.NodeName, p.Labels)
+		}
+	}
+}

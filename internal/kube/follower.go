@@ -31,6 +31,10 @@ type Options struct {
 	Config   *rest.Config
 	Clusters Clusters
 	Leads    store.Leads
+	// Confirmations carry questions to the server that leads; nil where nobody
+	// else has the store. Poll is how often that one looks for them, 0 for never.
+	Confirmations store.Confirmations
+	Poll          time.Duration
 	// Owner names this process among those that share the store.
 	Owner string
 	// Window is for how long changes are gathered into one revision; 20ms unless

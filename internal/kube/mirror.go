@@ -32,6 +32,9 @@ type mirror struct {
 	writing time.Time // of the oldest change that is being written
 	events  int64
 	noise   int64
+	taken   int64         // events when pending was last taken
+	stored  int64         // events that are in a revision, or changed nothing there
+	moved   chan struct{} // closed when any of this changes; nil: nobody waits
 }
 
 // event is the last that was heard of an object.
@@ -49,6 +52,8 @@ type kindMirror struct {
 	have       map[objects.Key]digest
 	unreadable map[objects.Key]string
 	pending    map[objects.Key]objects.Object // pods without a node, as last heard
+	versions   map[objects.Key]string         // of all objects, resource versions as last heard
+	at         string                         // resource version up to which everything was heard
 	replaced   func()                         // is told of each whole list
 }
 
@@ -68,7 +73,7 @@ func newMirror(log *slog.Logger, now func() time.Time) *mirror {
 func (m *mirror) store(k Kind, replaced func()) cache.ReflectorStore {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kinds[k.Kind] = &kindMirror{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]objects.Object{}, replaced: replaced}
+	m.kinds[k.Kind] = &kindMirror{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]objects.Object{}, versions: map[objects.Key]string{}, replaced: replaced}
 	return &kindStore{m: m, kind: k}
 }
 
@@ -129,7 +134,7 @@ func (m *mirror) take() (map[objects.Key]event, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out, since := m.pending, m.since
-	m.pending, m.since, m.writing = map[objects.Key]event{}, time.Time{}, since
+	m.pending, m.since, m.writing, m.taken = map[objects.Key]event{}, time.Time{}, since, m.events
 	return out, since
 }
 
@@ -137,7 +142,8 @@ func (m *mirror) take() (map[objects.Key]event, time.Time) {
 func (m *mirror) written() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.writing = time.Time{}
+	m.writing, m.stored = time.Time{}, m.taken
+	m.announce()
 }
 
 // giveBack makes changes pending again that could not be written, those of which
@@ -283,6 +289,7 @@ func (s *kindStore) Update(obj any) error {
 	key, o, err := s.read(obj)
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
+	s.m.kinds[s.kind.Kind].versions[key] = versionOf(obj)
 	if err != nil {
 		s.m.cannotRead(s.m.kinds[s.kind.Kind], key, err)
 		return nil
@@ -300,12 +307,13 @@ func (s *kindStore) Delete(obj any) error {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
 	s.m.remove(s.m.kinds[s.kind.Kind], key)
+	delete(s.m.kinds[s.kind.Kind].versions, key)
 	return nil
 }
 
 // Replace implements cache.ReflectorStore: after a watch that broke, only what
 // really changed becomes pending.
-func (s *kindStore) Replace(list []any, _ string) error {
+func (s *kindStore) Replace(list []any, version string) error {
 	type read struct {
 		key objects.Key
 		o   objects.Object
@@ -319,9 +327,9 @@ func (s *kindStore) Replace(list []any, _ string) error {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
 	kind := s.m.kinds[s.kind.Kind]
-	there := make(map[objects.Key]struct{}, len(all))
-	for _, r := range all {
-		there[r.key] = struct{}{}
+	there := make(map[objects.Key]string, len(all))
+	for i, r := range all {
+		there[r.key] = versionOf(list[i])
 		if r.err != nil {
 			s.m.cannotRead(kind, r.key, r.err)
 			continue
@@ -338,6 +346,8 @@ func (s *kindStore) Replace(list []any, _ string) error {
 			s.m.remove(kind, k)
 		}
 	}
+	kind.versions, kind.at = there, version
+	s.m.announce()
 	kind.replaced()
 	if !kind.synced {
 		kind.synced = true

@@ -27,6 +27,7 @@ type tenure struct {
 	links  *links
 	began  time.Time
 	missed time.Time // from then on, until the cluster has been read
+	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
@@ -35,6 +36,9 @@ type tenure struct {
 	undone    atomic.Bool // and then was taken out of them by somebody else
 	revisions atomic.Int64
 	expired   atomic.Int64
+	newest    atomic.Int64 // revision that holds all that was written
+	watched   atomic.Pointer[[]watched]
+	reads     reads
 	trouble   atomic.Pointer[string] // the last thing that went wrong in writing
 
 	assumed map[objects.Key]assumption // of the writing goroutine alone
@@ -46,6 +50,7 @@ func (f *Follower) begin(ctx context.Context, missed time.Time) *tenure {
 		assumed: map[objects.Key]assumption{},
 	}
 	ctx, t.cancel = context.WithCancel(ctx)
+	t.ctx = ctx
 	t.work.Go(func() {
 		if t.connect(ctx) {
 			t.write(ctx)
@@ -74,11 +79,7 @@ func (t *tenure) connect(ctx context.Context) bool {
 }
 
 func (t *tenure) start(ctx context.Context) error {
-	type one struct {
-		kind   Kind
-		client *rest.RESTClient
-	}
-	var list []one
+	var list []watched
 	for _, k := range kinds {
 		r, err := client(t.f.o.Config, k.Group)
 		if err != nil {
@@ -97,7 +98,7 @@ func (t *tenure) start(ctx context.Context) error {
 				continue
 			}
 		}
-		list = append(list, one{k, r})
+		list = append(list, watched{k, r})
 	}
 	for _, w := range list {
 		into := t.mirror.store(w.kind, func() { t.links.listed(w.kind.Kind) })
@@ -105,7 +106,11 @@ func (t *tenure) start(ctx context.Context) error {
 			cache.ReflectorOptions{Name: t.f.o.Cluster + "/" + w.kind.Resource})
 		t.work.Go(func() { t.links.watch(ctx, w.kind.Kind, reflector) })
 	}
+	t.watched.Store(&list)
 	t.work.Go(func() { t.links.probe(ctx, t.core.Load()) })
+	if t.f.o.Poll > 0 {
+		t.work.Go(func() { t.answer(ctx) })
+	}
 	return nil
 }
 
@@ -175,7 +180,7 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	first := !t.synced.Load()
-	_, step, err := t.f.o.Clusters.Update(ctx, t.f.o.Cluster, 0, func(v *cluster.View) (*cluster.Step, error) {
+	v, step, err := t.f.o.Clusters.Update(ctx, t.f.o.Cluster, 0, func(v *cluster.View) (*cluster.Step, error) {
 		if !t.f.leads() {
 			return nil, errors.New("another server may follow the cluster by now")
 		}
@@ -183,7 +188,7 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 	})
 	if errors.Is(err, store.ErrNotFound) && first {
 		var created bool
-		if _, created, err = t.f.o.Clusters.Upload(ctx, t.f.o.Cluster, reader(pending)); created {
+		if v, created, err = t.f.o.Clusters.Upload(ctx, t.f.o.Cluster, reader(pending)); created {
 			t.revisions.Add(1)
 		}
 	} else if err == nil && step != nil {
@@ -193,6 +198,7 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 		t.undone.Store(!first && errors.Is(err, store.ErrNotFound))
 		return err
 	}
+	t.newest.Store(v.Revision)
 	t.settled(pending)
 	if first {
 		t.synced.Store(true)

@@ -38,3 +38,23 @@ func WithTopology(pod *corev1.Pod, node map[string]string) *corev1.Pod {
 	}
 	return out
 }
+
+// TopologyOf returns labels with the zone and region labels that others have, or
+// without any where they have none.
+func TopologyOf(labels, others map[string]string) map[string]string {
+	out := maps.Clone(labels)
+	for _, key := range topologyLabels {
+		if value, ok := others[key]; ok {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[key] = value
+		} else {
+			delete(out, key)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

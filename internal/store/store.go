@@ -335,6 +335,7 @@ type Store interface {
 	Keeper
 	Sharing
 	Leads
+	Confirmations
 	// Ping says whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

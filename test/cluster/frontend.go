@@ -49,8 +49,9 @@ type frontend struct {
 	backends []string
 	turn     atomic.Int64
 
-	mu  sync.Mutex
-	log []*exchange
+	mu     sync.Mutex
+	log    []*exchange
+	active int // calls that are not answered yet
 }
 
 func newFrontend(backends ...string) (*frontend, error) {
@@ -75,6 +76,9 @@ func (f *frontend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e := &exchange{verb: path.Base(r.URL.Path), request: body, at: time.Now()}
+	f.mu.Lock()
+	f.active++
+	f.mu.Unlock()
 	res, err := f.pass(r, body)
 	if err == nil {
 		e.answer, err = io.ReadAll(res.Body)
@@ -86,6 +90,7 @@ func (f *frontend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	f.log = append(f.log, e)
+	f.active--
 	f.mu.Unlock()
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
@@ -133,6 +138,13 @@ func (f *frontend) said(verb string) (list []*exchange) {
 		}
 	}
 	return list
+}
+
+// count is a number that changes with each call and with each answer.
+func (f *frontend) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return 2*len(f.log) + f.active
 }
 
 func (f *frontend) close() { _ = f.server.Close() }

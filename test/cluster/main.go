@@ -18,8 +18,8 @@ import (
 // options are those of the command line.
 type options struct {
 	bin, server, database, only string
-	outage                      time.Duration
-	nodes, pods                 int
+	outage, hold                time.Duration
+	nodes, pods, rounds         int
 	keep                        bool
 }
 
@@ -38,6 +38,7 @@ var scenarios = []scenario{
 	{"preemption", "victims go, the node is nominated, the pod is bound", preemption(full, 0)},
 	{"preemption-fit", "the same with no plugin but NodeResourcesFit beside berth", preemption(fitOnly, 0)},
 	{"preemption-late", "the same while berth hears 200 ms late: exactly the victims needed", preemption(full, 200*time.Millisecond)},
+	{"woken", "pods wait in a quiet cluster, room appears, and none is forgotten however late berth hears of it", woken},
 	{"gates", "gated pods wait, and go when the gate is removed", gates},
 	{"spread", "topology spread holds over 60 pods", spread(full)},
 	{"spread-alone", "the same with berth as the only holder of the rule", spread(extenderOnly)},
@@ -58,6 +59,8 @@ func main() {
 	flag.DurationVar(&o.outage, "outage", time.Minute, "for how long the database is away in its scenario")
 	flag.IntVar(&o.nodes, "nodes", 1000, "nodes for throughput")
 	flag.IntVar(&o.pods, "pods", 3000, "pods for throughput")
+	flag.DurationVar(&o.hold, "hold", 2500*time.Millisecond, "berth's --hold-rejections in woken; 0 shows what it is for")
+	flag.IntVar(&o.rounds, "rounds", 2, "how often woken tries each kind of moment in each set-up")
 	flag.BoolVar(&o.keep, "keep", false, "keep the directory with all logs")
 	flag.Parse()
 	if err := run(&o); err != nil {

@@ -225,7 +225,7 @@ func (s *Server) Intercept(f func(w http.ResponseWriter, r *http.Request) (answe
 	s.before = f
 }
 
-// Lists tells how often a resource was listed.
+// Lists tells how often a resource was listed, other than its metadata alone.
 func (s *Server) Lists(resource string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,8 +267,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // list answers with the objects by name. Its continue token is the key of the
 // object before the next page.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
+	metadata := strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList")
 	s.mu.Lock()
-	s.lists[resource]++
+	if !metadata {
+		s.lists[resource]++
+	}
 	head := map[string]string{"resourceVersion": strconv.FormatInt(s.revision, 10)}
 	list := map[string]any{"kind": "List", "apiVersion": "v1", "metadata": head}
 	items := make([]json.RawMessage, 0, len(s.objects[resource]))
@@ -295,6 +298,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
 		list["kind"], list["apiVersion"] = emptyLists[resource].kind, emptyLists[resource].version
 	}
 	list["items"] = items
+	if metadata { // with all the rest, which clients drop
+		list["kind"], list["apiVersion"] = "PartialObjectMetadataList", "meta.k8s.io/v1"
+	}
 	answer(w, http.StatusOK, list)
 }
 

@@ -150,3 +150,18 @@ func (w *Writer) Resign(ctx context.Context, cluster, owner string) error {
 	}
 	return w.Store.Resign(ctx, cluster, owner)
 }
+
+// WantConfirmation implements store.Confirmations.
+func (w *Writer) WantConfirmation(ctx context.Context, cluster string) (int64, error) {
+	return ask(ctx, w, func(ctx context.Context) (int64, error) { return w.Store.WantConfirmation(ctx, cluster) })
+}
+
+// Confirm implements store.Confirmations.
+func (w *Writer) Confirm(ctx context.Context, cluster string, question, revision int64) error {
+	return tell(ctx, w, func(ctx context.Context) error { return w.Store.Confirm(ctx, cluster, question, revision) })
+}
+
+// Confirmation implements store.Confirmations.
+func (w *Writer) Confirmation(ctx context.Context, cluster string) (store.Confirmation, error) {
+	return ask(ctx, w, func(ctx context.Context) (store.Confirmation, error) { return w.Store.Confirmation(ctx, cluster) })
+}

@@ -77,5 +77,5 @@ var writerSQL = []string{
 	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlDropDecision,
 	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
 	sqlPutGap, sqlDropGaps, sqlRetainGaps,
-	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses, sqlLead, sqlLeader, sqlResign,
+	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses, sqlLead, sqlLeader, sqlResign, sqlWantConfirmation, sqlConfirm,
 }

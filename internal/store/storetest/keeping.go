@@ -65,7 +65,7 @@ var keeperCases = map[string]func(t *testing.T, s store.Store){
 				t.Errorf("size of %s = %d", table, before[table])
 			}
 		}
-		same(t, "tables, three of batch replays", 13, len(before))
+		same(t, "tables, three of batch replays", 14, len(before))
 		d := decision("prod", "d2", at(2))
 		d.Input = big(1 << 20)
 		appendAll(t, s, &store.Entry{Decision: d})

@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Pruning", pruneCases},
 		{"Sharing", sharingCases},
 		{"Leads", leadCases},
+		{"Confirmations", confirmationCases},
 		{"Replays", replayCases},
 		{"ReplayReads", replayReadCases},
 		{"Lifecycle", lifecycleCases},

@@ -1,0 +1,93 @@
+package kube
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+)
+
+// DefaultHold is for how long a rejection may be held: what is left until the
+// extender's deadline is for the answer and its record.
+const DefaultHold = 2500 * time.Millisecond
+
+// Holder holds rejections about clusters that are followed until the state is as
+// new as what the caller acted on.
+type Holder struct {
+	// Newer returns a cluster's newest revision as soon as it is above one;
+	// (*cluster.Manager).Newer.
+	Newer func(ctx context.Context, cluster string, after int64) (*cluster.View, error)
+	// Follower returns who follows a cluster; nil for one that nobody follows.
+	Follower func(cluster string) *Follower
+	// Atmost is for how long to hold; 0 holds nothing.
+	Atmost time.Duration
+}
+
+// Hold calls try on the newest state. Where try reports that its answer rejects,
+// it is called again on each revision that arrives, and once with final set, when
+// the state holds all that the apiserver had when Hold was called; that answer
+// stands. Where the state is not shown to be that new in time the error is a
+// *cluster.BehindError. The pod, which may be nil, says which kinds have to be that new;
+// it is asked for after the first try.
+func (h *Holder) Hold(ctx context.Context, name string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error {
+	f := h.Follower(name)
+	if f == nil || h.Atmost <= 0 {
+		_, err := try(true)
+		return err
+	}
+	if rejects, err := try(false); err != nil || !rejects {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, h.Atmost)
+	defer cancel()
+	type proof struct {
+		revision int64
+		err      error
+	}
+	proofs, arrivals := make(chan proof, 1), make(chan int64)
+	who := pod()
+	go func() {
+		revision, err := f.Current(limited, who)
+		proofs <- proof{revision, err}
+	}()
+	go func() {
+		for seen := int64(0); ; {
+			v, err := h.Newer(limited, name, seen)
+			if err != nil {
+				return // whoever waits has a bound
+			}
+			seen = v.Revision
+			select {
+			case arrivals <- seen:
+			case <-limited.Done():
+				return
+			}
+		}
+	}()
+	seen, least, proven := int64(0), int64(0), false
+	cause := error(context.DeadlineExceeded)
+	for {
+		select {
+		case seen = <-arrivals:
+		case p := <-proofs:
+			if p.err != nil {
+				cause = p.err
+				continue // a revision may still let the pod pass
+			}
+			if least, proven = p.revision, true; seen < least {
+				continue // it arrives
+			}
+		case <-limited.Done():
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return &cluster.BehindError{Cluster: name, Waited: h.Atmost, Cause: cause}
+		}
+		final := proven && seen >= least
+		if rejects, err := try(final); err != nil || final || !rejects {
+			return err
+		}
+	}
+}

@@ -1,0 +1,4 @@
+-- Questions on their way are asked again.
+DROP TABLE confirmations;
+
+PRAGMA user_version = 9;
