@@ -94,6 +94,9 @@ func (s *settings) validate() error {
 	if s.CheckpointEvery <= 0 {
 		fail("--checkpoint-every must be above zero")
 	}
+	if s.Kube.HoldRejections >= s.Limits.ExtenderDeadline {
+		fail("--hold-rejections must be below --extender-deadline")
+	}
 	if err := s.Limits.Validate(); err != nil {
 		errs = append(errs, err)
 	}

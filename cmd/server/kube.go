@@ -29,7 +29,7 @@ type kubeSettings struct {
 	Kubeconfig     string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
 	BindCheck      string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
 	BindTimeout    time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
-	HoldRejections time.Duration     `default:"2500ms" help:"How long a call about a followed cluster may be held whose answer would reject, until what is known of the cluster is as new as the call; then the answer is an error, and kube-scheduler asks again. Below --extender-deadline; 0 rejects at once."`
+	HoldRejections time.Duration     `default:"2500ms" placeholder:"TIME" help:"How long a call about a followed cluster may be held whose answer would reject, until what is known of the cluster is as new as the call; then the answer is an error, and kube-scheduler asks again. Below --extender-deadline; 0 rejects at once."`
 	MaxStaleness   time.Duration     `placeholder:"AGE" help:"Not ready while every followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
 }
 
