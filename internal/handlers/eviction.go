@@ -64,18 +64,9 @@ func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		pods := make([]podlife.Consumer, len(req.Pods))
-		for i, c := range req.Pods {
-			at := fmt.Sprintf("pods[%d]", i)
-			pod, err := p.wholePod(at+".pod", c.Pod)
-			if err != nil {
-				return err
-			}
-			usage, err := readUsage(at+".usage", c.Usage)
-			if err != nil {
-				return err
-			}
-			pods[i] = podlife.Consumer{Pod: pod, Usage: usage}
+		pods, err := p.consumers(req.Pods)
+		if err != nil {
+			return err
 		}
 		ranking, protected, bad := podlife.RankForEviction(podlife.Signal(req.Signal), pods)
 		if bad != nil {
@@ -83,6 +74,24 @@ func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, EvictionRanking{ranking, protected, p.warn(w)})
 	})
+}
+
+// consumers reads the pods of a node with what they use.
+func (p *posted) consumers(list []EvictionCandidate) ([]podlife.Consumer, error) {
+	pods := make([]podlife.Consumer, len(list))
+	for i, c := range list {
+		at := fmt.Sprintf("pods[%d]", i)
+		pod, err := p.wholePod(at+".pod", c.Pod)
+		if err != nil {
+			return nil, err
+		}
+		usage, err := readUsage(at+".usage", c.Usage)
+		if err != nil {
+			return nil, err
+		}
+		pods[i] = podlife.Consumer{Pod: pod, Usage: usage}
+	}
+	return pods, nil
 }
 
 // readUsage reads quantities, which must not be negative.
@@ -96,12 +105,17 @@ func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err e
 	}
 	out = corev1.ResourceList{}
 	for _, key := range slices.Sorted(maps.Keys(each)) {
-		var q resource.Quantity
-		bad := len(objects.BoundQuantities(each[key], &q)) > 0 || isNull(each[key]) || q.UnmarshalJSON(each[key]) != nil
-		if bad || q.Sign() < 0 {
-			return nil, badField(http.StatusBadRequest, name+"."+key, "want a quantity that is not negative, such as 1Gi")
+		if out[corev1.ResourceName(key)], err = readQuantity(name+"."+key, each[key]); err != nil {
+			return nil, err
 		}
-		out[corev1.ResourceName(key)] = q
 	}
 	return out, nil
+}
+
+func readQuantity(name string, raw json.RawMessage) (q resource.Quantity, err error) {
+	bad := len(objects.BoundQuantities(raw, &q)) > 0 || isNull(raw) || q.UnmarshalJSON(raw) != nil
+	if bad || q.Sign() < 0 {
+		return q, badField(http.StatusBadRequest, name, "want a quantity that is not negative, such as 1Gi")
+	}
+	return q, nil
 }

@@ -21,6 +21,8 @@ import (
 type GarbageRequest struct {
 	// TerminatedPodThreshold is how many pods that are over may stay; 12500 if absent, and 0 or less leaves them all.
 	TerminatedPodThreshold *int `json:"terminatedPodThreshold,omitempty" example:"12500"`
+	// Apply deletes these pods from the newest revision, as the next one; 409 for a cluster that is followed.
+	Apply bool `json:"apply,omitempty"`
 	// Now is the time that is written into patches; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name GarbageRequest
@@ -31,19 +33,21 @@ type GarbageList struct {
 	Snapshot string `json:"snapshot" example:"prod@1042"`
 	// Pods go in this order: over, on nodes that are out of service, of vanished nodes, unscheduled.
 	Pods []podlife.Garbage `json:"pods"`
+	// Applied is the revision without them; absent unless apply was asked for and there were any.
+	Applied string `json:"applied,omitempty" example:"prod@1043"`
 } // @name GarbageList
 
 // collectGarbage says which pods PodGC would delete.
 //
 //	@Summary		The pods that the garbage collector would delete
-//	@Description	One pass of PodGC over the newest revision, the quarantine of vanished nodes taken as over. Nothing is deleted.
+//	@Description	One pass of PodGC over the newest revision, the quarantine of vanished nodes taken as over. Nothing is deleted unless apply is true: then the pods are gone in the next revision.
 //	@Tags			clusters
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		GarbageRequest	false	"how many pods that are over may stay"
 //	@Success		200		{object}	GarbageList
-//	@Failure		400,404,413,415,429,500,503	{object}	Problem
+//	@Failure		400,404,409,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
 func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
@@ -57,6 +61,11 @@ func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
 		if err := cluster.CheckName(name); err != nil {
 			return badField(http.StatusBadRequest, "cluster", reason(err))
 		}
+		if req.Apply {
+			if err := a.notFollowed(name); err != nil {
+				return err
+			}
+		}
 		v, err := a.clusters.View(r.Context(), name, 0)
 		if err != nil {
 			return err
@@ -69,8 +78,26 @@ func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		return writeJSON(w, http.StatusOK, GarbageList{v.ID(), podlife.CollectGarbage(pods, nodes, threshold, orNow(req.Now))})
+		list := GarbageList{Snapshot: v.ID(), Pods: podlife.CollectGarbage(pods, nodes, threshold, orNow(req.Now))}
+		if req.Apply && len(list.Pods) > 0 {
+			// Only from the revision that was judged: a pod may have changed since.
+			next, err := a.clusters.Change(r.Context(), name, v.Revision, nil, keysOf(list.Pods))
+			if err != nil {
+				return err
+			}
+			a.metrics.received(next)
+			list.Applied = next.ID()
+		}
+		return writeJSON(w, http.StatusOK, list)
 	})
+}
+
+func keysOf(list []podlife.Garbage) []objects.Key {
+	keys := make([]objects.Key, len(list))
+	for i, g := range list {
+		keys[i] = objects.Key{Kind: "Pod", Namespace: g.Namespace, Name: g.Name}
+	}
+	return keys
 }
 
 // suspects decodes the pods that may be garbage, and the nodes that have a say. The pods that are over are left out where

@@ -69,6 +69,7 @@ func (a *API) restRoutes(r chi.Router) {
 
 	r.Post("/v1/pods/termination", a.admitted(a.decisionClass, only(a.terminatePod, fieldValidation)))
 	r.Post("/v1/nodes/eviction-ranking", a.admitted(a.decisionClass, only(a.rankForEviction, fieldValidation)))
+	r.Post("/v1/nodes/eviction", a.admitted(a.decisionClass, only(a.relieveNode, fieldValidation)))
 	r.Post("/v1/pods/admission", a.admitted(a.decisionClass, only(a.admitPod, fieldValidation)))
 	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionClass, only(a.podLifecycle, fieldValidation)))
 

@@ -186,6 +186,22 @@ func TestGarbage(t *testing.T) {
 			t.Errorf("%s: no detail", body)
 		}
 	}
+	var done struct {
+		Snapshot, Applied string
+		Pods              []struct{ Name string }
+	}
+	h.want(200, &done, "POST", at, `{"apply":true}`)
+	if done.Snapshot != "prod@1" || done.Applied != "prod@2" || len(done.Pods) != 3 {
+		t.Errorf("applied: %+v", done)
+	}
+	h.want(404, nil, "GET", "/v1/clusters/prod/pods/shop/stuck", "")
+	h.want(200, nil, "GET", "/v1/clusters/prod/pods/shop/fine", "")
+	left := done.Applied
+	done.Applied = ""
+	h.want(200, &done, "POST", at, `{"apply":true}`)
+	if done.Snapshot != left || done.Applied != "" || len(done.Pods) != 0 {
+		t.Errorf("applied again: %+v", done)
+	}
 	h.want(400, nil, "POST", "/v1/clusters/a@b/garbage", `{}`)
 }
 

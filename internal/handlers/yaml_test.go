@@ -34,6 +34,7 @@ func TestYAMLBodies(t *testing.T) {
 		"/v1/pods/lifecycle":                     within("pod", nginx),
 		"/v1/pods/termination":                   "cause: delete\n" + within("pod", nginx),
 		"/v1/nodes/eviction-ranking":             "signal: memory\npods:\n- usage: {memory: 1Gi}\n  pod: {metadata: {name: a}}\n",
+		"/v1/nodes/eviction":                     "signals: {memory.available: {available: 1Gi}}\npods:\n- usage: {memory: 1Gi}\n  pod: {metadata: {name: a}}\n",
 		"/v1/clusters/default/garbage":           "# the default\n",
 		"/v1/decisions/" + inYAML.ID + "/replay": "profile: default-scheduler\n",
 		"/v1/replays":                            "cluster: default\n",
