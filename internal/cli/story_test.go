@@ -98,3 +98,23 @@ func TestLifecycleByName(t *testing.T) {
 		}
 	}
 }
+
+// A pod that the server knows needs not be given whole, and ends as the same pod
+// from a file does.
+func TestTerminationOfAServersPod(t *testing.T) {
+	_, asked := uploaded(t)
+	served := asked.run(t, "termination", "shop/batch-2", "--now", "2026-11-21T12:00:00Z")
+	dumped := snapshot().run(t, "termination", "shop/batch-2", "--now", "2026-11-21T12:00:00Z")
+	if served.code != dumped.code || served.code == exitBroken || served.err != "" {
+		t.Fatalf("%+v", served)
+	}
+	if d := cmp.Diff(dumped.out, served.out); d != "" {
+		t.Errorf("(-dump +server):\n%s", d)
+	}
+	if r := asked.run(t, "termination", "shop/nobody"); r.code != exitBroken || !strings.Contains(r.err, "holds no pod shop/nobody") {
+		t.Errorf("%+v", r)
+	}
+	if r := asked.run(t, "lifecycle", "shop/gated"); !strings.HasPrefix(r.out, "SchedulingGated  shop/gated") {
+		t.Errorf("%+v", r)
+	}
+}

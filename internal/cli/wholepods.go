@@ -36,6 +36,8 @@ func (a *app) wholePods(ctx context.Context, names []string, file string) (*inpu
 		from = a.o.snapshot
 	case len(names) == 0 && !a.Typed:
 		from = stdinName
+	case len(names) == 1 && a.o.server != "":
+		return a.servedPod(ctx, names[0])
 	default:
 		return a.livePods(ctx, names)
 	}
@@ -85,6 +87,46 @@ func (a *app) livePods(ctx context.Context, names []string) (*input, error) {
 		return in, err
 	}
 	return in.only(want, "the cluster")
+}
+
+// servedPod reads a pod whole from the server's snapshot, with its node and the
+// budgets.
+func (a *app) servedPod(ctx context.Context, name string) (*input, error) {
+	want, err := a.parse(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.object(ctx, "Pod", want.namespace, want.name)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return nil, &problem{what: fmt.Sprintf("%s on the server holds no pod %s", s.snapshot, want)}
+	}
+	want.whole = o.raw
+	in := &input{pods: []target{want}, nodes: map[string]json.RawMessage{}, whole: true}
+	spec, err := namedIn(o.raw)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s: %w", want, err)
+	}
+	if spec.Node != "" {
+		node, err := s.object(ctx, "Node", "", spec.Node)
+		if err != nil {
+			return nil, err
+		}
+		if node != nil {
+			in.nodes[spec.Node] = node.raw
+		}
+	}
+	err = s.objects(ctx, "PodDisruptionBudget", func(o *item) error {
+		in.budgets = append(in.budgets, o.raw)
+		return nil
+	})
+	return in, err
 }
 
 // only leaves the one pod of that name.

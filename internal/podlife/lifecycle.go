@@ -18,7 +18,7 @@ func Lifecycle(pod *corev1.Pod, node NodeState, now time.Time) Life {
 // life is the answer about a pod that was read.
 func (r *reading) life() Life {
 	pod, node := r.pod, r.node
-	columns := KubectlColumns(pod, r.now)
+	columns := r.columns()
 	l := Life{
 		Status: columns.Status, StatusRule: columns.Rule, Ready: columns.Ready, Restarts: columns.Restarts,
 		Conditions: []LifeCondition{}, Containers: []LifeContainer{},
@@ -59,6 +59,23 @@ func (r *reading) life() Life {
 		}
 	}
 	return l
+}
+
+// columns are kubectl's. A pod with gates whose condition PodScheduled nobody has
+// written yet is shown as it is once it is stored, since the API server writes the
+// condition as it stores the pod (strategy.go applySchedulingGatedCondition).
+func (r *reading) columns() Columns {
+	c := KubectlColumns(r.pod, r.now)
+	if len(r.pod.Spec.SchedulingGates) == 0 || r.pod.Spec.NodeName != "" || c.Rule.ID != "status/"+statusOfPhase {
+		return c
+	}
+	for i := range r.pod.Status.Conditions {
+		if r.pod.Status.Conditions[i].Type == corev1.PodScheduled {
+			return c
+		}
+	}
+	c.Status, c.Rule = corev1.PodReasonSchedulingGated, Rule{"status/gated-when-stored", "The pod has scheduling gates; it gets the condition PodScheduled with the reason SchedulingGated as it is stored."}
+	return c
 }
 
 // unbound is a pod without a node: no kubelet writes anything about it.

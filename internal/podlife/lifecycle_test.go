@@ -125,3 +125,29 @@ func TestContainerStates(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
+
+// A gated pod is shown as kubectl shows it once it is stored, also where nobody has
+// written its condition yet.
+func TestStatusOfGatedPods(t *testing.T) {
+	scheduled := func(reason string) []corev1.PodCondition {
+		return []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason}}
+	}
+	gates := []corev1.PodSchedulingGate{{Name: "example.com/foo"}}
+	for name, c := range map[string]struct {
+		gates      []corev1.PodSchedulingGate
+		phase      corev1.PodPhase
+		conditions []corev1.PodCondition
+		want       string
+	}{
+		"manifest":            {gates, "", nil, "SchedulingGated"},
+		"stored without":      {gates, corev1.PodPending, nil, "SchedulingGated"},
+		"stored":              {gates, corev1.PodPending, scheduled("SchedulingGated"), "SchedulingGated"},
+		"with another reason": {gates, corev1.PodPending, scheduled("Unschedulable"), "Pending"},
+		"no gates":            {nil, corev1.PodPending, nil, "Pending"},
+	} {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{SchedulingGates: c.gates, Containers: []corev1.Container{{Name: "c"}}}, Status: corev1.PodStatus{Phase: c.phase, Conditions: c.conditions}}
+		if got := Lifecycle(pod, NodeHealthy, lifeNow); got.Status != c.want {
+			t.Errorf("%s: %s, by %s", name, got.Status, got.StatusRule.Text)
+		}
+	}
+}
