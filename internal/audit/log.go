@@ -35,6 +35,8 @@ type Options struct {
 	// acted on: it calls try again until it does not refuse, or final is set. nil:
 	// nothing is kept back.
 	Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (refuses bool, err error)) error
+	// MaxSteps bounds the work of a decision that is asked for, not of a replay; 0: no bound.
+	MaxSteps int64
 	// Classes gives the stored priority classes; none where it is nil.
 	Classes Classes
 }

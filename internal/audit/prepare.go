@@ -31,12 +31,13 @@ type matter struct {
 	gone    []Gone       // those of the question that the state has
 	class   *storedClass // what gave the pod its priority; nil where no stored class did
 	along   *along       // what a bind takes along; nil where nothing is bound
+	steps   int64        // Options.MaxSteps for a question that is put; 0 for one from a record
 }
 
 // prepare makes a question ready. Overlaid gives the view with the question's
 // nodes in place of its own.
 func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, []*corev1.Node) (*overlay, error)) (*matter, error) {
-	c := &matter{q: q, view: v, state: v.State, names: q.NodeNames}
+	c := &matter{q: q, view: v, state: v.State, names: q.NodeNames, steps: l.o.MaxSteps}
 	if err := c.findPod(); err != nil {
 		return nil, err
 	}
@@ -231,6 +232,10 @@ func (c *matter) decideBy(ctx context.Context, decide func(*engine.State, *corev
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return nil, fmt.Errorf("decide: %w", err)
 	}
+	var over *engine.WorkError
+	if errors.As(err, &over) {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
 	if err != nil {
 		return nil, bad(http.StatusUnprocessableEntity, "pod", "%v", err)
 	}
@@ -239,7 +244,7 @@ func (c *matter) decideBy(ctx context.Context, decide func(*engine.State, *corev
 
 func (c *matter) options(ctx context.Context) engine.Options {
 	return engine.Options{
-		Context:    ctx,
+		Context: ctx, MaxSteps: c.steps,
 		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
 		Victims: c.q.Victims,
 	}

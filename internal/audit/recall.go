@@ -64,7 +64,7 @@ func (l *Log) ask(rec *recalled) (*matter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decision %s: %w", rec.d.ID, err)
 	}
-	c.names = nil
+	c.steps, c.names = 0, nil // it was answered once
 	if rec.in.Only != nil {
 		if c.names, err = rec.in.Only.names(c.state.Nodes()); err != nil {
 			return nil, fmt.Errorf("decision %s: %w", rec.d.ID, err)

@@ -164,6 +164,7 @@ func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, show
 	if err != nil {
 		return nil, nil, err
 	}
+	c.steps = 0
 	if c.names, err = rec.candidatesFor(c); err != nil {
 		return nil, nil, err
 	}

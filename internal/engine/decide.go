@@ -18,12 +18,21 @@ import (
 //
 // The pod is taken as an apiserver would hand it over: defaulted, with its
 // priority resolved.
-func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
+func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (r *Result, err error) {
 	q, err := newQuery(s, pod, p, o)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: make([]any, len(p.Rules))}
+	defer func() {
+		q.nextLook = answered
+		if err != nil && r != nil { // stopped
+			r.Release()
+			r = nil
+		}
+	}()
+	defer caught(&err)
+	q.Work(0)
+	r = &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: make([]any, len(p.Rules))}
 	r.Feasible = q.Bits()
 	q.states = r.states
 	if p.Gates && len(pod.Spec.SchedulingGates) > 0 {
@@ -154,6 +163,7 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 		if !ok {
 			continue
 		}
+		q.Work(q.Nodes.n)
 		res := f.PreFilter(q)
 		r.states[i] = res.State
 		switch {
@@ -210,6 +220,7 @@ func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
 		if !ok || skip[i] {
 			continue
 		}
+		q.Work(q.Nodes.n)
 		rej := Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
 		if err := f.Filter(q, r.states[i], in, &rej); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -303,6 +314,7 @@ func (r *Result) score() error {
 // nodes have in common, which it gives.
 func (r *Result) scoreBy(sc Scorer, w WeightedRule) (same int64, err error) {
 	q := r.q
+	q.Work(q.Nodes.n)
 	out := Scores{Raw: q.Column(), Norm: q.Column()}
 	if err := sc.Score(q, r.Feasible, &out); err != nil {
 		return 0, fmt.Errorf("%s: %w", sc.Name(), err)

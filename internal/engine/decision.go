@@ -236,6 +236,8 @@ type Options struct {
 	// of the answer: a search that takes long ends with an error that has the
 	// context's in it once the context has ended, and there is no decision then.
 	Context context.Context
+	// MaxSteps bounds the work of the decision; 0: no bound. A decision over it is a WorkError.
+	MaxSteps int64
 	// Candidates limits the nodes considered to those of these names; nil means
 	// all. Names that the state does not hold are ignored by the engine.
 	Candidates []string

@@ -65,6 +65,7 @@ func (r *Result) preempt(skip []bool) {
 	d.judge = j
 	d.candidates = q.scratch.candidates[:0]
 	d.potential.Each(func(row int) {
+		q.Work(1 + len(q.State.PodsOn(row)))
 		switch c, what := j.look(row); what {
 		case noVictims:
 			d.bare.Set(row)

@@ -94,7 +94,7 @@ func (b *budgetSet) build(s *State) {
 	b.shape = make([][]int32, s.t.Size())
 	var found []*Shape
 	for i := range b.list {
-		found = s.t.matchShapes(found[:0], b.list[i].selector, b.list[i].namespace, nil)
+		found = s.t.matchShapes(found[:0], b.list[i].selector, b.list[i].namespace, nil, func() {})
 		for _, sh := range found {
 			if len(sh.Labels) > 0 && int(sh.ID) < len(b.shape) {
 				b.shape[sh.ID] = append(b.shape[sh.ID], int32(i))

@@ -30,6 +30,8 @@ type Query struct {
 	nsLabels     labels.Set
 	scratch      *scratch
 	states       []any // what PreFilter left, by rule
+
+	steps, nextLook int64 // of Work
 }
 
 // Context is the caller's, which rules ask who may take long. Once it has ended
@@ -130,6 +132,11 @@ func (q *Query) Floats() []float64 {
 // node affinity; nil says all. Worked out once per decision. Not to be written.
 func (q *Query) RequiredRows() Bits {
 	if !q.requiredDone {
+		if terms := requiredNodeAffinity(q.Pod); terms != nil {
+			for i := range terms.NodeSelectorTerms {
+				q.TermRows(&terms.NodeSelectorTerms[i])
+			}
+		}
 		q.required, q.requiredDone = q.Nodes.RequiredRows(q.Pod), true
 	}
 	return q.required
@@ -152,21 +159,21 @@ func (q *Query) NamespaceLabels() labels.Set { return q.nsLabels }
 // terms selects.
 func (q *Query) ShapesSelected(dst []*Shape, t *Term) []*Shape {
 	if !t.NamespaceSelector.Empty() && len(t.Namespaces) == 1 {
-		return q.State.t.matchShapes(dst, t.Selector, t.Namespaces[0], nil)
+		return q.State.t.matchShapes(dst, t.Selector, t.Namespaces[0], nil, q.heed)
 	}
 	return q.State.t.matchShapes(dst, t.Selector, "", func(ns string) bool {
 		return t.NamespaceSelector.Empty() || t.names(ns)
-	})
+	}, q.heed)
 }
 
 // ShapesIn appends the shapes of one namespace that a selector matches.
 func (q *Query) ShapesIn(dst []*Shape, ns string, sel labels.Selector) []*Shape {
-	return q.State.t.matchShapes(dst, sel, ns, nil)
+	return q.State.t.matchShapes(dst, sel, ns, nil, q.heed)
 }
 
 // TermsSelectingPod appends the terms of placed pods that select the pod.
 func (q *Query) TermsSelectingPod(dst []*Term) []*Term {
-	return q.State.t.termsSelecting(dst, q.Pod.Namespace, q.nsLabels, q.Pod.Labels)
+	return q.State.t.termsSelecting(dst, q.Pod.Namespace, q.nsLabels, q.Pod.Labels, q.heed)
 }
 
 // HostPorts lists the host ports that the pod claims.

@@ -156,10 +156,13 @@ func (t *Tables) shape(ns string, set map[string]string, terminating bool) *Shap
 	return t.shapes[id]
 }
 
+// heedEach is after how many entries of a table a caller's context is looked at.
+const heedEach = 1024
+
 // matchShapes appends the shapes that inNamespace admits and sel matches. A
 // selector with an equality reads only the shapes that bear the label, one
 // without reads the namespace's (ns, where only one can match) or all.
-func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool) []*Shape {
+func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool, heed func()) []*Shape {
 	reqs, selectable := sel.Requirements()
 	if !selectable {
 		return dst
@@ -167,7 +170,10 @@ func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNam
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	pick := func(ids []int32) {
-		for _, id := range ids {
+		for i, id := range ids {
+			if i%heedEach == heedEach-1 {
+				heed()
+			}
 			s := t.shapes[id]
 			if ns != "" {
 				if s.Namespace != ns {

@@ -171,11 +171,14 @@ func (t *Tables) term(x *Term) int32 {
 // termsSelecting appends the interned terms that select a pod with these
 // labels. Only terms whose equality the pod meets, and those without one, are
 // looked at.
-func (t *Tables) termsSelecting(dst []*Term, ns string, nsLabels, podLabels labels.Set) []*Term {
+func (t *Tables) termsSelecting(dst []*Term, ns string, nsLabels, podLabels labels.Set, heed func()) []*Term {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	pick := func(ids []int32) {
-		for _, id := range ids {
+		for i, id := range ids {
+			if i%heedEach == heedEach-1 {
+				heed()
+			}
 			if x := t.terms[id]; x.Matches(ns, nsLabels, podLabels) {
 				dst = append(dst, x)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
 	"berth/internal/planted"
@@ -168,7 +169,10 @@ func fromWire(err error) *Error {
 func fromRooms(err error) *Error {
 	var input *audit.InputError
 	var invalid *cluster.InvalidError
+	var work *engine.WorkError
 	switch {
+	case errors.As(err, &work):
+		return tooLarge("max-decision-steps", work.Error())
 	case errors.As(err, &input):
 		status := input.Status
 		if status == 0 {

@@ -70,6 +70,8 @@ type Limits struct {
 	DecisionQueue     int           `name:"decision-queue" default:"512" help:"Decisions and changes that wait for their turn."`
 	DecisionDeadline  time.Duration `name:"decision-deadline" default:"10s" help:"Time for a decision or change."`
 
+	MaxSteps int `name:"max-decision-steps" default:"50000000" help:"Steps of work of one decision, a node or value judged by one rule each."`
+
 	ReplayInFlight int           `name:"replay-in-flight" default:"2" help:"Replays at once."`
 	ReplayQueue    int           `name:"replay-queue" default:"16" help:"Replays that wait for their turn."`
 	ReplayJobs     int           `name:"replay-jobs" default:"16" help:"Batch replays that have not ended, over all replicas."`

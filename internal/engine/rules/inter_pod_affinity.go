@@ -56,6 +56,7 @@ type domainCounts struct {
 
 func newDomainCounts(q *engine.Query, key string) *domainCounts {
 	c := q.Nodes.Column(key)
+	q.Work(len(c.Values))
 	return &domainCounts{column: c, n: q.Counts(len(c.Values))}
 }
 

@@ -213,7 +213,7 @@ func (a NodeAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.S
 			if t.Weight == 0 || len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) == 0 {
 				continue
 			}
-			rows, ok := q.Nodes.TermRows(&t.Preference)
+			rows, ok := q.TermRows(&t.Preference)
 			if !ok {
 				_, err := nodeaffinity.NewPreferredSchedulingTerms(own)
 				return fmt.Errorf("preferred term %d: %w", i, err)

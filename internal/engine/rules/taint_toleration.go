@@ -32,6 +32,7 @@ func (TaintToleration) Locality(_ *engine.Query) engine.Locality { return engine
 
 // Filter judges each distinct list of taints once.
 func (TaintToleration) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+	q.Work(len(q.Nodes.TaintSets()) * (1 + len(q.Pod.Spec.Tolerations)))
 	out, any := q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
 		return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
 	})

@@ -212,7 +212,7 @@ func topologyRows(q *engine.Query, terms []corev1.TopologySelectorTerm) engine.B
 		for _, r := range t.MatchLabelExpressions {
 			as.MatchExpressions = append(as.MatchExpressions, corev1.NodeSelectorRequirement{Key: r.Key, Operator: corev1.NodeSelectorOpIn, Values: r.Values})
 		}
-		if rows, ok := q.Nodes.TermRows(&as); ok {
+		if rows, ok := q.TermRows(&as); ok {
 			out.Or(rows)
 		}
 	}

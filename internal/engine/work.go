@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ErrStopped is of a decision that was given up because its caller's context ended. It wraps the
+// context's error. There is no answer then, neither that the pod fits nor that it does not.
+var ErrStopped = errors.New("the decision was given up")
+
+// WorkError is of a decision that takes more steps than Options.MaxSteps allows.
+type WorkError struct{ Max int64 }
+
+// Error implements error.
+func (e *WorkError) Error() string {
+	return fmt.Sprintf("the decision takes more than %d steps of work", e.Max)
+}
+
+// stride is after how many steps the context is looked at. A step is about one node or one value
+// judged by one rule, some ten nanoseconds.
+const stride = 4096
+
+// stop leaves a decision from wherever it is: rules and loops would otherwise have to hand on an
+// error that none of them can do anything about. It never leaves this package.
+type stop struct{ err error }
+
+// Work counts steps before they are done. It ends the decision where they are too many, or its
+// caller's context has ended. The number must not depend on what memos hold, so that the same
+// question is refused whenever it is asked.
+func (q *Query) Work(steps int) {
+	q.steps += int64(steps)
+	if q.steps < q.nextLook {
+		return
+	}
+	q.nextLook = q.steps + stride
+	if most := q.Options.MaxSteps; most > 0 && q.steps > most {
+		panic(stop{&WorkError{most}})
+	}
+	q.heed()
+}
+
+// heed ends the decision where its caller's context has ended. Loops over what the tables hold
+// call it, whose length depends on other pods and on history and is no work of the question's.
+func (q *Query) heed() {
+	if ctx := q.Options.Context; ctx != nil && ctx.Err() != nil && q.nextLook < answered {
+		panic(stop{fmt.Errorf("%w: %w", ErrStopped, ctx.Err())})
+	}
+}
+
+// answered is Query.nextLook once there is a decision, which explanations then cannot stop.
+const answered = math.MaxInt64
+
+// caught turns a stop into the error that it carries.
+func caught(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case stop:
+		*err = p.err
+	default:
+		panic(p)
+	}
+}
+
+// TermRows is NodeSet.TermRows with its work counted.
+func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
+	for i := range term.MatchExpressions {
+		e := &term.MatchExpressions[i]
+		steps := 1 + len(e.Values)
+		if e.Operator != corev1.NodeSelectorOpIn {
+			steps += len(q.Nodes.Column(e.Key).Values)
+		}
+		q.Work(steps)
+	}
+	return q.Nodes.TermRows(term)
+}
