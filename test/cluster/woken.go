@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,8 +110,32 @@ func (e *env) wokenBeside(ctx context.Context, i int, b beside) (times []time.Du
 			return nil, 0, err
 		}
 		sub.answered(books, t.f)
+		e.answerTimes(b, t.f)
 	}
 	return times, left, nil
+}
+
+// answerTimes reports how long answers to /filter took that let a node pass, and
+// those that let none, which were held.
+func (e *env) answerTimes(b beside, f *frontend) {
+	var passed, rejected []time.Duration
+	errors := 0
+	for _, x := range f.said("filter") {
+		var a struct {
+			NodeNames []string
+			Error     string
+		}
+		switch {
+		case json.Unmarshal(x.answer, &a) != nil || a.Error != "":
+			errors++
+		case len(a.NodeNames) > 0:
+			passed = append(passed, x.took)
+		default:
+			rejected = append(rejected, x.took)
+		}
+	}
+	e.figure("   /filter: %d passed, p50 %d ms; %d rejected, p50 %d ms, p99 %d ms; %d errors", len(passed), quantile(passed, 0.5).Milliseconds(),
+		len(rejected), quantile(rejected, 0.5).Milliseconds(), quantile(rejected, 0.99).Milliseconds(), errors)
 }
 
 // lateTrial starts as many berths as wanted, each with a late way to the
