@@ -62,6 +62,7 @@ func recount(inv *inventory, st *engine.State, ignored map[string]int) Summary {
 	s := Summary{Objects: map[string]int{}, Ignored: ignored}
 	inv.each(func(e *entry) { s.Objects[e.key.Kind]++ })
 	survey(st, &s.Hygiene)
+	surveyKinds(st, &s.Hygiene, nil)
 	s.describe()
 	return s
 }

@@ -118,6 +118,8 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 	}
 	v.Digest = v.inv.digest()
 	v.Summary = head.Summary.next(head.State, v.State, touched, nodes, kinds)
+	before := head.Summary
+	v.before = &before
 	r, err := revisionOf(v, head.token)
 	if err != nil {
 		return nil, nil, err

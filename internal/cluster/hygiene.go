@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	policyv1 "k8s.io/api/policy/v1"
+
 	"berth/internal/engine"
 )
 
@@ -13,6 +15,40 @@ func survey(st *engine.State, h *Hygiene) {
 	h.TerminalPods, h.PendingPods = 0, 0
 	h.PodsOnUnknownNodes = PodList{}
 	st.EachPod(func(p *engine.Pod) { h.count(p, 1) })
+}
+
+// surveyKinds counts what is odd about objects other than pods; kinds says which
+// were changed, nil all.
+func surveyKinds(st *engine.State, h *Hygiene, kinds map[string]int) {
+	changed := func(kind string) bool {
+		_, ok := kinds[kind]
+		return ok || kinds == nil
+	}
+	if changed("Node") {
+		h.NodesWithoutCapacity = 0
+		nodes := st.Nodes()
+		for _, row := range nodes.Order() {
+			if c := nodes.Capacity(int(row)); c.Pods == 0 || c.CPU == 0 && c.Memory == 0 {
+				h.NodesWithoutCapacity++
+			}
+		}
+	}
+	if changed("PriorityClass") {
+		h.GlobalDefaults = 0
+		for _, c := range st.PriorityClasses() {
+			if c.GlobalDefault {
+				h.GlobalDefaults++
+			}
+		}
+	}
+	if changed("PodDisruptionBudget") {
+		h.BudgetsWithoutDisruptions = 0
+		st.EachBudget(func(b *policyv1.PodDisruptionBudget) {
+			if b.Status.DisruptionsAllowed == 0 {
+				h.BudgetsWithoutDisruptions++
+			}
+		})
+	}
 }
 
 // count adds a pod (sign 1) or takes it out (-1). Taking out may leave the
@@ -83,6 +119,7 @@ func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, nod
 	if nodes || h.PodsOnUnknownNodes.stale() {
 		survey(to, h)
 	}
+	surveyKinds(to, h, kinds)
 	out.describe()
 	return out
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Summary says what a state holds and what is odd about it.
@@ -21,7 +22,15 @@ type Hygiene struct {
 	PodsOnUnknownNodes PodList       `json:"podsOnUnknownNodes"`
 	TerminalPods       int           `json:"terminalPods"`
 	PendingPods        int           `json:"pendingPods"`
-	Notes              []string      `json:"notes,omitempty"`
+	// NodesWithoutCapacity counts nodes that take no pod, since they say of no pods,
+	// or of neither cpu nor memory, that they have room for it.
+	NodesWithoutCapacity int `json:"nodesWithoutCapacity,omitempty"`
+	// GlobalDefaults counts priority classes with globalDefault. An apiserver admits one.
+	GlobalDefaults int `json:"globalDefaults,omitempty"`
+	// BudgetsWithoutDisruptions counts budgets whose status allows no disruption, or
+	// that have none.
+	BudgetsWithoutDisruptions int      `json:"budgetsWithoutDisruptions,omitempty"`
+	Notes                     []string `json:"notes,omitempty"`
 }
 
 // MissingKind is a kind of which the snapshot has no object, and what cannot be
@@ -85,26 +94,71 @@ func (s *Summary) describe() {
 			h.MissingKinds = append(h.MissingKinds, m)
 		}
 	}
-	spread := 0
+	for _, n := range s.notes() {
+		if n.count > n.from {
+			h.Notes = append(h.Notes, n.text())
+		}
+	}
+}
+
+// hygieneNote is a cause of trouble: it is one where the count is above from.
+type hygieneNote struct {
+	count, from int
+	format      string // of the count, or of the pods that it counts
+}
+
+func (n hygieneNote) text() string {
+	switch {
+	case strings.HasPrefix(n.format, "%s"):
+		return fmt.Sprintf(n.format, pods(n.count))
+	case strings.HasPrefix(n.format, "%d"):
+		return fmt.Sprintf(n.format, n.count)
+	}
+	return n.format
+}
+
+// notes gives all causes in the order of the report, always the same ones.
+func (s *Summary) notes() []hygieneNote {
+	h := &s.Hygiene
+	spread, ignored, unspread := 0, 0, 0
 	for _, k := range spreadKinds {
 		spread += s.Objects[k]
 	}
 	if spread == 0 {
-		h.Notes = append(h.Notes, noSpreading)
+		unspread = 1
 	}
-	if n := h.PodsOnUnknownNodes.Count; n > 0 {
-		h.Notes = append(h.Notes, fmt.Sprintf("%s on nodes that the snapshot does not have: nothing that they hold is counted", pods(n)))
-	}
-	if n := h.TerminalPods; n > 0 {
-		h.Notes = append(h.Notes, fmt.Sprintf("%s ended (Succeeded or Failed): no room is counted for them", pods(n)))
-	}
-	ignored := 0
 	for _, n := range s.Ignored {
 		ignored += n
 	}
-	if ignored > 0 {
-		h.Notes = append(h.Notes, fmt.Sprintf("%d object(s) of kinds that no decision reads were left out", ignored))
+	return []hygieneNote{
+		{unspread, 0, noSpreading},
+		{h.PodsOnUnknownNodes.Count, 0, "%s on nodes that the snapshot does not have: nothing that they hold is counted"},
+		{h.TerminalPods, 0, "%s ended (Succeeded or Failed): no room is counted for them"},
+		{h.NodesWithoutCapacity, 0, "%d node(s) have no room for any pod: status.allocatable (or capacity) needs pods, and cpu or memory"},
+		{h.GlobalDefaults, 1, "%d priority classes are the global default, of which an apiserver admits one: the one with the lowest value counts"},
+		{h.BudgetsWithoutDisruptions, 0, "%d PodDisruptionBudget(s) allow no disruption; one without status counts so, since its controller fills in status.disruptionsAllowed"},
+		{ignored, 0, "%d object(s) of kinds that no decision reads were left out"},
 	}
+}
+
+// since leaves of the missing kinds and notes those that were no trouble before,
+// or have grown.
+func (s *Summary) since(before *Summary) Summary {
+	out := *s
+	h := &out.Hygiene
+	h.MissingKinds, h.Notes = nil, nil
+	for _, m := range s.Hygiene.MissingKinds {
+		if before.Objects[m.Kind] > 0 {
+			h.MissingKinds = append(h.MissingKinds, m)
+		}
+	}
+	old := before.notes()
+	for i, n := range s.notes() {
+		if n.count > n.from && n.count > old[i].count {
+			h.Notes = append(h.Notes, n.text())
+		}
+	}
+	return out
 }
 
 func pods(n int) string {

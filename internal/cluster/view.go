@@ -24,6 +24,7 @@ type View struct {
 	State     *engine.State
 	Summary   Summary
 
+	before     *Summary // of the revision that this one was grown from; nil for others
 	inv        *inventory
 	token      string
 	checkpoint int64    // the newest one that is known to be at or before this revision
@@ -31,6 +32,16 @@ type View struct {
 
 	mu     sync.Mutex
 	byKind map[string][]*entry // lists made at first use
+}
+
+// Caused is the summary with what this change newly caused: of the missing kinds and
+// notes those that were not there before, or have grown. It is the whole summary of
+// a view that was not made by a change in this process.
+func (v *View) Caused() Summary {
+	if v.before == nil {
+		return v.Summary
+	}
+	return v.Summary.since(v.before)
 }
 
 // ID is the snapshot's id, such as "prod@1042".

@@ -221,6 +221,15 @@ func (s *State) StatefulSet(ns, name string) *appsv1.StatefulSet {
 // PriorityClass finds one of the snapshot's classes; nil without.
 func (s *State) PriorityClass(name string) *schedulingv1.PriorityClass { return s.classes[name] }
 
+// EachBudget visits the disruption budgets, in no order that means anything.
+func (s *State) EachBudget(f func(*policyv1.PodDisruptionBudget)) {
+	for _, o := range s.objects {
+		for _, b := range o.budgets {
+			f(b)
+		}
+	}
+}
+
 // GlobalDefaultClass gives the snapshot's default class: of several, which an
 // apiserver would not admit, the one with the lowest value
 // (plugin/pkg/admission/priority getDefaultPriority).

@@ -274,6 +274,7 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 		a.metrics.received(v)
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
 		s := snapshotOf(v)
+		s.Summary = v.Caused() // what was odd before was said before
 		s.Warnings = p.warn(w)
 		return writeJSON(w, http.StatusCreated, s)
 	})

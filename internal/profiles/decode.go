@@ -65,6 +65,26 @@ func (r *reader) err() error {
 	return fmt.Errorf("%s: %w", Kind, all)
 }
 
+// succeeded are fields of v1alpha1 that went, and what they became.
+var succeeded = []struct{ name, by string }{
+	{"disablePreemption", "true is profiles[].plugins.postFilter.disabled: [{name: DefaultPreemption}]"},
+	{"algorithmSource", "provider and policy are the plugins of profiles[].plugins; DefaultProvider is what applies without any"},
+	{"schedulerName", "it is profiles[].schedulerName"},
+	{"hardPodAffinitySymmetricWeight", "it is hardPodAffinityWeight in profiles[].pluginConfig of InterPodAffinity"},
+	{"bindTimeoutSeconds", "it is bindTimeoutSeconds in profiles[].pluginConfig of VolumeBinding"},
+}
+
+// successors says what became of the fields of an old version that are there.
+func successors(head map[string]json.RawMessage) string {
+	var b strings.Builder
+	for _, f := range succeeded {
+		if _, there := head[f.name]; there {
+			b.WriteString("; " + f.name + ": " + f.by)
+		}
+	}
+	return b.String()
+}
+
 // checkKind says what is wrong with apiVersion and kind. Arguments of plugins may
 // leave them out.
 func checkKind(head map[string]json.RawMessage, version, kind string, required bool) error {
@@ -81,7 +101,7 @@ func checkKind(head map[string]json.RawMessage, version, kind string, required b
 		case have == "":
 			return fmt.Errorf("%s: required; must be %s", f.name, f.want)
 		case f.name == "apiVersion" && group == configv1.GroupName && slices.Contains(removed, v):
-			return fmt.Errorf("apiVersion: %s is no longer part of Kubernetes; write %s", have, f.want)
+			return fmt.Errorf("apiVersion: %s is no longer part of Kubernetes; write %s%s", have, f.want, successors(head))
 		default:
 			return fmt.Errorf("%s: %q is not read here; must be %s", f.name, have, f.want)
 		}

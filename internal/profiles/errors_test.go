@@ -19,6 +19,9 @@ func TestErrors(t *testing.T) {
 		{"a list", "[]", []string{"not an object"}},
 		{"broken", "a: [", []string{"read KubeSchedulerConfiguration"}},
 		{"no version", "kind: KubeSchedulerConfiguration", []string{"apiVersion: required"}},
+		{"first version", "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\nalgorithmSource:\n  provider: DefaultProvider\ndisablePreemption: true", []string{
+			"disablePreemption: true is profiles[].plugins.postFilter.disabled: [{name: DefaultPreemption}]", "algorithmSource: provider and policy",
+		}},
 		{"old version", "apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration", []string{"v1beta3 is no longer part", "write kubescheduler.config.k8s.io/v1"}},
 		{"other version", "apiVersion: v1\nkind: KubeSchedulerConfiguration", []string{`apiVersion: "v1" is not read here`}},
 		{"other kind", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: Policy", []string{`kind: "Policy" is not read here`}},
