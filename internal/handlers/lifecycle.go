@@ -19,6 +19,14 @@ type LifecycleRequest struct {
 	NodeLostSince *time.Time `json:"nodeLostSince,omitempty"`
 	// MaxContainerRestartPeriod is the kubelet's crashLoopBackOff.maxContainerRestartPeriod: 1s to 300s, which is the default.
 	MaxContainerRestartPeriod string `json:"maxContainerRestartPeriod,omitempty" example:"60s"`
+	// Events are what happens from now on: what follows from them is the answer's timeline. At most 100.
+	Events []podlife.LifeEvent `json:"events,omitempty"`
+	// Until ends the timeline; an hour after the last event if absent.
+	Until *time.Time `json:"until,omitempty"`
+	// PreStopSeconds says how long containers' preStop hooks run; a sleep says so itself, others count as 0.
+	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
+	// ExitSeconds says how long containers take to exit after the stop signal; those that are not named use all the time they have.
+	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// Now is the time at which back-offs are judged; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name LifecycleRequest
@@ -51,6 +59,7 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		}
 		q := podlife.LifeQuestion{
 			Pod: pod, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
+			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds,
 		}
 		if q.Node, q.NodeGiven, err = p.nodeOf(req.Node); err != nil {
 			return err

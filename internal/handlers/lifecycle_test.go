@@ -48,6 +48,9 @@ func TestPodLifecycle(t *testing.T) {
 	if l = judge(`,"now":"2026-03-01T12:00:00Z","nodeLostSince":"2026-03-01T11:50:00Z"`); l.NodeDeletion == nil || l.NodeDeletion.At.Format("15:04:05") != "11:55:40" || l.NodeDeletion.Latest.Format("15:04:05") != "11:56:00" {
 		t.Errorf("%+v", l.NodeDeletion)
 	}
+	if l = judge(`,"now":"2026-03-01T12:00:00Z","events":[{"at":"2026-03-01T12:01:00Z","container":"b","exitCode":1}]`); l.Timeline == nil || len(l.Timeline.Entries) < 2 {
+		t.Errorf("%+v", l.Timeline)
+	}
 	l = podlife.Life{}
 	h.want(200, &l, "POST", at, `{"pod":{}}`)
 	if l.Phase != "Pending" || len(l.Containers) != 0 {
@@ -70,6 +73,7 @@ func TestPodLifecycle(t *testing.T) {
 		"an unknown field":   {400, `{"pod":{},"at":"2026-03-01T12:00:00Z"}`, "at"},
 		"no time":            {400, `{"pod":{},"now":"soon"}`, "now"},
 		"another time":       {400, `{"pod":{},"now":"2026-03-01T12:00:00Z","nodeLostSince":"yesterday"}`, "nodeLostSince"},
+		"an event's time":    {400, `{"pod":{},"events":[{"at":"noon"}]}`, "events[0].at"},
 		"no restart period":  {400, `{"pod":{},"maxContainerRestartPeriod":"10m"}`, "maxContainerRestartPeriod"},
 		"deep":               {413, `{"pod":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat("}", 100) + `}`, ""},
 	} {

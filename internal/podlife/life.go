@@ -48,6 +48,8 @@ type Life struct {
 	// NodeDeletion is when the control plane deletes the pod because of its node, and
 	// why, or why not; absent where nothing was said of the node.
 	NodeDeletion *NodeDeletion `json:"nodeDeletion,omitempty"`
+	// Timeline is what follows from the events that were given.
+	Timeline *LifeTimeline `json:"timeline,omitempty"`
 	// Status is the STATUS column of kubectl get pod for the pod as posted.
 	Status string `json:"status" example:"CrashLoopBackOff"`
 	// StatusRule says why.

@@ -20,14 +20,20 @@ type LifeQuestion struct {
 	// MaxContainerRestartPeriod is the kubelet's
 	// crashLoopBackOff.maxContainerRestartPeriod, such as "60s"; "" is its default.
 	MaxContainerRestartPeriod string
-	Now                       time.Time
+	// Events are what happens from Now on; the timeline goes up to Until, by default
+	// an hour beyond the last.
+	Events []LifeEvent
+	Until  *time.Time
+	// PreStopSeconds and ExitSeconds are as in Ending.
+	PreStopSeconds, ExitSeconds map[string]int64
+	Now                         time.Time
 }
 
 // Live answers where a pod stands at a time and what comes next. Errors name the
 // fields of the question that have no good value.
 func Live(q LifeQuestion) (*Life, field.ErrorList) {
 	longest, errs := restartPeriod(q.MaxContainerRestartPeriod)
-	if len(errs) > 0 {
+	if errs = append(errs, q.checkEvents()...); len(errs) > 0 {
 		return nil, errs
 	}
 	r := readPod(q.Pod, q.state(), q.Now)
@@ -35,6 +41,9 @@ func Live(q LifeQuestion) (*Life, field.ErrorList) {
 	l := r.life()
 	if q.Pod.Spec.NodeName != "" && (q.NodeGiven || q.NodeLostSince != nil) {
 		q.deletion(&l)
+	}
+	if len(q.Events) > 0 {
+		l.Timeline = q.timeline(longest)
 	}
 	return &l, nil
 }
