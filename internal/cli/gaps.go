@@ -97,6 +97,18 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 // lacks reports whether nothing is known of a kind.
 func (g *gaps) lacks(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
+// about leaves the gaps of the kinds that an answer reads.
+func (g *gaps) about(kinds ...string) *gaps {
+	out := *g
+	out.kinds = nil
+	for _, k := range g.kinds {
+		if slices.Contains(kinds, k) {
+			out.kinds = append(out.kinds, k)
+		}
+	}
+	return &out
+}
+
 // lost reports whether a bound pod's node is not among the nodes of the source. The
 // node is asked for only where there are more such pods than the summary
 // names.

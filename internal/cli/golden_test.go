@@ -1,8 +1,15 @@
 package cli
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+)
+
+var (
+	fixture = filepath.Join("testdata", "cluster.yaml")
+	// odd is the fixture's cluster a day later, with what an apiserver would not take.
+	odd = filepath.Join("testdata", "odd.yaml")
 )
 
 // Every command about a pod, with its exit code, over the fixture.
@@ -26,6 +33,17 @@ func TestGolden(t *testing.T) {
 		{"pending", exitNo, []string{"pending", "-A"}},
 		{"pending-wide", exitNo, []string{"pending", "-n", "shop", "-o", "wide"}},
 		{"pending-elsewhere", exitYes, []string{"pending"}},
+		{"queue", exitYes, []string{"queue"}},
+		{"garbage-none", exitYes, []string{"garbage"}},
+		{"garbage", exitNo, []string{"garbage", "--snapshot", odd}},
+		{"classes", exitYes, []string{"classes"}},
+		{"classes-odd", exitNo, []string{"classes", "--snapshot", odd}},
+		{"evictions", exitYes, []string{"evictions", "n-c1", "--usage", filepath.Join("testdata", "usage.json")}},
+		{"evictions-none", exitNo, []string{"evictions", "node/n-x1", "--signal", "pids"}},
+		{"admit", exitYes, []string{"admit", "shop/huge", "-f", fixture}},
+		{"admit-refused", exitNo, []string{"admit", "shop/classless", "-f", odd}},
+		{"diff", exitNo, []string{"diff", fixture, odd}},
+		{"diff-same", exitYes, []string{"diff", fixture, fixture}},
 		{"victims-preempting", exitYes, []string{"victims", "shop/checkout"}},
 		{"victims-never", exitNo, []string{"victims", "shop/huge"}},
 		{"victims-room", exitYes, []string{"victims", "shop/small"}},

@@ -59,6 +59,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.pendingCommand(), a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
 		a.lifecycleCommand(), a.terminationCommand(),
+		a.queueCommand(), a.garbageCommand(), a.classesCommand(), a.evictionsCommand(), a.admitCommand(), a.diffCommand(),
 		a.versionCommand(),
 	)
 	fixed := func(flag string, words ...string) {

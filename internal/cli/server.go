@@ -24,6 +24,7 @@ type server struct {
 	profile  string
 	client   *http.Client
 	name     string // of the program
+	now      func() time.Time
 }
 
 // patience is how long an answer may take. A server answers a decision in
@@ -38,7 +39,7 @@ func newServer(a *app) (*server, error) {
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, &problem{what: fmt.Sprintf("--server %q is no URL", a.o.server), next: "Wanted is such as http://127.0.0.1:8080."}
 	}
-	s := &server{base: base, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, client: &http.Client{Timeout: patience}}
+	s := &server{base: base, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now, client: &http.Client{Timeout: patience}}
 	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
 	if s.cluster == a.o.cluster {
 		s.snapshot += "@latest"

@@ -139,6 +139,13 @@ func TestServerSaysTheSame(t *testing.T) {
 	for _, args := range [][]string{
 		{"pending", "-A"},
 		{"pending", "-n", "shop", "-o", "wide"},
+		{"queue"},
+		{"garbage"},
+		{"classes"},
+		{"admit", "-f", podFile(t, "huge")},
+		{"admit", "-f", podFile(t, "huge"), "-o", "json"},
+		{"evictions", "n-c1", "--usage", filepath.Join("testdata", "usage.json")},
+		{"evictions", "n-c1", "--signal", "pids", "-o", "json"},
 		{"lifecycle", "-f", podsFile},
 		{"lifecycle", "shop/crash", "-f", podsFile},
 		{"lifecycle", "shop/well", "-f", podsFile, "--node-gone"},
@@ -222,5 +229,21 @@ profiles:
 	bad := snapshot().run(t, "explain", "-f", file, "--config", file)
 	if bad.code != exitBroken || !strings.Contains(bad.err, "--config") {
 		t.Errorf("%+v", bad)
+	}
+}
+
+// Revisions of a server differ as the dumps that they were made of.
+func TestRevisionsDiffAsDumps(t *testing.T) {
+	url, online := uploaded(t)
+	post(t, url+"/v1/snapshots?cluster=prod", []byte(mustRead(t, odd)))
+	online.env["BERTH_CLUSTER"] = ""
+	a, b := (call{}).run(t, "diff", fixture, odd), online.run(t, "diff", "prod@1", "prod@latest")
+	_, files, _ := strings.Cut(a.out, "\n")
+	_, revisions, _ := strings.Cut(b.out, "\n")
+	if files != revisions || !strings.Contains(files, "status.allocatable.cpu") || a.code != exitNo || b.code != exitNo {
+		t.Errorf("of files\n%+v\nof revisions\n%+v", a, b)
+	}
+	if r := online.run(t, "diff", fixture, odd); r.code != exitBroken || !strings.Contains(r.err, "prod@1 and prod@latest") {
+		t.Errorf("%+v", r)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 // source is where answers come from: a server, or a snapshot in the process.
 type source interface {
+	overviews
 	// decide answers a question without recording it.
 	decide(ctx context.Context, q question) (*answer, error)
 	// story tells of a pod by name; nil where the source knows no past, or where

@@ -128,3 +128,28 @@ func (v *View) kind(kind string) []*entry {
 	v.byKind[kind] = list
 	return list
 }
+
+// Differences visits the objects that differ between two views, by kind,
+// namespace and name: before is nil for one that only to has, after for one that
+// only v has. Both are canonical JSON, not to be written.
+func (v *View) Differences(to *View, f func(k objects.Key, before, after []byte)) {
+	type pair struct {
+		key           objects.Key
+		before, after []byte
+	}
+	var list []pair
+	diff(v.inv, to.inv, func(before, after *entry) {
+		var p pair
+		if before != nil {
+			p.key, p.before = before.key, before.json
+		}
+		if after != nil {
+			p.key, p.after = after.key, after.json
+		}
+		list = append(list, p)
+	})
+	slices.SortFunc(list, func(a, b pair) int { return a.key.Compare(b.key) })
+	for _, p := range list {
+		f(p.key, p.before, p.after)
+	}
+}

@@ -59,6 +59,9 @@ type Pod struct {
 	Volumes *Volumes
 }
 
+// ClassName gives the name of the priority class in the pod's spec.
+func (p *Pod) ClassName() string { return p.className }
+
 func terminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/cluster"
 	"berth/internal/objects"
+	"berth/internal/overview"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
@@ -93,7 +93,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return v, err
 		}
-		return podlife.Create(pod, a.classesOf(view, req.Cluster), topologyOf(view), orNow(req.Now)), nil
+		return overview.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), nil
 	case "UPDATE":
 		if isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
@@ -150,37 +150,4 @@ func wholeObjectOf(apiVersion, name string, raw json.RawMessage, object any, kin
 		return inField(name, err)
 	}
 	return nil
-}
-
-// classesOf gives the classes that count in a cluster: its newest snapshot's before the stored ones. A cluster need not
-// have a snapshot.
-func (a *API) classesOf(view *cluster.View, name string) podlife.Classes {
-	return func(class string) *schedulingv1.PriorityClass {
-		var c *schedulingv1.PriorityClass
-		switch {
-		case view == nil:
-		case class == "":
-			c = view.State.GlobalDefaultClass()
-		default:
-			c = view.State.PriorityClass(class)
-		}
-		if c == nil {
-			c = a.priorityClasses.Class(name, class)
-		}
-		return c
-	}
-}
-
-// topologyOf gives a pod the zone and region of its node in a snapshot; nil is none.
-func topologyOf(view *cluster.View) func(*corev1.Pod) *corev1.Pod {
-	return func(pod *corev1.Pod) *corev1.Pod {
-		if view == nil {
-			return pod
-		}
-		nodes := view.State.Nodes()
-		if row := nodes.Row(pod.Spec.NodeName); row >= 0 {
-			return objects.WithTopology(pod, nodes.Node(row).Labels)
-		}
-		return pod
-	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth/internal/overview"
+
 	"berth/internal/audit"
 )
 
@@ -34,9 +36,9 @@ func TestQueue(t *testing.T) {
 		waitingPod("nominated", at(2), `,"priority":5`, `"nominatedNodeName":"n1","conditions":[{"type":"PodScheduled","status":"False","lastTransitionTime":"2026-03-01T00:00:30Z"}]`),
 		waitingPod("bound", at(1), `,"nodeName":"n1"`, ""), waitingPod("ended", at(1), "", `"phase":"Succeeded"`),
 	))
-	var q Queue
+	var q overview.Queue
 	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
-	show := func(q Queue) (out []string) {
+	show := func(q overview.Queue) (out []string) {
 		for _, p := range q.Active {
 			since := "?"
 			if p.Since != nil {
@@ -58,7 +60,7 @@ func TestQueue(t *testing.T) {
 	}, show(q)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if q.Snapshot != "prod@1" || q.Counts != (QueueCounts{Active: 7, Gated: 1, Nominated: 1}) || q.Cursor != "" {
+	if q.Snapshot != "prod@1" || q.Counts != (overview.QueueCounts{Active: 7, Gated: 1, Nominated: 1}) || q.Cursor != "" {
 		t.Errorf("%+v", q)
 	}
 	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
@@ -69,10 +71,10 @@ func TestQueue(t *testing.T) {
 	}
 
 	// Pages are of one revision, whatever comes in meanwhile.
-	var page Queue
+	var page overview.Queue
 	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=5", "")
 	h.want(201, nil, "POST", "/v1/snapshots/prod@1/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"old"},{"kind":"Pod","namespace":"shop","name":"gated"}]}`)
-	var rest Queue
+	var rest overview.Queue
 	h.want(200, &rest, "GET", "/v1/clusters/prod/queue?limit=5&cursor="+page.Cursor, "")
 	if d := cmp.Diff(q.Active, append(page.Active, rest.Active...)); d != "" || rest.Cursor != "" {
 		t.Errorf("by pages (-whole +pages):\n%s", d)
@@ -99,7 +101,7 @@ func TestQueueTellsTriedFromUntried(t *testing.T) {
 		t.Helper()
 		h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"`+name+`"}}`)
 	}
-	want := func(query string, want ...string) (q Queue) {
+	want := func(query string, want ...string) (q overview.Queue) {
 		t.Helper()
 		var got []string
 		h.want(200, &q, "GET", "/v1/clusters/prod/queue"+query, "")
@@ -118,7 +120,7 @@ func TestQueueTellsTriedFromUntried(t *testing.T) {
 	want("", "high active 0", "high-too active 0", "low active 0")
 	try("high") // prod@2
 	q := want("", "high-too active 0", "low active 0", "high unschedulable 1 300s")
-	if q.Counts != (QueueCounts{Active: 3, Unschedulable: 1}) {
+	if q.Counts != (overview.QueueCounts{Active: 3, Unschedulable: 1}) {
 		t.Errorf("%+v", q.Counts)
 	}
 	first := *q.Active[2].LastAttempt
@@ -172,7 +174,7 @@ func TestNominatedSince(t *testing.T) {
 	if first.Outcome != "Preempting" || first.NominatedSnapshot != "prod@2" || second.NominatedSnapshot != "" {
 		t.Fatalf("%s %s, then %s", first.Outcome, first.NominatedSnapshot, second.NominatedSnapshot)
 	}
-	var q Queue
+	var q overview.Queue
 	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
 	if len(q.Nominated) != 1 || q.Nominated[0].Since == nil || q.Nominated[0].Since.After(time.Now()) {
 		t.Fatalf("nominated %+v", q.Nominated)

@@ -228,6 +228,9 @@ func (j *judge) shape(p *engine.Pod) (string, error) {
 			Nominated json.RawMessage `json:"nominatedNodeName"`
 			Claims    json.RawMessage `json:"resourceClaimStatuses"`
 			Extended  json.RawMessage `json:"extendedResourceClaimStatus"`
+			Resources json.RawMessage `json:"resources"`
+			Main      json.RawMessage `json:"containerStatuses"`
+			Init      json.RawMessage `json:"initContainerStatuses"`
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(js, &pod); err != nil {

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"berth/internal/overview"
+	"berth/internal/story"
+)
+
+// overviews are the answers about a whole cluster, each as the API gives it.
+type overviews interface {
+	queue(ctx context.Context) (json.RawMessage, error)
+	garbage(ctx context.Context, threshold int) (json.RawMessage, error)
+	classes(ctx context.Context) (json.RawMessage, error)
+	rank(ctx context.Context, signal string, pods []candidate) (json.RawMessage, error)
+	admit(ctx context.Context, pod target) (json.RawMessage, error)
+}
+
+func (s *offline) queue(context.Context) (json.RawMessage, error) {
+	return json.Marshal(overview.QueueWithoutLog(s.view, story.RunsOf(s.profiles), s.now))
+}
+
+func (s *offline) garbage(_ context.Context, threshold int) (json.RawMessage, error) {
+	list, err := overview.Garbage(s.view, threshold, s.now)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(list)
+}
+
+func (s *offline) classes(context.Context) (json.RawMessage, error) {
+	list, err := overview.ClassesIn(s.view, nil)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(list)
+}
+
+// queue puts the pages of a long queue together.
+func (s *server) queue(ctx context.Context) (json.RawMessage, error) {
+	var all overview.Queue
+	for query := (url.Values{}); ; {
+		raw, err := s.ofCluster(ctx, query, "queue")
+		if err != nil {
+			return nil, err
+		}
+		var page overview.Queue
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		if page.Cursor == "" && !query.Has("cursor") {
+			return raw, nil
+		}
+		page.Active, page.Gated, page.Nominated = append(all.Active, page.Active...), append(all.Gated, page.Gated...), append(all.Nominated, page.Nominated...)
+		query.Set("cursor", page.Cursor)
+		if all = page; page.Cursor == "" {
+			return json.Marshal(all)
+		}
+	}
+}
+
+func (s *server) garbage(ctx context.Context, threshold int) (json.RawMessage, error) {
+	if err := s.newest(); err != nil {
+		return nil, err
+	}
+	raw, err := s.call(ctx, http.MethodPost, map[string]any{"terminatedPodThreshold": threshold}, "v1", "clusters", s.cluster, "garbage")
+	return raw, s.hint(ctx, err, target{})
+}
+
+func (s *server) classes(ctx context.Context) (json.RawMessage, error) {
+	return s.ofCluster(ctx, nil, "classes")
+}
+
+// ofCluster asks for a part of the newest revision.
+func (s *server) ofCluster(ctx context.Context, query url.Values, part string) (json.RawMessage, error) {
+	if err := s.newest(); err != nil {
+		return nil, err
+	}
+	raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, part)
+	return raw, s.hint(ctx, err, target{})
+}
+
+// answered asks a source for an overview and reads it; raw is the API's own object.
+func answered[T any](ctx context.Context, a *app, ask func(source) (json.RawMessage, error)) (out *T, raw json.RawMessage, lacks *gaps, err error) {
+	if err := a.o.check(); err != nil {
+		return nil, nil, nil, err
+	}
+	from, err := a.source(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if raw, err = ask(from); err != nil {
+		return nil, nil, nil, err
+	}
+	out = new(T)
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, nil, nil, fmt.Errorf("read the answer: %w", err)
+	}
+	lacks, err = from.gaps(ctx)
+	return out, raw, lacks, err
+}
+
+// show writes the API's own object, or a page.
+func (a *app) show(raw json.RawMessage, lacks *gaps, write func(*page)) error {
+	if a.o.output == formJSON {
+		return a.json(raw)
+	}
+	p := a.page()
+	p.gaps(lacks)
+	write(p)
+	return p.end(a)
+}

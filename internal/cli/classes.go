@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/overview"
+	"berth/internal/podlife"
+)
+
+const defaultThreshold = podlife.DefaultTerminatedPodThreshold
+
+func (a *app) classesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "classes",
+		Short: "Which priority classes are there, who uses them, and is that sane?",
+		Long: `The priority classes by value, with the pods that name them, and what is odd:
+several global defaults, classes that pods name and that do not exist, pods with
+another priority than their class has now. A class with a value above the limit
+of users, or a reserved name, is invalid and is told as such when it is read.
+
+Ends with 0 if nothing is odd, 2 if something is.`,
+		Example:           "  " + a.name + " classes --snapshot cluster.json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.classes(cmd.Context()) },
+	}
+}
+
+func (a *app) classes(ctx context.Context) error {
+	list, raw, lacks, err := answered[overview.Classes](ctx, a, func(s source) (json.RawMessage, error) { return s.classes(ctx) })
+	if err != nil {
+		return err
+	}
+	err = a.show(raw, lacks.about("Pod", "PriorityClass"), func(p *page) {
+		if len(list.Findings) == 0 {
+			p.head("SANE", green, fmt.Sprintf("%s priority classes", count(len(list.Items))), "", "")
+		} else {
+			p.head("ODD", yellow, plural(len(list.Findings), "finding"), "", "")
+			p.gap()
+			t := newTable(1, "CLASS", "FINDING", ">PODS", "SUCH AS")
+			t.folds = true
+			for _, f := range list.Findings {
+				pods, sample := "", ""
+				if f.Pods > 0 {
+					pods, sample = count(f.Pods), f.Sample[0].Namespace+"/"+f.Sample[0].Name
+				}
+				t.add(f.Class, f.Message, pods, sample)
+			}
+			p.table(t)
+		}
+		p.gap()
+		t := newTable(none, "CLASS", ">VALUE", "PREEMPTS", "DEFAULT", ">PODS", ">WAITING", "SOURCE")
+		for _, c := range list.Items {
+			isDefault, preempts := "", "yes"
+			if c.PreemptionPolicy == corev1.PreemptNever {
+				preempts = "no"
+			}
+			if c.GlobalDefault {
+				isDefault = "yes"
+			}
+			t.add(c.Name, fmt.Sprint(c.Value), preempts, isDefault, count(c.Pods), count(c.Waiting), c.Source)
+		}
+		p.table(t)
+	})
+	if err == nil && len(list.Findings) > 0 {
+		err = errNo
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/overview"
+)
+
+func (a *app) queueCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "queue",
+		Short: "In which order are the pods that wait tried, and which are gated?",
+		Long: `The scheduling queue of all namespaces: the pods in the order in which they are
+tried, those that wait for scheduling gates, and those that hold a node by a
+preemption. A server knows earlier attempts; without one every pod is untried.
+
+Ends with 0.`,
+		Example:           "  " + a.name + " queue --snapshot cluster.json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, raw, lacks, err := answered[overview.Queue](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
+			if err != nil {
+				return err
+			}
+			return a.show(raw, lacks.about("Pod", "PriorityClass"), func(p *page) { p.queue(a, q) })
+		},
+	}
+	return cmd
+}
+
+func (p *page) queue(a *app, q *overview.Queue) {
+	p.head("QUEUE", green, fmt.Sprintf("%s active, %s gated, %s nominated", count(q.Counts.Active), count(q.Counts.Gated), count(q.Counts.Nominated)), "", "")
+	age := func(t *time.Time) string {
+		if t == nil {
+			return "?"
+		}
+		return span(int64(a.Now().Sub(*t).Seconds()))
+	}
+	next := func(t *time.Time) string {
+		if t == nil {
+			return "now"
+		}
+		return "in " + ahead(t.Sub(a.Now()))
+	}
+	if len(q.Active) > 0 {
+		p.gap()
+		t := newTable(none, ">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY")
+		t.name = 1
+		shown, left := p.limit(len(q.Active))
+		for i, o := range q.Active[:shown] {
+			t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Queue, count(o.Attempts), next(o.NextTry))
+		}
+		p.table(t)
+		p.left(left, "active pods")
+	}
+	if len(q.Gated) > 0 {
+		p.gap()
+		t := newTable(3, "GATED", ">PRIORITY", ">AGE", "GATES")
+		shown, left := p.limit(len(q.Gated))
+		for _, o := range q.Gated[:shown] {
+			t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), strings.Join(o.Gates, ", "))
+		}
+		p.table(t)
+		p.left(left, "gated pods")
+	}
+	if len(q.Nominated) > 0 {
+		p.gap()
+		t := newTable(3, "NOMINATED", ">PRIORITY", ">SINCE", "NODE")
+		shown, left := p.limit(len(q.Nominated))
+		for _, o := range q.Nominated[:shown] {
+			t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Node)
+		}
+		p.table(t)
+		p.left(left, "nominated pods")
+	}
+}
+
+func (a *app) garbageCommand() *cobra.Command {
+	var threshold int
+	cmd := &cobra.Command{
+		Use:   "garbage",
+		Short: "Which pods would the pod garbage collector delete?",
+		Long: `One pass of the pod garbage collector over all namespaces: pods that have ended
+beyond the threshold, on nodes that are out of service, of nodes that do not
+exist, and deleted ones without a node. Nothing is deleted.
+
+Ends with 0 if it would delete none, 2 if it would.`,
+		Example:           "  " + a.name + " garbage --snapshot cluster.json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.garbage(cmd.Context(), threshold) },
+	}
+	cmd.Flags().IntVar(&threshold, "terminated-pod-gc-threshold", defaultThreshold, "pods that have ended and may stay, as of kube-controller-manager")
+	return cmd
+}
+
+func (a *app) garbage(ctx context.Context, threshold int) error {
+	list, raw, lacks, err := answered[overview.GarbageList](ctx, a, func(s source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
+	if err != nil {
+		return err
+	}
+	err = a.show(raw, lacks.about("Node", "Pod"), func(p *page) {
+		if len(list.Pods) == 0 {
+			p.head("NO GARBAGE", green, "no pod would be deleted", "", "")
+			return
+		}
+		p.head("GARBAGE", yellow, plural(len(list.Pods), "pod")+" would be deleted", "", "")
+		p.gap()
+		t := newTable(2, "POD", "REASON", "WHY")
+		t.folds = true
+		shown, left := p.limit(len(list.Pods))
+		for _, g := range list.Pods[:shown] {
+			t.add(g.Namespace+"/"+g.Name, g.Reason, g.Why)
+		}
+		p.table(t)
+		p.left(left, "pods")
+	})
+	if err == nil && len(list.Pods) > 0 {
+		err = errNo
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"berth/internal/cluster"
+	"berth/internal/overview"
+)
+
+// diffPage is how many objects a difference lists unless fewer are asked for.
+const diffPage = 1000
+
+// diffSnapshots says what changed between two revisions.
+//
+//	@Summary		What changed between two revisions, by object and field
+//	@Description	Only fields that a scheduling decision reads; objects that changed in nothing else are counted (other). The revisions may be of different clusters.
+//	@Tags			snapshots
+//	@Produce		json
+//	@Param			id		path		string	true	"cluster@revision or cluster@latest"
+//	@Param			to		query		string	true	"the other revision, such as prod@2"
+//	@Param			limit	query		int		false	"objects that are listed, 1000 if absent and at most; the others are counted"
+//	@Success		200		{object}	overview.Diff
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/snapshots/{id}/diff [get]
+func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
+	name, revision, err := snapshotID(r)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	other, until, err := cluster.ParseID(query.Get("to"))
+	if err != nil {
+		return badField(http.StatusBadRequest, "to", reason(err))
+	}
+	limit := diffPage
+	if text := query.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > diffPage {
+			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", diffPage))
+		}
+	}
+	from, err := a.clusters.View(r.Context(), name, revision)
+	if err != nil {
+		return err
+	}
+	to, err := a.clusters.View(r.Context(), other, until)
+	if err != nil {
+		return err
+	}
+	out, err := overview.DiffOf(from, to, limit)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+// surveyClasses says who uses which priority class, and what is odd about them.
+//
+//	@Summary		The priority classes of a cluster, who uses them, and what is odd about them
+//	@Description	Those of the newest revision, the stored ones and the built-in ones. Findings: several global defaults, classes that pods name and that do not exist, pods with another priority than their class.
+//	@Tags			priorityclasses
+//	@Produce		json
+//	@Param			cluster	path		string	true	"the cluster"
+//	@Success		200		{object}	overview.Classes
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/classes [get]
+func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	v, err := a.clusters.View(r.Context(), name, 0)
+	if err != nil {
+		return err
+	}
+	stored, err := a.priorityClasses.List(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	out, err := overview.ClassesIn(v, stored.Items)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, out)
+}

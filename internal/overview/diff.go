@@ -1,0 +1,208 @@
+package overview
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+)
+
+// Diff says what differs between two states, by object and field.
+type Diff struct {
+	From string `json:"from" example:"prod@1"`
+	To   string `json:"to" example:"prod@2"`
+	// Kinds count the objects that differ, by kind.
+	Kinds []KindDiff `json:"kinds"`
+	// Objects are those that were added or removed, and those that changed in what a
+	// scheduling decision reads; by kind, namespace and name.
+	Objects []ObjectDiff `json:"objects"`
+	// Omitted objects are behind the limit.
+	Omitted int `json:"omitted"`
+} // @name StateDiff
+
+// KindDiff counts the objects of a kind that differ.
+type KindDiff struct {
+	Kind    string `json:"kind" example:"Pod"`
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	// Changed differ in what a scheduling decision reads, Other in nothing else than
+	// what only the rules of a pod's life read: conditions, container statuses,
+	// probes, hooks.
+	Changed int `json:"changed"`
+	Other   int `json:"other"`
+} // @name KindDiff
+
+// ObjectDiff is an object that differs.
+type ObjectDiff struct {
+	Kind      string `json:"kind" example:"Pod"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Change    string `json:"change" enums:"added,removed,changed"`
+	// Fields are those of a changed object that a scheduling decision reads;
+	// OtherFields counts the rest.
+	Fields      []FieldDiff `json:"fields,omitempty"`
+	OtherFields int         `json:"otherFields,omitempty"`
+} // @name ObjectDiff
+
+// FieldDiff is a field that differs. What is absent on a side has no value there.
+type FieldDiff struct {
+	Path string `json:"path" example:"spec.containers[web].resources.requests.cpu"`
+	From any    `json:"from,omitempty"`
+	To   any    `json:"to,omitempty"`
+} // @name FieldDiff
+
+// The changes of objects.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+)
+
+// DiffOf compares two views. Up to limit objects are listed; 0 lists all.
+func DiffOf(from, to *cluster.View, limit int) (*Diff, error) {
+	out := &Diff{From: from.ID(), To: to.ID(), Kinds: []KindDiff{}, Objects: []ObjectDiff{}}
+	var failed error
+	from.Differences(to, func(k objects.Key, before, after []byte) {
+		if n := len(out.Kinds); n == 0 || out.Kinds[n-1].Kind != k.Kind {
+			out.Kinds = append(out.Kinds, KindDiff{Kind: k.Kind})
+		}
+		count := &out.Kinds[len(out.Kinds)-1]
+		o := ObjectDiff{Kind: k.Kind, Namespace: k.Namespace, Name: k.Name}
+		switch {
+		case before == nil:
+			o.Change = Added
+			count.Added++
+		case after == nil:
+			o.Change = Removed
+			count.Removed++
+		default:
+			o.Change = Changed
+			if err := o.compare(before, after); err != nil && failed == nil {
+				failed = fmt.Errorf("%s %s/%s: %w", k.Kind, k.Namespace, k.Name, err)
+			}
+			if len(o.Fields) == 0 {
+				count.Other++
+				return
+			}
+			count.Changed++
+		}
+		if limit > 0 && len(out.Objects) >= limit {
+			out.Omitted++
+			return
+		}
+		out.Objects = append(out.Objects, o)
+	})
+	return out, failed
+}
+
+func (o *ObjectDiff) compare(before, after []byte) error {
+	var a, b any
+	for _, side := range []struct {
+		js   []byte
+		into *any
+	}{{before, &a}, {after, &b}} {
+		dec := json.NewDecoder(bytes.NewReader(side.js))
+		dec.UseNumber()
+		if err := dec.Decode(side.into); err != nil {
+			return err
+		}
+	}
+	o.fields("", a, b)
+	return nil
+}
+
+// fields walks two values of one place side by side.
+func (o *ObjectDiff) fields(path string, a, b any) {
+	ao, aIs := a.(map[string]any)
+	bo, bIs := b.(map[string]any)
+	if aIs && bIs {
+		for _, key := range keys(ao, bo) {
+			o.fields(join(path, key), ao[key], bo[key])
+		}
+		return
+	}
+	if al, bl, ok := named(a, b); ok {
+		for _, name := range keys(al, bl) {
+			o.fields(path+"["+name+"]", al[name], bl[name])
+		}
+		return
+	}
+	switch {
+	case reflect.DeepEqual(a, b):
+	case ofLife(path):
+		o.OtherFields++
+	default:
+		o.Fields = append(o.Fields, FieldDiff{path, a, b})
+	}
+}
+
+func join(path, key string) string {
+	switch {
+	case strings.ContainsAny(key, "./"):
+		return path + "[" + key + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+// keys gives the keys of two maps, each once, sorted.
+func keys(a, b map[string]any) []string {
+	all := make(map[string]struct{}, len(a)+len(b))
+	for k := range a {
+		all[k] = struct{}{}
+	}
+	for k := range b {
+		all[k] = struct{}{}
+	}
+	return sorted(all)
+}
+
+// lists are told apart by the fields that name their elements, as in server-side
+// apply.
+var listKeys = []string{"name", "type", "key", "topologyKey"}
+
+// named gives the elements of two lists by their names, where every element has a
+// name of its own.
+func named(a, b any) (x, y map[string]any, ok bool) {
+	al, aIs := a.([]any)
+	bl, bIs := b.([]any)
+	if !aIs || !bIs {
+		return nil, nil, false
+	}
+	for _, key := range listKeys {
+		x, y = byName(al, key), byName(bl, key)
+		if x != nil && y != nil {
+			return x, y, true
+		}
+	}
+	return nil, nil, false
+}
+
+func byName(list []any, key string) map[string]any {
+	out := make(map[string]any, len(list))
+	for _, e := range list {
+		o, _ := e.(map[string]any)
+		name, is := o[key].(string)
+		if _, twice := out[name]; !is || twice {
+			return nil
+		}
+		out[name] = e
+	}
+	return out
+}
+
+// ofLife reports whether a field is read by the rules of a pod's life alone. Taints
+// say to the scheduler what a node's conditions say to the kubelet.
+func ofLife(path string) bool {
+	for _, prefix := range []string{"status.conditions", "status.containerStatuses", "status.initContainerStatuses", "status.ephemeralContainerStatuses", "status.observedGeneration"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(path, "Probe") || strings.Contains(path, "].lifecycle")
+}

@@ -1,0 +1,84 @@
+package overview
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+	"berth/internal/store"
+)
+
+// GarbageList are the pods that go, in order.
+type GarbageList struct {
+	// Snapshot is the revision that was looked at.
+	Snapshot string `json:"snapshot" example:"prod@1042"`
+	// Pods go in this order: over, on nodes that are out of service, of vanished nodes, unscheduled.
+	Pods []podlife.Garbage `json:"pods"`
+	// Applied is the revision without them; absent unless apply was asked for and there were any.
+	Applied string `json:"applied,omitempty" example:"prod@1043"`
+} // @name GarbageList
+
+// Garbage is one pass of PodGC over a view.
+func Garbage(v *cluster.View, threshold int, now time.Time) (*GarbageList, error) {
+	pods, nodes, err := suspects(v, threshold)
+	if err != nil {
+		return nil, err
+	}
+	return &GarbageList{Snapshot: v.ID(), Pods: podlife.CollectGarbage(pods, nodes, threshold, now)}, nil
+}
+
+// suspects decodes the pods that may be garbage, and the nodes that have a say. The pods that are over are left out where
+// there are not too many of them, since most clusters have thousands.
+func suspects(v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*corev1.Node, err error) {
+	over := 0
+	v.State.EachPod(func(p *engine.Pod) {
+		if p.Terminal {
+			over++
+		}
+	})
+	tooMany := threshold > 0 && over > threshold
+	known := map[string]bool{}
+	var look []*engine.Pod
+	v.State.EachPod(func(p *engine.Pod) {
+		there, asked := known[p.NodeName]
+		if !asked && p.NodeName != "" {
+			_, there = v.Object(objects.Key{Kind: "Node", Name: p.NodeName})
+			known[p.NodeName] = there
+		}
+		if p.Terminating || p.Terminal && tooMany || p.NodeName != "" && !there {
+			look = append(look, p)
+		}
+	})
+	for _, p := range look {
+		pod, err := v.Pod(p.Namespace, p.Name)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil, fmt.Errorf("pod %s/%s is in the state of %s and not among its objects", p.Namespace, p.Name, v.ID()) // never "not found" for the caller
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		pods = append(pods, pod)
+	}
+	for name, there := range known {
+		if !there {
+			continue
+		}
+		raw, _ := v.Object(objects.Key{Kind: "Node", Name: name})
+		o, err := objects.FromCanonical("Node", raw)
+		if err != nil {
+			return nil, nil, fmt.Errorf("node %s in %s: %w", name, v.ID(), err)
+		}
+		node, ok := o.Value.(*corev1.Node)
+		if !ok {
+			return nil, nil, fmt.Errorf("node %s in %s: %T is no node", name, v.ID(), o.Value)
+		}
+		nodes = append(nodes, node)
+	}
+	return pods, nodes, nil
+}
