@@ -55,6 +55,8 @@ var keepResourceSlice = object(keep{
 		"taints":      {"key": all, "value": all, "effect": all, "timeAdded": all},
 		"bindsToNode": all, "bindingConditions": all, "bindingFailureConditions": all,
 		"allowMultipleAllocations": all,
+		// read by releases after v1.36
+		"nodeAllocatableResourceMappings": all,
 	},
 }, nil)
 

@@ -96,6 +96,7 @@ var podSpec = keep{
 	"overhead": all, "resources": requirements,
 	"resourceClaims": {"name": all, "resourceClaimName": all, "resourceClaimTemplateName": all},
 	"hostNetwork":    all, "hostPID": all, "hostUsers": all,
+	"schedulingGroup": {"podGroupName": all}, // read by releases after v1.36
 }
 
 var containerState = keep{
@@ -122,6 +123,9 @@ var podStatus = keep{
 	"containerStatuses": containerStatus, "initContainerStatuses": containerStatus,
 	"ephemeralContainerStatuses": containerStatus,
 	"resourceClaimStatuses":      {"name": all, "resourceClaimName": all},
+	"nodeAllocatableResourceClaimStatuses": { // read by releases after v1.36
+		"resourceClaimName": all, "containers": all, "resources": all,
+	},
 	"extendedResourceClaimStatus": {
 		"resourceClaimName": all,
 		"requestMappings":   {"containerName": all, "resourceName": all, "requestName": all},
