@@ -29,6 +29,9 @@ type Options struct {
 	// KeepViews bounds how many older revisions, and how many clusters' newest,
 	// are held in memory; 8 unless told.
 	KeepViews int
+	// KeepObjects bounds the objects of all clusters' newest states together; of those beyond,
+	// the least recently used ones are read from the store when they are asked for.
+	KeepObjects int
 	// Poll is how often the store is asked for revisions that other processes
 	// wrote; 0: never, for a store of one process.
 	Poll  time.Duration
@@ -42,6 +45,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.KeepViews <= 0 {
 		o.KeepViews = 8
+	}
+	if o.KeepObjects <= 0 {
+		o.KeepObjects = 1_000_000
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -225,17 +231,20 @@ func (m *Manager) shared(ctx context.Context, l *line, revision int64) (*View, e
 	}
 }
 
-// trim lets go of the least recently used clusters' states beyond KeepViews,
+// trim lets go of the least recently used clusters' states beyond KeepViews or KeepObjects,
 // those with writes on their way excepted.
 func (m *Manager) trim(but *line) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for {
 		var oldest *line
-		n := 0
+		n, objects := 0, 0
 		for _, l := range m.lines {
 			l.mu.Lock()
 			held, idle := l.durable != nil || l.head != nil, l.flying == 0 && !l.saving
+			if l.durable != nil {
+				objects += l.durable.inv.n
+			}
 			l.mu.Unlock()
 			if !held {
 				continue
@@ -245,7 +254,7 @@ func (m *Manager) trim(but *line) {
 				oldest = l
 			}
 		}
-		if n <= m.o.KeepViews || oldest == nil || !oldest.letGo() {
+		if n <= m.o.KeepViews && objects <= m.o.KeepObjects || oldest == nil || !oldest.letGo() {
 			return
 		}
 	}

@@ -242,6 +242,7 @@ func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reade
 	if err != nil {
 		return nil, false, err
 	}
+	m.trim(l)
 	return v, created, nil
 }
 

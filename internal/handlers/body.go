@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"berth/internal/handlers/wire"
@@ -14,6 +15,9 @@ import (
 // lenience is by how much a body may be over its limit and still be read to its end, in bytes. Many clients send all of a
 // body before they look for an answer: one that is cut off would get a broken connection, not the limit's name.
 const lenience = 16 << 20
+
+// firstRead is how much of an announced body is made room for before any of it has come.
+const firstRead = 256 << 10
 
 // readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a snapshot may be one.
 // setting names the limit.
@@ -32,13 +36,14 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 		}
 		return buf, over
 	}
-	if n := int(r.ContentLength); n > cap(buf)-len(buf) {
-		buf = append(make([]byte, 0, len(buf)+n+bytes.MinRead), buf...)
+	// A length is only an announcement: the buffer grows by what has come.
+	if n := int(min(r.ContentLength, firstRead)); n > cap(buf)-len(buf) {
+		buf = slices.Grow(buf, n+bytes.MinRead)
 	}
 	in := http.MaxBytesReader(w, r.Body, int64(limit))
 	for {
 		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+			buf = slices.Grow(buf, max(bytes.MinRead, min(len(buf), int(r.ContentLength)-len(buf)+bytes.MinRead)))
 		}
 		n, err := in.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

@@ -10,6 +10,9 @@ import (
 	"berth/internal/handlers/wire"
 )
 
+// keptTables is for how many clusters a table is kept. Each keeps its cluster's nodes in memory.
+const keptTables = 16
+
 // nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than an answer, and binds
 // leave the nodes alone, so that a table serves many revisions.
 type nameTables struct {
@@ -40,6 +43,12 @@ func (t *nameTables) of(v *cluster.View) nameTable {
 	have = nameTable{set, wire.NewNames(names)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if _, known := t.tables[v.Cluster]; !known && len(t.tables) >= keptTables {
+		for name := range t.tables { // any one: they are made again in moments
+			delete(t.tables, name)
+			break
+		}
+	}
 	t.tables[v.Cluster] = have
 	return have
 }

@@ -127,7 +127,7 @@ func (in *intake) take(src []byte, within listOf) error {
 			group, _, _ := strings.Cut(h.APIVersion, "/")
 			name += "." + group
 		}
-		in.ignored[name]++
+		in.ignore(name)
 		return nil
 	}
 	if err := in.count(k); err != nil {
@@ -191,4 +191,19 @@ func (in *intake) once(key Key) error {
 	}
 	in.seen[id] = struct{}{}
 	return nil
+}
+
+// Bounds of what is told of kinds that are not kept, since it goes with each later revision.
+const (
+	maxIgnoredKinds = 100
+	maxKindName     = 63
+	otherKinds      = "(others)" // those beyond
+)
+
+// ignore counts an object of a kind that is not kept.
+func (in *intake) ignore(name string) {
+	if _, known := in.ignored[name]; !known && (len(in.ignored) >= maxIgnoredKinds || len(name) > maxKindName) {
+		name = otherKinds
+	}
+	in.ignored[name]++
 }
