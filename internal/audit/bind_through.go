@@ -125,6 +125,11 @@ func (l *Log) bindThrough(ctx context.Context, b Binder, name string, pod PodRef
 // writeResult is for how long the result of a bind may wait to be recorded.
 const writeResult = 5 * time.Second
 
+// holdBind is for how long a refusal to bind may be held: the rest of the
+// extender's deadline is for the bind itself. A refusal is an error that is tried
+// again, so that it strands nobody.
+const holdBind = time.Second
+
 // beginHeld begins a bind. What refuses it may be over already, so that it is
 // judged again while the state may be behind.
 func (l *Log) beginHeld(ctx context.Context, t *attempt) error {
@@ -141,7 +146,9 @@ func (l *Log) beginHeld(ctx context.Context, t *attempt) error {
 		_, err := try(true)
 		return err
 	}
-	err := l.o.Hold(ctx, t.cluster, func() *corev1.Pod { return nil }, func(final bool) (bool, error) {
+	limited, cancel := context.WithTimeout(ctx, holdBind)
+	defer cancel()
+	err := l.o.Hold(limited, t.cluster, func() *corev1.Pod { return nil }, func(final bool) (bool, error) {
 		refuses, err := try(final)
 		if refuses && !final {
 			err = nil
