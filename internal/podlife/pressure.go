@@ -64,7 +64,12 @@ func Relieve(q Pressure) (*PressureRelief, field.ErrorList) {
 		out: &PressureRelief{Thresholds: []ThresholdState{}, Evictions: []PressureEviction{}, Conditions: []PressureCondition{}, Available: map[string]resource.Quantity{}},
 	}
 	for signal, o := range q.Signals {
-		w.available[signal] = o.Available.DeepCopy()
+		// The kubelet reads whole numbers (helpers.go makeSignalObservations).
+		format := resource.BinarySI
+		if by, _ := ranks(signal); by == SignalInodes || by == SignalPIDs {
+			format = resource.DecimalSI
+		}
+		w.available[signal] = *resource.NewQuantity(o.Available.Value(), format)
 	}
 	w.describe()
 	w.play()

@@ -70,11 +70,14 @@ func Kill(q Question, e *Ending) error {
 
 // Running names the containers that run: by their status, else all main
 // containers and sidecars of a pod that is on a node and not over. A delete of a
-// pod without a node has none.
+// pod without a node has none, nor has one of a mirror.
 func Running(q Question) (names []string) {
 	p := q.Pod
 	if p.Spec.NodeName == "" && (q.Cause == "delete" || q.Cause == "preempt") {
 		return nil
+	}
+	if _, mirror := p.Annotations["kubernetes.io/config.mirror"]; mirror && (q.Cause == "delete" || q.Cause == "preempt") {
+		return nil // the kubelet writes the object again, and stops nothing
 	}
 	over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	add := func(list []corev1.Container, statuses []corev1.ContainerStatus, plain bool) {

@@ -54,6 +54,10 @@ func Oracle(q Question) (e Ending, err error) {
 		}
 		e.Effective = effective(pod, &override)
 		e.Period, e.Eviction = e.Effective, max(override+override/2, 10)
+	case "kubelet-preempt":
+		e.Effective = effective(pod, nil)
+		own := *pod.Spec.TerminationGracePeriodSeconds
+		e.Period, e.Eviction = e.Effective, max(own+own/2, 10)
 	case "shutdown":
 		e.Effective = effective(pod, share(q, pod))
 		e.Period = e.Effective

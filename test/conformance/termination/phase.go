@@ -1,6 +1,7 @@
 package termination
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,12 +9,15 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	events "k8s.io/client-go/tools/record"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	"k8s.io/kubernetes/pkg/kubelet/eviction"
+	admission "k8s.io/kubernetes/pkg/kubelet/lifecycle"
 	"k8s.io/kubernetes/pkg/kubelet/nodeshutdown"
+	"k8s.io/kubernetes/pkg/kubelet/preemption"
 	kubelettypes "k8s.io/kubernetes/pkg/kubelet/types"
 	"k8s.io/kubernetes/pkg/kubelet/volumemanager"
 	"k8s.io/utils/clock"
@@ -82,6 +86,8 @@ func (e *Ending) afterKill(q Question, pod *corev1.Pod) error {
 			return nil // the kubelet does not evict it
 		}
 		cause = evict
+	case "kubelet-preempt":
+		cause = preempt
 	case "shutdown":
 		cause = shutDown
 	}
@@ -113,6 +119,27 @@ func evict(pod *corev1.Pod, kill eviction.KillPodFunc) (err error) {
 	}, nil, nil, &events.FakeRecorder{}, nil, clock.RealClock{}, false)
 	if !evictPod(reflect.ValueOf(m).UnsafePointer(), logr.Discard(), pod, 1, "low on memory", nil, &corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet}) {
 		return fmt.Errorf("the kubelet does not evict pod %s", pod.Name)
+	}
+	return err
+}
+
+// preempt is the kubelet's own preemption, of this one pod for a critical one that
+// lacks what it requests.
+func preempt(pod *corev1.Pod, kill eviction.KillPodFunc) (err error) {
+	killed := false
+	victim := pod.DeepCopy()
+	victim.Spec.Priority = nil // whom it may preempt is another question
+	victim.Annotations = nil
+	victim.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	h := preemption.NewCriticalPodAdmissionHandler(func() []*corev1.Pod { return []*corev1.Pod{victim} }, func(_ *corev1.Pod, evicted bool, period *int64, say func(*corev1.PodStatus)) error {
+		killed = true
+		err = kill(pod, evicted, period, say)
+		return err
+	}, &events.FakeRecorder{})
+	critical := int32(2000000000)
+	_, _ = h.HandleAdmissionFailure(context.Background(), &corev1.Pod{Spec: corev1.PodSpec{Priority: &critical}}, []admission.PredicateFailureReason{&admission.InsufficientResourceError{ResourceName: corev1.ResourceCPU, Requested: 1000, Capacity: 1000, Used: 1000}})
+	if !killed {
+		return fmt.Errorf("the kubelet does not preempt pod %s", pod.Name)
 	}
 	return err
 }

@@ -72,7 +72,7 @@ func (g *Generator) maybe(percent int, f func() int64) *int64 {
 // Question makes the next one.
 func (g *Generator) Question() Question {
 	g.n++
-	q := Question{Now: Now.Add(time.Duration(g.IntN(2)*g.IntN(1e9)) * time.Nanosecond), Cause: pick(g, "delete", "delete", "delete", "evict-soft", "evict-hard", "preempt", "liveness", "startup", "shutdown")}
+	q := Question{Now: Now.Add(time.Duration(g.IntN(2)*g.IntN(1e9)) * time.Nanosecond), Cause: pick(g, "delete", "delete", "delete", "evict-soft", "evict-hard", "preempt", "liveness", "startup", "shutdown", "kubelet-preempt")}
 	q.Pod = g.pod()
 	p := q.Pod
 	q.PreStopSeconds = map[string]int64{}

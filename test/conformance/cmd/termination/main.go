@@ -28,7 +28,7 @@ func main() {
 		*kills = max(*n/10, 1)
 	}
 	t := &trial{client: &termination.Client{Base: *server}, seed: *seed, show: *show}
-	for _, step := range []func() error{func() error { return t.ends(*n) }, func() error { return t.killed(*kills) }, func() error { return t.ranks(*n) }, func() error { return t.garbage(*n) }} {
+	for _, step := range []func() error{func() error { return t.ends(*n) }, func() error { return t.killed(*kills) }, func() error { return t.ranks(*n) }, func() error { return t.tainted(*n) }, func() error { return t.pressed(*n / 5) }, func() error { return t.garbage(*n) }} {
 		if err := step(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
@@ -127,6 +127,37 @@ func (t *trial) ranks(n int) error {
 		t.report(node, d)
 	}
 	fmt.Printf("seed %d: %d pods ranked for eviction, %d differences\n", t.seed, n, t.differ-before)
+	return nil
+}
+
+func (t *trial) tainted(n int) error {
+	g := termination.NewGenerator(t.seed)
+	before := t.differ
+	for range n {
+		q := g.Tainted()
+		d, err := termination.TryTainted(t.client, q)
+		if err != nil {
+			return err
+		}
+		t.report(q, d)
+	}
+	fmt.Printf("seed %d: %d pods on tainted nodes, %d differences\n", t.seed, n, t.differ-before)
+	return nil
+}
+
+func (t *trial) pressed(n int) error {
+	g := termination.NewGenerator(t.seed)
+	before, evicted := t.differ, 0
+	for range n {
+		q := g.Pressed()
+		gone, d, err := termination.TryPressed(t.client, q)
+		if err != nil {
+			return err
+		}
+		evicted += gone
+		t.report(q, d)
+	}
+	fmt.Printf("seed %d: %d nodes under pressure, %d pods evicted, %d differences\n", t.seed, n, evicted, t.differ-before)
 	return nil
 }
 
