@@ -1,6 +1,7 @@
 package podlife
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,16 +66,15 @@ func (r *reading) life() Life {
 // written yet is shown as it is once it is stored, since the API server writes the
 // condition as it stores the pod (strategy.go applySchedulingGatedCondition).
 func (r *reading) columns() Columns {
-	c := KubectlColumns(r.pod, r.now)
-	if len(r.pod.Spec.SchedulingGates) == 0 || r.pod.Spec.NodeName != "" || c.Rule.ID != "status/"+statusOfPhase {
-		return c
+	if len(r.pod.Spec.SchedulingGates) == 0 || r.pod.Spec.NodeName != "" || r.posted(corev1.PodScheduled) != nil {
+		return KubectlColumns(r.pod, r.now)
 	}
-	for i := range r.pod.Status.Conditions {
-		if r.pod.Status.Conditions[i].Type == corev1.PodScheduled {
-			return c
-		}
+	stored := *r.pod
+	stored.Status.Conditions = append(slices.Clip(stored.Status.Conditions), gatedCondition(metav1.NewTime(r.now)))
+	c := KubectlColumns(&stored, r.now)
+	if c.Status == corev1.PodReasonSchedulingGated {
+		c.Rule = Rule{"status/gated-when-stored", "The pod has scheduling gates; it gets the condition PodScheduled with the reason SchedulingGated as it is stored."}
 	}
-	c.Status, c.Rule = corev1.PodReasonSchedulingGated, Rule{"status/gated-when-stored", "The pod has scheduling gates; it gets the condition PodScheduled with the reason SchedulingGated as it is stored."}
 	return c
 }
 

@@ -59,9 +59,6 @@ type printed struct {
 	ready, total    int
 }
 
-// statusOfPhase is the rule of a status that is the pod's phase.
-const statusOfPhase = "phase"
-
 func (p *printed) say(status, id, format string, args ...any) {
 	p.status, p.rule = status, Rule{"status/" + id, fmt.Sprintf(format, args...)}
 }
@@ -69,7 +66,7 @@ func (p *printed) say(status, id, format string, args ...any) {
 // ofPod begins with the phase, the pod's reason over it, and gates over both.
 func (p *printed) ofPod() {
 	st := &p.pod.Status
-	p.say(string(st.Phase), statusOfPhase, "The phase in the pod's status.")
+	p.say(string(st.Phase), "phase", "The phase in the pod's status.")
 	if st.Reason != "" {
 		p.say(st.Reason, "pod-reason", "The reason in the pod's status comes before its phase.")
 	}

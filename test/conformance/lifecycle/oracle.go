@@ -85,10 +85,14 @@ func (o *Oracle) Judge(c *Case) (v Verdict, err error) {
 }
 
 // columns are kubectl's, from its own printer. It measures ages with the clock,
-// so the case's now becomes the clock's.
+// so the case's now becomes the clock's. A gated pod is printed as it is stored,
+// which is with the condition.
 func (o *Oracle) columns(c *Case, v *Verdict) error {
-	internal := &core.Pod{}
-	if err := corev1.Convert_v1_Pod_To_core_Pod(c.Pod.DeepCopy(), internal, nil); err != nil {
+	internal, pod := &core.Pod{}, c.Pod.DeepCopy()
+	if _, has := podutil.GetPodCondition(&pod.Status, v1.PodScheduled); has == nil && pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) > 0 {
+		pod.Status.Conditions = append(pod.Status.Conditions, v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonSchedulingGated})
+	}
+	if err := corev1.Convert_v1_Pod_To_core_Pod(pod, internal, nil); err != nil {
 		return err
 	}
 	for {
