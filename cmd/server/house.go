@@ -75,6 +75,7 @@ func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, o
 	h.holder = &kube.Holder{Newer: h.clusters.Newer, Follower: h.follower, Atmost: s.Kube.HoldRejections}
 	h.log = audit.New(h.clusters, st, schedulers, audit.Options{
 		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked, Hold: h.hold,
+		TolerationSeconds: s.TolerationSeconds,
 	})
 	h.employ(s, schedulers, nil, log)
 	return h, nil

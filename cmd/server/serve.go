@@ -130,7 +130,8 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	defer background(ctx, rooms.replays.Work)()
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
-		Schedulers: schedulerNames(schedulers), Ungated: schedulers[0].Ungated,
+		TolerationSeconds: c.TolerationSeconds,
+		Schedulers:        schedulerNames(schedulers), Ungated: schedulers[0].Ungated,
 		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(rooms.notes(), followNotes(following)...),
 		Followed: rooms.followed, Hold: rooms.hold,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"berth/internal/cluster"
 	"berth/internal/store"
 )
 
@@ -12,6 +13,9 @@ type InputError struct {
 	Field  string
 	Detail string
 	Status int // 400, 404, 409 or 422
+	// Node and Revision say what is there where a pod is bound already.
+	Node     string
+	Revision int64
 }
 
 func (e *InputError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Detail) }
@@ -29,6 +33,13 @@ func (e *InputError) Unwrap() error {
 
 func bad(status int, field, format string, args ...any) *InputError {
 	return &InputError{Field: field, Detail: fmt.Sprintf(format, args...), Status: status}
+}
+
+// bound refuses a pod that a view has on a node.
+func bound(v *cluster.View, field, node, format string, args ...any) *InputError {
+	e := bad(http.StatusConflict, field, format, args...)
+	e.Node, e.Revision = node, v.Revision
+	return e
 }
 
 // BindError says in words why a pod was not bound. Nothing was written.

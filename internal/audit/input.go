@@ -193,7 +193,7 @@ func quickInput(js []byte) *input {
 func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
 	q := Question{
 		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
-		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest, Gone: in.Gone,
+		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest, Gone: in.Gone, recorded: true,
 	}
 	if in.Victims != nil {
 		q.Victims = *in.Victims

@@ -39,6 +39,9 @@ type Options struct {
 	MaxSteps int64
 	// Classes gives the stored priority classes; none where it is nil.
 	Classes Classes
+	// TolerationSeconds admits pods that are decided on with the plugin
+	// DefaultTolerationSeconds.
+	TolerationSeconds bool
 }
 
 // maxProfiles bounds the profiles that are remembered: as built from the store,

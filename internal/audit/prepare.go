@@ -38,6 +38,7 @@ type matter struct {
 // nodes in place of its own.
 func (l *Log) prepare(v *cluster.View, q Question, overlaid func(*cluster.View, []*corev1.Node) (*overlay, error)) (*matter, error) {
 	c := &matter{q: q, view: v, state: v.State, names: q.NodeNames, steps: l.o.MaxSteps}
+	l.admit(c)
 	if err := c.findPod(); err != nil {
 		return nil, err
 	}
@@ -149,9 +150,9 @@ func (c *matter) takeOut() error {
 	case c.q.DryRun:
 	case isBound && c.succeeds(held):
 	case isBound:
-		return bad(http.StatusConflict, "pod", "pod %s/%s is bound to node %s in %s", c.pod.Namespace, c.pod.Name, held.NodeName, c.view.ID())
+		return bound(c.view, "pod", held.NodeName, "pod %s/%s is bound to node %s in %s", c.pod.Namespace, c.pod.Name, held.NodeName, c.view.ID())
 	case c.pod.Spec.NodeName != "":
-		return bad(http.StatusConflict, "pod.spec.nodeName", "the pod is bound to node %s already", c.pod.Spec.NodeName)
+		return bound(c.view, "pod.spec.nodeName", c.pod.Spec.NodeName, "the pod is bound to node %s already", c.pod.Spec.NodeName)
 	}
 	if c.pod.Spec.NodeName != "" {
 		free := *c.pod
@@ -243,8 +244,12 @@ func (c *matter) decideBy(ctx context.Context, decide func(*engine.State, *corev
 }
 
 func (c *matter) options(ctx context.Context) engine.Options {
+	equals := ""
+	if objects.IsGivenUID(c.pod.UID) { // as before the ledger had the pod, such as in a dry run
+		equals = string(objects.DerivedUID(podKey(c.pod.Namespace, c.pod.Name)))
+	}
 	return engine.Options{
-		Context: ctx, MaxSteps: c.steps,
+		Context: ctx, MaxSteps: c.steps, EqualsBy: equals,
 		Candidates: c.names, Now: c.q.Now, ScoreAlways: c.q.ScoreAlways, NoScores: c.q.Verb == VerbFilter, NoPreemption: c.q.NoPreemption,
 		Victims: c.q.Victims,
 	}

@@ -70,6 +70,8 @@ type Question struct {
 	Nominated string
 	// Gone do not count.
 	Gone []Gone
+	// recorded says that the pod is as it was asked about before.
+	recorded bool
 	// classes are those beside the snapshot's; nil: as they are stored now.
 	classes classSource
 }

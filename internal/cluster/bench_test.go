@@ -25,7 +25,7 @@ func large(b *testing.B) []objects.Object {
 // summary, state and the stored change.
 func BenchmarkGrow(b *testing.B) {
 	h := open(b, b.TempDir(), Options{})
-	head, err := h.collect(reader(large(b)...))
+	head, err := collect(reader(large(b)...))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,8 +75,7 @@ func BenchmarkUpdate(b *testing.B) {
 
 // BenchmarkCheckpoint writes and reads a whole state.
 func BenchmarkCheckpoint(b *testing.B) {
-	h := open(b, b.TempDir(), Options{})
-	v, err := h.collect(reader(large(b)...))
+	v, err := collect(reader(large(b)...))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,6 +30,21 @@ func (e *InvalidError) Unwrap() error {
 	return nil
 }
 
+// ConflictError says what a request collides with; store.ErrConflict.
+type ConflictError struct {
+	Detail string
+	// Node is the node that the pod in question is bound to; empty where that is
+	// not what is in the way.
+	Node string
+	// Revision is the newest one when the request was judged.
+	Revision int64
+}
+
+func (e *ConflictError) Error() string { return e.Detail }
+
+// Unwrap gives store.ErrConflict.
+func (e *ConflictError) Unwrap() error { return store.ErrConflict }
+
 func corrupt(cluster string, revision int64, why string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w (%w)", FormatID(cluster, revision), why, ErrCorrupt, err)

@@ -65,14 +65,14 @@ type difference struct {
 func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error) {
 	d, e := head.inv.draft(), head.State.Edit()
 	var c change
-	touched, nodes, kinds := map[podName]struct{}{}, false, map[string]int{}
+	touched, others, kinds := map[podName]struct{}{}, false, map[string]int{}
 	note := func(k objects.Key, n int) {
 		kinds[k.Kind] += n
 		switch k.Kind {
 		case "Pod":
 			touched[podName{k.Namespace, k.Name}] = struct{}{}
-		case "Node":
-			nodes = true
+		case "Node", "PriorityClass":
+			others = true
 		}
 	}
 	put := func(o objects.Object) error {
@@ -117,7 +117,7 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 		State: e.Done(), inv: d.done(), token: rand.Text(), checkpoint: head.checkpoint,
 	}
 	v.Digest = v.inv.digest()
-	v.Summary = head.Summary.next(head.State, v.State, touched, nodes, kinds)
+	v.Summary = head.Summary.next(head.State, v.State, touched, others, kinds)
 	before := head.Summary
 	v.before = &before
 	r, err := revisionOf(v, head.token)
@@ -186,31 +186,4 @@ func nameOf(k objects.Key) string {
 		return k.Kind + " " + k.Name
 	}
 	return k.Kind + " " + k.Namespace + "/" + k.Name
-}
-
-// checkDifference refuses requests that name an object twice, since the order
-// would decide.
-func checkDifference(apply []objects.Object, del []objects.Key) error {
-	if len(apply) == 0 && len(del) == 0 {
-		return &InvalidError{Field: "apply", Detail: "nothing to apply and nothing to delete"}
-	}
-	seen := make(map[objects.Key]string, len(apply)+len(del))
-	once := func(k objects.Key, at string) error {
-		if first, ok := seen[k]; ok {
-			return &InvalidError{Field: at, Detail: nameOf(k) + " is named twice, first in " + first}
-		}
-		seen[k] = at
-		return nil
-	}
-	for i, o := range apply {
-		if err := once(o.Key, fmt.Sprintf("apply[%d]", i)); err != nil {
-			return err
-		}
-	}
-	for i, k := range del {
-		if err := once(k, fmt.Sprintf("delete[%d]", i)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -13,8 +13,8 @@ import (
 // survey counts a state's pods from scratch.
 func survey(st *engine.State, h *Hygiene) {
 	h.TerminalPods, h.PendingPods = 0, 0
-	h.PodsOnUnknownNodes = PodList{}
-	st.EachPod(func(p *engine.Pod) { h.count(p, 1) })
+	h.PodsOnUnknownNodes, h.PodsOfUnknownClasses = PodList{}, PodList{}
+	st.EachPod(func(p *engine.Pod) { h.count(st, p, 1) })
 }
 
 // surveyKinds counts what is odd about objects other than pods; kinds says which
@@ -51,17 +51,22 @@ func surveyKinds(st *engine.State, h *Hygiene, kinds map[string]int) {
 	}
 }
 
-// count adds a pod (sign 1) or takes it out (-1). Taking out may leave the
-// sample shorter than it should be; see stale.
-func (h *Hygiene) count(p *engine.Pod, sign int) {
+// count adds a pod of a state (sign 1) or takes it out (-1). Taking out may leave
+// a sample shorter than it should be; see stale.
+func (h *Hygiene) count(st *engine.State, p *engine.Pod, sign int) {
+	if p == nil {
+		return
+	}
+	if class := st.UnknownClass(p); class != "" {
+		h.PodsOfUnknownClasses.count(PodOnNode{Namespace: p.Namespace, Name: p.Name, PriorityClassName: class}, sign)
+	}
 	switch {
-	case p == nil:
 	case p.Terminal:
 		h.TerminalPods += sign
 	case p.NodeName == "":
 		h.PendingPods += sign
 	case p.Row < 0:
-		h.PodsOnUnknownNodes.count(PodOnNode{p.Namespace, p.Name, p.NodeName}, sign)
+		h.PodsOnUnknownNodes.count(PodOnNode{Namespace: p.Namespace, Name: p.Name, Node: p.NodeName}, sign)
 	}
 }
 
@@ -90,9 +95,9 @@ func (l *PodList) count(p PodOnNode, sign int) {
 func (l *PodList) stale() bool { return len(l.Sample) < min(l.Count, sampleSize) }
 
 // next makes the summary of a state that came from another by a few objects.
-// touched are the names of the pods among them, nodes says that there were
-// nodes too, which move any number of pods to and from unknown ones.
-func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, nodes bool, kinds map[string]int) Summary {
+// touched are the names of the pods among them, others says that there were nodes
+// or classes too, which move any number of pods to and from unknown ones.
+func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, others bool, kinds map[string]int) Summary {
 	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Hygiene: s.Hygiene}
 	changed := false
 	for kind, n := range kinds {
@@ -110,13 +115,13 @@ func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, nod
 		}
 	}
 	h := &out.Hygiene
-	if !nodes {
+	if !others {
 		for p := range touched {
-			h.count(from.Pod(p.namespace, p.name), -1)
-			h.count(to.Pod(p.namespace, p.name), 1)
+			h.count(from, from.Pod(p.namespace, p.name), -1)
+			h.count(to, to.Pod(p.namespace, p.name), 1)
 		}
 	}
-	if nodes || h.PodsOnUnknownNodes.stale() {
+	if others || h.PodsOnUnknownNodes.stale() || h.PodsOfUnknownClasses.stale() {
 		survey(to, h)
 	}
 	surveyKinds(to, h, kinds)

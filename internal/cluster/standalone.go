@@ -13,7 +13,7 @@ func Standalone(name string, read objects.Reader, now time.Time) (*View, error) 
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	v, err := (&Manager{}).collect(read)
+	v, err := collectResolved(read, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,10 @@ func TestStandalone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := upload(t, open(t, t.TempDir(), Options{}), sample(t)...)
+	want, _, err := open(t, t.TempDir(), Options{}).UploadResolved(t.Context(), "prod", reader(sample(t)...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got.ID() != want.ID() || got.Digest != want.Digest || !got.CreatedAt.Equal(now) {
 		t.Errorf("%s %s, want %s %s", got.ID(), got.Digest, want.ID(), want.Digest)
 	}

@@ -20,8 +20,11 @@ type Summary struct {
 type Hygiene struct {
 	MissingKinds       []MissingKind `json:"missingKinds,omitempty"`
 	PodsOnUnknownNodes PodList       `json:"podsOnUnknownNodes"`
-	TerminalPods       int           `json:"terminalPods"`
-	PendingPods        int           `json:"pendingPods"`
+	// PodsOfUnknownClasses have no priority and name a class that neither the
+	// snapshot nor berth knows: they count as priority 0.
+	PodsOfUnknownClasses PodList `json:"podsOfUnknownClasses,omitzero"`
+	TerminalPods         int     `json:"terminalPods"`
+	PendingPods          int     `json:"pendingPods"`
 	// NodesWithoutCapacity counts nodes that take no pod, since they say of no pods,
 	// or of neither cpu nor memory, that they have room for it.
 	NodesWithoutCapacity int `json:"nodesWithoutCapacity,omitempty"`
@@ -46,11 +49,12 @@ type PodList struct {
 	Sample []PodOnNode `json:"sample,omitempty"` // at most 20, by namespace and name
 }
 
-// PodOnNode is a pod and the node that it says it is on.
+// PodOnNode is a pod and what it names that is not there: a node or a class.
 type PodOnNode struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Node      string `json:"node"`
+	Namespace         string `json:"namespace"`
+	Name              string `json:"name"`
+	Node              string `json:"node,omitempty"`
+	PriorityClassName string `json:"priorityClassName,omitempty"`
 }
 
 // sampleSize is how many pods a PodList names.
@@ -133,6 +137,7 @@ func (s *Summary) notes() []hygieneNote {
 	return []hygieneNote{
 		{unspread, 0, noSpreading},
 		{h.PodsOnUnknownNodes.Count, 0, "%s on nodes that the snapshot does not have: nothing that they hold is counted"},
+		{h.PodsOfUnknownClasses.Count, 0, "%s of a priority class that is not known, without a priority of their own: they count as priority 0, and are refused when they are to be placed"},
 		{h.TerminalPods, 0, "%s ended (Succeeded or Failed): no room is counted for them"},
 		{h.NodesWithoutCapacity, 0, "%d node(s) have no room for any pod: status.allocatable (or capacity) needs pods, and cpu or memory"},
 		{h.GlobalDefaults, 1, "%d priority classes are the global default, of which an apiserver admits one: the one with the lowest value counts"},

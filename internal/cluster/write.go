@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/planted"
 	"berth/internal/store"
@@ -133,7 +132,8 @@ func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, u
 			return head, epoch, nil
 		case revision < head.Revision:
 			// With the head: it may yet be refused, and then was never the newest.
-			return head, 0, fmt.Errorf("%s is not the newest, which is %s: %w", FormatID(l.name, revision), head.ID(), store.ErrConflict)
+			detail := fmt.Sprintf("%s is not the newest, which is %s: %v", FormatID(l.name, revision), head.ID(), store.ErrConflict)
+			return head, 0, &ConflictError{Detail: detail, Revision: head.Revision}
 		case again:
 			return nil, 0, fmt.Errorf("%s: %w", FormatID(l.name, revision), store.ErrNotFound)
 		}
@@ -152,72 +152,33 @@ func (l *line) giveUp(epoch uint64) {
 	}
 }
 
-// Change makes the next revision by applying and deleting objects. Parent 0
-// stands for the newest; another parent that is not the newest is
+// Change makes the next revision by applying and deleting objects as they stand.
+// Parent 0 stands for the newest; another parent that is not the newest is
 // store.ErrConflict. What a request cannot mean is *InvalidError.
 func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*View, error) {
-	del = append([]objects.Key(nil), del...)
-	for i := range del {
-		namespaced, known := objects.Namespaced(del[i].Kind)
-		switch {
-		case known && !namespaced:
-			del[i].Namespace = ""
-		case namespaced && del[i].Namespace == "":
-			del[i].Namespace = "default"
-		}
-	}
-	if err := checkDifference(apply, del); err != nil {
-		return nil, err
-	}
-	var view *View
-	err := retry(ctx, func() error {
-		l, err := m.line(ctx, cluster, false)
-		if err != nil {
-			return err
-		}
-		head, v, err := m.changeLocked(ctx, l, parent, difference{apply: apply, del: del, cause: causeChange})
-		if err != nil {
-			if head != nil {
-				if werr := head.write.wait(ctx); werr != nil {
-					return werr
-				}
-			}
-			return err
-		}
-		view = v
-		return v.write.wait(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return view, nil
+	v, _, err := m.Update(ctx, cluster, parent, func(*View) (*Step, error) { return &Step{Apply: apply, Delete: del}, nil })
+	return v, err
 }
 
-func (m *Manager) changeLocked(ctx context.Context, l *line, parent int64, x difference) (head, v *View, err error) {
-	if err := l.lock(ctx); err != nil {
-		return nil, nil, err
-	}
-	defer l.unlock()
-	defer m.restTurn(l)
-	head, epoch, err := m.parent(ctx, l, parent)
-	if err != nil {
-		return head, nil, err
-	}
-	v, r, err := m.grow(head, x)
-	if err != nil {
-		return head, nil, err
-	}
-	return head, v, m.submit(ctx, l, epoch, v, &store.Entry{Revision: r})
-}
-
-// Upload makes a revision of everything that read yields, whatever was before.
+// Upload makes a revision of everything that read yields, whatever was before,
+// and takes it as it stands: the cluster that it comes from has admitted it.
 // Where the newest revision has the same content, that is the view and created
 // is false. Objects are compiled as they come and not held.
 func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reader) (v *View, created bool, err error) {
+	return m.upload(ctx, cluster, func() (*View, error) { return collect(read) })
+}
+
+// UploadResolved is Upload that gives pods without a priority that of their class
+// or of the default class, once. Stored gives the classes that the upload lacks.
+func (m *Manager) UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored Classes) (v *View, created bool, err error) {
+	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(read, stored) })
+}
+
+func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*View, error)) (v *View, created bool, err error) {
 	if err := CheckName(cluster); err != nil {
 		return nil, false, err
 	}
-	fresh, err := m.collect(read)
+	fresh, err := collect()
 	if err != nil {
 		return nil, false, err
 	}
@@ -244,27 +205,6 @@ func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reade
 	}
 	m.trim(l)
 	return v, created, nil
-}
-
-// collect reads an upload into a view that has no place in a line yet.
-func (m *Manager) collect(read objects.Reader) (*View, error) {
-	d, e := new(inventory).draft(), engine.NewState().Edit()
-	ignored, err := read(func(o objects.Object) error {
-		if d.put(newEntry(o.Key, o.JSON)) != nil {
-			return &InvalidError{Field: "items", Detail: nameOf(o.Key) + " is there twice"}
-		}
-		if err := e.Put(o.Value); err != nil {
-			return &InvalidError{Field: "items", Detail: err.Error()}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	v := &View{State: e.Done(), inv: d.done(), Cause: causeUpload}
-	v.Digest = v.inv.digest()
-	v.Summary = recount(v.inv, v.State, ignored)
-	return v, nil
 }
 
 func (m *Manager) uploadLocked(ctx context.Context, l *line, fresh *View, checkpoint *[]byte) (*View, bool, error) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -275,7 +276,7 @@ func (r *Result) pick() error {
 // choose takes one of the best, by a hash of the pod's UID and the node's name.
 func (r *Result) choose() {
 	q := r.q
-	uid, hashes := mixString(string(q.Pod.UID)), q.Nodes.hashes
+	uid, hashes := q.chooser(), q.Nodes.hashes
 	var least uint64
 	for i, word := range r.best {
 		for ; word != 0; word &= word - 1 {
@@ -286,6 +287,11 @@ func (r *Result) choose() {
 			}
 		}
 	}
+}
+
+// chooser is the hash of what tells equal nodes apart for one pod and another.
+func (q *Query) chooser() uint64 {
+	return mixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
 }
 
 func (r *Result) score() error {

@@ -252,6 +252,9 @@ type Options struct {
 	NoScores bool
 	// NoPreemption turns preemption off for this decision.
 	NoPreemption bool
+	// EqualsBy stands for the pod's UID in the choice among equal nodes; "" is the
+	// pod's own.
+	EqualsBy string
 	// Victims, where not nil, asks another question: whether the pod would fit on
 	// these nodes once these pods are gone. It is what the extender's /preempt is
 	// asked.

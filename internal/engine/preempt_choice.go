@@ -60,7 +60,7 @@ func (r *Result) against(a, b *candidate) (round, order int) {
 			return i, n
 		}
 	}
-	uid := mixString(string(r.q.Pod.UID))
+	uid := r.q.chooser()
 	x, y := r.q.Nodes.rows[a.row], r.q.Nodes.rows[b.row]
 	return len(Criteria) - 1, cmp.Or(cmp.Compare(mix(uid^x.hash), mix(uid^y.hash)), cmp.Compare(x.Name, y.Name))
 }

@@ -58,3 +58,15 @@ func (s *State) PriorityOf(p *Pod) int32 {
 	a, _ := s.ofClass(p.className, nil)
 	return a.Priority
 }
+
+// UnknownClass returns the class that a known pod without a priority names, where
+// the state has no such class and it is no built-in one; "" otherwise.
+func (s *State) UnknownClass(p *Pod) string {
+	if p.hasPriority || p.className == "" {
+		return ""
+	}
+	if _, known := s.ofClass(p.className, nil); known {
+		return ""
+	}
+	return p.className
+}

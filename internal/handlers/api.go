@@ -18,6 +18,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
+	"berth/internal/ledger"
 	"berth/internal/objects"
 	"berth/internal/planted"
 	"berth/internal/store"
@@ -26,8 +27,10 @@ import (
 // Clusters is what the API needs of the clusters' revisions; *cluster.Manager is one.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
-	Upload(ctx context.Context, cluster string, read objects.Reader) (v *cluster.View, created bool, err error)
+	UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored cluster.Classes) (v *cluster.View, created bool, err error)
+	// Change takes objects as they stand.
 	Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*cluster.View, error)
+	ledger.Updater
 	List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error)
 	Delete(ctx context.Context, cluster string, revision int64) error
 	DeleteCluster(ctx context.Context, cluster string) error
@@ -81,6 +84,8 @@ type Options struct {
 	Replays   Replays
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
+	// TolerationSeconds has pods that are applied or decided on admitted with DefaultTolerationSeconds.
+	TolerationSeconds bool
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
 	// Schedulers are the names of the server's profiles, whose pods are for it to place; default-scheduler if nil.
@@ -109,6 +114,7 @@ type Options struct {
 // API answers HTTP. It is safe for concurrent use.
 type API struct {
 	clusters        Clusters
+	ledger          *ledger.Ledger
 	decisions       Decisions
 	batches         Replays
 	priorityClasses PriorityClasses
@@ -156,6 +162,11 @@ func New(o Options) (*API, error) {
 		names:  nameTables{tables: map[string]nameTable{}},
 		nodes:  nodeCaches{bytes: int64(o.Limits.NodesCacheBytes), caches: map[string]*wire.NodeCache[*corev1.Node]{}},
 	}
+	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
+	if o.PriorityClasses != nil {
+		admit.Classes = o.PriorityClasses
+	}
+	a.ledger = ledger.New(o.Clusters, admit)
 	if a.followed = o.Followed; a.followed == nil {
 		a.followed = func(string) bool { return false }
 	}

@@ -234,7 +234,7 @@ func TestBadInput(t *testing.T) {
 		{"delete of a kind that is not kept", "POST", "/v1/snapshots/default@1/changes", `{"delete":[{"kind":"Nope","name":"x"}]}`, 422, "delete[0].kind"},
 		{"delete without name", "POST", "/v1/snapshots/default@1/changes", `{"delete":[{"kind":"Node"}]}`, 422, "delete[0].name"},
 		{"delete with a namespace too many", "POST", "/v1/snapshots/default@1/changes", `{"delete":[{"kind":"Node","name":"n1","namespace":"x"}]}`, 422, "delete[0].namespace"},
-		{"delete of what is not there", "POST", "/v1/snapshots/default@1/changes", `{"delete":[{"kind":"Node","name":"n77"}]}`, 404, "~n77"},
+		{"delete of what is not there", "POST", "/v1/snapshots/default@1/changes", `{"strict":true,"delete":[{"kind":"Node","name":"n77"}]}`, 404, "~n77"},
 		{"the same twice", "POST", "/v1/snapshots/default@1/changes", `{"apply":[` + node("x", "1") + `,` + node("x", "2") + `]}`, 422, "~x"},
 
 		{"id of a snapshot", "GET", "/v1/snapshots/default", "", 400, "id"},

@@ -26,6 +26,7 @@ type Error struct {
 	Detail     string
 	Fields     []FieldError
 	Limit      string
+	Conflict   *Conflict
 	RetryAfter int // seconds; 0: no such header
 	Cause      error
 }
@@ -169,10 +170,13 @@ func fromWire(err error) *Error {
 func fromRooms(err error) *Error {
 	var input *audit.InputError
 	var invalid *cluster.InvalidError
+	var conflict *cluster.ConflictError
 	var work *engine.WorkError
 	switch {
 	case errors.As(err, &work):
 		return tooLarge("max-decision-steps", work.Error())
+	case errors.As(err, &conflict):
+		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: conflict.Detail, Conflict: &Conflict{conflict.Node, conflict.Revision}}
 	case errors.As(err, &input):
 		status := input.Status
 		if status == 0 {
@@ -181,6 +185,9 @@ func fromRooms(err error) *Error {
 		e := badField(status, input.Field, input.Detail)
 		if status == http.StatusNotFound {
 			e.Kind = "not-found"
+		}
+		if input.Revision > 0 {
+			e.Conflict = &Conflict{input.Node, input.Revision}
 		}
 		return e
 	case errors.As(err, &invalid) && invalid.Absent:

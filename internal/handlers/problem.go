@@ -23,9 +23,19 @@ type Problem struct {
 	Errors []FieldError `json:"errors,omitempty"`
 	// Limit is the setting that the request exceeded.
 	Limit string `json:"limit,omitempty" example:"decision-max-bytes"`
+	// Conflict says what is there, where the request collides with it.
+	Conflict *Conflict `json:"conflict,omitempty"`
 	// RequestID is the value of the X-Request-Id header.
 	RequestID string `json:"requestId,omitempty"`
 } // @name Problem
+
+// Conflict is what a request collides with.
+type Conflict struct {
+	// Node is the node that the pod is bound to; absent where that is not what is in the way.
+	Node string `json:"node,omitempty" example:"n1"`
+	// Revision is the newest of the cluster when the request was judged.
+	Revision int64 `json:"revision" example:"1042"`
+} // @name Conflict
 
 // FieldError is what is wrong with one field.
 type FieldError struct {
@@ -63,7 +73,7 @@ var titles = map[string]string{
 func (e *Error) problem(requestID string) Problem {
 	return Problem{
 		Type: "urn:berth:problem:" + e.Kind, Title: titles[e.Kind], Status: e.Status, Detail: e.Detail,
-		Errors: e.Fields, Limit: e.Limit, RequestID: requestID,
+		Errors: e.Fields, Limit: e.Limit, Conflict: e.Conflict, RequestID: requestID,
 	}
 }
 

@@ -68,8 +68,11 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, out)
 }
 
-// storedClasses gives the stored priority classes of a cluster.
+// storedClasses gives the stored priority classes of a cluster; nil where none are stored.
 func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.PriorityClass {
+	if a.priorityClasses == nil {
+		return nil
+	}
 	return func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(cluster, class) }
 }
 

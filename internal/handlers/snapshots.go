@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
 	"berth/internal/store"
 )
 
@@ -43,14 +41,6 @@ type SnapshotList struct {
 	// Cursor continues the list; absent on its last page.
 	Cursor string `json:"cursor,omitempty"`
 } // @name SnapshotList
-
-// ChangeRequest is a difference to the newest revision.
-type ChangeRequest struct {
-	// Apply holds Kubernetes objects that are added or replace those of the same kind and name.
-	Apply []json.RawMessage `json:"apply" swaggertype:"array,object"`
-	// Delete names objects that go.
-	Delete []objects.Key `json:"delete"`
-} // @name ChangeRequest
 
 func snapshotOf(v *cluster.View) Snapshot {
 	return Snapshot{ID: v.ID(), Cluster: v.Cluster, Revision: v.Revision, CreatedAt: v.CreatedAt.UTC(), Digest: v.Digest, Cause: v.Cause, Summary: v.Summary}
@@ -218,81 +208,5 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// changeSnapshot makes the next revision out of a difference.
-//
-//	@Summary		Change a cluster's state
-//	@Description	Makes the next revision. 409 if {id} is not the newest; cluster@latest skips that check.
-//	@Tags			snapshots
-//	@Accept			json,application/yaml
-//	@Produce		json
-//	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
-//	@Param			body	body		ChangeRequest	true	"what to add, replace and delete"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
-//	@Success		201		{object}	Snapshot
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
-//	@Router			/v1/snapshots/{id}/changes [post]
-func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
-	name, parent, err := snapshotID(r)
-	if err != nil {
-		return err
-	}
-	if err := a.notFollowed(name); err != nil {
-		return err
-	}
-	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
-		var req ChangeRequest
-		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {
-			return err
-		}
-		if len(req.Apply)+len(req.Delete) == 0 {
-			return badField(http.StatusUnprocessableEntity, "apply", "there is nothing to apply or delete")
-		}
-		p, err := a.posted(r)
-		if err != nil {
-			return err
-		}
-		apply := make([]objects.Object, 0, len(req.Apply))
-		for i, raw := range req.Apply {
-			o, err := p.object(fmt.Sprintf("apply[%d]", i), raw)
-			if err != nil {
-				return err
-			}
-			apply = append(apply, o)
-		}
-		for i := range req.Delete {
-			if err := completeKey(&req.Delete[i], i); err != nil {
-				return err
-			}
-		}
-		v, err := a.clusters.Change(r.Context(), name, parent, apply, req.Delete)
-		if err != nil {
-			return err
-		}
-		a.metrics.received(v)
-		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
-		s := snapshotOf(v)
-		s.Summary = v.Caused() // what was odd before was said before
-		s.Warnings = p.warn(w)
-		return writeJSON(w, http.StatusCreated, s)
-	})
-}
-
-// completeKey checks what a delete names, and gives a namespaced object the namespace that kubectl would.
-func completeKey(k *objects.Key, i int) error {
-	at := fmt.Sprintf("delete[%d]", i)
-	namespaced, known := objects.Namespaced(k.Kind)
-	switch {
-	case !known:
-		return badField(http.StatusUnprocessableEntity, at+".kind", fmt.Sprintf("%.60q is no kind that snapshots hold", k.Kind))
-	case k.Name == "":
-		return badField(http.StatusUnprocessableEntity, at+".name", "a name is needed")
-	case !namespaced && k.Namespace != "":
-		return badField(http.StatusUnprocessableEntity, at+".namespace", k.Kind+" has no namespace")
-	case namespaced && k.Namespace == "":
-		k.Namespace = "default"
-	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	limits := a.limits.objects()
 	limits.Fields = fields.judge
-	v, created, err := a.clusters.Upload(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
+	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
 		kept := 0
 		ignored, err := objects.Read(in, format, limits, func(o objects.Object) error {
 			kept++
@@ -66,7 +66,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 			err = nothingKept(ignored)
 		}
 		return ignored, err
-	})
+	}, a.storedClasses(name))
 	if err != nil {
 		return bodyError(r, err)
 	}

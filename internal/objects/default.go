@@ -3,7 +3,6 @@ package objects
 import (
 	"maps"
 
-	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -11,17 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 )
-
-// uidSpace is the name space of the UIDs that are derived from names.
-var uidSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("berth.objects"))
-
-// DerivedUID is the UID that an object gets which came without one: a UUIDv5 of
-// kind, namespace and name, so that it is the same on every upload.
-func DerivedUID(k Key) types.UID {
-	return types.UID(uuid.NewSHA1(uidSpace, []byte(k.Kind+"/"+k.Namespace+"/"+k.Name)).String())
-}
 
 // setDefaults brings an object to the form in which an apiserver would hand it
 // out. Doing it twice is doing it once.

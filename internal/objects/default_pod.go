@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,7 @@ func defaultPod(p *corev1.Pod) {
 	if p.Status.Phase == "" {
 		p.Status.Phase = corev1.PodPending
 	}
+	defaultGated(p)
 	for _, list := range [][]corev1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses} {
 		for i := range list {
 			roundUp(list[i].AllocatedResources)
@@ -44,6 +46,21 @@ func defaultPod(p *corev1.Pod) {
 	}
 	roundUp(p.Status.AllocatedResources)
 	roundRequirements(p.Status.Resources)
+}
+
+// defaultGated gives a gated pod the condition that it was created with, of no
+// known time, where nothing is said about its scheduling (upstream
+// pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition).
+func defaultGated(p *corev1.Pod) {
+	if len(p.Spec.SchedulingGates) == 0 || p.Spec.NodeName != "" || slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled
+	}) {
+		return
+	}
+	p.Status.Conditions = append(slices.Clip(p.Status.Conditions), corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
+		Message: "Scheduling is blocked due to non-empty scheduling gates",
+	})
 }
 
 func roundRequirements(r *corev1.ResourceRequirements) {

@@ -26,12 +26,15 @@ var updatable = strings.Join([]string{
 
 // validateUpdate judges a pod that is to replace another
 // (pkg/apis/core/validation ValidatePodUpdate). Both are defaulted, and a
-// negative grace period has become 1 in both.
-func validateUpdate(p, old *corev1.Pod) field.ErrorList {
+// negative grace period has become 1 in both. Of pods that are there in part,
+// only what changes is judged.
+func validateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
 	l := leaveOf(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
-	errs = append(errs, validateMetaAndSpec(p, l)...)
+	if !part {
+		errs = append(errs, validateMetaAndSpec(p, l)...)
+	}
 	errs = append(errs, checkAnnotationUpdate(p, old, l, meta.Child("annotations"))...)
 
 	for _, group := range []struct {
@@ -43,7 +46,7 @@ func validateUpdate(p, old *corev1.Pod) field.ErrorList {
 		}
 		for i, c := range group.now {
 			image := spec.Child(group.name).Index(i).Child("image")
-			if c.Image == "" {
+			if c.Image == "" && (!part || group.was[i].Image != "") {
 				errs = append(errs, field.Required(image, ""))
 			}
 			errs = append(errs, checkTrimmed(c.Image, image)...)

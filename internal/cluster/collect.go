@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+)
+
+// Classes gives a priority class by its name, the default one for the name "";
+// nil without one.
+type Classes func(name string) *schedulingv1.PriorityClass
+
+// collect reads an upload into a view that has no place in a line yet.
+func collect(read objects.Reader) (*View, error) {
+	return collectPods(read, func(*corev1.Pod) bool { return true }, nil)
+}
+
+// collectResolved is collect that writes a priority into pods without one.
+func collectResolved(read objects.Reader, stored Classes) (*View, error) {
+	return collectPods(read, func(p *corev1.Pod) bool { return p.Spec.Priority != nil }, stored)
+}
+
+// collectPods resolves the priority of pods that are not ready. They are compiled
+// last, since classes may come after them.
+func collectPods(read objects.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
+	d, e := new(inventory).draft(), engine.NewState().Edit()
+	var bare []objects.Key
+	ignored, err := read(func(o objects.Object) error {
+		if d.put(newEntry(o.Key, o.JSON)) != nil {
+			return &InvalidError{Field: "items", Detail: nameOf(o.Key) + " is there twice"}
+		}
+		if p, ok := o.Value.(*corev1.Pod); ok && !ready(p) {
+			bare = append(bare, o.Key)
+			return nil
+		}
+		return putUploaded(e, o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := &View{State: e.Done(), Cause: causeUpload}
+	if len(bare) > 0 {
+		e = v.State.Edit()
+		for _, k := range bare {
+			pod, err := decodePod(d.inv.get(k))
+			if err != nil {
+				return nil, err
+			}
+			o, err := objects.Of(ResolvePriority(v.State, pod, stored))
+			if err != nil {
+				return nil, err
+			}
+			d.put(newEntry(k, o.JSON))
+			if err := putUploaded(e, o); err != nil {
+				return nil, err
+			}
+		}
+		v.State = e.Done()
+	}
+	v.inv = d.done()
+	v.Digest = v.inv.digest()
+	v.Summary = recount(v.inv, v.State, ignored)
+	return v, nil
+}
+
+func putUploaded(e *engine.Edit, o objects.Object) error {
+	if err := e.Put(o.Value); err != nil {
+		return &InvalidError{Field: "items", Detail: err.Error()}
+	}
+	return nil
+}
+
+// ResolvePriority returns the pod with the priority and the preemption policy of
+// its class, or of the default class, written into it, as admission does on create
+// (plugin/pkg/admission/priority admission.go admitPod). It returns the argument
+// itself where the pod has a priority or nobody knows its class; the argument is
+// not written.
+func ResolvePriority(st *engine.State, pod *corev1.Pod, stored Classes) *corev1.Pod {
+	if pod.Spec.Priority != nil {
+		return pod
+	}
+	a, known := st.ResolvePriority(pod, stored)
+	if !known {
+		return pod
+	}
+	p := *pod
+	p.Spec.Priority = &a.Priority
+	if p.Spec.PreemptionPolicy == nil {
+		p.Spec.PreemptionPolicy = a.Policy
+	}
+	return &p
+}

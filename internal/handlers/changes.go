@@ -1,0 +1,70 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"berth/internal/ledger"
+)
+
+// ChangeRequest is a difference to the newest revision. An object is named once in it. Deletions are made first, pods last.
+type ChangeRequest struct {
+	// Apply holds manifests: an object that is there is updated as by an apiserver and keeps what the manifest leaves out; another one is created.
+	Apply []json.RawMessage `json:"apply" swaggertype:"array,object"`
+	// Patch changes single fields of objects that are there.
+	Patch []ledger.Patch `json:"patch"`
+	// Replace holds objects that are stored as they stand.
+	Replace []json.RawMessage `json:"replace" swaggertype:"array,object"`
+	// Delete names objects that go. One that is not there is passed over.
+	Delete []ledger.Deletion `json:"delete"`
+	// Strict makes it an error to delete what is not there.
+	Strict bool `json:"strict"`
+} // @name ChangeRequest
+
+// changeSnapshot makes the next revision out of a difference.
+//
+//	@Summary		Change a cluster's state
+//	@Description	Makes the next revision, and admits what is applied or patched as an apiserver does. 200 with the newest revision if everything is so already. 409 if {id} is not the newest, which cluster@latest is not checked for, and for a bound pod that would move.
+//	@Tags			snapshots
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
+//	@Param			body	body		ChangeRequest	true	"what to apply, patch, replace and delete"
+//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200,201	{object}	Snapshot
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/snapshots/{id}/changes [post]
+func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
+	name, parent, err := snapshotID(r)
+	if err != nil {
+		return err
+	}
+	if err := a.notFollowed(name); err != nil {
+		return err
+	}
+	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
+		var req ChangeRequest
+		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {
+			return err
+		}
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
+		v, changed, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
+			Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
+		})
+		if err != nil {
+			return err
+		}
+		s, status := snapshotOf(v), http.StatusOK
+		if changed {
+			a.metrics.received(v)
+			s.Summary = v.Caused() // what was odd before was said before
+			status = http.StatusCreated
+		}
+		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
+		s.Warnings = p.warn(w)
+		return writeJSON(w, status, s)
+	})
+}

@@ -1,0 +1,205 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+)
+
+// Classes gives the priority classes that are stored beside the snapshots.
+type Classes interface {
+	// Class gives a class of a cluster by its name, the default one for the name
+	// ""; nil without one. It is not to be written.
+	Class(cluster, name string) *schedulingv1.PriorityClass
+}
+
+// Options tune a Ledger.
+type Options struct {
+	Classes Classes
+	Clock   func() time.Time
+	// TolerationSeconds turns the admission plugin DefaultTolerationSeconds on.
+	TolerationSeconds bool
+	Limits            objects.Limits
+}
+
+// Updater writes revisions; *cluster.Manager is one.
+type Updater interface {
+	Update(ctx context.Context, cluster string, parent int64, f func(v *cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error)
+}
+
+// Ledger changes clusters. It is safe for concurrent use.
+type Ledger struct {
+	m Updater
+	o Options
+}
+
+// New makes a ledger.
+func New(m Updater, o Options) *Ledger {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return &Ledger{m, o}
+}
+
+// Change is a difference to the newest revision. It is made whole or not at all. An
+// object is named once in it. Objects of other kinds come before pods, so that a pod
+// finds the classes and nodes that come with it, and deletions before all.
+type Change struct {
+	// Apply holds manifests: an object that is there is updated, and keeps what the
+	// manifest leaves out; another one is created.
+	Apply []json.RawMessage
+	// Replace holds objects that are stored as they stand.
+	Replace []json.RawMessage
+	Patch   []Patch
+	Delete  []Deletion
+	// Strict makes the deletion of what is not there an error.
+	Strict bool
+	// Read judges and decodes an object; at is its place in the request, which errors
+	// name.
+	Read func(at string, raw json.RawMessage) (objects.Object, error)
+}
+
+// Patch changes fields of one object that is there.
+type Patch struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Type says what the patch is: a JSON merge patch (RFC 7386), a JSON patch (RFC
+	// 6902) or Kubernetes' strategic merge patch.
+	Type  string          `json:"type" enums:"merge,json,strategic"`
+	Patch json.RawMessage `json:"patch" swaggertype:"object"`
+}
+
+// Deletion names an object that goes.
+type Deletion struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// GracePeriodSeconds lets a pod that runs end gracefully: its deletionTimestamp is
+	// written, and another deletion without it removes the pod. Absent, the pod goes at
+	// once.
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+}
+
+// Change makes the next revision. Parent 0 stands for the newest; another parent
+// that is not the newest is store.ErrConflict. Changed is false, and the view the
+// newest, where everything is as wanted already. Errors about what is asked for are
+// those of Read, *objects.InvalidError, *cluster.InvalidError and
+// *cluster.ConflictError.
+func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change) (v *cluster.View, changed bool, err error) {
+	steps, err := c.steps()
+	if err != nil {
+		return nil, false, err
+	}
+	v, step, err := l.m.Update(ctx, name, parent, func(v *cluster.View) (*cluster.Step, error) {
+		w := &work{l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[objects.Key]objects.Object{}, gone: map[objects.Key]bool{}}
+		return w.run(steps)
+	})
+	return v, step != nil, err
+}
+
+// step is one operation of a change.
+type step struct {
+	field string
+	key   objects.Key
+	do    func(w *work, s *step) error
+
+	raw    json.RawMessage // of what is applied
+	object objects.Object  // of what is applied or replaced, as it was sent
+	patch  *Patch
+	grace  *int64
+}
+
+// steps reads the change and puts it into the order in which it is made.
+func (c *Change) steps() ([]step, error) {
+	var deletes, others, pods []step
+	seen := map[objects.Key]string{}
+	add := func(s step) error {
+		if first, ok := seen[s.key]; ok {
+			return &cluster.InvalidError{Field: s.field, Detail: nameOf(s.key) + " is named twice, first in " + first}
+		}
+		seen[s.key] = s.field
+		if s.key.Kind == "Pod" {
+			pods = append(pods, s)
+		} else {
+			others = append(others, s)
+		}
+		return nil
+	}
+	read := func(list []json.RawMessage, name string, do func(w *work, s *step) error) error {
+		for i, raw := range list {
+			field := fmt.Sprintf("%s[%d]", name, i)
+			o, err := c.Read(field, raw)
+			if err != nil {
+				return err
+			}
+			if err := add(step{field: field, key: o.Key, raw: raw, object: o, do: do}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := read(c.Apply, "apply", (*work).apply); err != nil {
+		return nil, err
+	}
+	if err := read(c.Replace, "replace", (*work).replace); err != nil {
+		return nil, err
+	}
+	for i := range c.Patch {
+		p, field := &c.Patch[i], fmt.Sprintf("patch[%d]", i)
+		k, err := keyOf(field, objects.Key{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name})
+		if err == nil {
+			err = add(step{field: field, key: k, patch: p, do: (*work).patch})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	list := append(others, pods...) //nolint:gocritic // others is not used again
+	others, pods = nil, nil
+	for i, d := range c.Delete {
+		field := fmt.Sprintf("delete[%d]", i)
+		k, err := keyOf(field, objects.Key{Kind: d.Kind, Namespace: d.Namespace, Name: d.Name})
+		if err == nil {
+			err = add(step{field: field, key: k, grace: d.GracePeriodSeconds, do: (*work).remove})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	deletes = append(others, pods...) //nolint:gocritic // as above
+	if list = append(deletes, list...); len(list) == 0 {
+		return nil, &cluster.InvalidError{Field: "apply", Detail: "there is nothing to apply, replace, patch or delete"}
+	}
+	return list, nil
+}
+
+// keyOf checks what a patch or a deletion names, and gives a namespaced object the
+// namespace that kubectl would.
+func keyOf(field string, k objects.Key) (objects.Key, error) {
+	namespaced, known := objects.Namespaced(k.Kind)
+	switch {
+	case !known:
+		return k, &cluster.InvalidError{Field: field + ".kind", Detail: fmt.Sprintf("%.60q is no kind that snapshots hold", k.Kind)}
+	case k.Name == "":
+		return k, &cluster.InvalidError{Field: field + ".name", Detail: "a name is needed"}
+	case !namespaced && k.Namespace != "":
+		return k, &cluster.InvalidError{Field: field + ".namespace", Detail: k.Kind + " has no namespace"}
+	case namespaced && k.Namespace == "":
+		k.Namespace = "default"
+	}
+	return k, nil
+}
+
+func nameOf(k objects.Key) string {
+	if k.Namespace == "" {
+		return k.Kind + " " + k.Name
+	}
+	return k.Kind + " " + k.Namespace + "/" + k.Name
+}

@@ -1,0 +1,299 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+)
+
+// work makes a change on one view.
+type work struct {
+	l   *Ledger
+	c   *Change
+	v   *cluster.View
+	now time.Time
+
+	made map[objects.Key]objects.Object
+	list []objects.Key // of made, in the order in which they were
+	gone map[objects.Key]bool
+}
+
+// run gives what the steps come to; nil where everything is so already.
+func (w *work) run(steps []step) (*cluster.Step, error) {
+	for i := range steps {
+		if err := steps[i].do(w, &steps[i]); err != nil {
+			return nil, err
+		}
+	}
+	out := &cluster.Step{}
+	for _, k := range w.list {
+		o := w.made[k]
+		if held, ok := w.v.Object(k); !ok || !bytes.Equal(held, o.JSON) {
+			out.Apply = append(out.Apply, o)
+		}
+	}
+	for i := range steps {
+		if k := steps[i].key; w.gone[k] {
+			out.Delete = append(out.Delete, k)
+		}
+	}
+	if len(out.Apply)+len(out.Delete) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+func (w *work) put(o objects.Object) {
+	w.made[o.Key] = o
+	w.list = append(w.list, o.Key)
+}
+
+// putPod stores an admitted pod.
+func (w *work) putPod(pod *corev1.Pod) error {
+	o, err := objects.Of(pod)
+	if err != nil {
+		return err
+	}
+	w.put(o)
+	return nil
+}
+
+// held gives the object that is there.
+func (w *work) held(k objects.Key) (objects.Object, bool, error) {
+	js, ok := w.v.Object(k)
+	if !ok {
+		return objects.Object{}, false, nil
+	}
+	o, err := objects.FromCanonical(k.Kind, js)
+	return o, true, err
+}
+
+// apply updates an object that is there, and creates another.
+func (w *work) apply(s *step) error {
+	held, ok, err := w.held(s.key)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return w.create(s)
+	}
+	raw, err := keepAbsent(s.key.Kind, s.raw, held.JSON)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.field, err)
+	}
+	o, err := objects.Decode(raw, w.l.o.Limits)
+	var invalid *objects.InvalidError
+	if errors.As(err, &invalid) {
+		invalid.Path = s.field
+	}
+	if err != nil {
+		return err
+	}
+	if pod, ok := o.Value.(*corev1.Pod); ok {
+		old := held.Value.(*corev1.Pod)
+		podlife.KeepAdmitted(pod, old)
+		o.Value = keepTopology(pod, old)
+	}
+	return w.update(s, o, held)
+}
+
+// keepTopology gives a manifest of a bound pod the zone and region that the bind
+// wrote, unless it has its own.
+func keepTopology(pod, old *corev1.Pod) *corev1.Pod {
+	if old.Spec.NodeName == "" {
+		return pod
+	}
+	kept := objects.TopologyOf(nil, old.Labels)
+	for key := range pod.Labels {
+		delete(kept, key)
+	}
+	return objects.WithTopology(pod, kept)
+}
+
+// create admits an object that is not there.
+func (w *work) create(s *step) error {
+	switch x := s.object.Value.(type) {
+	case *corev1.Pod:
+		pod := *x
+		if pod.UID == objects.DerivedUID(s.key) {
+			pod.UID = objects.GivenUID(s.key, w.v.Revision+1)
+		}
+		verdict := podlife.CreateStored(&pod, w.admission(), w.now)
+		if len(verdict.Errors) > 0 {
+			return w.refuse(s, verdict.Errors)
+		}
+		return w.putPod(objects.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName)))
+	case *schedulingv1.PriorityClass:
+		if err := w.oneDefault(s, x); err != nil {
+			return err
+		}
+	}
+	w.put(s.object)
+	return nil
+}
+
+// update admits an object in the place of another of its name.
+func (w *work) update(s *step, o, held objects.Object) error {
+	switch x := o.Value.(type) {
+	case *corev1.Pod:
+		return w.updatePod(s, x, held.Value.(*corev1.Pod))
+	case *schedulingv1.PriorityClass:
+		class, old := x.DeepCopy(), held.Value.(*schedulingv1.PriorityClass)
+		class.ResourceVersion = "0" // validation wants one, and a ledger keeps none
+		if errs := podlife.ValidateClassUpdate(class, old); len(errs) > 0 {
+			return w.refuse(s, errs)
+		}
+		if err := w.oneDefault(s, x); err != nil {
+			return err
+		}
+	}
+	w.put(o)
+	return nil
+}
+
+// updatePod refuses to move a pod that is bound, and to put another pod under its
+// name (apiserver/pkg/registry/generic/registry/store.go Update, preconditions).
+func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
+	who := fmt.Sprintf("%s: pod %s/%s", s.field, pod.Namespace, pod.Name)
+	switch {
+	case pod.UID != old.UID:
+		return w.conflict(old, fmt.Sprintf("%s has UID %s in %s, not %s: it is another pod of that name", who, old.UID, w.v.ID(), pod.UID))
+	case old.Spec.NodeName != "" && pod.Spec.NodeName != "" && pod.Spec.NodeName != old.Spec.NodeName:
+		return w.conflict(old, fmt.Sprintf("%s is bound to node %s in %s, and a pod is bound once in its life", who, old.Spec.NodeName, w.v.ID()))
+	}
+	verdict := podlife.UpdateStored(pod, old, w.admission())
+	if len(verdict.Errors) > 0 {
+		return w.refuse(s, verdict.Errors)
+	}
+	return w.putPod(cluster.ResolvePriority(w.v.State, verdict.Pod, w.class))
+}
+
+// replace stores an object as it stands. A pod without a priority gets one, since
+// that is resolved once.
+func (w *work) replace(s *step) error {
+	pod, ok := s.object.Value.(*corev1.Pod)
+	if !ok {
+		w.put(s.object)
+		return nil
+	}
+	return w.putPod(cluster.ResolvePriority(w.v.State, pod, w.class))
+}
+
+// remove takes an object out, or begins the end of a pod.
+func (w *work) remove(s *step) error {
+	held, ok, err := w.held(s.key)
+	if err != nil {
+		return err
+	}
+	pod, isPod := held.Value.(*corev1.Pod)
+	switch {
+	case s.grace != nil && s.key.Kind != "Pod":
+		return &cluster.InvalidError{Field: s.field + ".gracePeriodSeconds", Detail: "only pods end gracefully"}
+	case !ok && w.c.Strict:
+		return &cluster.InvalidError{Field: s.field, Detail: fmt.Sprintf("%s is not in %s", nameOf(s.key), w.v.ID()), Absent: true}
+	case !ok:
+		return nil
+	case isPod && s.grace != nil:
+		if ends := podlife.BeginDelete(pod, *s.grace, w.now); ends != nil {
+			return w.putPod(ends)
+		}
+	}
+	w.gone[s.key] = true
+	return nil
+}
+
+// admission is what pods are admitted with: the classes of the view with those of
+// the change.
+func (w *work) admission() podlife.Admission {
+	return podlife.Admission{Classes: w.class, TolerationSeconds: w.l.o.TolerationSeconds}
+}
+
+func (w *work) nodeLabels(name string) map[string]string {
+	k := objects.Key{Kind: "Node", Name: name}
+	if o, ok := w.made[k]; ok {
+		return o.Value.(*corev1.Node).Labels
+	}
+	nodes := w.v.State.Nodes()
+	if row := nodes.Row(name); row >= 0 && !w.gone[k] {
+		return nodes.Node(row).Labels
+	}
+	return nil
+}
+
+// class looks a class up, the default one for the name "": in the change, in the
+// view, among the stored ones.
+func (w *work) class(name string) *schedulingv1.PriorityClass {
+	if name == "" {
+		if c := w.defaultClass(); c != nil {
+			return c
+		}
+		return w.stored(name)
+	}
+	k := objects.Key{Kind: "PriorityClass", Name: name}
+	if o, ok := w.made[k]; ok {
+		return o.Value.(*schedulingv1.PriorityClass)
+	}
+	if c := w.v.State.PriorityClass(name); c != nil && !w.gone[k] {
+		return c
+	}
+	return w.stored(name)
+}
+
+func (w *work) stored(name string) *schedulingv1.PriorityClass {
+	if w.l.o.Classes == nil {
+		return nil
+	}
+	return w.l.o.Classes.Class(w.v.Cluster, name)
+}
+
+// defaultClass gives the default class of the view with the change; of several the
+// one of the lowest value (plugin/pkg/admission/priority admission.go
+// getDefaultPriorityClass).
+func (w *work) defaultClass() (least *schedulingv1.PriorityClass) {
+	take := func(c *schedulingv1.PriorityClass) {
+		if c.GlobalDefault && (least == nil || c.Value < least.Value) {
+			least = c
+		}
+	}
+	for _, c := range w.v.State.PriorityClasses() {
+		k := objects.Key{Kind: "PriorityClass", Name: c.Name}
+		if _, made := w.made[k]; !made && !w.gone[k] {
+			take(c)
+		}
+	}
+	for _, k := range w.list {
+		if c, ok := w.made[k].Value.(*schedulingv1.PriorityClass); ok {
+			take(c)
+		}
+	}
+	return least
+}
+
+// oneDefault refuses a second default class
+// (plugin/pkg/admission/priority admission.go validatePriorityClass).
+func (w *work) oneDefault(s *step, c *schedulingv1.PriorityClass) error {
+	if !c.GlobalDefault {
+		return nil
+	}
+	if is := w.defaultClass(); is != nil && is.Name != c.Name {
+		return w.refuse(s, field.ErrorList{field.Forbidden(field.NewPath("globalDefault"), fmt.Sprintf("PriorityClass %v is already marked as default. Only one default can exist", is.Name))})
+	}
+	return nil
+}
+
+func (w *work) refuse(s *step, errs field.ErrorList) error {
+	return &objects.InvalidError{Key: s.key, Path: s.field, Errors: errs}
+}
+
+func (w *work) conflict(old *corev1.Pod, detail string) error {
+	return &cluster.ConflictError{Detail: detail, Node: old.Spec.NodeName, Revision: w.v.Revision}
+}

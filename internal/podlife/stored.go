@@ -1,0 +1,62 @@
+package podlife
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Admission is what a cluster's admission plugins work with.
+type Admission struct {
+	Classes Classes
+	// TolerationSeconds turns the plugin DefaultTolerationSeconds on.
+	TolerationSeconds bool
+}
+
+// CreateStored admits a pod of which only the fields that decisions read are there:
+// the plugins Priority and DefaultTolerationSeconds, and the condition of a gated
+// pod. It differs from Create in what a ledger takes: a status,
+// and a priority of a pod that names no class. The argument is not written.
+func CreateStored(in *corev1.Pod, a Admission, now time.Time) Verdict {
+	p := in.DeepCopy()
+	if p.Spec.Priority == nil || p.Spec.PriorityClassName != "" {
+		if err := admitPriority(p, a.Classes); err != nil {
+			return Verdict{Errors: field.ErrorList{err}}
+		}
+	}
+	if a.TolerationSeconds {
+		AddTolerationSeconds(&p.Spec)
+	}
+	p.Status.Conditions = CreatedConditions(p, now)
+	return Verdict{Pod: p}
+}
+
+// UpdateStored judges a pod that is to replace a stored one of its name. Only the
+// fields that decisions read are there of either, so that only what changes can be
+// judged. Neither argument is written.
+func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
+	p, old := in.DeepCopy(), before.DeepCopy()
+	keepPriority(p, old)
+	if a.TolerationSeconds {
+		AddTolerationSeconds(&p.Spec)
+	}
+	p.ResourceVersion = "0" // validation wants one, and a ledger keeps none
+	if errs := validateUpdate(p, old, true); len(errs) > 0 {
+		return Verdict{Errors: errs}
+	}
+	p.ResourceVersion = ""
+	return Verdict{Pod: p}
+}
+
+// KeepAdmitted gives a manifest that is applied once more what admission
+// added to the stored pod: the default tolerations of lost nodes.
+func KeepAdmitted(p, stored *corev1.Pod) {
+	for _, t := range stored.Spec.Tolerations {
+		lost := t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
+		if lost && t.Effect == corev1.TaintEffectNoExecute && !hasNoExecute(p.Spec.Tolerations, t.Key) {
+			p.Spec.Tolerations = append(slices.Clip(p.Spec.Tolerations), t)
+		}
+	}
+}
