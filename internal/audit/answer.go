@@ -28,6 +28,11 @@ type Answer struct {
 	// they are worked out when asked for. The record says that they were, and not
 	// what they were.
 	Suggestions []advice.Suggestion `json:"suggestions,omitempty"`
+	// BoundTo is the node that the pod is on in the snapshot, for a dry run about a pod
+	// that is bound: it was taken out first.
+	BoundTo string `json:"boundTo,omitempty"`
+	// Notes say what has to be known to read the answer. They are part of no digest.
+	Notes []string `json:"notes,omitempty"`
 	// BoundSnapshot is the revision that a bind made.
 	BoundSnapshot string `json:"boundSnapshot,omitempty"`
 	// BoundAlong is what the bind wrote beside the pod; absent where that is nothing.

@@ -146,7 +146,7 @@ func TestRefusals(t *testing.T) {
 		"no pod":          {Question{}, "pod", 400},
 		"both":            {Question{Pod: pod(t, "w", ""), PodRef: ref("free")}, "podRef", 400},
 		"dry bind":        {Question{Pod: pod(t, "w", ""), Bind: true, DryRun: true}, "bind", 400},
-		"explain":         {Question{Pod: pod(t, "w", ""), Explain: "all"}, "explain", 400},
+		"explain":         {Question{Pod: pod(t, "w", ""), Explain: "everything"}, "explain", 400},
 		"cluster":         {Question{Pod: pod(t, "w", ""), Cluster: "No"}, "cluster", 400},
 		"unknown ref":     {Question{PodRef: ref("nobody")}, "podRef", 404},
 		"bound ref":       {Question{PodRef: ref("bound")}, "pod", 409},

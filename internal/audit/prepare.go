@@ -30,6 +30,7 @@ type matter struct {
 	overlay *overlay
 	gone    []Gone       // those of the question that the state has
 	class   *storedClass // what gave the pod its priority; nil where no stored class did
+	boundTo string       // the node that the pod was taken out of; empty: it had none
 	along   *along       // what a bind takes along; nil where nothing is bound
 	steps   int64        // Options.MaxSteps for a question that is put; 0 for one from a record
 }
@@ -166,6 +167,9 @@ func (c *matter) takeOut() error {
 		return nil
 	}
 	e := c.state.Edit()
+	if isBound && c.q.DryRun {
+		c.boundTo = held.NodeName
+	}
 	if itself {
 		e.Delete("Pod", c.pod.Namespace, c.pod.Name)
 	}
@@ -269,6 +273,9 @@ func (c *matter) answer(ctx context.Context, r *engine.Result, level engine.Expl
 		Pod: PodRef{c.pod.Namespace, c.pod.Name, string(c.pod.UID)}, Decision: *r.Decision(level),
 		ProfileDigest: c.profile.Digest, SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
 	}
+	if c.boundTo != "" {
+		c.tellBound(&ans)
+	}
 	if level == engine.ExplainGroups {
 		ans.Groups = advice.Groups(r, advice.DefaultSample)
 	}
@@ -279,6 +286,25 @@ func (c *matter) answer(ctx context.Context, r *engine.Result, level engine.Expl
 		}
 	}
 	return ans, nil
+}
+
+// tellBound says of a pod that is bound what the answer leaves out: the pod itself.
+func (c *matter) tellBound(ans *Answer) {
+	ans.BoundTo = c.boundTo
+	ans.Notes = append(ans.Notes, fmt.Sprintf("pod %s/%s is bound to node %s: it was taken out first, and %s is a candidate like any other; nodeNames without it answers where else the pod could go",
+		c.pod.Namespace, c.pod.Name, c.boundTo, c.boundTo))
+	nodes := c.state.Nodes()
+	row := nodes.Row(c.boundTo)
+	if row < 0 {
+		return
+	}
+	for i := range ans.Spread {
+		s := &ans.Spread[i]
+		value, ok := nodes.Node(row).Labels[s.TopologyKey]
+		for k := range s.Domains {
+			s.Domains[k].HoldsPod = ok && s.Domains[k].Value == value
+		}
+	}
 }
 
 func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }

@@ -90,9 +90,9 @@ func (q Question) normal(clock func() time.Time) (Question, error) {
 	switch q.Explain {
 	case "":
 		q.Explain = engine.ExplainFailures
-	case engine.ExplainFailures, engine.ExplainFull, engine.ExplainGroups, engine.ExplainNone:
+	case engine.ExplainFailures, engine.ExplainFull, engine.ExplainGroups, engine.ExplainAll, engine.ExplainNone:
 	default:
-		return q, bad(http.StatusBadRequest, "explain", "%q is none of full, failures, groups and none", q.Explain)
+		return q, bad(http.StatusBadRequest, "explain", "%q is none of full, failures, groups, all and none", q.Explain)
 	}
 	switch {
 	case q.Pod == nil && q.PodRef == nil:

@@ -165,6 +165,7 @@ func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, show
 		return nil, nil, err
 	}
 	c.steps = 0
+	c.boundTo = "" // the record asked where the pod goes, not where it would go today
 	if c.names, err = rec.candidatesFor(c); err != nil {
 		return nil, nil, err
 	}

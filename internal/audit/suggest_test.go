@@ -20,7 +20,7 @@ func TestSuggestions(t *testing.T) {
 	)
 	for _, c := range []struct{ name, spec, change string }{
 		{"cpu", `"containers":[{"name":"c","resources":{"requests":{"cpu":"3500m"}}}]`, "tolerate the taint gpu=yes:NoSchedule"},
-		{"cpu, taint tolerated but too much", `"tolerations":[{"operator":"Exists","key":"gpu"}],"containers":[{"name":"c","resources":{"requests":{"cpu":"16500m"}}}]`, "lower the cpu request of container c from 16500m to 16"},
+		{"cpu, taint tolerated but too much", `"tolerations":[{"operator":"Exists","key":"gpu"}],"containers":[{"name":"c","resources":{"requests":{"cpu":"16500m"}}}]`, "lower the cpu request of container c from 16500m to 16000m"},
 		{"selector", `"nodeSelector":{"disk":"ssd"},"containers":[{"name":"c"}]`, "drop disk=ssd from nodeSelector"},
 		{"gate", `"schedulingGates":[{"name":"example.com/wait"}],"containers":[{"name":"c"}]`, "remove the scheduling gates example.com/wait"},
 		{"spread", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}],"containers":[{"name":"c"}]`, "tolerate the taint gpu=yes:NoSchedule"},

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
 	"berth/internal/story"
@@ -26,7 +29,7 @@ changes that would help (each one tried), the nodes grouped by what rejects
 them, and kube-scheduler's own words. Nothing is recorded.
 
 POD is NAME, pod/NAME, NAMESPACE/NAME, or - for what kubectl get pod -o json
-prints on stdin. Ends with 0 if it fits, 2 if not.`,
+prints on stdin. Ends with 0 if it has a node or would fit, 2 if not.`,
 		Example: "  " + a.name + " explain checkout -n shop --server http://127.0.0.1:8080\n" +
 			"  " + a.name + " explain shop/checkout --snapshot cluster.json --node node-a1\n" +
 			"  kubectl get pod checkout -o json | " + a.name + " explain - --snapshot cluster.json",
@@ -125,7 +128,13 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 			return err
 		}
 		v.node, v.scheduler = is.Node, is.Scheduler
+		if v.unscheduled, err = unscheduledIn(pod.whole); err != nil {
+			return err
+		}
 		return v.ungate(ctx, from, pod)
+	}
+	if r := v.told.Readiness; r != nil {
+		v.unscheduled = r.Unscheduled
 	}
 	if v.told.Binding != nil {
 		v.node = v.told.Binding.Node
@@ -135,6 +144,18 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 		v.after = a
 	}
 	return nil
+}
+
+// unscheduledIn is what the cluster says of a pod that was given whole.
+func unscheduledIn(whole json.RawMessage) (*story.Unscheduled, error) {
+	if whole == nil {
+		return nil, nil
+	}
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(whole, pod); err != nil {
+		return nil, fmt.Errorf("read the pod: %w", err)
+	}
+	return story.UnscheduledOf(pod), nil
 }
 
 // waits says that a pod of this state may yet be placed.

@@ -12,7 +12,7 @@ import (
 
 // oneNode shows a decision as one node sees it.
 func (e *explain) oneNode(ctx context.Context, a *app, from source, pod target) error {
-	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainFull})
+	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainAll})
 	if err != nil {
 		return err
 	}
@@ -65,20 +65,10 @@ func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict) error {
 	if !node.Feasible {
 		p.head("REJECTED", red, about, "", "")
 		p.gap()
-		help := "evicting pods might help"
-		if node.Code == engine.UnschedulableAndUnresolvable.String() {
-			help = "evicting pods would not help"
-		}
-		p.text(fmt.Sprintf("%s rejects it (%s; %s). Rules behind it were not asked, as in kube-scheduler.", node.Plugin, node.Code, help))
+		p.text(rejection(node))
 		p.gap()
-		t := newTable(0, "WHAT IS IN THE WAY")
-		for i := range node.Details {
-			t.add(detailWords(&node.Details[i]))
-		}
-		if len(node.Details) > 0 {
-			p.table(t)
-			p.gap()
-		}
+		p.table(obstacles(node))
+		p.gap()
 		p.labelled("KUBE", strings.Join(node.Reasons, ", "))
 		return p.end(a)
 	}
@@ -90,6 +80,63 @@ func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict) error {
 		p.scores(node, chosen)
 	}
 	return p.end(a)
+}
+
+// rejection says which rules reject a node, and whether evicting pods could help.
+func rejection(node *engine.NodeVerdict) string {
+	s := fmt.Sprintf("%s rejects it first (%s; %s), and kube-scheduler asks no further.", node.Plugin, node.Code, evictionHelps(node))
+	switch n := len(node.AlsoFailing); {
+	case n > 0:
+		s += fmt.Sprintf(" %s would still reject it once that is mended.", plural(n, "other rule"))
+	case len(node.NotJudged) == 0:
+		s += " No other rule rejects it."
+	}
+	return s
+}
+
+// evictionHelps says whether pods that leave the node could make room: not if one of
+// the rules rejects it for good.
+func evictionHelps(node *engine.NodeVerdict) string {
+	forGood := engine.UnschedulableAndUnresolvable.String()
+	if node.Code == forGood {
+		return "evicting pods would not help"
+	}
+	for i := range node.AlsoFailing {
+		if f := &node.AlsoFailing[i]; f.Code == forGood {
+			return "evicting pods would not help, because of " + f.Plugin
+		}
+	}
+	return "evicting pods might help"
+}
+
+// obstacles lists what each rule has against a node, the first one first.
+func obstacles(node *engine.NodeVerdict) *table {
+	t := newTable(1, "RULE", "WHAT IS IN THE WAY")
+	t.folds = true
+	add := func(rule string, details []engine.Detail, reasons []string) {
+		words := make([]string, 0, len(details))
+		for i := range details {
+			words = append(words, detailWords(&details[i]))
+		}
+		if len(words) == 0 {
+			words = reasons
+		}
+		for i, w := range words {
+			if i > 0 {
+				rule = ""
+			}
+			t.add(rule, w)
+		}
+	}
+	add(node.Plugin, node.Details, node.Reasons)
+	for i := range node.AlsoFailing {
+		f := &node.AlsoFailing[i]
+		add("also "+f.Plugin, f.Details, f.Reasons)
+	}
+	for _, n := range node.NotJudged {
+		add("not judged "+n.Plugin, nil, []string{n.Reason})
+	}
+	return t
 }
 
 func nodeSentence(got *answer, node, chosen *engine.NodeVerdict) string {
@@ -163,7 +210,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 		return exitForAll(got)
 	}
 	p := a.page()
-	same := alike(topNodes(got.Nodes, len(got.Nodes)))
+	same := alike(topNodes(got.Nodes, len(got.Nodes), got.Node))
 	t := newTable(3, "NODE", ">POINTS", "RULE", "DETAIL")
 	for i := range got.Nodes {
 		n := &got.Nodes[i]

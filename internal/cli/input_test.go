@@ -86,8 +86,8 @@ func TestWords(t *testing.T) {
 		n    int64
 		want string
 	}{{"cpu", 1500, "1500m"}, {"cpu", 2000, "2"}, {"memory", 1 << 30, "1Gi"}, {"memory", 1610612736, "1.5Gi"}, {"example.com/gpu", 3, "3"}} {
-		if got := amount(c.name, c.n); got != c.want {
-			t.Errorf("amount(%s, %d) = %s, want %s", c.name, c.n, got, c.want)
+		if got := amounts(c.name, []int64{c.n})[0]; got != c.want {
+			t.Errorf("amounts(%s, %d) = %s, want %s", c.name, c.n, got, c.want)
 		}
 	}
 }

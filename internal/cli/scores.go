@@ -9,8 +9,9 @@ import (
 	"berth/internal/engine"
 )
 
-// topNodes gives up to n of the feasible nodes with a score, the best first.
-func topNodes(nodes []engine.NodeVerdict, n int) []engine.NodeVerdict {
+// topNodes gives up to n of the feasible nodes with a score, the best first, and among
+// equals the chosen one.
+func topNodes(nodes []engine.NodeVerdict, n int, chosen string) []engine.NodeVerdict {
 	var out []engine.NodeVerdict
 	for _, v := range nodes {
 		if v.Feasible && v.Score != nil {
@@ -18,7 +19,7 @@ func topNodes(nodes []engine.NodeVerdict, n int) []engine.NodeVerdict {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b engine.NodeVerdict) int {
-		return cmp.Or(cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(*b.Score, *a.Score), cmp.Compare(boolean(b.Name == chosen), boolean(a.Name == chosen)), cmp.Compare(a.Name, b.Name))
 	})
 	return out[:min(n, len(out))]
 }

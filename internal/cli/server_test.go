@@ -223,7 +223,7 @@ profiles:
 	if b := asked.run(t, "explain", "-f", file, "--config", config); a != b {
 		t.Errorf("in the process\n%+v\nby the server\n%+v", a, b)
 	}
-	if !strings.Contains(a.out, "It goes to n-c1, one of 2 equally good ones") {
+	if !strings.Contains(a.out, "It would go to n-c1, one of 2 equally good ones") {
 		t.Errorf("not packed: %s", a.out)
 	}
 	bad := snapshot().run(t, "explain", "-f", file, "--config", file)

@@ -91,6 +91,10 @@ func (p *page) ledger(got *answer) {
 		}
 		p.text("No spread constraint is on it, neither its own nor a default one.")
 	}
+	if got.BoundTo != "" && len(got.Spread) > 0 {
+		p.gap()
+		p.text(fmt.Sprintf("It is on %s, and PODS has it there. SKEW THEN is without it, as if it came now.", got.BoundTo))
+	}
 	for i := range got.Spread {
 		p.gap()
 		p.constraint(&got.Spread[i])
@@ -170,11 +174,11 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 		d := &rows[i]
 		switch {
 		case !d.Eligible:
-			t.add(d.label, count(d.Nodes), count(d.Matching), "-", "out", d.Why)
+			t.add(d.label, count(d.Nodes), count(pods(c, d)), "-", "out", d.Why)
 		case mayGo(c, &d.SpreadDomain):
-			t.add(d.label, count(d.Nodes), count(d.Matching), count(d.SkewIfPlaced), "ok", bar(d.Matching, limit, most, c.SelfMatch))
+			t.add(d.label, count(d.Nodes), count(pods(c, d)), count(d.SkewIfPlaced), "ok", bar(d.Matching, limit, most, c.SelfMatch))
 		default:
-			t.add(d.label, count(d.Nodes), count(d.Matching), count(d.SkewIfPlaced), "full", bar(d.Matching, limit, most, c.SelfMatch))
+			t.add(d.label, count(d.Nodes), count(pods(c, d)), count(d.SkewIfPlaced), "full", bar(d.Matching, limit, most, c.SelfMatch))
 		}
 	}
 	p.table(t)
@@ -185,6 +189,14 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 	if c.DomainsOmitted > 0 {
 		p.line("and %s that the answer leaves out", plural(c.DomainsOmitted, "domain"))
 	}
+}
+
+// pods counts those of a domain, and the pod itself where it is already.
+func pods(c *engine.SpreadConstraint, d *fold) int {
+	if d.HoldsPod && c.SelfMatch {
+		return d.Matching + 1
+	}
+	return d.Matching
 }
 
 // fold is domains that are alike.
@@ -202,7 +214,7 @@ func folded(rows []fold) []fold {
 	})
 	var out []fold
 	for _, r := range rows {
-		if n := len(out); n > 0 && out[n-1].Eligible == r.Eligible && out[n-1].Why == r.Why && out[n-1].Matching == r.Matching {
+		if n := len(out); n > 0 && !r.HoldsPod && !out[n-1].HoldsPod && out[n-1].Eligible == r.Eligible && out[n-1].Why == r.Why && out[n-1].Matching == r.Matching {
 			out[n-1].domains++
 			out[n-1].Nodes += r.Nodes
 			continue

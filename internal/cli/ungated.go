@@ -49,7 +49,7 @@ func (v *verdict) nothingToTry() {
 		return
 	}
 	v.gap()
-	v.labelled("TRY", "none of the single changes that were tried makes it fit.")
+	v.labelled("TRY", "none of the changes that were tried, one by one and in pairs, makes it fit.")
 }
 
 // ungated gives a pod without its scheduling gates.

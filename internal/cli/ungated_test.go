@@ -32,7 +32,7 @@ func TestMoreThanTheVerdict(t *testing.T) {
 			"either",
 		},
 		{"another scheduler", pod(`"schedulerName":"volcano","containers":[{"name":"c","image":"i"}]`), exitYes, []string{"NOTE    its scheduler is volcano"}, "GATED"},
-		{"nothing helps", pod(`"nodeSelector":{"a":"1","b":"2"},` + big + `,"hostNetwork":true,"tolerations":[{"operator":"Exists"}],"overhead":{"memory":"999Gi"}`), exitNo, []string{"TRY     none of the single changes that were tried makes it fit."}, "no single change"},
+		{"nothing helps", pod(`"nodeSelector":{"a":"1","b":"2"},` + big + `,"hostNetwork":true,"tolerations":[{"operator":"Exists"}],"overhead":{"memory":"999Gi"}`), exitNo, []string{"TRY     none of the changes that were tried, one by one and in pairs, makes it"}, "no single change"},
 	} {
 		var first string
 		for _, asked := range []call{snapshot(), {env: map[string]string{"BERTH_SERVER": url}}} {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,9 +23,11 @@ type verdict struct {
 	after     *story.Verdict
 	node      string // that the pod is bound to
 	scheduler string // that it asks for; empty: not known
-	profile   string // that was asked for; empty: none
-	now       time.Time
-	again     func(command string, more ...string) []string
+	// unscheduled is what the cluster itself says of a pod without a node; nil: nothing.
+	unscheduled *story.Unscheduled
+	profile     string // that was asked for; empty: none
+	now         time.Time
+	again       func(command string, more ...string) []string
 }
 
 func (v *verdict) show() {
@@ -72,7 +75,7 @@ func (v *verdict) word() (string, colour) {
 	case v.node != "":
 		return "BOUND", green
 	case v.got.Outcome == engine.Scheduled:
-		return "SCHEDULED", green
+		return "WOULD FIT", green
 	case v.got.Outcome == engine.Gated:
 		return "GATED", yellow
 	case v.got.Outcome == engine.Preempting:
@@ -130,13 +133,26 @@ func (v *verdict) sentence() string {
 	case d.Outcome == engine.Scheduled && v.node != "":
 		return fmt.Sprintf("It is on %s, where it would go today as well: %s fit %s.", v.node, count(d.Counts.Feasible), checked)
 	case d.Outcome == engine.Scheduled:
-		return "It goes to " + d.Node + v.margin() + "."
+		return "It would go to " + d.Node + v.margin() + "." + v.disagreement()
 	case v.node != "":
 		return fmt.Sprintf("It is on %s. Today it would fit nowhere: 0 fit %s.", v.node, checked)
 	case d.Counts.Nodes == 0:
 		return "No node fits: there is none."
 	}
 	return fmt.Sprintf("No node fits: %s checked, 0 fit.", count(d.Counts.Nodes))
+}
+
+// disagreement says what the cluster says of a pod that would fit.
+func (v *verdict) disagreement() string {
+	u := v.unscheduled
+	if u == nil {
+		return ""
+	}
+	s := " The cluster says " + u.Reason
+	if u.Since != nil {
+		s += " since " + clock(*u.Since, v.now)
+	}
+	return s + ": kube-scheduler has not tried it on this state, or has not heard of what changed."
 }
 
 // margin says how clear the choice was.
@@ -174,7 +190,7 @@ const bestShown = 5
 
 // best lists the nodes with the most points.
 func (v *verdict) best() {
-	top := topNodes(v.got.Nodes, bestShown)
+	top := topNodes(v.got.Nodes, bestShown, v.got.Node)
 	if len(top) < 2 {
 		return
 	}
@@ -212,9 +228,17 @@ func (v *verdict) try() {
 		return ""
 	}
 	for _, s := range v.got.Suggestions {
-		t.add(s.Change, plural(s.Fits, "node"), actionWords(s.Action))
+		t.add(changeWords(&s), plural(s.Fits, "node"), actionWords(s.Action))
 	}
 	v.table(t)
+}
+
+// changeWords is a change, and whether others have to leave for it.
+func changeWords(s *advice.Suggestion) string {
+	if s.Outcome == engine.Preempting {
+		return s.Change + " (evicts others)"
+	}
+	return s.Change
 }
 
 // why lists the groups of nodes with the same verdict.
@@ -241,6 +265,41 @@ func (v *verdict) why() {
 	}
 	v.gap()
 	v.table(t)
+	v.also(groups)
+}
+
+// alsoShown is how many groups are told what else rejects their nodes.
+const alsoShown = 4
+
+// also says which rules would still reject the nodes of the largest groups.
+func (v *verdict) also(groups []advice.Group) {
+	label := "ALSO"
+	for i := range groups[:min(len(groups), alsoShown)] {
+		if s := alsoWords(&groups[i]); s != "" {
+			v.labelled(label, s)
+			label = " "
+		}
+	}
+}
+
+// alsoWords counts the nodes of a group by the other rules that reject them.
+func alsoWords(g *advice.Group) string {
+	by := map[string]int{}
+	var rules []string
+	for _, f := range g.AlsoFailing {
+		if by[f.Rule] == 0 {
+			rules = append(rules, f.Rule)
+		}
+		by[f.Rule] += f.Nodes
+	}
+	slices.SortStableFunc(rules, func(a, b string) int { return by[b] - by[a] })
+	for i, r := range rules {
+		rules[i] = fmt.Sprintf("%s %s of %s", r, count(by[r]), count(g.Nodes))
+	}
+	if len(rules) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", g.Rule, g.Reason, strings.Join(rules, ", "))
 }
 
 // prefixes are so common that they tell nobody anything where room is short.

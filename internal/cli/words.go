@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
@@ -65,15 +64,18 @@ func clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-// amount writes a number of a resource in the unit that people give it in.
-func amount(name string, n int64) string {
+// amounts writes amounts of a resource as people do: cpu in one unit, bytes with at most
+// one decimal.
+func amounts(name string, list []int64) []string {
 	switch corev1.ResourceName(name) {
-	case corev1.ResourceCPU:
-		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
-		return size(n)
+		out := make([]string, len(list))
+		for i, n := range list {
+			out[i] = size(n)
+		}
+		return out
 	}
-	return strconv.FormatInt(n, 10)
+	return advice.Amounts(name, list...)
 }
 
 // size writes a number of bytes with at most one decimal: the exact Ki of a
@@ -108,14 +110,19 @@ func detailWords(d *engine.Detail) string {
 		if d.Requested == nil || d.Available == nil {
 			return d.Name
 		}
-		s := fmt.Sprintf("%s: needs %s, %s free", d.Name, amount(d.Name, *d.Requested), amount(d.Name, *d.Available))
+		list := []int64{*d.Requested, *d.Available, *d.Requested - *d.Available}
 		if d.Capacity != nil {
-			s += " of " + amount(d.Name, *d.Capacity)
+			list = append(list, *d.Capacity)
 		}
-		if lack := *d.Requested - *d.Available; lack > 0 {
-			s += ", short " + amount(d.Name, lack)
+		text := amounts(d.Name, list)
+		s := fmt.Sprintf("needs %s, %s free", text[0], text[1])
+		if d.Capacity != nil {
+			s += " of " + text[3]
 		}
-		return s
+		if list[2] <= 0 {
+			return d.Name + ": " + s
+		}
+		return fmt.Sprintf("%s: short %s (%s)", d.Name, text[2], s)
 	case "taint":
 		s := d.Key
 		if d.Value != "" {

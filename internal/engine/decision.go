@@ -67,6 +67,9 @@ const (
 	ExplainNone Explain = "none"
 	// ExplainGroups lists no node either: whoever shows the answer groups them.
 	ExplainGroups Explain = "groups"
+	// ExplainAll is ExplainFull with every rule that rejects a node, where
+	// kube-scheduler stops at the first.
+	ExplainAll Explain = "all"
 )
 
 // Decision is a complete, explained answer. It marshals to the decision part
@@ -119,6 +122,21 @@ type NodeVerdict struct {
 	Code     string        `json:"code,omitempty"`
 	Reasons  []string      `json:"reasons,omitempty"`
 	Details  []Detail      `json:"details,omitempty"`
+	// AlsoFailing are the other filters that reject the node when each is run on its
+	// own, in the profile's order. They are worked out for ExplainAll, and are part of
+	// no digest.
+	AlsoFailing []RuleFailure `json:"alsoFailing,omitempty"`
+	// NotJudged are filters that end with an error on the node, and which
+	// kube-scheduler did not reach, since another one rejects it before.
+	NotJudged []NotEvaluated `json:"notJudged,omitempty"`
+}
+
+// RuleFailure is what one filter returns about a node that it rejects.
+type RuleFailure struct {
+	Plugin  string   `json:"plugin"`
+	Code    string   `json:"code"`
+	Reasons []string `json:"reasons"`
+	Details []Detail `json:"details,omitempty"`
 }
 
 // PluginScore is one plugin's opinion of one node. Weighted is
@@ -210,16 +228,21 @@ type SpreadConstraint struct {
 	DomainsOmitted    int            `json:"domainsOmitted,omitempty"`
 }
 
-// SpreadDomain is one topology value. SkewIfPlaced is the skew that placing
-// the pod there would give, measured against the global minimum of all
-// eligible domains. Eligible is false where no node of the domain counts.
+// SpreadDomain is one topology value. SkewIfPlaced is what the filter compares with
+// maxSkew: the domain's pods with this one, less the global minimum before it is placed.
+// SkewAfter is the domain's skew once the pod is there, when the minimum may have risen.
+// Eligible is false where no node of the domain counts.
 type SpreadDomain struct {
 	Value        string `json:"value"`
 	Nodes        int    `json:"nodes"`
 	Matching     int    `json:"matching"`
 	SkewIfPlaced int    `json:"skewIfPlaced"`
+	SkewAfter    int    `json:"skewAfter"`
 	Eligible     bool   `json:"eligible"`
 	Why          string `json:"why,omitempty"` // why the domain is not eligible
+	// HoldsPod is set where the pod is bound already, which was taken out to decide
+	// where it would go: it is not among matching.
+	HoldsPod bool `json:"holdsPod,omitempty"`
 }
 
 // NotEvaluated names a plugin that the snapshot or this version does not let

@@ -9,6 +9,10 @@ func (r *Result) Decision(level Explain) *Decision {
 	if level == ExplainGroups {
 		level = ExplainNone
 	}
+	every := level == ExplainAll
+	if every {
+		level = ExplainFull
+	}
 	d := &Decision{
 		Outcome: r.Outcome, Node: r.Node(), NominatedNode: r.NominatedNode(), Message: r.Message(), Profile: r.q.Profile.Name,
 		Gates: r.gates, Counts: Counts{Nodes: r.Considered(), Feasible: r.Feasible.Count()},
@@ -34,6 +38,9 @@ func (r *Result) Decision(level Explain) *Decision {
 	}
 	if level != ExplainNone && r.Outcome != Gated && r.q.Options.Victims == nil {
 		r.writeNodes(d, level)
+	}
+	if every {
+		r.addAlsoFailing(d)
 	}
 	d.Preemption = r.explainPreemption(level)
 	d.Digest = r.Digest()
@@ -206,15 +213,7 @@ func (r *Result) Verdict(row int) NodeVerdict {
 		if !rej.Nodes.Has(row) {
 			continue
 		}
-		v.Plugin, v.Code = rej.Plugin, Unschedulable.String()
-		if rej.Unresolvable.Has(row) {
-			v.Code = UnschedulableAndUnresolvable.String()
-		}
-		for _, reason := range rej.Reasons {
-			if reason.Nodes.Has(row) {
-				v.Reasons = append(v.Reasons, reason.Text)
-			}
-		}
+		v.Plugin, v.Code, v.Reasons = rej.Plugin, rej.codeOf(row).String(), rej.textsOf(row)
 		if i == 0 && r.narrowed {
 			v.Details = []Detail{{Kind: "narrowed", Name: v.Plugin}}
 		} else if k := r.q.Profile.ruleNamed(v.Plugin); k >= 0 {

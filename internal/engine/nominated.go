@@ -85,9 +85,23 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 	return out, nil
 }
 
-// filterWith judges one row with more pods on it. The pods are put into a state
-// of their own, which shares all but the row with the one at hand.
+// filterWith judges one row with more pods on it.
 func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, error) {
+	trial := r.withPods(pods, row)
+	again := make([]bool, len(skip))
+	if _, _, err := trial.preFilter(again); err != nil {
+		return nil, err
+	}
+	// A rule that skipped without the pods stays skipped: upstream runs PreFilter
+	// once, without them.
+	one := r.q.Bits()
+	one.Set(int(row))
+	return trial.filter(one, skip)
+}
+
+// withPods begins a decision on a state in which more pods are on one row. That
+// state shares all but the row with the one at hand.
+func (r *Result) withPods(pods []*Pod, row int32) *Result {
 	q := r.q
 	e := q.State.Edit()
 	added := make([]*Pod, 0, len(pods))
@@ -107,16 +121,7 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 	}
 	sub := *q
 	sub.State, sub.added = e.Done(), added
-	trial := &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
-	again := make([]bool, len(skip))
-	if _, _, err := trial.preFilter(again); err != nil {
-		return nil, err
-	}
-	// A rule that skipped without the pods stays skipped: upstream runs PreFilter
-	// once, without them.
-	one := q.Bits()
-	one.Set(int(row))
-	return trial.filter(one, skip)
+	return &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
 }
 
 // rankReasons puts reasons into the order that their rule gives them in.

@@ -29,8 +29,8 @@ type DecisionRequest struct {
 	Profile string `json:"profile,omitempty"`
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under instead of the server's.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
-	// Explain says how much is written out: full, failures, groups or none.
-	Explain string `json:"explain,omitempty" enums:"full,failures,groups,none" default:"failures"`
+	// Explain says how much is written out: full, failures, groups, all (full, with every rule that rejects a node) or none.
+	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
 	// Preempt false tries no preemption for this decision.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
 	// Suggest asks for single changes that would make a pod fit that fits nowhere, each tried.
@@ -145,9 +145,9 @@ func (a *API) decodeDecision(body []byte, p *posted) (q audit.Question, err erro
 	switch q.Explain = engine.Explain(req.Explain); q.Explain {
 	case "":
 		q.Explain = engine.ExplainFailures
-	case engine.ExplainFull, engine.ExplainFailures, engine.ExplainGroups, engine.ExplainNone:
+	case engine.ExplainFull, engine.ExplainFailures, engine.ExplainGroups, engine.ExplainAll, engine.ExplainNone:
 	default:
-		return q, badField(http.StatusBadRequest, "explain", "want full, failures, groups or none")
+		return q, badField(http.StatusBadRequest, "explain", "want full, failures, groups, all or none")
 	}
 	if req.Bind && req.DryRun {
 		return q, badField(http.StatusBadRequest, "bind", "a dry run cannot bind")

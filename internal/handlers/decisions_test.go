@@ -192,7 +192,7 @@ func TestBadInput(t *testing.T) {
 		{"neither pod nor podRef", "POST", "/v1/decisions", `{}`, 400, "pod"},
 		{"both", "POST", "/v1/decisions", `{"pod":` + good + `,"podRef":{"name":"x"}}`, 400, "pod"},
 		{"podRef without name", "POST", "/v1/decisions", `{"podRef":{}}`, 400, "podRef.name"},
-		{"explain", "POST", "/v1/decisions", `{"pod":` + good + `,"explain":"all"}`, 400, "explain"},
+		{"explain", "POST", "/v1/decisions", `{"pod":` + good + `,"explain":"everything"}`, 400, "explain"},
 		{"bind a dry run", "POST", "/v1/decisions", `{"pod":` + good + `,"bind":true,"dryRun":true}`, 400, "bind"},
 		{"snapshot without revision", "POST", "/v1/decisions", `{"snapshot":"default","pod":` + good + `}`, 400, "snapshot"},
 		{"unknown snapshot", "POST", "/v1/decisions", `{"snapshot":"default@77","pod":` + good + `}`, 404, "~default@77"},

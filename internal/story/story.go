@@ -3,6 +3,8 @@ package story
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/audit"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
@@ -91,7 +93,35 @@ type Readiness struct {
 	Gates       []string `json:"gates,omitempty"`
 	// Why says in words what keeps it from being tried.
 	Why string `json:"why,omitempty"`
+	// Unscheduled is what the cluster's own scheduler last wrote about the pod.
+	Unscheduled *Unscheduled `json:"unscheduled,omitempty"`
 } // @name PodStoryReadiness
+
+// Unscheduled is the condition PodScheduled of a pod without a node, where it is False.
+type Unscheduled struct {
+	Reason  string     `json:"reason" example:"Unschedulable"`
+	Message string     `json:"message,omitempty"`
+	Since   *time.Time `json:"since,omitempty"`
+} // @name PodStoryUnscheduled
+
+// UnscheduledOf reads that condition; nil where there is none, or the pod has a node.
+func UnscheduledOf(pod *corev1.Pod) *Unscheduled {
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || pod.Spec.NodeName != "" {
+			continue
+		}
+		u := &Unscheduled{Reason: c.Reason, Message: c.Message}
+		if u.Reason == "" {
+			u.Reason = corev1.PodReasonUnschedulable
+		}
+		if !c.LastTransitionTime.IsZero() {
+			at := c.LastTransitionTime.UTC()
+			u.Since = &at
+		}
+		return u
+	}
+	return nil
+}
 
 // Place is a place in the queue: of the active pods, or for a gated pod of the
 // gated ones.

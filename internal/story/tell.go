@@ -164,7 +164,7 @@ func (s *telling) who() {
 		o.State = Pending
 	}
 	if p.NodeName == "" && !p.Terminal {
-		r := &Readiness{Schedulable: o.State == Pending || o.State == Nominated, Gates: p.Gates}
+		r := &Readiness{Schedulable: o.State == Pending || o.State == Nominated, Gates: p.Gates, Unscheduled: UnscheduledOf(s.full)}
 		switch o.State {
 		case Gated:
 			r.Why = "it has scheduling gates"

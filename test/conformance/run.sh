@@ -12,4 +12,4 @@ echo "building the oracle (some minutes the first time)"
 for part in admission lifecycle termination settings; do
   "./bin/$part" -server "$berth" -n "$n" -seed "$seed"
 done
-./bin/conformance -server "$berth" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance
+./bin/conformance -all -server "$berth" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance

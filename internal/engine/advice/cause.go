@@ -94,13 +94,3 @@ func taintWords(key, value, effect string) string {
 	}
 	return key + "=" + value + ":" + effect
 }
-
-// amount writes an amount as people do.
-func amount(of string, n int64) string {
-	q := quantity(of, n)
-	if unitOf(of) == "bytes" && n >= 1<<20 {
-		// Whole mebibytes, rounded up: the exact number is beside it.
-		q = quantity(of, (n+1<<20-1)>>20<<20)
-	}
-	return q.String()
-}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"berth/internal/engine"
@@ -235,13 +234,12 @@ func words(about string, s *Short) string {
 	if s == nil {
 		return about
 	}
-	text := func(n int64) string { return amount(s.Of, n) }
-	by := "short by"
+	text, by := rounded(s.Of, s.Min, s.Max, s.Median), "short by"
 	if s.Unit == "skew" {
-		text, by = func(n int64) string { return strconv.FormatInt(n, 10) }, "exceeded by"
+		by = "exceeded by"
 	}
 	if s.Min == s.Max {
-		return fmt.Sprintf("%s %s %s", about, by, text(s.Min))
+		return fmt.Sprintf("%s %s %s", about, by, text[0])
 	}
-	return fmt.Sprintf("%s %s %s..%s, median %s", about, by, text(s.Min), text(s.Max), text(s.Median))
+	return fmt.Sprintf("%s %s %s..%s, median %s", about, by, text[0], text[1], text[2])
 }

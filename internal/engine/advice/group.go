@@ -1,6 +1,9 @@
 package advice
 
 import (
+	"cmp"
+	"slices"
+
 	"berth/internal/engine"
 )
 
@@ -25,8 +28,20 @@ type Group struct {
 	Sample []string `json:"sample"`
 	// Also counts further reasons that the same rule has against nodes of the group.
 	Also []Also `json:"also,omitempty"`
+	// AlsoFailing counts the other rules that reject nodes of the group when each is run
+	// on its own, and that would therefore still do once the first is mended.
+	AlsoFailing []AlsoFailing `json:"alsoFailing,omitempty"`
 	// Merged is how many groups of few nodes each this one stands for; absent: one.
 	Merged int `json:"merged,omitempty"`
+}
+
+// AlsoFailing is another rule that rejects nodes of a group. A node counts once for a
+// rule, by the first of the rule's reasons.
+type AlsoFailing struct {
+	Rule    string `json:"rule" example:"VolumeBinding"`
+	Reason  string `json:"reason" example:"VolumeElsewhere"`
+	Message string `json:"message"`
+	Nodes   int    `json:"nodes"`
 }
 
 // Short is a distribution of what nodes lack. The median is the lower one.
@@ -67,5 +82,57 @@ func Groups(r *engine.Result, sample int) []Group {
 	for _, b := range list {
 		out = append(out, b.group(r, sample))
 	}
+	if len(list) == 0 {
+		return out
+	}
+	alone, err := r.Alone()
+	if err != nil { // the caller's context has ended
+		return out
+	}
+	defer alone.Release()
+	for i, b := range list {
+		out[i].AlsoFailing = alsoFailing(alone, b.rows)
+	}
 	return out
+}
+
+// alsoFailing counts what else rejects the rows of a group, what rejects most of them
+// first.
+func alsoFailing(alone *engine.Alone, rows engine.Bits) []AlsoFailing {
+	type key struct{ rule, message string }
+	at := map[key]int{}
+	var out []AlsoFailing
+	rows.Each(func(row int) {
+		failing, _ := alone.Failing(row, false)
+		for i := range failing {
+			k := key{failing[i].Plugin, failing[i].Reasons[0]}
+			n, known := at[k]
+			if !known {
+				n, at[k] = len(out), len(out)
+				out = append(out, AlsoFailing{Rule: k.rule, Reason: reasonAlone(alone, row, i), Message: k.message})
+			}
+			out[n].Nodes++
+		}
+	})
+	slices.SortFunc(out, func(a, b AlsoFailing) int {
+		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+	})
+	return out
+}
+
+// reasonAlone is the code of the reason that a rule has against a row.
+func reasonAlone(alone *engine.Alone, row, i int) string {
+	failing, _ := alone.Failing(row, true)
+	return failureCause(&failing[i]).Reason
+}
+
+// failureCause is the first cause that a rule has against a node.
+func failureCause(f *engine.RuleFailure) Cause {
+	v := engine.NodeVerdict{Plugin: f.Plugin, Code: f.Code, Reasons: f.Reasons}
+	var first *engine.Detail
+	if len(f.Details) > 0 {
+		first = &f.Details[0]
+	}
+	c, _, _, _ := causeOf(&v, first)
+	return c
 }

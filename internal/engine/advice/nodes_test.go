@@ -38,7 +38,7 @@ func offered(t *testing.T, pod *corev1.Pod, objects ...any) (out []string) {
 func TestWhatIsWrongWithANodeIsNotTolerated(t *testing.T) {
 	dead := enginetest.Node("dead", enginetest.Taint(corev1.TaintNodeUnreachable, "", corev1.TaintEffectNoSchedule), enginetest.Taint(corev1.TaintNodeUnreachable, "", corev1.TaintEffectNoExecute))
 	sick := enginetest.Node("sick", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule), enginetest.Taint(corev1.TaintNodeDiskPressure, "", corev1.TaintEffectNoSchedule))
-	if d := cmp.Diff([]string{"recover: repair node dead (its taint node.kubernetes.io/unreachable goes with the fault) (askPlatform)"}, offered(t, enginetest.Pod("p"), dead, sick)); d != "" {
+	if d := cmp.Diff([]string{"recover: repair node dead (its taint node.kubernetes.io/unreachable goes with the fault) (askPlatform)", "node: add one more node like dead (askPlatform)"}, offered(t, enginetest.Pod("p"), dead, sick)); d != "" {
 		t.Error(d)
 	}
 	// Taints of people's own below the same domain are tolerated as any other.

@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -92,59 +94,85 @@ func (c *trial) advise() (groups []advice.Group, list []advice.Suggestion, r *en
 	return groups, list, res.Decision(engine.ExplainFull), true
 }
 
-// edited makes the change that a suggestion describes, from its JSON alone.
+// edited makes the change that a suggestion describes, from its JSON alone: with these
+// operations in place of the first edit's.
 func (c *trial) edited(t testing.TB, g *advice.Suggestion, ops []advice.Op) (*engine.State, *corev1.Pod) {
 	t.Helper()
-	text, err := json.Marshal(ops)
-	if err != nil {
-		t.Fatal(err)
+	edits := slices.Clone(g.Edits)
+	if len(edits) == 0 {
+		edits = []advice.Edit{g.Edit}
 	}
-	patch, err := jsonpatch.DecodePatch(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	into := func(js []byte, o any) {
-		if js, err = patch.Apply(js); err != nil {
-			t.Fatalf("%s: %v", g.Change, err)
+	edits[0].Patch = ops
+	e, pod := c.state.Edit(), c.Pod
+	for i := range edits {
+		into := objectOf(t, edits[i].Kind)
+		js := c.object(edits[i].Kind, edits[i].Namespace, edits[i].Name)
+		if p, ok := into.(*corev1.Pod); ok {
+			var err error
+			if js, err = json.Marshal(c.Pod); err != nil {
+				t.Fatal(err)
+			}
+			pod = p
 		}
-		if err := json.Unmarshal(js, o); err != nil {
-			t.Fatalf("%s: %v", g.Change, err)
+		c.patched(t, g, js, edits[i].Patch, into)
+		if into == any(pod) {
+			continue
+		}
+		if err := e.Put(into); err != nil {
+			t.Fatal(err)
 		}
 	}
-	e := c.state.Edit()
-	switch g.Edit.Kind {
+	return e.Done(), pod
+}
+
+func objectOf(t testing.TB, kind string) any {
+	t.Helper()
+	switch kind {
 	case "Pod":
-		js, err := json.Marshal(c.Pod)
+		return &corev1.Pod{}
+	case "Node":
+		return &corev1.Node{}
+	case "PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	case "PersistentVolumeClaim":
+		return &corev1.PersistentVolumeClaim{}
+	case "CSINode":
+		return &storagev1.CSINode{}
+	case "ResourceSlice":
+		return &resourcev1.ResourceSlice{}
+	}
+	t.Fatalf("a %s is changed", kind)
+	return nil
+}
+
+// patched decodes an object with a patch made. One that is new is a patch of the empty
+// path, and then there is no object before it.
+func (c *trial) patched(t testing.TB, g *advice.Suggestion, js []byte, ops []advice.Op, into any) {
+	t.Helper()
+	if len(ops) == 1 && ops[0].Path == "" {
+		if js != nil {
+			t.Fatalf("%s makes an object that is there", g.Change)
+		}
+		var err error
+		if js, err = json.Marshal(ops[0].Value); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		text, err := json.Marshal(ops)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &corev1.Pod{}
-		into(js, p)
-		return c.state, p
-	case "Node":
-		n := &corev1.Node{}
-		into(c.object("Node", "", g.Edit.Name), n)
-		err = e.Put(n)
-	case "PodDisruptionBudget":
-		b := &policyv1.PodDisruptionBudget{}
-		into(c.object(g.Edit.Kind, g.Edit.Namespace, g.Edit.Name), b)
-		err = e.Put(b)
-	case "PersistentVolumeClaim":
-		// The whole object is added, for which the patch has the empty path.
-		claim := &corev1.PersistentVolumeClaim{}
-		if text, err = json.Marshal(ops[0].Value); err != nil {
+		patch, err := jsonpatch.DecodePatch(text)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err = json.Unmarshal(text, claim); err == nil {
-			err = e.Put(claim)
+		if js, err = patch.Apply(js); err != nil {
+			t.Fatalf("%s: %v", g.Change, err)
 		}
-	default:
-		t.Fatalf("%s changes a %s", g.Change, g.Edit.Kind)
 	}
-	if err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(js, into); err != nil {
+		t.Fatalf("%s: %v", g.Change, err)
 	}
-	return e.Done(), c.Pod
 }
 
 // feasible names the nodes that a decision leaves, or that evicting helps on.
@@ -180,6 +208,7 @@ var (
 	kindsOffered = []string{
 		"gate", "toleration", "resource", "topologySpread", "nodeSelector", "nodeAffinity", "podAffinity", "podAntiAffinity", "hostPort",
 		"uncordon", "capacity", "label", "preemptionPolicy", "priorityClass", "budget",
+		"pair", "node", "pair of resource and resource", "pair of capacity and capacity", "pair of toleration and resource", "pair of topologySpread and capacity", "toleration that evicts",
 	}
 	reasonsGiven = []string{
 		advice.Gated, advice.Cordoned, advice.OtherNode, advice.UntoleratedTaint, advice.SelectorNotMatched, advice.AffinityNotMatched, advice.AddedAffinityNotMatched,
@@ -222,6 +251,12 @@ func TestSuggestionsHold(t *testing.T) {
 		for i := range list {
 			g := &list[i]
 			kinds[g.Kind]++
+			if g.Kind == "pair" {
+				kinds["pair of "+strings.Join(g.Parts, " and ")]++
+			}
+			if g.Kind == "toleration" && g.Outcome == engine.Preempting {
+				kinds["toleration that evicts"]++
+			}
 			s, pod := c.edited(t, g, g.Edit.Patch)
 			d := c.decide(t, s, pod)
 			got := feasible(d, g.Kind == "budget")

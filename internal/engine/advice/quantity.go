@@ -1,6 +1,9 @@
 package advice
 
 import (
+	"slices"
+	"strconv"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -13,4 +16,42 @@ func quantity(name string, n int64) resource.Quantity {
 		return *resource.NewQuantity(n, resource.BinarySI)
 	}
 	return *resource.NewQuantity(n, resource.DecimalSI)
+}
+
+// units are what amounts of a kind are written in, the largest first.
+var units = map[string][]struct {
+	name string
+	size int64
+}{
+	"millicores": {{"", 1000}, {"m", 1}},
+	"bytes":      {{"Ei", 1 << 60}, {"Pi", 1 << 50}, {"Ti", 1 << 40}, {"Gi", 1 << 30}, {"Mi", 1 << 20}, {"Ki", 1 << 10}, {"", 1}},
+	"count":      {{"", 1}},
+}
+
+// Amounts writes amounts of a resource in one unit, the largest that all of them are
+// whole numbers of: 100m and 2000m rather than 100m and 2, of which the 2 reads as
+// millicores too.
+func Amounts(of string, list ...int64) []string {
+	out := make([]string, len(list))
+	for _, u := range units[unitOf(of)] {
+		if slices.ContainsFunc(list, func(n int64) bool { return n%u.size != 0 }) {
+			continue
+		}
+		for i, n := range list {
+			out[i] = strconv.FormatInt(n/u.size, 10) + u.name
+		}
+		break
+	}
+	return out
+}
+
+// rounded is Amounts with bytes rounded up to whole mebibytes where all are at least
+// one: the exact numbers are beside them.
+func rounded(of string, list ...int64) []string {
+	if unitOf(of) == "bytes" && slices.Min(list) >= 1<<20 {
+		for i, n := range list {
+			list[i] = (n + 1<<20 - 1) >> 20 << 20
+		}
+	}
+	return Amounts(of, list...)
 }

@@ -9,16 +9,19 @@ import (
 	"berth/internal/engine"
 )
 
-// Suggestion is one change after which a pod that fits nowhere would fit
-// somewhere. It has been tried: Fits and Nodes are what the engine said of the
+// Suggestion is a change after which a pod that fits nowhere would fit somewhere: a
+// single one, or a pair where no single one helps. It has been tried: Fits and Nodes are what the engine said of the
 // pod, or the cluster, with the change in place.
 type Suggestion struct {
-	Kind   string   `json:"kind"`   // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget
-	Change string   `json:"change"` // in words
-	Target string   `json:"target"` // pod, node, budget or claim
+	Kind   string   `json:"kind"`            // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget; node (one more), pair
+	Parts  []string `json:"parts,omitempty"` // of a pair: the kinds of its two changes
+	Change string   `json:"change"`          // in words
+	Target string   `json:"target"`          // pod, node, budget or claim
 	Node   string   `json:"node,omitempty"`
-	Fits   int      `json:"fits"`  // nodes that the pod could go to; of a budget's, those where no budget would be violated
-	Nodes  []string `json:"nodes"` // up to five of them, by name
+	// Like is the node that one more would be a copy of, without its pods.
+	Like  string   `json:"like,omitempty"`
+	Fits  int      `json:"fits"`  // nodes that the pod could go to; of a budget's, those where no budget would be violated
+	Nodes []string `json:"nodes"` // up to five of them, by name
 	// Outcome is Scheduled, or Preempting where the change lets the pod evict others.
 	Outcome engine.Outcome `json:"outcome" enums:"Scheduled,Preempting" swaggertype:"string"`
 	// Action says who makes such a change.
@@ -26,6 +29,9 @@ type Suggestion struct {
 	// Edit is the change as a JSON patch: the very one that was tried. That of a
 	// claim makes the object, whose size is a stand-in.
 	Edit Edit `json:"edit"`
+	// Edits are all patches of a change of several objects, edit being the first: what
+	// was tried had all of them.
+	Edits []Edit `json:"edits,omitempty"`
 	// Cures says which groups the nodes are from that the pod could go to.
 	Cures []Cure `json:"cures,omitempty"`
 	// VerifiedBy is the engine that tried it.
@@ -51,8 +57,10 @@ type Question struct {
 }
 
 const (
-	// MaxTries bounds the decisions that one question's suggestions take.
-	MaxTries = 128
+	// MaxTries bounds the decisions that one question's single changes take,
+	// MaxPairTries those of what is tried after them.
+	MaxTries     = 128
+	MaxPairTries = 96
 	// maxSuggested is how many suggestions are given, maxAlike how many of one kind.
 	maxSuggested = 12
 	maxAlike     = 3
@@ -75,16 +83,21 @@ const (
 	costPodAffinity
 	costPort
 	costClaim
+	costPair // two changes of the pod
 	costUncordon
 	costRecover
 	costLabel
 	costCapacity
+	costPairCapacity // two changes, of which one is of a node
+	costNode
+	costEvicting // a toleration that lets the pod evict others
 	costBudget
 	costPreemptionPolicy
 	costPriorityClass
 )
 
-// Suggest gives the single changes that would let the pod fit, cheapest first.
+// Suggest gives the changes that would let the pod fit, cheapest first: single ones, one
+// more node, and pairs where no single change helps.
 // r is the decision on the question; there is nothing to suggest for a pod that
 // fits. The same question gives the same suggestions, and each of them has been
 // tried by a decision of its own.
@@ -92,7 +105,7 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 	if r.Outcome == engine.Scheduled || r.Options().Victims != nil {
 		return nil
 	}
-	s := &seeker{q: q, base: r, seen: collect(r)}
+	s := &seeker{q: q, base: r, seen: collect(r), limit: MaxTries}
 	var err error
 	if s.pod, err = encode(q.Pod); err != nil {
 		return nil
@@ -112,10 +125,9 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.recoveries()
 		s.budgets()
 		s.preemption()
+		s.beyond()
 	}
-	slices.SortStableFunc(s.found, func(a, b offer) int {
-		return cmp.Or(a.cost-b.cost, b.Fits-a.Fits, cmp.Compare(a.Change, b.Change))
-	})
+	slices.SortStableFunc(s.found, cheapest)
 	out := make([]Suggestion, 0, min(len(s.found), maxSuggested))
 	alike := map[string]int{}
 	for _, f := range s.found {
@@ -124,4 +136,26 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		}
 	}
 	return out
+}
+
+func cheapest(a, b offer) int {
+	return cmp.Or(a.cost-b.cost, b.Fits-a.Fits, cmp.Compare(a.Change, b.Change))
+}
+
+// beyond tries what is more than one change of what is there: one more node, and,
+// where no single change finds a free place, pairs and tolerations by which the pod
+// would evict others.
+func (s *seeker) beyond() {
+	s.limit = s.tries + MaxPairTries
+	helped := slices.ContainsFunc(s.found, func(o offer) bool { return o.Outcome == engine.Scheduled })
+	alone, err := s.base.Alone()
+	if err != nil { // the caller's context has ended
+		return
+	}
+	defer alone.Release()
+	s.oneMoreNode(alone)
+	if !helped {
+		s.pairs(alone)
+		s.tolerateAndEvict()
+	}
 }

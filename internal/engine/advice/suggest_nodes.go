@@ -65,6 +65,9 @@ func (s *seeker) label(v *verdict, key, value string) {
 
 const maxRequirements = 8
 
+// requiredAffinity is where a pod's required node affinity is.
+const requiredAffinity = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution"
+
 // affinity drops one requirement of the required node affinity, or all of it.
 // Where a label would do, it is given to the first node that is otherwise fit.
 func (s *seeker) affinity() {
@@ -73,7 +76,7 @@ func (s *seeker) affinity() {
 		return
 	}
 	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	const path = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution"
+	const path = requiredAffinity
 	whole := s.offerPod("nodeAffinity", costAffinity, ChangePod, "drop the required node affinity", Op{Op: "remove", Path: path})
 	if whole == nil {
 		return // then less does not do either

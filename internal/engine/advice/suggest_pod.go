@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
 )
 
 // causes lists the details of some kind, those of most nodes first.
@@ -51,11 +53,8 @@ func (s *seeker) tolerations() {
 		if ails(d.Key) {
 			continue // a pod there would not start, or be evicted
 		}
-		t := corev1.Toleration{Key: d.Key, Operator: corev1.TolerationOpEqual, Value: d.Value, Effect: corev1.TaintEffect(d.Effect)}
-		if d.Value == "" {
-			t.Operator = corev1.TolerationOpExists
-		}
-		if s.tolerate(t, "tolerate the taint "+taintWords(d.Key, d.Value, d.Effect)) {
+		t, change := tolerationOf(&d.Detail)
+		if s.tolerate(t, change) {
 			continue
 		}
 		any := d.Key
@@ -69,12 +68,46 @@ func (s *seeker) tolerations() {
 	}
 }
 
-func (s *seeker) tolerate(t corev1.Toleration, change string) bool {
-	op := Op{"add", "/spec/tolerations/-", t}
-	if len(s.q.Pod.Spec.Tolerations) == 0 {
-		op = Op{"add", "/spec/tolerations", []corev1.Toleration{t}}
+// tolerationOf is what tolerates one taint, with its effect.
+func tolerationOf(d *engine.Detail) (t corev1.Toleration, change string) {
+	t = corev1.Toleration{Key: d.Key, Operator: corev1.TolerationOpEqual, Value: d.Value, Effect: corev1.TaintEffect(d.Effect)}
+	if d.Value == "" {
+		t.Operator = corev1.TolerationOpExists
 	}
-	return s.offerPod("toleration", costToleration, ChangePod, change, op) != nil
+	return t, "tolerate the taint " + taintWords(d.Key, d.Value, d.Effect)
+}
+
+// addToleration is the patch that adds one.
+func (s *seeker) addToleration(t corev1.Toleration) Op {
+	if len(s.q.Pod.Spec.Tolerations) == 0 {
+		return Op{"add", "/spec/tolerations", []corev1.Toleration{t}}
+	}
+	return Op{"add", "/spec/tolerations/-", t}
+}
+
+func (s *seeker) tolerate(t corev1.Toleration, change string) bool {
+	return s.offerPod("toleration", costToleration, ChangePod, change, s.addToleration(t)) != nil
+}
+
+const maxEvicting = 4
+
+// tolerateAndEvict tolerates a taint where that makes the pod evict others: it has a
+// place then, which is not free yet.
+func (s *seeker) tolerateAndEvict() {
+	if s.base.Outcome != engine.UnschedulableOK || s.q.Options.NoPreemption || !s.q.Profile.Preemption {
+		return
+	}
+	tried := 0
+	for _, d := range s.causes(maxTaints, "taint") {
+		if ails(d.Key) {
+			continue
+		}
+		if tried++; tried > maxEvicting {
+			return
+		}
+		t, change := tolerationOf(&d.Detail)
+		s.offerEviction("toleration", costEvicting, ChangePod, change, s.addToleration(t))
+	}
 }
 
 // ports moves a host port to the next free number, or gives it up.
@@ -140,15 +173,10 @@ func (s *seeker) onPort(number int32, proto string, to int32) (ops []Op) {
 
 // podAffinity gives up required terms, one by one.
 func (s *seeker) podAffinity() {
-	a := s.q.Pod.Spec.Affinity
-	if a == nil {
-		return
-	}
-	if near := a.PodAffinity; near != nil && len(s.causes(1, "podAffinity")) > 0 {
-		s.withoutTerms("podAffinity", near.RequiredDuringSchedulingIgnoredDuringExecution)
-	}
-	if away := a.PodAntiAffinity; away != nil && len(s.causes(1, "podAntiAffinity")) > 0 {
-		s.withoutTerms("podAntiAffinity", away.RequiredDuringSchedulingIgnoredDuringExecution)
+	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
+		if len(s.causes(1, kind)) > 0 {
+			s.withoutTerms(kind, requiredTerms(s.q.Pod.Spec.Affinity, kind))
+		}
 	}
 }
 
@@ -156,7 +184,13 @@ const maxTerms = 4
 
 func (s *seeker) withoutTerms(kind string, terms []corev1.PodAffinityTerm) {
 	for i := range terms[:min(len(terms), maxTerms)] {
-		s.offerPod(kind, costPodAffinity, ChangePod, fmt.Sprintf("drop required %s term %d, by %s", kind, i, terms[i].TopologyKey),
-			Op{Op: "remove", Path: pointer("spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution", i)})
+		change, ops := termChange(kind, i, terms[i].TopologyKey)
+		s.offerPod(kind, costPodAffinity, ChangePod, change, ops...)
 	}
+}
+
+// termChange gives up one required term.
+func termChange(kind string, i int, key string) (change string, ops []Op) {
+	return fmt.Sprintf("drop required %s term %d, by %s", kind, i, key),
+		[]Op{{Op: "remove", Path: pointer("spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution", i)}}
 }

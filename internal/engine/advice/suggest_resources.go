@@ -118,6 +118,20 @@ func largest(p *corev1.Pod, key corev1.ResourceName) (best spot, ok bool) {
 	return best, ok
 }
 
+// amountOf is a quantity in the unit that details count the resource in.
+func amountOf(key corev1.ResourceName, q resource.Quantity) int64 {
+	if key == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// fromTo writes a change of an amount.
+func fromTo(key corev1.ResourceName, from, to int64) string {
+	text := Amounts(string(key), from, to)
+	return "from " + text[0] + " to " + text[1]
+}
+
 // lessRequested lowers the largest request by what is short. Where pods are
 // nominated to the roomiest node that is not enough, and the most that fits is
 // searched for.
@@ -133,11 +147,7 @@ func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
 		return
 	}
 	old := at.list[at.at].Resources.Requests[key]
-	most := old.Value()
-	if key == corev1.ResourceCPU {
-		most = old.MilliValue()
-	}
-	n := wholePages(key, most-short)
+	n := wholePages(key, amountOf(key, old)-short)
 	if n < 1 {
 		return
 	}
@@ -154,10 +164,7 @@ func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
 // be below its containers'.
 func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, short int64) {
 	least := resourcehelper.AggregateContainerRequests(s.q.Pod, resourcehelper.PodResourcesOptions{})[key]
-	most, floor := total.Value(), least.Value()
-	if key == corev1.ResourceCPU {
-		most, floor = total.MilliValue(), least.MilliValue()
-	}
+	most, floor := amountOf(key, total), amountOf(key, least)
 	n := wholePages(key, most-short)
 	if n < max(floor, 1) {
 		return
@@ -167,7 +174,7 @@ func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, s
 	if _, limited := s.q.Pod.Spec.Resources.Limits[key]; limited && alike(key) {
 		ops = append(ops, Op{"replace", pointer("spec", "resources", "limits", key), q.String()})
 	}
-	s.offerPod("resource", costResource, ChangePod, fmt.Sprintf("lower the %s request of the pod from %s to %s", key, total.String(), q.String()), ops...)
+	s.offerPod("resource", costResource, ChangePod, fmt.Sprintf("lower the %s request of the pod %s", key, fromTo(key, most, n)), ops...)
 }
 
 // alike says that a resource is asked for and limited alike, since it cannot be
@@ -219,8 +226,7 @@ func (s *seeker) lower(key corev1.ResourceName, at spot, n int64) []Op {
 }
 
 func (s *seeker) request(key corev1.ResourceName, at spot, old resource.Quantity, n int64) bool {
-	q := quantity(string(key), n)
-	change := fmt.Sprintf("lower the %s request of container %s from %s to %s", key, at.list[at.at].Name, old.String(), q.String())
+	change := fmt.Sprintf("lower the %s request of container %s %s", key, at.list[at.at].Name, fromTo(key, amountOf(key, old), n))
 	return s.offerPod("resource", costResource, ChangePod, change, s.lower(key, at, n)...) != nil
 }
 
@@ -230,19 +236,24 @@ func (s *seeker) moreCapacity(name, node string, short int64) {
 	if n == nil {
 		return
 	}
+	op, more := capacityOp(n, name, short)
+	s.offerNode("capacity", costCapacity, node, more+" on node "+node, op)
+}
+
+// capacityOp is the patch that gives a node more of a resource, and that in words.
+func capacityOp(n *corev1.Node, name string, short int64) (op Op, words string) {
 	more := quantity(name, short)
 	have := n.Status.Allocatable[corev1.ResourceName(name)]
 	sum := have.DeepCopy()
 	sum.Add(more)
-	op := Op{"add", pointer("status", "allocatable", name), sum.String()}
+	op = Op{"add", pointer("status", "allocatable", name), sum.String()}
 	if n.Status.Allocatable == nil {
 		op = Op{"add", "/status/allocatable", map[string]string{name: sum.String()}}
 	}
-	what := fmt.Sprintf("%s more %s on node %s", more.String(), name, node)
 	if corev1.ResourceName(name) == corev1.ResourcePods {
-		what = fmt.Sprintf("room for %s more on node %s", morePods(short), node)
+		return op, "room for " + morePods(short) + " more"
 	}
-	s.offerNode("capacity", costCapacity, node, what, op)
+	return op, more.String() + " more " + name
 }
 
 func morePods(n int64) string {

@@ -64,10 +64,10 @@ func (s *seeker) moreSkew(i int, c *corev1.TopologySpreadConstraint, over int64)
 	if over < 1 || high > math.MaxInt32 {
 		return
 	}
-	patch := func(n int64) []Op {
-		return []Op{{"replace", pointer("spec", "topologySpreadConstraints", i, "maxSkew"), n}}
+	fits := func(n int64) bool {
+		_, ops := skewChange(i, c, n)
+		return s.fits(s.q.State, s.patched(ops), probing) != nil
 	}
-	fits := func(n int64) bool { return s.fits(s.q.State, s.patched(patch(n)), probing) != nil }
 	if !fits(high) {
 		return
 	}
@@ -80,5 +80,12 @@ func (s *seeker) moreSkew(i int, c *corev1.TopologySpreadConstraint, over int64)
 			low = mid
 		}
 	}
-	s.offerPod("topologySpread", costSkew, ChangePod, fmt.Sprintf("raise maxSkew over %s from %d to %d", c.TopologyKey, c.MaxSkew, high), patch(high)...)
+	change, ops := skewChange(i, c, high)
+	s.offerPod("topologySpread", costSkew, ChangePod, change, ops...)
+}
+
+// skewChange raises maxSkew of one constraint.
+func skewChange(i int, c *corev1.TopologySpreadConstraint, n int64) (change string, ops []Op) {
+	return fmt.Sprintf("raise maxSkew over %s from %d to %d", c.TopologyKey, c.MaxSkew, n),
+		[]Op{{"replace", pointer("spec", "topologySpreadConstraints", i, "maxSkew"), n}}
 }

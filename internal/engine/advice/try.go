@@ -15,6 +15,7 @@ type seeker struct {
 	seen  *collection
 	pod   []byte // the pod as JSON, which patches are of
 	tries int
+	limit int // of tries
 	found []offer
 }
 
@@ -22,6 +23,7 @@ type seeker struct {
 type offer struct {
 	Suggestion
 	cost int
+	fits *verdict
 }
 
 // verdict is what trying a change came to: nil where the pod still fits nowhere.
@@ -39,10 +41,10 @@ const (
 	evicting               // a whole decision
 )
 
-// decide asks the engine, unless that was done often enough. A question that
-// cannot be judged is no help.
+// decide asks the engine, unless that was done often enough or the caller's context has
+// ended. A question that cannot be judged is no help.
 func (s *seeker) decide(state *engine.State, pod *corev1.Pod, e effort) *engine.Result {
-	if s.tries >= MaxTries {
+	if ctx := s.q.Options.Context; s.tries >= s.limit || ctx != nil && ctx.Err() != nil {
 		return nil
 	}
 	s.tries++
@@ -128,7 +130,7 @@ func (s *seeker) node(name string) (*corev1.Node, []byte) {
 // offerNode tries a patch of a node and keeps it if it helps.
 func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op) *verdict {
 	n, js := s.node(node)
-	if n == nil || s.tries >= MaxTries {
+	if n == nil || s.tries >= s.limit {
 		return nil
 	}
 	*n = corev1.Node{}
@@ -230,7 +232,7 @@ func (s *seeker) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion
 	if len(g.Cures) > maxCures {
 		g.Cures = g.Cures[:maxCures]
 	}
-	s.found = append(s.found, offer{g, cost})
+	s.found = append(s.found, offer{g, cost, v})
 }
 
 // maxCures bounds the groups that a suggestion names, of which the largest come

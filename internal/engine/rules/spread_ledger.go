@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"math"
+	"slices"
 	"sort"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -50,7 +53,7 @@ func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstr
 		}
 		d := engine.SpreadDomain{
 			Value: c.column.Values[v], Nodes: len(c.column.Rows[v]), Matching: int(c.matching[v]),
-			SkewIfPlaced: int(c.skew(int32(v))), Eligible: c.eligible == nil || c.eligible[v],
+			SkewIfPlaced: int(c.skew(int32(v))), SkewAfter: int(c.skewAfter(v)), Eligible: c.eligible == nil || c.eligible[v],
 		}
 		if !d.Eligible {
 			d.Why = c.whyNot(q, c.column.Rows[v])
@@ -58,6 +61,29 @@ func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstr
 		row.Domains = append(row.Domains, d)
 	}
 	return row
+}
+
+// skewAfter is the skew of a domain once the pod is in it: over the emptiest of the
+// eligible domains then, or over 0 where there are fewer than minDomains.
+func (c *spreadCounts) skewAfter(value int) int32 {
+	after, least := c.matching[value], int32(math.MaxInt32)
+	if c.self {
+		after++
+	}
+	domains := int32(0)
+	for v, n := range c.matching {
+		if c.eligible != nil && !c.eligible[v] {
+			continue
+		}
+		if domains++; v == value {
+			n = after
+		}
+		least = min(least, n)
+	}
+	if domains == 0 || c.MinDomains != nil && domains < *c.MinDomains {
+		least = 0
+	}
+	return after - least
 }
 
 // whyNot says why none of a domain's nodes counts.
@@ -91,5 +117,13 @@ func words(s labels.Selector) string {
 	if s.Empty() {
 		return "<everything>"
 	}
-	return s.String()
+	// A Service and a ReplicaSet that select alike make the same requirements twice.
+	var out []string
+	reqs, _ := s.Requirements()
+	for i := range reqs {
+		if r := reqs[i].String(); !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return strings.Join(out, ",")
 }

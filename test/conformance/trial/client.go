@@ -21,6 +21,9 @@ type Client struct {
 	Server  string // base URL without a slash at its end
 	Cluster string
 	HTTP    http.Client
+	// All asks for every filter that rejects a node, and compares each with
+	// upstream's when it is run on its own.
+	All bool
 }
 
 // NewClient gives a client with a timeout, so that a berth that hangs is a
@@ -83,6 +86,16 @@ type NodeAnswer struct {
 	Plugin   string        `json:"plugin"`
 	Code     string        `json:"code"`
 	Reasons  []string      `json:"reasons"`
+	// AlsoFailing and NotJudged are the other filters that reject the node, or
+	// cannot judge it.
+	AlsoFailing []struct {
+		Plugin  string   `json:"plugin"`
+		Code    string   `json:"code"`
+		Reasons []string `json:"reasons"`
+	} `json:"alsoFailing"`
+	NotJudged []struct {
+		Plugin string `json:"plugin"`
+	} `json:"notJudged"`
 }
 
 // ScoreAnswer is one plugin's score of one node.
@@ -140,6 +153,9 @@ func (c *Client) Decide(ctx context.Context, kase *oracle.Case, request map[stri
 	}
 	c.provoke(ctx, kase, snapshot.ID)
 	request["snapshot"], request["explain"], request["dryRun"] = snapshot.ID, "full", true
+	if c.All {
+		request["explain"] = "all"
+	}
 	if len(kase.Config) > 0 {
 		request["config"] = kase.Config
 	}

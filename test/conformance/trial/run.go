@@ -70,6 +70,13 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 		return nil, err
 	default:
 		r.Diffs = Compare(c.Verdict, answer, Preempts(c))
+		if client.All {
+			alone, err := oracle.Alone(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			r.Diffs = append(r.Diffs, CompareAlone(alone, answer)...)
+		}
 	}
 	return r, nil
 }

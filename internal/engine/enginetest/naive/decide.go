@@ -76,20 +76,11 @@ func (y *cycle) run(d *engine.Decision) error {
 	if st := y.turnedDown(); st.code == engine.Error {
 		return fmt.Errorf("%s: %s", st.plugin, st.reasons[0])
 	} else if len(st.reasons) > 0 {
-		for _, n := range y.candidates {
-			d.Nodes = append(d.Nodes, st.verdict(n))
-		}
-		d.Failures = countFailures(d.Nodes)
-		d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), st.reasons[0])
+		y.rejectAll(d, st)
 		return nil
 	}
-	if why := y.classless(); why != "" && contains(y.spec.PreFilter, "DynamicResources") {
-		st := status{"DynamicResources", engine.UnschedulableAndUnresolvable, []string{why}}
-		for _, n := range y.candidates {
-			d.Nodes = append(d.Nodes, st.verdict(n))
-		}
-		d.Failures = countFailures(d.Nodes)
-		d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), why)
+	if st := y.turnedDownBy("DynamicResources"); len(st.reasons) > 0 && contains(y.spec.PreFilter, st.plugin) {
+		y.rejectAll(d, st)
 		return nil
 	}
 	filters := y.filters()
@@ -142,6 +133,15 @@ func (y *cycle) run(d *engine.Decision) error {
 	return nil
 }
 
+// rejectAll writes down a verdict on the pod.
+func (y *cycle) rejectAll(d *engine.Decision, st status) {
+	for _, n := range y.candidates {
+		d.Nodes = append(d.Nodes, st.verdict(n))
+	}
+	d.Failures = countFailures(d.Nodes)
+	d.Message = fmt.Sprintf("0/%d nodes are available: %s.", len(y.candidates), st.reasons[0])
+}
+
 func (y *cycle) candidate(name string) *node {
 	for _, n := range y.candidates {
 		if n.Name == name {
@@ -153,13 +153,21 @@ func (y *cycle) candidate(name string) *node {
 
 // judge runs the filters with the pods nominated to the node, then without.
 func (y *cycle) judge(n *node, filters []filter) status {
-	var extra []*corev1.Pod
+	return judgeBy(n, filters, y.extra(n))
+}
+
+// extra gives the nominated pods that count on a node.
+func (y *cycle) extra(n *node) (extra []*corev1.Pod) {
 	for _, p := range y.nominated {
 		ours := p.Spec.SchedulerName == y.spec.SchedulerName || contains(y.spec.Siblings, p.Spec.SchedulerName)
 		if p.Status.NominatedNodeName == n.Name && priority(p) >= priority(y.pod) && p.UID != y.pod.UID && ours && (len(p.Spec.SchedulingGates) == 0 || contains(y.spec.Ungated, p.Spec.SchedulerName)) {
 			extra = append(extra, p)
 		}
 	}
+	return extra
+}
+
+func judgeBy(n *node, filters []filter, extra []*corev1.Pod) status {
 	passes := [][]*corev1.Pod{nil}
 	if len(extra) > 0 {
 		passes = [][]*corev1.Pod{extra, nil}

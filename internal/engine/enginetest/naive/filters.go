@@ -18,46 +18,48 @@ import (
 func (y *cycle) filters() []filter {
 	var out []filter
 	for _, name := range y.spec.Filter {
-		switch name {
-		case "NodeUnschedulable":
-			out = append(out, y.unschedulable)
-		case "NodeName":
-			out = append(out, y.nodeName)
-		case "TaintToleration":
-			out = append(out, y.taints)
-		case "NodeAffinity":
-			out = append(out, y.nodeAffinity())
-		case "NodePorts":
-			out = append(out, y.ports)
-		case "NodeResourcesFit":
-			out = append(out, y.fit)
-		case "VolumeRestrictions":
-			if f := y.volumeRestrictions(); f != nil {
-				out = append(out, f)
-			}
-		case "NodeVolumeLimits":
-			out = append(out, y.volumeLimits)
-		case "VolumeBinding":
-			out = append(out, func(n *node, _ []*corev1.Pod) status { st, _ := y.volumeBinding(n); return st })
-		case "VolumeZone":
-			out = append(out, func(n *node, _ []*corev1.Pod) status { return y.volumeZone(n) })
-		case "PodTopologySpread":
-			if f := y.spread(); f != nil {
-				out = append(out, f)
-			}
-		case "InterPodAffinity":
-			if f := y.interPod(); f != nil {
-				out = append(out, f)
-			}
-		case "DynamicResources":
-			if len(y.pod.Spec.ResourceClaims) > 0 {
-				out = append(out, y.dynamicResources)
-			}
-		case "NodeDeclaredFeatures":
-			out = append(out, y.features)
+		if f := y.filter(name); f != nil {
+			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// filter gives one filter; nil where it has nothing to filter for the pod.
+func (y *cycle) filter(name string) filter {
+	switch name {
+	case "NodeUnschedulable":
+		return y.unschedulable
+	case "NodeName":
+		return y.nodeName
+	case "TaintToleration":
+		return y.taints
+	case "NodeAffinity":
+		return y.nodeAffinity()
+	case "NodePorts":
+		return y.ports
+	case "NodeResourcesFit":
+		return y.fit
+	case "VolumeRestrictions":
+		return y.volumeRestrictions()
+	case "NodeVolumeLimits":
+		return y.volumeLimits
+	case "VolumeBinding":
+		return func(n *node, _ []*corev1.Pod) status { st, _ := y.volumeBinding(n); return st }
+	case "VolumeZone":
+		return func(n *node, _ []*corev1.Pod) status { return y.volumeZone(n) }
+	case "PodTopologySpread":
+		return y.spread()
+	case "InterPodAffinity":
+		return y.interPod()
+	case "DynamicResources":
+		if len(y.pod.Spec.ResourceClaims) > 0 {
+			return y.dynamicResources
+		}
+	case "NodeDeclaredFeatures":
+		return y.features
+	}
+	return nil
 }
 
 func hard(plugin, reason string) status {

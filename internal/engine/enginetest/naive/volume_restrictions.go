@@ -20,19 +20,36 @@ func (y *cycle) missingClaim() string {
 
 // turnedDown is what PreFilter plugins reject the pod with, whatever the node.
 func (y *cycle) turnedDown() status {
-	if contains(y.spec.PreFilter, "NodeAffinity") && conflicting(y.pod) {
-		return hard("NodeAffinity", rules.ReasonAffinityConflict)
-	}
-	if name := y.missingClaim(); name != "" && contains(y.spec.PreFilter, "VolumeRestrictions") {
-		return hard("VolumeRestrictions", fmt.Sprintf("persistentvolumeclaim %q not found", name))
-	}
-	if contains(y.spec.PreFilter, "VolumeBinding") {
-		if st := y.unboundPod(); len(st.reasons) > 0 {
+	for _, name := range []string{"NodeAffinity", "VolumeRestrictions", "VolumeBinding", "VolumeZone"} {
+		if !contains(y.spec.PreFilter, name) {
+			continue
+		}
+		if st := y.turnedDownBy(name); len(st.reasons) > 0 {
 			return st
 		}
 	}
-	if contains(y.spec.PreFilter, "VolumeZone") {
+	return status{}
+}
+
+// turnedDownBy is what one plugin's PreFilter says of the pod.
+func (y *cycle) turnedDownBy(name string) status {
+	switch name {
+	case "NodeAffinity":
+		if conflicting(y.pod) {
+			return hard(name, rules.ReasonAffinityConflict)
+		}
+	case "VolumeRestrictions":
+		if claim := y.missingClaim(); claim != "" {
+			return hard(name, fmt.Sprintf("persistentvolumeclaim %q not found", claim))
+		}
+	case "VolumeBinding":
+		return y.unboundPod()
+	case "VolumeZone":
 		return y.zoneless()
+	case "DynamicResources":
+		if why := y.classless(); why != "" {
+			return hard(name, why)
+		}
 	}
 	return status{}
 }

@@ -32,6 +32,7 @@ func run(ctx context.Context) (int, error) {
 	lookalikes := flag.Int("lookalikes", 20, "cases with free texts that could be mistaken for others, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
+	every := flag.Bool("all", false, "with -server: also run every filter plugin on its own, and compare with what is named beside the first")
 	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
 	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Lookalikes: *lookalikes, Config: *config}
@@ -50,7 +51,7 @@ func run(ctx context.Context) (int, error) {
 	case *vectors != "":
 		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
 	case *server != "":
-		return try(ctx, *server, *n, *seed, opts, *out, *keep)
+		return try(ctx, *server, *n, *seed, opts, *out, *keep, *every)
 	}
 	return 2, fmt.Errorf("one of -server, -vectors and -write-vectors is needed")
 }

@@ -28,7 +28,7 @@ type tally struct {
 }
 
 // try puts n seeds to the server with two workers, one cluster each.
-func try(ctx context.Context, server string, n int, seed uint64, opts gen.Options, out string, keep int) (int, error) {
+func try(ctx context.Context, server string, n int, seed uint64, opts gen.Options, out string, keep int, every bool) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := &tally{classes: map[string]int{}, skipped: map[string]int{}, mix: newMix(), meter: progress.Of(n, "cases")}
@@ -37,6 +37,7 @@ func try(ctx context.Context, server string, n int, seed uint64, opts gen.Option
 	var wg sync.WaitGroup
 	for w := range 2 {
 		client := trial.NewClient(strings.TrimSuffix(server, "/"), fmt.Sprintf("conformance-%d", w))
+		client.All = every
 		wg.Go(func() {
 			for s := range seeds {
 				if err := t.one(ctx, client, s, opts, out, keep); err != nil {

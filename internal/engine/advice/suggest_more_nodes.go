@@ -1,0 +1,191 @@
+package advice
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+)
+
+const (
+	// maxNodeKinds is how many kinds of nodes are told apart, maxNodesTried how many of
+	// them are tried, the smallest first, and maxNodesOffered how many are offered.
+	maxNodeKinds    = 64
+	maxNodesTried   = 6
+	maxNodesOffered = 2
+	maxNodeName     = 253
+)
+
+// nodeKind tells nodes apart by what an empty one of them offers.
+type nodeKind struct {
+	cpu, memory, ephemeral, pods int64
+	zone, instance               string
+	taints                       int32
+}
+
+// oneMoreNode adds a node like one that is there, without its pods: the smallest on
+// which the pod would fit. Nodes that reject the pod for what they are, and not for
+// what is on them, are not copied.
+func (s *seeker) oneMoreNode(alone *engine.Alone) {
+	if s.q.Options.Candidates != nil || s.base.PreFilter != nil {
+		return // another node is not asked about, or rejected like the others
+	}
+	nodes := s.base.Nodes()
+	kinds := map[nodeKind]bool{}
+	var like []*corev1.Node
+	for _, r := range nodes.Order() {
+		row := int(r)
+		if !s.base.Candidate(row) || !s.couldBeLike(alone, row) {
+			continue
+		}
+		c, n := nodes.Capacity(row), nodes.Node(row)
+		k := nodeKind{c.CPU, c.Memory, c.Ephemeral, c.Pods, n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelInstanceTypeStable], nodes.TaintSetOf()[row]}
+		if kinds[k] {
+			continue
+		}
+		if kinds[k] = true; len(kinds) > maxNodeKinds {
+			break
+		}
+		if o, _ := s.node(n.Name); o != nil {
+			like = append(like, o)
+		}
+	}
+	slices.SortStableFunc(like, func(a, b *corev1.Node) int {
+		x, y := a.Status.Allocatable, b.Status.Allocatable
+		return cmp.Or(extended(x)-extended(y), x.Cpu().Cmp(*y.Cpu()), x.Memory().Cmp(*y.Memory()), cmp.Compare(a.Name, b.Name))
+	})
+	offered := 0
+	for _, n := range like[:min(len(like), maxNodesTried)] {
+		if offered < maxNodesOffered && s.offerNodeLike(n) {
+			offered++
+		}
+	}
+}
+
+// extended counts the extended resources that are offered: nodes with devices are not
+// what others need one more of.
+func extended(list corev1.ResourceList) (n int) {
+	for name := range list {
+		if engine.IsExtended(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// couldBeLike reports whether what rejects a node may be absent on an empty one like
+// it.
+func (s *seeker) couldBeLike(alone *engine.Alone, row int) bool {
+	v := s.base.Verdict(row)
+	failing, _ := alone.Failing(row, false)
+	for _, f := range append(failing, engine.RuleFailure{Plugin: v.Plugin, Code: v.Code}) {
+		switch f.Plugin {
+		case "NodeAffinity", "NodeName", "NodeDeclaredFeatures", "VolumeZone", "VolumeBinding":
+			return false
+		case "NodeResourcesFit": // for good: the request is larger than the node
+			if f.Code == engine.UnschedulableAndUnresolvable.String() {
+				return false
+			}
+		case "TaintToleration":
+			if !slices.ContainsFunc(s.base.Nodes().Node(row).Taints, func(t corev1.Taint) bool { return ails(t.Key) || t.Key == corev1.TaintNodeUnschedulable }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// offerNodeLike tries the pod on a state with one more node. Its volume limits and its
+// devices come with it.
+func (s *seeker) offerNodeLike(like *corev1.Node) bool {
+	name := s.newName(like.Name)
+	if len(name) > maxNodeName {
+		return false
+	}
+	n := emptyCopy(like, name)
+	e := s.q.State.Edit()
+	if e.Put(n) != nil {
+		return false
+	}
+	edits := []Edit{{"Node", "", name, []Op{{"add", "", n}}}}
+	put := func(kind, name string, o any) bool {
+		edits = append(edits, Edit{kind, "", name, []Op{{"add", "", o}}})
+		return e.Put(o) == nil
+	}
+	if c := s.q.State.CSINode(like.Name); c != nil {
+		c = c.DeepCopy()
+		c.TypeMeta = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
+		c.ObjectMeta = metav1.ObjectMeta{Name: name, Annotations: c.Annotations}
+		for i := range c.Spec.Drivers {
+			c.Spec.Drivers[i].NodeID = name
+		}
+		if !put("CSINode", name, c) {
+			return false
+		}
+	}
+	for _, slice := range s.q.State.ResourceSlices() {
+		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != like.Name {
+			continue
+		}
+		c := slice.DeepCopy()
+		c.TypeMeta = metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceSlice"}
+		c.ObjectMeta = metav1.ObjectMeta{Name: slice.Name + newSuffix}
+		c.Spec.NodeName, c.Spec.Pool.Name = &name, c.Spec.Pool.Name+newSuffix
+		if !put("ResourceSlice", c.Name, c) {
+			return false
+		}
+	}
+	v := s.fits(e.Done(), s.q.Pod, placing)
+	if v == nil {
+		return false
+	}
+	g := Suggestion{Kind: "node", Change: "add one more node like " + like.Name, Target: "node", Node: name, Like: like.Name, Action: AskPlatform, Edit: edits[0]}
+	if len(edits) > 1 {
+		g.Edits = edits
+	}
+	s.keep(v, engine.Scheduled, costNode, g)
+	return true
+}
+
+const newSuffix = "-new"
+
+// newName is one that no node has.
+func (s *seeker) newName(like string) string {
+	name := like + newSuffix
+	for i := 2; s.q.State.Nodes().Row(name) >= 0; i++ {
+		name = like + newSuffix + "-" + strconv.Itoa(i)
+	}
+	return name
+}
+
+// emptyCopy is a node as it would be when it has just joined and is ready: no cordon,
+// nothing that is wrong with it, no images. Labels whose value is the node's own name
+// get the new one.
+func emptyCopy(like *corev1.Node, name string) *corev1.Node {
+	labels := maps.Clone(like.Labels)
+	for k, v := range labels {
+		if v == like.Name || k == corev1.LabelHostname {
+			labels[k] = name
+		}
+	}
+	n := &corev1.Node{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: like.Annotations},
+		Spec: corev1.NodeSpec{Taints: slices.DeleteFunc(slices.Clone(like.Spec.Taints), func(t corev1.Taint) bool {
+			return ails(t.Key) || t.Key == corev1.TaintNodeUnschedulable
+		})},
+		Status: corev1.NodeStatus{
+			Capacity: like.Status.Capacity, Allocatable: like.Status.Allocatable, NodeInfo: like.Status.NodeInfo,
+			DeclaredFeatures: like.Status.DeclaredFeatures, Features: like.Status.Features, RuntimeHandlers: like.Status.RuntimeHandlers,
+		},
+	}
+	n.Annotations = maps.Clone(n.Annotations)
+	maps.DeleteFunc(n.Annotations, func(k, _ string) bool { return strings.HasPrefix(k, "csi.volume.kubernetes.io/") })
+	return n
+}
