@@ -48,7 +48,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 			level = slog.LevelError
 		}
 		a.log.LogAttrs(r.Context(), level, "refused", slog.Int("status", e.Status), slog.String("method", r.Method),
-			slog.String("route", routePattern(r)), slog.String("error", e.Error()))
+			slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)))
 	}
 	if s == extenderStyle && e.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Content-Length", "0")

@@ -60,6 +60,6 @@ func (a *API) bindRefused(w http.ResponseWriter, r *http.Request, err error) err
 		}
 		detail = e.Detail
 	}
-	a.log.LogAttrs(r.Context(), slog.LevelInfo, "bind refused", slog.String("route", routePattern(r)), slog.String("error", detail))
-	return writeBytes(w, http.StatusOK, wire.AppendBindingResult(nil, detail))
+	a.log.LogAttrs(r.Context(), slog.LevelInfo, "bind refused", slog.String("route", routePattern(r)), slog.String("error", clipped(detail, maxDetail)))
+	return writeBytes(w, http.StatusOK, wire.AppendBindingResult(nil, clipped(detail, maxDetail)))
 }

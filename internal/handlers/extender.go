@@ -136,8 +136,8 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 		return refused.error
 	case verb == "filter" && (late != nil || translate(err).Status < http.StatusInternalServerError && translate(err).Status != statusClientGone):
 		e := translate(err)
-		a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", e.Error()))
-		c.reply = wire.AppendFilterError(c.reply[:0], e.Detail)
+		a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)))
+		c.reply = wire.AppendFilterError(c.reply[:0], clipped(e.Detail, maxDetail))
 	default:
 		return err
 	}

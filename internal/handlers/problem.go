@@ -2,8 +2,10 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // problemType is the media type of RFC 9457.
@@ -69,11 +71,34 @@ var titles = map[string]string{
 	"internal":          "Internal error",
 }
 
+// Bounds of what an error tells. Its words may quote the request, whose values can be megabytes.
+const (
+	maxDetail  = 2000 // bytes
+	maxMessage = 1000 // bytes of one field's message or path
+	maxFields  = 100  // fields that are listed
+)
+
+// clipped cuts a text for people at a bound.
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + fmt.Sprintf("… (%d bytes)", len(s))
+}
+
 // problem gives an error's public face.
 func (e *Error) problem(requestID string) Problem {
+	detail := clipped(e.Detail, maxDetail)
+	if n := len(e.Fields) - maxFields; n > 0 {
+		detail += fmt.Sprintf(" (%d fields are not listed)", n)
+	}
+	fields := make([]FieldError, 0, min(len(e.Fields), maxFields))
+	for _, f := range e.Fields[:cap(fields)] {
+		fields = append(fields, FieldError{clipped(f.Field, maxMessage), f.Type, clipped(f.Message, maxMessage)})
+	}
 	return Problem{
-		Type: "urn:berth:problem:" + e.Kind, Title: titles[e.Kind], Status: e.Status, Detail: e.Detail,
-		Errors: e.Fields, Limit: e.Limit, Conflict: e.Conflict, RequestID: requestID,
+		Type: "urn:berth:problem:" + e.Kind, Title: titles[e.Kind], Status: e.Status, Detail: detail,
+		Errors: fields, Limit: e.Limit, Conflict: e.Conflict, RequestID: requestID,
 	}
 }
 

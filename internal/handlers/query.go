@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"berth/internal/objects"
 )
@@ -35,6 +36,8 @@ func only(h handlerFunc, names ...string) handlerFunc {
 				return badField(http.StatusBadRequest, fmt.Sprintf("%.60s", name), message)
 			case len(query[name]) > 1:
 				return badField(http.StatusBadRequest, name, "it is there more than once")
+			case strings.ContainsRune(query[name][0], 0):
+				return badField(http.StatusBadRequest, name, "it must not hold a NUL")
 			}
 		}
 		return h(w, r)

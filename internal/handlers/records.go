@@ -108,6 +108,9 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 			if *to, err = time.Parse(time.RFC3339Nano, v); err != nil {
 				return f, 0, badField(http.StatusBadRequest, name, "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
 			}
+			if to.IsZero() { // which would stand for no bound
+				*to = to.Add(1)
+			}
 		}
 	}
 	if c := q.Get("cursor"); c != "" {

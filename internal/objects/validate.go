@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,10 @@ func checkKey(key string, path *field.Path) field.ErrorList {
 	return metavalidation.ValidateLabelName(key, path)
 }
 
-// validateMeta checks names, labels and owners (upstream apimachinery
+// maxUID is how many bytes a UID may have; an apiserver's have 36.
+const maxUID = 253
+
+// validateMeta checks names, labels, UIDs and owners (upstream apimachinery
 // pkg/api/validation, ValidateObjectMeta).
 func (k *kind) validateMeta(v typed) field.ErrorList {
 	meta := metaOf(v)
@@ -29,6 +33,13 @@ func (k *kind) validateMeta(v typed) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(meta, k.namespaced, k.nameFunc(), path)
 	errs = append(errs, checkTime(&meta.CreationTimestamp, path.Child("creationTimestamp"))...)
 	errs = append(errs, checkTime(meta.DeletionTimestamp, path.Child("deletionTimestamp"))...)
+	// An apiserver makes UIDs itself and checks none; stores take no NUL, and records hold them.
+	switch uid := string(meta.UID); {
+	case len(uid) > maxUID:
+		errs = append(errs, field.TooLong(path.Child("uid"), "", maxUID))
+	case strings.ContainsRune(uid, 0):
+		errs = append(errs, field.Invalid(path.Child("uid"), uid, "must not hold a NUL"))
+	}
 	if k.namespaced && len(validation.IsDNS1123Label(meta.Namespace)) > 0 {
 		// ValidateObjectMeta has said so already, except for what it lets pass.
 		if len(errs) == 0 {

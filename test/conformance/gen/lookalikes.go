@@ -25,7 +25,7 @@ func (m *maker) lookalikes(seed uint64, incoming *v1.Pod) {
 				g.disks(o)
 			}
 			if g.chance(20) {
-				o.UID = types.UID(string(o.UID) + g.text())
+				o.UID = types.UID(string(o.UID) + pick(g, "a", "a,b", "a/b", "a\x01", "\n", strings.Repeat("u", 150)))
 			}
 		case *v1.PersistentVolume:
 			if o.Spec.CSI != nil && g.chance(30) {
