@@ -88,7 +88,9 @@ func ResolvePriority(st *engine.State, pod *corev1.Pod, stored Classes) *corev1.
 	p := *pod
 	p.Spec.Priority = &a.Priority
 	if p.Spec.PreemptionPolicy == nil {
-		p.Spec.PreemptionPolicy = a.Policy
+		if p.Spec.PreemptionPolicy = a.Policy; a.Policy == nil {
+			p.Spec.PreemptionPolicy = new(corev1.PreemptLowerPriority)
+		}
 	}
 	return &p
 }
