@@ -82,10 +82,10 @@ func (s *lifeRun) pass() (changed bool) {
 	for i, p := range s.parts {
 		n := &next[i]
 		switch {
-		case n.Action == ActionStart || n.Action == ActionRestart:
-			s.start(p, n.Rule, s.memory[p.c.Name])
+		case p.killed && (n.Action == ActionRestart || n.Action == ActionBackoff && n.At != nil) && s.atOnce(p):
 			changed = true
-		case n.Action == ActionBackoff && n.At != nil && p.killed && s.atOnce(p):
+		case n.Action == ActionStart || n.Action == ActionRestart:
+			s.start(p, n.Rule, s.memory[p.c.Name].started(s.now, s.longest))
 			changed = true
 		case n.Action == ActionBackoff && n.At != nil && !p.due.Equal(*n.At):
 			p.due = *n.At
@@ -111,11 +111,14 @@ func (s *lifeRun) atOnce(p *lifePart) bool {
 	if delay > 0 {
 		return false
 	}
+	p.killed = false
 	rule := Rule{"timeline/restart-after-kill", "It is started in the pass that killed it: its back-off counts from the end of the run before, and is over."}
-	s.start(p, rule, m)
+	next := m.started(s.now, s.longest)
 	if !known {
-		s.memory[p.c.Name] = m
+		next = m
+		rule = Rule{"timeline/restart-after-first-kill", "It is started in the pass that killed it: no run before it is known, so nothing delays it."}
 	}
+	s.start(p, rule, next)
 	return true
 }
 
@@ -126,8 +129,9 @@ func (s *lifeRun) reading() *reading {
 	return r
 }
 
-// start starts a container.
-func (s *lifeRun) start(p *lifePart, rule Rule, m memory) {
+// start starts a container; next is what the kubelet remembers then of one that
+// has run before.
+func (s *lifeRun) start(p *lifePart, rule Rule, next memory) {
 	st := statusOf(s.pod, p.c.Name)
 	if st == nil {
 		st = s.newStatus(p)
@@ -143,7 +147,7 @@ func (s *lifeRun) start(p *lifePart, rule Rule, m memory) {
 		}
 		p.before = end.FinishedAt.Time
 		st.RestartCount++
-		s.memory[p.c.Name] = m.started(s.now, s.longest)
+		s.memory[p.c.Name] = next
 	} else {
 		s.memory[p.c.Name] = memory{since: s.now}
 	}

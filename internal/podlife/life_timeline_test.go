@@ -70,6 +70,18 @@ func TestTimelineOfACrash(t *testing.T) {
 	is(t, "restarts of a configured kubelet", fmt.Sprint(restarts("15s")), "[10 30 55 95]")
 }
 
+// TestTimelineOfKills: a kill for a probe restarts at once as long as the delay
+// since the end of the run before is over, and the first one leaves no delay.
+func TestTimelineOfKills(t *testing.T) {
+	var out []int
+	for _, m := range live(t, LifeQuestion{Pod: probedPod(t), Events: []LifeEvent{failing(0, 0)}}).Timeline.Entries {
+		if m.Event == "container restarted" && len(out) < 6 {
+			out = append(out, int(m.At.Sub(lifeNow).Seconds()))
+		}
+	}
+	is(t, "restarts", fmt.Sprint(out), "[25 55 85 115 185 295]")
+}
+
 // TestTimelineForgets: after more than ten minutes the next delays begin anew.
 func TestTimelineForgets(t *testing.T) {
 	p := drawn(t, "Always", "main a run")
