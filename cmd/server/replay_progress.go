@@ -29,10 +29,15 @@ func newProgress(w io.Writer, job *replays.Job) *progress {
 		fmt.Fprintf(w, "batch replay %s of %d decisions\n", job.ID, job.Total)
 		return p
 	}
-	p.bar = progressbar.NewOptions64(max(job.Total, 1), progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("replaying "+job.Cluster),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("decisions"),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth())
+	p.bar = newBar(w, job)
 	return p
+}
+
+// newBar has no rate: its clock starts when it is drawn first, at which a quick job may
+// be over. The summary has the rate of the job's own times.
+func newBar(w io.Writer, job *replays.Job) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(max(job.Total, 1), progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("replaying "+job.Cluster),
+		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth())
 }
 
 func (p *progress) at(job *replays.Job) {
