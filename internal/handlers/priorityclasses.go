@@ -12,6 +12,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/classes"
+	"berth/internal/overview"
+	"berth/internal/store"
 )
 
 // PriorityClasses is what the API needs of the stored classes; *classes.Book is one.
@@ -62,13 +64,28 @@ type PriorityClassList struct {
 	Metadata   struct {
 		ResourceVersion string `json:"resourceVersion"`
 	} `json:"metadata"`
-	Items []PriorityClass `json:"items"`
+	// Snapshot is the cluster's newest revision, whose classes are among the items; absent without one.
+	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
+	// Items are by name. Of several with one name the one that counts comes first: the snapshot's, then the stored one,
+	// then the built-in one.
+	Items []ListedPriorityClass `json:"items"`
+	// Warnings name several global defaults, and which of them counts.
+	Warnings []string `json:"warnings,omitempty"`
 } // @name PriorityClassList
+
+// ListedPriorityClass describes overview.ListedClass.
+type ListedPriorityClass struct {
+	PriorityClass
+	// Source is where the class is. PUT and DELETE concern the stored ones; a snapshot's classes are changed with the snapshot.
+	Source string `json:"source" enums:"snapshot,stored,system"`
+	// OverriddenBy is the source of the class of this name that counts in this one's place.
+	OverriddenBy string `json:"overriddenBy,omitempty" enums:"snapshot"`
+} // @name ListedPriorityClass
 
 // listPriorityClasses lists a cluster's classes.
 //
 //	@Summary		List priority classes, by name
-//	@Description	The stored ones and the two built-in ones. Those of a snapshot are among its objects.
+//	@Description	Those of the cluster's newest snapshot, the stored ones and the two built-in ones, each with its source. A pod takes a class from the snapshot, else from the stored ones, else a built-in one.
 //	@Tags			priorityclasses
 //	@Produce		json
 //	@Param			cluster	query		string	false	"the cluster; default if absent"
@@ -80,7 +97,15 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	list, err := a.priorityClasses.List(r.Context(), cluster)
+	stored, err := a.priorityClasses.List(r.Context(), cluster)
+	if err != nil {
+		return err
+	}
+	v, err := a.clusters.View(r.Context(), cluster, 0)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	list, err := overview.ClassListOf(v, stored)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,11 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func priorityClass(name, more string) string {
@@ -131,5 +134,30 @@ func TestStoredClassesDecide(t *testing.T) {
 	h.want(200, &r, "POST", "/v1/decisions/"+d.ID+"/replay", "")
 	if !r.Identical || !strings.Contains(string(r.Decision), `"priority":1000`) {
 		t.Errorf("replayed after the class was deleted: identical %v", r.Identical)
+	}
+}
+
+// TestPriorityClassesOfASnapshot has a class in the snapshot and in the store, and a
+// default one in each.
+func TestPriorityClassesOfASnapshot(t *testing.T) {
+	h := start(t, nil)
+	const at = "/v1/priorityclasses?cluster=prod"
+	h.want(201, nil, "POST", at, priorityClass("both", `,"value":1000`))
+	h.want(201, nil, "POST", at, priorityClass("usual", `,"value":10,"globalDefault":true`))
+	h.upload("prod", listOf(node("n1", "4"), priorityClass("both", `,"value":7`), priorityClass("own", `,"value":500,"globalDefault":true`)))
+	var list PriorityClassList
+	h.want(200, &list, "GET", at, "")
+	var got []string
+	for _, c := range list.Items {
+		got = append(got, fmt.Sprintf("%s %d %s %s", c.Metadata.Name, c.Value, c.Source, c.OverriddenBy))
+	}
+	if d := cmp.Diff([]string{
+		"both 7 snapshot ", "both 1000 stored snapshot", "own 500 snapshot ", "system-cluster-critical 2000000000 system ",
+		"system-node-critical 2000001000 system ", "usual 10 stored ",
+	}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if list.Snapshot != "prod@1" || len(list.Warnings) != 1 || list.Warnings[0] != "own, usual are all globalDefault: pods that name no class get own, the snapshot's before the stored one" {
+		t.Errorf("%s, %q", list.Snapshot, list.Warnings)
 	}
 }

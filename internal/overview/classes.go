@@ -13,7 +13,6 @@ import (
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/objects"
 	"berth/internal/podlife"
 )
 
@@ -55,21 +54,18 @@ const sampleSize = 5
 // ClassesIn looks at a view's classes and at the stored ones.
 func ClassesIn(v *cluster.View, stored []schedulingv1.PriorityClass) (*Classes, error) {
 	s := &classSurvey{uses: map[string]*ClassUse{}, unknown: map[string]*ClassFinding{}, differs: map[string]*ClassFinding{}}
-	items, _ := v.List("PriorityClass", objects.Key{}, 0)
-	for _, js := range items {
-		o, err := objects.FromCanonical("PriorityClass", js)
-		if err != nil {
-			return nil, fmt.Errorf("a PriorityClass in %s: %w", v.ID(), err)
-		}
-		if c, ok := o.Value.(*schedulingv1.PriorityClass); ok {
-			s.add(c, "snapshot")
-		}
+	list, err := snapshotClasses(v)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		s.add(c, inSnapshot)
 	}
 	for i := range stored {
-		s.add(&stored[i], "stored")
+		s.add(&stored[i], sourceOfStored(&stored[i]))
 	}
 	for _, c := range podlife.SystemClasses() {
-		s.add(c, "system")
+		s.add(c, builtIn)
 	}
 	s.defaults()
 	v.State.EachPod(func(p *engine.Pod) { s.pod(p, v.State.PriorityOf(p)) })
@@ -87,9 +83,6 @@ type classSurvey struct {
 func (s *classSurvey) add(c *schedulingv1.PriorityClass, source string) {
 	if s.uses[c.Name] != nil {
 		return
-	}
-	if source == "stored" && podlife.SystemClass(c.Name) != nil {
-		source = "system"
 	}
 	u := &ClassUse{Name: c.Name, Value: c.Value, GlobalDefault: c.GlobalDefault, PreemptionPolicy: corev1.PreemptLowerPriority, Source: source}
 	if c.PreemptionPolicy != nil {
@@ -111,10 +104,18 @@ func (s *classSurvey) defaults() {
 		return
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.uses[a].Value, s.uses[b].Value), cmp.Compare(a, b))
+		x, y := s.uses[a], s.uses[b]
+		return cmp.Or(cmp.Compare(x.Source, y.Source), cmp.Compare(x.Value, y.Value), cmp.Compare(a, b)) // snapshot before stored
 	})
+	why := "the lowest"
+	if first, last := s.uses[names[0]].Source, s.uses[names[len(names)-1]].Source; first != last {
+		why = "the snapshot's before the stored one"
+		if s.uses[names[1]].Source == first {
+			why = "the lowest of the snapshot's, which come before the stored one"
+		}
+	}
 	s.findings = append(s.findings, ClassFinding{Code: "twoDefaults", Class: names[0], Message: fmt.Sprintf(
-		"%s are all globalDefault: pods that name no class get %s, the lowest", strings.Join(names, ", "), names[0])})
+		"%s are all globalDefault: pods that name no class get %s, %s", strings.Join(names, ", "), names[0], why)})
 }
 
 func (s *classSurvey) pod(p *engine.Pod, priority int32) {
@@ -131,7 +132,7 @@ func (s *classSurvey) pod(p *engine.Pod, priority int32) {
 	if p.NodeName == "" {
 		c.Waiting++
 	}
-	if priority != c.Value && c.Source == "snapshot" {
+	if priority != c.Value && c.Source == inSnapshot {
 		note(s.differs, "otherPriority", name, p)
 	}
 }

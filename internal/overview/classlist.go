@@ -1,0 +1,98 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+)
+
+// Where a class is, in the order in which decisions look for it (engine.State
+// ResolvePriority).
+const (
+	inSnapshot = "snapshot"
+	inStore    = "stored"
+	builtIn    = "system"
+)
+
+// ClassList is the classes that a cluster has in any place, by name; of those with
+// one name the one that counts comes first.
+type ClassList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Snapshot        string        `json:"snapshot,omitempty"`
+	Items           []ListedClass `json:"items"`
+	Warnings        []string      `json:"warnings,omitempty"`
+}
+
+// ListedClass is a class with the place that it is in.
+type ListedClass struct {
+	schedulingv1.PriorityClass `json:",inline"`
+	Source                     string `json:"source"`
+	OverriddenBy               string `json:"overriddenBy,omitempty"`
+}
+
+// ClassListOf joins a view's classes with the stored and built-in ones; v is nil for
+// a cluster without a snapshot.
+func ClassListOf(v *cluster.View, stored *schedulingv1.PriorityClassList) (*ClassList, error) {
+	out := &ClassList{TypeMeta: stored.TypeMeta, ListMeta: stored.ListMeta, Items: []ListedClass{}}
+	s := &classSurvey{uses: map[string]*ClassUse{}}
+	add := func(c *schedulingv1.PriorityClass, source string) {
+		item := ListedClass{PriorityClass: *c, Source: source}
+		s.add(c, source)
+		if first := s.uses[c.Name].Source; first != source {
+			item.OverriddenBy = first
+		}
+		out.Items = append(out.Items, item)
+	}
+	if v != nil {
+		out.Snapshot = v.ID()
+		list, err := snapshotClasses(v)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			add(c, inSnapshot)
+		}
+	}
+	for i := range stored.Items {
+		add(&stored.Items[i], sourceOfStored(&stored.Items[i]))
+	}
+	slices.SortStableFunc(out.Items, func(a, b ListedClass) int { return cmp.Compare(a.Name, b.Name) })
+	s.defaults()
+	for _, f := range s.findings {
+		out.Warnings = append(out.Warnings, f.Message)
+	}
+	return out, nil
+}
+
+// snapshotClasses gives the classes that a view holds.
+func snapshotClasses(v *cluster.View) ([]*schedulingv1.PriorityClass, error) {
+	var out []*schedulingv1.PriorityClass
+	items, _ := v.List("PriorityClass", objects.Key{}, 0)
+	for _, js := range items {
+		o, err := objects.FromCanonical("PriorityClass", js)
+		if err != nil {
+			return nil, fmt.Errorf("a PriorityClass in %s: %w", v.ID(), err)
+		}
+		if c, ok := o.Value.(*schedulingv1.PriorityClass); ok {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// sourceOfStored tells the built-in classes, which are in the list of the stored
+// ones, from the others.
+func sourceOfStored(c *schedulingv1.PriorityClass) string {
+	if podlife.SystemClass(c.Name) != nil {
+		return builtIn
+	}
+	return inStore
+}
