@@ -104,18 +104,18 @@ func (s *settings) validate() error {
 	return errors.Join(errs...)
 }
 
-// profiles reads the scheduler's configuration. ignored says, a sentence each, what of it has no part in decisions.
-func (s *settings) profiles() (list []*engine.Profile, ignored []string, err error) {
+// profiles reads the scheduler's configuration.
+func (s *settings) profiles() (*profiles.Config, error) {
 	if s.Config == "" {
-		return profiles.Default(), nil, nil
+		return &profiles.Config{Profiles: profiles.Default(), Backoff: engine.DefaultBackoff()}, nil
 	}
 	raw, err := os.ReadFile(s.Config)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--config: %w", err)
+		return nil, fmt.Errorf("--config: %w", err)
 	}
 	c, err := profiles.Read(raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--config %s: %w", s.Config, err)
+		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
 	}
-	return c.Profiles, c.Ignored, nil
+	return c, nil
 }

@@ -36,11 +36,14 @@ func (c *configPrintCmd) Run(k *kong.Context, s streams) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	_, ignored, err := c.profiles()
-	for _, line := range ignored {
+	conf, err := c.profiles()
+	if err != nil {
+		return err
+	}
+	for _, line := range conf.Ignored {
 		fmt.Fprintln(s.err, "ignored:", line)
 	}
-	return err
+	return nil
 }
 
 // printable writes a setting without its secrets.

@@ -41,7 +41,7 @@ const queueCapacity = 4096
 // openHouse opens the rooms. lost is told of records that --audit=relaxed loses;
 // without it nothing is to be recorded, and the spool, which belongs to one
 // server, stays with that.
-func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*house, error) {
+func openHouse(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*house, error) {
 	st, err := s.backend().open(ctx, log)
 	if err != nil {
 		return nil, err
@@ -67,17 +67,18 @@ func openHouse(ctx context.Context, s *settings, schedulers []*engine.Profile, o
 	if h.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
-	checked, err := s.Kube.profiles(schedulers)
+	checked, err := s.Kube.profiles(conf.Profiles)
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
 	h.kube = map[string]*followed{}
 	h.holder = &kube.Holder{Newer: h.clusters.Newer, Follower: h.follower, Atmost: s.Kube.HoldRejections}
-	h.log = audit.New(h.clusters, st, schedulers, audit.Options{
+	h.log = audit.New(h.clusters, st, conf.Profiles, audit.Options{
 		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked, Hold: h.hold,
 		TolerationSeconds: s.TolerationSeconds,
+		Backoff:           conf.Backoff,
 	})
-	h.employ(s, schedulers, nil, log)
+	h.employ(s, conf.Profiles, nil, log)
 	return h, nil
 }
 

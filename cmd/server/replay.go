@@ -68,11 +68,11 @@ func (c *replayCmd) Run(ctx context.Context, s streams) error {
 
 func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error) {
 	set := &settings{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, Config: c.Config}
-	schedulers, _, err := set.profiles()
+	conf, err := set.profiles()
 	if err != nil {
 		return nil, err
 	}
-	rooms, err := openHouse(ctx, set, schedulers, nil, nil, newLogger(s.err, "auto", "warn"))
+	rooms, err := openHouse(ctx, set, conf, nil, nil, newLogger(s.err, "auto", "warn"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}

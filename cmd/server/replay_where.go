@@ -125,12 +125,12 @@ type localBatch struct {
 
 func (c *replayCmd) localBatch(ctx context.Context, s streams) (*localBatch, error) {
 	set := &settings{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, CheckpointEvery: 500}
-	schedulers, _, err := set.profiles()
+	conf, err := set.profiles()
 	if err != nil {
 		return nil, err
 	}
 	log := newLogger(s.err, "auto", "warn")
-	rooms, err := openHouse(ctx, set, schedulers, nil, nil, log)
+	rooms, err := openHouse(ctx, set, conf, nil, nil, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}

@@ -49,7 +49,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	schedulers, ignored, err := c.profiles()
+	conf, err := c.profiles()
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		}
 		log.Info(p.name+" listens on "+p.url(), attrs...)
 	}
-	for _, line := range ignored {
+	for _, line := range conf.Ignored {
 		log.Warn("the configuration has what berth does not use", slog.String("ignored", line))
 	}
 	if c.AutoMemory {
@@ -91,7 +91,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	rooms, err := openHouse(ending, &c.settings, schedulers, observe, lost, log)
+	rooms, err := openHouse(ending, &c.settings, conf, observe, lost, log)
 	if err != nil {
 		return err
 	}
@@ -126,12 +126,12 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	rooms.employ(&c.settings, schedulers, replayed, log)
+	rooms.employ(&c.settings, conf.Profiles, replayed, log)
 	defer background(ctx, rooms.replays.Work)()
 	api, err := handlers.New(handlers.Options{
 		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
 		TolerationSeconds: c.TolerationSeconds,
-		Schedulers:        schedulerNames(schedulers), Ungated: schedulers[0].Ungated,
+		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,
 		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(rooms.notes(), followNotes(following)...),
 		Followed: rooms.followed, Hold: rooms.hold,

@@ -37,6 +37,9 @@ type Options struct {
 	Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (refuses bool, err error)) error
 	// MaxSteps bounds the work of a decision that is asked for, not of a replay; 0: no bound.
 	MaxSteps int64
+	// Backoff is the server's configuration of the queue; upstream's defaults where it
+	// is zero.
+	Backoff engine.Backoff
 	// Classes gives the stored priority classes; none where it is nil.
 	Classes Classes
 	// TolerationSeconds admits pods that are decided on with the plugin
@@ -73,6 +76,9 @@ func New(m *cluster.Manager, st store.Store, profiles []*engine.Profile, o Optio
 	}
 	if o.TopScores <= 0 {
 		o.TopScores = 3
+	}
+	if o.Backoff == (engine.Backoff{}) {
+		o.Backoff = engine.DefaultBackoff()
 	}
 	return &Log{m: m, st: st, profiles: profiles, o: o, stored: map[string]struct{}{}, restored: map[string]*engine.Profile{}}
 }

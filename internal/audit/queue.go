@@ -47,17 +47,17 @@ func (l *Log) Queue(ctx context.Context, v *cluster.View, runs engine.Runs, clas
 	if err != nil {
 		return nil, err
 	}
-	return queueOf(q, tried, now), nil
+	return queueOf(q, tried, now, l.o.Backoff), nil
 }
 
 // Untried is the queue of a view that no log belongs to.
 func Untried(v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) *Queue {
-	return queueOf(v.State.Queue(runs, class), nil, now)
+	return queueOf(v.State.Queue(runs, class), nil, now, engine.DefaultBackoff())
 }
 
-func queueOf(q engine.Queue, tried map[PodRef]engine.Tried, now time.Time) *Queue {
+func queueOf(q engine.Queue, tried map[PodRef]engine.Tried, now time.Time, b engine.Backoff) *Queue {
 	of := func(p *engine.Pod) engine.Tried { return tried[PodRef{p.Namespace, p.Name, p.UID}] }
-	return &Queue{Active: engine.Requeue(q.Active, of, now), Gated: q.Gated, Nominated: q.Nominated}
+	return &Queue{Active: engine.Requeue(q.Active, of, now, b), Gated: q.Gated, Nominated: q.Nominated}
 }
 
 // tried sums up the failed attempts at pods.

@@ -6,15 +6,18 @@ import (
 	"time"
 )
 
-// The waits of kube-scheduler's queue at its defaults
-// (pkg/scheduler/backend/queue/scheduling_queue.go).
-const (
-	initialBackoff = time.Second
-	maxBackoff     = 10 * time.Second
-	// UnschedulableFor is how long a pod that was rejected waits for a change; then
-	// it is tried again without one (podMaxInUnschedulablePodsDuration).
-	UnschedulableFor = 5 * time.Minute
-)
+// UnschedulableFor is how long a pod that was rejected waits for a change; then it
+// is tried again without one (pkg/scheduler/backend/queue/scheduling_queue.go
+// podMaxInUnschedulablePodsDuration).
+const UnschedulableFor = 5 * time.Minute
+
+// Backoff is the configuration of the waits after rejections: podInitialBackoffSeconds
+// and podMaxBackoffSeconds.
+type Backoff struct{ Initial, Max time.Duration }
+
+// DefaultBackoff is upstream's (apis/config/v1/defaults.go
+// SetDefaults_KubeSchedulerConfiguration).
+func DefaultBackoff() Backoff { return Backoff{Initial: time.Second, Max: 10 * time.Second} }
 
 // Tried sums up the failed attempts at a pod.
 type Tried struct {
@@ -24,17 +27,17 @@ type Tried struct {
 	Changed bool
 }
 
-// Backoff is the wait after a number of rejections: 1, 2, 4, 8 and then 10 seconds
-// (backend/queue/backoff_queue.go calculateBackoffDuration).
-func Backoff(rejections int) time.Duration {
+// After is the wait after a number of rejections, by default 1, 2, 4, 8 and then 10
+// seconds (backend/queue/backoff_queue.go calculateBackoffDuration).
+func (b Backoff) After(rejections int) time.Duration {
 	shift := rejections - 1
 	switch {
 	case rejections <= 0:
 		return 0
-	case initialBackoff > maxBackoff>>shift:
-		return maxBackoff
+	case b.Initial > b.Max>>shift:
+		return b.Max
 	}
-	return initialBackoff << shift
+	return b.Initial << shift
 }
 
 // SubQueue is one of the parts of kube-scheduler's queue, by the name that its
@@ -52,7 +55,7 @@ const (
 // the active one if nothing changes; zero for a pod that is in it. Back-off ends
 // with the second that it is counted to, so a wait of b lasts between b and b+1
 // (isPodBackingoff, alignToWindow).
-func (t Tried) At(now time.Time) (SubQueue, time.Time) {
+func (t Tried) At(now time.Time, b Backoff) (SubQueue, time.Time) {
 	if t.Count == 0 {
 		return ActiveQueue, time.Time{}
 	}
@@ -60,15 +63,15 @@ func (t Tried) At(now time.Time) (SubQueue, time.Time) {
 	if !t.Changed && !now.After(flush) {
 		return UnschedulablePods, flush
 	}
-	if over := t.BackoffOver(); now.Before(over) {
+	if over := t.backoffOver(b); now.Before(over) {
 		return BackoffQueue, over
 	}
 	return ActiveQueue, time.Time{}
 }
 
-// BackoffOver is when the pod's back-off has ended.
-func (t Tried) BackoffOver() time.Time {
-	return t.Last.Add(Backoff(t.Count)).Truncate(time.Second).Add(time.Second)
+// backoffOver is when the pod's back-off has ended.
+func (t Tried) backoffOver(b Backoff) time.Time {
+	return t.Last.Add(b.After(t.Count)).Truncate(time.Second).Add(time.Second)
 }
 
 // Waiting is a pod of the queue with what its attempts came to.
@@ -84,11 +87,11 @@ type Waiting struct {
 // nothing changes: the active ones by priority and by their last failed attempt,
 // else by their creation; then those in back-off by its end, then the unschedulable
 // ones (plugins/queuesort Less, backoff_queue.go lessBackoffCompletedWithPriority).
-func Requeue(pods []Queued, tried func(*Pod) Tried, now time.Time) []Waiting {
+func Requeue(pods []Queued, tried func(*Pod) Tried, now time.Time, b Backoff) []Waiting {
 	out := make([]Waiting, len(pods))
 	for i, p := range pods {
 		t := tried(p.Pod)
-		in, next := t.At(now)
+		in, next := t.At(now, b)
 		out[i] = Waiting{p, t, in, next}
 	}
 	rank := map[SubQueue]int{ActiveQueue: 0, BackoffQueue: 1, UnschedulablePods: 2}

@@ -9,13 +9,21 @@ import (
 )
 
 func TestBackoff(t *testing.T) {
+	b := DefaultBackoff()
 	var got []time.Duration
 	for n := range 70 {
 		if n < 7 || n > 67 {
-			got = append(got, Backoff(n)/time.Second)
+			got = append(got, b.After(n)/time.Second)
 		}
 	}
 	if d := cmp.Diff([]time.Duration{0, 1, 2, 4, 8, 10, 10, 10, 10}, got); d != "" {
+		t.Error(d)
+	}
+	b, got = Backoff{Initial: 3 * time.Second, Max: 7 * time.Second}, nil
+	for n := range 5 {
+		got = append(got, b.After(n)/time.Second)
+	}
+	if d := cmp.Diff([]time.Duration{0, 3, 6, 7, 7}, got); d != "" {
 		t.Error(d)
 	}
 }
@@ -36,7 +44,7 @@ func TestRequeueAt(t *testing.T) {
 		{false, 5 * time.Minute, "unschedulable 12:05:00.5"},
 		{false, 5*time.Minute + 1, "active 00:00:00"},
 	} {
-		in, next := Tried{2, failed, c.changed}.At(failed.Add(c.after))
+		in, next := Tried{2, failed, c.changed}.At(failed.Add(c.after), DefaultBackoff())
 		if got := fmt.Sprintf("%s %s", in, next.Format("15:04:05.999")); got != c.want {
 			t.Errorf("changed %t, after %s: %s, want %s", c.changed, c.after, got, c.want)
 		}
@@ -64,7 +72,7 @@ func TestRequeueOrder(t *testing.T) {
 		list = append(list, Queued{&Pod{Name: name, Created: ago(p.created).Unix()}, p.priority})
 	}
 	var got []string
-	for _, w := range Requeue(list, func(p *Pod) Tried { return tried[p.Name] }, now) {
+	for _, w := range Requeue(list, func(p *Pod) Tried { return tried[p.Name] }, now, DefaultBackoff()) {
 		got = append(got, string(w.In)+" "+w.Name)
 	}
 	want := []string{

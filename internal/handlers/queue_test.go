@@ -8,9 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/overview"
-
 	"berth/internal/audit"
+	"berth/internal/engine"
+	"berth/internal/overview"
+	"berth/internal/profiles"
 )
 
 func waitingPod(name, created, spec, status string) string {
@@ -188,5 +189,23 @@ func TestNominatedSince(t *testing.T) {
 	objects := string(h.want(200, nil, "GET", "/v1/snapshots/prod@latest/objects?kind=Pod", "").body)
 	if !strings.Contains(objects, `"type":"PodScheduled","status":"True"`) || strings.Contains(objects, "nominatedNodeName") {
 		t.Errorf("after the bind: %s", objects)
+	}
+}
+
+// TestQueueBackoffOfTheConfiguration has a pod that was rejected once, and a change.
+func TestQueueBackoffOfTheConfiguration(t *testing.T) {
+	m, _, book, st := roomsAndClasses(t)
+	h := start(t, func(o *Options) {
+		o.Clusters, o.PriorityClasses = m, book
+		o.Decisions = audit.New(m, st, profiles.Default(), audit.Options{Classes: book, Backoff: engine.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+	})
+	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))
+	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}}`)
+	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+node("n2", "2")+`]}`)
+	var q overview.Queue
+	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
+	p := q.Active[0]
+	if p.Queue != "backoff" || p.NextTry == nil || p.NextTry.Sub(*p.LastAttempt).Truncate(time.Second) != 30*time.Second {
+		t.Errorf("%+v", p)
 	}
 }

@@ -49,8 +49,8 @@ type QueuedPod struct {
 	// Since is when the pod was created; absent where the snapshot does not say.
 	Since *time.Time `json:"since,omitempty"`
 	// Queue is the part of kube-scheduler's queue that the pod is in. A pod that no attempt failed for is active. One that
-	// was tried in vain is unschedulable until the cluster changes, or for 5 minutes, and then in back-off for 1, 2, 4, 8
-	// and then 10 seconds from its last attempt.
+	// was tried in vain is unschedulable until the cluster changes, or for 5 minutes, and then in back-off from
+	// its last attempt on, by default for 1, 2, 4, 8 and then 10 seconds.
 	Queue string `json:"queue" enums:"active,backoff,unschedulable"`
 	// Attempts counts the recorded attempts that failed: of verb decide or filter, with outcome Unschedulable or Preempting.
 	Attempts int `json:"attempts"`
@@ -102,7 +102,7 @@ func QueueOf(v *cluster.View, q *audit.Queue, from, limit int, now time.Time) Qu
 func QueueWithoutLog(v *cluster.View, runs engine.Runs, now time.Time) Queue {
 	q := v.State.Queue(runs, func(string) *schedulingv1.PriorityClass { return nil })
 	known := &audit.Queue{Gated: q.Gated, Nominated: q.Nominated}
-	known.Active = engine.Requeue(q.Active, func(*engine.Pod) engine.Tried { return engine.Tried{} }, now)
+	known.Active = engine.Requeue(q.Active, func(*engine.Pod) engine.Tried { return engine.Tried{} }, now, engine.DefaultBackoff())
 	return QueueOf(v, known, 0, max(len(q.Active), len(q.Gated), len(q.Nominated)), now)
 }
 

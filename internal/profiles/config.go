@@ -17,6 +17,8 @@ import (
 type Config struct {
 	// Profiles are the profiles in the order of the file, at least one.
 	Profiles []*engine.Profile
+	// Backoff is how long pods wait after rejections.
+	Backoff engine.Backoff
 	// Ignored says, a sentence each, what stands in the file and has no part in
 	// berth's decisions, with the path of the field first.
 	Ignored []string
@@ -47,7 +49,7 @@ func Read(raw []byte) (*Config, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	out := &Config{Ignored: r.ignored}
+	out := &Config{Ignored: r.ignored, Backoff: backoffOf(conf)}
 	for _, s := range specs {
 		p, err := rules.Build(s)
 		if err != nil {

@@ -389,3 +389,15 @@ func TestProcess(t *testing.T) {
 		}
 	}
 }
+
+func TestBackoff(t *testing.T) {
+	for doc, want := range map[string]engine.Backoff{
+		head:                                   {Initial: time.Second, Max: 10 * time.Second},
+		head + "podInitialBackoffSeconds: 4\n": {Initial: 4 * time.Second, Max: 10 * time.Second},
+		head + "podInitialBackoffSeconds: 3\npodMaxBackoffSeconds: 9223372036854775807\n": {Initial: 3 * time.Second, Max: 9223372036 * time.Second},
+	} {
+		if c := read(t, doc); c.Backoff != want || len(c.Ignored) > 0 {
+			t.Errorf("%s: %v, ignored %q", doc, c.Backoff, c.Ignored)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package profiles
 
 import (
+	"math"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -13,7 +16,6 @@ const (
 	allNodes = "berth looks at all nodes and scores all that are feasible"
 	workers  = "says how fast kube-scheduler works, not what it decides"
 	process  = "concerns the process of kube-scheduler"
-	queueing = "concerns when a pod is tried again, not where it fits"
 	volumes  = "says how long kube-scheduler waits for volumes to be bound; berth waits for none"
 	devices  = "berth has no clock to measure a search for devices by and bounds it by steps"
 )
@@ -27,8 +29,6 @@ var idle = []struct{ name, why string }{
 	{"enableContentionProfiling", process},
 	{"delayCacheUntilActive", process},
 	{"percentageOfNodesToScore", allNodes},
-	{"podInitialBackoffSeconds", queueing},
-	{"podMaxBackoffSeconds", queueing},
 	{"extenders", "berth calls no extenders, so what they would filter or score is not in its answers; only managedResources[].ignoredByScheduler is applied"},
 }
 
@@ -41,19 +41,33 @@ func (r *reader) checkNumbers(c *configv1.KubeSchedulerConfiguration) {
 	}
 	r.percentage(field.NewPath("percentageOfNodesToScore"), c.PercentageOfNodesToScore)
 	r.checkProcess(c)
-	first, most := int64(1), int64(10)
-	if c.PodInitialBackoffSeconds != nil {
-		first = *c.PodInitialBackoffSeconds
-	}
-	if c.PodMaxBackoffSeconds != nil {
-		most = *c.PodMaxBackoffSeconds
-	}
+	first, most := backoffSeconds(c)
 	if first <= 0 {
 		r.refuse(field.Invalid(field.NewPath("podInitialBackoffSeconds"), first, "must be greater than 0"))
 	}
 	if most < first {
 		r.refuse(field.Invalid(field.NewPath("podMaxBackoffSeconds"), most, "must not be less than podInitialBackoffSeconds"))
 	}
+}
+
+// backoffSeconds gives the two numbers, with upstream's defaults.
+func backoffSeconds(c *configv1.KubeSchedulerConfiguration) (first, most int64) {
+	d := engine.DefaultBackoff()
+	first, most = int64(d.Initial/time.Second), int64(d.Max/time.Second)
+	if c.PodInitialBackoffSeconds != nil {
+		first = *c.PodInitialBackoffSeconds
+	}
+	if c.PodMaxBackoffSeconds != nil {
+		most = *c.PodMaxBackoffSeconds
+	}
+	return first, most
+}
+
+// backoffOf bounds both to what a Duration holds.
+func backoffOf(c *configv1.KubeSchedulerConfiguration) engine.Backoff {
+	first, most := backoffSeconds(c)
+	const bound = math.MaxInt64 / int64(time.Second)
+	return engine.Backoff{Initial: time.Duration(min(first, bound)) * time.Second, Max: time.Duration(min(most, bound)) * time.Second}
 }
 
 func (r *reader) percentage(path *field.Path, v *int32) {
