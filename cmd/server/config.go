@@ -28,8 +28,8 @@ type settings struct {
 	Audit             string        `default:"strict" enum:"strict,relaxed" help:"strict: no answer without its durable record. relaxed: answers do not wait; what is lost is counted, and a gap in the log."`
 	SpoolDir          string        `placeholder:"DIR" help:"Where decisions are kept while Postgres is away; DIR/spool under --data-dir if not set."`
 	SpoolLimit        int64         `default:"1073741824" placeholder:"BYTES" help:"The most bytes that the spool may hold; beyond it nothing is answered that would have to be recorded."`
-	KeepDecisions     time.Duration `placeholder:"AGE" help:"Drop decisions that are older, such as 2160h; without it all are kept."`
-	KeepRevisions     time.Duration `placeholder:"AGE" help:"Drop revisions that have not been the newest for longer and that no decision refers to, such as 168h; at least 1h; without it all are kept."`
+	KeepDecisions     age           `placeholder:"AGE" help:"Delete decisions that are older, such as 90d or 2160h; without it all are kept."`
+	KeepRevisions     age           `placeholder:"AGE" help:"Delete superseded revisions that are older and that no decision references, such as 7d or 168h; at least 1h; without it all are kept."`
 	PollInterval      time.Duration `default:"500ms" help:"How often a server on Postgres asks for what other servers wrote."`
 	Config            string        `placeholder:"FILE" help:"KubeSchedulerConfiguration to decide under; without it upstream's default."`
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
@@ -65,10 +65,7 @@ func (s *settings) validate() error {
 			fail("--database-url (or DATABASE_URL) must be a URL such as postgres://user@host:5432/berth") // not quoted: it may hold a password
 		}
 	}
-	if s.KeepDecisions < 0 {
-		fail("--keep-decisions must not be negative")
-	}
-	if s.KeepRevisions != 0 && s.KeepRevisions < time.Hour {
+	if s.KeepRevisions != 0 && time.Duration(s.KeepRevisions) < time.Hour {
 		fail("--keep-revisions must be at least 1h: decisions on their way to the store refer to revisions")
 	}
 	if s.PollInterval != 0 && s.PollInterval < 10*time.Millisecond {

@@ -38,7 +38,7 @@ type keeper struct {
 }
 
 func newKeeper(st store.Store, s *settings, meter metric.Meter, log *slog.Logger) (*keeper, error) {
-	k := &keeper{st: st, decisions: s.KeepDecisions, revisions: s.KeepRevisions, look: stockEvery, log: log}
+	k := &keeper{st: st, decisions: time.Duration(s.KeepDecisions), revisions: time.Duration(s.KeepRevisions), look: stockEvery, log: log}
 	if s.DatabaseURL != "" {
 		k.look = stockEveryShared
 	}

@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -107,13 +105,9 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
 	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 1e5 {
-			return now.Add(-time.Duration(n * 24 * float64(time.Hour))), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
+	var ago age
+	if err := ago.UnmarshalText([]byte(text)); err == nil {
+		return now.Add(-time.Duration(ago)), nil
 	}
 	return time.Time{}, fmt.Errorf("%s %q is neither a time, such as 2026-01-31T12:00:00Z, nor how long ago, such as 24h or 7d", flag, text)
 }
