@@ -40,13 +40,21 @@ func (s *offline) classes(context.Context) (json.RawMessage, error) {
 	return json.Marshal(list)
 }
 
-// queue puts the pages of a long queue together.
+// queue puts the pages of a long queue together. An older revision's is shown at
+// the time when that was made.
 func (s *server) queue(ctx context.Context) (json.RawMessage, error) {
+	if s.config != nil || s.profile != "" {
+		return nil, &problem{what: "a server shows the queue under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
+	}
+	query := url.Values{}
+	if s.older() {
+		query.Set("snapshot", s.snapshot)
+	}
 	var all overview.Queue
-	for query := (url.Values{}); ; {
-		raw, err := s.ofCluster(ctx, query, "queue")
+	for {
+		raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "queue")
 		if err != nil {
-			return nil, err
+			return nil, s.hint(ctx, err, target{})
 		}
 		var page overview.Queue
 		if err := json.Unmarshal(raw, &page); err != nil {
@@ -56,7 +64,7 @@ func (s *server) queue(ctx context.Context) (json.RawMessage, error) {
 			return raw, nil
 		}
 		page.Active, page.Gated, page.Nominated = append(all.Active, page.Active...), append(all.Gated, page.Gated...), append(all.Nominated, page.Nominated...)
-		query.Set("cursor", page.Cursor)
+		query = url.Values{"cursor": {page.Cursor}}
 		if all = page; page.Cursor == "" {
 			return json.Marshal(all)
 		}

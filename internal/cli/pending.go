@@ -113,11 +113,14 @@ func (s *server) pending(ctx context.Context, namespace string, _ func()) (json.
 // newest refuses what a server tells only of the newest revision, under its own
 // configuration.
 func (s *server) newest() error {
-	if s.snapshot != s.cluster+"@latest" || s.config != nil || s.profile != "" {
+	if s.older() || s.config != nil || s.profile != "" {
 		return &problem{what: "a server tells this of the newest revision, under its own configuration", next: "Without --config, --profile and @REVISION, or from a dump with --snapshot."}
 	}
 	return nil
 }
+
+// older reports whether a revision is named.
+func (s *server) older() bool { return s.snapshot != s.cluster+"@latest" }
 
 func (p *page) pending(a *app, list *overview.Pending, namespace string) {
 	where := "in all namespaces"

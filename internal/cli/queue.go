@@ -19,6 +19,8 @@ func (a *app) queueCommand() *cobra.Command {
 		Long: `The scheduling queue of all namespaces: the pods in the order in which they are
 tried, those that wait for scheduling gates, and those that hold a node by a
 preemption. A server knows earlier attempts; without one every pod is untried.
+With --cluster prod@3 a server shows an older revision's, at the time when it
+was made.
 
 Ends with 0.`,
 		Example:           "  " + a.name + " queue --snapshot cluster.json",
@@ -36,18 +38,22 @@ Ends with 0.`,
 }
 
 func (p *page) queue(a *app, q *overview.Queue) {
-	p.head("QUEUE", green, fmt.Sprintf("%s active, %s gated, %s nominated", count(q.Counts.Active), count(q.Counts.Gated), count(q.Counts.Nominated)), "", "")
+	now, revision := a.Now(), ""
+	if a.o.server != "" && strings.Contains(a.o.cluster, "@") {
+		now, revision = q.Now, q.Snapshot+" at "+q.Now.UTC().Format(time.RFC3339)
+	}
+	p.head("QUEUE", green, fmt.Sprintf("%s active, %s gated, %s nominated", count(q.Counts.Active), count(q.Counts.Gated), count(q.Counts.Nominated)), revision, "")
 	age := func(t *time.Time) string {
 		if t == nil {
 			return "?"
 		}
-		return span(int64(a.Now().Sub(*t).Seconds()))
+		return span(int64(now.Sub(*t).Seconds()))
 	}
 	next := func(t *time.Time) string {
 		if t == nil {
 			return "now"
 		}
-		return "in " + ahead(t.Sub(a.Now()))
+		return "in " + ahead(t.Sub(now))
 	}
 	if len(q.Active) > 0 {
 		p.gap()

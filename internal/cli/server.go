@@ -103,7 +103,7 @@ func (s *server) decide(ctx context.Context, q question) (*answer, error) {
 
 // story is of the newest revision, under the server's own configuration.
 func (s *server) story(ctx context.Context, t target) (*told, error) {
-	if t.whole != nil || s.config != nil || s.profile != "" || s.snapshot != s.cluster+"@latest" {
+	if t.whole != nil || s.config != nil || s.profile != "" || s.older() {
 		return nil, nil
 	}
 	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "clusters", s.cluster, "pods", t.namespace, t.name)

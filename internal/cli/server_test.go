@@ -232,6 +232,35 @@ profiles:
 	}
 }
 
+// The queue of an older revision is shown as it was when that was made.
+func TestQueueOfRevision(t *testing.T) {
+	url, online := uploaded(t)
+	now := online.run(t, "queue")
+	post(t, url+"/v1/snapshots?cluster=prod", []byte(`{"kind":"List","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}]}`))
+	online.env["BERTH_CLUSTER"] = "prod@1"
+	_, rows, _ := strings.Cut(now.out, "\n\n")
+	old := online.run(t, "queue")
+	for _, pod := range []string{"shop/huge", "shop/gated"} {
+		if !strings.Contains(old.out, pod) || !strings.Contains(rows, pod) {
+			t.Errorf("no %s in %+v", pod, old)
+		}
+	}
+	if old.code != exitYes || !strings.Contains(old.out, "prod@1 at 2") {
+		t.Errorf("%+v", old)
+	}
+	online.env["BERTH_CLUSTER"] = "prod"
+	if newest := online.run(t, "queue"); strings.Contains(newest.out, "shop/huge") || newest.code != exitYes {
+		t.Errorf("%+v", newest)
+	}
+	online.env["BERTH_CLUSTER"] = "prod@9"
+	if r := online.run(t, "queue"); r.code != exitBroken || !strings.Contains(r.err, "prod@9") {
+		t.Errorf("%+v", r)
+	}
+	if r := online.run(t, "queue", "--profile", "other"); r.code != exitBroken || !strings.Contains(r.err, "own configuration") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Revisions of a server differ as the dumps that they were made of.
 func TestRevisionsDiffAsDumps(t *testing.T) {
 	url, online := uploaded(t)
