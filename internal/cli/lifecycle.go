@@ -43,7 +43,7 @@ Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
 		RunE:              func(cmd *cobra.Command, names []string) error { return l.run(cmd.Context(), a, names) },
 	}
 	cmd.Flags().StringVarP(&l.file, "filename", "f", "", "file with the pod, or with several")
-	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "take it that the pod's node does not exist any more")
+	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
 	cmd.Flags().StringVar(&l.lost, "node-lost-since", "", "the last sign of life of the pod's node: when the pod goes for it")
 	cmd.Flags().StringVar(&l.restartPeriod, "max-container-restart-period", "", "the kubelet's setting: its longest back-off, 1s to 300s")
 	cmd.Flags().StringVar(&l.now, "now", "", "the time to judge at, such as 2026-01-31T12:00:00Z")

@@ -74,7 +74,7 @@ func parseTarget(text, namespace string) (target, error) {
 		t.namespace = parts[0]
 	}
 	if len(parts) > 2 || t.name == "" || t.namespace == "" {
-		return target{}, fmt.Errorf("%q is no pod: want NAME, pod/NAME, NAMESPACE/NAME, or deploy/NAME and its like for a pod of it that waits", text)
+		return target{}, fmt.Errorf("%q is no pod: want NAME, pod/NAME, NAMESPACE/NAME, or deploy/NAME (rs, sts, ds, rc, job, cronjob) for a pod of it that waits", text)
 	}
 	return t, nil
 }

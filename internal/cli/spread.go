@@ -16,7 +16,7 @@ func (a *app) spreadCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "spread POD",
-		Short: "How are its like spread over zones and nodes, and where may it go?",
+		Short: "How are pods like it spread, and which domains can still take it?",
 		Long: `The ledger of topology spread: for each constraint the domains with the pods
 that count in them, the skew if the pod is placed there, the limit, and the
 domains that do not count with the reason.

@@ -58,7 +58,7 @@ Ends with 0 if nothing of the pod runs on, 2 if something may (a forced delete).
 	f.Int32Var(&t.softMax, "eviction-max-pod-grace-period", 0, "the kubelet's setting for soft evictions, in seconds")
 	f.StringToInt64Var(&t.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")
 	f.StringSliceVar(&t.hookFails, "hook-fails", nil, "containers whose preStop hook fails")
-	f.BoolVar(&t.nodeGone, "node-gone", false, "the pod's node does not exist any more")
+	f.BoolVar(&t.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
 	f.StringVar(&t.lostSince, "node-lost-since", "", "last sign of life of the node's kubelet, such as 2026-01-31T12:00:00Z")
 	f.StringArrayVar(&t.then, "then", nil, "what happens later, such as evict-hard@10s or delete@10s,grace-period=5")
 	f.StringVar(&t.now, "now", "", "when it happens, such as 2026-01-31T12:00:00Z")

@@ -53,9 +53,9 @@ func (r *Result) detail(row int) *evictions {
 			}
 			continue
 		}
-		why := "the pod fits beside it"
+		why := "the pod fits next to it"
 		if j.violates[i] {
-			why += "; it was tried before those whose eviction no budget forbids"
+			why += " (PDB-protected pods are kept first)"
 		}
 		e.reprieved = append(e.reprieved, Reprieved{
 			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates[i], Budgets: budgets, Why: why,

@@ -38,8 +38,14 @@ func offered(t *testing.T, pod *corev1.Pod, objects ...any) (out []string) {
 func TestWhatIsWrongWithANodeIsNotTolerated(t *testing.T) {
 	dead := enginetest.Node("dead", enginetest.Taint(corev1.TaintNodeUnreachable, "", corev1.TaintEffectNoSchedule), enginetest.Taint(corev1.TaintNodeUnreachable, "", corev1.TaintEffectNoExecute))
 	sick := enginetest.Node("sick", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule), enginetest.Taint(corev1.TaintNodeDiskPressure, "", corev1.TaintEffectNoSchedule))
-	if d := cmp.Diff([]string{"recover: repair node dead (its taint node.kubernetes.io/unreachable goes with the fault) (askPlatform)", "node: add one more node like dead (askPlatform)"}, offered(t, enginetest.Pod("p"), dead, sick)); d != "" {
+	if d := cmp.Diff([]string{"recover: repair node dead (the taint node.kubernetes.io/unreachable is removed automatically once it is healthy) (askPlatform)", "node: add one more node like dead (askPlatform)"}, offered(t, enginetest.Pod("p"), dead, sick)); d != "" {
 		t.Error(d)
+	}
+	// A controller removes what a controller set; out-of-service is an administrator's.
+	out := enginetest.Node("out", enginetest.Taint(corev1.TaintNodeOutOfService, "nodeshutdown", corev1.TaintEffectNoExecute), enginetest.Taint(corev1.TaintNodeNotReady, "", corev1.TaintEffectNoExecute))
+	want := "recover: repair node out (the taint node.kubernetes.io/not-ready is removed automatically once it is healthy; the taint node.kubernetes.io/out-of-service has to be removed by hand) (askPlatform)"
+	if got := offered(t, enginetest.Pod("p"), out, sick); len(got) == 0 || got[0] != want {
+		t.Errorf("%q", got)
 	}
 	// Taints of people's own below the same domain are tolerated as any other.
 	windows := enginetest.Node("w", enginetest.Taint("node.kubernetes.io/os", "windows", corev1.TaintEffectNoSchedule))

@@ -10,8 +10,8 @@ import (
 )
 
 // ailments are the taints by which controllers say what is wrong with a node. A
-// pod that tolerated them would not start there, or not for long; they go when
-// the node has recovered (pkg/controller/nodelifecycle node_lifecycle_controller.go
+// pod that tolerated them would not start there, or not for long. Controllers remove
+// all but out-of-service once the node has recovered (pkg/controller/nodelifecycle node_lifecycle_controller.go
 // nodeConditionToTaintKeyStatusMap; k8s.io/cloud-provider/api).
 var ailments = []string{
 	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
@@ -55,5 +55,24 @@ func (s *seeker) recoveries() {
 		}
 	}
 	slices.Sort(keys)
-	s.offerNode("recover", costRecover, name, "repair node "+name+" (its taint "+strings.Join(keys, ", ")+" goes with the fault)", ops...)
+	s.offerNode("recover", costRecover, name, "repair node "+name+" ("+untainting(keys)+")", ops...)
+}
+
+// untainting says how a node loses the taints with these keys. Administrators set
+// and remove out-of-service; controllers remove the others.
+func untainting(keys []string) string {
+	const manual = corev1.TaintNodeOutOfService
+	auto := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == manual })
+	var parts []string
+	switch len(auto) {
+	case 0:
+	case 1:
+		parts = append(parts, "the taint "+auto[0]+" is removed automatically once it is healthy")
+	default:
+		parts = append(parts, "the taints "+strings.Join(auto, ", ")+" are removed automatically once it is healthy")
+	}
+	if len(auto) < len(keys) {
+		parts = append(parts, "the taint "+manual+" has to be removed by hand")
+	}
+	return strings.Join(parts, "; ")
 }
