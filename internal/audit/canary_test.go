@@ -18,7 +18,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/objects"
@@ -60,6 +62,9 @@ var species = []struct {
 	{"ResourceClaimTemplate", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceClaimTemplate](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":1}}]}}}}`},
 	{"ResourceSlice", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceSlice](), `{"metadata":{"name":"x"},"spec":{"driver":"d","nodeName":"n","pool":{"name":"p","resourceSliceCount":1,"generation":1},"devices":[{"name":"d"}]}}`},
 	{"DeviceClass", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.DeviceClass](), `{"metadata":{"name":"x"}}`},
+	{"Workload", "scheduling.k8s.io/v1alpha2", reflect.TypeFor[schedulingv1alpha2.Workload](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"podGroupTemplates":[{"name":"g","schedulingPolicy":{"gang":{"minCount":2}}}]}}`},
+	{"PodGroup", "scheduling.k8s.io/v1alpha2", reflect.TypeFor[schedulingv1alpha2.PodGroup](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`},
+	{"DeviceTaintRule", "resource.k8s.io/v1beta2", reflect.TypeFor[resourcev1beta2.DeviceTaintRule](), `{"metadata":{"name":"x"},"spec":{"deviceSelector":{"driver":"d"},"taint":{"key":"k","effect":"NoSchedule"}}}`},
 }
 
 // canary is a text that stands at one place of one object.

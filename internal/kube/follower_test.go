@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"path"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -299,4 +302,25 @@ func TestUnreadableObjects(t *testing.T) {
 	if n := f.Status().Unreadable; n != 1 || w.has("Pod", "shop", "bad") {
 		t.Errorf("%d unreadable objects, want 1", n)
 	}
+}
+
+// TestKindsOfLaterReleases: they are followed where they are served. A group that
+// is served without them, or a role from before them, holds nothing up.
+func TestKindsOfLaterReleases(t *testing.T) {
+	w := newWorld(t)
+	w.s.Put(t, "nodes", node("n1"))
+	w.s.Put(t, "podgroups", &schedulingv1alpha2.PodGroup{
+		TypeMeta: metav1.TypeMeta{Kind: "PodGroup", APIVersion: "scheduling.k8s.io/v1alpha2"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "g", UID: "u"},
+		Spec: schedulingv1alpha2.PodGroupSpec{SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 2}}},
+	})
+	w.s.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		code, ok := map[string]int{"workloads": http.StatusForbidden, "devicetaintrules": http.StatusNotFound}[path.Base(r.URL.Path)]
+		if ok {
+			http.Error(rw, http.StatusText(code), code)
+		}
+		return ok
+	})
+	f, _ := w.follow("me", kube.Options{})
+	w.until("the group", func() bool { return w.has("PodGroup", "shop", "g") })
+	w.until("readiness", func() bool { return f.Ready(t.Context()) == nil })
 }

@@ -7,7 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,7 +28,7 @@ type Kind struct {
 	object   runtime.Object
 }
 
-// kinds are those that decisions read. Adding one takes a line here, and one in
+// kinds are those that decisions read, and those of objects.ReadLater. Adding one takes a line here, and one in
 // the manifests' ClusterRole.
 var kinds = []Kind{
 	{"Node", corev1.SchemeGroupVersion, "nodes", false, &corev1.Node{}},
@@ -49,6 +51,9 @@ var kinds = []Kind{
 	{"ResourceClaimTemplate", resourcev1.SchemeGroupVersion, "resourceclaimtemplates", true, &resourcev1.ResourceClaimTemplate{}},
 	{"ResourceSlice", resourcev1.SchemeGroupVersion, "resourceslices", true, &resourcev1.ResourceSlice{}},
 	{"DeviceClass", resourcev1.SchemeGroupVersion, "deviceclasses", true, &resourcev1.DeviceClass{}},
+	{"Workload", schedulingv1alpha2.SchemeGroupVersion, "workloads", true, &schedulingv1alpha2.Workload{}},
+	{"PodGroup", schedulingv1alpha2.SchemeGroupVersion, "podgroups", true, &schedulingv1alpha2.PodGroup{}},
+	{"DeviceTaintRule", resourcev1beta2.SchemeGroupVersion, "devicetaintrules", true, &resourcev1beta2.DeviceTaintRule{}},
 }
 
 // Verbs are what following, and finding out what became of a bind, ask for.
@@ -68,6 +73,7 @@ var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme,
+		schedulingv1alpha2.AddToScheme, resourcev1beta2.AddToScheme,
 		metav1.AddMetaToScheme,
 	} {
 		utilruntime.Must(add(s))

@@ -31,7 +31,7 @@ type Unread struct {
 // (kubectl/pkg/cmd/util helpers.go DefaultChunkSize).
 const page = 500
 
-// Read lists every kind of Kinds once and yields each object in the form that
+// Read lists every kind of Kinds that decisions read once and yields each object in the form that
 // decisions read. It asks only for lists, with verb list. A kind that may not be
 // listed, or that the cluster does not serve, is in unread; Nodes and Pods are
 // not optional, and their absence is an error. A group that is not served
@@ -44,6 +44,9 @@ func Read(ctx context.Context, c *rest.Config, yield func(objects.Object) error)
 	}
 	defer h.CloseIdleConnections()
 	for _, k := range kinds {
+		if objects.ReadLater(k.Kind) {
+			continue // no decision reads them
+		}
 		r, err := clientOver(c, k.Group, h)
 		if err != nil {
 			return nil, err

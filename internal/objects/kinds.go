@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -27,6 +29,9 @@ type kind struct {
 	goType     reflect.Type                // of what alloc gives
 	normalize  func(typed)                 // nil: nothing to default
 	validate   func(typed) field.ErrorList // nil: metadata only
+	// later kinds are read by no decision of this release. Other versions of them are
+	// left out and not refused: they change from release to release.
+	later bool
 }
 
 // define wires one kind's typed functions; either may be nil.
@@ -70,7 +75,15 @@ var kinds = byName(
 	define("ResourceClaimTemplate", "resource.k8s.io/v1", true, keepClaimTemplate, defaultClaimTemplate, validateClaimTemplate),
 	define("ResourceSlice", "resource.k8s.io/v1", false, keepResourceSlice, nil, validateSlice),
 	define[resourcev1.DeviceClass]("DeviceClass", "resource.k8s.io/v1", false, keepDeviceClass, nil, nil),
+	later(define[schedulingv1alpha2.Workload]("Workload", "scheduling.k8s.io/v1alpha2", true, keepWorkload, nil, nil)),
+	later(define[schedulingv1alpha2.PodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepPodGroup, nil, nil)),
+	later(define[resourcev1beta2.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule, nil, nil)),
 )
+
+func later(k *kind) *kind {
+	k.later = true
+	return k
+}
 
 func byName(list ...*kind) map[string]*kind {
 	m := make(map[string]*kind, len(list))
@@ -85,6 +98,12 @@ func byName(list ...*kind) map[string]*kind {
 func Namespaced(kindName string) (namespaced, known bool) {
 	k := kinds[kindName]
 	return k != nil && k.namespaced, k != nil
+}
+
+// ReadLater reports whether a kept kind is read only by releases after this one.
+func ReadLater(kindName string) bool {
+	k := kinds[kindName]
+	return k != nil && k.later
 }
 
 // foreign says that an apiVersion is of a group that Kubernetes doesn't own: a

@@ -11,7 +11,7 @@ import (
 
 // resolve finds the kept kind that a header names; nil says that the kind
 // isn't kept. A kept kind in another version is an error, since its fields
-// might mean something else.
+// might mean something else; one that only later releases read isn't kept then.
 func (h header) resolve(path string) (*kind, error) {
 	if h.Kind == "" {
 		return nil, inPath(&SyntaxError{Offset: -1, Msg: "the object has no kind"}, path)
@@ -21,6 +21,9 @@ func (h header) resolve(path string) (*kind, error) {
 	}
 	k := kinds[h.Kind]
 	if k == nil || foreign(h.APIVersion) {
+		return nil, nil
+	}
+	if h.APIVersion != k.apiVersion && k.later {
 		return nil, nil
 	}
 	if h.APIVersion != k.apiVersion {

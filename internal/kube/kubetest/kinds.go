@@ -24,7 +24,9 @@ var emptyLists = map[string]listKind{
 	"csidrivers": {"CSIDriverList", "storage.k8s.io/v1"}, "csistoragecapacities": {"CSIStorageCapacityList", "storage.k8s.io/v1"},
 	"volumeattachments": {"VolumeAttachmentList", "storage.k8s.io/v1"},
 	"resourceclaims":    {"ResourceClaimList", "resource.k8s.io/v1"}, "resourceclaimtemplates": {"ResourceClaimTemplateList", "resource.k8s.io/v1"},
-	"resourceslices": {"ResourceSliceList", "resource.k8s.io/v1"}, "deviceclasses": {"DeviceClassList", "resource.k8s.io/v1"},
+	"workloads": {"WorkloadList", "scheduling.k8s.io/v1alpha2"}, "podgroups": {"PodGroupList", "scheduling.k8s.io/v1alpha2"},
+	"devicetaintrules": {"DeviceTaintRuleList", "resource.k8s.io/v1beta2"},
+	"resourceslices":   {"ResourceSliceList", "resource.k8s.io/v1"}, "deviceclasses": {"DeviceClassList", "resource.k8s.io/v1"},
 }
 
 // decode reads a body in either of the forms that clients send.
