@@ -8,6 +8,9 @@ import "encoding/binary"
 // and of several other fields are free text.
 type memoKey []byte
 
+// newMemoKey has room for a key of usual length.
+func newMemoKey() memoKey { return make(memoKey, 0, 128) }
+
 func (k memoKey) text(s string) memoKey {
 	return append(binary.AppendUvarint(k, uint64(len(s))), s...)
 }

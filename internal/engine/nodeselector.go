@@ -35,7 +35,7 @@ func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 }
 
 func termKey(term *corev1.NodeSelectorTerm) string {
-	var k memoKey
+	k := newMemoKey()
 	for _, list := range [][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
 		k = k.number(len(list))
 		for i := range list {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"slices"
 	"sync"
 
@@ -134,8 +133,13 @@ func (t *Tables) lookupScalar(name string) (int32, bool) {
 }
 
 func shapeKey(ns string, set map[string]string, terminating bool) string {
-	k := memoKey(nil).text(ns).flag(terminating).number(len(set))
-	for _, label := range slices.Sorted(maps.Keys(set)) {
+	names := make([]string, 0, len(set))
+	for name := range set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	k := newMemoKey().text(ns).flag(terminating).number(len(set))
+	for _, label := range names {
 		k = k.text(label).text(set[label])
 	}
 	return string(k)

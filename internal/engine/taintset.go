@@ -53,7 +53,7 @@ func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
 }
 
 func taintKey(taints []corev1.Taint) string {
-	var k memoKey
+	k := newMemoKey()
 	for i := range taints {
 		k = k.text(taints[i].Key).text(taints[i].Value).text(string(taints[i].Effect))
 	}

@@ -136,7 +136,7 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 
 // affinityKey is the key of all that a term says, its id aside.
 func affinityKey(x *Term) string {
-	k := memoKey(nil).number(int(x.Kind)).number(int(x.Weight)).text(x.TopologyKey).texts(x.Namespaces)
+	k := newMemoKey().number(int(x.Kind)).number(int(x.Weight)).text(x.TopologyKey).texts(x.Namespaces)
 	for _, s := range []labels.Selector{x.NamespaceSelector, x.Selector} {
 		reqs, selectable := s.Requirements()
 		k = k.flag(selectable).number(len(reqs))
