@@ -34,7 +34,7 @@ var rooms = map[string][]string{
 	"berth/internal/store/postgres":          {"berth/internal/store", "berth/internal/store/lists", "berth/migrations"},
 	"berth/internal/store/pgtest":            {},
 	"berth/internal/cluster":                 {"berth/internal/engine", "berth/internal/objects", "berth/internal/store", "berth/internal/store/commit"},
-	"berth/internal/ledger":                  {"berth/internal/cluster", "berth/internal/objects", "berth/internal/podlife"},
+	"berth/internal/ledger":                  {"berth/internal/cluster", "berth/internal/engine", "berth/internal/objects", "berth/internal/podlife"},
 	"berth/internal/audit":                   {"berth/internal/engine", "berth/internal/engine/advice", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/story":                   {"berth/internal/engine", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/cluster", "berth/internal/audit", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/overview":                {"berth/internal/audit", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/podlife", "berth/internal/store", "berth/internal/story"},

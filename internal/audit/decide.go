@@ -176,7 +176,16 @@ func (c *matter) bindable() error {
 	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
 		return bad(http.StatusConflict, "pod", "pod %s/%s has ended and cannot be bound", p.Namespace, p.Name)
 	}
-	return nil
+	return c.countable()
+}
+
+// countable refuses a pod whose amounts wrap where the ledger is all the books there are.
+func (c *matter) countable() error {
+	errs := engine.AmountErrors(c.pod)
+	if len(errs) == 0 {
+		return nil
+	}
+	return bad(http.StatusUnprocessableEntity, "pod."+errs[0].Field, "%s", errs[0].ErrorBody())
 }
 
 // Judge is the extender's way: it decides on the newest view unless told, lets

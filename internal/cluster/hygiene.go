@@ -13,7 +13,7 @@ import (
 // survey counts a state's pods from scratch.
 func survey(st *engine.State, h *Hygiene) {
 	h.TerminalPods, h.PendingPods = 0, 0
-	h.PodsOnUnknownNodes, h.PodsOfUnknownClasses = PodList{}, PodList{}
+	h.PodsOnUnknownNodes, h.PodsOfUnknownClasses, h.PodsOfWrappingAmounts = PodList{}, PodList{}, PodList{}
 	st.EachPod(func(p *engine.Pod) { h.count(st, p, 1) })
 }
 
@@ -59,6 +59,9 @@ func (h *Hygiene) count(st *engine.State, p *engine.Pod, sign int) {
 	}
 	if class := st.UnknownClass(p); class != "" {
 		h.PodsOfUnknownClasses.count(PodOnNode{Namespace: p.Namespace, Name: p.Name, PriorityClassName: class}, sign)
+	}
+	if p.Wraps {
+		h.PodsOfWrappingAmounts.count(PodOnNode{Namespace: p.Namespace, Name: p.Name, Node: p.NodeName}, sign)
 	}
 	switch {
 	case p.Terminal:
@@ -121,7 +124,7 @@ func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, oth
 			h.count(to, to.Pod(p.namespace, p.name), 1)
 		}
 	}
-	if others || h.PodsOnUnknownNodes.stale() || h.PodsOfUnknownClasses.stale() {
+	if others || h.PodsOnUnknownNodes.stale() || h.PodsOfUnknownClasses.stale() || h.PodsOfWrappingAmounts.stale() {
 		survey(to, h)
 	}
 	surveyKinds(to, h, kinds)

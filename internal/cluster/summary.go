@@ -23,8 +23,11 @@ type Hygiene struct {
 	// PodsOfUnknownClasses have no priority and name a class that neither the
 	// snapshot nor berth knows: they count as priority 0.
 	PodsOfUnknownClasses PodList `json:"podsOfUnknownClasses,omitzero"`
-	TerminalPods         int     `json:"terminalPods"`
-	PendingPods          int     `json:"pendingPods"`
+	// PodsOfWrappingAmounts ask for amounts that do not fit 64 bits in their unit. They wrap, as
+	// in kube-scheduler, and such a pod may count as less than nothing.
+	PodsOfWrappingAmounts PodList `json:"podsOfWrappingAmounts,omitzero"`
+	TerminalPods          int     `json:"terminalPods"`
+	PendingPods           int     `json:"pendingPods"`
 	// NodesWithoutCapacity counts nodes that take no pod, since they say of no pods,
 	// or of neither cpu nor memory, that they have room for it.
 	NodesWithoutCapacity int `json:"nodesWithoutCapacity,omitempty"`
@@ -138,6 +141,7 @@ func (s *Summary) notes() []hygieneNote {
 		{unspread, 0, noSpreading},
 		{h.PodsOnUnknownNodes.Count, 0, "%s on nodes that the snapshot does not have: nothing that they hold is counted"},
 		{h.PodsOfUnknownClasses.Count, 0, "%s of a priority class that is not known, without a priority of their own: they count as priority 0, and are refused when they are to be placed"},
+		{h.PodsOfWrappingAmounts.Count, 0, "%s asking for amounts that do not fit 64 bits in their unit: they wrap, as in kube-scheduler, and what is said of their nodes is wrong"},
 		{h.TerminalPods, 0, "%s ended (Succeeded or Failed): no room is counted for them"},
 		{h.NodesWithoutCapacity, 0, "%d node(s) have no room for any pod: status.allocatable (or capacity) needs pods, and cpu or memory"},
 		{h.GlobalDefaults, 1, "%d priority classes are the global default, of which an apiserver admits one: the one with the lowest value counts"},

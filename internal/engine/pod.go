@@ -55,6 +55,8 @@ type Pod struct {
 	// Grace is the seconds that an eviction gives the pod to end, or that it has
 	// been given (podlife.GracePeriod).
 	Grace int64
+	// Wraps reports that an amount that the pod asks for does not fit 64 bits.
+	Wraps bool
 	// Volumes is what it mounts; nil where that concerns no rule.
 	Volumes *Volumes
 }
@@ -187,5 +189,6 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		}
 	}
 	p.Grace = podlife.GracePeriod(in)
+	p.Wraps = wraps(in)
 	return p, nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
+	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/podlife"
 )
@@ -32,6 +33,9 @@ func (w *work) run(steps []step) (*cluster.Step, error) {
 	for i := range steps {
 		if err := steps[i].do(w, &steps[i]); err != nil {
 			return nil, err
+		}
+		if errs := engine.AmountErrors(w.made[steps[i].key].Value); len(errs) > 0 {
+			return nil, w.refuse(&steps[i], errs)
 		}
 	}
 	out := &cluster.Step{}
