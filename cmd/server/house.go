@@ -74,7 +74,7 @@ func openHouse(ctx context.Context, s *settings, conf *profiles.Config, observe 
 	h.kube = map[string]*followed{}
 	h.holder = &kube.Holder{Newer: h.clusters.Newer, Follower: h.follower, Atmost: s.Kube.HoldRejections}
 	h.log = audit.New(h.clusters, st, conf.Profiles, audit.Options{
-		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked, Hold: h.hold,
+		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked, BindUnasked: s.Kube.BindUnasked, Hold: h.hold,
 		TolerationSeconds: s.TolerationSeconds,
 		Backoff:           conf.Backoff,
 	})

@@ -22,6 +22,7 @@ func launchFollowing(t *testing.T, program string) (api *kubetest.Server, again 
 	t.Setenv("BERTH_FOLLOW", "prod="+kubeconfig)
 	// Nobody gives up while a test holds a bind back, or a machine is slow.
 	t.Setenv("BERTH_BIND_TIMEOUT", "1m")
+	t.Setenv("BERTH_BIND_UNASKED", "true") // these tests ask for binds alone
 	t.Setenv("BERTH_EXTENDER_DEADLINE", "1m")
 	dir := t.TempDir()
 	return api, func() *process {

@@ -135,7 +135,7 @@ func TestEndsAfterTheBind(t *testing.T) {
 	dir := t.TempDir()
 	follow := func(s *settings) {
 		s.Kube.Follow, s.Kube.BindTimeout, s.Limits.ExtenderDeadline = map[string]string{"prod": kubeconfig}, time.Minute, time.Minute
-		s.ShutdownTimeout = time.Minute
+		s.ShutdownTimeout, s.Kube.BindUnasked = time.Minute, true
 	}
 	r := serve(t, dir, follow)
 	for code := 0; code != http.StatusOK; code, _ = r.get(t, "/readyz") {

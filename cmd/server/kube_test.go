@@ -117,6 +117,39 @@ func TestFollowedCluster(t *testing.T) {
 	}
 }
 
+// TestBindUnasked: whoever reaches the server and knows a pod's UID does not place
+// it by that: not a pod of another scheduler, and not where no decision named the
+// node. The flag lifts both.
+func TestBindUnasked(t *testing.T) {
+	for _, lifted := range []bool{false, true} {
+		api, kubeconfig := kubetest.NewTLS(t)
+		api.Put(t, "nodes", clusterNode("n1"))
+		api.Put(t, "nodes", clusterNode("n2"))
+		api.Put(t, "pods", clusterPod("cart"))
+		theirs := clusterPod("theirs")
+		theirs.Spec.SchedulerName = "somebody-elses-scheduler"
+		api.Put(t, "pods", theirs)
+		r := serve(t, t.TempDir(), func(s *settings) {
+			s.Kube.Follow, s.Kube.BindUnasked = map[string]string{"prod": kubeconfig}, lifted
+		})
+		for code := 0; code != http.StatusOK; code, _ = r.get(t, "/readyz") {
+			time.Sleep(5 * time.Millisecond)
+		}
+		for pod, why := range map[string]string{"theirs": "somebody-elses-scheduler", "cart": "no decision on record for its UID uid-cart"} {
+			code, out := r.post(t, "/clusters/prod/bind", bindBody(pod, "n2"))
+			p, _ := api.Pod("shop", pod)
+			switch {
+			case code != http.StatusOK:
+				t.Errorf("%s: %d %s", pod, code, out)
+			case lifted && (string(out) != `{"Error":""}` || p.Spec.NodeName != "n2"):
+				t.Errorf("%s with the flag: %s, and it is on %q", pod, out, p.Spec.NodeName)
+			case !lifted && (!strings.Contains(string(out), why) || p.Spec.NodeName != ""):
+				t.Errorf("%s: %s, and in the apiserver it is on %q", pod, out, p.Spec.NodeName)
+			}
+		}
+	}
+}
+
 // TestTwoListeners: kube-scheduler's calls have a listener of their own, and no
 // other.
 func TestTwoListeners(t *testing.T) {

@@ -3,53 +3,23 @@ package audit
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"berth/internal/planted"
 	"berth/internal/store"
 )
 
-// maxAgreed bounds the preemptions that are remembered; what is forgotten is read
-// from the records.
-const maxAgreed = 4096
-
 // askRecords is for how long the records may be asked who was to leave: behind it
 // kube-scheduler waits with all of its pods.
 const askRecords = time.Second
 
-type agreementKey struct{ cluster, uid string }
-
 // agreement is who an answer to /preempt said would go; id is of its record.
+// kube-scheduler sees victims go before berth does, and asks at once for the node
+// that they leave: an answer by the state as berth knows it would have it evict
+// others.
 type agreement struct {
 	id      string
 	victims []store.Victim
-}
-
-// agreements remembers who /preempt was told would go for whom. kube-scheduler
-// sees victims go before berth does, and asks at once for the node that they
-// leave: an answer by the state as berth knows it would have it evict others.
-type agreements struct {
-	mu   sync.Mutex
-	last map[agreementKey]agreement
-}
-
-func (a *agreements) note(k agreementKey, one agreement) {
-	if k.uid == "" {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.last == nil || len(a.last) >= maxAgreed {
-		a.last = map[agreementKey]agreement{}
-	}
-	a.last[k] = one
-}
-
-func (a *agreements) get(k agreementKey) agreement {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.last[k]
 }
 
 // victimsOf lists the pods that were to leave a node for a pod, by the newest
@@ -60,7 +30,7 @@ func (l *Log) victimsOf(ctx context.Context, cluster, namespace, name, uid, node
 	if uid == "" {
 		return nil
 	}
-	newest := l.agreed.get(agreementKey{cluster, uid})
+	newest, _ := l.agreed.get(podUID{cluster, uid})
 	limited, cancel := context.WithTimeout(ctx, askRecords)
 	defer cancel()
 	// A few, since a shadow's answers are among them, and those of pods that had the name before.

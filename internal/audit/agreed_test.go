@@ -74,7 +74,7 @@ func TestNewestAgreementCounts(t *testing.T) {
 func TestAgreementWithoutRecords(t *testing.T) {
 	h := through(t, &registry{})
 	l := New(h.m, unreadable{h.st}, h.profiles, h.o)
-	l.agreed.note(agreementKey{"default", "uid-urgent"}, agreement{"1", []store.Victim{{Node: "n1", Namespace: "d", Pod: "one", UID: "uid-one"}}})
+	l.agreed.note(podUID{"default", "uid-urgent"}, agreement{"1", []store.Victim{{Node: "n1", Namespace: "d", Pod: "one", UID: "uid-one"}}})
 	if gone := l.victimsOf(t.Context(), "default", "d", "urgent", "uid-urgent", "n1"); len(gone) != 1 {
 		t.Errorf("%v leave n1", gone)
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ type attempt struct {
 	id       string // of its record
 	revision int64  // that holds the pod on its node
 	refusal  string
+	unasked  string // why no decision allows it; "" where one does
+	firm     bool   // no newer state lifts the refusal
 	already  bool
 	priority int32
 	free     *corev1.Pod // before it was put on its node
@@ -98,6 +101,9 @@ func (t *attempt) undone(held *corev1.Pod) *corev1.Pod {
 // refused is pending again.
 func (l *Log) bindThrough(ctx context.Context, b Binder, name string, pod PodRef, node string) (BindOutcome, error) {
 	t := &attempt{cluster: name, pod: pod, node: node}
+	if err := l.permit(ctx, t); err != nil {
+		return BindOutcome{}, err
+	}
 	if err := l.beginHeld(ctx, t); err != nil {
 		return BindOutcome{}, err
 	}
@@ -122,6 +128,24 @@ func (l *Log) bindThrough(ctx context.Context, b Binder, name string, pod PodRef
 	return BindOutcome{AlreadyBound: t.already, Snapshot: formatID(name, t.revision)}, nil
 }
 
+// permit looks for the decision that a bind follows. It does so before the
+// writer's lock is taken, since it may read records.
+func (l *Log) permit(ctx context.Context, t *attempt) (err error) {
+	if !l.guarded(t.cluster) {
+		return nil
+	}
+	pod := t.pod
+	if pod.UID == "" { // as an apiserver takes a Binding
+		if v, err := l.m.View(ctx, t.cluster, 0); err == nil { // else begin says so
+			if p := v.State.Pod(pod.Namespace, pod.Name); p != nil {
+				pod.UID = p.UID
+			}
+		}
+	}
+	t.unasked, err = l.unasked(ctx, t.cluster, pod, t.node)
+	return err
+}
+
 // writeResult is for how long the result of a bind may wait to be recorded.
 const writeResult = 5 * time.Second
 
@@ -140,7 +164,7 @@ func (l *Log) beginHeld(ctx context.Context, t *attempt) error {
 		if err == nil && t.refusal != "" {
 			err = &BindError{t.refusal}
 		}
-		return errors.As(err, &refused), err
+		return errors.As(err, &refused) && !t.firm, err
 	}
 	if l.o.Hold == nil {
 		_, err := try(true)
@@ -181,6 +205,16 @@ func (l *Log) begin(ctx context.Context, t *attempt, final bool) error {
 		if already {
 			t.already, t.revision = true, v.Revision
 			return nil, nil
+		}
+		if l.guarded(t.cluster) {
+			refusal, err := l.foreign(v, t.pod.Namespace, t.pod.Name)
+			if err != nil {
+				return nil, err
+			}
+			if refusal = cmp.Or(refusal, t.unasked); refusal != "" {
+				t.firm = true
+				return nil, &BindError{refusal}
+			}
 		}
 		step, err := l.attempt(ctx, v, t, gone, began)
 		if err != nil {

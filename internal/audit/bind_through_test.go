@@ -33,11 +33,12 @@ func (r *registry) Bind(_ context.Context, ns, name, uid, node string) (string, 
 }
 
 // through makes a house whose clusters are bound through a registry, with the
-// rules asked at bind.
+// rules asked at bind and no decision needed.
 func through(t *testing.T, r *registry) *house {
 	t.Helper()
 	h := open(t, t.TempDir())
 	h.o.Binder = func(string) Binder { return r }
+	h.o.BindUnasked = true
 	h.o.BindProfiles = h.profiles
 	h.o.Stale = func(string) (time.Duration, bool) { return 70 * time.Millisecond, true }
 	upload(t, h, sample(t)...)
@@ -240,7 +241,7 @@ func TestVictimsDoNotCount(t *testing.T) {
 		}
 		ask(VerbPreempt, "urgent", "", []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-victim"}}}})
 		if elsewhere { // another server was asked: this one knows by the records
-			h.agreed = agreements{}
+			h.agreed = recent[agreement]{}
 		}
 		if ask(VerbFilter, "urgent", "n1", nil) != 1 {
 			t.Error("the victim counts for its preemptor")

@@ -54,6 +54,7 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.notePassed(c, r)
 	describe(d, &ans)
 	ans.note(spooled)
 	return &ans, nil
@@ -226,7 +227,8 @@ func (l *Log) Judge(ctx context.Context, q Question, use func(v *cluster.View, r
 		return d.ID, err
 	}
 	if q.Verb == VerbPreempt && q.Mode == "" {
-		l.agreed.note(agreementKey{q.Cluster, d.PodUID}, agreement{d.ID, d.Victims})
+		l.agreed.note(podUID{q.Cluster, d.PodUID}, agreement{d.ID, d.Victims})
 	}
+	l.notePassed(c, r)
 	return d.ID, nil
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// BindProfiles are asked once more, on the newest revision and for the one
 	// node, before a pod is bound through a Binder; nil: nobody is.
 	BindProfiles []*engine.Profile
+	// BindUnasked lets pods be bound through a Binder without a decision on record
+	// that let the node pass, and pods of other schedulers.
+	BindUnasked bool
 	// Hold keeps refusals to bind back until the state is as new as what the caller
 	// acted on: it calls try again until it does not refuse, or final is set. nil:
 	// nothing is kept back.
@@ -62,7 +65,8 @@ type Log struct {
 	stored   map[string]struct{}        // digests of profiles that the store has
 	restored map[string]*engine.Profile // by digest
 	overlays overlayCache
-	agreed   agreements
+	agreed   recent[agreement]
+	passed   recent[passage]
 }
 
 // New makes a log over a manager and its store. Profiles are the server's
