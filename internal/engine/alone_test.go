@@ -44,20 +44,13 @@ func TestEveryRejectingRuleIsNamed(t *testing.T) {
 		if d := cmp.Diff(full, again); d != "" {
 			t.Fatalf("seed %d: explaining a decision changed it: %s", seed, d)
 		}
-		only := onlyRule(t, s, c, p, searches)
 		failing, broken := naive.Alone(naive.NewCluster(c.Objects), c.Pod, c.Spec)
 		for i := range got.Nodes {
 			n := &got.Nodes[i]
 			if n.Feasible {
 				continue
 			}
-			want := slices.DeleteFunc(slices.Clone(failing[n.Name]), func(f engine.RuleFailure) bool { return f.Plugin == n.Plugin || f.Plugin == searches })
-			if f, ok := only[n.Name]; ok && n.Plugin != searches {
-				want = append(want, f)
-			}
-			slices.SortStableFunc(want, func(a, b engine.RuleFailure) int {
-				return slices.Index(c.Spec.Filter, a.Plugin) - slices.Index(c.Spec.Filter, b.Plugin)
-			})
+			want := slices.DeleteFunc(slices.Clone(failing[n.Name]), func(f engine.RuleFailure) bool { return f.Plugin == n.Plugin })
 			for k := range n.AlsoFailing {
 				seen[n.AlsoFailing[k].Plugin]++
 				if len(n.AlsoFailing[k].Details) > 0 {
@@ -87,33 +80,4 @@ func TestEveryRejectingRuleIsNamed(t *testing.T) {
 		}
 	}
 	t.Logf("%d errors, %v", errors, seen)
-}
-
-// searches is the rule whose search for devices forgets, on its way back, what upstream's
-// does (structured/internal, distinctAttribute's remove). The naive twin has no such
-// state, and so is no oracle where it matters; the conformance trial is.
-const searches = "DynamicResources"
-
-// onlyRule decides under a profile that has no other rule, and gives the failures by
-// node.
-func onlyRule(t *testing.T, s *engine.State, c *enginetest.Case, p *engine.Profile, name string) map[string]engine.RuleFailure {
-	t.Helper()
-	alone := *p
-	pick := func(list []int) []int {
-		return slices.DeleteFunc(slices.Clone(list), func(i int) bool { return p.Rules[i].Name() != name })
-	}
-	alone.PreFilter, alone.Filter, alone.Score = pick(p.PreFilter), pick(p.Filter), nil
-	pod, out := c.Pod.DeepCopy(), map[string]engine.RuleFailure{}
-	pod.Status.NominatedNodeName = ""
-	r, err := engine.Decide(s, pod, &alone, c.Options)
-	if err != nil {
-		return out
-	}
-	defer r.Release()
-	for _, n := range r.Decision(engine.ExplainFull).Nodes {
-		if !n.Feasible {
-			out[n.Name] = engine.RuleFailure{Plugin: name, Code: n.Code, Reasons: n.Reasons}
-		}
-	}
-	return out
 }

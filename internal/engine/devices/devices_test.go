@@ -150,6 +150,7 @@ func TestAllocate(t *testing.T) {
 		{"without the attribute", node(et.Slice("s", "n", et.Device("d"), et.Device("e"))), claims(with(et.DeviceClaim("c", et.Wants("r", "any", 1)), match("color"))), ""},
 		{"of different colors", node(two), claims(with(et.DeviceClaim("c", et.Wants("r", "red", 1), et.Wants("b", "any", 1)), distinct("color"))), "r=s/red0 b=s/blue0"},
 		{"no third color", node(two), claims(with(et.DeviceClaim("c", et.Wants("r", "red", 1), et.Wants("b", "any", 1), et.Wants("x", "any", 1)), distinct("color"))), ""},
+		{"a color forgotten on the way back", node(et.Slice("s", "n", et.Device("d0", "color", "blue"), et.Device("d1", "color", "red"), et.Device("d2", "color", "blue"))), claims(with(et.DeviceClaim("c", et.Wants("r", "any", 2), et.Wants("b", "red", 1)), distinct("color"))), "r=s/d0 r=s/d2 b=s/d1"},
 
 		{"a taint", node(tainted), claims(et.DeviceClaim("c", one)), "r=s/red1"},
 		{"tolerated by key", node(tainted), claims(tolerating(resourcev1.DeviceToleration{Key: "sick", Operator: resourcev1.DeviceTolerationOpExists})), "r=s/red0"},

@@ -23,6 +23,7 @@ type cycle struct {
 	given      map[string]int64                   // by node: what DynamicResources thinks of what its claims get there
 	gifts      map[string][]engine.AllottedDevice // by node: what they get
 	compiled   map[string]*dracel.CompilationResult
+	last       map[[2]int]map[string]string // by claim and constraint, then by request: the value of a distinctAttribute
 }
 
 // status is a plugin's verdict on a node; no reasons means that it passes.

@@ -149,6 +149,7 @@ func (y *cycle) held(id string) bool {
 // passes from its first to its last one; ok is false without any.
 func (y *cycle) allocate(n *node, claims []*resourcev1.ResourceClaim) (out []pick, ok bool) {
 	gadgets := y.gadgets(n)
+	y.last = map[[2]int]map[string]string{}
 	var line func(claim, request int, have []pick) ([]pick, bool)
 	line = func(claim, request int, have []pick) ([]pick, bool) {
 		if claim == len(claims) {
@@ -200,6 +201,7 @@ func (y *cycle) fill(gadgets []*gadget, claims []*resourcev1.ResourceClaim, p pi
 				if got, ok := rest(i+1, left-1, more); ok {
 					return got, true
 				}
+				y.forget(p, claims[p.claim].Spec.Devices.Constraints)
 			}
 			if all {
 				return nil, false
@@ -226,51 +228,78 @@ func (y *cycle) passes(have []pick, c *resourcev1.ResourceClaim) bool {
 			return false
 		}
 	}
-	for _, k := range c.Spec.Devices.Constraints {
-		if !satisfied(have, p.claim, k) {
+	for i, k := range c.Spec.Devices.Constraints {
+		if !concerns(k, p) {
+			continue
+		}
+		fits := k.MatchAttribute != nil && matches(have, p.claim, k) || k.DistinctAttribute != nil && y.differs(p, i, k)
+		if !fits {
+			y.forget(p, c.Spec.Devices.Constraints[:i])
 			return false
 		}
 	}
 	return true
 }
 
-// satisfied goes through the claim's picks in order.
-func satisfied(have []pick, claim int, k resourcev1.DeviceConstraint) bool {
+func concerns(k resourcev1.DeviceConstraint, p pick) bool {
+	return len(k.Requests) == 0 || contains(k.Requests, p.base) || contains(k.Requests, p.request)
+}
+
+func (g *gadget) text(name *resourcev1.FullyQualifiedName) string {
+	short := strings.TrimPrefix(string(*name), "gpu.example.com/")
+	if v := g.Attributes[resourcev1.QualifiedName(short)].StringValue; v != nil {
+		return *v
+	}
+	return ""
+}
+
+// matches compares all of the claim's picks.
+func matches(have []pick, claim int, k resourcev1.DeviceConstraint) bool {
 	first := ""
-	last := map[string]string{} // of each request
 	for _, p := range have {
-		if p.claim != claim || len(k.Requests) > 0 && !contains(k.Requests, p.base) && !contains(k.Requests, p.request) {
+		if p.claim != claim || !concerns(k, p) {
 			continue
 		}
-		value := func(name string) string {
-			if name == "gpu.example.com/model" {
-				name = "model"
-			}
-			if v := p.gadget.Attributes[resourcev1.QualifiedName(name)].StringValue; v != nil {
-				return *v
-			}
-			return ""
-		}
-		if k.MatchAttribute != nil {
-			v := value(string(*k.MatchAttribute))
-			if v == "" || first != "" && v != first {
-				return false
-			}
-			first = v
-			continue
-		}
-		v := value(string(*k.DistinctAttribute))
-		for _, o := range last {
-			if o == v {
-				return false
-			}
-		}
-		if v == "" {
+		v := p.gadget.text(k.MatchAttribute)
+		if v == "" || first != "" && v != first {
 			return false
 		}
-		last[p.base] = v
+		first = v
 	}
 	return true
+}
+
+// differs compares a pick with the last value of each request of the claim, and
+// writes its own value down as its request's. i is the constraint's index
+// (structured/internal/incubating/constraint.go distinctAttributeConstraint.add).
+func (y *cycle) differs(p pick, i int, k resourcev1.DeviceConstraint) bool {
+	v := p.gadget.text(k.DistinctAttribute)
+	last := y.last[[2]int{p.claim, i}]
+	for _, o := range last {
+		if o == v {
+			return false
+		}
+	}
+	if v == "" {
+		return false
+	}
+	if last == nil {
+		last = map[string]string{}
+		y.last[[2]int{p.claim, i}] = last
+	}
+	last[p.base] = v
+	return true
+}
+
+// forget takes a pick back from constraints. The value of its request goes even
+// where the request keeps an earlier device, which a later pick may then repeat
+// (distinctAttributeConstraint.remove).
+func (y *cycle) forget(p pick, from []resourcev1.DeviceConstraint) {
+	for i, k := range from {
+		if k.DistinctAttribute != nil && concerns(k, p) {
+			delete(y.last[[2]int{p.claim, i}], p.base)
+		}
+	}
 }
 
 // elsewhere lists the pod's claims that are allocated for other nodes.
