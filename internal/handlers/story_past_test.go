@@ -114,6 +114,43 @@ func TestStoryTellsTheEnd(t *testing.T) {
 	}
 }
 
+// TestStoryOfALostNode: the end and what comes next follow from the pod's node, as far as the snapshot says since when.
+func TestStoryOfALostNode(t *testing.T) {
+	h := start(t, nil)
+	on := func(name, node string) string {
+		return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"shop","uid":"u-%s"},"spec":{"nodeName":%q,"containers":[{"name":"c"}],
+			"tolerations":[{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":90}]},"status":{"phase":"Running","startTime":"2026-03-01T00:00:00Z",
+			"containerStatuses":[{"name":"c","ready":true,"started":true,"state":{"running":{"startedAt":"2026-03-01T00:00:00Z"}}}]}}`, name, name, node)
+	}
+	lost := func(name, since string) string {
+		return strings.Replace(node(name, "4"), `"status":{`, `"status":{"conditions":[{"type":"Ready","status":"Unknown"`+since+`}],`, 1)
+	}
+	tainted := strings.Replace(lost("tainted", `,"lastTransitionTime":"2026-03-01T11:59:00Z"`), `"status":{`,
+		`"spec":{"taints":[{"key":"node.kubernetes.io/unreachable","effect":"NoExecute","timeAdded":"2026-03-01T11:59:30Z"}]},"status":{`, 1)
+	h.upload("prod", listOf(lost("when", `,"lastTransitionTime":"2026-03-01T11:59:00Z"`), lost("never", ""), tainted, node("well", "4"),
+		on("a", "when"), on("b", "never"), on("c", "gone"), on("d", "well"), on("e", "tainted")))
+	for pod, want := range map[string]string{
+		"a": "12:00:30 taint-eviction-controller deletes the pod because of its node | true node-deletion/toleration-seconds",
+		"b": "| true node-deletion/since-unknown",
+		"c": "12:01:00 pod-garbage-collector-controller deletes the pod because of its node, at the latest | false node-deletion/orphaned",
+		"d": "| false ",
+		"e": "12:01:00 taint-eviction-controller deletes the pod because of its node | true node-deletion/toleration-seconds",
+	} {
+		s := h.story("shop/" + pod + "?now=2026-03-01T12:00:00Z")
+		got := ""
+		for _, e := range s.Next {
+			got += fmt.Sprintf("%s %s %s ", e.At.Format("15:04:05"), e.Component, e.Event)
+		}
+		rule := ""
+		if d := s.Lifecycle.NodeDeletion; d != nil {
+			rule = d.Rule.ID
+		}
+		if got += fmt.Sprintf("| %v %s", s.Ending.StaysTerminating, rule); got != want {
+			t.Errorf("%s: %s, want %s", pod, got, want)
+		}
+	}
+}
+
 // TestDecisionsAtATime has a decision that is made at a time of the caller's: it is recorded, and replayed with it.
 func TestDecisionsAtATime(t *testing.T) {
 	h := start(t, nil)

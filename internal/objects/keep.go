@@ -52,12 +52,12 @@ var nodeSelector = keep{"nodeSelectorTerms": nodeSelectorTerm}
 
 var keepNode = object(
 	keep{
-		"taints":        {"key": all, "value": all, "effect": all},
+		"taints":        {"key": all, "value": all, "effect": all, "timeAdded": all},
 		"unschedulable": all,
 	},
 	keep{
 		"capacity": all, "allocatable": all,
-		"conditions":       {"type": all, "status": all},
+		"conditions":       {"type": all, "status": all, "lastTransitionTime": all},
 		"images":           {"names": all, "sizeBytes": all},
 		"declaredFeatures": all,
 	})

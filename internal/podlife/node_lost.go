@@ -70,6 +70,9 @@ func DeletionByNode(pod *corev1.Pod, node *corev1.Node, lostSince *time.Time, no
 		p = pod.DeepCopy()
 		AddTolerationSeconds(&p.Spec)
 	}
+	if r := nodeCondition(node, corev1.NodeReady); r != nil && r.Status != corev1.ConditionTrue && r.LastTransitionTime.IsZero() && lostSince == nil {
+		return NodeDeletion{Rule: Rule{"node-deletion/since-unknown", "The node is not Ready; its condition Ready does not say since when (lastTransitionTime), so when the pod is deleted is not known."}}
+	}
 	early, late, why := lossTaint(node, lostSince)
 	list := noExecute(node.Spec.Taints, now)
 	if early == nil || slices.ContainsFunc(list, func(t corev1.Taint) bool { return t.Key == early.Key }) {

@@ -13,7 +13,8 @@ import (
 type Event struct {
 	At time.Time `json:"at"`
 	// Component is what does it: scheduler, kubelet, container-runtime, api-server,
-	// endpointslice-controller.
+	// endpointslice-controller, taint-eviction-controller,
+	// pod-garbage-collector-controller.
 	Component string `json:"component"`
 	// Event says in words what happens.
 	Event string `json:"event" example:"tried again: its back-off is over"`
@@ -56,6 +57,13 @@ func (s *telling) next() {
 		}
 	}
 	if l := o.Lifecycle; l != nil {
+		if d := l.NodeDeletion; d != nil && d.At != nil {
+			at, what := d.At, "deletes the pod because of its node"
+			if d.Latest != nil {
+				at, what = d.Latest, what+", at the latest"
+			}
+			add(at, Event{Component: d.By, Event: what, Detail: d.Rule.Text})
+		}
 		add(l.DeadlineAt, Event{Component: componentKubelet, Event: "fails the pod: activeDeadlineSeconds are over"})
 		for i := range l.Containers {
 			c := &l.Containers[i]

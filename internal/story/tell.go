@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -201,40 +202,36 @@ func (s *telling) present(ctx context.Context) error {
 			return err
 		}
 	}
-	life := podlife.Lifecycle(s.full, s.node(), s.at)
-	s.out.Lifecycle = &life
+	life := podlife.LifeQuestion{Pod: s.full, Now: s.at}
+	end := podlife.Ending{Pod: s.full, Cause: podlife.CauseDelete, Now: s.at}
+	life.Node, life.NodeGiven = s.node()
+	end.Node, end.NodeGiven = life.Node, life.NodeGiven
+	// What a stored pod cannot say of its life and its end is not known: there are no
+	// errors.
+	s.out.Lifecycle, _ = podlife.Live(life)
 	if s.pod.NodeName != "" && !s.pod.Terminal {
-		// What a stored pod cannot say of its end is not known: there are no errors.
-		s.out.Ending, _ = podlife.Terminate(podlife.Ending{Pod: s.full, Cause: podlife.CauseDelete, Now: s.at})
+		s.out.Ending, _ = podlife.Terminate(end)
 	}
 	return nil
 }
 
-// node says what is known of the pod's node. Snapshots need not hold conditions,
-// or nodes at all: what is not said counts as healthy.
-func (s *telling) node() podlife.NodeState {
+// node gives the pod's node; given and nil, it has no object any more. Snapshots
+// need not hold conditions, or nodes at all: what is not said counts as healthy.
+func (s *telling) node() (node *corev1.Node, given bool) {
 	name := s.pod.NodeName
 	if name == "" || s.view.State.Nodes().Count() == 0 {
-		return podlife.NodeHealthy
+		return nil, false
 	}
 	js, ok := s.view.Object(objects.Key{Kind: "Node", Name: name})
 	if !ok {
-		return podlife.NodeGone
+		return nil, true
 	}
 	o, err := objects.FromCanonical("Node", js)
 	if err != nil {
-		return podlife.NodeHealthy
+		return nil, false
 	}
 	n, ok := o.Value.(*corev1.Node)
-	if !ok {
-		return podlife.NodeHealthy
-	}
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return podlife.NodeStateOf(n)
-		}
-	}
-	return podlife.NodeHealthy
+	return n, ok && slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 }
 
 // decide asks where the pod would go now; not for one that is not to be placed.
