@@ -323,7 +323,9 @@ func (w *pressing) act(at time.Time, t *threshold, acting []int) (gone time.Time
 	for signal, q := range w.available {
 		by, _ := ranks(signal)
 		q = q.DeepCopy()
+		format := q.Format // which Add takes from what it adds where nothing was left
 		q.Add(c.Usage[by.UsageKey()])
+		q.Format = format
 		w.available[signal] = q
 	}
 	return at.Add(took + cleanupPoll), true

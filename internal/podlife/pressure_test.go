@@ -86,6 +86,16 @@ func TestNodePressure(t *testing.T) {
 	is(t, "message", o.Evictions[0].Message, "The node was low on resource: memory. Threshold quantity: 1Gi, available: 500Mi. ")
 }
 
+// What is free keeps its own format, also after nothing was left.
+func TestPressureFromNothingLeft(t *testing.T) {
+	q := Pressure{Config: EvictionConfig{EvictionHard: map[string]string{"memory.available": "300Mi"}}, Signals: map[string]Observed{"memory.available": observed("0", "8Gi")}, Pods: users(t, "a 242221056", "b 1Mi"), Now: hour}
+	o, errs := Relieve(q)
+	if len(errs) > 0 || len(o.Evictions) != 2 {
+		t.Fatal(lines(errs), o)
+	}
+	is(t, "message", o.Evictions[1].Message, "The node was low on resource: memory. Threshold quantity: 300Mi, available: 231Mi. ")
+}
+
 func TestPressureIsRefused(t *testing.T) {
 	for what, c := range map[string]struct {
 		q     Pressure
