@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -107,6 +108,23 @@ func byCluster(r *http.Request) string {
 	return defaultCluster
 }
 
+// caller is the lane of calls of one client: the name in its certificate or its address, of IPv6 the network, in which
+// one host has any number of addresses.
+func caller(r *http.Request) string {
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		return "name " + r.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	if addr := from.Addr().Unmap(); addr.Is4() {
+		return addr.String()
+	}
+	network, _ := from.Addr().WithZone("").Prefix(64)
+	return network.String()
+}
+
 // defaultCluster is the cluster of calls that name none.
 const defaultCluster = "default"
 
@@ -116,17 +134,20 @@ func (a *API) classes() {
 	cpu := func(name string, inFlight, queue int, deadline time.Duration) *class {
 		return &class{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
 	}
-	extender := func(name string, inFlight, queue int) *class {
-		return &class{gate: newGate(name, inFlight, 0, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, key: byCluster}
+	extender := func(name string, inFlight, total, queue int) *class {
+		return &class{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, key: byCluster}
 	}
-	a.filterClass = extender("filter", l.FilterInFlight, l.FilterQueue)
-	a.nodesClass = extender("nodes", l.NodesInFlight, l.NodesQueue)
-	a.bindClass = extender("bind", l.BindInFlight, l.BindQueue)
+	a.filterClass = extender("filter", l.FilterInFlight, l.FilterTotal, l.FilterQueue)
+	a.nodesClass = extender("nodes", l.NodesInFlight, l.NodesTotal, l.NodesQueue)
+	a.bindClass = extender("bind", l.BindInFlight, l.BindTotal, l.BindQueue)
 	a.snapshotClass = &class{
 		gate:     newGate("snapshot", l.SnapshotInFlight, l.SnapshotTotal, l.SnapshotQueue, l.SnapshotDeadline),
 		deadline: l.SnapshotDeadline, key: byCluster,
 	}
+	a.snapshotClass.gate.shared = true
+	a.passClass = &class{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}
 	a.decisionClass = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
+	a.decisionClass.gate.fair, a.decisionClass.gate.total, a.decisionClass.key = true, l.DecisionInFlight, caller
 	a.replayClass = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
 	a.readClass = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
 }

@@ -1,11 +1,15 @@
 package handlers
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // unread is a body that nobody may look at.
@@ -33,5 +37,154 @@ func TestRefusedBeforeTheBodyIsRead(t *testing.T) {
 	h.api.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/v1/decisions", unread{t}))
 	if w.Code != http.StatusTooManyRequests {
 		t.Errorf("status %d", w.Code)
+	}
+}
+
+// TestUnknownClusterIsRefusedBeforeItsBody: made-up names do not get their bodies read, however large.
+func TestUnknownClusterIsRefusedBeforeItsBody(t *testing.T) {
+	h := start(t, nil)
+	for path, status := range map[string]int{
+		"/clusters/x/filter": 200, "/clusters/x/prioritize": 404, "/clusters/x/score-only/prioritize": 404, "/clusters/x/preempt": 404, "/clusters/x/bind": 200,
+		"/clusters/x/shadow/filter": 404, "/clusters/x/score-only/filter": 404, "/clusters/x/shadow/prioritize": 404, "/clusters/x/shadow/preempt": 404,
+		"/clusters/NoName/shadow/filter": 422, "/v1/snapshots/x@latest/changes": 404,
+	} {
+		r := httptest.NewRequest("POST", path, unread{t})
+		r.ContentLength = 110 << 20
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.api.Handler().ServeHTTP(w, r)
+		if w.Code != status || status == 200 && !strings.Contains(w.Body.String(), "has no snapshot") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// held is a body that is never sent to its end before it is let go.
+type held struct{ entered, let chan struct{} }
+
+func (b held) Read([]byte) (int, error) {
+	b.entered <- struct{}{}
+	<-b.let
+	return 0, http.ErrBodyReadAfterClose
+}
+
+// TestShadowIsAdmittedBeforeItsBody: bodies in Nodes mode are read a few at a time over all clusters, those of shadows
+// too; small ones are let pass without being judged.
+func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
+	h := start(t, func(o *Options) {
+		o.Limits.NodesInFlight, o.Limits.NodesTotal, o.Limits.FilterInFlight, o.Limits.FilterTotal = 1, 2, 1, 3
+		o.Limits.ExtenderQueueWait = 20 * time.Millisecond
+	})
+	b := held{make(chan struct{}, 9), make(chan struct{})}
+	var group sync.WaitGroup
+	for _, name := range []string{"a", "b", "c"} {
+		h.upload(name, small())
+	}
+	for _, name := range []string{"a", "b"} {
+		for _, size := range []int64{110 << 20, 1 << 20} {
+			group.Go(func() {
+				r := httptest.NewRequest("POST", "/clusters/"+name+"/shadow/filter", b)
+				r.ContentLength = size
+				h.api.Handler().ServeHTTP(httptest.NewRecorder(), r)
+			})
+			<-b.entered
+		}
+	}
+	r := httptest.NewRequest("POST", "/clusters/c/shadow/filter", unread{t})
+	r.ContentLength = 110 << 20
+	w := httptest.NewRecorder()
+	h.api.Handler().ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable || w.Body.Len() > 0 {
+		t.Errorf("a third body in Nodes mode: %d %s", w.Code, w.Body)
+	}
+	if a := h.do("POST", "/clusters/a/shadow/filter", filterBody(pod("web", "1", ""), "n1")); a.StatusCode != 200 || !strings.Contains(string(a.body), `"n1"`) || a.Header.Get(decisionIDHeader) != "" {
+		t.Errorf("a small body of a busy cluster: %d %s", a.StatusCode, a.body)
+	}
+	close(b.let)
+	group.Wait()
+}
+
+// TestOneCallerLeavesRoom: one address takes neither all slots of decisions nor all places in their queue.
+func TestOneCallerLeavesRoom(t *testing.T) {
+	h, s := startSlow(t, func(l *Limits) { l.DecisionInFlight, l.DecisionQueue = 8, 8 })
+	var group sync.WaitGroup
+	body := `{"pod":` + pod("new", "1", "") + `}`
+	ask := func(from string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/v1/decisions", strings.NewReader(body))
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		h.api.Handler().ServeHTTP(w, r)
+		return w
+	}
+	for range 14 {
+		group.Go(func() { ask("192.0.2.1:1000") })
+	}
+	for range 7 {
+		<-s.entered
+	}
+	waitFor(t, func() bool { return waiting(h.api) == 7 })
+	if w := ask("192.0.2.1:2000"); w.Code != http.StatusTooManyRequests {
+		t.Errorf("the caller that has its share: %d", w.Code)
+	}
+	group.Go(func() {
+		if w := ask("192.0.2.2:1000"); w.Code != http.StatusCreated {
+			t.Errorf("another caller: %d %s", w.Code, w.Body)
+		}
+	})
+	<-s.entered
+	close(s.let)
+	group.Wait()
+}
+
+// TestFairGate gives a slot to the caller with the fewest, not to the one that came first.
+func TestFairGate(t *testing.T) {
+	g := newGate("x", 2, 2, 10, time.Minute)
+	g.fair = true
+	first, err := g.enter(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := g.enter(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := make(chan string, 2)
+	var group sync.WaitGroup
+	for i, key := range []string{"a", "b"} {
+		group.Go(func() {
+			leave, err := g.enter(t.Context(), key)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			order <- key
+			if key == "b" {
+				second()
+			}
+			leave()
+		})
+		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting.Len() == i+1 })
+	}
+	first()
+	if got := <-order; got != "b" {
+		t.Errorf("%s went first", got)
+	}
+	group.Wait()
+	if len(g.keys) != 0 || g.running != 0 {
+		t.Errorf("%d keys, %d running", len(g.keys), g.running)
+	}
+}
+
+func TestCaller(t *testing.T) {
+	for from, want := range map[string]string{
+		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4%eth0]:80": "2001:db8:1:2::/64", "pipe": "pipe",
+	} {
+		if got := caller(&http.Request{RemoteAddr: from}); got != want {
+			t.Errorf("%s: %s", from, got)
+		}
+	}
+	certified := &http.Request{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{Subject: pkix.Name{CommonName: "scheduler"}}}}}
+	if got := caller(certified); got != "name scheduler" {
+		t.Error(got)
 	}
 }

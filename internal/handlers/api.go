@@ -130,6 +130,8 @@ type API struct {
 
 	filterClass, nodesClass, bindClass, snapshotClass *class
 	decisionClass, replayClass, readClass             *class
+	// passClass is for calls of shadows that were not admitted to be judged.
+	passClass *class
 
 	followed   func(cluster string) bool
 	hold       Hold

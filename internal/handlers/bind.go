@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"berth/internal/audit"
-	"berth/internal/cluster"
 	"berth/internal/handlers/wire"
 )
 
@@ -25,6 +24,9 @@ import (
 //	@Router			/bind [post]
 //	@Router			/clusters/{cluster}/bind [post]
 func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
+	if err := a.known(r); err != nil {
+		return a.bindRefused(w, r, err)
+	}
 	return withBody(w, r, a.limits.BindMaxBytes, "bind-max-bytes", func(body []byte) error {
 		args, err := wire.ParseBindingArgs(body, a.limits.bind())
 		if err != nil {
@@ -35,9 +37,6 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		name := byCluster(r)
-		if err := cluster.CheckName(name); err != nil {
-			return a.bindRefused(w, r, err)
-		}
 		out, err := a.decisions.Bind(r.Context(), name, args.PodNamespace, args.PodName, args.PodUID, args.Node)
 		if err != nil {
 			return a.bindRefused(w, r, a.noSnapshot(name, err))

@@ -42,6 +42,9 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err := a.notFollowed(name); err != nil {
 		return err
 	}
+	if _, err := a.clusters.View(r.Context(), name, 0); err != nil {
+		return err // before the body is read
+	}
 	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
 		var req ChangeRequest
 		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {

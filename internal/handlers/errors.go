@@ -29,6 +29,7 @@ type Error struct {
 	Conflict   *Conflict
 	RetryAfter int // seconds; 0: no such header
 	Cause      error
+	gate       bool // refused before the body was read, for want of a slot
 }
 
 // Error implements error, with the part for the log.

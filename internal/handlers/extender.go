@@ -41,7 +41,7 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
 func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error { return a.judge(w, r, "filter", body) })
+	return a.extend(w, r, "filter", func(w http.ResponseWriter, r *http.Request, body []byte) error { return a.judge(w, r, "filter", body) })
 }
 
 // prioritize answers how good each of these nodes would be.
@@ -61,7 +61,7 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/prioritize [post]
 //	@Router			/clusters/{cluster}/score-only/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
-	err := a.extend(w, r, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+	err := a.extend(w, r, "prioritize", func(w http.ResponseWriter, r *http.Request, body []byte) error {
 		return a.judge(w, r, "prioritize", body)
 	})
 	if err != nil && translate(err).Kind != "overload" {
@@ -74,12 +74,35 @@ func (a *API) isPrioritize(r *http.Request) bool {
 	return strings.HasSuffix(routePattern(r), "/prioritize")
 }
 
-// extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode.
-func (a *API) extend(w http.ResponseWriter, r *http.Request, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
+// extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode. A
+// cluster without a snapshot is refused as judge words it, its body unread.
+func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
 	c, limit, setting := a.classOf(r)
 	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
+		if err := a.known(r); err != nil {
+			if e := translate(err); verb == "filter" && e.Status < http.StatusInternalServerError {
+				return a.filterRefused(w, r, nil, e)
+			}
+			return err
+		}
 		return withBody(w, r, limit, setting, func(body []byte) error { return answer(w, r, body) })
 	})
+}
+
+// known reports why a call's cluster has no state, if it has none.
+func (a *API) known(r *http.Request) error {
+	name := byCluster(r)
+	if err := cluster.CheckName(name); err != nil {
+		return err
+	}
+	_, err := a.clusters.View(r.Context(), name, 0)
+	return a.noSnapshot(name, err)
+}
+
+// filterRefused tells kube-scheduler in words why its nodes were not judged.
+func (a *API) filterRefused(w http.ResponseWriter, r *http.Request, buf []byte, e *Error) error {
+	a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)))
+	return writeBytes(w, http.StatusOK, wire.AppendFilterError(buf, clipped(e.Detail, maxDetail)))
 }
 
 // classOf gives a call's class, and how large its body may be.
@@ -135,9 +158,7 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 	case errors.As(err, &refused):
 		return refused.error
 	case verb == "filter" && (late != nil || translate(err).Status < http.StatusInternalServerError && translate(err).Status != statusClientGone):
-		e := translate(err)
-		a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)))
-		c.reply = wire.AppendFilterError(c.reply[:0], clipped(e.Detail, maxDetail))
+		return a.filterRefused(w, r, c.reply[:0], translate(err))
 	default:
 		return err
 	}
@@ -287,6 +308,9 @@ func (a *API) standIns(c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.
 
 // noSnapshot words the absence of a cluster for somebody who has just set berth up.
 func (a *API) noSnapshot(name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if e := translate(err); e.Status == http.StatusNotFound {
 		return notFound("cluster " + strconv.Quote(name) + " has no snapshot: upload one with POST /v1/snapshots?cluster=" + name)
 	}

@@ -12,13 +12,17 @@ import (
 )
 
 // gate admits a bounded number of calls and lets a bounded number wait, before a byte of a body is read. Each key, a
-// cluster, has slots of its own, so that one scheduler in a crash loop cannot starve the others.
+// cluster or a caller, has slots of its own, so that one scheduler in a crash loop cannot starve the others.
 type gate struct {
 	class    string // the first part of the settings' names
 	inFlight int    // per key
 	total    int    // over all keys; 0: no bound
-	queue    int    // per key; over all keys if total is set
-	wait     time.Duration
+	queue    int    // per key; over all keys if shared
+	shared   bool
+	// fair marks a gate whose keys are callers: one caller leaves an eighth of the slots and of the queue to others, and a
+	// slot that gets free goes to the caller with the fewest.
+	fair bool
+	wait time.Duration
 
 	mu sync.Mutex
 	// guarded by mu: the keys that have calls in flight or waiting, and the sum over them.
@@ -52,13 +56,11 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 		g.mu.Unlock()
 		return func() { g.leave(key) }, nil
 	}
-	waiting := l.waiting
-	if g.total > 0 {
-		waiting = g.waiting.Len()
-	}
-	if waiting >= g.queue && !planted.On(planted.GateQueueUnbounded) {
+	if g.full(l) && !planted.On(planted.GateQueueUnbounded) {
+		err := g.shed("queue")
+		g.forget(key, l)
 		g.mu.Unlock()
-		return nil, g.shed("queue")
+		return nil, err
 	}
 	w := &waiter{key: key, granted: make(chan struct{})}
 	l.waiting++
@@ -71,7 +73,7 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 	case <-w.granted:
 		return func() { g.leave(key) }, nil
 	case <-timer.C:
-		err = g.shed("wait")
+		err = nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -84,12 +86,36 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 	}
 	g.waiting.Remove(e)
 	l.waiting--
+	if err == nil {
+		if err = g.shed("in-flight"); !g.fair && l.running < g.inFlight {
+			err = g.shed("total")
+		}
+	}
 	g.forget(key, l)
 	return nil, err
 }
 
+// full reports whether a call may not even wait. The caller holds mu.
+func (g *gate) full(l *lane) bool {
+	switch {
+	case g.fair:
+		return l.waiting >= g.share(g.queue) || g.waiting.Len() >= g.queue
+	case g.shared:
+		return g.waiting.Len() >= g.queue
+	}
+	return l.waiting >= g.queue
+}
+
+// share is how much of n one key may have.
+func (g *gate) share(n int) int {
+	if g.fair {
+		return n - n/8
+	}
+	return n
+}
+
 func (g *gate) free(l *lane) bool {
-	return l.running < g.inFlight && (g.total == 0 || g.running < g.total)
+	return l.running < g.share(g.inFlight) && (g.total == 0 || g.running < g.total)
 }
 
 func (g *gate) take(l *lane) {
@@ -97,24 +123,43 @@ func (g *gate) take(l *lane) {
 	g.running++
 }
 
-// leave gives the slot to whoever has waited longest of those that may now run.
+// leave gives the slot to whoever has waited longest of those that may now run; in a fair gate, of the caller with the
+// fewest slots.
 func (g *gate) leave(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.keys[key]
 	l.running--
 	g.running--
-	for e := g.waiting.Front(); e != nil; {
-		w, next := e.Value.(*waiter), e.Next()
-		if wl := g.keys[w.key]; g.free(wl) {
-			g.waiting.Remove(e)
-			wl.waiting--
-			g.take(wl)
-			close(w.granted)
+	for g.total == 0 || g.running < g.total {
+		e := g.next()
+		if e == nil {
+			break
 		}
-		e = next
+		w := e.Value.(*waiter)
+		wl := g.keys[w.key]
+		g.waiting.Remove(e)
+		wl.waiting--
+		g.take(wl)
+		close(w.granted)
 	}
 	g.forget(key, l)
+}
+
+// next finds the call that gets a free slot. The caller holds mu.
+func (g *gate) next() (best *list.Element) {
+	fewest := 0
+	for e := g.waiting.Front(); e != nil; e = e.Next() {
+		l := g.keys[e.Value.(*waiter).key]
+		if !g.free(l) || best != nil && l.running >= fewest {
+			continue
+		}
+		best, fewest = e, l.running
+		if !g.fair || fewest == 0 {
+			break
+		}
+	}
+	return best
 }
 
 // forget drops a key that nobody uses, so that made-up names cannot fill the map. The caller holds mu.
@@ -124,14 +169,11 @@ func (g *gate) forget(key string, l *lane) {
 	}
 }
 
-func (g *gate) shed(cause string) *Error {
-	limit := g.class + "-in-flight"
-	if cause == "queue" {
-		limit = g.class + "-queue"
-	}
+// shed words a refusal; which is the last part of the name of the limit that was reached.
+func (g *gate) shed(which string) *Error {
 	// The jitter keeps callers that were refused together from coming back together.
 	return &Error{
-		Status: http.StatusTooManyRequests, Kind: "overload", Limit: limit, RetryAfter: 1 + rand.IntN(3),
+		Status: http.StatusTooManyRequests, Kind: "overload", Limit: g.class + "-" + which, RetryAfter: 1 + rand.IntN(3), gate: true,
 		Detail: "too many calls of this kind at once; try again later",
 	}
 }

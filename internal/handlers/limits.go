@@ -19,11 +19,13 @@ type Limits struct {
 	FilterMaxBytes  Bytes `name:"filter-max-bytes" default:"2MiB" help:"Body of /filter and /prioritize in NodeNames mode; what is larger counts as Nodes mode."`
 	FilterMaxNames  int   `name:"filter-max-names" default:"15000" help:"Names in NodeNames."`
 	FilterInFlight  int   `name:"filter-in-flight" default:"4" help:"Calls of /filter and /prioritize at once, per cluster."`
+	FilterTotal     int   `name:"filter-total" default:"64" help:"Calls of /filter and /prioritize at once, over all clusters."`
 	FilterQueue     int   `name:"filter-queue" default:"32" help:"Calls of /filter and /prioritize that wait for their turn, per cluster."`
 	NodesMaxBytes   Bytes `name:"nodes-max-bytes" default:"128MiB" help:"Body of /filter and /prioritize in Nodes mode."`
 	NodesMaxNodes   int   `name:"nodes-max-nodes" default:"5000" help:"Nodes in a body in Nodes mode."`
 	NodesMaxTokens  int   `name:"nodes-max-tokens" default:"5000000" help:"JSON keys and values in a body of /filter or /prioritize."`
 	NodesInFlight   int   `name:"nodes-in-flight" default:"1" help:"Calls in Nodes mode at once, per cluster."`
+	NodesTotal      int   `name:"nodes-total" default:"4" help:"Calls in Nodes mode at once, over all clusters."`
 	NodesQueue      int   `name:"nodes-queue" default:"4" help:"Calls in Nodes mode that wait for their turn, per cluster."`
 	NodesCacheBytes Bytes `name:"nodes-cache-bytes" default:"256MiB" help:"Memory for nodes known from earlier calls in Nodes mode, over all clusters."`
 
@@ -31,6 +33,7 @@ type Limits struct {
 	ExtenderQueueWait time.Duration `name:"extender-queue-wait" default:"1s" help:"How long an extender call waits for its turn."`
 	BindMaxBytes      Bytes         `name:"bind-max-bytes" default:"16KiB" help:"Body of /bind."`
 	BindInFlight      int           `name:"bind-in-flight" default:"32" help:"Calls of /bind at once, per cluster."`
+	BindTotal         int           `name:"bind-total" default:"128" help:"Calls of /bind at once, over all clusters."`
 	BindQueue         int           `name:"bind-queue" default:"64" help:"Calls of /bind that wait for their turn, per cluster."`
 
 	SnapshotMaxBytes    Bytes         `name:"snapshot-max-bytes" default:"1GiB" help:"Body of a snapshot as sent."`
@@ -140,6 +143,9 @@ func (l *Limits) Validate() error {
 	below("filter-max-bytes", "nodes-max-bytes", l.FilterMaxBytes <= l.NodesMaxBytes)
 	below("snapshot-max-bytes", "snapshot-max-inflated", l.SnapshotMaxBytes <= l.SnapshotMaxInflated)
 	below("snapshot-in-flight", "snapshot-total", l.SnapshotInFlight <= l.SnapshotTotal)
+	below("filter-in-flight", "filter-total", l.FilterInFlight <= l.FilterTotal)
+	below("nodes-in-flight", "nodes-total", l.NodesInFlight <= l.NodesTotal)
+	below("bind-in-flight", "bind-total", l.BindInFlight <= l.BindTotal)
 	below("max-object-bytes", "changes-max-bytes", l.MaxObjectBytes <= l.ChangesMaxBytes)
 	below("max-object-bytes", "snapshot-max-inflated", l.MaxObjectBytes <= l.SnapshotMaxInflated)
 	below("max-nodes", "max-objects", l.MaxNodes <= l.MaxObjects)

@@ -23,7 +23,8 @@ import (
 //	@Param			cluster	path		string				true	"the cluster"
 //	@Param			body	body		ExtenderArgs		true	"the pod and the nodes to judge"
 //	@Success		200		{object}	ExtenderFilterResult
-//	@Failure		400,413,415	{object}	Problem
+//	@Failure		400,404,413,415,422	{object}	Problem
+//	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/filter [post]
 //	@Router			/clusters/{cluster}/shadow/filter [post]
 //	@Router			/score-only/filter [post]
@@ -47,7 +48,8 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		ExtenderArgs	true	"the pod and the nodes to score"
 //	@Success		200		{array}		HostPriority
-//	@Failure		400,413,415	{object}	Problem
+//	@Failure		400,404,413,415,422	{object}	Problem
+//	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
 func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
@@ -68,7 +70,8 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Param			cluster	path		string					true	"the cluster"
 //	@Param			body	body		ExtenderPreemptionArgs	true	"the pod, and per node who would be evicted"
 //	@Success		200		{object}	ExtenderPreemptionResult
-//	@Failure		400,413,415	{object}	Problem
+//	@Failure		400,404,413,415,422	{object}	Problem
+//	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/preempt [post]
 //	@Router			/clusters/{cluster}/shadow/preempt [post]
 //	@Router			/score-only/preempt [post]
@@ -116,8 +119,8 @@ func (a *API) aside(verb string, body []byte, c *call) judgement {
 	}
 }
 
-// readAhead reads a body before the call is admitted: whether it can be judged or not, its nodes are the answer. It asks
-// for no state, which may not be there; the names mostly are those of the call before.
+// readAhead reads a body: whether the call can be judged or not, its nodes are the answer. It reads
+// no state, which may not be there; the names mostly are those of the call before.
 func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 	c.table = a.names.last(byCluster(r))
 	parser := wire.Parser{Limits: a.limits.filter()}
@@ -132,28 +135,48 @@ func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 }
 
 // shadow reads a call and answers it with the reply that read makes of the body, after the judgement that comes with it
-// was recorded or has failed.
+// was recorded or has failed. It is admitted before its body is read. A call that is not admitted, or whose cluster has
+// no state, is let pass without being judged if its body is small; all such calls share one gate.
 func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(c *call, body []byte) (reply []byte, judge judgement, err error)) error {
 	class, limit, setting := a.classOf(r)
-	return withBody(w, r, limit, setting, func(body []byte) error {
-		c := calls.Get().(*call)
-		defer c.done()
-		reply, judge, err := read(c, body)
-		if err != nil {
-			return err
-		}
-		id := ""
-		err = a.admit(w, r, class, byCluster(r), func(_ http.ResponseWriter, r *http.Request) (err error) {
-			id, err = judge(r)
-			return err
+	pass := func(w http.ResponseWriter, r *http.Request, why error) error {
+		return withBody(w, r, limit, setting, func(body []byte) error {
+			c := calls.Get().(*call)
+			defer c.done()
+			reply, judge, err := read(c, body)
+			if err != nil {
+				return err
+			}
+			id := ""
+			if why == nil {
+				id, why = judge(r)
+			}
+			if why != nil {
+				a.missed(r, why)
+			} else if id != "" {
+				w.Header().Set(decisionIDHeader, id)
+			}
+			return writeBytes(w, http.StatusOK, reply)
 		})
-		if err != nil {
-			a.missed(r, err)
-		} else if id != "" {
-			w.Header().Set(decisionIDHeader, id)
+	}
+	var unjudged error // why the call was not judged, its body unread
+	err := a.admit(w, r, class, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
+		if unjudged = a.known(r); unjudged != nil {
+			return unjudged
 		}
-		return writeBytes(w, http.StatusOK, reply)
+		return pass(w, r, nil)
 	})
+	if unjudged == nil && err != nil && translate(err).gate {
+		unjudged = err
+	}
+	if unjudged == nil {
+		return err
+	}
+	if class != a.filterClass {
+		a.missed(r, unjudged)
+		return unjudged
+	}
+	return a.admit(w, r, a.passClass, "", func(w http.ResponseWriter, r *http.Request) error { return pass(w, r, unjudged) })
 }
 
 // missed counts a call that a shadow has no record of.

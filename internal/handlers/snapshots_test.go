@@ -235,6 +235,7 @@ func TestLimitsOfUploads(t *testing.T) {
 		}
 	}
 	h.want(404, nil, "GET", "/v1/clusters/c", "") // nothing was stored
+	h.upload("c", listOf(node("a", "1")))
 	var p Problem
 	h.want(413, &p, "POST", "/v1/snapshots/c@latest/changes", `{"apply":[`+strings.Repeat(" ", 70<<10)+`]}`)
 	if p.Limit != "changes-max-bytes" {

@@ -70,6 +70,7 @@ func TestYAMLRefusals(t *testing.T) {
 		}
 	}
 	// The extender's protocol is JSON alone.
+	h.upload("default", small())
 	if got := h.do("POST", "/bind", "podName: a\n", "Content-Type", "application/yaml"); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}
