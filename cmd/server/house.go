@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"berth/internal/audit"
@@ -60,7 +61,7 @@ func openHouse(ctx context.Context, s *settings, conf *profiles.Config, observe 
 			return nil, errors.Join(err, h.close(ctx))
 		}
 	}
-	h.clusters, err = cluster.Open(ctx, st, h.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, Poll: s.poll(), Log: log})
+	h.clusters, err = cluster.Open(ctx, st, h.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Poll: s.poll(), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, h.close(ctx))
 	}
@@ -144,4 +145,13 @@ func named(what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+// keepObjects is how many objects the states in memory may have under a memory limit: a quarter of it at 2 KiB each. The
+// state that was used last stays in any case. 0 leaves it to the default, which is the most.
+func keepObjects(limit int64) int {
+	if n := limit / 4 / 2048; n > 0 && n < 1_000_000 {
+		return int(n)
+	}
+	return 0
 }

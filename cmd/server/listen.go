@@ -12,7 +12,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"golang.org/x/net/netutil"
 
 	"berth/internal/certs"
 	"berth/internal/handlers"
@@ -147,7 +146,9 @@ func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
 }
 
 func (p *place) serve(server *http.Server) error {
-	listener := netutil.LimitListener(p.listener, p.limits.MaxConnections)
+	counted := newConns(p.listener, p.limits.MaxConnections, p.limits.MaxPeerConnections)
+	server.ConnState = counted.state
+	listener := net.Listener(counted)
 	if p.certs != nil {
 		listener = tls.NewListener(listener, server.TLSConfig)
 	}

@@ -5,13 +5,14 @@ import (
 	"sync"
 )
 
-// heavy bounds the objects of all views in the cache together: what was read
+// heavy bounds the objects of all views in the cache together at most: what was read
 // from the store shares little with the newest state.
 const heavy = 400_000
 
 // viewCache holds the most recently used views that were read from the store.
 type viewCache struct {
-	keep int
+	keep  int
+	heavy int // objects of all views together
 
 	mu   sync.Mutex
 	list []*View // least recently used first
@@ -38,7 +39,7 @@ func (c *viewCache) put(v *View) {
 	for _, v := range c.list {
 		objects += v.inv.n
 	}
-	for len(c.list) > 1 && (len(c.list) > c.keep || objects > heavy) {
+	for len(c.list) > 1 && (len(c.list) > c.keep || objects > c.heavy) {
 		objects -= c.list[0].inv.n
 		c.list = slices.Delete(c.list, 0, 1)
 	}

@@ -105,7 +105,7 @@ func Open(ctx context.Context, st store.Store, g Committer, o Options) (*Manager
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}
 	m := &Manager{st: st, g: g, o: o.withDefaults(), lines: map[string]*line{}}
-	m.views.keep = m.o.KeepViews
+	m.views.keep, m.views.heavy = m.o.KeepViews, min(heavy, m.o.KeepObjects)
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	m.following.begin(m.now())
 	if m.o.Poll > 0 {

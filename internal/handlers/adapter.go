@@ -42,6 +42,12 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 		err = cause
 	}
 	e := translate(err)
+	if e.Limit == "memory-budget" && e.Kind == "overload" {
+		a.metrics.shed(r.Context(), routePattern(r), e.Limit)
+		if a.seldom.allow(routePattern(r) + e.Limit) {
+			a.log.LogAttrs(r.Context(), slog.LevelWarn, "overloaded", slog.String("route", routePattern(r)), slog.String("limit", e.Limit), slog.Int("status", e.Status))
+		}
+	}
 	if !e.quiet() && (e.Kind != "store-unavailable" || a.seldom.allow(routePattern(r)+e.Kind)) { // an outage would bury all else
 		level := slog.LevelInfo
 		if e.Status >= http.StatusInternalServerError {

@@ -58,7 +58,11 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 		return a.shed(r, c, err)
 	}
 	defer leave()
-	return h(w, r.WithContext(ctx))
+	r = r.WithContext(ctx)
+	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
+		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(slack), limits: &a.limits}
+	}
+	return h(w, r)
 }
 
 // shed counts a refusal and words it for the kind of client.

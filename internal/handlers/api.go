@@ -132,6 +132,7 @@ type API struct {
 	decisionClass, replayClass, readClass             *class
 	// passClass is for calls of shadows that were not admitted to be judged.
 	passClass *class
+	budget    *budget
 
 	followed   func(cluster string) bool
 	hold       Hold
@@ -193,6 +194,7 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a.classes()
+	a.budget = newBudget(o.Limits.MemoryBudget)
 	return a, nil
 }
 

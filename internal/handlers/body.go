@@ -20,8 +20,8 @@ const lenience = 16 << 20
 const firstRead = 256 << 10
 
 // readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a snapshot may be one.
-// setting names the limit.
-func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string) ([]byte, error) {
+// setting names the limit. Memory for it, and for what is decoded of it, is taken before it is allocated.
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string, mem *claim) ([]byte, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return buf, unsupportedEncoding(w, enc, "identity")
 	}
@@ -37,13 +37,24 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 		return buf, over
 	}
 	// A length is only an announcement: the buffer grows by what has come.
-	if n := int(min(r.ContentLength, firstRead)); n > cap(buf)-len(buf) {
+	n := int(min(r.ContentLength, firstRead))
+	if err := mem.take(r.Context(), (1+decodedFactor)*int64(max(n, bytes.MinRead))); err != nil {
+		return buf, err
+	}
+	if n > cap(buf)-len(buf) {
 		buf = slices.Grow(buf, n+bytes.MinRead)
 	}
 	in := http.MaxBytesReader(w, r.Body, int64(limit))
 	for {
 		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, max(bytes.MinRead, min(len(buf), int(r.ContentLength)-len(buf)+bytes.MinRead)))
+			more := max(bytes.MinRead, len(buf))
+			if r.ContentLength >= 0 {
+				more = max(bytes.MinRead, min(len(buf), int(r.ContentLength)-len(buf)+bytes.MinRead))
+			}
+			if err := mem.take(r.Context(), (1+decodedFactor)*int64(more)); err != nil {
+				return buf, err
+			}
+			buf = slices.Grow(buf, more)
 		}
 		n, err := in.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -63,6 +74,10 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 
 // unreadable words a body that broke off.
 func unreadable(r *http.Request, err error) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
 	if ctxErr := r.Context().Err(); ctxErr != nil {
 		return ctxErr
 	}
@@ -77,14 +92,17 @@ func unsupportedEncoding(w http.ResponseWriter, got, want string) error {
 	}
 }
 
-// withBody hands a pooled buffer with the body to use; nothing of it may be kept.
-func withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
+// rawBody hands a pooled buffer with the body to use; nothing of it may be kept. Its memory can take more for what use
+// makes of it.
+func (a *API) rawBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte, mem *claim) error) error {
 	buf := wire.GetBuffer()
 	defer wire.PutBuffer(buf)
-	body, err := readBody(w, r, *buf, limit, setting)
+	mem := claim{b: a.budget}
+	defer mem.end()
+	body, err := readBody(w, r, *buf, limit, setting, &mem)
 	*buf = body
 	if err != nil {
 		return err
 	}
-	return use(body)
+	return use(body, &mem)
 }

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -41,7 +42,9 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
 func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, "filter", func(w http.ResponseWriter, r *http.Request, body []byte) error { return a.judge(w, r, "filter", body) })
+	return a.extend(w, r, "filter", func(w http.ResponseWriter, r *http.Request, body []byte, mem *claim) error {
+		return a.judge(w, r, "filter", body, mem)
+	})
 }
 
 // prioritize answers how good each of these nodes would be.
@@ -61,8 +64,8 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/prioritize [post]
 //	@Router			/clusters/{cluster}/score-only/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
-	err := a.extend(w, r, "prioritize", func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		return a.judge(w, r, "prioritize", body)
+	err := a.extend(w, r, "prioritize", func(w http.ResponseWriter, r *http.Request, body []byte, mem *claim) error {
+		return a.judge(w, r, "prioritize", body, mem)
 	})
 	if err != nil && translate(err).Kind != "overload" {
 		a.metrics.prioritizeFailed(r.Context(), translate(err).Kind)
@@ -76,7 +79,7 @@ func (a *API) isPrioritize(r *http.Request) bool {
 
 // extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode. A
 // cluster without a snapshot is refused as judge words it, its body unread.
-func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
+func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte, mem *claim) error) error {
 	c, limit, setting := a.classOf(r)
 	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.known(r); err != nil {
@@ -85,7 +88,7 @@ func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer
 			}
 			return err
 		}
-		return withBody(w, r, limit, setting, func(body []byte) error { return answer(w, r, body) })
+		return a.rawBody(w, r, limit, setting, func(body []byte, mem *claim) error { return answer(w, r, body, mem) })
 	})
 }
 
@@ -126,6 +129,7 @@ type call struct {
 	pod      *corev1.Pod // as asked about
 	held     bool        // an answer that rejects was not given
 	ahead    bool        // args were read by table already
+	mem      *claim
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -135,17 +139,18 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead = nil, nameTable{}, "", nil, false, false
+	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead, c.mem = nil, nameTable{}, "", nil, false, false, nil
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
 	clear(c.verdicts)
 	calls.Put(c)
 }
 
-func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []byte) error {
+func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []byte, mem *claim) error {
 	start := time.Now()
 	c := calls.Get().(*call)
 	defer c.done()
+	c.mem = mem
 	ask := func(final bool) error { return a.ask(r, verb, "", body, c, start, final) }
 	err := a.held(r, verb, func() *corev1.Pod { return c.pod }, ask)
 	late := behind(err)
@@ -218,7 +223,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	}
 	q.Mode, c.pod = mode, q.Pod
 	if c.args.HasNodes && !c.args.HasNames {
-		if q.Nodes, err = a.standIns(c, cache); err != nil {
+		if q.Nodes, err = a.standIns(r.Context(), c, cache); err != nil {
 			return err
 		}
 	}
@@ -293,11 +298,16 @@ func (c *call) candidates() []string {
 }
 
 // standIns decodes the nodes that were sent, those that came before not at all.
-func (a *API) standIns(c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.Node, error) {
+func (a *API) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.Node, error) {
 	nodes := make([]*corev1.Node, 0, len(c.args.Nodes))
 	lim := a.limits.objects()
 	for i, item := range c.args.Nodes {
-		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) { return objects.DecodeNode(raw, lim) })
+		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) {
+			if err := c.mem.take(ctx, nodeFactor*int64(len(raw))); err != nil {
+				return nil, err
+			}
+			return objects.DecodeNode(raw, lim)
+		})
 		if err != nil {
 			return nil, unprotocol(inField("Nodes.items["+strconv.Itoa(i)+"]", err))
 		}

@@ -87,8 +87,13 @@ type Limits struct {
 
 	PriorityClassMaxBytes Bytes `name:"priority-class-max-bytes" default:"64KiB" help:"Body of a priority class."`
 
-	MaxConnections int   `name:"max-connections" default:"1000" help:"Connections in all."`
-	MaxHeaderBytes Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
+	MemoryBudget Bytes         `name:"memory-budget" default:"0" help:"Memory that all requests may take together, as estimated; 0: half of the memory limit, or 2GiB where there is none."`
+	MinBodyRate  Bytes         `name:"min-body-rate" default:"8KiB" help:"Bytes a second that a body has to bring, on average over --body-grace."`
+	BodyGrace    time.Duration `name:"body-grace" default:"5s" help:"How long a body may bring less than --min-body-rate; calls with a shorter deadline end by that."`
+
+	MaxConnections     int   `name:"max-connections" default:"1000" help:"Connections in all."`
+	MaxPeerConnections int   `name:"max-peer-connections" default:"500" help:"Connections of one client, by the name in its certificate or its address; those of loopback are not bounded by address."`
+	MaxHeaderBytes     Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
 }
 
 // DefaultLimits gives the limits that a server starts with unless told otherwise.
@@ -130,7 +135,7 @@ func (l *Limits) Validate() error {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("name")
-		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || strings.HasSuffix(name, "-queue")
+		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || name == "memory-budget" || strings.HasSuffix(name, "-queue")
 		if n := v.Field(i).Int(); n < 0 || n == 0 && !mayBeZero {
 			errs = append(errs, fmt.Errorf("--%s must be above zero", name))
 		}
@@ -182,7 +187,7 @@ func (l *Limits) CheckMemory(budget int64) error {
 	} {
 		need += 4 * int64(n.bytes) * int64(n.at)
 	}
-	need += int64(l.NodesCacheBytes)
+	need = max(need, int64(l.MemoryBudget)) + int64(l.NodesCacheBytes)
 	if need > budget {
 		return fmt.Errorf("the limits admit bodies that need %s at once, but memory is limited to %s: lower --nodes-max-bytes, --nodes-in-flight, --nodes-cache-bytes, --decision-max-bytes or --decision-in-flight, or give more memory",
 			Bytes(need), Bytes(budget))

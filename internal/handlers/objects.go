@@ -89,7 +89,17 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, list)
 	}
-	return writeJSON(w, http.StatusOK, page(v, kind, after, limit))
+	list := page(v, kind, after, limit)
+	size := 0
+	for _, item := range list.Items {
+		size += len(item)
+	}
+	mem := claim{b: a.budget}
+	defer mem.end()
+	if err := mem.take(r.Context(), 3*int64(size)); err != nil { // Marshal's own buffer, and the answer
+		return err
+	}
+	return writeJSON(w, http.StatusOK, list)
 }
 
 // page collects up to limit objects behind after, of one kind or of all in turn.

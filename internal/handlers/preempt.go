@@ -32,7 +32,7 @@ import (
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, audit.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+	return a.extend(w, r, audit.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte, _ *claim) error {
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return extenderLimit(err)

@@ -140,9 +140,10 @@ func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(c *call, body []byte) (reply []byte, judge judgement, err error)) error {
 	class, limit, setting := a.classOf(r)
 	pass := func(w http.ResponseWriter, r *http.Request, why error) error {
-		return withBody(w, r, limit, setting, func(body []byte) error {
+		return a.rawBody(w, r, limit, setting, func(body []byte, mem *claim) error {
 			c := calls.Get().(*call)
 			defer c.done()
+			c.mem = mem
 			reply, judge, err := read(c, body)
 			if err != nil {
 				return err

@@ -50,6 +50,13 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return bodyError(r, err)
 	}
+	mem := claim{b: a.budget}
+	defer mem.end()
+	if format == objects.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
+		if err := mem.take(r.Context(), decoderBytes); err != nil {
+			return err
+		}
+	}
 	fields, err := a.uploadFields(r)
 	if err != nil {
 		return err
@@ -60,6 +67,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		kept := 0
 		ignored, err := objects.Read(in, format, limits, func(o objects.Object) error {
 			kept++
+			if err := mem.take(r.Context(), uploadObject+uploadFactor*int64(len(o.JSON))); err != nil {
+				return err
+			}
 			return yield(o)
 		})
 		if err == nil && kept == 0 && len(ignored) > 0 {

@@ -19,9 +19,12 @@ func isYAML(media string) bool {
 func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if !isYAML(media) {
-		return withBody(w, r, limit, setting, use)
+		return a.rawBody(w, r, limit, setting, func(body []byte, _ *claim) error { return use(body) })
 	}
-	return withBody(w, r, limit, setting, func(body []byte) error {
+	return a.rawBody(w, r, limit, setting, func(body []byte, mem *claim) error {
+		if err := mem.take(r.Context(), decoderBytes); err != nil {
+			return err
+		}
 		doc, err := objects.YAMLToJSON(body, a.limits.objects(), 0)
 		if err != nil {
 			return err

@@ -280,6 +280,37 @@ func TestPoisonIsGivenUp(t *testing.T) {
 	})
 }
 
+// TestStoredContentFailsAtOnce: a job that was stored with a configuration that is refused today is not begun again and
+// again, nor after a restart.
+func TestStoredContentFailsAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		live(t, h, 10, 8)
+		var list []string
+		for i := range 18_000 {
+			list = append(list, fmt.Sprintf(`{"schedulerName":"s%d"}`, i))
+		}
+		config := `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[` + strings.Join(list, ",") + `]}`
+		r := &store.Replay{ID: "01a1fcf1-7109-714c-aabc-23785be91e0a", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now(), Config: []byte(config)}
+		parts, err := h.PlanReplay(t.Context(), "prod", r.Since, r.Until, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.CreateReplay(t.Context(), r, parts); err != nil {
+			t.Fatal(err)
+		}
+		j := h.jobs(nil, Options{})
+		if _, err := j.Worker().Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if job := get(t, j, r.ID); job.State != store.ReplayFailed || !strings.Contains(job.Reason, "profiles") || job.Done != 0 {
+			t.Errorf("%+v", job)
+		}
+		if worked, err := j.Worker().Step(t.Context()); worked || err != nil {
+			t.Errorf("it is worked on again: %v", err)
+		}
+	})
+}
+
 func TestRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		live(t, h, 3, 9)

@@ -30,6 +30,9 @@ var (
 	// nothing: it may or may not have taken place, and writing the same entries
 	// again is safe.
 	ErrUnavailable = errors.New("store is unavailable")
+	// ErrFull says that there is no room on the disk: nothing was written, and
+	// the same call may succeed when there is room again.
+	ErrFull = errors.New("the store's disk is full")
 )
 
 // Revision is one immutable state of a cluster. Number starts at 1 and grows

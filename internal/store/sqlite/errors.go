@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"berth/internal/store"
 
@@ -35,6 +36,9 @@ func (s *Store) toStoreErr(err error) error {
 	case s.closed.Load():
 		// database/sql has no sentinel for a closed DB.
 		return store.ErrClosed
+	case errors.As(err, &de) && de.Code()&0xff == codes.SQLITE_FULL:
+		s.full.Store(true)
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
 	case errors.As(err, &de) && breaks(de.Code()):
 		s.fault.CompareAndSwap(nil, &err)
 	}

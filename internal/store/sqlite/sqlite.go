@@ -53,7 +53,8 @@ type Store struct {
 	writes *writer
 	stamps lists.StampIDs
 	closed atomic.Bool
-	locks  sync.Map // names that TryLock has given out
+	full   atomic.Bool // the last write found no room
+	locks  sync.Map    // names that TryLock has given out
 	// fault is the first error after which the file can no longer be trusted.
 	fault     atomic.Pointer[error]
 	closeOnce sync.Once
@@ -144,8 +145,36 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.faulted(); err != nil {
 		return err
 	}
+	if err := s.room(); err != nil {
+		return err
+	}
 	var one int
 	return s.toStoreErr(s.reads.QueryRowContext(ctx, "SELECT 1 FROM schema_migrations").Scan(&one))
+}
+
+// enough is how much room there has to be again before the store calls itself
+// ready, in bytes.
+const enough = 1 << 20
+
+// room tells whether a disk that was full has room again. A server that is not
+// ready gets no calls whose writes could find out, so a file is written.
+func (s *Store) room() error {
+	if !s.full.Load() {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.path), ".room-*")
+	if err != nil {
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
+	}
+	_, err = f.Write(make([]byte, enough))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
+	}
+	s.full.Store(false)
+	return nil
 }
 
 // Close implements store.Store.

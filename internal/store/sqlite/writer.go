@@ -107,5 +107,6 @@ func (s *Store) write(ctx context.Context, fn func(w *writer) error) (err error)
 		return s.toStoreErr(fmt.Errorf("commit: %w", err))
 	}
 	committed = true
+	s.full.Store(false)
 	return nil
 }

@@ -1,0 +1,98 @@
+package handlers
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestBudget: bodies that are held back take memory as they come; who comes then is told to come again, and all is given
+// back in the end.
+func TestBudget(t *testing.T) {
+	h := start(t, func(o *Options) { o.Limits.MemoryBudget, o.Limits.NodesTotal, o.Limits.NodesInFlight = 74<<20, 4, 4 })
+	h.upload("default", small())
+	var group sync.WaitGroup
+	var ends []*io.PipeWriter
+	for range 2 {
+		in, out := io.Pipe()
+		ends = append(ends, out)
+		group.Go(func() {
+			r := httptest.NewRequest("POST", "/filter", in)
+			r.ContentLength = 30 << 20
+			h.api.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		})
+		group.Go(func() { _, _ = out.Write(make([]byte, 5<<20)) })
+	}
+	waitFor(t, func() bool { return h.api.budget.used.Load() > 60<<20 })
+	if used := h.api.budget.used.Load(); used > 74<<20 {
+		t.Errorf("%d bytes are taken", used)
+	}
+	var p Problem
+	a := h.want(503, &p, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`,"x":"`+strings.Repeat("x", 29<<20/10)+`"}`)
+	if p.Limit != "memory-budget" || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%+v", p)
+	}
+	for _, out := range ends {
+		_ = out.CloseWithError(io.ErrUnexpectedEOF)
+	}
+	group.Wait()
+	if used := h.api.budget.used.Load(); used != 0 {
+		t.Errorf("%d bytes are still taken", used)
+	}
+	h.want(201, nil, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
+	tiny := start(t, func(o *Options) { o.Limits.MemoryBudget = 4 << 10 })
+	tiny.want(413, &p, "POST", "/v1/snapshots?cluster=c", small())
+	if p.Limit != "memory-budget" {
+		t.Errorf("an upload that never fits: %+v", p)
+	}
+}
+
+// TestBudgetHeedsTheHeap: large amounts are not given where what is live leaves no room for them.
+func TestBudgetHeedsTheHeap(t *testing.T) {
+	b := &budget{limit: 1 << 30, ceiling: 100 << 20, live: func() int64 { return 90 << 20 }}
+	if b.fits(20<<20) || !b.fits(5<<20) || !b.fits(largeTake-1) || b.used.Load() != 5<<20+largeTake-1 {
+		t.Errorf("%d are taken", b.used.Load())
+	}
+}
+
+// TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its class's deadline.
+func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
+	h := start(t, func(o *Options) { o.Limits.BodyGrace, o.Limits.MinBodyRate = 200*time.Millisecond, 1000 })
+	for path, first := range map[string]string{"/v1/snapshots?cluster=c": "{", "/v1/decisions": "{", "/v1/replays": ""} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		began := time.Now()
+		_, _ = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"+first)
+		_ = conn.SetReadDeadline(began.Add(8 * time.Second))
+		head := make([]byte, 12)
+		if _, err := io.ReadFull(conn, head); err != nil || string(head) != "HTTP/1.1 "+strconv.Itoa(http.StatusRequestTimeout) {
+			t.Errorf("%s: %q %v after %s", path, head, err, time.Since(began))
+		}
+	}
+	h.upload("c", small())
+}
+
+// TestPacedCountsWaitingAlone: time that the server takes between reads is not the caller's.
+func TestPacedCountsWaitingAlone(t *testing.T) {
+	l := &Limits{BodyGrace: 50 * time.Millisecond, MinBodyRate: 1 << 20}
+	w := httptest.NewRecorder()
+	p := &paced{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 300))), conn: http.NewResponseController(w), until: time.Now().Add(time.Minute), limits: l}
+	for range 3 {
+		if _, err := io.ReadFull(p, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Millisecond)
+	}
+	if p.waited > 20*time.Millisecond {
+		t.Errorf("%s count", p.waited)
+	}
+}
