@@ -26,7 +26,7 @@ type Edit struct {
 	nodes bool // s.nodes is a clone of ours
 	ns    bool
 	cls   bool
-	wait  bool
+	late  map[string]bool // nodes whose lists in s.waiting are ours, once the map is
 	stor  bool
 	devs  bool
 	att   bool            // s.attached is ours
@@ -252,7 +252,8 @@ func (e *Edit) putNode(in *corev1.Node) {
 	e.forgetAttached() // rows are others now
 	// Pods that were bound to it before it was known count from now on.
 	if late := e.s.waiting[in.Name]; len(late) > 0 {
-		delete(e.waitingPods(), in.Name)
+		late = slices.Clone(e.waitingPods(in.Name))
+		delete(e.s.waiting, in.Name)
 		for _, p := range late {
 			e.removePod(p.Namespace, p.Name)
 			fresh := *p
@@ -279,11 +280,16 @@ func (e *Edit) removeNode(name string) {
 	}
 }
 
-func (e *Edit) waitingPods() map[string][]*Pod {
-	if !e.wait {
-		e.s.waiting, e.wait = maps.Clone(e.s.waiting), true
+// waitingPods gives a node's pods of s.waiting, to be changed in place: a copy for
+// every pod would cost the square of their number.
+func (e *Edit) waitingPods(node string) []*Pod {
+	if e.late == nil {
+		e.s.waiting, e.late = maps.Clone(e.s.waiting), map[string]bool{}
 	}
-	return e.s.waiting
+	if !e.late[node] {
+		e.s.waiting[node], e.late[node] = slices.Clone(e.s.waiting[node]), true
+	}
+	return e.s.waiting[node]
 }
 
 // addPod files a compiled pod under its node; Row is set here.
@@ -301,8 +307,8 @@ func (e *Edit) addPod(p *Pod) {
 		e.insertPod(int(p.Row), p)
 	case p.Terminal:
 	case p.NodeName != "":
-		w := e.waitingPods()
-		w[p.NodeName] = append(slices.Clone(w[p.NodeName]), p)
+		list := append(e.waitingPods(p.NodeName), p)
+		e.s.waiting[p.NodeName] = list
 	default:
 		e.s.pending.put(e.id, p)
 		if p.Nominated != "" {
@@ -323,12 +329,10 @@ func (e *Edit) removePod(ns, name string) {
 		e.dropPod(int(p.Row), p)
 	case p.Terminal:
 	case p.NodeName != "":
-		w := e.waitingPods()
-		rest := slices.DeleteFunc(slices.Clone(w[p.NodeName]), func(o *Pod) bool { return o == p })
+		rest := slices.DeleteFunc(e.waitingPods(p.NodeName), func(o *Pod) bool { return o == p })
+		e.s.waiting[p.NodeName] = rest
 		if len(rest) == 0 {
-			delete(w, p.NodeName)
-		} else {
-			w[p.NodeName] = rest
+			delete(e.s.waiting, p.NodeName)
 		}
 	default:
 		e.s.pending.remove(e.id, ns, name)

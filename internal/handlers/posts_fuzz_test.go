@@ -1,0 +1,64 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// FuzzPosts puts bodies, as JSON and as YAML, to the routes whose bodies have no fuzz target of their own. Whatever a
+// body holds, the answer is the route's or a problem that blames the body, and never a fault of the server's.
+func FuzzPosts(f *testing.F) {
+	routes := []struct{ path, seed string }{
+		{"/v1/pods/lifecycle", `{"pod":` + pod("p", "1", `,"restartPolicy":"Always"`) + `,"events":[{"at":"2026-01-31T12:00:00Z","container":"c","exitCode":1}],"now":"2026-01-31T12:00:00Z"}`},
+		{"/v1/pods/termination", `{"pod":` + pod("p", "1", `,"nodeName":"n1"`) + `,"cause":"delete","node":` + node("n1", "4") + `}`},
+		{"/v1/pods/admission", `{"pod":` + pod("p", "1", "") + `,"node":` + node("n1", "4") + `,"pods":[]}`},
+		{"/v1/nodes/eviction-ranking", `{"signal":"memory.available","pods":[{"pod":` + pod("p", "1", "") + `,"usage":"1Gi"}]}`},
+		{"/v1/nodes/eviction", `{"node":` + node("n1", "4") + `,"pods":[],"kubelet":{"evictionHard":{"memory.available":"100Mi"}},"samples":[]}`},
+		{"/v1/priorityclasses?cluster=default", `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`},
+		{"/v1/replays", `{"cluster":"default","snapshot":"default@1"}`},
+		{"/v1/decisions/0/replay", `{"pod":` + pod("p", "1", "") + `,"snapshot":"default@1"}`},
+		{"/v1/clusters/default/garbage", `{"now":"2026-01-31T12:00:00Z"}`},
+	}
+	m, l, book, st := roomsAndClasses(f)
+	o := optionsFor(m, l, st)
+	o.PriorityClasses = book
+	a, err := New(o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	handler := a.Handler()
+	post := func(path, media, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", media)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	if w := post("/v1/snapshots?cluster=default", "application/json", small()); w.Code != http.StatusCreated {
+		f.Fatal(w.Code, w.Body)
+	}
+	for i, route := range routes {
+		f.Add(uint8(i), false, route.seed)
+		f.Add(uint8(i), true, route.seed) // JSON is YAML
+	}
+	f.Add(uint8(0), true, "pod: &a\n  metadata: {name: p}\n  spec: *a\n")
+	f.Fuzz(func(t *testing.T, n uint8, yaml bool, body string) {
+		path, media := routes[int(n)%len(routes)].path, "application/json"
+		if yaml {
+			media = "application/yaml"
+		}
+		w := post(path, media, body)
+		switch {
+		case w.Code >= http.StatusInternalServerError:
+			t.Errorf("%s as %s: %d %s", path, media, w.Code, w.Body)
+		case w.Code >= http.StatusBadRequest:
+			var p Problem
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Detail == "" {
+				t.Errorf("%s as %s: %d %s is no problem with a detail", path, media, w.Code, w.Body)
+			}
+		}
+	})
+}
