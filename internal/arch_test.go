@@ -52,6 +52,7 @@ var rooms = map[string][]string{
 	"berth/internal/engine/enginetest/naive": {"berth/internal/engine", "berth/internal/engine/rules"},
 	"berth/cmd/openb":                        {},
 	"berth/test/faults":                      {},
+	"berth/test/hostile":                     {},
 	"berth/test/mutants":                     {},
 	"berth/test/throughput":                  {"berth/internal/...", "berth/migrations"},
 	"berth/test/database":                    {"berth/internal/store/pgtest"},

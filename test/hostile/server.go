@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// memory is what the server has, in bytes.
+const memory = 1 << 30
+
+// server is the process under attack.
+type server struct {
+	cmd    *exec.Cmd
+	url    string
+	host   string
+	bound  string // what holds it to its memory
+	cgroup string
+	ended  chan struct{}
+}
+
+// launch starts a server in a memory cgroup, or with GOMEMLIMIT where none can be made.
+func launch(program, dir string) (*server, error) {
+	s := &server{bound: "GOMEMLIMIT and a look at the RSS", ended: make(chan struct{})}
+	ready := filepath.Join(dir, "ready")
+	s.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready,
+		"--log-level", "error", "--nodes-max-bytes", "64MiB", "--nodes-cache-bytes", "64MiB")
+	s.cmd.Env = append(os.Environ(), "GOMEMLIMIT="+strconv.Itoa(memory/10*9))
+	s.cmd.Stderr = os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for base, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+		at := filepath.Join(base, "berth-hostile-"+strconv.Itoa(s.cmd.Process.Pid))
+		if os.Mkdir(at, 0o755) != nil {
+			continue
+		}
+		err := errors.Join(os.WriteFile(filepath.Join(at, limit), []byte(strconv.Itoa(memory)), 0o600),
+			os.WriteFile(filepath.Join(at, "cgroup.procs"), []byte(strconv.Itoa(s.cmd.Process.Pid)), 0o600))
+		if err == nil {
+			s.bound, s.cgroup = "a cgroup of 1 GiB", at
+			break
+		}
+		_ = os.Remove(at)
+	}
+	go func() { _ = s.cmd.Wait(); close(s.ended) }()
+	for range 600 {
+		if address, err := os.ReadFile(ready); err == nil {
+			s.host = string(address)
+			s.url = "http://" + s.host
+			return s, nil
+		}
+		if !s.alive() {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.stop()
+	return nil, errors.New("the server did not start")
+}
+
+func (s *server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGKILL)
+	<-s.ended
+	if s.cgroup != "" {
+		_ = os.Remove(s.cgroup)
+	}
+}
+
+func (s *server) alive() bool {
+	select {
+	case <-s.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// cpu is what the process has used, in seconds.
+func (s *server) cpu() float64 {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100
+}
+
+// forgetPeak makes the kernel begin the peak of the RSS anew.
+func (s *server) forgetPeak() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0o600)
+}
+
+// peak is the highest RSS, in MiB.
+func (s *server) peak() int {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
+	line, _, _ := strings.Cut(rest, "kB")
+	kib, _ := strconv.Atoi(strings.TrimSpace(line))
+	return kib >> 10
+}
