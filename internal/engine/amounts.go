@@ -65,8 +65,13 @@ func AmountErrors(o any) (errs field.ErrorList) {
 		}
 		list(spec.Child("overhead"), o.Spec.Overhead)
 		add(o.Spec.Overhead)
-		if len(errs) == 0 {
-			list(spec.Child("containers"), sum)
+		if len(errs) > 0 {
+			return errs
+		}
+		for _, name := range slices.Sorted(maps.Keys(sum)) {
+			if q := sum[name]; tooLarge(name, &q) {
+				errs = append(errs, field.Invalid(spec.Child("containers"), q.String(), "the sum of all requests of "+string(name)+" must fit 64 bits, as millicores of cpu or as units of anything else"))
+			}
 		}
 	}
 	return errs

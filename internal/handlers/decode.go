@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
+	"reflect"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -38,15 +36,14 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		return badRequest(notJSON(trimmed))
 	}
 	strict, err := kjson.UnmarshalStrict(body, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
-	var when *time.ParseError
-	switch {
-	case errors.As(err, &when):
-		return badField(http.StatusBadRequest, fieldOf(body, when.Value), "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
-	case err != nil:
-		return decodeError(err)
+	if err != nil {
+		return misfitError(nil, body, v, err)
 	}
 	if len(strict) == 0 {
 		return nil
+	}
+	if bare := bareObject(body, v); bare != nil {
+		return bare
 	}
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
 	list, _ := objects.UnknownFields(body, v)
@@ -64,42 +61,30 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 	return e
 }
 
-// fieldOf names the field of a body that has a text: the first one, in order of names. An error of a time does not say
-// where it is.
-func fieldOf(body []byte, text string) string {
-	var top any
-	if json.Unmarshal(body, &top) != nil {
-		return "body"
+// bareObject refuses a Kubernetes object that is the body itself, where the request has a field for it.
+func bareObject(body []byte, v any) error {
+	var given struct {
+		APIVersion, Kind string
+		Metadata         json.RawMessage
+		Spec             json.RawMessage
 	}
-	var find func(v any, at *field.Path) *field.Path
-	find = func(v any, at *field.Path) *field.Path {
-		switch v := v.(type) {
-		case string:
-			if v == text {
-				return at
-			}
-		case []any:
-			for i := range v {
-				if found := find(v[i], at.Index(i)); found != nil {
-					return found
-				}
-			}
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if k == "pod" || k == "node" { // decoded apart
-					continue
-				}
-				if found := find(v[k], at.Child(k)); found != nil {
-					return found
-				}
-			}
-		}
+	if json.Unmarshal(body, &given) != nil || given.Kind == "" || isNull(given.Metadata) && isNull(given.Spec) {
 		return nil
 	}
-	if found := find(top, nil); found != nil {
-		return found.String()
+	t := reflect.TypeOf(v).Elem()
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		form := map[string]string{"pod": `{"pod": {…}}`, "apply": `{"apply": [{…}]}`}[name]
+		if form == "" {
+			continue
+		}
+		message := fmt.Sprintf("the body is itself an object of kind %.60q: it belongs into the field %s, as in %s", given.Kind, name, form)
+		return &Error{
+			Status: http.StatusBadRequest, Kind: "unknown-field", Detail: name + ": " + message,
+			Fields: []FieldError{{name, string(field.ErrorTypeRequired), message}},
+		}
 	}
-	return "body"
+	return nil
 }
 
 // decodeError words what encoding/json has against a body, without a word of the body.

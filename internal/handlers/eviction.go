@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -105,6 +106,13 @@ func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err e
 	}
 	out = corev1.ResourceList{}
 	for _, key := range slices.Sorted(maps.Keys(each)) {
+		if !slices.Contains(podlife.UsageKeys, key) {
+			message := "unknown resource"
+			if near, ok := objects.Nearest(key, podlife.UsageKeys); ok {
+				message += ": did you mean " + near + "?"
+			}
+			return nil, badField(http.StatusBadRequest, fmt.Sprintf("%s.%.60s", name, key), message+"; want "+strings.Join(podlife.UsageKeys, ", "))
+		}
 		if out[corev1.ResourceName(key)], err = readQuantity(name+"."+key, each[key]); err != nil {
 			return nil, err
 		}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/cluster"
@@ -120,6 +122,9 @@ func (p *posted) wholePod(name string, raw json.RawMessage) (*corev1.Pod, error)
 	if err := wholeObject(name, raw, pod, "Pod", &pod.TypeMeta); err != nil {
 		return nil, err
 	}
+	if strings.ContainsRune(string(pod.UID), 0) {
+		return nil, badField(http.StatusBadRequest, name+".metadata.uid", "must not hold a NUL")
+	}
 	return pod, nil
 }
 
@@ -140,14 +145,12 @@ func wholeObjectOf(apiVersion, name string, raw json.RawMessage, object any, kin
 		if hint := objects.QuantityHints(raw, object); len(hint) > 0 {
 			return badField(http.StatusBadRequest, name+"."+hint[0].Field, hint[0].Detail)
 		}
-		var e *Error
-		if err = decodeError(err); errors.As(err, &e) && len(e.Fields) == 1 {
-			e.Fields[0].Field = name + "." + e.Fields[0].Field
-		}
-		return err
+		return misfitError(field.NewPath(name), raw, object, err)
 	}
-	if err := wantKind(*meta, kind, apiVersion); err != nil {
-		return inField(name, err)
+	err := wantKind(*meta, kind, apiVersion)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Fields[0].Field, e.Detail = name+"."+e.Fields[0].Field, name+"."+e.Detail
 	}
-	return nil
+	return err
 }

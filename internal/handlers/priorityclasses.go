@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/classes"
+	"berth/internal/objects"
 	"berth/internal/overview"
 	"berth/internal/store"
 )
@@ -235,13 +237,13 @@ func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedu
 		if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
 			return invalidClass(err)
 		}
+		if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
+			return err
+		}
 		if err := p.fields("", body, "PriorityClass"); err != nil {
 			return err
 		}
 		p.warn(w)
-		if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
-			return err
-		}
 		return use(c)
 	})
 }
@@ -266,7 +268,7 @@ func decodeKubernetes(body []byte, v any, b jsonBounds) error {
 		return badRequest(notJSON(body[max(i, 0):]))
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, v); err != nil {
-		return decodeError(err)
+		return misfitError(nil, body, v, err)
 	}
 	return nil
 }
@@ -283,6 +285,13 @@ func firstByte(body []byte) int {
 // wantKind lets an object pass that says it is of this kind, or does not say.
 func wantKind(t metav1.TypeMeta, kind, apiVersion string) error {
 	switch {
+	case t.Kind != "" && t.Kind != kind && kind == "Pod":
+		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(objects.WorkloadKinds(), ", "), t.Kind)
+		_, known := objects.Namespaced(t.Kind)
+		if near, ok := objects.Nearest(t.Kind, objects.PodKinds()); ok && !known {
+			message += ": did you mean " + near + "?"
+		}
+		return badField(http.StatusBadRequest, "kind", message)
 	case t.Kind != "" && t.Kind != kind:
 		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("want %s, not %.60q", kind, t.Kind))
 	case t.APIVersion != "" && t.APIVersion != apiVersion:

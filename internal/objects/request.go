@@ -81,7 +81,15 @@ func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {
 	}
 	var errs field.ErrorList
 	if h.Kind != "" && h.Kind != k.name {
-		errs = append(errs, field.NotSupported(field.NewPath("kind"), h.Kind, []string{k.name}))
+		supported := []string{k.name}
+		if k == kinds["Pod"] {
+			supported = PodKinds()
+		}
+		wrong := field.NotSupported(field.NewPath("kind"), h.Kind, supported)
+		if near, ok := Nearest(h.Kind, supported); ok && kinds[h.Kind] == nil {
+			wrong.Detail = "did you mean " + near + "? " + wrong.Detail
+		}
+		errs = append(errs, wrong)
 	}
 	if h.APIVersion != "" && h.APIVersion != k.apiVersion {
 		errs = append(errs, field.NotSupported(field.NewPath("apiVersion"), h.APIVersion, []string{k.apiVersion}))

@@ -62,6 +62,9 @@ var workloads = map[string]workload{
 // WorkloadKinds lists the kinds that PodOf takes.
 func WorkloadKinds() []string { return slices.Sorted(maps.Keys(workloads)) }
 
+// PodKinds lists the kinds that may stand where a request has a pod.
+func PodKinds() []string { return append([]string{"Pod"}, WorkloadKinds()...) }
+
 // PodOf gives the first pod that the controller of a workload would make: its
 // template with owner, labels, name and claims (upstream pkg/controller,
 // GetPodFromTemplate, and the controllers' own files). It is nil for an object of

@@ -34,6 +34,10 @@ const (
 	usagePIDs   = corev1.ResourceName("pids")
 )
 
+// UsageKeys are all keys that a usage may have. No signal is measured by cpu, which
+// metrics-server reports beside memory.
+var UsageKeys = []string{string(corev1.ResourceCPU), string(usageMemory), string(usageDisk), string(usageInodes), string(usagePIDs)}
+
 // Consumer is a pod with what it uses. Usage without the signal's key means that
 // the kubelet has no statistics of it.
 type Consumer struct {
