@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/cluster"
 	"berth/internal/objects"
 )
@@ -47,7 +49,7 @@ func (a *API) pageSize(r *http.Request) (int, error) {
 //	@Produce	json
 //	@Param		id		path		string	true	"cluster@revision or cluster@latest"
 //	@Param		kind	query		string	false	"only objects of this kind"
-//	@Param		namespace	query	string	false	"with name: the object's namespace"
+//	@Param		namespace	query	string	false	"with name: the object's namespace; default if absent"
 //	@Param		name	query		string	false	"only the object of this name; kind is needed"
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
@@ -73,6 +75,9 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		return badField(http.StatusBadRequest, "namespace", "it is only read together with name")
 	case one.Name != "" && kind == "":
 		return badField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
+	}
+	if namespaced, _ := objects.Namespaced(kind); namespaced && one.Name != "" && one.Namespace == "" {
+		one.Namespace = corev1.NamespaceDefault
 	}
 	after, err := parseObjectCursor(r.URL.Query().Get("cursor"))
 	if err != nil {

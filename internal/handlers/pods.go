@@ -3,6 +3,7 @@ package handlers
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -94,6 +95,9 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		view, err := a.clusters.View(r.Context(), req.Cluster, 0)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return v, err
+		}
+		if err != nil && req.Cluster != defaultCluster {
+			p.warnings = append(p.warnings, fmt.Sprintf("cluster %q has no snapshot: only stored and built-in priority classes count, and no node gives a zone or region", req.Cluster))
 		}
 		return overview.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), nil
 	case "UPDATE":

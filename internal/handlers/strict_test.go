@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -49,5 +50,48 @@ func TestRefusalsNameTheField(t *testing.T) {
 		if len(p.Errors) != 1 || p.Errors[0].Field != c.field || !strings.Contains(p.Errors[0].Message, c.message) || !strings.Contains(p.Detail, c.field) {
 			t.Errorf("%s %s: %+v", c.path, c.body, p)
 		}
+	}
+}
+
+// What a call leaves out is taken from default, and is told where that could surprise.
+func TestWhatIsLeftOutIsTold(t *testing.T) {
+	h := start(t, nil)
+	var s Snapshot
+	if h.want(201, &s, "POST", "/v1/snapshots", listOf(node("n", "4"), `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"containers":[{"name":"c"}]}}`)); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "cluster default") {
+		t.Errorf("upload without a cluster: %q", s.Warnings)
+	}
+	var list ObjectList
+	if h.want(200, &list, "GET", "/v1/snapshots/default@1/objects?kind=Pod&name=w", ""); len(list.Items) != 1 {
+		t.Errorf("without a namespace: %d pods", len(list.Items))
+	}
+	if h.want(200, &list, "GET", "/v1/snapshots/default@1/objects?kind=Node&name=n", ""); len(list.Items) != 1 {
+		t.Errorf("a node: %d", len(list.Items))
+	}
+	var ad Admission
+	if h.want(200, &ad, "POST", "/v1/pods/admission", `{"cluster":"nowhere","operation":"CREATE","pod":`+pod("p", "1", "")+`}`); len(ad.Warnings) != 1 || !strings.Contains(ad.Warnings[0], `"nowhere" has no snapshot`) {
+		t.Errorf("admission: %q", ad.Warnings)
+	}
+}
+
+// The answer of GET …/objects is an upload, in whatever size; a page of it is not.
+func TestObjectsArePostedBack(t *testing.T) {
+	h := start(t, nil)
+	for _, n := range []int{1, 100} {
+		var items []string
+		for i := range n {
+			items = append(items, node(fmt.Sprintf("n%d", i), "4"))
+		}
+		was := h.upload("prod", listOf(items...))
+		back := h.want(200, nil, "GET", "/v1/snapshots/prod@latest/objects", "")
+		var s Snapshot
+		h.want(201, &s, "POST", fmt.Sprintf("/v1/snapshots?cluster=copy%d", n), string(back.body))
+		if s.Digest != was.Digest {
+			t.Errorf("%d nodes: digest %s, want %s", n, s.Digest, was.Digest)
+		}
+	}
+	page := h.want(200, nil, "GET", "/v1/snapshots/prod@latest/objects?limit=50", "")
+	var p Problem
+	if h.want(400, &p, "POST", "/v1/snapshots?cluster=part", string(page.body)); !strings.Contains(p.Detail, "it is one page") {
+		t.Errorf("a page: %+v", p)
 	}
 }

@@ -86,6 +86,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusCreated
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
 	}
+	if r.URL.Query().Get("cluster") == "" {
+		fields.warnings = append(fields.warnings, "no ?cluster= was given: the state went to the cluster "+defaultCluster)
+	}
 	s := snapshotOf(v)
 	s.UnknownFields, s.Warnings = fields.counts, fields.warn(w)
 	return writeJSON(w, status, s)

@@ -88,7 +88,7 @@ func (in *intake) object(s *scanner, within listOf, depth int) error {
 	s.mark = s.pos
 	s.pos++
 	var self listOf
-	streamed, first := false, true
+	streamed, first, paged := false, true, false
 	for {
 		c, ok := s.next()
 		if ok && c == '}' {
@@ -119,6 +119,9 @@ func (in *intake) object(s *scanner, within listOf, depth int) error {
 			self.kind, err = in.header(s)
 		case ok && c == '"' && key == "apiVersion" && self.apiVersion == "":
 			self.apiVersion, err = in.header(s)
+		case key == "cursor":
+			paged = true
+			err = s.skipValue(depth)
 		case ok && key == "items" && (self.kind == "" || isList(self.kind)):
 			if streamed {
 				return s.fail("duplicate key %q", key)
@@ -146,11 +149,14 @@ func (in *intake) object(s *scanner, within listOf, depth int) error {
 	if !streamed {
 		return in.take(s.buf[mark:s.pos], within)
 	}
-	if self.kind != "" && !isList(self.kind) {
-		return s.fail("kind %s has items but isn't a list", self.kind)
-	}
-	if self.kind == "" {
-		return s.fail("an object with items has no kind")
+	at := s.base + int64(s.pos)
+	switch {
+	case self.kind != "" && !isList(self.kind):
+		return &SyntaxError{Offset: at, Msg: fmt.Sprintf("kind %s has items but isn't a list in %s", self.kind, s.where())}
+	case self.kind == "" && (len(in.path) > 0 || self.apiVersion != ""):
+		return &SyntaxError{Offset: at, Msg: "an object with items has no kind in " + s.where()}
+	case self.kind == "" && paged:
+		return &SyntaxError{Offset: at, Msg: "the list has a cursor: it is one page, and the body must hold all of them"}
 	}
 	return nil
 }
