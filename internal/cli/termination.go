@@ -94,8 +94,9 @@ type ending struct {
 		Event         string     `json:"event"`
 		Container     string     `json:"container"`
 	} `json:"timeline"`
-	GoneAfterSeconds *int64 `json:"goneAfterSeconds"`
-	StaysTerminating bool   `json:"staysTerminating"`
+	GoneAfterSeconds *int64     `json:"goneAfterSeconds"`
+	OverdueSince     *time.Time `json:"overdueSince"`
+	StaysTerminating bool       `json:"staysTerminating"`
 	NodeDeletion     *struct {
 		Rule rule `json:"rule"`
 	} `json:"nodeDeletion"`

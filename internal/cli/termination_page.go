@@ -12,6 +12,10 @@ func (e *ending) headline() (string, colour) {
 		return "REFUSED", red
 	case e.StaysTerminating:
 		return "STAYS TERMINATING", red
+	case e.NodeDeletion != nil && e.NodeDeletion.Rule.ID == "node-deletion/since-unknown" && e.GoneAfterSeconds == nil:
+		return "NOT KNOWN", yellow
+	case e.OverdueSince != nil:
+		return "OVERDUE", yellow
 	case e.NodeDeletion != nil && e.GoneAfterSeconds == nil && len(e.Timeline) == 0:
 		return "STAYS", green
 	case len(e.LeftRunning) > 0:

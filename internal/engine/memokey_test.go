@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -162,5 +163,16 @@ func TestTermMemoIsBoundedByBytes(t *testing.T) {
 	}
 	if len(m.terms) == 0 {
 		t.Error("nothing is kept")
+	}
+}
+
+// TestTaintKeyLeavesOutTimes: since when a taint is there decides nothing, so nodes
+// that differ in it share a list.
+func TestTaintKeyLeavesOutTimes(t *testing.T) {
+	at := metav1.Unix(1, 0)
+	a := []corev1.Taint{{Key: "k", Value: "v", Effect: corev1.TaintEffectNoExecute}}
+	b := []corev1.Taint{{Key: "k", Value: "v", Effect: corev1.TaintEffectNoExecute, TimeAdded: &at}}
+	if taintKey(a) != taintKey(b) {
+		t.Error("timeAdded makes another list of taints")
 	}
 }

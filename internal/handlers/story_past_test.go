@@ -106,6 +106,14 @@ func TestStoryTellsTheEnd(t *testing.T) {
 		return out
 	}
 	got := show(h.story("shop/going" + now))
+	for _, line := range got {
+		if strings.Contains(line, "unchanged") {
+			t.Errorf("next has what nobody asked for: %q", got)
+		}
+	}
+	if e := h.story("shop/going?now=2026-03-01T01:00:00Z").Ending; *e.GoneAfterSeconds != 0 || e.OverdueSince.Format("15:04:05") != "00:00:30" {
+		t.Errorf("gone after %d s, overdue since %v", *e.GoneAfterSeconds, e.OverdueSince)
+	}
 	if len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "00:30 ") && !strings.HasPrefix(got[len(got)-1], "00:3") {
 		t.Errorf("%q", got)
 	}
@@ -128,12 +136,13 @@ func TestStoryOfALostNode(t *testing.T) {
 	tainted := strings.Replace(lost("tainted", `,"lastTransitionTime":"2026-03-01T11:59:00Z"`), `"status":{`,
 		`"spec":{"taints":[{"key":"node.kubernetes.io/unreachable","effect":"NoExecute","timeAdded":"2026-03-01T11:59:30Z"}]},"status":{`, 1)
 	h.upload("prod", listOf(lost("when", `,"lastTransitionTime":"2026-03-01T11:59:00Z"`), lost("never", ""), tainted, node("well", "4"),
-		on("a", "when"), on("b", "never"), on("c", "gone"), on("d", "well"), on("e", "tainted")))
+		strings.Replace(node("half", "4"), `"status":{`, `"status":{"conditions":[{"type":"DiskPressure","status":"False"}],`, 1), on("f", "half"), on("a", "when"), on("b", "never"), on("c", "gone"), on("d", "well"), on("e", "tainted")))
 	for pod, want := range map[string]string{
 		"a": "12:00:30 taint-eviction-controller deletes the pod because of its node | true node-deletion/toleration-seconds",
 		"b": "| true node-deletion/since-unknown",
 		"c": "12:01:00 pod-garbage-collector-controller deletes the pod because of its node, at the latest | false node-deletion/orphaned",
-		"d": "| false ",
+		"d": "| false node-deletion/none",
+		"f": "| true node-deletion/since-unknown",
 		"e": "12:01:00 taint-eviction-controller deletes the pod because of its node | true node-deletion/toleration-seconds",
 	} {
 		s := h.story("shop/" + pod + "?now=2026-03-01T12:00:00Z")

@@ -161,7 +161,9 @@ func TestFollow(t *testing.T) {
 // TestHeartbeatsMakeNoRevision: what decisions do not read changes nothing.
 func TestHeartbeatsMakeNoRevision(t *testing.T) {
 	w := newWorld(t)
-	n := node("n1")
+	n, since := node("n1"), metav1.NewTime(time.Unix(1, 0))
+	n.Status.Conditions[0].LastTransitionTime = since // kept, but no heartbeat changes it
+	n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoExecute, TimeAdded: &since}}
 	w.s.Put(t, "nodes", n)
 	f, _ := w.follow("me", kube.Options{})
 	w.until("the first state", func() bool { return w.has("Node", "", "n1") })

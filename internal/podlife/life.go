@@ -1,6 +1,7 @@
 package podlife
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,16 +20,30 @@ const (
 	NodeGone
 )
 
-// NodeStateOf reads a node's Ready condition; nil is a node that is gone. A
-// node without the condition counts as lost, since it never reported.
+// NodeStateOf reads a node's Ready condition; nil is a node that is gone. One
+// without any condition counts as healthy: nobody reports on it, as in a ledger
+// that no kubelet writes to; unless it has a taint of nodes that are lost. One with others but not Ready is not Ready
+// (pkg/controller/nodelifecycle node_lifecycle_controller.go tryUpdateNodeHealth).
 func NodeStateOf(node *corev1.Node) NodeState {
 	if node == nil {
 		return NodeGone
+	}
+	if len(node.Status.Conditions) == 0 && !slices.ContainsFunc(node.Spec.Taints, taintOfLoss) {
+		return NodeHealthy
 	}
 	if c := nodeCondition(node, corev1.NodeReady); c != nil && c.Status == corev1.ConditionTrue {
 		return NodeHealthy
 	}
 	return NodeLost
+}
+
+// taintOfLoss reports whether only nodes that do not answer get such a taint.
+func taintOfLoss(t corev1.Taint) bool {
+	switch t.Key {
+	case corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady, corev1.TaintNodeOutOfService:
+		return t.Effect == corev1.TaintEffectNoExecute
+	}
+	return false
 }
 
 // Life is where a pod stands and what comes next, each statement with the rule

@@ -23,6 +23,7 @@ func TestNodeStateOf(t *testing.T) {
 		{node(ready("False")), NodeLost},
 		{node(ready("Unknown")), NodeLost},
 		{node(pressure), NodeLost},
+		{node(), NodeHealthy},
 		{nil, NodeGone},
 	} {
 		if got := NodeStateOf(c.node); got != c.want {

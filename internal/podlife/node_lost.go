@@ -25,6 +25,9 @@ const (
 	orphanEarliest, orphanLatest = 40, 60
 )
 
+// ruleSinceUnknown is the rule of a deletion whose time cannot be told.
+const ruleSinceUnknown = "node-deletion/since-unknown"
+
 // The controllers that delete pods because of their nodes.
 const (
 	byTaintEviction = "taint-eviction-controller"
@@ -70,11 +73,14 @@ func DeletionByNode(pod *corev1.Pod, node *corev1.Node, lostSince *time.Time, no
 		p = pod.DeepCopy()
 		AddTolerationSeconds(&p.Spec)
 	}
-	if r := nodeCondition(node, corev1.NodeReady); r != nil && r.Status != corev1.ConditionTrue && r.LastTransitionTime.IsZero() && lostSince == nil {
-		return NodeDeletion{Rule: Rule{"node-deletion/since-unknown", "The node is not Ready; its condition Ready does not say since when (lastTransitionTime), so when the pod is deleted is not known."}}
-	}
 	early, late, why := lossTaint(node, lostSince)
 	list := noExecute(node.Spec.Taints, now)
+	if missing := sinceMissing(node); missing != "" && lostSince == nil {
+		return sinceUnknown(p.Spec.Tolerations, node, list, missing)
+	}
+	if early == nil && len(list) == 0 && len(node.Status.Conditions) == 0 {
+		return NodeDeletion{Rule: Rule{"node-deletion/none", "The node has no conditions: nobody reports on it, and it counts as healthy. It has no taint with effect NoExecute either: nothing deletes the pod because of its node."}}
+	}
 	if early == nil || slices.ContainsFunc(list, func(t corev1.Taint) bool { return t.Key == early.Key }) {
 		return evictionByTaints(p.Spec.Tolerations, list).answer("")
 	}
@@ -85,6 +91,42 @@ func DeletionByNode(pod *corev1.Pod, node *corev1.Node, lostSince *time.Time, no
 		out.Latest = inYears(*last.at)
 	}
 	return out
+}
+
+// sinceMissing names what a node that is not Ready lacks to tell since when; ""
+// where nothing is missing.
+func sinceMissing(node *corev1.Node) string {
+	ready := nodeCondition(node, corev1.NodeReady)
+	switch {
+	case NodeStateOf(node) == NodeHealthy, len(node.Status.Conditions) == 0:
+		return ""
+	case ready != nil && ready.LastTransitionTime.IsZero():
+		return "its condition Ready has no lastTransitionTime"
+	case ready == nil && node.CreationTimestamp.IsZero():
+		return "it has no condition Ready and no metadata.creationTimestamp"
+	}
+	return ""
+}
+
+// sinceUnknown is the deletion of a pod on a node that is not Ready, nobody knows
+// since when: known all the same where the node has the taint already, or where
+// the pod tolerates it without a limit.
+func sinceUnknown(tolerations []corev1.Toleration, node *corev1.Node, list []corev1.Taint, missing string) NodeDeletion {
+	lost := corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}
+	if r := nodeCondition(node, corev1.NodeReady); r != nil && r.Status == corev1.ConditionFalse {
+		lost.Key = corev1.TaintNodeNotReady
+	}
+	if slices.ContainsFunc(list, func(t corev1.Taint) bool { return t.Key == lost.Key }) {
+		return evictionByTaints(tolerations, list).answer("")
+	}
+	t := matchingToleration(tolerations, &lost)
+	if t == nil || t.TolerationSeconds != nil {
+		return NodeDeletion{Rule: Rule{ruleSinceUnknown, "The node is not Ready, and it is not known since when: " + missing + ". So when the pod is deleted is not known either; give nodeLostSince."}}
+	}
+	if len(list) == 0 {
+		list = noExecute([]corev1.Taint{lost}, time.Time{}) // of no effect, whenever it was added
+	}
+	return evictionByTaints(tolerations, list).answer("The node is not Ready. ")
 }
 
 // orphaned is the deletion of a pod whose node has no object any more.
@@ -111,18 +153,19 @@ func lossTaint(node *corev1.Node, lostSince *time.Time) (early, late *corev1.Tai
 		return taint(least), taint(most)
 	}
 	ready := nodeCondition(node, corev1.NodeReady)
+	dated := ready != nil && !ready.LastTransitionTime.IsZero()
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	switch {
-	case ready != nil && ready.Status == corev1.ConditionUnknown:
+	case dated && ready.Status == corev1.ConditionUnknown:
 		early, late = between(corev1.TaintNodeUnreachable, ready.LastTransitionTime.Time, 0, 0)
 		return early, late, "The node is unreachable since " + at(ready.LastTransitionTime.Time) + " and tainted at once (where a zone loses several nodes, one every 10 seconds). "
-	case ready != nil && ready.Status == corev1.ConditionFalse:
+	case dated && ready.Status == corev1.ConditionFalse:
 		early, late = between(corev1.TaintNodeNotReady, ready.LastTransitionTime.Time, 0, monitorPeriod)
 		return early, late, "The node is not Ready since " + at(ready.LastTransitionTime.Time) + " and tainted within 5 seconds. "
 	case lostSince != nil:
 		early, late = between(corev1.TaintNodeUnreachable, *lostSince, lostEarliest, lostLatest)
 		return early, late, "The node does not report since " + at(*lostSince) + " and is tainted 40 to 60 seconds later. "
-	case ready == nil && !node.CreationTimestamp.IsZero():
+	case ready == nil && len(node.Status.Conditions) > 0 && !node.CreationTimestamp.IsZero():
 		early, late = between(corev1.TaintNodeUnreachable, node.CreationTimestamp.Time, startupGrace, startupGrace+monitorPeriod)
 		return early, late, "The node has never reported since " + at(node.CreationTimestamp.Time) + " and is tainted after 60 seconds unless it does. "
 	}

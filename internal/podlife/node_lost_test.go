@@ -24,6 +24,8 @@ func TestDeletionByNode(t *testing.T) {
 		stored   = `"metadata":{"uid":"u"},`
 		fiveMins = stored + `"spec":{"tolerations":[{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}]}`
 		unknown  = `"status":{"conditions":[{"type":"Ready","status":"Unknown","lastTransitionTime":"2026-03-01T11:55:00Z"}]}`
+		undated  = `"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}`
+		others   = `"status":{"conditions":[{"type":"DiskPressure","status":"False"}]}`
 		ready    = `"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-03-01T09:00:00Z"}]}`
 	)
 	taints := func(list ...string) string { return `"spec":{"taints":[` + strings.Join(list, ",") + `]}` }
@@ -46,7 +48,14 @@ func TestDeletionByNode(t *testing.T) {
 		{"a node that is not Ready", fiveMins, strings.ReplaceAll(unknown, "Unknown", "False"), "", "12:00:00", "12:00:05", "toleration-seconds"},
 		{"a node that died just now", fiveMins, ready, "11:59:00", "12:04:40", "12:05:00", "toleration-seconds"},
 		{"the condition comes before the guess", fiveMins, unknown, "11:59:00", "12:00:00", "", "toleration-seconds"},
-		{"a node that never reported", fiveMins, `"metadata":{"creationTimestamp":"2026-03-01T11:59:00Z"}`, "", "12:05:00", "12:05:05", "toleration-seconds"},
+		{"a node that never reported", fiveMins, `"metadata":{"creationTimestamp":"2026-03-01T11:59:00Z"},` + others, "", "12:05:00", "12:05:05", "toleration-seconds"},
+		{"nor has a time", fiveMins, others, "", "", "", "since-unknown"},
+		{"a node that nobody reports on", fiveMins, `"metadata":{"creationTimestamp":"2026-03-01T11:59:00Z"}`, "", "", "", "none"},
+		{"unreachable, nobody knows since when", fiveMins, undated, "", "", "", "since-unknown"},
+		{"not Ready, nobody knows since when", fiveMins, strings.ReplaceAll(undated, "Unknown", "False"), "", "", "", "since-unknown"},
+		{"but the question does", fiveMins, undated, "11:59:00", "12:04:40", "12:05:00", "toleration-seconds"},
+		{"but its taint does", fiveMins, undated + "," + taints(taint("node.kubernetes.io/unreachable", at("11:57:00"))), "", "12:02:00", "", "toleration-seconds"},
+		{"but the pod tolerates it for ever", `"spec":{"tolerations":[{"operator":"Exists"}]}`, undated, "", "", "", "tolerated"},
 		{"of which nothing is known", fiveMins, ``, "", "", "", "none"},
 		{"its taint has a time", fiveMins, unknown + "," + taints(taint("node.kubernetes.io/unreachable", at("11:57:00"))), "", "12:02:00", "", "toleration-seconds"},
 		{"the taint of somebody", stored + `"spec":{}`, ready + "," + taints(taint("k", at("11:57:00"))), "", "11:57:00", "", "not-tolerated"},

@@ -33,6 +33,9 @@ type Termination struct {
 	// the kubelet ends the pod by itself, until the pod is over. Absent where nobody
 	// can tell, or where the pod goes on.
 	GoneAfterSeconds *int64 `json:"goneAfterSeconds,omitempty"`
+	// OverdueSince is when the object was to be gone at the latest, where that is past;
+	// goneAfterSeconds is 0 then.
+	OverdueSince *time.Time `json:"overdueSince,omitempty"`
 	// StaysTerminating says that the pod's node does not answer: the object stays
 	// until the node is back, out of service or deleted.
 	StaysTerminating bool `json:"staysTerminating,omitempty"`

@@ -268,3 +268,38 @@ func TestCausesThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestEndsOfNodesWithoutATime: lifecycle and termination take the same view of a
+// node, and neither makes up a time.
+func TestEndsOfNodesWithoutATime(t *testing.T) {
+	for _, c := range []struct{ what, node, rule, detail, notes string }{
+		{"undated", `"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}`, "since-unknown", "when the pod is deleted is not known", "its condition Ready has no lastTransitionTime"},
+		{"no Ready", `"status":{"conditions":[{"type":"DiskPressure","status":"False"}]}`, "since-unknown", "when the pod is deleted is not known", "no condition Ready and no metadata.creationTimestamp"},
+		{"no conditions", `"status":{"allocatable":{"cpu":"1"}}`, "none", "nothing deletes the pod", ""},
+	} {
+		n, p := aNode(t, c.node), dying(t, `"metadata":{"uid":"u"}`)
+		o := ends(t, Ending{Pod: p, Cause: CauseTaint, Node: n, NodeGiven: true})
+		l, errs := Live(LifeQuestion{Pod: p, Node: n, NodeGiven: true, Now: hour})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		is(t, c.what, []any{o.NodeDeletion.Rule.ID, o.NodeDeletion.At, o.Endpoints.Detail}, []any{"node-deletion/" + c.rule, l.NodeDeletion.At, c.detail})
+		is(t, c.what, o.NodeDeletion.Rule, l.NodeDeletion.Rule)
+		if notes := strings.Join(o.Notes, "; "); !strings.Contains(notes, c.notes) {
+			t.Errorf("%s: notes %s", c.what, notes)
+		}
+		stays := ends(t, Ending{Pod: p, Cause: CauseDelete, Node: n, NodeGiven: true}).StaysTerminating
+		is(t, c.what+" deleted", stays, c.rule == "since-unknown")
+	}
+}
+
+// TestOverdueEnds: an end that is past is not told as a negative time.
+func TestOverdueEnds(t *testing.T) {
+	o := ends(t, Ending{Pod: dying(t, `"metadata":{"deletionTimestamp":"2026-03-01T11:00:20Z","deletionGracePeriodSeconds":30}`), Cause: CauseDelete, ExitSeconds: map[string]int64{"c": 3}})
+	is(t, "gone", []any{after(o.GoneAfterSeconds), clocked(o.OverdueSince), after(o.Expected.GoneAfterSeconds)}, []any{"0", "11:00:20", "0"})
+	if notes := strings.Join(o.Notes, "; "); !strings.Contains(notes, "overdue: it was to be gone at the latest at 2026-03-01T11:00:20Z") {
+		t.Error(notes)
+	}
+	o = ends(t, Ending{Pod: dying(t, `"metadata":{"deletionTimestamp":"2026-03-01T12:00:20Z","deletionGracePeriodSeconds":30}`), Cause: CauseDelete})
+	is(t, "in time", []any{after(o.GoneAfterSeconds), clocked(o.OverdueSince)}, []any{"20", ""})
+}

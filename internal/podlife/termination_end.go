@@ -19,7 +19,7 @@ func (w *ending) followDelete(d deletion) {
 	w.out.Endpoints = Endpoints{Serving: w.ready(), Terminating: true, Detail: "not ready at once; serving as long as its readiness probes succeed"}
 	if d.again && !d.changed {
 		w.event(w.began(), actorAPI, "deletion requested", "", what)
-		w.event(0, actorAPI, "deletion unchanged", "", "a second delete may only shorten")
+		w.event(0, actorAPI, EventUnchanged, "", "a second delete may only shorten")
 		w.endOf(w.began(), kept)
 		return
 	}

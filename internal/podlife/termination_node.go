@@ -54,6 +54,10 @@ func (w *ending) tainted() {
 		w.out.Phase = phaseNow(w.Pod)
 		w.out.GracePeriodSeconds = specPeriod(w.asPosted(), true, w.step)
 		w.out.Endpoints = Endpoints{Ready: w.ready(), Serving: w.ready(), Detail: "nothing deletes the pod"}
+		if d.Rule.ID == ruleSinceUnknown {
+			w.out.Endpoints.Detail = "when the pod is deleted is not known"
+			w.out.Notes = append(w.out.Notes, d.Rule.Text)
+		}
 	default:
 		if after := int64(d.At.Sub(w.Now) / time.Second); after > 0 {
 			w.shift, w.Now = after, addSeconds(w.Now, after)

@@ -132,7 +132,7 @@ func (w *ending) deletedThen(f *Following) {
 	d := w.deletion(f.Cause, f.GracePeriodSeconds, f.Force, addSeconds(w.Now, t))
 	w.disrupted(t, f.Cause, again)
 	if !d.changed {
-		w.event(t, actorAPI, "deletion unchanged", "", "a second delete may only shorten")
+		w.event(t, actorAPI, EventUnchanged, "", "a second delete may only shorten")
 		return
 	}
 	w.event(t, actorAPI, "deletion requested", "", fmt.Sprintf("deletionGracePeriodSeconds %d", d.period))

@@ -6,9 +6,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
+
+// EventUnchanged is a second delete that changes nothing.
+const EventUnchanged = "deletion unchanged"
 
 // eventRewritten is the kubelet's new mirror object of a static pod.
 const eventRewritten = "mirror object written again"
@@ -71,6 +75,7 @@ func (w *ending) finish() {
 	}
 	w.gone()
 	w.move()
+	w.overdue()
 	slices.SortStableFunc(w.out.Timeline, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.OffsetSeconds, b.OffsetSeconds), cmp.Compare(rankOf(&a), rankOf(&b)))
 	})
@@ -119,6 +124,15 @@ func (w *ending) gone() {
 		case e.Event == "object removed", over && strings.HasPrefix(e.Event, "phase "):
 			w.out.GoneAfterSeconds = new(e.OffsetSeconds)
 		}
+	}
+}
+
+// overdue marks an object whose end is past by its deletion: it goes any moment.
+func (w *ending) overdue() {
+	if n := w.out.GoneAfterSeconds; n != nil && *n < 0 {
+		since := addSeconds(w.Now, *n)
+		w.out.GoneAfterSeconds, w.out.OverdueSince = new(int64(0)), inYears(since)
+		w.out.Notes = append(w.out.Notes, "overdue: it was to be gone at the latest at "+since.UTC().Format(time.RFC3339)+", and its object is still there; goneAfterSeconds is not below 0")
 	}
 }
 

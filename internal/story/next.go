@@ -74,6 +74,9 @@ func (s *telling) next() {
 	}
 	if o.Ending != nil && o.State == Deleting {
 		for _, e := range o.Ending.Timeline {
+			if e.Event == podlife.EventUnchanged {
+				continue // the story deletes nothing
+			}
 			add(e.At, Event{Component: e.Actor, Event: e.Event, Container: e.Container, Detail: e.Detail})
 		}
 	}

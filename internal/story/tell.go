@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -215,8 +214,8 @@ func (s *telling) present(ctx context.Context) error {
 	return nil
 }
 
-// node gives the pod's node; given and nil, it has no object any more. Snapshots
-// need not hold conditions, or nodes at all: what is not said counts as healthy.
+// node gives the pod's node; given and nil, it has no object any more. A
+// snapshot need not hold nodes at all: what is not said counts as healthy.
 func (s *telling) node() (node *corev1.Node, given bool) {
 	name := s.pod.NodeName
 	if name == "" || s.view.State.Nodes().Count() == 0 {
@@ -231,7 +230,7 @@ func (s *telling) node() (node *corev1.Node, given bool) {
 		return nil, false
 	}
 	n, ok := o.Value.(*corev1.Node)
-	return n, ok && slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	return n, ok
 }
 
 // decide asks where the pod would go now; not for one that is not to be placed.
