@@ -60,7 +60,7 @@ func TestFieldValidation(t *testing.T) {
 	}
 	// An upload, which may come from another version, is taken and counts what was left out.
 	var s Snapshot
-	h.want(http.StatusCreated, &s, "POST", "/v1/snapshots", listOf(node("n1", "4"), `{"apiVersion":"v1","kind":"Pod",`+misspelt[1:]))
+	h.want(http.StatusCreated, &s, "POST", "/v1/snapshots?cluster=other", listOf(node("n1", "4"), `{"apiVersion":"v1","kind":"Pod",`+misspelt[1:]))
 	if len(s.UnknownFields) != 2 || s.UnknownFields["Pod.spec.nodeSelectr"] != 1 || s.UnknownFields["Pod.spec.containers[].requests"] != 1 || s.Warnings != nil {
 		t.Errorf("%v, %v", s.UnknownFields, s.Warnings)
 	}
