@@ -34,6 +34,7 @@ type revision struct {
 	puts                []string // objects that it put there, kind/name; nodes also mark/…
 	deletes             []string // kind/name
 	boundPod, boundNode string
+	nodes               map[string]string // of the pods among puts that have one
 }
 
 func readBooks(ctx context.Context, url string) (*books, error) {
@@ -105,6 +106,12 @@ func (r *revision) read(payload []byte) error {
 			continue
 		}
 		r.puts = append(r.puts, o.Kind+"/"+o.Metadata.Name)
+		if o.Kind == "Pod" && o.Spec.NodeName != "" {
+			if r.nodes == nil {
+				r.nodes = map[string]string{}
+			}
+			r.nodes[o.Metadata.Name] = o.Spec.NodeName
+		}
 		if m := o.Metadata.Labels["mark"]; m != "" {
 			r.puts = append(r.puts, "mark/"+m)
 		}

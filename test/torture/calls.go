@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func (c *client) decide(cluster string, bind bool) {
 		res := c.ask(class, http.MethodPost, "/v1/decisions", body)
 		switch {
 		case res.status == http.StatusCreated:
-			c.fileDecision(cluster, name, bind, res)
+			c.fileDecision(cluster, name, pod, bind, res)
 			return
 		case res.status == http.StatusConflict && bind:
 			if node := boundTo(res.body); node != "" {
@@ -55,7 +56,7 @@ func boundTo(body []byte) string {
 	return node
 }
 
-func (c *client) fileDecision(cluster, name string, bind bool, res result) {
+func (c *client) fileDecision(cluster, name string, pod object, bind bool, res result) {
 	var d struct {
 		ID, Digest, Outcome, Node, Snapshot, BoundSnapshot string
 	}
@@ -73,7 +74,7 @@ func (c *client) fileDecision(cluster, name string, bind bool, res result) {
 	c.seen(cluster, revisionOf(d.Snapshot), "decision "+d.ID, res)
 	if d.BoundSnapshot != "" {
 		c.made(cluster, revisionOf(d.BoundSnapshot), "decision "+d.ID, res)
-		c.bound = append(c.bound, pendingPod{cluster, name, d.Node})
+		c.bound = append(c.bound, pendingPod{cluster, name, d.Node, pod})
 	}
 }
 
@@ -131,8 +132,9 @@ func (c *client) extend(cluster, verb string) {
 // place puts a pod into a cluster, to be bound later.
 func (c *client) place(cluster string) {
 	name := c.name()
-	if c.change(cluster, "latest", []any{podOf(name, c.calls, 1)}, nil, "Pod/"+name) {
-		c.waiting = append(c.waiting, pendingPod{cluster: cluster, name: name})
+	pod := podOf(name, c.calls, 1)
+	if c.change(cluster, "latest", object{"apply": []any{pod}}, "Pod/"+name) {
+		c.waiting = append(c.waiting, pendingPod{cluster: cluster, name: name, manifest: pod})
 	}
 }
 
@@ -188,14 +190,7 @@ func (c *client) bindOnce(p pendingPod, node string) string {
 }
 
 // change writes a change and files the revision that it made.
-func (c *client) change(cluster, parent string, apply, del []any, holds string) bool {
-	body := object{}
-	if apply != nil {
-		body["apply"] = apply
-	}
-	if del != nil {
-		body["delete"] = del
-	}
+func (c *client) change(cluster, parent string, body object, holds string) bool {
 	res := c.ask(classWrite, http.MethodPost, "/v1/snapshots/"+cluster+"@"+parent+"/changes", body)
 	if res.status != http.StatusCreated {
 		return false
@@ -227,7 +222,12 @@ func (c *client) fileState(s *state, res result) bool {
 
 func (c *client) changeNode(cluster string) {
 	mark := c.name()
-	c.change(cluster, "latest", []any{nodeOf(c.random.IntN(nodesPerCluster), mark)}, nil, "mark/"+mark)
+	i := c.random.IntN(nodesPerCluster)
+	body := object{"apply": []any{nodeOf(i, mark)}}
+	if c.random.IntN(2) == 0 {
+		body = object{"patch": []any{object{"kind": "Node", "name": nodeName(i), "type": "merge", "patch": object{"metadata": object{"labels": object{"mark": mark}}}}}}
+	}
+	c.change(cluster, "latest", body, "mark/"+mark)
 }
 
 // changeNewest reads the newest revision and changes exactly that one: it works,
@@ -235,18 +235,35 @@ func (c *client) changeNode(cluster string) {
 func (c *client) changeNewest(cluster string) {
 	if s := c.readNewest(cluster); s.revision > 0 {
 		mark := c.name()
-		c.change(cluster, strconv.FormatInt(s.revision, 10), []any{nodeOf(c.random.IntN(nodesPerCluster), mark)}, nil, "mark/"+mark)
+		c.change(cluster, strconv.FormatInt(s.revision, 10), object{"apply": []any{nodeOf(c.random.IntN(nodesPerCluster), mark)}}, "mark/"+mark)
 	}
 }
 
-// remove deletes a pod that was bound.
+// applyAgain applies the manifest of a pod that was bound, with another label. The
+// pod stays on its node, unless an upload took it away.
+func (c *client) applyAgain() {
+	if len(c.bound) == 0 {
+		return
+	}
+	p := c.bound[c.random.IntN(len(c.bound))]
+	pod := maps.Clone(p.manifest)
+	meta := maps.Clone(pod["metadata"].(object))
+	meta["labels"] = object{"app": meta["labels"].(object)["app"], "mark": c.name()}
+	pod["metadata"] = meta
+	c.change(p.cluster, "latest", object{"apply": []any{pod}}, "Pod/"+p.name)
+}
+
+// remove deletes a pod that was bound, and once more, which changes nothing.
 func (c *client) remove() {
 	if len(c.bound) < 5 {
 		return
 	}
 	p := c.bound[0]
 	c.bound = c.bound[1:]
-	c.change(p.cluster, "latest", nil, []any{object{"kind": "Pod", "namespace": "default", "name": p.name}}, "")
+	gone := object{"delete": []any{object{"kind": "Pod", "namespace": "default", "name": p.name}}}
+	if c.change(p.cluster, "latest", gone, "") && c.change(p.cluster, "latest", gone, "") {
+		c.wrong("pod %s/%s was deleted twice", p.cluster, p.name)
+	}
 }
 
 // reset replaces a cluster's whole state.

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // violation is a promise that was broken.
@@ -54,7 +55,14 @@ func (c *checker) records() {
 		if r.Bound == 0 {
 			continue
 		}
-		if b := c.revision(r.Cluster, r.Bound); b == nil || b.boundPod != r.Pod || b.boundNode != r.Node {
+		b := c.revision(r.Cluster, r.Bound)
+		if r.Outcome != "Scheduled" { // the pod's status was written
+			if b == nil || !slices.Contains(b.puts, "Pod/"+r.Pod) {
+				c.violate("attempt without its revision", "decision %s wrote why %s waits in %s, which does not have it", r.ID, r.Pod, idOf(r.Cluster, r.Bound))
+			}
+			continue
+		}
+		if b == nil || b.boundPod != r.Pod || b.boundNode != r.Node {
 			c.violate("bind without its revision", "decision %s bound %s to %s in %s, which says otherwise", r.ID, r.Pod, r.Node, idOf(r.Cluster, r.Bound))
 		}
 	}
@@ -119,9 +127,13 @@ func (c *checker) binds() {
 			if r.whole {
 				clear(bound)
 			}
-			for _, key := range append(slices.Clone(r.deletes), r.puts...) {
-				if len(key) > 4 && key[:4] == "Pod/" {
-					delete(bound, key[4:])
+			for _, key := range r.deletes {
+				delete(bound, strings.TrimPrefix(key, "Pod/"))
+			}
+			for _, key := range r.puts {
+				pod, ok := strings.CutPrefix(key, "Pod/")
+				if was := bound[pod]; ok && was != "" && r.nodes[pod] != was {
+					c.violate("moved", "%s has %s on %q, and it was bound to %s", idOf(name, r.Number), pod, r.nodes[pod], was)
 				}
 			}
 			if r.boundPod == "" {

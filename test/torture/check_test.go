@@ -66,6 +66,10 @@ func TestCheck(t *testing.T) {
 		"a bind took place twice": {func(_ *ledger, b *books) {
 			b.revisions["ant"] = append(b.revisions["ant"], revision{Number: 5, Token: "t5", Parent: "t4", boundPod: "b", boundNode: "n5"})
 		}, "bound twice"},
+		"a manifest takes a pod off its node": {func(_ *ledger, b *books) {
+			b.revisions["ant"] = append(b.revisions["ant"], revision{Number: 5, Token: "t5", Parent: "t4", puts: []string{"Pod/b"}})
+		}, "moved"},
+		"an attempt's status is lost":   {func(_ *ledger, b *books) { b.records[0].Outcome = "Unschedulable" }, "attempt without its revision"},
 		"an answered bind is lost":      {func(_ *ledger, b *books) { b.revisions["ant"][3].boundPod = "" }, "lost bind"},
 		"a bind went elsewhere":         {func(_ *ledger, b *books) { b.revisions["ant"][3].boundNode = "n7" }, "lost bind"},
 		"a decision's bind is lost":     {func(_ *ledger, b *books) { b.revisions["ant"][1].boundPod = "" }, "bind without its revision"},
@@ -96,7 +100,6 @@ func TestCheckBindsAgain(t *testing.T) {
 	for name, between := range map[string]revision{
 		"deleted":  {Number: 5, Token: "t5", Parent: "t4", deletes: []string{"Pod/b"}},
 		"replaced": {Number: 5, Token: "t5", Parent: "t4", whole: true},
-		"put anew": {Number: 5, Token: "t5", Parent: "t4", puts: []string{"Pod/b"}},
 	} {
 		told, kept := sound()
 		kept.revisions["ant"] = append(kept.revisions["ant"], between, revision{Number: 6, Token: "t6", Parent: "t5", boundPod: "b", boundNode: "n5"})

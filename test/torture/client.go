@@ -26,7 +26,10 @@ type client struct {
 	bound    []pendingPod     // bound, to be deleted some day
 }
 
-type pendingPod struct{ cluster, name, node string }
+type pendingPod struct {
+	cluster, name, node string
+	manifest            object
+}
 
 // shown is a revision, and by which answer it was shown.
 type shown struct {
@@ -111,6 +114,8 @@ func (c *client) once() {
 		c.remove()
 	case n < 907:
 		c.reset(cluster)
+	case n < 920:
+		c.applyAgain()
 	case n < 950:
 		c.readNewest(cluster)
 	case n < 985:
