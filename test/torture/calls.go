@@ -261,7 +261,10 @@ func (c *client) remove() {
 	p := c.bound[0]
 	c.bound = c.bound[1:]
 	gone := object{"delete": []any{object{"kind": "Pod", "namespace": "default", "name": p.name}}}
-	if c.change(p.cluster, "latest", gone, "") && c.change(p.cluster, "latest", gone, "") {
+	if !c.change(p.cluster, "latest", gone, "") {
+		return
+	}
+	if again := c.change(p.cluster, "latest", gone, ""); again {
 		c.wrong("pod %s/%s was deleted twice", p.cluster, p.name)
 	}
 }
