@@ -103,7 +103,8 @@ func TestStaleWhileWriting(t *testing.T) {
 	pass()
 	w.until("all of it", func() bool { return w.has("Pod", "shop", "a") && w.has("Pod", "shop", fmt.Sprint("p", burst-1)) })
 	w.until("freshness again", func() bool { return f.Stale() == 0 })
-	if v := w.newest(); v.Revision != 3 || v.State.PodCount() != burst+1 {
+	// A write of nothing may have been the one that was held; then the pod comes with the burst.
+	if v := w.newest(); v.Revision > 3 || v.State.PodCount() != burst+1 {
 		t.Errorf("%d pods at %s, want a burst in one revision after the first two", v.State.PodCount(), v.ID())
 	}
 }
