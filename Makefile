@@ -73,7 +73,7 @@ vectors: ## write the golden vectors again from kube-scheduler's own verdicts
 	cd test/conformance && $(GO) run ./cmd/conformance -write-vectors ../../internal/engine/testdata/vectors
 
 mutants: ## show that the vectors alone catch faults put into the rules: make mutants MUTANTS=spread
-	$(GO) run ./test/mutants $(MUTANTS)
+	$(GO) run ./test/faults -vectors $(MUTANTS)
 
 torture: postgres ## break servers and Postgres under load, then do the books: make torture SEEDS=1 SEED=7
 	$(GO) run ./test/torture --seeds $(SEEDS) $(if $(filter command line environment,$(origin SEED)),--seed $(SEED)) $(TORTURE)
@@ -84,7 +84,7 @@ hostile: ## requests that are made to end a server, on one with 1 GiB
 throughput: postgres ## durable audited decisions against the bare stores, in one run
 	$(GO) run ./test/throughput
 
-faults: postgres ## show that the tests find the bugs that are planted for them
+faults: postgres ## show that the tests find bugs put into the code: make faults FAULTS=spool
 	$(GO) run ./test/faults $(FAULTS)
 
 linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -37,7 +36,7 @@ func (l *Log) victimsOf(ctx context.Context, cluster, namespace, name, uid, node
 	list, err := l.st.ListDecisions(limited, store.DecisionFilter{Cluster: cluster, Namespace: namespace, Pod: name, Verb: VerbPreempt, Limit: 8})
 	if err == nil {
 		i := slices.IndexFunc(list, func(d *store.Decision) bool { return d.PodUID == uid && d.Mode == "" })
-		if i >= 0 && list[i].ID > newest.id && !planted.On(planted.OldAgreement) { // ids are in order of time
+		if i >= 0 && list[i].ID > newest.id { // ids are in order of time
 			if d, err := l.st.Decision(limited, list[i].ID); err == nil {
 				newest.victims = d.Victims
 			}

@@ -9,7 +9,6 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -32,7 +31,7 @@ func (l *Log) notePassed(c *matter, r *engine.Result) {
 // guarded reports whether pods of a cluster are bound only where a decision let
 // them. A ledger's caller names the nodes itself.
 func (l *Log) guarded(cluster string) bool {
-	return !l.o.BindUnasked && l.binder(cluster) != nil && !planted.On(planted.BindUnasked)
+	return !l.o.BindUnasked && l.binder(cluster) != nil
 }
 
 // recentRecords is how many of a pod's newest records are searched for the

@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -76,7 +75,7 @@ func judgeBind(v *cluster.View, ns, name, uid, node string) (refusal string, alr
 		return fmt.Sprintf("%s is not in %s", who, v.ID()), false
 	case uid != "" && p.UID != uid:
 		return fmt.Sprintf("%s has UID %s in %s, not %s: it is another pod of that name", who, p.UID, v.ID(), uid), false
-	case p.NodeName == node && node != "" && !planted.On(planted.BindNotIdempotent):
+	case p.NodeName == node && node != "":
 		return "", true
 	case p.NodeName != "":
 		return fmt.Sprintf("%s is bound to node %s already and cannot be bound to %s", who, p.NodeName, node), false

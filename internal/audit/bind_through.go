@@ -15,7 +15,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/objects"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -271,7 +270,7 @@ func (l *Log) attempt(ctx context.Context, v *cluster.View, t *attempt, gone []G
 		return nil, err
 	}
 	step := &cluster.Step{Decision: d, Profile: l.unstored(c.profile)}
-	if r.Feasible.Count() == 0 && !planted.On(planted.BindUnchecked) {
+	if r.Feasible.Count() == 0 {
 		t.refusal = refused(t, v, r)
 		return step, nil
 	}

@@ -9,7 +9,6 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -63,10 +62,6 @@ func (l *Log) Decide(ctx context.Context, q Question) (*Answer, error) {
 // write records a decision that makes no revision.
 func (l *Log) write(ctx context.Context, d *store.Decision, p *engine.Profile) (spooled bool, err error) {
 	with := l.unstored(p)
-	if planted.On(planted.AnswerBeforeRecord) {
-		go func() { _ = l.m.Record(context.WithoutCancel(ctx), d, with) }()
-		return false, nil
-	}
 	if spooled, err = l.m.RecordEntry(ctx, d, with); err != nil {
 		return false, err
 	}

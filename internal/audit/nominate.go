@@ -11,7 +11,6 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/objects"
-	"berth/internal/planted"
 	"berth/internal/podlife"
 )
 
@@ -50,7 +49,7 @@ func (c *matter) attempted(r *engine.Result) ([]objects.Object, error) {
 		return out, err
 	case r.Outcome == engine.Preempting:
 		p.Status.NominatedNodeName = r.NominatedNode()
-	case r.ClearsNomination() && !planted.On(planted.FailureKeepsNomination):
+	case r.ClearsNomination():
 		p.Status.NominatedNodeName = ""
 	case held != nil:
 		p.Status.NominatedNodeName = held.Status.NominatedNodeName
@@ -62,9 +61,6 @@ func (c *matter) attempted(r *engine.Result) ([]objects.Object, error) {
 	// Pods of lower priority no longer wait for the node
 	// (pkg/scheduler/framework/preemption prepareCandidate).
 	for _, lower := range r.ClearedNominations() {
-		if planted.On(planted.KeepNominations) {
-			break
-		}
 		pod, err := c.view.Pod(lower.Namespace, lower.Name)
 		if err != nil {
 			return nil, err

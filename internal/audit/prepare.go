@@ -14,7 +14,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/objects"
-	"berth/internal/planted"
 )
 
 // matter is a question made ready for the engine, on one view.
@@ -183,7 +182,7 @@ func (c *matter) takeOut() error {
 // present leaves of the pods that are not to count those that the state has.
 func (c *matter) present(list []Gone) (out []Gone) {
 	for _, g := range list {
-		if p := c.state.Pod(g.Namespace, g.Name); p != nil && p.UID == g.UID && !planted.On(planted.VictimsCountTwice) {
+		if p := c.state.Pod(g.Namespace, g.Name); p != nil && p.UID == g.UID {
 			out = append(out, g)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 )
 
 // Classes gives the priority classes that are stored beside the snapshots;
@@ -52,9 +51,6 @@ func (in *input) recorded() classSource {
 // sources says where the classes of a recorded question are looked up: what it
 // rested on is in the record.
 func (l *Log) sources(rec *recalled, cluster string) classSource {
-	if planted.On(planted.ReplayReadsClasses) {
-		return l.today(cluster)
-	}
 	return rec.in.recorded()
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -48,9 +47,6 @@ func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decis
 		SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
 		Outcome: string(r.Outcome), Message: r.Message(), Priority: *c.pod.Spec.Priority,
 		NodesTotal: r.Considered(), NodesFeasible: r.Feasible.Count(), AnswerDigest: r.Digest(),
-	}
-	if planted.On(planted.TruncateMessage) && len(d.Message) > 64 {
-		d.Message = d.Message[:64]
 	}
 	if r.Outcome == engine.Scheduled {
 		d.Node = r.Node()

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/planted"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
@@ -107,12 +106,6 @@ func (b *Book) put(ctx context.Context, cluster string, c *schedulingv1.Priority
 	record, err := encode(cluster, c)
 	if err != nil {
 		return nil, err
-	}
-	if planted.On(planted.DefaultByMemory) && record.GlobalDefault {
-		if d := b.Class(cluster, ""); d != nil && d.Name != c.Name {
-			return nil, secondDefault(c.Name, d.Name)
-		}
-		record.GlobalDefault = false // the store does not get to judge
 	}
 	version, err := b.st.PutPriorityClass(ctx, record, expect)
 	var taken *store.DefaultTakenError

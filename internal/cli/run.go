@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"berth/internal/objects"
-	"berth/internal/planted"
 )
 
 // Version is what a build knows of itself.
@@ -54,9 +53,6 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 	case err == nil:
 		return exitYes
 	case errors.Is(err, errNo):
-		if planted.On(planted.CLINoIsYes) {
-			return exitYes
-		}
 		return exitNo
 	}
 	a.complain(err)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"strings"
-
-	"berth/internal/planted"
 )
 
 // table is rows under a head. Where it is wider than the page, the column give
@@ -55,7 +53,7 @@ func (t *table) add(cells ...string) {
 // table writes a table out.
 func (p *page) table(t *table) {
 	widths := t.widths()
-	if !p.wide && !planted.On(planted.CLIBreaksTables) {
+	if !p.wide {
 		t.shrink(widths, p.width)
 	}
 	p.row(t, widths, t.head, nil)
@@ -160,9 +158,7 @@ func (p *page) row(t *table, widths []int, cells []string, colours func(int) col
 		}
 		if columns(cell) > widths[i] {
 			cell = fit(cell, widths[i])
-			if !planted.On(planted.CLICutsInSilence) {
-				p.cuts++
-			}
+			p.cuts++
 		}
 		pad := strings.Repeat(" ", max(widths[i]-columns(cell), 0))
 		if colours != nil {

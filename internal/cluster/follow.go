@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -165,9 +164,7 @@ func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind
 	// Numbers only grow and tokens are given once: any other end is of a cluster
 	// that was made again, or of none.
 	if end.Number < h.v.Revision || end.Number == h.v.Revision && end.Token != h.v.token {
-		if !planted.On(planted.GoneClusterKept) {
-			m.forget(h.l, h.epoch)
-		}
+		m.forget(h.l, h.epoch)
 		return 0, nil
 	}
 	h.l.mu.Lock()
@@ -246,7 +243,7 @@ func (m *Manager) arrive(l *line, epoch uint64, v *View) *View {
 // catchUp reads on from a view to its cluster's stored end. errBroken says that
 // the view is not of that chain, or that changes between are gone.
 func (m *Manager) catchUp(ctx context.Context, l *line, v *View) (*View, error) {
-	for !planted.On(planted.StaleHeadAfterConflict) {
+	for {
 		// The view's own row comes along: its token tells whether it is the same chain.
 		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)
 		if err != nil {
@@ -259,7 +256,6 @@ func (m *Manager) catchUp(ctx context.Context, l *line, v *View) (*View, error) 
 			return v, err
 		}
 	}
-	return v, nil
 }
 
 // extend applies the revisions that follow a view.

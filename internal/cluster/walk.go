@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/objects"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -228,9 +227,6 @@ func (w *Walk) apply(e *engine.Edit, r *walkStep) error {
 	for _, k := range c.Delete {
 		if w.d.remove(k) == nil {
 			return fmt.Errorf("deletes %v, which is not there", k)
-		}
-		if planted.On(planted.ReplayDeletesForgotten) {
-			continue
 		}
 		e.Delete(k.Kind, k.Namespace, k.Name)
 	}

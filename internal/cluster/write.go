@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"berth/internal/objects"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -128,7 +127,7 @@ func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, u
 			l.mu.Unlock()
 		}
 		switch {
-		case revision == 0 || revision == head.Revision || planted.On(planted.SkipParentCheck):
+		case revision == 0 || revision == head.Revision:
 			return head, epoch, nil
 		case revision < head.Revision:
 			// With the head: it may yet be refused, and then was never the newest.

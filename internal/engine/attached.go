@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	storagev1 "k8s.io/api/storage/v1"
-
-	"berth/internal/planted"
 )
 
 // CSIVolume is an interned volume of a CSI driver, which is interned too.
@@ -171,7 +169,7 @@ func (a *Attachments) know(edit uint64, s *State, v *storagev1.VolumeAttachment)
 
 // count adds a pod's volumes to its row (n = 1), or takes them out (-1).
 func (a *Attachments) count(edit uint64, s *State, p *Pod, n int32) {
-	if !a.limited.Has(int(p.Row)) || planted.On(planted.VolumesStayAttached) && n < 0 {
+	if !a.limited.Has(int(p.Row)) {
 		return
 	}
 	volumes, trouble := s.AttachedBy(a.scratch[:0], p)

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-
-	"berth/internal/planted"
 )
 
 // digestForm names what the digest is over. It changes with the form.
@@ -49,9 +47,6 @@ func (r *Result) fingerprint() string {
 		b = appendText(append(b, 'r'), rej.Plugin)
 		b = r.appendRows(b, rej.Unresolvable)
 		for _, reason := range byText(rej.Reasons) {
-			if planted.On(planted.ReasonUndigested) {
-				continue
-			}
 			b = appendText(append(b, 't'), reason.Text)
 			b = r.appendRows(b, reason.Nodes)
 		}

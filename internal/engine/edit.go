@@ -12,8 +12,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"berth/internal/planted"
 )
 
 var lastEdit atomic.Uint64
@@ -151,7 +149,7 @@ func (e *Edit) deleteOther(kind, namespace, name string) {
 // storageChanged forgets what was derived from the tables as they were.
 func (e *Edit) storageChanged(volumes, pools bool) {
 	e.s.storageEdit = lastEdit.Add(1)
-	if volumes && !planted.On(planted.VolumeIndexStale) {
+	if volumes {
 		e.s.storage.index = &volumeIndex{}
 	}
 	if pools {
@@ -172,9 +170,7 @@ func (e *Edit) storage() *storage {
 func (e *Edit) devices() *devices {
 	if !e.devs {
 		own := *e.s.devices
-		if !planted.On(planted.StaleInventory) {
-			own.memo = &deviceMemo{}
-		}
+		own.memo = &deviceMemo{}
 		e.s.devices, e.devs = &own, true
 	}
 	return e.s.devices

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"encoding/binary"
-
-	"berth/internal/planted"
 )
 
 // appendPreemption adds the search for victims to the digest: which nodes were
@@ -43,9 +41,6 @@ func (r *Result) appendPreemption(b []byte) []byte {
 			buf = binary.AppendVarint(buf, c.value(i))
 		}
 		buf = binary.LittleEndian.AppendUint64(buf, c.who)
-	}
-	if planted.On(planted.UndigestedVictims) {
-		return b
 	}
 	e := r.detail(int(d.candidates[d.best].row))
 	for i := range e.victims {

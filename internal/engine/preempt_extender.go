@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
-
-	"berth/internal/planted"
 )
 
 // NodeVictims is a node and the pods that kube-scheduler means to evict there.
@@ -180,9 +178,6 @@ func (j *rowJudge) account(k *rank, from int, named []bool, foreign []NamedVicti
 	}
 	blind := false
 	for _, n := range foreign {
-		if planted.On(planted.DropUnknownVictims) {
-			break
-		}
 		w := Victim{Namespace: n.Namespace, Name: n.Name, UID: n.UID, Priority: priorities[n.UID], Unknown: true}
 		w.ViolatesPDB = n.Name != "" && j.ledger.takeForeign(&n)
 		if w.ViolatesPDB {

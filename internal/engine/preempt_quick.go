@@ -3,8 +3,6 @@ package engine
 import (
 	"math"
 	"math/bits"
-
-	"berth/internal/planted"
 )
 
 // mindsOf says which of quick a pod matters to.
@@ -75,7 +73,7 @@ func (j *rowJudge) tryQuick(row int, k *rank, from int, room slack) bool {
 				continue
 			}
 			p := &k.of[from+i]
-			if planted.On(planted.EvictEverybody) || room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
+			if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
 				j.gone[i] = true
 				continue
 			}

@@ -7,8 +7,6 @@ import (
 	"sort"
 	"sync"
 	"sync/atomic"
-
-	"berth/internal/planted"
 )
 
 // ranked is what the dry run reads of a pod, next to each other for all pods of
@@ -143,8 +141,5 @@ func startOf(started, now int64) int64 {
 // below gives the index of the first pod of lower priority: from there on all
 // are.
 func (k *rank) below(priority int32) int {
-	if planted.On(planted.PreemptEquals) {
-		priority++
-	}
 	return sort.Search(len(k.of), func(i int) bool { return k.of[i].Priority < priority })
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
-
-	"berth/internal/planted"
 )
 
 // rowVerdict says what evicting pods does for one node.
@@ -174,7 +172,7 @@ func (j *rowJudge) classify(k *rank, from int) (any bool) {
 	}
 	j.gone, j.violates = j.gone[:n], j.violates[:n]
 	clear(j.violates)
-	if len(j.ledger.list) == 0 || planted.On(planted.ForgetBudgets) {
+	if len(j.ledger.list) == 0 {
 		return false
 	}
 	j.ledger.reset()

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
-
-	"berth/internal/planted"
 )
 
 // Queued is a pod that waits, with the priority that orders it.
@@ -74,7 +72,7 @@ func (s *State) Queue(runs Runs, extra func(name string) *schedulingv1.PriorityC
 }
 
 func before(a, b Queued) int {
-	if c := cmp.Compare(b.Priority, a.Priority); c != 0 && !planted.On(planted.QueueByAge) {
+	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
 	}
 	if (a.Created == 0) != (b.Created == 0) {

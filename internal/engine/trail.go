@@ -1,7 +1,5 @@
 package engine
 
-import "berth/internal/planted"
-
 // trail notes which rows changed on the way from one state to the next, so that
 // whoever worked something out some steps ago learns which of it is out of date.
 // Rows are compared by the lists of pods on them, of which states share all that
@@ -89,9 +87,6 @@ func (t *trail) since(place uint64, out Bits) (ok bool) {
 		return false
 	}
 	rows := t.rows[place-t.from:]
-	if planted.On(planted.RowForgotten) && len(rows) > 0 {
-		rows = rows[:len(rows)-1]
-	}
 	for _, row := range rows {
 		out.Set(int(row))
 	}

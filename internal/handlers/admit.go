@@ -1,10 +1,8 @@
 package handlers
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -12,8 +10,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
-	"berth/internal/planted"
 )
 
 // class is a kind of endpoint with bounds of its own.
@@ -43,10 +39,6 @@ func (a *API) admitted(c *class, h handlerFunc) http.HandlerFunc {
 func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string, h handlerFunc) error {
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
-	if planted.On(planted.BodyBeforeAdmission) {
-		raw, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(raw))
-	}
 	// A recorder in a test has no connection whose deadlines could be set.
 	if err := errors.Join(rc.SetReadDeadline(until.Add(slack)), rc.SetWriteDeadline(until.Add(slack))); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return internal(err)

@@ -20,7 +20,6 @@ import (
 	"berth/internal/handlers/wire"
 	"berth/internal/ledger"
 	"berth/internal/objects"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -200,7 +199,5 @@ func New(o Options) (*API, error) {
 
 // Drain makes the server not ready, so that nobody sends it more while it ends; calls are still answered.
 func (a *API) Drain() {
-	if !planted.On(planted.ReadyUntilTheEnd) {
-		a.draining.Store(true)
-	}
+	a.draining.Store(true)
 }

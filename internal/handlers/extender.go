@@ -18,7 +18,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
-	"berth/internal/planted"
 )
 
 // decisionIDHeader carries a decision's id where the body has no place for it.
@@ -210,7 +209,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 		return a.noSnapshot(name, err)
 	}
 	table, cache := a.names.of(view), a.nodes.of(name)
-	if !c.ahead || !c.args.HasNames || c.table.set != table.set && !planted.On(planted.ShadowReadsStale) {
+	if !c.ahead || !c.args.HasNames || c.table.set != table.set {
 		c.table = table
 		parser := wire.Parser{Limits: a.limits.filter(), Names: table.names, Known: cache}
 		if err := parser.FilterArgs(body, &c.args); err != nil {

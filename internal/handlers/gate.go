@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"berth/internal/planted"
 )
 
 // gate admits a bounded number of calls and lets a bounded number wait, before a byte of a body is read. Each key, a
@@ -56,7 +54,7 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 		g.mu.Unlock()
 		return func() { g.leave(key) }, nil
 	}
-	if g.full(l) && !planted.On(planted.GateQueueUnbounded) {
+	if g.full(l) {
 		err := g.shed("queue")
 		g.forget(key, l)
 		g.mu.Unlock()

@@ -3,8 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"slices"
-
-	"berth/internal/planted"
 )
 
 // whole says that a section stays only if the manifest has nothing of it.
@@ -67,7 +65,7 @@ func keepSection(out, was fields, section string, keys []string) error {
 		}
 	}
 	if keys[0] == whole {
-		if len(to) == 0 && !planted.On(planted.StatusEmptied) {
+		if len(to) == 0 {
 			out[section] = was[section]
 		}
 		return nil
@@ -80,9 +78,6 @@ func keepSection(out, was fields, section string, keys []string) error {
 	}
 	if given(to, "capacity") { // then allocatable follows it, as of a new node
 		keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "allocatable" })
-	}
-	if planted.On(planted.ApplyUnbinds) {
-		keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "nodeName" })
 	}
 	for _, k := range keys {
 		if v, ok := from[k]; ok && !given(to, k) {

@@ -1,7 +1,5 @@
 package objects
 
-import "berth/internal/planted"
-
 // The allow-list: what is kept of each kind. Whatever isn't named here is
 // passed over as bytes, never decoded and never stored. A field belongs here
 // only if a decision reads it: the scheduler's plugins, preemption and queue,
@@ -25,9 +23,6 @@ func metadata(annotations ...string) keep {
 
 // object is a kind with metadata, and a spec and a status where they are read.
 func object(spec, status keep, annotations ...string) keep {
-	if planted.On(planted.MaskForgotten) {
-		annotations = append(annotations, "kubectl.kubernetes.io/last-applied-configuration")
-	}
 	k := keep{"apiVersion": all, "kind": all, "metadata": metadata(annotations...)}
 	if len(spec) > 0 {
 		k["spec"] = spec

@@ -2,8 +2,6 @@ package podlife
 
 import (
 	"time"
-
-	"berth/internal/planted"
 )
 
 // The kubelet's delays between runs of a container (pkg/kubelet/kubelet.go
@@ -41,7 +39,7 @@ func remembered(restarts int32, began time.Time, longest time.Duration) memory {
 // steady reports whether a run that ends at a time has lasted for so long that
 // its delays are forgotten. A run whose start is not known never has.
 func (m memory) steady(end time.Time) bool {
-	return !m.since.IsZero() && end.Sub(m.since) > steadyRun && !planted.On(planted.BackoffNeverReset)
+	return !m.since.IsZero() && end.Sub(m.since) > steadyRun
 }
 
 // after is the delay from the end of a run to the next start

@@ -8,8 +8,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"berth/internal/planted"
 )
 
 const (
@@ -98,7 +96,7 @@ func notSystem(c *schedulingv1.PriorityClass) string {
 // (pkg/apis/scheduling/validation ValidatePriorityClassUpdate).
 func ValidateClassUpdate(c, old *schedulingv1.PriorityClass) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&c.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
-	if c.Value != old.Value && !planted.On(planted.MutableClass) {
+	if c.Value != old.Value {
 		errs = append(errs, field.Forbidden(field.NewPath("value"), "may not be changed in an update."))
 	}
 	return append(errs, apivalidation.ValidateImmutableField(c.PreemptionPolicy, old.PreemptionPolicy, field.NewPath("preemptionPolicy"))...)

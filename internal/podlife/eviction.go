@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	resourcehelper "k8s.io/component-helpers/resource"
-
-	"berth/internal/planted"
 )
 
 // Signal is what a node runs out of.
@@ -103,11 +101,11 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		p := c.Pod.DeepCopy()
 		setDefaults(p)
 		ns := cmp.Or(p.Namespace, corev1.NamespaceDefault)
-		if terminal(p.Status.Phase) && !anyRuns(p) && !planted.On(planted.EndedIsEvicted) {
+		if terminal(p.Status.Phase) && !anyRuns(p) {
 			protected = append(protected, Protected{ns, p.Name, "over: it has " + string(p.Status.Phase) + ", and nothing in it runs"})
 			continue
 		}
-		if why := protection(p); why != "" && !planted.On(planted.EvictCritical) {
+		if why := protection(p); why != "" {
 			protected = append(protected, Protected{ns, p.Name, why})
 			continue
 		}
@@ -136,7 +134,7 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		list = append(list, at)
 	}
 	judge := func(a, b *place) (int, string) {
-		if signal != SignalPIDs && !planted.On(planted.EvictWithinRequests) {
+		if signal != SignalPIDs {
 			if n := trueFirst(a.NoStats, b.NoStats); n != 0 {
 				return n, "the pod before it has no statistics"
 			}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 // DefaultTerminatedPodThreshold is how many pods that are over may stay
@@ -88,7 +86,7 @@ func (g *garbage) take(p *corev1.Pod, reason, why string) {
 	}
 	g.taken[p] = true
 	out := Garbage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Reason: reason, Why: why}
-	if !terminal(p.Status.Phase) || planted.On(planted.PatchOver) {
+	if !terminal(p.Status.Phase) {
 		out.Patch = failedPatch(p, reason == "orphaned", g.now)
 	}
 	g.out = append(g.out, out)
@@ -122,7 +120,7 @@ func outOfServiceNode(n *corev1.Node) bool {
 // where upstream leaves it to chance, by namespace
 // (gc_controller.go byEvictionAndCreationTimestamp).
 func beforeInGarbage(a, b *corev1.Pod) int {
-	if n := trueFirst(isEvicted(a), isEvicted(b)); n != 0 && !planted.On(planted.OldestFirst) {
+	if n := trueFirst(isEvicted(a), isEvicted(b)); n != 0 {
 		return n
 	}
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))

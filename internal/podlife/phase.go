@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 // phase is what the kubelet writes: a phase in which a pod has ended stays, a
@@ -16,7 +14,7 @@ func (r *reading) phase() (corev1.PodPhase, Rule) {
 	if p := r.pod.Status.Phase; terminal(p) {
 		return p, Rule{"phase/terminal-stays", fmt.Sprintf("The pod has ended as %s; no container changes that any more.", p)}
 	}
-	if at := r.deadline(); at != nil && !r.now.Before(*at) && !planted.On(planted.NoDeadline) {
+	if at := r.deadline(); at != nil && !r.now.Before(*at) {
 		return corev1.PodFailed, Rule{ruleDeadline, fmt.Sprintf("The pod has been active for more than its activeDeadlineSeconds (%d), so the kubelet fails it and stops what runs.", *r.pod.Spec.ActiveDeadlineSeconds)}
 	}
 	return r.computedPhase()

@@ -2,8 +2,6 @@ package podlife
 
 import (
 	"slices"
-
-	"berth/internal/planted"
 )
 
 // plan is what a kubelet would start next.
@@ -50,7 +48,7 @@ func (r *reading) plan() plan {
 			continue
 		}
 		switch {
-		case looked && s.kind == KindInit && !planted.On(planted.InitRevisited):
+		case looked && s.kind == KindInit:
 		case s.is == running:
 			if s.kind == KindSidecar && s.started() {
 				through(i, !looked)

@@ -8,8 +8,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"berth/internal/planted"
 )
 
 // gatedCondition is what a pod with gates is created with
@@ -128,9 +126,6 @@ func tightenNodeAffinity(now, old *corev1.NodeAffinity, path *field.Path) (errs 
 // empty, and so matched nothing, stays empty
 // (validateNodeSelectorTermHasOnlyAdditions).
 func gainsOnly(now, old corev1.NodeSelectorTerm) bool {
-	if planted.On(planted.LooserTerm) {
-		return true
-	}
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {
 		return len(now.MatchExpressions) == 0 && len(now.MatchFields) == 0
 	}

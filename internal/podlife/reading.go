@@ -5,8 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 // restartingAll is the reason of containers that were removed so that all of
@@ -123,7 +121,7 @@ func see(c *corev1.Container, kind ContainerKind, lists ...map[string]*corev1.Co
 		s.is, s.end = exited, st.State.Terminated
 	case st.State.Waiting == nil:
 		s.is = blank
-	case st.LastTerminationState.Terminated != nil && !planted.On(planted.CrashLoopPending):
+	case st.LastTerminationState.Terminated != nil:
 		s.is, s.end = exited, st.LastTerminationState.Terminated
 		s.removed = s.end.Reason == restartingAll
 	default:

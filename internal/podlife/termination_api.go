@@ -5,8 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"berth/internal/planted"
 )
 
 // deletion is what a DELETE makes of an object's metadata.
@@ -114,7 +112,7 @@ func secondDelete(p *corev1.Pod, asked *int64, now time.Time, note stepFunc) del
 		period = 1
 		note("api-server", "a negative period becomes 1", period)
 	}
-	if period >= had && !planted.On(planted.LongerSecondDelete) {
+	if period >= had {
 		note("api-server", "a second delete may only shorten: the period stays", had)
 		return d
 	}

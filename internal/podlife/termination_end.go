@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 // followDelete writes what follows a delete through the API.
@@ -111,9 +109,7 @@ func (w *ending) removedAtOnce() {
 // leave notes the containers that may still run when the object is gone.
 func (w *ending) leave() {
 	for i := range w.out.Containers {
-		if !planted.On(planted.ForceLeavesNothing) {
-			w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)
-		}
+		w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)
 	}
 }
 

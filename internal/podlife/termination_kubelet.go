@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 const (
@@ -157,7 +155,7 @@ func (w *ending) probeFailed() {
 	c, _ := w.probed()
 	period := w.spec()
 	switch own := w.probeOf(c).TerminationGracePeriodSeconds; {
-	case w.Pod.DeletionGracePeriodSeconds != nil && !planted.On(planted.ProbeBeforeDelete):
+	case w.Pod.DeletionGracePeriodSeconds != nil:
 		period = *w.Pod.DeletionGracePeriodSeconds
 		w.step("pod.metadata.deletionGracePeriodSeconds", "a pod that is being deleted has this period, whatever its probes say", period)
 	case own != nil:

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 // followProbe stops the one container and says whether it comes back.
@@ -29,7 +27,7 @@ func (w *ending) followProbe(c *corev1.Container, period int64) {
 		w.out.Endpoints.Ready = false
 		w.out.Notes = append(w.out.Notes, "the kubelet stops the liveness and startup probes of a pod that it ends")
 	}
-	dying := w.Pod.DeletionTimestamp != nil && !planted.On(planted.DyingRestarts)
+	dying := w.Pod.DeletionTimestamp != nil
 	code := int32(killedCode)
 	if s.exits {
 		code = 0

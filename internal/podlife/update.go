@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"berth/internal/planted"
 )
 
 // updatable is what an update may change, as an API server tells it.
@@ -85,7 +83,7 @@ func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	if len(old.Spec.SchedulingGates) > 0 {
 		errs = tighten(s, &old.Spec, path)
 	}
-	if !apiequality.Semantic.DeepEqual(*s, old.Spec) && !planted.On(planted.MutablePod) {
+	if !apiequality.Semantic.DeepEqual(*s, old.Spec) {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatable, specDiff(&old.Spec, s))))
 	}
 	return errs

@@ -12,7 +12,6 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/cluster"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -99,9 +98,6 @@ func (w *Worker) work(ctx context.Context, part *store.ReplayPart) error {
 	if err != nil {
 		return w.giveUp(ctx, part, err.Error())
 	}
-	if planted.On(planted.ReplayOverrideForgot) {
-		o = audit.Overrides{}
-	}
 	if w.batch == nil || w.job != job.ID {
 		w.batch, w.job = w.j.log.NewBatch(job.Cluster, o), job.ID
 	}
@@ -152,17 +148,12 @@ func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 
 func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*audit.Asked) error {
 	asker := audit.NewAsker()
-	skip := planted.On(planted.ReplayResumesLate) && after.ID != ""
 	for {
 		page := make([]*audit.Asked, 0, pageSize)
 		n := 0
 		err := r.j.st.ReplayDecisions(ctx, q, after, pageSize, func(d *store.Decision) error {
 			n++
 			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
-			if skip {
-				skip = false
-				return nil
-			}
 			page = append(page, asker.Ask(d))
 			return nil
 		})
@@ -228,9 +219,6 @@ func (r *run) one(ctx context.Context, a *audit.Asked) error {
 	if err != nil {
 		return err
 	}
-	if planted.On(planted.ReplayDifferenceLost) && r.at.Different%2 == 0 {
-		return nil
-	}
 	r.differ = append(r.differ, &store.ReplayDifference{ReplayCursor: a.Cursor(), Payload: payload})
 	return nil
 }
@@ -238,7 +226,7 @@ func (r *run) one(ctx context.Context, a *audit.Asked) error {
 // commit makes what came since the last time durable. The state is verified
 // before: were it wrong, all of it is done again with care.
 func (r *run) commit(ctx context.Context) error {
-	if err := r.batch.Verify(); err != nil && !planted.On(planted.ReplayUnverified) {
+	if err := r.batch.Verify(); err != nil {
 		if !errors.Is(err, cluster.ErrCorrupt) {
 			return err
 		}
@@ -258,13 +246,6 @@ func (r *run) commit(ctx context.Context) error {
 		r.at.Total = total
 	}
 	after := r.at
-	if planted.On(planted.ReplayCountersLate) {
-		ahead := *r.part
-		ahead.Cursor = after.Cursor
-		if _, err := r.j.st.AdvanceReplay(ctx, r.part, &ahead, nil, r.j.o.Lease); err != nil {
-			return err
-		}
-	}
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after, r.differ, r.j.o.Lease)
 	if err != nil {
 		return err
@@ -272,6 +253,6 @@ func (r *run) commit(ctx context.Context) error {
 	r.j.o.Observe(after.Identical-r.part.Identical, after.Different-r.part.Different, after.Errors-r.part.Errors)
 	r.part = &after
 	r.chunk, r.differ, r.committed = r.chunk[:0], nil, time.Now()
-	r.ended = (&store.Replay{State: state}).Ended() && !planted.On(planted.ReplayCancelUnheard)
+	r.ended = (&store.Replay{State: state}).Ended()
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"berth/internal/planted"
 )
 
 // ErrExists says that a record of that name is there already.
@@ -91,8 +89,6 @@ func (c *PriorityClass) JudgePut(had *PriorityClass, expect int64) (same bool, e
 		return true, nil
 	case expect == 0:
 		return false, fmt.Errorf("priority class %s: %w", c.Name, ErrExists)
-	case planted.On(planted.StaleClassVersion):
-		return false, nil
 	}
 	return false, had.expect(expect)
 }

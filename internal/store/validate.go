@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"berth/internal/planted"
 )
 
 // maxKey bounds the texts that indexes hold, in bytes. Postgres takes no more
@@ -155,7 +153,7 @@ func (d *Decision) validate() error {
 
 func validateKeys(where string, texts ...string) error {
 	for _, t := range texts {
-		if len(t) > maxKey && !planted.On(planted.LongKey) {
+		if len(t) > maxKey {
 			return invalid(where, fmt.Sprintf("holds a key of %d bytes, and %d are the most", len(t), maxKey))
 		}
 	}

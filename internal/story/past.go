@@ -9,7 +9,6 @@ import (
 	"berth/internal/audit"
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -126,7 +125,7 @@ func (s *telling) record(ctx context.Context, id string) (*store.Decision, error
 // filter does not say which node is best, so a node is no difference where only
 // one of both has it.
 func (a *Attempt) take(r *audit.Row) bool {
-	if a.Outcome != r.Outcome || a.Message != r.Message && !planted.On(planted.MergeUnlike) || a.UID != r.Pod.UID || a.NominatedNode != r.NominatedNode ||
+	if a.Outcome != r.Outcome || a.Message != r.Message || a.UID != r.Pod.UID || a.NominatedNode != r.NominatedNode ||
 		a.Node != "" && r.Node != "" && a.Node != r.Node || (r.Verb == audit.VerbBind) != slices.Contains(a.Verbs, audit.VerbBind) {
 		return false
 	}

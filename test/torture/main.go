@@ -34,7 +34,7 @@ type options struct {
 	Serving  float64       `default:"0.9" help:"Share of plain decisions and extender calls that must be answered while only Postgres is away; 0 asks for none."`
 	Server   string        `placeholder:"PATH" help:"A server to run instead of building one."`
 	Race     bool          `help:"Build the server with the race detector."`
-	Tags     string        `placeholder:"TAGS" help:"Build tags of the server, such as planted (with BERTH_PLANTED set)."`
+	Overlay  string        `placeholder:"FILE" help:"Build overlay of the server, such as test/faults -overlay writes."`
 	Dir      string        `placeholder:"DIR" help:"Where to work; a temporary directory, removed when all went well, unless told."`
 }
 
@@ -100,8 +100,8 @@ func build(ctx context.Context, o options) (string, error) {
 	if o.Race {
 		args = append(args, "-race")
 	}
-	if o.Tags != "" {
-		args = append(args, "-tags", o.Tags)
+	if o.Overlay != "" {
+		args = append(args, "-overlay", o.Overlay)
 	}
 	if out, err := exec.CommandContext(ctx, "go", append(args, "berth/cmd/server")...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the server: %w\n%s", err, out)

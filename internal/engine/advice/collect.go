@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 )
 
 // bucket is a group while it is being filled.
@@ -124,9 +123,6 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 		}
 		if i == 0 || k == cause {
 			continue
-		}
-		if planted.On(planted.GroupTwice) {
-			c.bucket(k).nodes++
 		}
 		if b.also == nil {
 			b.also = map[Cause]*bucket{}

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth/internal/planted"
 )
 
 // ailments are the taints by which controllers say what is wrong with a node. A
@@ -21,7 +19,7 @@ var ailments = []string{
 
 // ails says that a taint tells of something that is wrong with its node.
 func ails(key string) bool {
-	return slices.Contains(ailments, key) && !planted.On(planted.TolerateTheDead)
+	return slices.Contains(ailments, key)
 }
 
 // recoveries mends the first ailing node, by name, that is otherwise fit.

@@ -5,7 +5,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 )
 
 // seeker looks for suggestions for one decision.
@@ -64,9 +63,6 @@ func (s *seeker) fits(state *engine.State, pod *corev1.Pod, e effort) *verdict {
 		return nil
 	}
 	defer r.Release()
-	if e == placing && planted.On(planted.SuggestUntried) {
-		return &verdict{state.Nodes().Alive().Clone(), r.Nodes()}
-	}
 	if r.Outcome != engine.Scheduled || r.Feasible.Empty() {
 		return nil
 	}

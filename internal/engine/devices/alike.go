@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
-
-	"berth/internal/planted"
 )
 
 // easy is how many steps a search takes at least before it counts as a hard one.
@@ -133,9 +131,6 @@ func (s *search) kinds() (kinds []int32, ok bool, err error) {
 				}
 			}
 			for k := range s.constraints[c] {
-				if planted.On(planted.AlikeTooSoon) {
-					continue
-				}
 				if !writeValue(&b, s.constraints[c][k].valueOf(i, o.device)) {
 					return nil, false, nil
 				}

@@ -1,7 +1,5 @@
 package devices
 
-import "berth/internal/planted"
-
 // offer is a device as one search sees it. Within what a node reaches no two bear
 // one name, since that makes a pool invalid.
 type offer struct {
@@ -116,7 +114,7 @@ func (s *search) given(claim int, r *request, i int) bool {
 
 // inUse says that a claim was given the device just now.
 func (s *search) inUse(i int) bool {
-	return s.offers[i].users > 0 && !planted.On(planted.DeviceTwice)
+	return s.offers[i].users > 0
 }
 
 // stride is how many steps are taken between two looks at the context.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
-
-	"berth/internal/planted"
 )
 
 // outcome is what came of trying to fill the places from one on.
@@ -146,7 +144,7 @@ func (s *search) placeAny(at spot, r *request, chosen bool, from int) (outcome, 
 			return done, nil
 		}
 		s.untake(at.claim)
-		if err != nil || out == tooMany || planted.On(planted.DevicesNotAgain) {
+		if err != nil || out == tooMany {
 			return out, err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 )
 
 // ErrInvalidPools says that nothing was found on a node of which some pools are
@@ -67,9 +66,6 @@ func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *engine.
 	before := s.left
 	given, err := s.run()
 	*budget -= before - s.left
-	if planted.On(planted.DevicesCutShort) && errors.Is(err, ErrStopped) {
-		return nil, nil
-	}
 	return given, err
 }
 

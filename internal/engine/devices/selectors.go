@@ -9,8 +9,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	dracel "k8s.io/dynamic-resource-allocation/cel"
-
-	"berth/internal/planted"
 )
 
 // Expressions compiles CEL selectors and keeps the latest of them. It is safe
@@ -98,7 +96,7 @@ func (v *verdict) ask(ctx context.Context, d *device) (bool, error) {
 	ok, _, err := v.compiled.DeviceMatches(ctx, dracel.Device{
 		Driver: d.slice.Spec.Driver, AllowMultipleAllocations: d.AllowMultipleAllocations, Attributes: d.Attributes, Capacity: d.Capacity,
 	})
-	if ended := ctx.Err(); err != nil && ended != nil && !planted.On(planted.StopRemembered) {
+	if ended := ctx.Err(); err != nil && ended != nil {
 		return false, stopped(ended)
 	}
 	switch {

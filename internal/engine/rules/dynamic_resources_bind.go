@@ -11,7 +11,6 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/devices"
-	"berth/internal/planted"
 )
 
 // PreBind gives the pod's claims the devices that were found on the node, and
@@ -57,9 +56,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, state any, row int, a *engin
 					ResourceClaimName: made.Name, RequestMappings: devices.ExtendedMappings(q.Pod, s.driven(q, row), q.State.ExtendedClass),
 				}
 			}
-			if !planted.On(planted.DevicesLeftFree) {
-				made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name, q.Options.Now)
-			}
+			made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name, q.Options.Now)
 		}
 		if slices.Contains(s.claims[:i], c) {
 			continue // the pod names it twice

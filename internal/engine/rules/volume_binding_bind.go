@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 )
 
 // annByController says that a claim and a volume were brought together by a
@@ -41,13 +40,11 @@ func (VolumeBinding) PreBind(q *engine.Query, state any, row int, a *engine.Alon
 			continue
 		}
 		pv := b.matched[k].at(row).DeepCopy()
-		if !planted.On(planted.VolumeLeftFree) {
-			if pv.Spec.ClaimRef == nil { // else whoever wrote the volume meant it for the claim
-				metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")
-			}
-			pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID}
-			pv.Status.Phase = corev1.VolumeBound
+		if pv.Spec.ClaimRef == nil { // else whoever wrote the volume meant it for the claim
+			metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")
 		}
+		pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+		pv.Status.Phase = corev1.VolumeBound
 		claim := c.DeepCopy()
 		claim.Spec.VolumeName, claim.Status.Phase = pv.Name, corev1.ClaimBound
 		metav1.SetMetaDataAnnotation(&claim.ObjectMeta, annByController, "yes")

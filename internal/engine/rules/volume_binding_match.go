@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
-	"berth/internal/planted"
 )
 
 // match is which of the volumes that are there a claim would get, by node.
@@ -122,7 +121,7 @@ func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *engine.Rea
 // got says that an earlier claim of the pod got the volume on a row.
 func (b *bindings) got(row int, pv *corev1.PersistentVolume) bool {
 	for _, m := range b.matched {
-		if m.at(row) == pv && !planted.On(planted.VolumeTakenTwice) {
+		if m.at(row) == pv {
 			return true
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"berth/internal/planted"
 )
 
 // Marker is a file that says that decisions may be lost should the process be
@@ -78,9 +76,6 @@ func ClearMarker(path string) error {
 
 // write replaces the file whole, on disk before it counts.
 func (m *Marker) write(mark Mark) error {
-	if planted.On(planted.RelaxedForgetsItsDeath) {
-		return nil
-	}
 	b, err := json.Marshal(mark)
 	if err != nil {
 		return fmt.Errorf("write the marker: %w", err)

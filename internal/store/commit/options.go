@@ -2,8 +2,6 @@ package commit
 
 import (
 	"time"
-
-	"berth/internal/planted"
 )
 
 // Options tunes a Group; zero fields take the defaults.
@@ -27,9 +25,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Queue <= 0 {
 		o.Queue = 4096
-	}
-	if planted.On(planted.CommitQueueUnbounded) {
-		o.Queue = 1 << 20
 	}
 	if o.ObserveFunc == nil {
 		o.ObserveFunc = func(int, time.Duration, error) {}

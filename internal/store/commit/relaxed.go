@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -144,9 +143,6 @@ func (r *Relaxed) count(n int) {
 // lost notes a decision that is not going to be on record.
 func (r *Relaxed) lost(e *store.Entry, cause string) {
 	d := e.Decision
-	if planted.On(planted.RelaxedDropsUncounted) {
-		return
-	}
 	r.o.LostFunc(cause)
 	r.gapMu.Lock()
 	defer r.gapMu.Unlock()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -50,9 +49,6 @@ func EncodeFailures(fs []store.Failure) []byte {
 		}
 		if prefix != "" || suffix != "" {
 			b = append(appendString(append(b, ','), prefix), ',')
-			if planted.On(planted.SuffixLost) {
-				suffix = ""
-			}
 			b = appendString(b, suffix)
 		}
 		b = append(b, ']')

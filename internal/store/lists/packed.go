@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-
-	"berth/internal/planted"
 )
 
 // Digests and UIDs are most of a small record as text. The columns hold them as
@@ -26,9 +24,6 @@ const (
 func PackDigest(text string) []byte {
 	if len(text) == len(digestPrefix)+2*digestBytes && strings.HasPrefix(text, digestPrefix) && lowerHex(text[len(digestPrefix):]) {
 		if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {
-			if planted.On(planted.ShortDigest) {
-				b = b[:len(b)-1]
-			}
 			return b
 		}
 	}

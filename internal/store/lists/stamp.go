@@ -3,7 +3,6 @@ package lists
 import (
 	"sync"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -19,9 +18,6 @@ type Stamp struct {
 // StampOf gives a decision's stamp with its scores as their column holds them.
 func StampOf(d *store.Decision) (Stamp, []byte) {
 	scores, plugins := PackScores(d.Scores)
-	if planted.On(planted.StampMixedUp) {
-		return Stamp{"", d.ProfileDigest, d.Engine, d.Semantics, plugins}, scores
-	}
 	return Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, plugins}, scores
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 
 	"github.com/jackc/pgx/v5"
@@ -84,14 +82,7 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 // pruneRun does one transaction's part of a run.
 func (s *Store) pruneRun(ctx context.Context, cluster string, first, next int64, before time.Time) (deleted int64, err error) {
 	err = s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		query := sqlPrune
-		switch {
-		case planted.On(planted.PruneNeededChange):
-			query = strings.Replace(query, "r.number > s.last AND", "r.superseded < $4 AND", 1)
-		case planted.On(planted.PruneReferred):
-			query = strings.Replace(query, "d.bound_revision = r.number", "false", 1)
-		}
-		ct, err := conn.Exec(ctx, query, cluster, first, next, ceilMicro(before), pruneChunk)
+		ct, err := conn.Exec(ctx, sqlPrune, cluster, first, next, ceilMicro(before), pruneChunk)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 
 	"github.com/jackc/pgx/v5"
@@ -24,9 +23,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		return err
 	}
 	b := newBatch(entries)
-	if !planted.On(planted.TurnIgnored) {
-		b.await = s.turns.others(b.chains())
-	}
+	b.await = s.turns.others(b.chains())
 	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error { return b.lockAndRead(ctx, conn, "begin") },
 		func(ctx context.Context, conn *pgx.Conn) error {
 			b.judge()

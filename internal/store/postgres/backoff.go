@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -77,7 +76,7 @@ func (b *backoff) failed() {
 func (b *backoff) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.pause > 0 && !planted.On(planted.HealthyAtOnce) {
+	if b.pause > 0 {
 		b.well = time.Now().Add(convalescence)
 		b.next = time.Now().Add(leastPause)
 	}

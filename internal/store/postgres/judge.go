@@ -3,7 +3,6 @@ package postgres
 import (
 	"fmt"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -66,9 +65,6 @@ func (b *batch) add(e *store.Entry) error {
 		// The lock of the cluster's row is ours until the commit: whoever sees
 		// this number sees all that are smaller.
 		p.seq = h.seq + h.decisions
-		if planted.On(planted.SeqOutsideLock) {
-			p.seq = d.CreatedAt.UnixMicro()
-		}
 		b.decisions = append(b.decisions, p)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -121,9 +120,6 @@ func (w *Writer) drainFirst(limit time.Duration) error {
 	s := w.j.first()
 	if s == nil {
 		return nil
-	}
-	if planted.On(planted.SpoolDeletesFirst) {
-		defer func() { _ = w.j.finish(s) }()
 	}
 	sc, err := w.j.read(s)
 	if err != nil {

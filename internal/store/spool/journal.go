@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"berth/internal/planted"
 )
 
 // journal is the log on disk. One goroutine at a time appends, another may read
@@ -77,7 +75,7 @@ func (j *journal) append(recs []record, oldest time.Time) error {
 	full, active := j.bytes+size > j.lim.Total, j.active
 	have := j.bytes
 	j.mu.Unlock()
-	if full && !planted.On(planted.SpoolForgetsLimit) {
+	if full {
 		return fmt.Errorf("%w: %d of %d bytes", ErrFull, have, j.lim.Total)
 	}
 	if active != nil && active.size+size > j.lim.Segment {
@@ -92,9 +90,6 @@ func (j *journal) append(recs []record, oldest time.Time) error {
 		}
 	}
 	err := j.write(encodeGroup(active.seq, active.end, recs))
-	if err != nil && planted.On(planted.SpoolRetriesFsync) {
-		err = j.file.Sync()
-	}
 	if err != nil {
 		j.fails(err)
 		j.giveUp(active, size)
@@ -128,9 +123,6 @@ func (j *journal) write(b []byte) error {
 			err = io.ErrShortWrite
 		}
 		return fmt.Errorf("write the spool: %w", err)
-	}
-	if planted.On(planted.SpoolAcksBeforeFsync) {
-		return nil
 	}
 	if err := j.file.Sync(); err != nil {
 		return fmt.Errorf("sync the spool: %w", err)

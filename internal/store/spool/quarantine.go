@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -27,9 +26,6 @@ type refusal struct {
 // setAside writes refusals to a file of their own, whole or not at all; at makes
 // the name, so that the same ones are written once.
 func (j *journal) setAside(s *segment, at int64, list []refusal) error {
-	if planted.On(planted.SpoolDropsRefused) {
-		return nil
-	}
 	name := fmt.Sprintf("%s%016x-%x.jsonl", quarantinePrefix, s.seq, at)
 	j.mu.Lock()
 	done := j.names[name]

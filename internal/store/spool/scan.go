@@ -2,8 +2,6 @@ package spool
 
 import (
 	"bytes"
-
-	"berth/internal/planted"
 )
 
 // hole is a stretch of a segment that was acknowledged and cannot be read.
@@ -45,9 +43,6 @@ func scan(data []byte, seq uint64, end int64) scanned {
 			continue
 		}
 		next := nextGroup(data[:limit], seq, p+1)
-		if planted.On(planted.SpoolTruncates) {
-			next = -1
-		}
 		if next < 0 && end < 0 {
 			kept := recordsIn(data[:limit], seq, p+groupHeaderSize)
 			s.records, s.kept, s.torn = append(s.records, kept...), len(kept), limit-p

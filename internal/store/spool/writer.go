@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -119,7 +118,7 @@ func (w *Writer) Append(ctx context.Context, entries []*store.Entry) error {
 	}
 	defer func() { w.turn <- struct{}{} }()
 	w.mu.Lock()
-	closed, queued := w.closed, w.queued && !planted.On(planted.SpoolReorders)
+	closed, queued := w.closed, w.queued
 	w.mu.Unlock()
 	if closed {
 		return store.ErrClosed
@@ -129,15 +128,6 @@ func (w *Writer) Append(ctx context.Context, entries []*store.Entry) error {
 		err = w.straight(ctx, entries)
 		if !errors.Is(err, store.ErrUnavailable) {
 			return err
-		}
-		if planted.On(planted.SpoolDoublesOnHang) {
-			for _, e := range entries {
-				if e.Decision != nil {
-					again := *e.Decision
-					again.ID += "-2"
-					e.Decision = &again
-				}
-			}
 		}
 		w.fall(err)
 	}
@@ -177,9 +167,6 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 			}
 			return err
 		case <-timer.C:
-		}
-		if planted.On(planted.SpoolWaitsForHang) {
-			return <-done
 		}
 		// A revision cannot go elsewhere, so it waits as long as there is hope.
 		if !patient || most > 0 && waited >= most {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -81,11 +80,7 @@ func (s *Store) FollowDecisions(ctx context.Context, cluster string, after int64
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	order := "seq"
-	if planted.On(planted.FollowByTime) {
-		order = "created_at"
-	}
-	return s.decisions(ctx, `SELECT `+decisionColumns+fromDecisions+` WHERE d.cluster = ? AND d.seq > ? ORDER BY d.`+order+` LIMIT ?`, cluster, after, orAll(limit))
+	return s.decisions(ctx, `SELECT `+decisionColumns+fromDecisions+` WHERE d.cluster = ? AND d.seq > ? ORDER BY d.seq LIMIT ?`, cluster, after, orAll(limit))
 }
 
 func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*store.Decision, error) {
@@ -135,9 +130,7 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if !f.Until.IsZero() {
 		and("d.created_at < ?", ceilMicro(f.Until))
 	}
-	if planted.On(planted.CursorByID) && f.BeforeID != "" {
-		and("d.id < ?", f.BeforeID)
-	} else if !f.BeforeTime.IsZero() || f.BeforeID != "" {
+	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
 		and("(d.created_at, d.id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
 	}
 	q.WriteString(" ORDER BY d.created_at DESC, d.id DESC")

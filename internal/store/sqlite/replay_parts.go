@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/planted"
 	"berth/internal/store"
 )
 
@@ -14,11 +13,6 @@ import (
 func (s *Store) ClaimReplay(ctx context.Context, owner string, lease time.Duration) (*store.ReplayPart, error) {
 	var p store.ReplayPart
 	err := s.write(ctx, func(w *writer) error {
-		if planted.On(planted.ReplayLeaseIgnored) {
-			if _, err := w.exec(sqlFreeParts); err != nil {
-				return err
-			}
-		}
 		if err := w.row(sqlFreePart, nil, &p.Cluster, &p.Replay, &p.Number); err != nil {
 			return err
 		}

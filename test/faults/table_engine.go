@@ -1,0 +1,86 @@
+package main
+
+// engineFaults are faults of the engine, its rules, preemption and devices.
+var engineFaults = []fault{
+	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/trail.go", `rows := t.rows[place-t.from:]`, `rows := t.rows[place-t.from:]
+	rows = rows[:max(0, len(rows)-1)]`},
+	}},
+	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
+		{"internal/engine/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
+	}},
+	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine", "TestAttachmentsFollowPods", []edit{
+		{"internal/engine/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
+	}},
+	{"queue-by-age", "an important pod waits behind an older one", "./internal/engine", "TestQueueOrder", []edit{
+		{"internal/engine/queue.go", `c := cmp.Compare(b.Priority, a.Priority); c != 0 {`, `c := cmp.Compare(b.Priority, a.Priority); c != 0 && false {`},
+	}},
+	{"volume-index-outlives-its-tables", "volumes that came or went since the first look are not seen", "./internal/engine", "TestVolumesComeAndGo", []edit{
+		{"internal/engine/edit.go", `if volumes {`, `if volumes && false {`},
+	}},
+	{"stale-inventory", "what was worked out from claims and slices outlives their change", "./internal/engine/rules", "TestDevicesFollowTheState", []edit{
+		{"internal/engine/edit.go", `own.memo = &deviceMemo{}`, ``},
+	}},
+
+	{"preempt-equals", "a pod evicts its equals", "./internal/engine", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
+		{"internal/engine/preempt_rank.go", `return k.of[i].Priority < priority })`, `return k.of[i].Priority <= priority })`},
+	}},
+	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
+		{"internal/engine/preempt_quick.go", `if room.pods < 1 || p.CPU > room.cpu`, `if true || room.pods < 1 || p.CPU > room.cpu`},
+	}},
+	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine", "TestBudgetsAreBestEffort", []edit{
+		{"internal/engine/preempt_row.go", `if len(j.ledger.list) == 0 {`, `if len(j.ledger.list) >= 0 {`},
+	}},
+	{"drop-unknown-victims", "a pod that kube-scheduler would evict is forgotten", "./internal/handlers", "TestPreemptByUID", []edit{
+		{"internal/engine/preempt_extender.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},
+	}},
+	{"undigested-victims", "two answers with other victims have one digest", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
+		{"internal/engine/preempt_digest.go", `e := r.detail(int(d.candidates[d.best].row))`, `return b
+	e := r.detail(int(d.candidates[d.best].row))`},
+	}},
+
+	{"device-twice", "two claims of a pod are given one device", "./internal/engine/rules", "TestDynamicResources", []edit{
+		{"internal/engine/devices/offers.go", `return s.offers[i].users > 0`, `return s.offers[i].users > 0 && false`},
+	}},
+	{"devices-not-again", "the search for devices does not go back once it has taken a wrong one", "./internal/engine/rules", "TestDynamicResources", []edit{
+		{"internal/engine/devices/place.go", `if err != nil || out == tooMany {`, `if err != nil || out == tooMany || true {`},
+	}},
+	{"devices-cut-short", "a search for devices that was stopped answers that there are none", "./internal/engine/devices", "TestAStoppedSearchIsNoAnswer", []edit{
+		{"internal/engine/devices/search.go", `*budget -= before - s.left`, `*budget -= before - s.left
+	if errors.Is(err, ErrStopped) {
+		return nil, nil
+	}`},
+	}},
+	{"alike-too-soon", "devices count as alike that constraints tell apart", "./internal/engine/devices", "TestNothingIsMissedByLeavingOut", []edit{
+		{"internal/engine/devices/alike.go", `for k := range s.constraints[c] {`, `for k := range s.constraints[c][:0] {`},
+	}},
+	{"stop-remembered", "what a selector failed with because the caller was gone is remembered", "./internal/engine/devices", "TestAStoppedSearchIsNoAnswer", []edit{
+		{"internal/engine/devices/selectors.go", `if ended := ctx.Err(); err != nil && ended != nil {`, `if ended := ctx.Err(); err != nil && ended != nil && false {`},
+	}},
+	{"devices-left-free", "a bind reserves its pod's claims and leaves out which devices they got", "./internal/audit", "TestBindCarriesDevicesAlong", []edit{
+		{"internal/engine/rules/dynamic_resources_bind.go", `made.Status.Allocation = given.Allocation(`, `_ = given.Allocation(`},
+	}},
+
+	{"volume-taken-twice", "two claims of a pod are matched to one volume", "./internal/engine/rules", "TestVolumeBindingMatches", []edit{
+		{"internal/engine/rules/volume_binding_match.go", `if m.at(row) == pv {`, `if m.at(row) == pv && false {`},
+	}},
+	{"volume-left-free", "a bind binds claims, and leaves their volumes to others as well", "./internal/audit", "TestBindCarriesVolumesAlong", []edit{
+		{"internal/engine/rules/volume_binding_bind.go", `metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")`, ``},
+		{"internal/engine/rules/volume_binding_bind.go", `pv.Spec.ClaimRef = &corev1.ObjectReference{`, `_ = &corev1.ObjectReference{`},
+		{"internal/engine/rules/volume_binding_bind.go", `pv.Status.Phase = corev1.VolumeBound`, ``},
+	}},
+
+	{"suggest-untried", "a change is offered that does not help", "./internal/engine/advice", "TestSuggestionsHold", []edit{
+		{"internal/engine/advice/try.go", `if r.Outcome != engine.Scheduled || r.Feasible.Empty() {`, `if e == placing {
+		return &verdict{state.Nodes().Alive().Clone(), r.Nodes()}
+	}
+	if r.Outcome != engine.Scheduled || r.Feasible.Empty() {`},
+	}},
+	{"tolerate-the-dead", "a pod is sent to a node that does not answer", "./internal/engine/advice", "TestWhatIsWrongWithANodeIsNotTolerated", []edit{
+		{"internal/engine/advice/suggest_recovery.go", `return slices.Contains(ailments, key)`, `return slices.Contains(ailments, key) && false`},
+	}},
+	{"group-twice", "the groups' counts do not add up to the nodes", "./internal/engine/advice", "TestGroupsAddUp", []edit{
+		{"internal/engine/advice/collect.go", `if b.also == nil {`, `c.bucket(k).nodes++
+		if b.also == nil {`},
+	}},
+}

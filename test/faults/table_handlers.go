@@ -1,0 +1,42 @@
+package main
+
+// handlerFaults are faults of the API, the ledger and the command line.
+var handlerFaults = []fault{
+	{"body-before-admission", "a body is read before it is its turn", "./internal/handlers", "TestRefusedBeforeTheBodyIsRead", []edit{
+		{"internal/handlers/admit.go", `import (`, `import (
+	"bytes"
+	"io"`},
+		{"internal/handlers/admit.go", `until := time.Now().Add(c.deadline)`, `until := time.Now().Add(c.deadline)
+	raw, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(raw))`},
+	}},
+	{"gate-queue-unbounded", "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast", []edit{
+		{"internal/handlers/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
+	}},
+	{"unavailable-is-our-bug", "a store that is away is answered as a bug of ours, not to be tried again", "./internal/handlers", "TestStoreErrorsHaveTheirStatus", []edit{
+		{"internal/handlers/errors.go", `case errors.Is(err, store.ErrUnavailable):`, `case errors.Is(err, store.ErrUnavailable) && false:`},
+	}},
+	{"ready-until-the-end", "a server that ends says that it is ready, so that calls still come", "./cmd/server", "TestNotReadyFirst", []edit{
+		{"internal/handlers/api.go", `a.draining.Store(true)`, ``},
+	}},
+	{"shadow-reads-stale-names", "a shadow takes rows of a table of names for rows of the nodes that are there now", "./internal/handlers", "TestShadowReadsAhead", []edit{
+		{"internal/handlers/extender.go", ` || c.table.set != table.set {`, ` {`},
+	}},
+
+	{"apply-unbinds", "a bound pod's own manifest is refused as one that takes it off its node", "./internal/ledger", "TestApplyKeepsTheBind", []edit{
+		{"internal/ledger/merge.go", `if v, ok := from[k]; ok && !given(to, k) {`, `if v, ok := from[k]; ok && !given(to, k) && k != "nodeName" {`},
+	}},
+	{"status-emptied", "a running pod is pending once its manifest is applied again", "./internal/ledger", "TestApplyKeepsTheBind", []edit{
+		{"internal/ledger/merge.go", `if len(to) == 0 {`, `if len(to) == 0 && false {`},
+	}},
+
+	{"cli-no-is-yes", "berth ends with 0 where the answer is no", "./internal/cli", "TestGolden", []edit{
+		{"internal/cli/run.go", `return exitNo`, `return exitYes`},
+	}},
+	{"cli-cuts-in-silence", "berth cuts cells of a table and does not say so", "./internal/cli", "TestGolden", []edit{
+		{"internal/cli/table.go", `p.cuts++`, ``},
+	}},
+	{"cli-breaks-tables", "a table of berth is wider than 80 columns", "./internal/cli", "TestNothingIsWider", []edit{
+		{"internal/cli/table.go", `if !p.wide {`, `if !p.wide && false {`},
+	}},
+}

@@ -1,0 +1,60 @@
+package main
+
+// podlifeFaults are faults of the life of pods, their end, and of what may change
+// in them.
+var podlifeFaults = []fault{
+	{"mutable-class", "the value of a class changes", "./internal/podlife", "TestClassUpdate", []edit{
+		{"internal/podlife/class.go", `if c.Value != old.Value {`, `if c.Value != old.Value && false {`},
+	}},
+	{"looser-term", "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate", []edit{
+		{"internal/podlife/readiness.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {
+		return true
+	}
+	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`},
+	}},
+	{"mutable-pod", "a pod's spec changes", "./internal/podlife", "TestUpdate", []edit{
+		{"internal/podlife/update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
+	}},
+
+	{"crash-loop-pending", "a crash-looping pod is called Pending", "./internal/podlife", "TestPhase", []edit{
+		{"internal/podlife/reading.go", `case st.LastTerminationState.Terminated != nil:`, `case st.LastTerminationState.Terminated != nil && false:`},
+	}},
+	{"backoff-never-reset", "a container that ran for an hour waits five minutes", "./internal/podlife", "TestBackoff", []edit{
+		{"internal/podlife/backoff.go", `end.Sub(m.since) > steadyRun`, `end.Sub(m.since) > steadyRun && false`},
+	}},
+	{"init-revisited", "an init container runs again beside a main one", "./internal/podlife", "TestNext", []edit{
+		{"internal/podlife/plan.go", `case looked && s.kind == KindInit:`, `case looked && s.kind == KindInit && false:`},
+	}},
+	{"no-deadline", "a pod past its activeDeadlineSeconds is called Running", "./internal/podlife", "TestDeadline", []edit{
+		{"internal/podlife/phase.go", `!r.now.Before(*at) {`, `!r.now.Before(*at) && false {`},
+	}},
+	{"dying-restarts", "a container of a pod that is being deleted is started again", "./internal/podlife", "TestAfterAFailedProbe", []edit{
+		{"internal/podlife/termination_probe.go", `dying := w.Pod.DeletionTimestamp != nil`, `dying := w.Pod.DeletionTimestamp != nil && false`},
+	}},
+
+	{"longer-second-delete", "a second delete gives a pod more time", "./internal/podlife", "TestSecondDelete", []edit{
+		{"internal/podlife/termination_api.go", `if period >= had {`, `if period >= had && false {`},
+	}},
+	{"probe-before-delete", "a failing probe gives a pod that is being deleted more time", "./internal/podlife", "TestSeed004ProbeOfADeletedPod", []edit{
+		{"internal/podlife/termination_kubelet.go", `case w.Pod.DeletionGracePeriodSeconds != nil:`, `case w.Pod.DeletionGracePeriodSeconds != nil && false:`},
+	}},
+	{"force-leaves-nothing", "nobody is told of the processes that a forced delete leaves", "./internal/podlife", "TestForceDelete", []edit{
+		{"internal/podlife/termination_end.go", `w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)`, `_ = i`},
+	}},
+
+	{"evict-within-requests", "a pod within its requests is evicted before one above them", "./internal/podlife", "TestSeed002EvictionRanking", []edit{
+		{"internal/podlife/eviction.go", `trueFirst(a.exceeds, b.exceeds); n != 0 {`, `trueFirst(a.exceeds, b.exceeds); n != 0 && false {`},
+	}},
+	{"evict-critical", "a critical pod is ranked for eviction", "./internal/podlife", "TestProtectedPods", []edit{
+		{"internal/podlife/eviction.go", `if why := protection(p); why != "" {`, `if why := protection(p); why != "" && false {`},
+	}},
+	{"ended-is-evicted", "a pod that is over is the first to be evicted", "./internal/podlife", "TestEndedPodsAreNotRanked", []edit{
+		{"internal/podlife/eviction.go", `if terminal(p.Status.Phase) && !anyRuns(p) {`, `if terminal(p.Status.Phase) && !anyRuns(p) && false {`},
+	}},
+	{"oldest-first", "an evicted pod outlives an older one", "./internal/podlife", "TestGarbageOrder", []edit{
+		{"internal/podlife/garbage.go", `if n := trueFirst(isEvicted(a), isEvicted(b)); n != 0 {`, `if n := trueFirst(isEvicted(a), isEvicted(b)); n != 0 && false {`},
+	}},
+	{"patch-over", "a pod that has succeeded is written to have failed", "./internal/podlife", "TestGarbagePatches", []edit{
+		{"internal/podlife/garbage.go", `if !terminal(p.Status.Phase) {`, `if !terminal(p.Status.Phase) || true {`},
+	}},
+}

@@ -1,0 +1,129 @@
+package main
+
+// storeFaults are faults of both stores, of what they hold, and of replicas that
+// share one.
+var storeFaults = []fault{
+	{"cursor-by-id", "a list goes on by id alone, though ids do not come in order of time", "./internal/store/sqlite", "TestStore", []edit{
+		{"internal/store/sqlite/decisions.go", `if !f.BeforeTime.IsZero() || f.BeforeID != "" {`, `if f.BeforeID != "" {
+		and("d.id < ?", f.BeforeID)
+	} else if !f.BeforeTime.IsZero() || f.BeforeID != "" {`},
+	}},
+	{"stale-class-version", "an update of a class overwrites another that it has not seen", "./internal/store/sqlite", "TestStore/PriorityClasses/StaleVersionIsRefused", []edit{
+		{"internal/store/classes.go", `return false, had.expect(expect)`, `return false, nil`},
+	}},
+	{"follow-by-time", "a page of the log as it is followed ends with a record that is not the last one", "./internal/store/sqlite", "TestStore/Following", []edit{
+		{"internal/store/sqlite/decisions.go", `d.seq > ? ORDER BY d.seq LIMIT`, `d.seq > ? ORDER BY d.created_at LIMIT`},
+	}},
+	{"seq-outside-lock", "a record comes to be seen behind the place that a reader has reached", "./internal/store/postgres", "TestFollowTwoReplicas", []edit{
+		{"internal/store/postgres/judge.go", `p.seq = h.seq + h.decisions`, `p.seq = d.CreatedAt.UnixMicro()`},
+	}},
+	{"replay-lease-ignored", "a part is handed out while another worker's lease lasts", "./internal/store/sqlite", "TestStore/Replays/LeaseThatRanOutIsTakenOver", []edit{
+		{"internal/store/sqlite/replay_parts.go", `if err := w.row(sqlFreePart, nil,`, `if _, err := w.exec(sqlFreeParts); err != nil {
+			return err
+		}
+		if err := w.row(sqlFreePart, nil,`},
+	}},
+
+	{"short-digest", "a digest's column lacks its last byte", "./internal/store/sqlite", "TestMigrationsKeepData", []edit{
+		{"internal/store/lists/packed.go", `if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {`, `if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {
+			b = b[:len(b)-1]`},
+	}},
+	{"stamp-mixed-up", "decisions of two profiles share a stamp", "./internal/store/postgres", "TestMigrationsKeepData", []edit{
+		{"internal/store/lists/stamp.go", `return Stamp{d.Profile, d.ProfileDigest`, `return Stamp{"", d.ProfileDigest`},
+	}},
+	{"suffix-lost", "the end that rejected nodes' names share is not written", "./internal/store/sqlite", "TestStore", []edit{
+		{"internal/store/lists/encode.go", `b = appendString(b, suffix)`, `b = appendString(b, "")`},
+	}},
+	{"long-key", "a name too long for an index is let through to the database", "./internal/store/postgres", "TestStore", []edit{
+		{"internal/store/validate.go", `if len(t) > maxKey {`, `if len(t) > maxKey && false {`},
+	}},
+
+	{"prune-needed-change", "retention deletes changes that a later revision is made of", "./internal/store/postgres", "TestStore/Pruning", []edit{
+		{"internal/store/postgres/age.go", `r.number > s.last AND`, `r.superseded < $4 AND`},
+	}},
+	{"prune-referred-revision", "retention deletes revisions that binds made, which decisions refer to", "./internal/store/postgres", "TestStore/Pruning", []edit{
+		{"internal/store/postgres/age.go", `d.bound_revision = r.number`, `false`},
+	}},
+	{"turn-ignored", "revisions are appended while another replica has the turn", "./internal/store/postgres", "TestOthersWaitForATurn", []edit{
+		{"internal/store/postgres/append.go", `b.await = s.turns.others(b.chains())`, ``},
+	}},
+	{"reconnect-all-at-once", "a pool whose database is back connects with all it has at once", "./internal/store/postgres", "TestReconnectsOneByOne", []edit{
+		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},
+	}},
+
+	{"skip-parent-check", "a change on a parent that is not the newest is written all the same", "./internal/cluster", "TestStaleParentIsAConflict", []edit{
+		{"internal/cluster/write.go", `case revision == 0 || revision == head.Revision:`, `case revision == 0 || revision == head.Revision || true:`},
+	}},
+	{"stale-head-after-conflict", "after a refused write the next one builds on the same stale head", "./internal/cluster", "TestNoPodIsBoundTwice", []edit{
+		{"internal/cluster/follow.go", `list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)`, `return v, nil
+		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)`},
+	}},
+	{"gone-cluster-kept", "a cluster that another replica deleted goes on being shown", "./internal/cluster", "TestGoneClusterIsNoticed", []edit{
+		{"internal/cluster/follow.go", `end.Number == h.v.Revision && end.Token != h.v.token {`, `end.Number == h.v.Revision && end.Token != h.v.token {
+		return 0, nil`},
+	}},
+	{"checkpoint-twice", "each replica makes the checkpoint that one of them has made", "./internal/cluster", "TestCheckpointOfAnotherCounts", []edit{
+		{"internal/cluster/save.go", `v.Revision-made < int64(m.o.CheckpointEvery) {`, `v.Revision-made < int64(m.o.CheckpointEvery) && false {`},
+	}},
+	{"checkpoint-digest-unchecked", "what a checkpoint holds is not held against the recorded digest", "./internal/cluster", "TestDamagedRows", []edit{
+		{"internal/cluster/load.go", `if got := v.inv.digest(); got != v.Digest {`, `if got := v.inv.digest(); got != v.Digest && false {`},
+	}},
+}
+
+// spoolFaults are faults of the spool, the queue before the store, and the
+// relaxed mode.
+var spoolFaults = []fault{
+	{"spool-acks-before-fsync", "a record is acknowledged when it is written, not when it is on disk", "./internal/store/spool", "TestPowerLoss", []edit{
+		{"internal/store/spool/journal.go", `if err := j.file.Sync(); err != nil {`, `if err := error(nil); err != nil {`},
+	}},
+	{"spool-retries-fsync", "a failed fsync is tried again and believed", "./internal/store/spool", "TestEveryFailure", []edit{
+		{"internal/store/spool/journal.go", `err := j.write(encodeGroup(active.seq, active.end, recs))`, `err := j.write(encodeGroup(active.seq, active.end, recs))
+	if err != nil {
+		err = j.file.Sync()
+	}`},
+	}},
+	{"spool-truncates", "a damaged record ends its segment, and the good ones behind it go unseen", "./internal/store/spool", "TestDamageIsLoudAndBounded", []edit{
+		{"internal/store/spool/scan.go", `next := nextGroup(data[:limit], seq, p+1)`, `next := nextGroup(data[:limit], seq, p+1)
+		next = -1`},
+	}},
+	{"spool-deletes-before-commit", "a segment is removed before the database has committed it", "./internal/store/spool", "TestSimulation", []edit{
+		{"internal/store/spool/drain.go", `sc, err := w.j.read(s)`, `defer func() { _ = w.j.finish(s) }()
+	sc, err := w.j.read(s)`},
+	}},
+	{"spool-reorders", "new records take the straight way while older ones wait in the spool", "./internal/store/spool", "TestSimulation", []edit{
+		{"internal/store/spool/writer.go", `closed, queued := w.closed, w.queued`, `closed, queued := w.closed, false`},
+	}},
+	{"spool-doubles-on-hang", "a record whose write hangs goes to the spool under another id", "./internal/store/spool", "TestSimulation", []edit{
+		{"internal/store/spool/writer.go", `w.around(ctx, entries, err)`, `for _, e := range entries {
+		if err != nil && e.Decision != nil {
+			again := *e.Decision
+			again.ID += "-2"
+			e.Decision = &again
+		}
+	}
+	w.around(ctx, entries, err)`},
+	}},
+	{"spool-drops-refused", "a record that the database refuses for good vanishes", "./internal/store/spool", "TestRefusedIsSetAside", []edit{
+		{"internal/store/spool/quarantine.go", `name := fmt.Sprintf("%s%016x-%x.jsonl"`, `return nil
+	name := fmt.Sprintf("%s%016x-%x.jsonl"`},
+	}},
+	{"spool-waits-for-hang", "a database that hangs is waited for", "./internal/store/spool", "TestHangIsAsHarmlessAsAnError", []edit{
+		{"internal/store/spool/writer.go", `if !patient || most > 0 && waited >= most {`, `return <-done
+		if !patient || most > 0 && waited >= most {`},
+	}},
+	{"spool-forgets-limit", "the spool grows beyond its limit", "./internal/store/spool", "TestFullSpoolRefuses", []edit{
+		{"internal/store/spool/journal.go", `if full {`, `if full && false {`},
+	}},
+	{"relaxed-drops-uncounted", "a record is dropped from a full queue and nobody counts it", "./internal/store/commit", "TestRelaxedCountsWhatItDrops", []edit{
+		{"internal/store/commit/relaxed.go", `r.o.LostFunc(cause)`, `return
+	r.o.LostFunc(cause)`},
+	}},
+	{"relaxed-forgets-its-death", "a killed process leaves no trace of what it may have lost", "./internal/store/commit", "TestMarkerOutlivesAKill", []edit{
+		{"internal/store/commit/marker.go", `b, err := json.Marshal(mark)`, `return nil
+	b, err := json.Marshal(mark)`},
+	}},
+	{"commit-queue-unbounded", "a store that stalls lets the queue grow", "./internal/store/commit", "TestStalledStoreHoldsCallersBack", []edit{
+		{"internal/store/commit/options.go", `if o.ObserveFunc == nil {`, `o.Queue = 1 << 20
+	if o.ObserveFunc == nil {`},
+	}},
+}
