@@ -51,7 +51,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 ci: lint verify test ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/objects/... ./internal/store/... ./internal/cluster/... ./internal/audit/... ./internal/story/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/objects/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./internal/...); do \

@@ -17,7 +17,7 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/audit", "internal/cluster", "internal/engine", "internal/ledger", "internal/objects", "internal/podlife", "internal/story", "internal/overview"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/objects", "internal/podlife", "internal/story", "internal/overview"}
 
 // generate gives the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {
@@ -83,7 +83,7 @@ func patch(doc *openapi3.T) {
 		}
 	}
 	// What was recorded and replayed may be any value, or be missing.
-	if s := doc.Components.Schemas["audit.Difference"]; s != nil {
+	if s := doc.Components.Schemas["Difference"]; s != nil {
 		for _, name := range []string{"recorded", "replayed"} {
 			s.Value.Properties[name].Value = &openapi3.Schema{Nullable: true, Description: "any value; null where it is absent"}
 		}

@@ -8,9 +8,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"berth/internal/audit"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/kube"
@@ -30,7 +30,7 @@ type house struct {
 	marker   *commit.Marker  // with relaxed
 	clusters *cluster.Manager
 	classes  *classes.Book
-	log      *audit.Log
+	log      *decisionlog.Log
 	replays  *replays.Jobs
 	kube     map[string]*followed // by cluster
 	holder   *kube.Holder
@@ -74,7 +74,7 @@ func openHouse(ctx context.Context, s *settings, conf *profiles.Config, observe 
 	}
 	h.kube = map[string]*followed{}
 	h.holder = &kube.Holder{Newer: h.clusters.Newer, Follower: h.follower, Atmost: s.Kube.HoldRejections}
-	h.log = audit.New(h.clusters, st, conf.Profiles, audit.Options{
+	h.log = decisionlog.New(h.clusters, st, conf.Profiles, decisionlog.Options{
 		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: h.classes, Stale: h.stale, Binder: h.binder, BindProfiles: checked, BindUnasked: s.Kube.BindUnasked, Hold: h.hold,
 		TolerationSeconds: s.TolerationSeconds,
 		Backoff:           conf.Backoff,

@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/handlers"
@@ -133,7 +133,7 @@ func (h *house) stale(cluster string) (time.Duration, bool) {
 	return 0, false
 }
 
-func (h *house) binder(cluster string) audit.Binder {
+func (h *house) binder(cluster string) decisionlog.Binder {
 	if f := h.kube[cluster]; f != nil {
 		return f.binder
 	}

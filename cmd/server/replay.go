@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 )
 
 type replayCmd struct {
@@ -77,12 +77,12 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}
 	defer func() { err = errors.Join(err, rooms.close(ctx)) }()
-	r, err := rooms.log.Replay(ctx, c.ID, audit.Overrides{})
+	r, err := rooms.log.Replay(ctx, c.ID, decisionlog.Overrides{})
 	if err != nil {
 		return nil, err
 	}
 	if r.Differences == nil {
-		r.Differences = []audit.Difference{}
+		r.Differences = []decisionlog.Difference{}
 	}
 	return json.Marshal(r)
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 )
 
@@ -21,7 +21,7 @@ type question struct {
 
 // answer is a decision, and its JSON as the API gives it.
 type answer struct {
-	audit.Answer
+	decisionlog.Answer
 	raw json.RawMessage
 }
 

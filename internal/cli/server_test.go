@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/audit"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
 	"berth/internal/replays"
@@ -40,7 +40,7 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := audit.New(m, st, profiles.Default(), audit.Options{Classes: book, Clock: ticking(today.Add(-20 * time.Minute))})
+	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Clock: ticking(today.Add(-20 * time.Minute))})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
 	api, err := handlers.New(handlers.Options{
 		Clusters: m, Decisions: l, Replays: jobs, PriorityClasses: book, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),

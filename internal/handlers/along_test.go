@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 )
 
 // storageAndDevices is two nodes, one of which has two devices and two volumes,
@@ -32,10 +32,10 @@ func storageAndDevices() string {
 	return listOf(list...)
 }
 
-func alongOf(i int) *audit.BoundAlong {
-	return &audit.BoundAlong{
-		ResourceClaims: []audit.BoundClaim{{Name: fmt.Sprintf("c%d", i), Devices: []audit.BoundDevice{{Request: "r", Driver: "gpu.example.com", Pool: "n2", Device: fmt.Sprintf("d%d", i)}}}},
-		VolumeClaims:   []audit.BoundVolumeClaim{{Claim: fmt.Sprintf("v%d", i), Volume: fmt.Sprintf("pv%d", i)}},
+func alongOf(i int) *decisionlog.BoundAlong {
+	return &decisionlog.BoundAlong{
+		ResourceClaims: []decisionlog.BoundClaim{{Name: fmt.Sprintf("c%d", i), Devices: []decisionlog.BoundDevice{{Request: "r", Driver: "gpu.example.com", Pool: "n2", Device: fmt.Sprintf("d%d", i)}}}},
+		VolumeClaims:   []decisionlog.BoundVolumeClaim{{Claim: fmt.Sprintf("v%d", i), Volume: fmt.Sprintf("pv%d", i)}},
 	}
 }
 
@@ -45,7 +45,7 @@ func alongOf(i int) *audit.BoundAlong {
 func TestBindCarriesAlong(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", storageAndDevices())
-	ask := func(i int) (a audit.Answer) {
+	ask := func(i int) (a decisionlog.Answer) {
 		h.want(201, &a, "POST", "/v1/decisions", fmt.Sprintf(`{"podRef":{"namespace":"shop","name":"p%d"},"bind":true,"preempt":false}`, i))
 		return a
 	}
@@ -53,14 +53,14 @@ func TestBindCarriesAlong(t *testing.T) {
 	if d := cmp.Diff(alongOf(0), first.BoundAlong); d != "" || first.Node != "n2" || first.BoundSnapshot != "default@2" {
 		t.Errorf("first on %s in %s (-want +got):\n%s", first.Node, first.BoundSnapshot, d)
 	}
-	var rec audit.Recorded
+	var rec decisionlog.Recorded
 	if h.want(200, &rec, "GET", "/v1/decisions/"+first.ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundAlong, first.BoundAlong) {
 		t.Errorf("read again: %v %+v", rec.DigestAgrees, rec.BoundAlong)
 	}
 	h.want(200, nil, "POST", "/bind", `{"PodName":"p1","PodNamespace":"shop","PodUID":"uid-p1","Node":"n2"}`)
 	var list DecisionList
 	h.want(200, &list, "GET", "/v1/decisions?verb=bind&pod=p1", "")
-	rec = audit.Recorded{}
+	rec = decisionlog.Recorded{}
 	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundAlong, alongOf(1)) {
 		t.Errorf("bound by /bind: %v %+v", rec.DigestAgrees, rec.BoundAlong)
 	}
@@ -69,7 +69,7 @@ func TestBindCarriesAlong(t *testing.T) {
 		t.Errorf("third: %s %q %+v", third.Outcome, third.Message, third.BoundAlong)
 	}
 	for _, id := range []string{first.ID, list.Items[0].ID, third.ID} {
-		var r audit.Replay
+		var r decisionlog.Replay
 		if h.want(200, &r, "POST", "/v1/decisions/"+id+"/replay", "{}"); !r.Identical {
 			t.Errorf("%s replayed: %+v", id, r.Differences)
 		}

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/ledger"
@@ -38,17 +38,17 @@ type Clusters interface {
 	Held() []*cluster.View
 }
 
-// Decisions is what the API needs of the decision log; *audit.Log is one.
+// Decisions is what the API needs of the decision log; *decisionlog.Log is one.
 type Decisions interface {
-	Decide(ctx context.Context, q audit.Question) (*audit.Answer, error)
-	Judge(ctx context.Context, q audit.Question, use func(v *cluster.View, r *engine.Result) error) (id string, err error)
-	Bind(ctx context.Context, cluster, ns, name, uid, node string) (audit.BindOutcome, error)
-	Get(ctx context.Context, id string) (*audit.Recorded, error)
-	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
-	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*audit.Row, error)
-	Replay(ctx context.Context, id string, o audit.Overrides) (*audit.Replay, error)
+	Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
+	Judge(ctx context.Context, q decisionlog.Question, use func(v *cluster.View, r *engine.Result) error) (id string, err error)
+	Bind(ctx context.Context, cluster, ns, name, uid, node string) (decisionlog.BindOutcome, error)
+	Get(ctx context.Context, id string) (*decisionlog.Recorded, error)
+	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
+	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)
+	Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
-	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error)
+	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
 }
 
 // Check is one thing that has to be right for the server to be ready.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/handlers/wire"
 )
 
@@ -48,7 +48,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 
 // bindRefused tells kube-scheduler in words why not; of any other status it would show no more than the number.
 func (a *API) bindRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	var refused *audit.BindError
+	var refused *decisionlog.BindError
 	detail := ""
 	if errors.As(err, &refused) {
 		detail = refused.Error()

@@ -9,8 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
 )
@@ -59,8 +59,8 @@ type PodName struct {
 //	@Produce		json
 //	@Param			body			body		DecisionRequest	true	"the question"
 //	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
-//	@Success		200		{object}	audit.Answer	"dryRun"
-//	@Success		201		{object}	audit.Answer
+//	@Success		200		{object}	decisionlog.Answer	"dryRun"
+//	@Success		201		{object}	decisionlog.Answer
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions [post]
 func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
@@ -97,7 +97,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 
 // checkNodes refuses names that the snapshot does not have: a misspelt one would silently count as a node that is out
 // of the question.
-func (a *API) checkNodes(r *http.Request, q *audit.Question) error {
+func (a *API) checkNodes(r *http.Request, q *decisionlog.Question) error {
 	if len(q.NodeNames) == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (a *API) checkNodes(r *http.Request, q *audit.Question) error {
 }
 
 // decodeDecision makes a question of a body.
-func (a *API) decodeDecision(body []byte, p *posted) (q audit.Question, err error) {
+func (a *API) decodeDecision(body []byte, p *posted) (q decisionlog.Question, err error) {
 	var req DecisionRequest
 	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 		return q, err

@@ -9,8 +9,8 @@ import (
 
 	field "k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
@@ -168,7 +168,7 @@ func fromWire(err error) *Error {
 }
 
 func fromRooms(err error) *Error {
-	var input *audit.InputError
+	var input *decisionlog.InputError
 	var invalid *cluster.InvalidError
 	var conflict *cluster.ConflictError
 	var work *engine.WorkError

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
@@ -227,7 +227,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 		}
 	}
 	c.id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
-		if mode != audit.ModeShadow { // which has its answer
+		if mode != decisionlog.ModeShadow { // which has its answer
 			c.place(res.Nodes())
 			if c.rejects(verb, res.Feasible.Has) {
 				if err := a.mayReject(name, verb, c, final); err != nil {
@@ -247,7 +247,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 }
 
 // question makes the question that the log answers.
-func (a *API) question(c *call, verb string, view *cluster.View) (q audit.Question, err error) {
+func (a *API) question(c *call, verb string, view *cluster.View) (q decisionlog.Question, err error) {
 	switch {
 	case c.args.Pod == nil:
 		return q, &protocolError{fieldMissing("Pod")}
@@ -261,7 +261,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q audit.Questi
 	// kube-scheduler asks for the nominated node by offering it alone; it is not to hide the others here.
 	nominated := pod.Status.NominatedNodeName
 	pod.Status.NominatedNodeName = ""
-	q = audit.Question{
+	q = decisionlog.Question{
 		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: pod,
 		Explain: engine.ExplainNone, NoPreemption: true, ScoreAlways: verb == "prioritize",
 	}

@@ -24,9 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/api"
-	"berth/internal/audit"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/store"
@@ -63,13 +63,13 @@ func (s *syncBuffer) String() string {
 }
 
 // rooms opens a store in a directory of its own and the rooms over it.
-func rooms(t testing.TB) (*cluster.Manager, *audit.Log, store.Store) {
+func rooms(t testing.TB) (*cluster.Manager, *decisionlog.Log, store.Store) {
 	t.Helper()
 	m, l, _, st := roomsAndClasses(t)
 	return m, l, st
 }
 
-func roomsAndClasses(t testing.TB) (*cluster.Manager, *audit.Log, *classes.Book, store.Store) {
+func roomsAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Book, store.Store) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -92,10 +92,10 @@ func roomsAndClasses(t testing.TB) (*cluster.Manager, *audit.Log, *classes.Book,
 			}
 		}
 	})
-	return m, audit.New(m, st, profiles.Default(), audit.Options{Classes: book}), book, st
+	return m, decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book}), book, st
 }
 
-func optionsFor(m *cluster.Manager, l *audit.Log, st store.Store) Options {
+func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options {
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
 	return Options{Clusters: m, Decisions: l, Replays: jobs, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 )
 
@@ -32,23 +32,23 @@ func (s *slow) hold(ctx context.Context) error {
 	}
 }
 
-func (s *slow) Decide(ctx context.Context, q audit.Question) (*audit.Answer, error) {
+func (s *slow) Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error) {
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
 	return s.Decisions.Decide(ctx, q)
 }
 
-func (s *slow) Judge(ctx context.Context, q audit.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+func (s *slow) Judge(ctx context.Context, q decisionlog.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
 	if err := s.hold(ctx); err != nil {
 		return "", err
 	}
 	return s.Decisions.Judge(ctx, q, use)
 }
 
-func (s *slow) Bind(ctx context.Context, c, ns, name, uid, node string) (audit.BindOutcome, error) {
+func (s *slow) Bind(ctx context.Context, c, ns, name, uid, node string) (decisionlog.BindOutcome, error) {
 	if err := s.hold(ctx); err != nil {
-		return audit.BindOutcome{}, err
+		return decisionlog.BindOutcome{}, err
 	}
 	return s.Decisions.Bind(ctx, c, ns, name, uid, node)
 }

@@ -10,8 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
@@ -32,7 +32,7 @@ import (
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, audit.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte, _ *claim) error {
+	return a.extend(w, r, decisionlog.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte, _ *claim) error {
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return extenderLimit(err)
@@ -57,10 +57,10 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 		return "", nil, err
 	}
 	q.Mode = mode
-	if mode == audit.ModeShadow {
+	if mode == decisionlog.ModeShadow {
 		id, reply, err = a.askVictims(r, q, true)
 	} else {
-		err = a.held(r, audit.VerbPreempt, func() *corev1.Pod { return q.Pod }, func(final bool) (err error) {
+		err = a.held(r, decisionlog.VerbPreempt, func() *corev1.Pod { return q.Pod }, func(final bool) (err error) {
 			id, reply, err = a.askVictims(r, q, final)
 			return err
 		})
@@ -73,21 +73,21 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 
 // askVictims puts the question. An answer that leaves out a node on which kube-scheduler would preempt is none unless it
 // is final: errRejects.
-func (a *API) askVictims(r *http.Request, q audit.Question, final bool) (id string, reply []byte, err error) {
+func (a *API) askVictims(r *http.Request, q decisionlog.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
 	id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
 		if !final && len(res.AskedVictims()) < len(q.Victims) {
 			return errRejects
 		}
 		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
-		a.metrics.decided(r.Context(), audit.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
+		a.metrics.decided(r.Context(), decisionlog.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
 		return nil
 	})
 	return id, reply, err
 }
 
 // preemption makes the question that the log answers, its nodes in order of name.
-func (a *API) preemption(name string, args *wire.PreemptionArgs) (q audit.Question, err error) {
+func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decisionlog.Question, err error) {
 	switch {
 	case args.Pod == nil:
 		return q, fieldMissing("Pod")
@@ -99,7 +99,7 @@ func (a *API) preemption(name string, args *wire.PreemptionArgs) (q audit.Questi
 		return q, unprotocol(inField("Pod", err))
 	}
 	pod.Status.NominatedNodeName = ""
-	q = audit.Question{Verb: audit.VerbPreempt, Cluster: name, Pod: pod, Explain: engine.ExplainFailures, Victims: []engine.NodeVictims{}}
+	q = decisionlog.Question{Verb: decisionlog.VerbPreempt, Cluster: name, Pod: pod, Explain: engine.ExplainFailures, Victims: []engine.NodeVictims{}}
 	if args.HasMetaVictims {
 		for _, n := range args.MetaVictims {
 			v := engine.NodeVictims{Node: n.Node, Victims: []engine.NamedVictim{}, NumPDBViolations: n.NumPDBViolations}

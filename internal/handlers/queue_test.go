@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/overview"
 	"berth/internal/profiles"
@@ -169,7 +169,7 @@ func TestNominatedSince(t *testing.T) {
 	h.upload("prod", listOf(node("n1", "4"),
 		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"batch","namespace":"shop","uid":"b"},"spec":{"nodeName":"n1","priority":1,`+want("3")+`}}`,
 		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"urgent","namespace":"shop","uid":"u"},"spec":{"priority":9,`+want("2")+`}}`))
-	var first, second audit.Answer
+	var first, second decisionlog.Answer
 	h.want(201, &first, "POST", "/v1/decisions", ask("true"))
 	h.want(201, &second, "POST", "/v1/decisions", ask("true"))
 	if first.Outcome != "Preempting" || first.NominatedSnapshot != "prod@2" || second.NominatedSnapshot != "" {
@@ -181,7 +181,7 @@ func TestNominatedSince(t *testing.T) {
 		t.Fatalf("nominated %+v", q.Nominated)
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"batch"}]}`)
-	var bound audit.Answer
+	var bound decisionlog.Answer
 	h.want(201, &bound, "POST", "/v1/decisions", ask("true"))
 	if bound.Outcome != "Scheduled" || bound.Node != "n1" {
 		t.Fatalf("%s on %s: %s", bound.Outcome, bound.Node, bound.Message)
@@ -197,7 +197,7 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, book, st := roomsAndClasses(t)
 	h := start(t, func(o *Options) {
 		o.Clusters, o.PriorityClasses = m, book
-		o.Decisions = audit.New(m, st, profiles.Default(), audit.Options{Classes: book, Backoff: engine.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		o.Decisions = decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: engine.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}}`)

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/store"
 )
 
 // DecisionList is a page of decisions, newest first, or with after the oldest first.
 type DecisionList struct {
-	Items []*audit.Row `json:"items"`
+	Items []*decisionlog.Row `json:"items"`
 	// Cursor continues the list; absent on its last page.
 	Cursor string `json:"cursor,omitempty"`
 	// Next is the after of the next page; there with after alone, and on an empty
@@ -76,7 +76,7 @@ func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 		list.Cursor = base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(last.CreatedAt.UnixMicro(), 10) + "/" + last.ID))
 	}
 	if list.Items == nil {
-		list.Items = []*audit.Row{}
+		list.Items = []*decisionlog.Row{}
 	}
 	return writeJSON(w, http.StatusOK, list)
 }
@@ -160,7 +160,7 @@ func decisionID(r *http.Request) (string, error) {
 //	@Tags			decisions
 //	@Produce		json
 //	@Param			id	path		string	true	"the decision"
-//	@Success		200	{object}	audit.Recorded
+//	@Success		200	{object}	decisionlog.Recorded
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id} [get]
 func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
@@ -185,7 +185,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Param			id		path		string			true	"the decision"
 //	@Param			body	body		ReplayRequest	false	"what is to be other than recorded"
 //	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
-//	@Success		200		{object}	audit.Replay
+//	@Success		200		{object}	decisionlog.Replay
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id}/replay [post]
 func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
@@ -208,14 +208,14 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 		}
 		a.metrics.replayed(r.Context(), out.Identical)
 		if out.Differences == nil {
-			out.Differences = []audit.Difference{}
+			out.Differences = []decisionlog.Difference{}
 		}
 		p.warn(w)
 		return writeJSON(w, http.StatusOK, out)
 	})
 }
 
-func (a *API) decodeReplay(body []byte, p *posted) (o audit.Overrides, err error) {
+func (a *API) decodeReplay(body []byte, p *posted) (o decisionlog.Overrides, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return o, nil
 	}

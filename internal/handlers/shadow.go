@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/handlers/wire"
 )
 
@@ -84,7 +84,7 @@ func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
 		}
 		reply := wire.AppendPreemptionResult(nil, stand(&args))
 		return reply, func(r *http.Request) (string, error) {
-			id, _, err := a.judgeVictims(r, audit.ModeShadow, &args)
+			id, _, err := a.judgeVictims(r, decisionlog.ModeShadow, &args)
 			return id, err
 		}, nil
 	})
@@ -114,7 +114,7 @@ type judgement func(*http.Request) (id string, err error)
 // aside judges a call that was read ahead and makes no answer of it.
 func (a *API) aside(verb string, body []byte, c *call) judgement {
 	return func(r *http.Request) (string, error) {
-		err := a.ask(r, verb, audit.ModeShadow, body, c, time.Now(), true)
+		err := a.ask(r, verb, decisionlog.ModeShadow, body, c, time.Now(), true)
 		return c.id, err
 	}
 }

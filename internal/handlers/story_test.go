@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/story"
@@ -24,9 +24,9 @@ func (h *harness) story(path string) story.Story {
 	return s
 }
 
-func (h *harness) decide(body string) audit.Answer {
+func (h *harness) decide(body string) decisionlog.Answer {
 	h.Helper()
-	var a audit.Answer
+	var a decisionlog.Answer
 	h.want(201, &a, "POST", "/v1/decisions", body)
 	return a
 }
@@ -111,12 +111,12 @@ func TestDecisionInGroups(t *testing.T) {
 	if plain.Digest != groups.Digest || plain.Groups != nil || groups.Nodes != nil || len(groups.Groups) != 3 {
 		t.Errorf("%d groups and %d nodes; digests %s and %s", len(groups.Groups), len(groups.Nodes), plain.Digest, groups.Digest)
 	}
-	var again audit.Recorded
+	var again decisionlog.Recorded
 	h.want(200, &again, "GET", "/v1/decisions/"+groups.ID, "")
 	if d := cmp.Diff(groups.Groups, again.Groups, cmp.AllowUnexported(advice.Group{})); d != "" || !again.DigestAgrees {
 		t.Errorf("worked out again (-then +now):\n%s", d)
 	}
-	var r audit.Replay
+	var r decisionlog.Replay
 	h.want(200, &r, "POST", "/v1/decisions/"+groups.ID+"/replay", "{}")
 	if !r.Identical {
 		t.Errorf("the replay differs: %+v", r.Differences)

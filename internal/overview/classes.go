@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/podlife"
 )
@@ -45,8 +45,8 @@ type ClassFinding struct {
 	Class   string `json:"class"`
 	Message string `json:"message"`
 	// Pods counts those concerned, of which Sample names up to five.
-	Pods   int            `json:"pods,omitempty"`
-	Sample []audit.PodRef `json:"sample,omitempty"`
+	Pods   int                  `json:"pods,omitempty"`
+	Sample []decisionlog.PodRef `json:"sample,omitempty"`
 } // @name PriorityClassFinding
 
 const sampleSize = 5
@@ -144,8 +144,8 @@ func note(into map[string]*ClassFinding, code, class string, p *engine.Pod) {
 		into[class] = f
 	}
 	f.Pods++
-	ref := audit.PodRef{Namespace: p.Namespace, Name: p.Name}
-	at, _ := slices.BinarySearchFunc(f.Sample, ref, func(a, b audit.PodRef) int {
+	ref := decisionlog.PodRef{Namespace: p.Namespace, Name: p.Name}
+	at, _ := slices.BinarySearchFunc(f.Sample, ref, func(a, b decisionlog.PodRef) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	f.Sample = slices.Insert(f.Sample, at, ref)

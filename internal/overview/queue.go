@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 )
 
@@ -81,7 +81,7 @@ type NominatedPod struct {
 } // @name NominatedPod
 
 // QueueOf shows a queue: limit entries of each list from a place on.
-func QueueOf(v *cluster.View, q *audit.Queue, from, limit int, now time.Time) Queue {
+func QueueOf(v *cluster.View, q *decisionlog.Queue, from, limit int, now time.Time) Queue {
 	out := Queue{Snapshot: v.ID(), Now: now, Counts: QueueCounts{
 		Active: len(q.Active), Backoff: q.In(engine.BackoffQueue), Unschedulable: q.In(engine.UnschedulablePods), Gated: len(q.Gated), Nominated: len(q.Nominated),
 	}}
@@ -101,7 +101,7 @@ func QueueOf(v *cluster.View, q *audit.Queue, from, limit int, now time.Time) Qu
 // pod counts as untried.
 func QueueWithoutLog(v *cluster.View, runs engine.Runs, now time.Time) Queue {
 	q := v.State.Queue(runs, func(string) *schedulingv1.PriorityClass { return nil })
-	known := &audit.Queue{Gated: q.Gated, Nominated: q.Nominated}
+	known := &decisionlog.Queue{Gated: q.Gated, Nominated: q.Nominated}
 	known.Active = engine.Requeue(q.Active, func(*engine.Pod) engine.Tried { return engine.Tried{} }, now, engine.DefaultBackoff())
 	return QueueOf(v, known, 0, max(len(q.Active), len(q.Gated), len(q.Nominated)), now)
 }

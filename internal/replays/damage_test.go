@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/profiles"
 	"berth/internal/store"
 )
@@ -72,7 +72,7 @@ func TestDamagedChangeSpoilsNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = m.Close() }()
-		bad := &house{h.Store, m, audit.New(m, h.Store, profiles.Default(), audit.Options{})}
+		bad := &house{h.Store, m, decisionlog.New(m, h.Store, profiles.Default(), decisionlog.Options{})}
 		for _, chunk := range []time.Duration{time.Nanosecond, time.Hour} {
 			j := bad.jobs(nil, Options{Chunk: chunk})
 			job := start(t, j, Request{})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
@@ -66,13 +66,13 @@ func (o Options) withDefaults() Options {
 // concurrent use.
 type Jobs struct {
 	st   store.Store
-	log  *audit.Log
+	log  *decisionlog.Log
 	o    Options
 	wake chan struct{} // holds a token after a job was started here
 }
 
 // New makes jobs over a store and its decision log.
-func New(st store.Store, log *audit.Log, o Options) *Jobs {
+func New(st store.Store, log *decisionlog.Log, o Options) *Jobs {
 	return &Jobs{st: st, log: log, o: o.withDefaults(), wake: make(chan struct{}, 1)}
 }
 
@@ -131,7 +131,7 @@ func (e *BusyError) Error() string {
 }
 
 func bad(status int, field, format string, args ...any) error {
-	return &audit.InputError{Field: field, Detail: fmt.Sprintf(format, args...), Status: status}
+	return &decisionlog.InputError{Field: field, Detail: fmt.Sprintf(format, args...), Status: status}
 }
 
 // Parts are planned in pieces of the first size and put together so that there
@@ -143,7 +143,7 @@ const (
 )
 
 // Start stores a job, for this or another replica to work on. What is wrong
-// with the request is *audit.InputError.
+// with the request is *decisionlog.InputError.
 func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	if err := cluster.CheckName(q.Cluster); err != nil {
 		return nil, bad(http.StatusBadRequest, "cluster", "%v", err)
@@ -215,7 +215,7 @@ func join(pieces []*store.ReplayPart) []*store.ReplayPart {
 }
 
 // overrides reads what a job replaces.
-func (j *Jobs) overrides(profile string, config []byte) (o audit.Overrides, err error) {
+func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides, err error) {
 	o.Profile = profile
 	choice := j.o.Profiles
 	if len(config) > 0 {
@@ -281,7 +281,7 @@ func (j *Jobs) Delete(ctx context.Context, id string) error {
 
 // Difference is a decision that came out otherwise, with its place in the list.
 type Difference struct {
-	audit.BatchDifference
+	decisionlog.BatchDifference
 	Cursor store.ReplayCursor `json:"-"`
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/store"
 )
 
@@ -328,7 +328,7 @@ func TestRefused(t *testing.T) {
 			{Request{Cluster: "prod", Config: []byte(packed), Profile: "none"}, "profile", http.StatusUnprocessableEntity},
 		} {
 			_, err := j.Start(t.Context(), tt.q)
-			var input *audit.InputError
+			var input *decisionlog.InputError
 			if !errors.As(err, &input) || input.Field != tt.field || input.Status != tt.status {
 				t.Errorf("%+v: %v", tt.q, err)
 			}

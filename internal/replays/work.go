@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/store"
 )
 
@@ -49,8 +49,8 @@ func (j *Jobs) Work(ctx context.Context) {
 // Worker works on one part at a time. It is for one goroutine.
 type Worker struct {
 	j     *Jobs
-	job   string       // that batch is of
-	batch *audit.Batch // kept from one part to the next, which often follows it
+	job   string             // that batch is of
+	batch *decisionlog.Batch // kept from one part to the next, which often follows it
 }
 
 // Worker makes a worker.
@@ -113,10 +113,10 @@ func (w *Worker) giveUp(ctx context.Context, part *store.ReplayPart, why string)
 // run is one claim of a part.
 type run struct {
 	j         *Jobs
-	batch     *audit.Batch
-	part      *store.ReplayPart // as committed
-	at        store.ReplayPart  // with what came since
-	chunk     []*audit.Asked    // what came since
+	batch     *decisionlog.Batch
+	part      *store.ReplayPart    // as committed
+	at        store.ReplayPart     // with what came since
+	chunk     []*decisionlog.Asked // what came since
 	differ    []*store.ReplayDifference
 	committed time.Time
 	ended     bool // the job has
@@ -126,7 +126,7 @@ type run struct {
 func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	pages := make(chan []*audit.Asked, 2)
+	pages := make(chan []*decisionlog.Asked, 2)
 	failed := make(chan error, 1)
 	go func() {
 		defer close(pages)
@@ -146,10 +146,10 @@ func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	return r.commit(ctx)
 }
 
-func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*audit.Asked) error {
-	asker := audit.NewAsker()
+func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*decisionlog.Asked) error {
+	asker := decisionlog.NewAsker()
 	for {
-		page := make([]*audit.Asked, 0, pageSize)
+		page := make([]*decisionlog.Asked, 0, pageSize)
 		n := 0
 		err := r.j.st.ReplayDecisions(ctx, q, after, pageSize, func(d *store.Decision) error {
 			n++
@@ -171,7 +171,7 @@ func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayC
 	}
 }
 
-func (r *run) judge(ctx context.Context, pages <-chan []*audit.Asked) error {
+func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Asked) error {
 	turn := time.Now()
 	for page := range pages {
 		for _, a := range page {
@@ -199,7 +199,7 @@ func (r *run) judge(ctx context.Context, pages <-chan []*audit.Asked) error {
 }
 
 // one answers a record again and counts it.
-func (r *run) one(ctx context.Context, a *audit.Asked) error {
+func (r *run) one(ctx context.Context, a *decisionlog.Asked) error {
 	out, err := r.batch.Judge(ctx, a)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
@@ -19,9 +19,9 @@ import (
 func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
 	return &Teller{
 		Clusters: Only(v),
-		Log: Unlogged(func(ctx context.Context, q audit.Question) (*audit.Answer, error) {
+		Log: Unlogged(func(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error) {
 			q.Now = now
-			return audit.Preview(ctx, v, profiles, q)
+			return decisionlog.Preview(ctx, v, profiles, q)
 		}),
 		Runs:  RunsOf(profiles),
 		Clock: func() time.Time { return now },
@@ -45,20 +45,22 @@ type only struct{ v *cluster.View }
 func (o only) View(context.Context, string, int64) (*cluster.View, error) { return o.v, nil }
 
 // Unlogged is a Log that decides and remembers nothing.
-type Unlogged func(ctx context.Context, q audit.Question) (*audit.Answer, error)
+type Unlogged func(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
 
 // Decide implements Log.
-func (f Unlogged) Decide(ctx context.Context, q audit.Question) (*audit.Answer, error) {
+func (f Unlogged) Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error) {
 	return f(ctx, q)
 }
 
 // Queue implements Log: nobody was tried.
-func (Unlogged) Queue(_ context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error) {
-	return audit.Untried(v, runs, class, now), nil
+func (Unlogged) Queue(_ context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+	return decisionlog.Untried(v, runs, class, now), nil
 }
 
 // List implements Log: there are no records.
-func (Unlogged) List(context.Context, store.DecisionFilter) ([]*audit.Row, error) { return nil, nil }
+func (Unlogged) List(context.Context, store.DecisionFilter) ([]*decisionlog.Row, error) {
+	return nil, nil
+}
 
 // Record implements Log: there is no record of any id.
 func (Unlogged) Record(context.Context, string) (*store.Decision, error) {

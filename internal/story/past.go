@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
@@ -54,7 +54,7 @@ func (s *telling) until() time.Time {
 
 // later reports whether a record is of a revision after the story's: it was decided
 // on one, or made one.
-func (s *telling) later(r *audit.Row) bool {
+func (s *telling) later(r *decisionlog.Row) bool {
 	if s.ask.Revision == 0 {
 		return false
 	}
@@ -124,9 +124,9 @@ func (s *telling) record(ctx context.Context, id string) (*store.Decision, error
 // take adds an older record to an attempt, if it came out alike. An extender's
 // filter does not say which node is best, so a node is no difference where only
 // one of both has it.
-func (a *Attempt) take(r *audit.Row) bool {
+func (a *Attempt) take(r *decisionlog.Row) bool {
 	if a.Outcome != r.Outcome || a.Message != r.Message || a.UID != r.Pod.UID || a.NominatedNode != r.NominatedNode ||
-		a.Node != "" && r.Node != "" && a.Node != r.Node || (r.Verb == audit.VerbBind) != slices.Contains(a.Verbs, audit.VerbBind) {
+		a.Node != "" && r.Node != "" && a.Node != r.Node || (r.Verb == decisionlog.VerbBind) != slices.Contains(a.Verbs, decisionlog.VerbBind) {
 		return false
 	}
 	if a.Node == "" {
@@ -149,7 +149,7 @@ func (s *telling) binding() {
 		}
 	}
 	for _, r := range s.rows {
-		made := r.BoundSnapshot != "" || r.Verb == audit.VerbBind && r.Outcome == string(engine.Scheduled)
+		made := r.BoundSnapshot != "" || r.Verb == decisionlog.VerbBind && r.Outcome == string(engine.Scheduled)
 		if !made || node != "" && r.Node != node || s.pod != nil && r.Pod.UID != s.pod.UID {
 			continue
 		}

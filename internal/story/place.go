@@ -3,7 +3,7 @@ package story
 import (
 	"context"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 )
 
@@ -58,6 +58,6 @@ func (p *Place) pass(o *engine.Queued, priority int32, sooner bool) {
 		p.Older++
 	}
 	if len(p.Ahead) < maxAhead {
-		p.Ahead = append(p.Ahead, audit.PodRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID})
+		p.Ahead = append(p.Ahead, decisionlog.PodRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID})
 	}
 }

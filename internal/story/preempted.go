@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/audit"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
@@ -40,7 +40,7 @@ func (s *telling) preemptions(ctx context.Context) error {
 }
 
 // eviction shows a record's victims.
-func (s *telling) eviction(r *audit.Row, d *store.Decision) Eviction {
+func (s *telling) eviction(r *decisionlog.Row, d *store.Decision) Eviction {
 	e := Eviction{At: r.CreatedAt, Decision: r.ID, Node: r.NominatedNode, For: r.Pod, Victims: []Victim{}}
 	for i, v := range d.Victims {
 		if i == maxVictims {
@@ -53,7 +53,7 @@ func (s *telling) eviction(r *audit.Row, d *store.Decision) Eviction {
 }
 
 func (s *telling) victim(v *store.Victim) Victim {
-	out := Victim{PodRef: audit.PodRef{Namespace: v.Namespace, Name: v.Pod, UID: v.UID}, Priority: v.Priority}
+	out := Victim{PodRef: decisionlog.PodRef{Namespace: v.Namespace, Name: v.Pod, UID: v.UID}, Priority: v.Priority}
 	if p := s.view.State.Pod(v.Namespace, v.Pod); p != nil && p.NodeName == v.Node && !p.Terminal && (v.UID == "" || p.UID == v.UID) {
 		out.There, out.Terminating = true, p.Terminating
 	}

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/objects"
@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // open makes a teller over a store of its own.
-func open(t testing.TB) (*Teller, *cluster.Manager, *audit.Log) {
+func open(t testing.TB) (*Teller, *cluster.Manager, *decisionlog.Log) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -47,7 +47,7 @@ func open(t testing.TB) (*Teller, *cluster.Manager, *audit.Log) {
 			}
 		}
 	})
-	l := audit.New(m, st, profiles.Default(), audit.Options{})
+	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
 	return &Teller{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
 }
 
@@ -93,7 +93,7 @@ func TestStoryIsBounded(t *testing.T) {
 	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "big"}
 	for i := range 60 {
 		// Each is about other nodes, so that no two answers are alike.
-		q := audit.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}
+		q := decisionlog.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}
 		for k := range i + 1 {
 			q.NodeNames = append(q.NodeNames, fmt.Sprintf("a-node-with-a-rather-long-name-%05d.example.com", k))
 		}
@@ -122,34 +122,34 @@ func TestStoryIsBounded(t *testing.T) {
 }
 
 // row is a record as lists show it, the newer the greater its number.
-func row(n int, verb, outcome, node, message string) *audit.Row {
-	return &audit.Row{ID: fmt.Sprint(n), Verb: verb, Outcome: outcome, Node: node, Message: message, CreatedAt: time.Unix(int64(n), 0), Pod: audit.PodRef{Namespace: "d", Name: "p", UID: "u"}}
+func row(n int, verb, outcome, node, message string) *decisionlog.Row {
+	return &decisionlog.Row{ID: fmt.Sprint(n), Verb: verb, Outcome: outcome, Node: node, Message: message, CreatedAt: time.Unix(int64(n), 0), Pod: decisionlog.PodRef{Namespace: "d", Name: "p", UID: "u"}}
 }
 
 // fakeLog lists rows and has no records beside.
-type fakeLog struct{ rows []*audit.Row }
+type fakeLog struct{ rows []*decisionlog.Row }
 
-func (f *fakeLog) Decide(context.Context, audit.Question) (*audit.Answer, error) {
-	return &audit.Answer{}, nil
+func (f *fakeLog) Decide(context.Context, decisionlog.Question) (*decisionlog.Answer, error) {
+	return &decisionlog.Answer{}, nil
 }
 
-func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*audit.Row, error) {
+func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*decisionlog.Row, error) {
 	at := 0
 	if filter.BeforeID != "" {
-		at = 1 + slices.IndexFunc(f.rows, func(r *audit.Row) bool { return r.ID == filter.BeforeID })
+		at = 1 + slices.IndexFunc(f.rows, func(r *decisionlog.Row) bool { return r.ID == filter.BeforeID })
 	}
 	return f.rows[at:min(len(f.rows), at+filter.Limit)], nil
 }
 
-func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs engine.Runs, _ func(string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error) {
-	return audit.Untried(v, runs, nil, now), nil
+func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs engine.Runs, _ func(string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+	return decisionlog.Untried(v, runs, nil, now), nil
 }
 
 func (*fakeLog) Record(context.Context, string) (*store.Decision, error) {
 	return nil, fmt.Errorf("it was deleted since: %w", store.ErrNotFound)
 }
 
-func past(t *testing.T, rows []*audit.Row, most int) *Story {
+func past(t *testing.T, rows []*decisionlog.Row, most int) *Story {
 	t.Helper()
 	s := &telling{Teller: &Teller{Log: &fakeLog{rows}}, view: &cluster.View{Cluster: "c"}, out: &Story{}}
 	if err := s.readLog(t.Context()); err != nil {
@@ -164,7 +164,7 @@ func past(t *testing.T, rows []*audit.Row, most int) *Story {
 func TestAttemptsAreMergedWhereAlike(t *testing.T) {
 	other := row(3, "decide", "Unschedulable", "", "0/2")
 	other.Pod.UID = "before"
-	s := past(t, []*audit.Row{
+	s := past(t, []*decisionlog.Row{
 		row(12, "bind", "Scheduled", "n1", ""), row(11, "prioritize", "Scheduled", "n1", ""), row(10, "filter", "Scheduled", "", ""), row(9, "prioritize", "Scheduled", "n1", ""),
 		row(8, "prioritize", "Scheduled", "n2", ""), row(7, "decide", "Unschedulable", "", "0/2"), row(6, "decide", "Unschedulable", "", "0/2"), row(5, "decide", "Unschedulable", "", "0/3"),
 		row(4, "decide", "Unschedulable", "", "0/2"), other,
@@ -185,7 +185,7 @@ func TestAttemptsAreMergedWhereAlike(t *testing.T) {
 }
 
 func TestLogIsReadToALimit(t *testing.T) {
-	var rows []*audit.Row
+	var rows []*decisionlog.Row
 	for i := range maxRead + 5 {
 		rows = append(rows, row(9999-i, "decide", "Unschedulable", "", "0/2"))
 	}

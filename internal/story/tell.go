@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/podlife"
@@ -22,12 +22,12 @@ type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
 }
 
-// Log is the decision log; *audit.Log is one.
+// Log is the decision log; *decisionlog.Log is one.
 type Log interface {
-	Decide(ctx context.Context, q audit.Question) (*audit.Answer, error)
-	List(ctx context.Context, f store.DecisionFilter) ([]*audit.Row, error)
+	Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
+	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
-	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*audit.Queue, error)
+	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
 }
 
 // Teller tells stories. It is safe for concurrent use.
@@ -73,7 +73,7 @@ type telling struct {
 	ask  Ask
 	pod  *engine.Pod // of the view; nil for one that is gone
 	full *corev1.Pod
-	rows []*audit.Row // newest first
+	rows []*decisionlog.Row // newest first
 	out  *Story
 }
 
@@ -240,7 +240,7 @@ func (s *telling) decide(ctx context.Context, suggest bool) error {
 	default:
 		return nil
 	}
-	q := audit.Question{
+	q := decisionlog.Question{
 		Cluster: s.view.Cluster, Revision: s.view.Revision, Now: s.at, DryRun: true, Explain: engine.ExplainGroups, Suggest: suggest,
 		PodRef: &objects.Key{Kind: "Pod", Namespace: s.pod.Namespace, Name: s.pod.Name},
 	}
@@ -266,9 +266,9 @@ func (s *telling) decide(ctx context.Context, suggest bool) error {
 }
 
 // verdict decides. A question that cannot be answered is part of the story.
-func (s *telling) verdict(ctx context.Context, q audit.Question) (*Verdict, *audit.Answer, error) {
+func (s *telling) verdict(ctx context.Context, q decisionlog.Question) (*Verdict, *decisionlog.Answer, error) {
 	a, err := s.Log.Decide(ctx, q)
-	var input *audit.InputError
+	var input *decisionlog.InputError
 	switch {
 	case errors.As(err, &input):
 		return &Verdict{Error: input.Error()}, nil, nil

@@ -2,40 +2,40 @@ package main
 
 // decisionFaults are faults of deciding, binding, recording and replaying.
 var decisionFaults = []fault{
-	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/audit", "TestAnswersWaitForTheirRecord", []edit{
-		{"internal/audit/decide.go", `if spooled, err = l.m.RecordEntry(ctx, d, with); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), d, with) }()
+	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
+		{"internal/decisionlog/decide.go", `if spooled, err = l.m.RecordEntry(ctx, d, with); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), d, with) }()
 	if err != nil {`},
 	}},
-	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/audit", "TestDocumentedQueries", []edit{
-		{"internal/audit/record.go", `Message: r.Message(), Priority:`, `Message: r.Message()[:min(64, len(r.Message()))], Priority:`},
+	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/decisionlog", "TestDocumentedQueries", []edit{
+		{"internal/decisionlog/record.go", `Message: r.Message(), Priority:`, `Message: r.Message()[:min(64, len(r.Message()))], Priority:`},
 	}},
-	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/audit", "TestReplayAfterTheClassChanged", []edit{
-		{"internal/audit/priority.go", `return rec.in.recorded()`, `return l.today(cluster)`},
+	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decisionlog", "TestReplayAfterTheClassChanged", []edit{
+		{"internal/decisionlog/priority.go", `return rec.in.recorded()`, `return l.today(cluster)`},
 	}},
-	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/audit", "TestNothingElseIsStored", []edit{
+	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decisionlog", "TestNothingElseIsStored", []edit{
 		{"internal/objects/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
 	}},
-	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/audit", "TestNominationsAreWrittenAndHonoured", []edit{
-		{"internal/audit/nominate.go", `range r.ClearedNominations() {`, `range r.ClearedNominations()[:0] {`},
+	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/decisionlog", "TestNominationsAreWrittenAndHonoured", []edit{
+		{"internal/decisionlog/nominate.go", `range r.ClearedNominations() {`, `range r.ClearedNominations()[:0] {`},
 	}},
-	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/audit", "TestFailedAttemptsAreWritten", []edit{
-		{"internal/audit/nominate.go", `case r.ClearsNomination():`, `case r.ClearsNomination() && false:`},
+	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/decisionlog", "TestFailedAttemptsAreWritten", []edit{
+		{"internal/decisionlog/nominate.go", `case r.ClearsNomination():`, `case r.ClearsNomination() && false:`},
 	}},
 
-	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/audit", "TestVictimsDoNotCount", []edit{
-		{"internal/audit/prepare.go", `p != nil && p.UID == g.UID {`, `p != nil && p.UID == g.UID && false {`},
+	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/decisionlog", "TestVictimsDoNotCount", []edit{
+		{"internal/decisionlog/prepare.go", `p != nil && p.UID == g.UID {`, `p != nil && p.UID == g.UID && false {`},
 	}},
-	{"bind-unchecked", "a pod is bound though another was bound before it", "./internal/audit", "TestBindIsJudgedAgain", []edit{
-		{"internal/audit/bind_through.go", `if r.Feasible.Count() == 0 {`, `if r.Feasible.Count() == 0 && false {`},
+	{"bind-unchecked", "a pod is bound though another was bound before it", "./internal/decisionlog", "TestBindIsJudgedAgain", []edit{
+		{"internal/decisionlog/bind_through.go", `if r.Feasible.Count() == 0 {`, `if r.Feasible.Count() == 0 && false {`},
 	}},
-	{"old-agreement", "victims that another server agreed to count for their preemptor", "./internal/audit", "TestNewestAgreementCounts", []edit{
-		{"internal/audit/agreed.go", `list[i].ID > newest.id {`, `list[i].ID > newest.id && false {`},
+	{"old-agreement", "victims that another server agreed to count for their preemptor", "./internal/decisionlog", "TestNewestAgreementCounts", []edit{
+		{"internal/decisionlog/agreed.go", `list[i].ID > newest.id {`, `list[i].ID > newest.id && false {`},
 	}},
-	{"bind-unasked", "a pod is bound to a node that no decision named", "./internal/audit", "TestBindNeedsADecision", []edit{
-		{"internal/audit/asked.go", `return !l.o.BindUnasked && l.binder(cluster) != nil`, `return !l.o.BindUnasked && l.binder(cluster) != nil && false`},
+	{"bind-unasked", "a pod is bound to a node that no decision named", "./internal/decisionlog", "TestBindNeedsADecision", []edit{
+		{"internal/decisionlog/asked.go", `return !l.o.BindUnasked && l.binder(cluster) != nil`, `return !l.o.BindUnasked && l.binder(cluster) != nil && false`},
 	}},
-	{"bind-not-idempotent", "a bind through another replica, after the first one's answer was lost, is refused", "./internal/audit", "TestBindIsIdempotentAcrossReplicas", []edit{
-		{"internal/audit/bind.go", `case p.NodeName == node && node != "":`, `case p.NodeName == node && node != "" && false:`},
+	{"bind-not-idempotent", "a bind through another replica, after the first one's answer was lost, is refused", "./internal/decisionlog", "TestBindIsIdempotentAcrossReplicas", []edit{
+		{"internal/decisionlog/bind.go", `case p.NodeName == node && node != "":`, `case p.NodeName == node && node != "" && false:`},
 	}},
 
 	{"replay-counters-late", "a part's cursor is committed before its counters, so that a kill between the two leaves decisions out", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
@@ -47,7 +47,7 @@ var decisionFaults = []fault{
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`},
 	}},
 	{"replay-resumes-late", "a part that is taken up again starts one decision late", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
-		{"internal/replays/work.go", `asker := audit.NewAsker()`, `asker, skip := audit.NewAsker(), after.ID != ""`},
+		{"internal/replays/work.go", `asker := decisionlog.NewAsker()`, `asker, skip := decisionlog.NewAsker(), after.ID != ""`},
 		{"internal/replays/work.go", `page = append(page, asker.Ask(d))`, `if skip {
 				skip = false
 				return nil
@@ -67,7 +67,7 @@ var decisionFaults = []fault{
 		{"internal/replays/work.go", `r.ended = (&store.Replay{State: state}).Ended()`, `r.ended = (&store.Replay{State: state}).Ended() && false`},
 	}},
 	{"replay-override-forgotten", "a job's configuration is read and not used", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
-		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = audit.Overrides{}
+		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = decisionlog.Overrides{}
 	if w.batch == nil || w.job != job.ID {`},
 	}},
 	{"replay-deletes-forgotten", "a walk takes deleted objects off its books and not off its state", "./internal/replays", "TestEverythingReplaysIdentical", []edit{

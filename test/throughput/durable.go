@@ -15,8 +15,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/profiles"
@@ -34,7 +34,7 @@ type house struct {
 	st    store.Store
 	group *commit.Group
 	m     *cluster.Manager
-	log   *audit.Log
+	log   *decisionlog.Log
 	pod   *corev1.Pod
 
 	records, batches atomic.Int64
@@ -50,7 +50,7 @@ func openHouse(ctx context.Context, o options, st store.Store) (*house, error) {
 	if h.m, err = cluster.Open(ctx, st, h.group, cluster.Options{}); err != nil {
 		return nil, err
 	}
-	h.log = audit.New(h.m, st, profiles.Default(), audit.Options{})
+	h.log = decisionlog.New(h.m, st, profiles.Default(), decisionlog.Options{})
 	if h.pod, err = objects.DecodePod([]byte(podJSON), objects.Limits{}); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (h *house) upload(ctx context.Context, name string, nodes, pods int) error 
 }
 
 func (h *house) decide(ctx context.Context, name string, dry bool) error {
-	_, err := h.log.Decide(ctx, audit.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
+	_, err := h.log.Decide(ctx, decisionlog.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
 	return err
 }
 

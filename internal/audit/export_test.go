@@ -1,4 +1,0 @@
-package audit
-
-// Backends opens an empty store of each backend; see backends.
-var Backends = backends

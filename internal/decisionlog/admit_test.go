@@ -1,0 +1,73 @@
+package decisionlog
+
+import (
+	"fmt"
+	"testing"
+
+	"berth/internal/objects"
+)
+
+// TestUIDsOfMadePods binds a pod, deletes it and binds another of its name: the
+// second has a UID of its own, both go where a dry run says, and the records replay.
+func TestUIDsOfMadePods(t *testing.T) {
+	h := open(t, t.TempDir())
+	list := []objects.Object{}
+	for i := range 9 { // all equal
+		list = append(list, node(t, fmt.Sprintf("n%d", i), 4))
+	}
+	upload(t, h, list...)
+	q := Question{Pod: pod(t, "web", "")}
+	q.Pod.UID = objects.DerivedUID(podKey("d", "web")) // as a manifest without one is read
+	dry := q
+	dry.DryRun = true
+	want := decide(t, h, dry).Node
+	uids := map[string]bool{}
+	var ids []string
+	for range 2 {
+		bind := q
+		bind.Bind = true
+		a := decide(t, h, bind)
+		if a.Node != want || uids[a.Pod.UID] || a.Pod.UID == string(q.Pod.UID) {
+			t.Errorf("bound to %s with UID %s; a dry run says %s", a.Node, a.Pod.UID, want)
+		}
+		if p, _ := storedPod(t, h, "web"); string(p.UID) != a.Pod.UID {
+			t.Errorf("stored with UID %s, told %s", p.UID, a.Pod.UID)
+		}
+		uids[a.Pod.UID] = true
+		ids = append(ids, a.ID)
+		if again := decide(t, h, dry); again.Pod.UID != a.Pod.UID || again.Node != want {
+			t.Errorf("the pod of that name is %s on %s, not %s on %s", again.Pod.UID, again.Node, a.Pod.UID, want)
+		}
+		if _, err := h.m.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "web")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range ids {
+		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || !r.Identical {
+			t.Errorf("%v %s", err, text(t, r))
+		}
+	}
+}
+
+// TestRecordedPodsStayAsTheyWere replays a record of a pod that was asked about
+// under another UID than the ledger's pod of that name has, as older versions made.
+func TestRecordedPodsStayAsTheyWere(t *testing.T) {
+	h := open(t, t.TempDir())
+	upload(t, h, node(t, "n1", 4), node(t, "n2", 4), held(t, pod(t, "web", "")))
+	asked := *pod(t, "web", "")
+	asked.UID = objects.DerivedUID(podKey("d", "web"))
+	v, err := h.m.View(t.Context(), "default", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &matter{q: Question{Pod: &asked, Verb: VerbDecide, recorded: true}, view: v, state: v.State}
+	h.Log.admit(c)
+	if c.q.Pod.UID != asked.UID {
+		t.Errorf("a recorded pod got UID %s", c.q.Pod.UID)
+	}
+	c.q.recorded = false
+	h.Log.admit(c)
+	if want := v.State.Pod("d", "web").UID; string(c.q.Pod.UID) != want {
+		t.Errorf("the pod has UID %s, the ledger's %s", c.q.Pod.UID, want)
+	}
+}

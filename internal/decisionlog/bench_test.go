@@ -1,0 +1,104 @@
+package decisionlog
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/store"
+)
+
+func thousands(b *testing.B, h *house) (*cluster.View, []string) {
+	list := make([]objects.Object, 0, 10_000)
+	names := make([]string, 0, 5000)
+	for i := range 5000 {
+		names = append(names, fmt.Sprintf("node-%05d", i))
+		list = append(list, node(b, names[i], 4+i%8))
+	}
+	for i := range 5000 {
+		list = append(list, held(b, pod(b, fmt.Sprintf("pod-%05d", i), fmt.Sprintf(`"nodeName":"node-%05d",`, i))))
+	}
+	return upload(b, h, list...), names
+}
+
+// size is what a record takes in the store, as far as its bytes go.
+func size(d *store.Decision) (all, input int) {
+	all = len(d.Input)
+	for _, s := range []string{d.ID, d.Cluster, d.Verb, d.Namespace, d.Pod, d.PodUID, d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest, d.Outcome, d.Node, d.NominatedNode, d.Message, d.AnswerDigest} {
+		all += len(s)
+	}
+	for _, f := range d.Failures {
+		all += len(f.Plugin) + len(f.Code) + len(f.Reason) + 4
+	}
+	for _, s := range d.Scores {
+		all += len(s.Node) + len(s.Plugins) + 12
+	}
+	return all + 60, len(d.Input)
+}
+
+// BenchmarkRecord makes the record of a decision over 5,000 nodes: its
+// allocations are what auditing adds to the engine's.
+func BenchmarkRecord(b *testing.B) {
+	h := open(b, b.TempDir())
+	v, names := thousands(b, h)
+	half := make([]string, 0, 2500)
+	for i := 0; i < len(names); i += 2 {
+		half = append(half, names[i])
+	}
+	for _, c := range []struct {
+		name string
+		q    Question
+	}{
+		{"all", Question{Pod: pod(b, "w", "")}},
+		{"names", Question{Pod: pod(b, "w", ""), NodeNames: names}},
+		{"half", Question{Pod: pod(b, "w", ""), NodeNames: half}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			q, err := c.q.normal(time.Now)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m, err := h.prepare(v, q, h.overlays.get)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, err := m.decide(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer r.Release()
+			var d *store.Decision
+			b.ReportAllocs()
+			for b.Loop() {
+				if d, err = h.record(m, r, time.Now()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			all, input := size(d)
+			b.ReportMetric(float64(all), "record-B")
+			b.ReportMetric(float64(input), "input-B")
+		})
+	}
+}
+
+// BenchmarkJudge is an extender's question with its durable record, by 64
+// callers at a time.
+func BenchmarkJudge(b *testing.B) {
+	h := open(b, b.TempDir())
+	_, names := thousands(b, h)
+	p := pod(b, "w", "")
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := h.Judge(b.Context(), Question{Verb: VerbFilter, Pod: p, NodeNames: names}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package decisionlog
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/engine/rules"
+	"berth/internal/objects"
+	"berth/internal/store"
+	"berth/internal/store/commit"
+	"berth/internal/store/pgtest"
+	"berth/internal/store/postgres"
+	"berth/internal/store/sqlite"
+)
+
+// corpus is a log with two mornings' decisions of a cluster named demo, made by
+// the server's own code under a clock that the test sets.
+type corpus struct {
+	*Log
+	now   time.Time
+	ids   []string // of the decisions, in order
+	close func()
+}
+
+// backends open an empty store each; address is the file's directory or the
+// database's URL.
+var backends = map[string]func(t testing.TB) (st store.Store, address string){
+	"sqlite": func(t testing.TB) (store.Store, string) {
+		dir := t.TempDir()
+		return reopen(t, "sqlite", dir), dir
+	},
+	"postgres": func(t testing.TB) (store.Store, string) {
+		url := pgtest.URL(t)
+		if err := postgres.MigrateUp(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		return reopen(t, "postgres", url), url
+	},
+}
+
+func reopen(t testing.TB, backend, address string) store.Store {
+	t.Helper()
+	var st store.Store
+	var err error
+	if backend == "sqlite" {
+		st, err = sqlite.Open(t.Context(), address, sqlite.Options{})
+	} else {
+		st, err = postgres.Open(t.Context(), address, postgres.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
+// openCorpus opens the rooms over a store; they are closed before the store is.
+func openCorpus(t testing.TB, st store.Store) *corpus {
+	t.Helper()
+	c := &corpus{}
+	clock := func() time.Time { return c.now }
+	g := commit.NewGroup(st, commit.Options{})
+	m, err := cluster.Open(t.Context(), st, g, cluster.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := profile(t, func(s *rules.Spec) {
+		s.SchedulerName = "packed"
+		s.Args.NodeResourcesFit.Strategy = rules.MostAllocated
+	})
+	c.Log = New(m, st, []*engine.Profile{profile(t, nil), packed}, Options{Clock: clock})
+	closed := false
+	c.close = func() {
+		if closed {
+			return
+		}
+		closed = true
+		_ = m.Close()
+		_ = g.Close(context.Background())
+		_ = st.Close()
+	}
+	t.Cleanup(c.close)
+	return c
+}
+
+// at sets the clock to a time of 2 January 2026, UTC.
+func (c *corpus) at(t testing.TB, clock string) {
+	t.Helper()
+	now, err := time.Parse(time.DateTime, "2026-01-02 "+clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.now = now
+}
+
+func (c *corpus) decide(t testing.TB, clock string, q Question) *Answer {
+	t.Helper()
+	c.at(t, clock)
+	q.Cluster = "demo"
+	a, err := c.Decide(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ids = append(c.ids, a.ID)
+	return a
+}
+
+func (c *corpus) judge(t testing.TB, clock string, q Question) {
+	t.Helper()
+	c.at(t, clock)
+	q.Cluster, q.NoPreemption = "demo", true // as the extender's calls ask
+	id, err := c.Judge(t.Context(), q, nothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ids = append(c.ids, id)
+}
+
+func (c *corpus) upload(t testing.TB, clock string, list ...objects.Object) {
+	t.Helper()
+	c.at(t, clock)
+	if _, _, err := c.m.Upload(t.Context(), "demo", func(yield func(objects.Object) error) (map[string]int, error) {
+		for _, o := range list {
+			if err := yield(o); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shopPod is a pod of the namespace shop; more goes into its spec.
+func shopPod(t testing.TB, name, cpu, more string) *corev1.Pod {
+	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"shop","uid":"00000000-0000-4000-8000-%012x","labels":{"app":%q}},
+		"spec":{%s"containers":[{"name":"c","image":"shop/%s:1","resources":{"requests":{"cpu":%q,"memory":"1Gi"}}}]}}`, name, len(name), name, more, name, cpu)).Value.(*corev1.Pod)
+}
+
+func machine(t testing.TB, name, cpu, more string) objects.Object {
+	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q}},"spec":{%s},
+		"status":{"allocatable":{"cpu":%q,"memory":"64Gi","pods":"110"}}}`, name, name, more, cpu))
+}
+
+// fill makes the log: see docs/sql.md, whose examples are its answers.
+func (c *corpus) fill(t testing.TB) {
+	t.Helper()
+	gpu := machine(t, "gpu-1", "16", `"taints":[{"key":"gpu","value":"true","effect":"NoSchedule"}]`)
+	old := machine(t, "old-1", "4", `"unschedulable":true`)
+	api, cart, big := shopPod(t, "api", "1", ""), shopPod(t, "cart", "500m", ""), shopPod(t, "big", "12", "")
+	c.upload(t, "08:00:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), gpu, old, held(t, cart))
+	c.decide(t, "09:00:00", Question{Pod: api})
+	c.decide(t, "09:10:00", Question{Pod: big})
+	c.judge(t, "09:20:00", Question{Verb: VerbFilter, Pod: big})
+	c.decide(t, "09:30:00", Question{Pod: api, Profile: "packed"})
+	c.judge(t, "10:00:00", Question{Verb: VerbFilter, Pod: cart})
+	c.judge(t, "10:00:01", Question{Verb: VerbPrioritize, Pod: cart, NodeNames: []string{"web-1", "web-2"}})
+	c.at(t, "10:00:02")
+	if _, err := c.Bind(t.Context(), "demo", "shop", "cart", string(cart.UID), "web-2"); err != nil {
+		t.Fatal(err)
+	}
+	c.decide(t, "10:00:30", Question{Pod: api, Bind: true})
+	c.upload(t, "10:20:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", `"unschedulable":true`), gpu, old, held(t, cart))
+	c.decide(t, "10:30:00", Question{Pod: shopPod(t, "worker", "1", "")})
+	c.decide(t, "10:40:00", Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
+	c.evictAgain(t)
+}
+
+// evictAgain has a pod evict another that comes back, and wait for a node that
+// it is never bound to.
+func (c *corpus) evictAgain(t testing.TB) {
+	t.Helper()
+	urgent := shopPod(t, "urgent", "4", `"priority":10000,`)
+	for i, clock := range []string{"11:00:0", "11:30:0"} {
+		batch := shopPod(t, "batch", "2", `"priority":1,"nodeName":"web-1",`)
+		batch.UID = types.UID(fmt.Sprintf("00000000-0000-4000-8000-00000000b00%d", i))
+		c.at(t, clock+"0")
+		if _, err := c.m.Change(t.Context(), "demo", 0, []objects.Object{held(t, batch)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if a := c.decide(t, clock+"1", Question{Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
+			t.Fatalf("%s: %s", a.Outcome, a.Message)
+		}
+		c.at(t, clock+"2")
+		if _, err := c.m.Change(t.Context(), "demo", 0, nil, []objects.Key{podKey("shop", "batch")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// all lists the ids of the whole log, newest first: Bind gives none.
+func (c *corpus) all(t testing.TB) []string {
+	t.Helper()
+	rows, err := c.List(t.Context(), store.DecisionFilter{Cluster: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

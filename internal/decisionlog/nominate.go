@@ -1,0 +1,96 @@
+package decisionlog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+)
+
+// attempted gives what an attempt that binds nothing changes in the ledger, as
+// kube-scheduler writes it to the pod's status: why the pod waits, and the node
+// that it is nominated to or no longer. The victims of a preemption stay: whoever
+// runs them evicts them. A pod that the ledger does not have yet is stored, since
+// kube-scheduler tries stored pods only. An attempt that comes out as the one
+// before changes nothing
+// (pkg/scheduler/schedule_one.go handleSchedulingFailure, updatePod).
+func (c *matter) attempted(r *engine.Result) ([]objects.Object, error) {
+	var out []objects.Object
+	put := func(p *corev1.Pod) error {
+		o, err := objects.Of(p)
+		if err != nil {
+			return fmt.Errorf("write the status of pod %s/%s: %w", p.Namespace, p.Name, err)
+		}
+		if was, ok := c.view.Object(o.Key); !ok || !bytes.Equal(was, o.JSON) {
+			out = append(out, o)
+		}
+		return nil
+	}
+	p := *withKind(c.pod)
+	held, err := c.view.Pod(p.Namespace, p.Name)
+	if err != nil || held.UID != p.UID {
+		held = nil
+	} else { // whoever asks again may send the pod as it was
+		p.Status.Conditions = held.Status.Conditions
+	}
+	switch {
+	case r.Outcome == engine.Gated && held != nil: // gated pods are not tried
+		return nil, nil
+	case r.Outcome == engine.Gated:
+		p.Status.Conditions = podlife.CreatedConditions(&p, c.q.Now)
+		err = put(&p)
+		return out, err
+	case r.Outcome == engine.Preempting:
+		p.Status.NominatedNodeName = r.NominatedNode()
+	case r.ClearsNomination():
+		p.Status.NominatedNodeName = ""
+	case held != nil:
+		p.Status.NominatedNodeName = held.Status.NominatedNodeName
+	}
+	p.Status.Conditions = unscheduled(p.Status.Conditions, r.Message(), c.q.Now)
+	if err := put(&p); err != nil {
+		return nil, err
+	}
+	// Pods of lower priority no longer wait for the node
+	// (pkg/scheduler/framework/preemption prepareCandidate).
+	for _, lower := range r.ClearedNominations() {
+		pod, err := c.view.Pod(lower.Namespace, lower.Name)
+		if err != nil {
+			return nil, err
+		}
+		pod.Status.NominatedNodeName = ""
+		if err := put(withKind(pod)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// unscheduled gives a pod's conditions after a failed attempt: PodScheduled is
+// False with the attempt's message, since now unless it was False before
+// (pkg/api/v1/pod UpdatePodCondition).
+func unscheduled(conditions []corev1.PodCondition, message string, now time.Time) []corev1.PodCondition {
+	want := corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message,
+		LastTransitionTime: metav1.NewTime(now.UTC().Truncate(time.Second)), // as far as JSON keeps it
+	}
+	out := slices.Clone(conditions)
+	for i := range out {
+		if out[i].Type != corev1.PodScheduled {
+			continue
+		}
+		if out[i].Status == corev1.ConditionFalse {
+			want.LastTransitionTime = out[i].LastTransitionTime
+		}
+		out[i] = want
+		return out
+	}
+	return append(out, want)
+}

@@ -1,0 +1,99 @@
+package decisionlog
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+)
+
+// keepOverlays is how many derived states are kept. A kube-scheduler asks
+// filter and prioritize with the same nodes, one pod after the other.
+const keepOverlays = 4
+
+// overlay is a view with some nodes replaced for a decision.
+type overlay struct {
+	view    *cluster.View
+	nodes   []*corev1.Node
+	state   *engine.State
+	differs [][]byte                // canonical JSON of the nodes that are not as the view has them
+	encoded map[*corev1.Node][]byte // of all nodes, by identity
+}
+
+// overlayCache keeps the last few overlays, newest first. Nodes are recognised
+// by identity: a caller that gives the same objects again spares the work.
+type overlayCache struct {
+	mu   sync.Mutex
+	list []*overlay
+}
+
+func (c *overlayCache) get(v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
+	c.mu.Lock()
+	var before *overlay
+	for _, o := range c.list {
+		if !slices.Equal(o.nodes, nodes) {
+			continue
+		}
+		if o.view == v {
+			c.mu.Unlock()
+			return o, nil
+		}
+		before = o
+		break
+	}
+	if before == nil && len(c.list) > 0 {
+		before = c.list[0] // some of its nodes may be the same
+	}
+	c.mu.Unlock()
+	o, err := makeOverlay(v, nodes, before)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append([]*overlay{o}, c.list[:min(len(c.list), keepOverlays-1)]...)
+	return o, nil
+}
+
+func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
+	o := &overlay{view: v, nodes: slices.Clone(nodes), state: v.State, encoded: make(map[*corev1.Node][]byte, len(nodes))}
+	var e *engine.Edit
+	seen := make(map[string]struct{}, len(nodes))
+	for _, n := range nodes {
+		if _, twice := seen[n.Name]; twice {
+			return nil, bad(http.StatusUnprocessableEntity, "nodes", "node %s is there twice", n.Name)
+		}
+		seen[n.Name] = struct{}{}
+		var js []byte
+		if before != nil {
+			js = before.encoded[n]
+		}
+		if js == nil {
+			var err error
+			if js, err = objects.Encode(n); err != nil {
+				return nil, bad(http.StatusUnprocessableEntity, "nodes", "%v", err)
+			}
+		}
+		o.encoded[n] = js
+		if held, ok := v.Object(objects.Key{Kind: "Node", Name: n.Name}); ok && bytes.Equal(held, js) {
+			continue
+		}
+		if e == nil {
+			e = v.State.Edit()
+		}
+		if err := e.Put(n); err != nil {
+			return nil, bad(http.StatusUnprocessableEntity, "nodes", "%v", err)
+		}
+		o.differs = append(o.differs, js)
+	}
+	if e != nil {
+		o.state = e.Done()
+	}
+	return o, nil
+}

@@ -1,0 +1,87 @@
+package decisionlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/store"
+)
+
+// namesAtOnce is how many pods the store is asked about in one query.
+const namesAtOnce = 1000
+
+// Queue is the pods of a view that wait, with the attempts that the log has of
+// them.
+type Queue struct {
+	// Active are all that are not gated, in the order in which they are tried.
+	Active []engine.Waiting
+	Gated  []engine.Queued
+	// Nominated are those that hold a node, in the order of their priority.
+	Nominated []engine.Queued
+}
+
+// In counts the pods in a part of the queue.
+func (q *Queue) In(part engine.SubQueue) (n int) {
+	for i := range q.Active {
+		if q.Active[i].In == part {
+			n++
+		}
+	}
+	return n
+}
+
+// Queue gives the queue of a view at a time, from the attempts up to then on
+// revisions up to the view's. A pod that was tried waits for a change of the
+// cluster: a revision that no failed attempt made. kube-scheduler asks those
+// plugins which rejected the pod whether a change may help
+// (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
+func (l *Log) Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
+	q := v.State.Queue(runs, class)
+	tried, err := l.tried(ctx, v, q.Active, now)
+	if err != nil {
+		return nil, err
+	}
+	return queueOf(q, tried, now, l.o.Backoff), nil
+}
+
+// Untried is the queue of a view that no log belongs to.
+func Untried(v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) *Queue {
+	return queueOf(v.State.Queue(runs, class), nil, now, engine.DefaultBackoff())
+}
+
+func queueOf(q engine.Queue, tried map[PodRef]engine.Tried, now time.Time, b engine.Backoff) *Queue {
+	of := func(p *engine.Pod) engine.Tried { return tried[PodRef{p.Namespace, p.Name, p.UID}] }
+	return &Queue{Active: engine.Requeue(q.Active, of, now, b), Gated: q.Gated, Nominated: q.Nominated}
+}
+
+// tried sums up the failed attempts at pods.
+func (l *Log) tried(ctx context.Context, v *cluster.View, pods []engine.Queued, now time.Time) (map[PodRef]engine.Tried, error) {
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	changed, err := l.st.LastChange(ctx, v.Cluster, v.Revision)
+	if err != nil {
+		return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
+	}
+	out := map[PodRef]engine.Tried{}
+	for part := range slices.Chunk(pods, namesAtOnce) {
+		f := store.AttemptFilter{Cluster: v.Cluster, Until: now, Revision: v.Revision}
+		for i := range part {
+			f.Pods = append(f.Pods, part[i].Name)
+		}
+		list, err := l.st.FailedAttempts(ctx, f)
+		if err != nil {
+			return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
+		}
+		for _, a := range list {
+			out[PodRef{a.Namespace, a.Pod, a.UID}] = engine.Tried{Count: a.Count, Last: a.Last, Changed: changed > a.Revision}
+		}
+	}
+	return out, nil
+}

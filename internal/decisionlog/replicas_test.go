@@ -1,0 +1,79 @@
+package decisionlog
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/objects"
+	"berth/internal/store"
+	"berth/internal/store/commit"
+	"berth/internal/store/pgtest"
+	"berth/internal/store/postgres"
+)
+
+// onShared opens a log with a pool of its own over a database.
+func onShared(t *testing.T, url string) *Log {
+	t.Helper()
+	st, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := commit.NewGroup(st, commit.Options{})
+	m, err := cluster.Open(t.Context(), st, g, cluster.Options{}) // no polling: what is known stays old
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = m.Close()
+		_ = g.Close(context.Background())
+		_ = st.Close()
+	})
+	return New(m, st, []*engine.Profile{profile(t, nil)}, Options{})
+}
+
+// TestBindIsIdempotentAcrossReplicas: kube-scheduler may ask another replica
+// when the first one's answer was lost. The same pod to the same node is a
+// success there, to another node it is not, and there is one record of it.
+func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
+	url := pgtest.URL(t)
+	if err := postgres.MigrateUp(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	a, b := onShared(t, url), onShared(t, url)
+	_, _, err := a.m.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+		for _, o := range sample(t) {
+			if err := yield(o); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.m.View(t.Context(), "default", 0); err != nil { // b knows the pod as free
+		t.Fatal(err)
+	}
+	first, err := a.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
+	if err != nil || first.AlreadyBound {
+		t.Fatal(first, err)
+	}
+	again, err := b.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
+	if err != nil || !again.AlreadyBound || again.Snapshot != first.Snapshot {
+		t.Fatalf("the same bind through another replica: %+v, %v", again, err)
+	}
+	var refused *BindError
+	if _, err := b.Bind(t.Context(), "default", "d", "free", "uid-free", "n1"); !errors.As(err, &refused) {
+		t.Fatalf("to another node: %v", err)
+	}
+	if _, err := b.Bind(t.Context(), "default", "d", "free", "uid-other", "n2"); !errors.As(err, &refused) {
+		t.Fatalf("another pod of that name: %v", err)
+	}
+	rows, err := b.List(t.Context(), store.DecisionFilter{Cluster: "default", Verb: VerbBind})
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%d records of one bind, %v", len(rows), err)
+	}
+}
