@@ -4,6 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 FUZZTIME ?= 30s
+LISTEN  ?= 127.0.0.1:8080
 N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
@@ -13,8 +14,10 @@ SEEDS   ?= 1
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: ## serve on 127.0.0.1:8080 over ./data
-	$(GO) run ./cmd/server
+run: ## serve on 127.0.0.1:8080 over ./data: make run LISTEN=127.0.0.1:9090
+	@echo "Compiling the server: minutes the first time, seconds after that."
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/server ./cmd/server
+	@exec bin/server --listen $(LISTEN)
 
 build: ## static binaries in bin/: the server, and berth for people (kubectl-berth is the same as a plugin)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/server ./cmd/berth

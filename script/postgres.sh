@@ -15,6 +15,7 @@ found() {
 
 found && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+	echo "The tests need PostgreSQL's server binaries: installing Debian's package postgresql with apt-get." >&2
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -qq
 	apt-get install -y -qq --no-install-recommends postgresql

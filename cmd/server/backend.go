@@ -9,14 +9,14 @@ import (
 	"berth/internal/store/sqlite"
 )
 
-// backend says where records are kept: in Postgres where a URL is given, else in
-// a file under the data directory.
+// backend is where records are kept: in Postgres if a URL is given, else in a file under the data
+// directory.
 type backend struct {
 	dir, url string
 	unsafe   bool
 }
 
-// name is what metrics call the backend.
+// name returns the backend's name in metrics.
 func (b backend) name() string {
 	if b.url == "" {
 		return "sqlite"
@@ -38,7 +38,7 @@ func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error
 	return st, nil
 }
 
-// schema is where a schema stands, and where it could.
+// schema is a schema's version and the latest one known.
 type schema struct{ version, latest int }
 
 func (b backend) schema(ctx context.Context) (schema, error) {

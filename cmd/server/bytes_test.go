@@ -44,7 +44,7 @@ func restartAnswersSameBytes(t *testing.T, program string) {
 	p.stop(t)
 }
 
-// The order in which objects stand in an upload is nobody's decision.
+// The order of the objects in an upload changes no answer.
 func shuffledUploadsAnswerSameBytes(t *testing.T, program string) {
 	p := launch(t, program, t.TempDir())
 	items := cell()

@@ -15,8 +15,8 @@ import (
 	"berth/internal/cluster"
 )
 
-// poll is how often to ask for what other servers wrote; nobody else writes to
-// the embedded store.
+// poll returns the interval at which to read what other servers wrote: 0 for the embedded store, which
+// has one writer.
 func (s *settings) poll() time.Duration {
 	if s.DatabaseURL == "" {
 		return 0
@@ -24,15 +24,15 @@ func (s *settings) poll() time.Duration {
 	return cmp.Or(s.PollInterval, 500*time.Millisecond)
 }
 
-// warm reads what will most likely be asked for first.
+// warm loads the newest states ahead of the first request.
 func warm(ctx context.Context, m *cluster.Manager, log *slog.Logger) {
 	if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 		log.LogAttrs(ctx, slog.LevelWarn, "the newest states were not read ahead", slog.Any("error", err))
 	}
 }
 
-// undamaged names the clusters whose newest revision cannot be loaded. The
-// server is ready for all others.
+// undamaged returns a check that names the clusters whose newest revision cannot be loaded. The server
+// is ready for all others.
 func undamaged(m *cluster.Manager) func(context.Context) error {
 	return func(context.Context) error {
 		damaged := m.Following().Damaged
@@ -44,7 +44,7 @@ func undamaged(m *cluster.Manager) func(context.Context) error {
 	}
 }
 
-// watchFollowing shows how far the server knows what others wrote.
+// watchFollowing registers the metrics of how far this server is behind what others wrote.
 func watchFollowing(meter metric.Meter, m *cluster.Manager, shared bool) error {
 	damaged, err1 := meter.Int64ObservableGauge("berth.clusters.damaged", metric.WithDescription("Clusters whose newest revision cannot be loaded; /readyz names them."))
 	behind, err2 := meter.Int64ObservableGauge("berth.revisions.behind", metric.WithDescription("Revisions that this server has yet to see of the cluster that is furthest behind, when it last asked."))

@@ -28,7 +28,7 @@ type kubeSettings struct {
 	Follow         map[string]string `mapsep:"," placeholder:"NAME=KUBECONFIG" help:"Follow a cluster through its apiserver, under a name of yours; in-cluster instead of a file takes the pod's service account. May be given several times."`
 	Kubeconfig     string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
 	BindCheck      string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
-	BindUnasked    bool              `help:"Bind pods of a followed cluster to any node that /bind names, whichever scheduler they are for. Without it the pod's schedulerName must be a profile's, and a decision on record must have let the node pass for the pod's UID; a kube-scheduler whose extender has bindVerb and no filterVerb needs it."`
+	BindUnrecorded bool              `name:"bind-unasked" help:"Bind pods of a followed cluster to any node that /bind names, whichever scheduler they are for. Without it the pod's schedulerName must be a profile's, and a decision on record must have let the node pass for the pod's UID; a kube-scheduler whose extender has bindVerb and no filterVerb needs it."`
 	BindTimeout    time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
 	HoldRejections time.Duration     `default:"2500ms" placeholder:"TIME" help:"How long a call about a followed cluster may be held whose answer would reject, until what is known of the cluster is as new as the call; then the answer is an error, and kube-scheduler asks again. Below --extender-deadline; 0 rejects at once."`
 	MaxStaleness   time.Duration     `placeholder:"AGE" help:"Not ready while every followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
@@ -86,7 +86,7 @@ func (s *kubeSettings) plugins() ([]string, error) {
 	return list, nil
 }
 
-// profiles are the scheduler's with the rules of --bind-check alone; nil: no rule is asked.
+// profiles returns the scheduler's profiles with only the rules of --bind-check: nil if there are none.
 func (s *kubeSettings) profiles(all []*engine.Profile) ([]*engine.Profile, error) {
 	names, err := s.plugins()
 	switch {
@@ -106,57 +106,57 @@ func (s *kubeSettings) profiles(all []*engine.Profile) ([]*engine.Profile, error
 	return out, nil
 }
 
-// followed is a cluster that is followed, and bound through its apiserver.
+// followed is a cluster that berth follows and binds in through its apiserver.
 type followed struct {
 	follower *kube.Follower
 	binder   *kube.Binder
 }
 
-func (h *house) followed(cluster string) bool { return h.kube[cluster] != nil }
+func (d *dependencies) followed(cluster string) bool { return d.kube[cluster] != nil }
 
-// follower is nil for a cluster that is not followed.
-func (h *house) follower(cluster string) *kube.Follower {
-	if f := h.kube[cluster]; f != nil {
+// follower returns nil for a cluster that is not followed.
+func (d *dependencies) follower(cluster string) *kube.Follower {
+	if f := d.kube[cluster]; f != nil {
 		return f.follower
 	}
 	return nil
 }
 
-func (h *house) hold(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (bool, error)) error {
-	return h.holder.Hold(ctx, cluster, pod, try)
+func (d *dependencies) hold(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (bool, error)) error {
+	return d.holder.Hold(ctx, cluster, pod, try)
 }
 
-func (h *house) stale(cluster string) (time.Duration, bool) {
-	if f := h.kube[cluster]; f != nil {
+func (d *dependencies) stale(cluster string) (time.Duration, bool) {
+	if f := d.kube[cluster]; f != nil {
 		return f.follower.Stale(), true
 	}
 	return 0, false
 }
 
-func (h *house) binder(cluster string) decisionlog.Binder {
-	if f := h.kube[cluster]; f != nil {
+func (d *dependencies) binder(cluster string) decisionlog.Binder {
+	if f := d.kube[cluster]; f != nil {
 		return f.binder
 	}
 	return nil
 }
 
-// onlyServer is who follows clusters into an embedded store.
+// onlyServer is the holder of leases in an embedded store.
 const onlyServer = "the server of this store"
 
-// doubtAfter is for how long a bind that was asked for is believed beyond the time
-// that it may take, until the apiserver is asked what became of it.
-const doubtAfter = 2 * time.Second
+// assumeBeyond is how long beyond its timeout a bind of unknown outcome counts as done before berth
+// reads the pod from the apiserver.
+const assumeBeyond = 2 * time.Second
 
-// follow makes what follows the clusters, by name.
-func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, err error) {
+// follow returns the followers of the clusters, sorted by name.
+func (d *dependencies) follow(s *settings, log *slog.Logger) (list []*kube.Follower, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
 	}
 	owner := instance() + " " + id.String()
 	if s.DatabaseURL == "" {
-		// Nobody else has the embedded store: whoever followed before has ended, and
-		// its lease need not run out first.
+		// The embedded store has one server: the holder before has ended, and its lease need not
+		// expire first.
 		owner = onlyServer
 	}
 	sources := s.Kube.sources()
@@ -170,18 +170,18 @@ func (h *house) follow(s *settings, log *slog.Logger) (list []*kube.Follower, er
 			return nil, fmt.Errorf("--follow %s: %w", name, err)
 		}
 		f := kube.New(kube.Options{
-			Cluster: name, Config: c, Clusters: h.clusters, Leads: h.store, Owner: owner, Log: log,
-			Confirmations: h.store, Poll: s.poll(),
-			Assumed: cmp.Or(s.Kube.BindTimeout, kube.DefaultBindTimeout) + doubtAfter,
+			Cluster: name, Config: c, Clusters: d.clusters, Leads: d.store, Owner: owner, Log: log,
+			Confirmations: d.store, Poll: s.poll(),
+			Assumed: cmp.Or(s.Kube.BindTimeout, kube.DefaultBindTimeout) + assumeBeyond,
 		})
-		h.kube[name] = &followed{f, b}
+		d.kube[name] = &followed{f, b}
 		list = append(list, f)
 	}
 	slices.SortFunc(list, func(a, b *kube.Follower) int { return strings.Compare(a.Cluster(), b.Cluster()) })
 	return list, nil
 }
 
-// staleEnough is from when on a note says that a cluster's state is old.
+// staleEnough is the age from which on a note names a cluster's state as old.
 const staleEnough = 5 * time.Second
 
 func followNotes(list []*kube.Follower) (notes []handlers.Note) {

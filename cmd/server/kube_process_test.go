@@ -20,7 +20,7 @@ func launchFollowing(t *testing.T, program string) (api *kubetest.Server, again 
 	api.Put(t, "nodes", clusterNode("n2"))
 	api.Put(t, "pods", clusterPod("cart"))
 	t.Setenv("BERTH_FOLLOW", "prod="+kubeconfig)
-	// Nobody gives up while a test holds a bind back, or a machine is slow.
+	// No call times out while a test holds a bind back, or a machine is slow.
 	t.Setenv("BERTH_BIND_TIMEOUT", "1m")
 	t.Setenv("BERTH_BIND_UNASKED", "true") // these tests ask for binds alone
 	t.Setenv("BERTH_EXTENDER_DEADLINE", "1m")
@@ -81,12 +81,12 @@ func killInBind(t *testing.T, api *kubetest.Server, p *process, done bool) {
 	api.BeforeBind(nil)
 }
 
-// killBeforeBind: the bind is on record and never took place. The pod is on its
-// node until the apiserver is asked, and then pending again.
+// killBeforeBind: the bind is on record and never took place. The pod is on its node until berth reads
+// it from the apiserver, and then pending again.
 func killBeforeBind(t *testing.T, program string) {
 	api, again := launchFollowing(t, program)
 	killInBind(t, api, again(), false)
-	t.Setenv("BERTH_BIND_TIMEOUT", "6s") // and two more until the bind is doubted
+	t.Setenv("BERTH_BIND_TIMEOUT", "6s") // and two more until the pod is read
 	p := again()
 	said := ""
 	p.until(t, "the pod is pending again", func() bool {
@@ -106,8 +106,8 @@ func killBeforeBind(t *testing.T, program string) {
 	p.stop(t)
 }
 
-// killAfterBind: the bind took place, and nobody wrote down that it did. The
-// watch says so, and asking again is a success.
+// killAfterBind: the bind took place and its result was not recorded. The watch shows it, and a second
+// bind succeeds.
 func killAfterBind(t *testing.T, program string) {
 	api, again := launchFollowing(t, program)
 	killInBind(t, api, again(), true)
@@ -146,7 +146,7 @@ func followsWhileEnding(t *testing.T, program string) {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	p.until(t, "not ready any more", func() bool {
+	p.until(t, "not ready: new calls", func() bool {
 		code, _, err := p.ask(http.MethodGet, "/readyz", "")
 		return err == nil && code == http.StatusServiceUnavailable
 	})

@@ -45,7 +45,8 @@ func followChecks[F follower](list []F, most time.Duration, now func() time.Time
 	return checks
 }
 
-// unfit says why decisions about a cluster should not be asked for here; unread, that it was never read.
+// unfit returns why this server should make no decisions about a cluster. unread reports whether the
+// cluster was never read.
 func unfit(ctx context.Context, f follower, most time.Duration) (unread bool, problem error) {
 	if err := f.Ready(ctx); err != nil {
 		return true, err

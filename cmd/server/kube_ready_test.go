@@ -73,7 +73,7 @@ func TestReadyForSome(t *testing.T) {
 }
 
 // TestTwoClusters: one is unreachable from the start, and then both are up, and
-// then the other goes. What can be answered is, and readiness says which cannot.
+// then the other goes. What can be answered is, and readiness names those that cannot.
 func TestTwoClusters(t *testing.T) {
 	one, config1 := kubetest.NewTLS(t)
 	two, config2 := kubetest.NewTLS(t)
@@ -135,7 +135,7 @@ func TestEndsAfterTheBind(t *testing.T) {
 	dir := t.TempDir()
 	follow := func(s *settings) {
 		s.Kube.Follow, s.Kube.BindTimeout, s.Limits.ExtenderDeadline = map[string]string{"prod": kubeconfig}, time.Minute, time.Minute
-		s.ShutdownTimeout, s.Kube.BindUnasked = time.Minute, true
+		s.ShutdownTimeout, s.Kube.BindUnrecorded = time.Minute, true
 	}
 	r := serve(t, dir, follow)
 	for code := 0; code != http.StatusOK; code, _ = r.get(t, "/readyz") {
@@ -151,7 +151,7 @@ func TestEndsAfterTheBind(t *testing.T) {
 	go func() {
 		<-asked
 		go func() { ended <- r.stop() }()
-		for !strings.Contains(r.log.String(), "ending: calls on their way") {
+		for !strings.Contains(r.log.String(), "shutting down: draining in-flight requests") {
 			time.Sleep(time.Millisecond)
 		}
 		close(ending)

@@ -117,10 +117,10 @@ func TestFollowedCluster(t *testing.T) {
 	}
 }
 
-// TestBindUnasked: whoever reaches the server and knows a pod's UID does not place
+// TestBindUnrecorded: whoever reaches the server and knows a pod's UID does not place
 // it by that: not a pod of another scheduler, and not where no decision named the
 // node. The flag lifts both.
-func TestBindUnasked(t *testing.T) {
+func TestBindUnrecorded(t *testing.T) {
 	for _, lifted := range []bool{false, true} {
 		api, kubeconfig := kubetest.NewTLS(t)
 		api.Put(t, "nodes", clusterNode("n1"))
@@ -130,7 +130,7 @@ func TestBindUnasked(t *testing.T) {
 		theirs.Spec.SchedulerName = "somebody-elses-scheduler"
 		api.Put(t, "pods", theirs)
 		r := serve(t, t.TempDir(), func(s *settings) {
-			s.Kube.Follow, s.Kube.BindUnasked = map[string]string{"prod": kubeconfig}, lifted
+			s.Kube.Follow, s.Kube.BindUnrecorded = map[string]string{"prod": kubeconfig}, lifted
 		})
 		for code := 0; code != http.StatusOK; code, _ = r.get(t, "/readyz") {
 			time.Sleep(5 * time.Millisecond)

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"syscall"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -17,7 +19,7 @@ import (
 	"berth/internal/handlers"
 )
 
-// reread is how often certificates are read again.
+// reread is the interval at which certificate files are read.
 const reread = 2 * time.Second
 
 // tlsSettings are a listener's certificates.
@@ -49,7 +51,8 @@ func (s *tlsSettings) validate(prefix string) error {
 	return nil
 }
 
-// checkListeners keeps unprotected listeners off the network unless that is asked for in so many words.
+// checkListeners refuses an address that other machines reach, unless clients need certificates there
+// or --insecure is set.
 func (s *settings) checkListeners() error {
 	errs := []error{
 		s.TLS.validate("tls-"), s.Extender.TLS.validate("extender-tls-"),
@@ -81,7 +84,7 @@ func checkListen(flag, address string, protected bool) error {
 	return nil
 }
 
-// place is an open listener and what answers there.
+// place is an open listener with its handler.
 type place struct {
 	name     string // as the log has it
 	listener net.Listener
@@ -90,7 +93,7 @@ type place struct {
 	limits   *handlers.Limits
 }
 
-// open listens. The listener is closed by Shutdown, or by close if it never comes to that.
+// open opens the listener of an address. flag is the setting that errors name.
 func open(name, flag, address string, t *tlsSettings, log *slog.Logger) (*place, error) {
 	p := &place{name: name}
 	if t.on() {
@@ -102,12 +105,21 @@ func open(name, flag, address string, t *tlsSettings, log *slog.Logger) (*place,
 	}
 	var err error
 	if p.listener, err = net.Listen("tcp", address); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+		return nil, fmt.Errorf("%s %s: %w%s", flag, address, err, addressHint(flag, err))
 	}
 	return p, nil
 }
 
-// listeners opens all there are.
+// addressHint returns how to choose another address where this one is taken.
+func addressHint(flag string, err error) string {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return ""
+	}
+	variable := "BERTH_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
+	return fmt.Sprintf("; choose another with %s HOST:PORT or %s (port 0 takes any free one)", flag, variable)
+}
+
+// listeners opens the listeners of the settings: the first is that of REST.
 func (s *settings) listeners(log *slog.Logger) (list []*place, err error) {
 	rest, err := open("berth", "--listen", s.Listen, &s.TLS, log)
 	if err != nil {
@@ -155,7 +167,7 @@ func (p *place) serve(server *http.Server) error {
 	return server.Serve(listener)
 }
 
-// split says which paths a place answers.
+// split sets the handler of each listener.
 func split(list []*place, api *handlers.API, limits *handlers.Limits) {
 	for _, p := range list {
 		p.limits = limits
@@ -178,12 +190,18 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 			defer background(ctx, func(ctx context.Context) { p.certs.Watch(ctx, reread) })()
 		}
 	}
+	for i, p := range list {
+		attrs := []any{}
+		if i == 0 {
+			attrs = append(attrs, slog.String("docs", p.url()+"/docs"), slog.String("dataDir", c.DataDir))
+		}
+		log.Info(p.name+" serves on "+p.url(), attrs...)
+	}
 	done, err := c.announce(list)
 	if err != nil {
 		return errors.Join(err, closeAll(servers))
 	}
 	defer done()
-	log.Info("ready")
 	select {
 	case err := <-failed:
 		return errors.Join(err, closeAll(servers))
@@ -191,23 +209,23 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 	}
 	api.Drain()
 	if c.DrainDelay > 0 {
-		log.Info("not ready any more: calls that still come are answered", slog.Duration("for", c.DrainDelay))
+		log.Info("not ready: new calls are still answered", slog.Duration("drainDelay", c.DrainDelay))
 		select {
 		case err := <-failed:
 			return errors.Join(err, closeAll(servers))
 		case <-time.After(c.DrainDelay):
 		}
 	}
-	log.Info("ending: calls on their way are answered first", slog.Duration("atMost", c.ShutdownTimeout))
+	log.Info("shutting down: draining in-flight requests", slog.Duration("timeout", c.ShutdownTimeout))
 	limited, cancel := context.WithTimeout(ending, c.ShutdownTimeout)
 	defer cancel()
 	began := time.Now()
 	for _, s := range servers {
 		if err := s.Shutdown(limited); err != nil {
-			return errors.Join(fmt.Errorf("calls were still on their way after %s: %w", c.ShutdownTimeout, err), closeAll(servers))
+			return errors.Join(fmt.Errorf("requests were still in flight after %s (--shutdown-timeout): %w", c.ShutdownTimeout, err), closeAll(servers))
 		}
 	}
-	log.Info("ended", slog.Duration("took", time.Since(began)))
+	log.Info("stopped", slog.Duration("took", time.Since(began)))
 	return nil
 }
 
@@ -219,7 +237,7 @@ func closeAll(servers []*http.Server) error {
 	return errors.Join(errs...)
 }
 
-// watchCerts shows how the certificates of the listeners fare.
+// watchCerts registers the metrics of the listeners' certificates.
 func (t *telemetry) watchCerts(list []*place) error {
 	expires, err1 := t.meter.Int64ObservableGauge("berth.certificate.expiry.timestamp", metric.WithUnit("s"), metric.WithDescription("When a listener's certificate stops being valid, Unix time."))
 	reloads, err2 := t.meter.Int64ObservableCounter("berth.certificate.reloads", metric.WithDescription("Certificates that were replaced while the server ran."))

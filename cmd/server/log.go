@@ -5,24 +5,41 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/handlers"
 )
 
-// newLogger writes text on a terminal, else JSON. Each line names the request and the trace it belongs to.
+// newLogger returns a logger that writes text on a terminal and JSON otherwise. Each line names the
+// request and the trace it belongs to. Durations are texts such as "1.5s" in both forms.
 func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var min slog.Level
 	if err := min.UnmarshalText([]byte(level)); err != nil {
 		min = slog.LevelInfo // kong lets no other level through
 	}
-	o := &slog.HandlerOptions{Level: min}
+	o := &slog.HandlerOptions{Level: min, ReplaceAttr: readable}
 	var h slog.Handler = slog.NewJSONHandler(w, o)
 	if format == "text" || format == "auto" && isTerminal(w) {
 		h = slog.NewTextHandler(w, o)
 	}
 	return slog.New(contextual{h})
+}
+
+// readable writes durations as texts: in JSON slog writes nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	d := a.Value.Duration()
+	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if d.Abs() >= unit {
+			d = d.Round(unit / 100)
+			break
+		}
+	}
+	return slog.String(a.Key, d.String())
 }
 
 func isTerminal(w io.Writer) bool {
@@ -34,7 +51,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// contextual adds what a context knows of the request.
+// contextual adds the request's id and trace to each line.
 type contextual struct{ slog.Handler }
 
 // Handle implements slog.Handler.

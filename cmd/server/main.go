@@ -14,10 +14,10 @@ import (
 // cli is the command line. Each flag is also an environment variable: BERTH_ and its name in upper case.
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve (the default)."`
-	Migrate migrateCmd `cmd:"" help:"Bring the store's schema up or down, or say where it stands. The server itself migrates up when it starts."`
-	Replay  replayCmd  `cmd:"" help:"Answer a recorded decision again, or all of a cluster's. Exit 0: identical, 2: different, 1: it failed."`
-	Config  configCmd  `cmd:"" help:"Look at the configuration."`
-	Version versionCmd `cmd:"" help:"Say which version this is."`
+	Migrate migrateCmd `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
+	Replay  replayCmd  `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
+	Config  configCmd  `cmd:"" help:"Print the settings in force."`
+	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
 const about = `Scheduling decisions with Kubernetes v1.36 semantics: explained, recorded, replayable.
@@ -25,12 +25,12 @@ const about = `Scheduling decisions with Kubernetes v1.36 semantics: explained, 
 Examples:
   server                                     serve on 127.0.0.1:8080, records in ./data
   server --listen 127.0.0.1:0 --ready-file r serve on a free port and write it to r
-  server replay 01938f3e-…                   answer a recorded decision again
-  server replay --cluster prod --since 7d    answer a week of decisions again
+  server replay 01938f3e-…                   replay a recorded decision
+  server replay --cluster prod --since 7d    replay a week of decisions
 
 Flags win over environment variables (BERTH_LISTEN is --listen), those over defaults.`
 
-// exitCode is an error that says with which code to end; its message, if any, was printed.
+// exitCode is an error that ends the process with this code. Its message, if any, was printed.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -39,7 +39,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main without the process: it gives the exit code.
+// run is main without the process. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	var c cli
 	defer func() {

@@ -17,7 +17,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// pods gives the pods that a file of manifests makes.
+// pods returns the pod specs of a file of manifests.
 func pods(t *testing.T, file string) (all []*corev1.PodSpec) {
 	t.Helper()
 	f, err := os.Open(file)

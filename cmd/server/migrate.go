@@ -11,7 +11,7 @@ type migrateCmd struct {
 
 	Up     migrateUpCmd     `cmd:"" help:"Bring the schema to the newest version."`
 	Down   migrateDownCmd   `cmd:"" help:"Take the schema back; what newer versions stored is lost."`
-	Status migrateStatusCmd `cmd:"" help:"Say where the schema stands."`
+	Status migrateStatusCmd `cmd:"" help:"Print the version of the schema."`
 }
 
 func (m *migrateCmd) backend() backend { return backend{dir: m.DataDir, url: m.DatabaseURL} }
@@ -47,7 +47,7 @@ func (d *migrateDownCmd) Run(ctx context.Context, c *cli, s streams) error {
 	return printStatus(ctx, c, s)
 }
 
-// Run says where the schema stands.
+// Run prints the version of the schema.
 func (*migrateStatusCmd) Run(ctx context.Context, c *cli, s streams) error {
 	return printStatus(ctx, c, s)
 }

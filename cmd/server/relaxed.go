@@ -16,14 +16,14 @@ import (
 	"berth/internal/store/commit"
 )
 
-// relaxedNote is what the log at the start and /readyz say of --audit=relaxed.
+// relaxedNote is the remark of the log and of /readyz on --audit=relaxed.
 const relaxedNote = "--audit=relaxed: answers do not wait for their record, so the promise that every answer is on record is off"
 
-// relax sets the relaxed mode up where it is asked for. What a killed process
-// may have lost is written into the log first, in every mode.
-func (h *house) relax(ctx context.Context, s *settings, lost func(cause string), log *slog.Logger) error {
+// relax sets up the relaxed mode if --audit=relaxed is set. In every mode it first records what a
+// killed process may have lost.
+func (d *dependencies) relax(ctx context.Context, s *settings, lost func(cause string), log *slog.Logger) error {
 	path := filepath.Join(s.DataDir, "relaxed")
-	if err := h.mournKilled(ctx, path, log); err != nil {
+	if err := d.recordKilled(ctx, path, log); err != nil {
 		return err
 	}
 	if s.Audit != "relaxed" {
@@ -38,8 +38,8 @@ func (h *house) relax(ctx context.Context, s *settings, lost func(cause string),
 	if err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
-	h.marker = marker
-	h.relaxed = commit.NewRelaxed(h.group, commit.RelaxedOptions{
+	d.marker = marker
+	d.relaxed = commit.NewRelaxed(d.group, commit.RelaxedOptions{
 		Instance: name, LostFunc: lost,
 		CleanFunc: func(at time.Time) {
 			if err := marker.Refresh(at); err != nil {
@@ -50,14 +50,14 @@ func (h *house) relax(ctx context.Context, s *settings, lost func(cause string),
 	return nil
 }
 
-// mournKilled writes a gap for each cluster where a relaxed process was killed:
-// what it had answered and not written is lost, and nobody knows how much.
-func (h *house) mournKilled(ctx context.Context, path string, log *slog.Logger) error {
+// recordKilled writes a gap of unknown size for each cluster if a relaxed process was killed: what it
+// had answered and not written is lost.
+func (d *dependencies) recordKilled(ctx context.Context, path string, log *slog.Logger) error {
 	mark, err := commit.ReadMarker(path)
 	if err != nil || mark == nil {
 		return err
 	}
-	clusters, err := h.store.Clusters(ctx)
+	clusters, err := d.store.Clusters(ctx)
 	if err != nil {
 		return fmt.Errorf("write the gaps of a killed process: %w", err)
 	}
@@ -68,11 +68,11 @@ func (h *house) mournKilled(ctx context.Context, path string, log *slog.Logger) 
 	}
 	for _, c := range clusters {
 		gap := &store.Gap{
-			// The same marker makes the same gaps, however often this is begun.
+			// The same marker makes the same gaps, so that a second attempt writes nothing new.
 			ID:      uuid.NewSHA1(uuid.NameSpaceOID, []byte(mark.Instance+mark.Clean.String()+c.Name)).String(),
 			Cluster: c.Name, Since: since, Until: until, Lost: store.UnknownLoss, Cause: commit.CauseKilled, Instance: mark.Instance,
 		}
-		if err := commit.WriteGap(ctx, h.group, gap); err != nil {
+		if err := commit.WriteGap(ctx, d.group, gap); err != nil {
 			return err
 		}
 	}
@@ -80,15 +80,15 @@ func (h *house) mournKilled(ctx context.Context, path string, log *slog.Logger) 
 	return commit.ClearMarker(path)
 }
 
-// endRelaxed writes what is on its way, and takes the marker down only if the
-// log has everything or says what it lacks.
-func (h *house) endRelaxed(ctx context.Context) error {
-	if h.relaxed == nil {
+// endRelaxed writes what is in flight. It removes the marker only if the log then has every record or
+// a gap for those it lacks.
+func (d *dependencies) endRelaxed(ctx context.Context) error {
+	if d.relaxed == nil {
 		return nil
 	}
-	err := h.relaxed.Close(ctx)
+	err := d.relaxed.Close(ctx)
 	if err == nil {
-		err = h.marker.Clear()
+		err = d.marker.Clear()
 	}
 	return named("end --audit=relaxed", err)
 }
@@ -103,11 +103,11 @@ func instance() string {
 }
 
 // committer is what writes entries in the chosen mode.
-func (h *house) committer() commit.Submitter {
-	if h.relaxed != nil {
-		return h.relaxed
+func (d *dependencies) committer() commit.Submitter {
+	if d.relaxed != nil {
+		return d.relaxed
 	}
-	return h.group
+	return d.group
 }
 
 // countLost counts what --audit=relaxed loses.

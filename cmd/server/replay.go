@@ -72,12 +72,12 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 	if err != nil {
 		return nil, err
 	}
-	rooms, err := openHouse(ctx, set, conf, nil, nil, newLogger(s.err, "auto", "warn"))
+	deps, err := openDependencies(ctx, set, conf, nil, nil, newLogger(s.err, "auto", "warn"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}
-	defer func() { err = errors.Join(err, rooms.close(ctx)) }()
-	r, err := rooms.log.Replay(ctx, c.ID, decisionlog.Overrides{})
+	defer func() { err = errors.Join(err, deps.close(ctx)) }()
+	r, err := deps.log.Replay(ctx, c.ID, decisionlog.Overrides{})
 	if err != nil {
 		return nil, err
 	}

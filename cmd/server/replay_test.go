@@ -114,7 +114,7 @@ func TestFollowGivesUpWithItsUser(t *testing.T) {
 	if err == nil || job.ID != "r1" {
 		t.Errorf("%+v %v", job, err)
 	}
-	b := &localBatch{again: "--data-dir d"}
+	b := &localBatch{resume: "--data-dir d"}
 	if said := b.interrupt(ctx, "r1"); !strings.Contains(said, "server replay --resume r1 --data-dir d") {
 		t.Error(said)
 	}

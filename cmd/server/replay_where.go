@@ -99,7 +99,7 @@ func (b *remoteBatch) differences(ctx context.Context, id string, limit int) ([]
 	return list.Items, err
 }
 
-// interrupt cancels: the server would go on by itself.
+// interrupt cancels the batch: the server would go on by itself.
 func (b *remoteBatch) interrupt(ctx context.Context, id string) string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -115,12 +115,11 @@ func (b *remoteBatch) close(context.Context) error {
 	return nil
 }
 
-// localBatch runs in this process, on the store itself. Other replicas of a
-// shared one take part.
+// localBatch runs in this process, on the store itself. Other replicas of a shared store take part.
 type localBatch struct {
-	rooms *house
-	stop  func()
-	again string // how to go on
+	deps   *dependencies
+	stop   func()
+	resume string // the flags with which another process resumes the batch
 }
 
 func (c *replayCmd) localBatch(ctx context.Context, s streams) (*localBatch, error) {
@@ -130,35 +129,35 @@ func (c *replayCmd) localBatch(ctx context.Context, s streams) (*localBatch, err
 		return nil, err
 	}
 	log := newLogger(s.err, "auto", "warn")
-	rooms, err := openHouse(ctx, set, conf, nil, nil, log)
+	deps, err := openDependencies(ctx, set, conf, nil, nil, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}
-	b := &localBatch{rooms: rooms, again: "--data-dir " + c.DataDir}
+	b := &localBatch{deps: deps, resume: "--data-dir " + c.DataDir}
 	if c.DatabaseURL != "" {
-		b.again = "with the same --database-url"
+		b.resume = "with the same --database-url"
 	}
-	b.stop = background(ctx, rooms.replays.Work)
+	b.stop = background(ctx, deps.replays.Work)
 	return b, nil
 }
 
 func (b *localBatch) start(ctx context.Context, q replays.Request) (*replays.Job, error) {
-	return b.rooms.replays.Start(ctx, q)
+	return b.deps.replays.Start(ctx, q)
 }
 
 func (b *localBatch) get(ctx context.Context, id string) (*replays.Job, error) {
-	return b.rooms.replays.Get(ctx, id)
+	return b.deps.replays.Get(ctx, id)
 }
 
 func (b *localBatch) differences(ctx context.Context, id string, limit int) ([]*replays.Difference, error) {
-	return b.rooms.replays.Differences(ctx, id, store.ReplayCursor{}, limit)
+	return b.deps.replays.Differences(ctx, id, store.ReplayCursor{}, limit)
 }
 
 func (b *localBatch) interrupt(_ context.Context, id string) string {
-	return fmt.Sprintf("batch replay %s is interrupted and keeps what it has; a server goes on with it, or: server replay --resume %s %s", id, id, b.again)
+	return fmt.Sprintf("batch replay %s is interrupted and keeps what it has; a server goes on with it, or: server replay --resume %s %s", id, id, b.resume)
 }
 
 func (b *localBatch) close(ctx context.Context) error {
 	b.stop()
-	return b.rooms.close(ctx)
+	return b.deps.close(ctx)
 }

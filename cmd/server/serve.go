@@ -23,7 +23,7 @@ type serveCmd struct {
 	settings
 }
 
-// Run serves until it is told to end: once to end in order, twice to end at once.
+// Run serves until SIGINT or SIGTERM. A second signal ends the process at once.
 func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -37,14 +37,14 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 		case <-ctx.Done():
 			return
 		}
-		if _, again := <-signals; again {
+		if _, second := <-signals; second {
 			os.Exit(1)
 		}
 	}()
 	return c.serve(ctx, newLogger(s.err, c.LogFormat, c.LogLevel))
 }
 
-// serve runs a server until ctx ends, and then ends it in order.
+// serve runs a server until ctx ends, then shuts it down in order.
 func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := c.validate(); err != nil {
 		return err
@@ -57,16 +57,11 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	for i, p := range places {
+	for _, p := range places {
 		defer func() { _ = p.listener.Close() }() // Shutdown has closed it by then, unless starting failed
-		attrs := []any{slog.String("address", p.listener.Addr().String())}
-		if i == 0 {
-			attrs = append(attrs, slog.String("docs", p.url()+"/docs"), slog.String("dataDir", c.DataDir))
-		}
-		log.Info(p.name+" listens on "+p.url(), attrs...)
 	}
 	for _, line := range conf.Ignored {
-		log.Warn("the configuration has what berth does not use", slog.String("ignored", line))
+		log.Warn("a setting of the configuration is not used", slog.String("ignored", line))
 	}
 	if c.AutoMemory {
 		limitMemory(log)
@@ -79,7 +74,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	// What is left to be done is done even though ctx has ended.
+	// What shutting down takes is done after ctx has ended.
 	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer func() { err = errors.Join(err, named("send telemetry", tel.close(ending))) }()
@@ -91,50 +86,50 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	rooms, err := openHouse(ending, &c.settings, conf, observe, lost, log)
+	deps, err := openDependencies(ending, &c.settings, conf, observe, lost, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, rooms.close(ending)) }()
-	keeper, err := newKeeper(rooms.store, &c.settings, tel.meter, log)
+	defer func() { err = errors.Join(err, deps.close(ending)) }()
+	keeper, err := newKeeper(deps.store, &c.settings, tel.meter, log)
 	if err != nil {
 		return err
 	}
 	defer background(ctx, keeper.run)()
-	if err := watchFollowing(tel.meter, rooms.clusters, c.poll() > 0); err != nil {
+	if err := watchFollowing(tel.meter, deps.clusters, c.poll() > 0); err != nil {
 		return err
 	}
-	following, err := rooms.follow(&c.settings, log)
+	following, err := deps.follow(&c.settings, log)
 	if err != nil {
 		return err
 	}
 	for _, f := range following {
-		// Until the last call is answered: nobody is to be answered by an ever older state.
+		// Until the last call is answered: no answer may come from a copy that has stopped.
 		defer background(ending, f.Run)()
 	}
 	if err := watchKube(tel.meter, following); err != nil {
 		return err
 	}
-	defer background(ctx, func(ctx context.Context) { warm(ctx, rooms.clusters, log) })()
-	if err := tel.watchQueue(rooms.group, queueCapacity); err != nil {
+	defer background(ctx, func(ctx context.Context) { warm(ctx, deps.clusters, log) })()
+	if err := tel.watchQueue(deps.group, queueCapacity); err != nil {
 		return err
 	}
-	if err := tel.watchSpool(rooms.spool); err != nil {
+	if err := tel.watchSpool(deps.spool); err != nil {
 		return err
 	}
-	replayed, err := tel.watchReplays(rooms.store)
+	replayed, err := tel.watchReplays(deps.store)
 	if err != nil {
 		return err
 	}
-	rooms.employ(&c.settings, conf.Profiles, replayed, log)
-	defer background(ctx, rooms.replays.Work)()
+	deps.newReplays(&c.settings, conf.Profiles, replayed, log)
+	defer background(ctx, deps.replays.Work)()
 	api, err := handlers.New(handlers.Options{
-		Clusters: rooms.clusters, Decisions: rooms.log, Replays: rooms.replays, PriorityClasses: rooms.classes, ParseProfiles: profiles.Parse,
+		Clusters: deps.clusters, Decisions: deps.log, Replays: deps.replays, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
 		TolerationSeconds: c.TolerationSeconds,
 		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,
-		Checks:   append([]handlers.Check{{Name: "store", Probe: rooms.ready}, {Name: "clusters", Probe: undamaged(rooms.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
-		Notes:    append(rooms.notes(), followNotes(following)...),
-		Followed: rooms.followed, Hold: rooms.hold,
+		Checks:   append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
+		Notes:    append(deps.notes(), followNotes(following)...),
+		Followed: deps.followed, Hold: deps.hold,
 		Hosts:  c.AllowedHosts,
 		Limits: c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
@@ -147,8 +142,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	return c.answer(ctx, ending, api, places, log)
 }
 
-// background runs f until the function that it gives back is called, which
-// waits for f.
+// background runs f until the returned function is called, which waits for f to return.
 func background(ctx context.Context, f func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -162,7 +156,7 @@ func background(ctx context.Context, f func(context.Context)) (stop func()) {
 	}
 }
 
-// announce writes the ready file, which done takes away.
+// announce writes the ready file. done removes it.
 func (c *serveCmd) announce(list []*place) (done func(), err error) {
 	if c.ReadyFile == "" {
 		return func() {}, nil
@@ -194,18 +188,18 @@ func writeReady(path, address string) error {
 	return nil
 }
 
-// limitMemory makes the garbage collector heed the container's memory.
+// limitMemory sets the garbage collector's limit to nine tenths of the container's memory.
 func limitMemory(log *slog.Logger) {
 	limit, err := memlimit.Set(memlimit.WithRatio(0.9))
 	switch {
 	case err != nil:
-		log.Debug("no memory limit was found", slog.Any("error", err))
+		log.Debug("no memory limit found", slog.Any("error", err))
 	case limit > 0 && limit < math.MaxInt64: // the runtime calls no limit so
-		log.Info("memory is limited", slog.String("limit", handlers.Bytes(limit).String()))
+		log.Info("memory limit", slog.String("limit", handlers.Bytes(limit).String()))
 	}
 }
 
-// schedulerNames are those whose pods are for this server to place.
+// schedulerNames returns the scheduler names whose pods this server places.
 func schedulerNames(profiles []*engine.Profile) []string {
 	names := make([]string, len(profiles))
 	for i, p := range profiles {

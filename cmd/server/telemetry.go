@@ -24,7 +24,7 @@ import (
 	"berth/internal/store"
 )
 
-// telemetry is where figures and traces go.
+// telemetry holds the exporters of metrics and traces.
 type telemetry struct {
 	meter   metric.Meter
 	tracer  trace.TracerProvider // nil: traces go nowhere
@@ -67,7 +67,7 @@ func newTelemetry(ctx context.Context, otlp string) (*telemetry, error) {
 	return t, nil
 }
 
-// close sends what is left.
+// close sends what is buffered.
 func (t *telemetry) close(ctx context.Context) error {
 	var errs []error
 	for _, f := range t.closers {
@@ -76,10 +76,10 @@ func (t *telemetry) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// queue is what is known of records on their way to the store.
+// queue is the queue of records to be written.
 type queue interface{ Depth() int }
 
-// watchQueue shows how full the queue of records is.
+// watchQueue registers the metrics of the queue.
 func (t *telemetry) watchQueue(q queue, capacity int) error {
 	length, err := t.meter.Int64ObservableGauge("berth.audit.queue.length", metric.WithDescription("Records that wait to be written."))
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *telemetry) watchQueue(q queue, capacity int) error {
 	return err
 }
 
-// observeBatches gives the function that counts what the store wrote.
+// observeBatches returns the function that counts what the store wrote.
 func (t *telemetry) observeBatches(backend string) (func(entries int, took time.Duration, err error), error) {
 	records, err1 := t.meter.Int64Counter("berth.audit.records", metric.WithDescription("Records written, by result."))
 	took, err2 := t.meter.Float64Histogram("berth.store.operation.duration", metric.WithUnit("s"), metric.WithDescription("Time to write a batch of records."),
@@ -115,13 +115,13 @@ func (t *telemetry) observeBatches(backend string) (func(entries int, took time.
 	}, errors.Join(err1, err2, err3)
 }
 
-// batches is what is known of batch replays.
+// batches counts batch replays by state.
 type batches interface {
 	ReplayStates(ctx context.Context) (map[string]int64, error)
 }
 
-// watchReplays shows the batch replays by state, and gives the function that
-// counts the decisions that this process answered again.
+// watchReplays registers the metrics of batch replays. It returns the function that counts the
+// decisions that this process replayed.
 func (t *telemetry) watchReplays(b batches) (func(identical, different, errors int64), error) {
 	decisions, err1 := t.meter.Int64Counter("berth.replay.decisions", metric.WithDescription("Decisions that batch replays answered again, by result."))
 	_, err2 := t.meter.Int64ObservableGauge("berth.replay.jobs", metric.WithDescription("Batch replays that are stored, by state; those of all replicas."),

@@ -141,6 +141,7 @@ type API struct {
 	waits      waitCounts
 
 	seldom   seldom
+	sample   *decisionSample
 	names    nameTables
 	nodes    nodeCaches
 	draining atomic.Bool
@@ -160,6 +161,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
+		sample: newDecisionSample(),
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},
 		nodes:  nodeCaches{bytes: int64(o.Limits.NodesCacheBytes), caches: map[string]*wire.NodeCache[*corev1.Node]{}},

@@ -85,6 +85,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		a.metrics.decided(r.Context(), "decide", ans.Profile, ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
+		a.logDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
 		ans.Warnings = p.warn(w)
 		if q.DryRun {
 			return writeJSON(w, http.StatusOK, ans)

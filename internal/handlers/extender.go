@@ -226,7 +226,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			return err
 		}
 	}
-	c.id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
+	c.id, err = a.decisions.Judge(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
 		if mode != decisionlog.ModeShadow { // which has its answer
 			c.place(res.Nodes())
 			if c.rejects(verb, res.Feasible.Has) {
@@ -241,6 +241,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			}
 		}
 		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, res.Failures(), nil, time.Since(start))
+		a.logDecision(r.Context(), verb, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
 		return nil
 	})
 	return err

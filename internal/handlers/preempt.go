@@ -75,12 +75,13 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 // is final: errRejects.
 func (a *API) askVictims(r *http.Request, q decisionlog.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
-	id, err = a.decisions.Judge(r.Context(), q, func(_ *cluster.View, res *engine.Result) error {
+	id, err = a.decisions.Judge(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
 		if !final && len(res.AskedVictims()) < len(q.Victims) {
 			return errRejects
 		}
 		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
 		a.metrics.decided(r.Context(), decisionlog.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
+		a.logDecision(r.Context(), decisionlog.VerbPreempt, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
 		return nil
 	})
 	return id, reply, err

@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// keepEvery is how often old records are dropped and room is made ahead.
+	// keepEvery is the interval at which old records are dropped and partitions are made ahead.
 	keepEvery = 6 * time.Hour
 	// The embedded store reads its whole file to know its sizes.
-	stockEvery, stockEveryShared = time.Hour, 5 * time.Minute
-	// keepReplays is for how long a batch replay that has ended can be looked at.
+	measureEvery, measureEveryShared = time.Hour, 5 * time.Minute
+	// keepReplays is how long a batch replay that has ended is kept.
 	keepReplays = 30 * 24 * time.Hour
 )
 
-// keeper looks after what grows with time: it drops old decisions and
-// revisions, and knows how much there is.
+// keeper applies retention: it drops old decisions, revisions and replays, and measures the store.
 type keeper struct {
 	st                   store.Store
 	decisions, revisions time.Duration // ages from which on they are dropped; 0: never
@@ -32,15 +31,15 @@ type keeper struct {
 
 	deleted, failed metric.Int64Counter
 
-	mu    sync.Mutex
-	ran   time.Time
-	stock store.Stock
+	mu   sync.Mutex
+	ran  time.Time
+	size store.Stock
 }
 
 func newKeeper(st store.Store, s *settings, meter metric.Meter, log *slog.Logger) (*keeper, error) {
-	k := &keeper{st: st, decisions: time.Duration(s.KeepDecisions), revisions: time.Duration(s.KeepRevisions), look: stockEvery, log: log}
+	k := &keeper{st: st, decisions: time.Duration(s.KeepDecisions), revisions: time.Duration(s.KeepRevisions), look: measureEvery, log: log}
 	if s.DatabaseURL != "" {
-		k.look = stockEveryShared
+		k.look = measureEveryShared
 	}
 	var errs [8]error
 	k.deleted, errs[0] = meter.Int64Counter("berth.retention.deleted", metric.WithDescription("Records that this server dropped for their age."))
@@ -59,21 +58,21 @@ func newKeeper(st store.Store, s *settings, meter metric.Meter, log *slog.Logger
 		if !k.ran.IsZero() {
 			o.ObserveInt64(ran, k.ran.Unix())
 		}
-		for table, n := range k.stock.Bytes {
+		for table, n := range k.size.Bytes {
 			o.ObserveInt64(bytes, n, metric.WithAttributes(attribute.String("table", table)))
 		}
-		if k.stock.Partitions > 0 {
-			o.ObserveInt64(partitions, int64(k.stock.Partitions))
+		if k.size.Partitions > 0 {
+			o.ObserveInt64(partitions, int64(k.size.Partitions))
 		}
-		if !k.stock.Oldest.IsZero() {
-			o.ObserveInt64(oldest, k.stock.Oldest.Unix())
+		if !k.size.Oldest.IsZero() {
+			o.ObserveInt64(oldest, k.size.Oldest.Unix())
 		}
 		return nil
 	}, ran, bytes, partitions, oldest)
 	return k, errors.Join(errs[:]...)
 }
 
-// run goes on until ctx ends.
+// run applies retention until ctx ends.
 func (k *keeper) run(ctx context.Context) {
 	drop, look := time.NewTicker(keepEvery), time.NewTicker(k.look)
 	defer drop.Stop()
@@ -93,7 +92,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// drop makes room. Decisions go first: they hold revisions.
+// drop deletes what is too old. Decisions go first, since they hold revisions.
 func (k *keeper) drop(ctx context.Context) {
 	now := time.Now()
 	before := func(age time.Duration) time.Time {
@@ -126,9 +125,9 @@ func (k *keeper) one(ctx context.Context, what string, before time.Time, f func(
 	return err == nil
 }
 
-// count reads how much there is.
+// count measures the store.
 func (k *keeper) count(ctx context.Context) {
-	stock, err := k.st.Stock(ctx)
+	size, err := k.st.Stock(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			k.log.LogAttrs(ctx, slog.LevelWarn, "the store's size could not be read", slog.String("error", err.Error()))
@@ -136,6 +135,6 @@ func (k *keeper) count(ctx context.Context) {
 		return
 	}
 	k.mu.Lock()
-	k.stock = stock
+	k.size = size
 	k.mu.Unlock()
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"berth/internal/classes"
+	"berth/internal/cluster"
+	"berth/internal/decisionlog"
+	"berth/internal/engine"
+	"berth/internal/handlers"
+	"berth/internal/kube"
+	"berth/internal/profiles"
+	"berth/internal/replays"
+	"berth/internal/store"
+	"berth/internal/store/commit"
+	"berth/internal/store/spool"
+)
+
+// dependencies are what the API is built on, open and connected.
+type dependencies struct {
+	store    store.Store   // the spool where there is one, around the database
+	spool    *spool.Writer // nil over the embedded store
+	group    *commit.Group
+	relaxed  *commit.Relaxed // nil: no answer without its record
+	marker   *commit.Marker  // with relaxed
+	clusters *cluster.Manager
+	classes  *classes.Book
+	log      *decisionlog.Log
+	replays  *replays.Jobs
+	kube     map[string]*followed // by cluster
+	holder   *kube.Holder
+}
+
+// queueCapacity is how many records may wait for the disk.
+const queueCapacity = 4096
+
+// openDependencies opens the store, the clusters and the log. lost is called for each record that
+// --audit=relaxed loses. A nil lost stands for a process that records nothing: it opens no spool,
+// since a spool belongs to one server.
+func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*dependencies, error) {
+	st, err := s.backend().open(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	d := &dependencies{store: st}
+	if s.DatabaseURL != "" && lost != nil {
+		if d.spool, err = openSpool(st, s, log); err != nil {
+			return nil, errors.Join(err, named("close store", st.Close()))
+		}
+		d.store = d.spool
+	}
+	st = d.store
+	d.group = commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})
+	if lost != nil {
+		if err := d.relax(ctx, s, lost, log); err != nil {
+			return nil, errors.Join(err, d.close(ctx))
+		}
+	}
+	d.clusters, err = cluster.Open(ctx, st, d.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Poll: s.poll(), Log: log})
+	if err != nil {
+		return nil, errors.Join(err, d.close(ctx))
+	}
+	if d.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
+		return nil, errors.Join(err, d.close(ctx))
+	}
+	checked, err := s.Kube.profiles(conf.Profiles)
+	if err != nil {
+		return nil, errors.Join(err, d.close(ctx))
+	}
+	d.kube = map[string]*followed{}
+	d.holder = &kube.Holder{Newer: d.clusters.Newer, Follower: d.follower, Atmost: s.Kube.HoldRejections}
+	d.log = decisionlog.New(d.clusters, st, conf.Profiles, decisionlog.Options{
+		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Binder: d.binder, BindProfiles: checked, BindUnasked: s.Kube.BindUnrecorded, Hold: d.hold,
+		TolerationSeconds: s.TolerationSeconds,
+		Backoff:           conf.Backoff,
+	})
+	d.newReplays(s, conf.Profiles, nil, log)
+	return d, nil
+}
+
+// newReplays sets d.replays; observe is called with the progress of the batch replays.
+func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, observe func(identical, different, errors int64), log *slog.Logger) {
+	d.replays = replays.New(d.store, d.log, replays.Options{
+		ParseProfiles: profiles.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Observe: observe, Log: log,
+	})
+}
+
+func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, error) {
+	dir, err := spool.Directory(s.spoolDir())
+	if err != nil {
+		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
+	}
+	w, err := spool.Open(st, dir, spool.Options{Limits: spool.Limits{Total: s.SpoolLimit}, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
+	}
+	return w, nil
+}
+
+// ready returns nil if decisions can be recorded. With a spool a server stays ready while its
+// database is unavailable.
+func (d *dependencies) ready(ctx context.Context) error {
+	if d.spool == nil {
+		return d.store.Ping(ctx)
+	}
+	_, err := d.spool.Ready()
+	return err
+}
+
+// notes returns the remarks that /readyz makes on a server that is ready.
+func (d *dependencies) notes() []handlers.Note {
+	var notes []handlers.Note
+	if d.spool != nil {
+		notes = append(notes, handlers.Note{Name: "spool", Text: func() string {
+			note, _ := d.spool.Ready()
+			return note
+		}})
+	}
+	if d.relaxed != nil {
+		notes = append(notes, handlers.Note{Name: "audit", Text: func() string { return relaxedNote }})
+	}
+	return notes
+}
+
+// close closes the dependencies in the reverse order of their use, so that nothing accepted is lost.
+func (d *dependencies) close(ctx context.Context) error {
+	var errs []error
+	if d.classes != nil {
+		errs = append(errs, named("stop following priority classes", d.classes.Close()))
+	}
+	if d.clusters != nil {
+		errs = append(errs, named("end writes", d.clusters.Close()))
+	}
+	errs = append(errs, d.endRelaxed(ctx), named("flush records", d.group.Close(ctx)), named("close store", d.store.Close()))
+	return errors.Join(errs...)
+}
+
+func named(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// keepObjects returns how many objects the states in memory may hold under a memory limit in bytes: a
+// quarter of it at 2 KiB an object. The state that was used last stays in any case. 0 stands for the
+// default, which is the largest number.
+func keepObjects(limit int64) int {
+	if n := limit / 4 / 2048; n > 0 && n < 1_000_000 {
+		return int(n)
+	}
+	return 0
+}
