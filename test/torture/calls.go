@@ -350,6 +350,24 @@ func (c *client) readDecision() {
 	}
 }
 
+// replayDecision replays what was answered before, at any server, while it serves: with
+// what it keeps in memory from the calls of others.
+func (c *client) replayDecision() {
+	if len(c.book.answers) == 0 {
+		return
+	}
+	a := c.book.answers[max(0, len(c.book.answers)-1-c.random.IntN(20))]
+	res := c.ask(classRead, http.MethodPost, "/v1/decisions/"+a.id+"/replay", object{})
+	if res.status != http.StatusOK {
+		return
+	}
+	c.book.replays++
+	var out struct{ Identical bool }
+	if err := json.Unmarshal(res.body, &out); err != nil || !out.Identical {
+		c.wrong("decision %s replays otherwise at %s: %v %s", a.id, res.replica, err, res.body)
+	}
+}
+
 // readOther reads lists, for company.
 func (c *client) readOther(cluster string) {
 	paths := []string{"/v1/clusters", "/v1/decisions?limit=20&cluster=" + cluster, "/v1/snapshots?limit=20&cluster=" + cluster, "/v1/priorityclasses?cluster=" + cluster}

@@ -118,8 +118,10 @@ func (c *client) once() {
 		c.applyAgain()
 	case n < 950:
 		c.readNewest(cluster)
-	case n < 985:
+	case n < 970:
 		c.readDecision()
+	case n < 990:
+		c.replayDecision()
 	default:
 		c.readOther(cluster)
 	}

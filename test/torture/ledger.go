@@ -13,6 +13,8 @@ type ledger struct {
 	sent map[sentKey]int
 	// wrong is what was plainly no proper answer, in words.
 	wrong []string
+	// replays is how many decisions were replayed beside all other calls.
+	replays int
 	// lags are how far behind what a replica said was, with nothing broken.
 	lags []time.Duration
 	// stale are the looks that were too far behind, in words.
@@ -54,6 +56,7 @@ func merge(list []*ledger) *ledger {
 		all.claims = append(all.claims, l.claims...)
 		all.states = append(all.states, l.states...)
 		all.wrong = append(all.wrong, l.wrong...)
+		all.replays += l.replays
 		all.lags = append(all.lags, l.lags...)
 		all.stale = append(all.stale, l.stale...)
 		for k, n := range l.sent {

@@ -48,7 +48,7 @@ func (r *report) say(what, format string, args ...any) {
 	r.summary = append(r.summary, [2]string{what, fmt.Sprintf(format, args...)})
 }
 
-// close ends the replicas in order and does the books.
+// close replays on the servers that answered, ends them in order, and does the books.
 func (r *report) close(ctx context.Context, p *place, w *world, told *ledger, o options) {
 	r.notices = p.notices
 	r.measure(w.meter, p, o)
@@ -56,6 +56,7 @@ func (r *report) close(ctx context.Context, p *place, w *world, told *ledger, o 
 	for _, line := range told.wrong {
 		r.violate("wrong answer", "%s", line)
 	}
+	r.serving(ctx, p, told)
 	for _, one := range p.replicas {
 		if err := one.stop(40 * time.Second); err != nil {
 			r.violate("no end", "%v", err)
