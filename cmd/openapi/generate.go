@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -67,6 +68,7 @@ func patch(doc *openapi3.T) {
 	for path, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			patchParameters(path, op)
+			patchSlowBodies(op)
 			for status, resp := range op.Responses.Map() {
 				patchResponse(status, resp)
 			}
@@ -91,6 +93,17 @@ func patch(doc *openapi3.T) {
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
 	}
+}
+
+// patchSlowBodies adds the answer to bodies that come slower than --min-body-rate to every operation that reads one: the
+// bound is held where calls are admitted, not in a handler.
+func patchSlowBodies(op *openapi3.Operation) {
+	if op.RequestBody == nil {
+		return
+	}
+	slow := http.StatusText(http.StatusRequestTimeout)
+	op.Responses.Set("408", &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(slow).
+		WithContent(openapi3.NewContentWithSchemaRef(openapi3.NewSchemaRef("#/components/schemas/Problem", nil), []string{"application/problem+json"}))})
 }
 
 // patchParameters drops path parameters that a path does not have: the extender's verbs are described once for both

@@ -1,15 +1,20 @@
 package handlers
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"berth/api"
 )
 
 // TestBudget: bodies that are held back take memory as they come; who comes then is told to come again, and all is given
@@ -61,24 +66,65 @@ func TestBudgetHeedsTheHeap(t *testing.T) {
 	}
 }
 
-// TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its class's deadline.
+// TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its class's deadline, on every
+// path that reads one, and with an answer that the description has.
 func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
 	h := start(t, func(o *Options) { o.Limits.BodyGrace, o.Limits.MinBodyRate = 200*time.Millisecond, 1000 })
-	for path, first := range map[string]string{"/v1/snapshots?cluster=c": "{", "/v1/decisions": "{", "/v1/replays": ""} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		began := time.Now()
-		_, _ = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"+first)
-		_ = conn.SetReadDeadline(began.Add(8 * time.Second))
-		head := make([]byte, 12)
-		if _, err := io.ReadFull(conn, head); err != nil || string(head) != "HTTP/1.1 "+strconv.Itoa(http.StatusRequestTimeout) {
-			t.Errorf("%s: %q %v after %s", path, head, err, time.Since(began))
+	h.upload("c", small())
+	h.upload("default", small())
+	var d struct{ ID string }
+	h.want(http.StatusCreated, &d, "POST", "/v1/decisions", `{"pod":`+pod("one", "1", "")+`}`)
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls sync.WaitGroup
+	asked := 0
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody == nil {
+				continue
+			}
+			asked++
+			calls.Go(func() {
+				if err := stall(h.url, method, strings.NewReplacer("/decisions/{id}", "/decisions/"+d.ID, "{cluster}", "c", "{id}", "c@1", "{name}", "n").Replace(path)); err != nil {
+					t.Errorf("%s %s: %v", method, path, err)
+				}
+			})
 		}
 	}
-	h.upload("c", small())
+	calls.Wait()
+	if asked < 30 {
+		t.Errorf("only %d paths read a body", asked)
+	}
+}
+
+// stall announces a body, sends a byte of it, and wants to be refused for that.
+func stall(url, method, path string) error {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
+	_ = conn.SetReadDeadline(time.Now().Add(8 * time.Second))
+	req, err := http.NewRequest(method, url+path, nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusRequestTimeout {
+		return fmt.Errorf("status %d: %.200s", res.StatusCode, body)
+	}
+	return conforms(req, res, body)
 }
 
 // TestPacedCountsWaitingAlone: time that the server takes between reads is not the caller's.

@@ -115,6 +115,9 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
+	if e.Status == http.StatusRequestTimeout {
+		h.Set("Connection", "close") // else net/http waits for up to 256 KiB of the body before it answers
+	}
 	w.WriteHeader(e.Status)
 	_, _ = w.Write(body) // a client that is gone needs no answer
 }
