@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"berth/internal/story":                   {"berth/internal/engine", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/cluster", "berth/internal/decisionlog", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/overview":                {"berth/internal/decisionlog", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/podlife", "berth/internal/store", "berth/internal/story"},
 	"berth/internal/certs":                   {},
+	"berth/internal/certs/certstest":         {},
 	"berth/internal/kube":                    {"berth/internal/cluster", "berth/internal/objects", "berth/internal/store"},
 	"berth/internal/kube/kubetest":           {},
 	"berth/internal/replays":                 {"berth/internal/engine", "berth/internal/cluster", "berth/internal/decisionlog", "berth/internal/store"},

@@ -2,16 +2,9 @@ package certs
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,63 +13,11 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"berth/internal/certs/certstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// authority signs certificates.
-type authority struct {
-	t    *testing.T
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pem  []byte
-	n    int64
-}
-
-func newAuthority(t *testing.T, name string) *authority {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &authority{t: t, cert: cert, key: key, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
-}
-
-func (a *authority) sign(name string, change func(*x509.Certificate)) (cert, key []byte) {
-	a.t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.n++
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(100 + a.n), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	if change != nil {
-		change(template)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	raw, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw})
-}
 
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
@@ -87,11 +28,11 @@ func write(t *testing.T, path string, content []byte) {
 
 // filed writes a certificate of berth's, its key, and the authorities that sign
 // clients'.
-func filed(t *testing.T, ca *authority, clients []byte, change func(*x509.Certificate)) Files {
+func filed(t *testing.T, ca *certstest.Authority, clients []byte, change func(*x509.Certificate)) Files {
 	t.Helper()
 	dir := t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	cert, key := ca.sign("berth", change)
+	cert, key := ca.Sign("berth", change)
 	write(t, f.Cert, cert)
 	write(t, f.Key, key)
 	write(t, f.ClientCA, clients)
@@ -100,10 +41,10 @@ func filed(t *testing.T, ca *authority, clients []byte, change func(*x509.Certif
 
 // served is the name of the certificate that a server shows to a client without
 // one of its own, or with.
-func served(t *testing.T, url string, ca *authority, client *tls.Certificate) (string, error) {
+func served(t *testing.T, url string, ca *certstest.Authority, client *tls.Certificate) (string, error) {
 	t.Helper()
 	c := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
-	c.RootCAs.AddCert(ca.cert)
+	c.RootCAs.AddCert(ca.Cert)
 	if client != nil {
 		c.Certificates = []tls.Certificate{*client}
 	}
@@ -130,10 +71,10 @@ func serve(t *testing.T, k *Keeper) string {
 // TestRotation replaces a certificate in every way that there is. A pair that
 // does not fit leaves the one before.
 func TestRotation(t *testing.T) {
-	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	ca, dir := certstest.New(t, "ca"), t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	put := func(name string) {
-		cert, key := ca.sign(name, nil)
+		cert, key := ca.Sign(name, nil)
 		write(t, f.Cert, cert)
 		write(t, f.Key, key)
 	}
@@ -196,7 +137,7 @@ func TestRotation(t *testing.T) {
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cert, key := ca.sign(name, nil)
+		cert, key := ca.Sign(name, nil)
 		write(t, filepath.Join(sub, "tls.crt"), cert)
 		write(t, filepath.Join(sub, "tls.key"), key)
 		data := filepath.Join(dir, "..data")
@@ -226,8 +167,8 @@ func TestRotation(t *testing.T) {
 // TestClients: only those may call whose certificate is signed by the right
 // authority, is for clients, is valid, and bears the right name.
 func TestClients(t *testing.T) {
-	ca, clients := newAuthority(t, "ca"), newAuthority(t, "clients")
-	f := filed(t, ca, clients.pem, nil)
+	ca, clients := certstest.New(t, "ca"), certstest.New(t, "clients")
+	f := filed(t, ca, clients.PEM, nil)
 	f.ClientNames = []string{"system:kube-scheduler"}
 	k, err := Open(f, nil)
 	if err != nil {
@@ -236,7 +177,7 @@ func TestClients(t *testing.T) {
 	url := serve(t, k)
 	tests := []struct {
 		what   string
-		by     *authority
+		by     *certstest.Authority
 		name   string
 		change func(*x509.Certificate)
 		ok     bool
@@ -253,7 +194,7 @@ func TestClients(t *testing.T) {
 	for _, test := range tests {
 		var own *tls.Certificate
 		if test.by != nil {
-			cert, key := test.by.sign(test.name, test.change)
+			cert, key := test.by.Sign(test.name, test.change)
 			pair, err := tls.X509KeyPair(cert, key)
 			if err != nil {
 				t.Fatal(err)
@@ -268,7 +209,7 @@ func TestClients(t *testing.T) {
 
 func TestOpenNamesWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
-	cert, key := newAuthority(t, "ca").sign("berth", nil)
+	cert, key := certstest.New(t, "ca").Sign("berth", nil)
 	good, goodKey, bad := filepath.Join(dir, "c"), filepath.Join(dir, "k"), filepath.Join(dir, "bad")
 	write(t, good, cert)
 	write(t, goodKey, key)

@@ -15,18 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-// pairOf is a client's certificate.
-func pairOf(t *testing.T, a *authority, name string) *tls.Certificate {
-	t.Helper()
-	cert, key := a.sign(name, nil)
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &pair
-}
+	"berth/internal/certs/certstest"
+)
 
 // read reads the files as often as it takes to believe them.
 func read(k *Keeper) (changed bool, err error) {
@@ -39,17 +30,17 @@ func read(k *Keeper) (changed bool, err error) {
 // TestWrittenInParts: a file that grows while it is read is not believed before it
 // has stopped.
 func TestWrittenInParts(t *testing.T) {
-	ca, first, second := newAuthority(t, "ca"), newAuthority(t, "first"), newAuthority(t, "second")
-	f := filed(t, ca, second.pem, nil)
+	ca, first, second := certstest.New(t, "ca"), certstest.New(t, "first"), certstest.New(t, "second")
+	f := filed(t, ca, second.PEM, nil)
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, f.ClientCA, first.pem)
+	write(t, f.ClientCA, first.PEM)
 	if changed, err := k.read(); changed || err != nil {
 		t.Fatalf("half of it: changed %t, %v", changed, err)
 	}
-	write(t, f.ClientCA, append(bytes.Clone(first.pem), second.pem...))
+	write(t, f.ClientCA, append(bytes.Clone(first.PEM), second.PEM...))
 	if changed, err := k.read(); changed || err != nil {
 		t.Fatalf("all of it, seen once: changed %t, %v", changed, err)
 	}
@@ -61,11 +52,11 @@ func TestWrittenInParts(t *testing.T) {
 // TestHalfWritten: a file that is read while it is written is no file, even where
 // what is there of it so far would do.
 func TestHalfWritten(t *testing.T) {
-	ca, first, second, dir := newAuthority(t, "ca"), newAuthority(t, "first"), newAuthority(t, "second"), t.TempDir()
+	ca, first, second, dir := certstest.New(t, "ca"), certstest.New(t, "first"), certstest.New(t, "second"), t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	cert, key := ca.sign("berth", nil)
-	chain := append(bytes.Clone(cert), ca.pem...)
-	both := append(bytes.Clone(first.pem), second.pem...)
+	cert, key := ca.Sign("berth", nil)
+	chain := append(bytes.Clone(cert), ca.PEM...)
+	both := append(bytes.Clone(first.PEM), second.PEM...)
 	restore := func() {
 		t.Helper()
 		write(t, f.Cert, chain)
@@ -77,7 +68,7 @@ func TestHalfWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends := map[string]int{f.Cert: len(cert), f.Key: len(key), f.ClientCA: len(first.pem)}
+	ends := map[string]int{f.Cert: len(cert), f.Key: len(key), f.ClientCA: len(first.PEM)}
 	for path, whole := range map[string][]byte{f.Cert: chain, f.Key: key, f.ClientCA: both} {
 		for n := range len(whole) - 1 {
 			end := ends[path]
@@ -103,7 +94,7 @@ func TestHalfWritten(t *testing.T) {
 // TestRemarks: what is between the certificates may be anything but the beginning or
 // the end of one.
 func TestRemarks(t *testing.T) {
-	first, second := newAuthority(t, "first").pem, newAuthority(t, "second").pem
+	first, second := certstest.New(t, "first").PEM, certstest.New(t, "second").PEM
 	lines := func(parts ...any) (out []byte) {
 		for _, p := range parts {
 			switch p := p.(type) {
@@ -138,9 +129,9 @@ func TestRemarks(t *testing.T) {
 // TestAuthorityThatCannotBeRead: the others of its file are taken, as crypto/x509
 // does, and somebody is told. A file of which none can be read is none.
 func TestAuthorityThatCannotBeRead(t *testing.T) {
-	ca := newAuthority(t, "ca")
+	ca := certstest.New(t, "ca")
 	odd := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no certificate")})
-	f := filed(t, ca, append(bytes.Clone(odd), ca.pem...), nil)
+	f := filed(t, ca, append(bytes.Clone(odd), ca.PEM...), nil)
 	var told bytes.Buffer
 	k, err := Open(f, slog.New(slog.NewTextHandler(&told, nil)))
 	if err != nil {
@@ -149,7 +140,7 @@ func TestAuthorityThatCannotBeRead(t *testing.T) {
 	if text := told.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "level=WARN") || !strings.Contains(text, "certificate 1: ") || !strings.Contains(text, f.ClientCA) {
 		t.Errorf("told %q", text)
 	}
-	if _, err := served(t, serve(t, k), ca, pairOf(t, ca, "client")); err != nil {
+	if _, err := served(t, serve(t, k), ca, ca.Pair("client")); err != nil {
 		t.Errorf("a client of the other authority: %v", err)
 	}
 	write(t, f.ClientCA, odd)
@@ -164,9 +155,9 @@ func TestAuthorityThatCannotBeRead(t *testing.T) {
 // TestBrokenAgain: files that are written again and are as broken as before are one
 // failure, which is over when they are found good and no sooner.
 func TestBrokenAgain(t *testing.T) {
-	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	ca, dir := certstest.New(t, "ca"), t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
-	cert, key := ca.sign("berth", nil)
+	cert, key := ca.Sign("berth", nil)
 	write(t, f.Cert, cert)
 	write(t, f.Key, key)
 	var told bytes.Buffer
@@ -190,7 +181,7 @@ func TestBrokenAgain(t *testing.T) {
 	if s := k.Status(); s.Failed != 1 || strings.Count(told.String(), "level=ERROR") != 1 {
 		t.Errorf("%d failures, told\n%s", s.Failed, &told)
 	}
-	cert, key = ca.sign("next", nil)
+	cert, key = ca.Sign("next", nil)
 	write(t, f.Cert, cert)
 	write(t, f.Key, key)
 	looks("good", true, false)
@@ -206,11 +197,11 @@ func TestBrokenAgain(t *testing.T) {
 // TestOutOfDate: a certificate that nobody would take does not replace one that
 // is good.
 func TestOutOfDate(t *testing.T) {
-	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	ca, dir := certstest.New(t, "ca"), t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	put := func(from, until time.Duration) {
 		t.Helper()
-		cert, key := ca.sign("berth", func(c *x509.Certificate) { c.NotBefore, c.NotAfter = time.Now().Add(from), time.Now().Add(until) })
+		cert, key := ca.Sign("berth", func(c *x509.Certificate) { c.NotBefore, c.NotAfter = time.Now().Add(from), time.Now().Add(until) })
 		write(t, f.Cert, cert)
 		write(t, f.Key, key)
 	}
@@ -238,36 +229,36 @@ func TestOutOfDate(t *testing.T) {
 // TestExpiryOfAuthorities: when the last of those who may sign clients'
 // certificates expires, nobody is let in any more.
 func TestExpiryOfAuthorities(t *testing.T) {
-	ca, clients := newAuthority(t, "ca"), newAuthority(t, "clients")
-	f := filed(t, ca, clients.pem, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(48 * time.Hour) })
+	ca, clients := certstest.New(t, "ca"), certstest.New(t, "clients")
+	f := filed(t, ca, clients.PEM, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(48 * time.Hour) })
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := k.Status().Expires; !got.Equal(clients.cert.NotAfter) {
-		t.Errorf("expires %s, want the authority's %s", got, clients.cert.NotAfter)
+	if got := k.Status().Expires; !got.Equal(clients.Cert.NotAfter) {
+		t.Errorf("expires %s, want the authority's %s", got, clients.Cert.NotAfter)
 	}
 }
 
 // TestAuthorityReplaced: who was let in by an authority that is gone is not let
 // in by the session of that time.
 func TestAuthorityReplaced(t *testing.T) {
-	ca, before, after := newAuthority(t, "ca"), newAuthority(t, "before"), newAuthority(t, "after")
-	f := filed(t, ca, before.pem, nil)
+	ca, before, after := certstest.New(t, "ca"), certstest.New(t, "before"), certstest.New(t, "after")
+	f := filed(t, ca, before.PEM, nil)
 	k, err := Open(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	url := serve(t, k)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		write(t, f.ClientCA, before.pem)
+		write(t, f.ClientCA, before.PEM)
 		if _, err := read(k); err != nil {
 			t.Fatal(err)
 		}
 		roots := x509.NewCertPool()
-		roots.AddCert(ca.cert)
+		roots.AddCert(ca.Cert)
 		transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
-			RootCAs: roots, MinVersion: version, MaxVersion: version, Certificates: []tls.Certificate{*pairOf(t, before, "client")}, ClientSessionCache: tls.NewLRUClientSessionCache(4),
+			RootCAs: roots, MinVersion: version, MaxVersion: version, Certificates: []tls.Certificate{*before.Pair("client")}, ClientSessionCache: tls.NewLRUClientSessionCache(4),
 		}}
 		call := func() error {
 			res, err := (&http.Client{Transport: transport}).Get(url)
@@ -281,7 +272,7 @@ func TestAuthorityReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		write(t, f.ClientCA, after.pem)
+		write(t, f.ClientCA, after.PEM)
 		if changed, err := read(k); !changed || err != nil {
 			t.Fatal(changed, err)
 		}
@@ -296,12 +287,12 @@ func TestAuthorityReplaced(t *testing.T) {
 // TestRotationUnderLoad replaces the certificate and the authorities again and
 // again, in every way, while clients come: each is let in.
 func TestRotationUnderLoad(t *testing.T) {
-	ca, dir := newAuthority(t, "ca"), t.TempDir()
+	ca, dir := certstest.New(t, "ca"), t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), ClientCA: filepath.Join(dir, "ca.crt")}
-	clients := newAuthority(t, "clients")
+	clients := certstest.New(t, "clients")
 	put := func(n int) {
 		t.Helper()
-		cert, key := ca.sign("berth", nil)
+		cert, key := ca.Sign("berth", nil)
 		one, other := f.Cert, f.Key
 		first, second := cert, key
 		if n%2 == 1 {
@@ -311,7 +302,7 @@ func TestRotationUnderLoad(t *testing.T) {
 		write(t, one, first)
 		write(t, other, nil)
 		write(t, other, second)
-		bundle := append(bytes.Clone(newAuthority(t, "another").pem), clients.pem...)
+		bundle := append(bytes.Clone(certstest.New(t, "another").PEM), clients.PEM...)
 		write(t, f.ClientCA, bundle[:len(bundle)*2/3])
 		write(t, f.ClientCA, bundle)
 	}
@@ -325,7 +316,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	var work sync.WaitGroup
 	work.Go(func() { k.Watch(ctx, time.Millisecond) })
 	var calls atomic.Int64
-	own := pairOf(t, clients, "client")
+	own := clients.Pair("client")
 	for range 4 {
 		work.Go(func() {
 			for ctx.Err() == nil {
