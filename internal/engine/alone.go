@@ -61,7 +61,6 @@ func (r *Result) Alone() (a *Alone, err error) {
 	}()
 	defer caught(&err)
 	a.on = &Result{q: q, Row: -1, states: make([]any, len(q.Profile.Rules))}
-	q.states = a.on.states
 	skip := make([]bool, len(q.Profile.Rules))
 	nominated = a.on.nominatedTrials(rows)
 	for _, i := range q.Profile.filtering() {
@@ -119,7 +118,7 @@ func (r *Result) nominatedTrials(rows Bits) map[int]*Result {
 func (p *Profile) filtering() []int {
 	var out []int
 	for _, i := range p.PreFilter {
-		if _, ok := p.Rules[i].(PreFilterer); ok && !slices.Contains(p.Filter, i) {
+		if p.Rules[i].PreFilter != nil && !slices.Contains(p.Filter, i) {
 			out = append(out, i)
 		}
 	}
@@ -128,32 +127,32 @@ func (p *Profile) filtering() []int {
 
 // preFilterAlone runs the PreFilter of one rule.
 func (r *Result) preFilterAlone(i int) (whole *PreFilterRejection, broken string, skip bool) {
-	f, ok := r.q.Profile.Rules[i].(PreFilterer)
-	if !ok || !slices.Contains(r.q.Profile.PreFilter, i) {
+	f := r.q.Profile.Rules[i]
+	if f.PreFilter == nil || !slices.Contains(r.q.Profile.PreFilter, i) {
 		return nil, "", false
 	}
-	res := f.PreFilter(r.q)
-	r.states[i] = res.State
+	state, res := f.PreFilter(r.q)
+	r.states[i] = state
 	switch res.Code {
 	case Success:
 		return nil, "", res.Skip
 	case Error:
 		return nil, res.Reason, false
 	default:
-		return &PreFilterRejection{f.Name(), res.Code, res.Reason}, "", false
+		return &PreFilterRejection{f.Name, res.Code, res.Reason}, "", false
 	}
 }
 
 // filterAlone runs one filter over rows, which it leaves as they are.
 func (r *Result) filterAlone(i int, rows Bits) (Rejected, error) {
 	q := r.q
-	f, ok := q.Profile.Rules[i].(Filterer)
-	if !ok || !slices.Contains(q.Profile.Filter, i) {
+	f := q.Profile.Rules[i]
+	if f.Filter == nil || !slices.Contains(q.Profile.Filter, i) {
 		return Rejected{}, nil
 	}
 	in := q.Bits()
 	copy(in, rows)
-	rej := Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+	rej := Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 	err := f.Filter(q, r.states[i], in, &rej)
 	return rej, err
 }
@@ -162,21 +161,21 @@ func (r *Result) filterAlone(i int, rows Bits) (Rejected, error) {
 // its error may be about some of them only.
 func (a *Alone) rowByRow(rule *ruleAlone, rows Bits) {
 	q := a.on.q
-	rule.rejected = Rejected{Plugin: q.Profile.Rules[rule.index].Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+	rule.rejected = Rejected{Plugin: q.Profile.Rules[rule.index].Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 	one := q.Bits()
-	rows.Each(func(row int) {
+	for row := range rows.All() {
 		if q.Context().Err() != nil {
-			return
+			break
 		}
 		one.Zero()
 		one.Set(row)
 		rej, err := a.on.filterAlone(rule.index, one)
 		if err != nil {
 			rule.fail(row, err.Error())
-			return
+			continue
 		}
 		rule.rejected = mergeRejected([]Rejected{rule.rejected}, []Rejected{rej}, q.Profile)[0]
-	})
+	}
 }
 
 func (r *ruleAlone) fail(row int, why string) {
@@ -209,7 +208,7 @@ func (a *Alone) Failing(row int, details bool) (failing []RuleFailure, broken []
 	first := a.r.firstOf(row)
 	for i := range a.rules {
 		rule := &a.rules[i]
-		name := a.r.q.Profile.Rules[rule.index].Name()
+		name := a.r.q.Profile.Rules[rule.index].Name
 		if name == first {
 			continue
 		}
@@ -247,7 +246,7 @@ func (a *Alone) failure(rule *ruleAlone, row int, details bool) *RuleFailure {
 		return nil
 	}
 	f := &RuleFailure{Code: rej.codeOf(row).String(), Reasons: rej.textsOf(row)}
-	if det, ok := on.q.Profile.Rules[rule.index].(Detailer); ok && details {
+	if det := on.q.Profile.Rules[rule.index]; det.Details != nil && details {
 		f.Details = det.Details(on.q, on.states[rule.index], row)
 	}
 	return f

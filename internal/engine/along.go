@@ -41,9 +41,9 @@ func (a *Along) Empty() bool {
 // PreBinder is a rule that has something to write beside a pod that goes on a
 // node which it let pass. It changes nothing but what it adds to a; an error says
 // that an apiserver would refuse it.
-type PreBinder interface {
+type PreBinder[S any] interface {
 	Rule
-	PreBind(q *Query, state any, row int, a *Along) error
+	PreBind(q *Query, state S, row int, a *Along) error
 }
 
 // Along works out what is written beside the pod on the chosen node, by what the
@@ -54,12 +54,11 @@ func (r *Result) Along() (*Along, error) {
 		return a, nil
 	}
 	for i, rule := range r.q.Profile.Rules {
-		b, ok := rule.(PreBinder)
-		if !ok || i >= len(r.states) || r.states[i] == nil {
+		if rule.PreBind == nil || i >= len(r.states) || r.states[i] == nil {
 			continue
 		}
-		if err := b.PreBind(r.q, r.states[i], r.Row, a); err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		if err := rule.PreBind(r.q, r.states[i], r.Row, a); err != nil {
+			return nil, fmt.Errorf("%s: %w", rule.Name, err)
 		}
 	}
 	return a, nil
@@ -76,46 +75,43 @@ func Settle(s *State, pod *corev1.Pod, p *Profile, node string, now time.Time) (
 		return nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	defer release(q)
-	q.states = make([]any, len(p.Rules))
 	row := q.Nodes.Row(node)
 	if row < 0 {
 		return a, nil
 	}
 	for _, i := range p.PreFilter {
-		b, ok := p.Rules[i].(PreBinder)
-		f, is := p.Rules[i].(PreFilterer)
-		if !ok || !is {
+		rule := p.Rules[i]
+		if rule.PreBind == nil || rule.PreFilter == nil {
 			continue
 		}
-		res := f.PreFilter(q)
-		switch q.states[i] = res.State; {
+		state, res := rule.PreFilter(q)
+		switch {
 		case res.Skip:
 			continue
 		case res.Code != Success:
-			a.Left = append(a.Left, LeftAlone{b.Name(), res.Reason})
+			a.Left = append(a.Left, LeftAlone{rule.Name, res.Reason})
 			continue
 		}
-		if why := q.stands(p.Rules[i], res.State, row); why != "" {
-			a.Left = append(a.Left, LeftAlone{b.Name(), why})
+		if why := q.stands(rule, state, row); why != "" {
+			a.Left = append(a.Left, LeftAlone{rule.Name, why})
 			continue
 		}
-		if err := b.PreBind(q, res.State, row, a); err != nil {
-			a.Left = append(a.Left, LeftAlone{b.Name(), err.Error()})
+		if err := rule.PreBind(q, state, row, a); err != nil {
+			a.Left = append(a.Left, LeftAlone{rule.Name, err.Error()})
 		}
 	}
 	return a, nil
 }
 
 // stands says why a rule rejects a row; empty where it does not.
-func (q *Query) stands(rule Rule, state any, row int) string {
-	f, ok := rule.(Filterer)
-	if !ok {
+func (q *Query) stands(rule *Plugin, state any, row int) string {
+	if rule.Filter == nil {
 		return ""
 	}
 	in := q.Bits()
 	in.Set(row)
-	rej := Rejected{Plugin: rule.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
-	if err := f.Filter(q, state, in, &rej); err != nil {
+	rej := Rejected{Plugin: rule.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
+	if err := rule.Filter(q, state, in, &rej); err != nil {
 		return err.Error()
 	}
 	return strings.Join(rej.textsOf(row), ", ")

@@ -104,12 +104,12 @@ func (s *State) attach() *Attachments {
 	if s.storage.csiNodes.n == 0 {
 		return a
 	}
-	s.nodes.alive.Each(func(row int) {
+	for row := range s.nodes.alive.All() {
 		if n := s.CSINode(s.nodes.rows[row].Name); n != nil {
 			a.csi.Set(row)
 			a.limit(s.t, n, row, rows)
 		}
-	})
+	}
 	if a.limited.Empty() {
 		return a
 	}
@@ -117,13 +117,13 @@ func (s *State) attach() *Attachments {
 	for _, v := range s.VolumeAttachments() {
 		a.know(edit, s, v)
 	}
-	a.limited.Each(func(row int) {
+	for row := range a.limited.All() {
 		for _, p := range s.onNode.at(row) {
 			if p.Volumes != nil {
 				a.count(edit, s, p, 1)
 			}
 		}
-	})
+	}
 	return a
 }
 

@@ -35,7 +35,6 @@ func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (r *Result, err er
 	q.Work(0)
 	r = &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: make([]any, len(p.Rules))}
 	r.Feasible = q.Bits()
-	q.states = r.states
 	if p.Gates && len(pod.Spec.SchedulingGates) > 0 {
 		for _, g := range pod.Spec.SchedulingGates {
 			r.gates = append(r.gates, g.Name)
@@ -44,7 +43,7 @@ func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (r *Result, err er
 		return r, nil
 	}
 	for _, i := range p.PreEnqueue {
-		if f, ok := p.Rules[i].(PreEnqueuer); ok && o.Victims == nil {
+		if f := p.Rules[i]; f.PreEnqueue != nil && o.Victims == nil {
 			if r.heldBack = f.PreEnqueue(q); r.heldBack != "" {
 				r.Outcome = Gated
 				return r, nil
@@ -160,32 +159,32 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 	var names map[string]struct{}
 	var narrowing []string
 	for _, i := range p.PreFilter {
-		f, ok := p.Rules[i].(PreFilterer)
-		if !ok {
+		f := p.Rules[i]
+		if f.PreFilter == nil {
 			continue
 		}
 		q.Work(q.Nodes.n)
-		res := f.PreFilter(q)
-		r.states[i] = res.State
+		state, res := f.PreFilter(q)
+		r.states[i] = state
 		switch {
 		case res.Skip:
 			skip[i] = true
 			continue
 		case res.Code == Error:
-			return nil, nil, fmt.Errorf("%s: %s", f.Name(), res.Reason)
+			return nil, nil, fmt.Errorf("%s: %s", f.Name, res.Reason)
 		case res.Code == UnschedulableAndUnresolvable:
-			r.PreFilter = &PreFilterRejection{f.Name(), res.Code, res.Reason}
+			r.PreFilter = &PreFilterRejection{f.Name, res.Code, res.Reason}
 			return nil, nil, nil
 		case res.Code == Unschedulable:
 			// The others still run, since preemption may follow; the last one's
 			// words are the ones shown.
-			r.PreFilter = &PreFilterRejection{f.Name(), res.Code, res.Reason}
+			r.PreFilter = &PreFilterRejection{f.Name, res.Code, res.Reason}
 			continue
 		}
 		if res.Names == nil {
 			continue
 		}
-		narrowing = append(narrowing, f.Name())
+		narrowing = append(narrowing, f.Name)
 		if names == nil {
 			names = res.Names
 		} else {
@@ -203,7 +202,7 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 			if len(narrowing) == 1 {
 				text = "node(s) didn't satisfy plugin " + narrowing[0]
 			}
-			r.PreFilter = &PreFilterRejection{f.Name(), UnschedulableAndUnresolvable, text}
+			r.PreFilter = &PreFilterRejection{f.Name, UnschedulableAndUnresolvable, text}
 			return nil, nil, nil
 		}
 	}
@@ -217,14 +216,14 @@ func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
 	q, p := r.q, r.q.Profile
 	var out []Rejected
 	for _, i := range p.Filter {
-		f, ok := p.Rules[i].(Filterer)
-		if !ok || skip[i] {
+		f := p.Rules[i]
+		if f.Filter == nil || skip[i] {
 			continue
 		}
 		q.Work(q.Nodes.n)
-		rej := Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+		rej := Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 		if err := f.Filter(q, r.states[i], in, &rej); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		if len(rej.Reasons) == 0 {
 			continue
@@ -278,13 +277,10 @@ func (r *Result) choose() {
 	q := r.q
 	uid, hashes := q.chooser(), q.Nodes.hashes
 	var least uint64
-	for i, word := range r.best {
-		for ; word != 0; word &= word - 1 {
-			row := i<<leafBits + bits.TrailingZeros64(word)
-			h := mix(uid ^ hashes[row])
-			if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
-				r.Row, least = row, h
-			}
+	for row := range r.best.All() {
+		h := mix(uid ^ hashes[row])
+		if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
+			r.Row, least = row, h
 		}
 	}
 }
@@ -301,11 +297,10 @@ func (r *Result) score() error {
 	r.best = q.Bits()
 	var uniform int64
 	for _, w := range p.Score {
-		sc, ok := p.Rules[w.Rule].(Scorer)
-		if !ok {
+		if p.Rules[w.Rule].Score == nil {
 			continue
 		}
-		same, err := r.scoreBy(sc, w)
+		same, err := r.scoreBy(w)
 		if err != nil {
 			return err
 		}
@@ -318,12 +313,13 @@ func (r *Result) score() error {
 
 // scoreBy asks one rule and adds its scores to the totals, but for what all
 // nodes have in common, which it gives.
-func (r *Result) scoreBy(sc Scorer, w WeightedRule) (same int64, err error) {
+func (r *Result) scoreBy(w WeightedRule) (same int64, err error) {
 	q := r.q
+	sc := q.Profile.Rules[w.Rule]
 	q.Work(q.Nodes.n)
 	out := Scores{Raw: q.Column(), Norm: q.Column()}
-	if err := sc.Score(q, r.Feasible, &out); err != nil {
-		return 0, fmt.Errorf("%s: %w", sc.Name(), err)
+	if err := sc.Score(q, r.states[w.Rule], r.Feasible, &out); err != nil {
+		return 0, fmt.Errorf("%s: %w", sc.Name, err)
 	}
 	if out.skip || out.uniform {
 		q.scratch.ncols -= 2

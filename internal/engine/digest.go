@@ -56,7 +56,7 @@ func (r *Result) fingerprint() string {
 		rows := r.inNameOrder(r.Feasible)
 		for k := range r.scores {
 			w := r.scoreRules[k]
-			b = appendText(append(b, 's'), r.q.Profile.Rules[w.Rule].Name())
+			b = appendText(append(b, 's'), r.q.Profile.Rules[w.Rule].Name)
 			b = binary.AppendVarint(b, w.Weight)
 			b = r.appendScores(b, rows, &r.scores[k])
 		}

@@ -145,11 +145,9 @@ var spread = func() (out [256]uint64) {
 func (r *Result) appendWide(b []byte, rows Bits, col []int64) []byte {
 	set := r.q.Nodes
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for i, word := range r.Feasible {
-		for ; word != 0; word &= word - 1 {
-			v := col[i<<leafBits+bits.TrailingZeros64(word)]
-			least, most = min(least, v), max(most, v)
-		}
+	for row := range r.Feasible.All() {
+		v := col[row]
+		least, most = min(least, v), max(most, v)
 	}
 	short := most-least <= math.MaxUint16 && most-least >= 0
 	if short {
@@ -157,17 +155,14 @@ func (r *Result) appendWide(b []byte, rows Bits, col []int64) []byte {
 	} else {
 		b = append(b, 'w')
 	}
-	for i, word := range rows {
-		for ; word != 0; word &= word - 1 {
-			row := i<<leafBits + bits.TrailingZeros64(word)
-			if !set.inOrder {
-				row = int(set.order[row])
-			}
-			if short {
-				b = binary.LittleEndian.AppendUint16(b, uint16(col[row]-least))
-			} else {
-				b = binary.LittleEndian.AppendUint64(b, uint64(col[row]))
-			}
+	for row := range rows.All() {
+		if !set.inOrder {
+			row = int(set.order[row])
+		}
+		if short {
+			b = binary.LittleEndian.AppendUint16(b, uint16(col[row]-least))
+		} else {
+			b = binary.LittleEndian.AppendUint64(b, uint64(col[row]))
 		}
 	}
 	return b

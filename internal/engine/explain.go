@@ -31,8 +31,8 @@ func (r *Result) Decision(level Explain) *Decision {
 	d.Devices = r.Devices()
 	if r.Outcome != Gated {
 		for _, rule := range r.q.Profile.Rules {
-			if s, ok := rule.(Spreader); ok {
-				d.Spread = s.Spread(r.q)
+			if rule.Spread != nil {
+				d.Spread = rule.Spread(r.q)
 			}
 		}
 	}
@@ -72,8 +72,8 @@ func (r *Result) Volumes() []VolumeBinding {
 		return nil
 	}
 	for i, rule := range r.q.Profile.Rules {
-		if p, ok := rule.(VolumePlanner); ok {
-			return p.Volumes(r.q, r.states[i], r.Row)
+		if rule.Volumes != nil {
+			return rule.Volumes(r.q, r.states[i], r.Row)
 		}
 	}
 	return nil
@@ -86,11 +86,11 @@ func (r *Result) Margin() (int64, bool) {
 		return 0, false
 	}
 	second, ok := int64(0), false
-	r.Feasible.Each(func(row int) {
+	for row := range r.Feasible.All() {
 		if t := r.totalOf(row); t < r.top && (!ok || t > second) {
 			second, ok = t, true
 		}
-	})
+	}
 	return r.top - second, ok
 }
 
@@ -101,8 +101,8 @@ func (r *Result) Devices() []AllottedDevice {
 		return nil
 	}
 	for i, rule := range r.q.Profile.Rules {
-		if a, ok := rule.(Allotter); ok && i < len(r.states) {
-			return a.Allotted(r.q, r.states[i], r.Row)
+		if rule.Devices != nil && i < len(r.states) {
+			return rule.Devices(r.q, r.states[i], r.Row)
 		}
 	}
 	return nil
@@ -112,10 +112,11 @@ func (r *Result) Devices() []AllottedDevice {
 func (r *Result) NotEvaluated() []NotEvaluated {
 	var out []NotEvaluated
 	for _, rule := range r.q.Profile.Rules {
-		if a, ok := rule.(Abstainer); ok {
-			if reason, yes := a.NotEvaluated(r.q); yes {
-				out = append(out, NotEvaluated{a.Name(), reason})
-			}
+		if rule.NotEvaluated == nil {
+			continue
+		}
+		if reason, yes := rule.NotEvaluated(r.q); yes {
+			out = append(out, NotEvaluated{rule.Name, reason})
 		}
 	}
 	return out
@@ -181,7 +182,7 @@ func (r *Result) ScoresOf(row int) []PluginScore {
 		w := r.scoreRules[k]
 		raw, norm := r.scores[k].at(row)
 		out = append(out, PluginScore{
-			Plugin: r.q.Profile.Rules[w.Rule].Name(), Raw: raw, Normalized: norm,
+			Plugin: r.q.Profile.Rules[w.Rule].Name, Raw: raw, Normalized: norm,
 			Weight: w.Weight, Weighted: norm * w.Weight,
 		})
 	}
@@ -217,7 +218,7 @@ func (r *Result) Verdict(row int) NodeVerdict {
 		if i == 0 && r.narrowed {
 			v.Details = []Detail{{Kind: "narrowed", Name: v.Plugin}}
 		} else if k := r.q.Profile.ruleNamed(v.Plugin); k >= 0 {
-			if det, ok := r.q.Profile.Rules[k].(Detailer); ok {
+			if det := r.q.Profile.Rules[k]; det.Details != nil {
 				v.Details = det.Details(r.q, r.states[k], row)
 			}
 		}

@@ -43,7 +43,7 @@ func (r *Result) Undo() (tried int, differs string) {
 		return 0, ""
 	}
 	j := d.judge
-	d.potential.Each(func(row int) {
+	for row := range d.potential.All() {
 		k := j.q.State.rankOf(j.slots, row, j.now)
 		gone := k.pods[k.below(j.priority):]
 		j.begin(row, nil)
@@ -61,7 +61,7 @@ func (r *Result) Undo() (tried int, differs string) {
 			differs = fmt.Sprintf("row %d: nothing stands against the pod as the node is", row)
 		}
 		tried++
-	})
+	}
 	return tried, differs
 }
 

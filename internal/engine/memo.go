@@ -47,7 +47,7 @@ type memo struct {
 	apart   bool       // this time some rows fail for the pods nominated to them
 	skip    []bool     // by rule, for the others
 	states  []any      // by rule, for the others
-	filters []Filterer // by place in the profile's list; nil for those that are not asked
+	filters []*Plugin  // by place in the profile's list; nil for those that are not asked
 	kept    []Rejected // by place
 	settled int        // so many filters, from the first, need no second look at a row
 	pass    Bits       // what all kept filters let through
@@ -67,7 +67,7 @@ type memo struct {
 // keptScore is what a scorer said.
 type keptScore struct {
 	kind      keptKind
-	scorer    Scorer
+	scorer    *Plugin
 	moves     bool  // the scores of rows change
 	raw, norm int64 // where they are all alike
 	raws      []uint8
@@ -128,26 +128,26 @@ func (m *memo) learn(q *Query) {
 		key: m.key, older: m.older, newer: m.newer, bytes: m.bytes,
 		request: q.Request, terms: q.terms,
 		live: make([]bool, len(p.Rules)), skip: make([]bool, len(p.Rules)), states: make([]any, len(p.Rules)),
-		filters: make([]Filterer, len(p.Filter)), kept: make([]Rejected, len(p.Filter)), scores: make([]keptScore, len(p.Score)),
+		filters: make([]*Plugin, len(p.Filter)), kept: make([]Rejected, len(p.Filter)), scores: make([]keptScore, len(p.Score)),
 		pass: NewBits(q.Nodes.Len()),
 	}
 	near := make([]Locality, len(p.Rules))
 	for i, rule := range p.Rules {
-		if l, ok := rule.(Local); ok {
-			near[i] = l.Locality(q)
+		if rule.Locality != nil {
+			near[i] = rule.Locality(q)
 		}
 	}
 	for _, i := range p.PreFilter {
-		f, ok := p.Rules[i].(PreFilterer)
-		if !ok {
+		f := p.Rules[i]
+		if f.PreFilter == nil {
 			continue
 		}
 		if near[i] == Anywhere {
 			m.live[i] = true
 			continue
 		}
-		res := f.PreFilter(q)
-		m.states[i], m.skip[i] = res.State, res.Skip
+		state, res := f.PreFilter(q)
+		m.states[i], m.skip[i] = state, res.Skip
 		if res.Code != Success || res.Names != nil {
 			m.hopeless = true
 			return
@@ -155,12 +155,12 @@ func (m *memo) learn(q *Query) {
 	}
 	settled := true
 	for k, i := range p.Filter {
-		f, ok := p.Rules[i].(Filterer)
-		if !ok || m.skip[i] {
+		f := p.Rules[i]
+		if f.Filter == nil || m.skip[i] {
 			continue
 		}
 		m.filters[k], m.live[i] = f, near[i] == Anywhere
-		m.kept[k] = Rejected{Plugin: f.Name(), Nodes: NewBits(q.Nodes.Len()), Unresolvable: NewBits(q.Nodes.Len())}
+		m.kept[k] = Rejected{Plugin: f.Name, Nodes: NewBits(q.Nodes.Len()), Unresolvable: NewBits(q.Nodes.Len())}
 		// Rules that are always asked leave the rows to the ones behind them. Behind
 		// one that looks at the row's pods, a row may not have been looked at yet.
 		settled = settled && near[i] != OwnRow
@@ -171,7 +171,9 @@ func (m *memo) learn(q *Query) {
 	m.anyLive = slices.Contains(m.live, true)
 	for k, w := range p.Score {
 		s := &m.scores[k]
-		s.scorer, _ = p.Rules[w.Rule].(Scorer)
+		if p.Rules[w.Rule].Score != nil {
+			s.scorer = p.Rules[w.Rule]
+		}
 		s.moves = near[w.Rule] == OwnRow
 		switch {
 		case s.scorer == nil:
@@ -224,10 +226,10 @@ func (m *memo) judge(q *Query, rows Bits, whole bool) error {
 		switch {
 		case s.kind == askAgain || s.kind == saysNothing && !whole || s.kind == saysAlike && !whole:
 		case s.moves:
-			s.ask(q, in, whole, &m.out)
+			s.ask(q, m.states[p.Score[k].Rule], in, whole, &m.out)
 		case s.kind == notAsked:
 			// Once for all rows, whether or not they are feasible just now.
-			s.ask(q, q.Nodes.alive, true, &m.out)
+			s.ask(q, m.states[p.Score[k].Rule], q.Nodes.alive, true, &m.out)
 		}
 	}
 	return nil
@@ -235,7 +237,7 @@ func (m *memo) judge(q *Query, rows Bits, whole bool) error {
 
 // absorb replaces what is kept about rows. It says no where reasons came
 // together that it cannot put into the rule's own order.
-func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule Rule) bool {
+func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule *Plugin) bool {
 	r.Nodes.AndNot(rows)
 	r.Unresolvable.AndNot(rows)
 	for i := range r.Reasons {
@@ -257,11 +259,11 @@ func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule Rule) bool {
 	if !known || !added || len(r.Reasons) < 2 {
 		return true
 	}
-	rank, ok := rule.(ReasonRanker)
-	if ok {
-		rankReasons(r.Reasons, rank)
+	if rule.ReasonRank == nil {
+		return false
 	}
-	return ok
+	rankReasons(r.Reasons, rule.ReasonRank)
+	return true
 }
 
 // size is about what the memo holds, in bytes.

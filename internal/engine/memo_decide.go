@@ -61,12 +61,12 @@ func (m *memo) filterLive(r *Result) (bool, error) {
 	q, p := r.q, r.q.Profile
 	skip := slices.Clone(m.skip)
 	for _, i := range p.PreFilter {
-		f, ok := p.Rules[i].(PreFilterer)
-		if !ok || !m.live[i] {
+		f := p.Rules[i]
+		if f.PreFilter == nil || !m.live[i] {
 			continue
 		}
-		res := f.PreFilter(q)
-		r.states[i], skip[i] = res.State, res.Skip
+		state, res := f.PreFilter(q)
+		r.states[i], skip[i] = state, res.Skip
 		if res.Code != Success || res.Names != nil {
 			return false, nil
 		}

@@ -9,13 +9,13 @@ import (
 // ask lets a scorer score rows and keeps what it says. Scores that are not
 // bytes, and normalised ones of the rule's own making, are not kept: the rule is
 // asked every time then, as after an error, which it will give again.
-func (s *keptScore) ask(q *Query, rows Bits, whole bool, out *Scores) {
+func (s *keptScore) ask(q *Query, state any, rows Bits, whole bool, out *Scores) {
 	if rows.Empty() && !whole {
 		return
 	}
 	defer func(columns int) { q.scratch.ncols = columns }(q.scratch.ncols)
 	*out = Scores{Raw: q.Column(), Norm: q.Column()}
-	if err := s.scorer.Score(q, rows, out); err != nil {
+	if err := s.scorer.Score(q, state, rows, out); err != nil {
 		s.kind = askAgain
 		return
 	}
@@ -45,14 +45,11 @@ func (s *keptScore) ask(q *Query, rows Bits, whole bool, out *Scores) {
 	}
 	s.most = -1
 	var all int64
-	for i, word := range rows {
-		for ; word != 0; word &= word - 1 {
-			row := i<<leafBits + bits.TrailingZeros64(word)
-			v := out.Raw[row]
-			s.raws[row] = uint8(v)
-			s.peak = max(s.peak, uint8(v))
-			all |= v
-		}
+	for row := range rows.All() {
+		v := out.Raw[row]
+		s.raws[row] = uint8(v)
+		s.peak = max(s.peak, uint8(v))
+		all |= v
 	}
 	if all&^math.MaxUint8 != 0 {
 		s.kind = askAgain
@@ -67,11 +64,8 @@ func (s *keptScore) normalise(feasible Bits) (changed bool) {
 		return false
 	}
 	most := uint8(0)
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			most = max(most, s.raws[i<<leafBits+bits.TrailingZeros64(word)])
-		}
-		if most == s.peak {
+	for row := range feasible.All() {
+		if most = max(most, s.raws[row]); most == s.peak {
 			break // more there is not, and some feasible row mostly has it
 		}
 	}
@@ -121,7 +115,7 @@ func (m *memo) score(r *Result, changed Bits) error {
 		s := &m.scores[k]
 		switch s.kind {
 		case askAgain:
-			same, err := r.scoreBy(s.scorer, w)
+			same, err := r.scoreBy(w)
 			if err != nil {
 				return err
 			}

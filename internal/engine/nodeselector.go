@@ -113,11 +113,11 @@ func (s *NodeSet) requirementRows(req *labels.Requirement) Bits {
 		}
 	}
 	if req.Matches(labels.Set{}) {
-		s.alive.Each(func(r int) {
+		for r := range s.alive.All() {
 			if col.Value[r] < 0 {
 				out.Set(r)
 			}
-		})
+		}
 	}
 	return out
 }

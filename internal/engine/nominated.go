@@ -125,9 +125,9 @@ func (r *Result) withPods(pods []*Pod, row int32) *Result {
 }
 
 // rankReasons puts reasons into the order that their rule gives them in.
-func rankReasons(list []Reason, rank ReasonRanker) {
+func rankReasons(list []Reason, rank func(text string) int) {
 	slices.SortStableFunc(list, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(rank.ReasonRank(a.Text), rank.ReasonRank(b.Text)), strings.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(rank(a.Text), rank(b.Text)), strings.Compare(a.Text, b.Text))
 	})
 }
 
@@ -153,13 +153,13 @@ func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
 			}
 		}
 		if k := p.ruleNamed(h.Plugin); k >= 0 {
-			if rank, ok := p.Rules[k].(ReasonRanker); ok {
+			if rank := p.Rules[k].ReasonRank; rank != nil {
 				rankReasons(h.Reasons, rank)
 			}
 		}
 	}
 	place := func(r Rejected) int {
-		return slices.IndexFunc(p.Filter, func(i int) bool { return p.Rules[i].Name() == r.Plugin })
+		return slices.IndexFunc(p.Filter, func(i int) bool { return p.Rules[i].Name == r.Plugin })
 	}
 	slices.SortStableFunc(have, func(a, b Rejected) int { return place(a) - place(b) })
 	return have

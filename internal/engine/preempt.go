@@ -64,7 +64,7 @@ func (r *Result) preempt(skip []bool) {
 	j := newRowJudge(r, skip, d.potential)
 	d.judge = j
 	d.candidates = q.scratch.candidates[:0]
-	d.potential.Each(func(row int) {
+	for row := range d.potential.All() {
 		q.Work(1 + len(q.State.PodsOn(row)))
 		switch c, what := j.look(row); what {
 		case noVictims:
@@ -74,7 +74,7 @@ func (r *Result) preempt(skip []bool) {
 		case helps:
 			d.candidates = append(d.candidates, c)
 		}
-	})
+	}
 	q.scratch.candidates = d.candidates
 	if len(d.candidates) > 0 {
 		d.best = r.bestCandidate()
@@ -95,7 +95,7 @@ func (r *Result) devicesUnread() bool {
 		return false
 	}
 	for _, i := range r.q.Profile.PreFilter {
-		switch name := r.q.Profile.Rules[i].Name(); {
+		switch name := r.q.Profile.Rules[i].Name; {
 		case name == devices:
 			return false
 		case r.PreFilter != nil && r.PreFilter.Plugin == name && r.PreFilter.Code == UnschedulableAndUnresolvable:

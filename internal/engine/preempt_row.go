@@ -53,32 +53,31 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 	j := &rowJudge{q: q, priority: podPriority(q.Pod), slots: q.State.t.ranks.slots(q.Nodes.Len()), ledger: q.State.ledger(), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.t.classCount())}
 	j.now, j.nanos = q.nowSeconds()
 	for _, i := range q.Profile.Filter {
-		f, ok := q.Profile.Rules[i].(Filterer)
-		if !ok || skip[i] {
+		f := q.Profile.Rules[i]
+		if f.Filter == nil || skip[i] {
 			continue
 		}
-		t, tries := f.(Trier)
-		if !tries {
-			rej := &Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
+		if f.Try == nil {
+			rej := &Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 			in := q.Bits()
 			copy(in, rows)
 			if err := f.Filter(q, r.states[i], in, rej); err != nil {
 				rej = failEach(q, f, r.states[i], rows)
 			}
 			if len(rej.Reasons) > 0 {
-				j.steps = append(j.steps, step{name: f.Name(), nodes: rej})
+				j.steps = append(j.steps, step{name: f.Name, nodes: rej})
 				j.out.Or(rej.Nodes)
 			}
 			continue
 		}
-		s := step{name: f.Name(), trial: t.Try(q, r.states[i])}
+		s := step{name: f.Name, trial: f.Try(q, r.states[i])}
 		if len(j.guests) > 0 {
-			s.with = t.Try(q, r.states[i])
+			s.with = f.Try(q, r.states[i])
 		}
 		j.steps = append(j.steps, s)
 		quick := s.trial
-		if m, ok := f.(Measurer); ok && !j.measured {
-			j.need, quick = m.Measure(q)
+		if f.Measure != nil && !j.measured {
+			j.need, quick = f.Measure(q)
 			j.measured = true
 		}
 		if quick != nil {
@@ -90,15 +89,15 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 
 // failEach asks a filter that failed about one node at a time: what cannot be
 // judged of one node says nothing about the others.
-func failEach(q *Query, f Filterer, state any, rows Bits) *Rejected {
-	rej := &Rejected{Plugin: f.Name(), Nodes: q.Bits(), Unresolvable: q.Bits()}
-	rows.Each(func(row int) {
+func failEach(q *Query, f *Plugin, state any, rows Bits) *Rejected {
+	rej := &Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
+	for row := range rows.All() {
 		in := q.Bits()
 		in.Set(row)
 		if err := f.Filter(q, state, in, rej); err != nil {
 			rej.Add(err.Error(), Error, in)
 		}
-	})
+	}
 	return rej
 }
 

@@ -46,8 +46,8 @@ func (r *Result) postFilterOf(name string) []string {
 	if i < 0 {
 		return nil
 	}
-	f, ok := r.q.Profile.Rules[i].(PostFilterer)
-	if !ok {
+	f := r.q.Profile.Rules[i]
+	if f.PostFilter == nil {
 		return nil
 	}
 	var own *Rejected
@@ -67,12 +67,12 @@ func (r *Result) notHelpful() string {
 	}
 	counts := map[string]int{}
 	tried := 0
-	d.potential.Each(func(row int) {
+	for row := range d.potential.All() {
 		tried++
 		for _, reason := range r.whyNot(row).Reasons {
 			counts[reason]++
 		}
-	})
+	}
 	if n := r.Considered() - tried; n > 0 {
 		counts[ReasonNotHelpful] += n
 	}

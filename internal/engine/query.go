@@ -29,7 +29,6 @@ type Query struct {
 	terms        []*Term
 	nsLabels     labels.Set
 	scratch      *scratch
-	states       []any // what PreFilter left, by rule
 
 	steps, nextLook int64 // of Work
 }
@@ -41,15 +40,6 @@ func (q *Query) Context() context.Context {
 		return context.Background()
 	}
 	return q.Options.Context
-}
-
-// Kept gives what a rule's PreFilter left for the phases behind Filter; nil where
-// it left nothing or did not run.
-func (q *Query) Kept(rule string) any {
-	if i := q.Profile.ruleNamed(rule); i >= 0 && i < len(q.states) {
-		return q.states[i]
-	}
-	return nil
 }
 
 // scratch is memory that decisions use again. Nothing of it outlives Release.

@@ -152,6 +152,8 @@ func reachOf(rows Bits) *Reach {
 		return &Reach{Many: rows}
 	}
 	r := &Reach{}
-	rows.Each(func(row int) { r.Few = append(r.Few, int32(row)) })
+	for row := range rows.All() {
+		r.Few = append(r.Few, int32(row))
+	}
 	return r
 }

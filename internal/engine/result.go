@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"math/bits"
 	"sort"
 	"strings"
 )
@@ -252,19 +251,17 @@ func (r *Result) bestRows(n int) []int32 {
 		return set.rows[a].Name < set.rows[b].Name
 	}
 	var top []int32
-	for i, w := range r.Feasible {
-		for ; w != 0; w &= w - 1 {
-			row := int32(i<<6 + bits.TrailingZeros64(w))
-			if len(top) == n && !better(row, top[n-1]) {
-				continue
-			}
-			at := sort.Search(len(top), func(i int) bool { return better(row, top[i]) })
-			if len(top) < n {
-				top = append(top, 0)
-			}
-			copy(top[at+1:], top[at:])
-			top[at] = row
+	for i := range r.Feasible.All() {
+		row := int32(i)
+		if len(top) == n && !better(row, top[n-1]) {
+			continue
 		}
+		at := sort.Search(len(top), func(i int) bool { return better(row, top[i]) })
+		if len(top) < n {
+			top = append(top, 0)
+		}
+		copy(top[at+1:], top[at:])
+		top[at] = row
 	}
 	return top
 }

@@ -1,53 +1,55 @@
 package engine
 
-import "math/bits"
-
 // Rule is one plugin with its arguments, built once per profile and used by
 // many decisions at a time: it keeps nothing about a decision. It implements
-// those of the phases below that it needs.
+// those of the phases below that it needs, and Adapt makes of it what the cycle
+// runs. S is its PreFilter state: what its PreFilter returns for the phases
+// behind it, NoState for a rule without. It is the zero value where PreFilter did
+// not run, or skipped the pod.
 type Rule interface {
 	// Name is the plugin's name in kube-scheduler.
 	Name() string
 }
 
+// NoState is the PreFilter state of rules that keep nothing.
+type NoState struct{}
+
 // PreEnqueuer holds pods back before anything is looked at: the outcome is Gated
-// and what it says is the message. An empty text lets the pod pass.
+// and the text is the message. An empty text lets the pod pass.
 type PreEnqueuer interface {
 	Rule
 	PreEnqueue(q *Query) string
 }
 
 // PreFilterer looks at the pod once per decision, before any node.
-type PreFilterer interface {
+type PreFilterer[S any] interface {
 	Rule
-	PreFilter(q *Query) PreFilterResult
+	PreFilter(q *Query) (S, PreFilterResult)
 }
 
-// PreFilterResult is what a rule learned before the nodes. The zero value says
-// "go on".
+// PreFilterResult is what a rule learned before the nodes. The zero value lets the
+// decision go on.
 type PreFilterResult struct {
-	// Skip says that the rule has nothing to filter for this pod.
+	// Skip reports that the rule has nothing to filter for this pod.
 	Skip bool
 	// Code other than Success rejects the pod on every node, with Reason.
 	Code   Code
 	Reason string
 	// Names, where not nil, are the only nodes worth asking about.
 	Names map[string]struct{}
-	// State is handed to Filter and Details.
-	State any
 }
 
-// Filterer says which nodes are out. It is asked about all of in at once and
-// adds to rej the nodes of in that fail.
-type Filterer interface {
+// Filterer rejects nodes. It judges all of in at once and adds to rej the nodes
+// of in that fail.
+type Filterer[S any] interface {
 	Rule
-	Filter(q *Query, state any, in Bits, rej *Rejected) error
+	Filter(q *Query, state S, in Bits, rej *Rejected) error
 }
 
 // Scorer gives every feasible node a raw and a normalised score.
-type Scorer interface {
+type Scorer[S any] interface {
 	Rule
-	Score(q *Query, feasible Bits, out *Scores) error
+	Score(q *Query, state S, feasible Bits, out *Scores) error
 }
 
 // Locality says how far a rule looks when it judges a node for one pod.
@@ -88,21 +90,21 @@ type ReasonRanker interface {
 
 // PostFilterer adds to the message of a pod that fits nowhere; rej is what it
 // rejected itself, nil for nothing.
-type PostFilterer interface {
+type PostFilterer[S any] interface {
 	Rule
-	PostFilter(q *Query, state any, rej *Rejected) string
+	PostFilter(q *Query, state S, rej *Rejected) string
 }
 
 // Allotter names the devices that the pod would get on a node.
-type Allotter interface {
+type Allotter[S any] interface {
 	Rule
-	Allotted(q *Query, state any, row int) []AllottedDevice
+	Allotted(q *Query, state S, row int) []AllottedDevice
 }
 
 // Detailer explains a rejected node with structure instead of words.
-type Detailer interface {
+type Detailer[S any] interface {
 	Rule
-	Details(q *Query, state any, row int) []Detail
+	Details(q *Query, state S, row int) []Detail
 }
 
 // Spreader gives the ledger of topology spread.
@@ -113,9 +115,9 @@ type Spreader interface {
 
 // VolumePlanner says what the pod's claims that wait for a node would get on one
 // that is feasible, in order of the pod's volumes. It changes nothing.
-type VolumePlanner interface {
+type VolumePlanner[S any] interface {
 	Rule
-	Volumes(q *Query, state any, row int) []VolumeBinding
+	Volumes(q *Query, state S, row int) []VolumeBinding
 }
 
 // Abstainer is a rule that this version, or this snapshot, cannot judge for
@@ -223,14 +225,14 @@ const MaxScore = 100
 func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
 	out.NormalizedByMax(reverse)
 	var most int64
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			most = max(most, out.Raw[i<<leafBits+bits.TrailingZeros64(word)])
-		}
+	for row := range feasible.All() {
+		most = max(most, out.Raw[row])
 	}
 	one := func(raw int64) int64 { return normalByMax(raw, most, reverse) }
 	if most >= maxKnown {
-		feasible.Each(func(row int) { out.Norm[row] = one(out.Raw[row]) })
+		for row := range feasible.All() {
+			out.Norm[row] = one(out.Raw[row])
+		}
 		return
 	}
 	// Raw scores are few and small, so each is divided once.
@@ -238,11 +240,8 @@ func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
 	for raw := range most + 1 {
 		known[raw] = one(raw)
 	}
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<leafBits + bits.TrailingZeros64(word)
-			out.Norm[row] = known[out.Raw[row]]
-		}
+	for row := range feasible.All() {
+		out.Norm[row] = known[out.Raw[row]]
 	}
 }
 
@@ -259,45 +258,3 @@ func normalByMax(raw, most int64, reverse bool) int64 {
 
 // maxKnown is up to which raw score normalised ones are looked up.
 const maxKnown = 512
-
-// Profile is a scheduler's configuration, ready for decisions. Rules holds
-// every rule in use; the phases refer to it by index, in the order that they
-// run in.
-type Profile struct {
-	Name    string // the schedulerName that pods ask for
-	Digest  string // sha256:… over Payload
-	Payload []byte // the configuration in canonical form, for the record
-	// Siblings are the names of all profiles of the configuration.
-	Siblings []string
-	// Ungated are those of them whose pods wait for no gates, SchedulingGates
-	// being off there.
-	Ungated []string
-	Rules   []Rule
-	// PreEnqueue are those of that phase that hold pods back, beside the gates.
-	PreEnqueue []int
-	PreFilter  []int
-	Filter     []int
-	Score      []WeightedRule
-	// Gates says that pods with scheduling gates wait (SchedulingGates).
-	Gates bool
-	// Preemption says that DefaultPreemption is on. PostFilter names the plugins
-	// of that phase in order, since each adds to the message.
-	Preemption bool
-	PostFilter []string
-}
-
-// WeightedRule is a scoring rule and what its scores are multiplied with.
-type WeightedRule struct {
-	Rule   int
-	Weight int64
-}
-
-// ruleNamed finds a rule's index; -1 without.
-func (p *Profile) ruleNamed(name string) int {
-	for i, r := range p.Rules {
-		if r.Name() == name {
-			return i
-		}
-	}
-	return -1
-}

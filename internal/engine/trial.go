@@ -3,10 +3,10 @@ package engine
 // Trier is a filter whose verdict on a node depends on the pods there, so that
 // evicting some may change it. The others judge a node the same whoever is on
 // it.
-type Trier interface {
-	Filterer
+type Trier[S any] interface {
+	Filterer[S]
 	// Try gives a judge of single nodes; state is what PreFilter gave.
-	Try(q *Query, state any) Trial
+	Try(q *Query, state S) Trial
 }
 
 // Trial judges one node while pods leave it and come back. It works on the
@@ -31,6 +31,6 @@ type Trial interface {
 // one more pod is allowed, need is left of everything, and rest, which only
 // judges what need leaves out, fits too. rest is nil where nothing is left out.
 type Measurer interface {
-	Trier
+	Rule
 	Measure(q *Query) (need Amount, rest Trial)
 }

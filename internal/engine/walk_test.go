@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,30 +172,34 @@ func (m *made) Name() string                            { return fmt.Sprintf("ma
 func (m *made) Locality(*engine.Query) engine.Locality  { return m.near }
 func (m *made) pods(q *engine.Query, row int) (n int64) { return int64(len(q.State.PodsOn(row))) }
 
-func (m *made) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+func (m *made) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
 	odd, full := q.Bits(), q.Bits()
-	in.Each(func(row int) {
+	for row := range in.All() {
 		if n := m.pods(q, row); n >= m.full {
 			full.Set(row)
 			if n%2 == 1 {
 				odd.Set(row)
 			}
 		}
-	})
+	}
 	// The order is its own, and the first may come later than the second.
 	rej.Add("odd", engine.Unschedulable, odd)
 	rej.Add("full", engine.UnschedulableAndUnresolvable, full)
 	return nil
 }
 
-func (m *made) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
-	feasible.Each(func(row int) { out.Raw[row] = m.pods(q, row) * m.weight })
+func (m *made) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+	for row := range feasible.All() {
+		out.Raw[row] = m.pods(q, row) * m.weight
+	}
 	if !m.own {
 		engine.NormalizeByMax(feasible, out, true)
 		return nil
 	}
 	first := out.Raw[feasible.First()]
-	feasible.Each(func(row int) { out.Norm[row] = min(out.Raw[row], first) })
+	for row := range feasible.All() {
+		out.Norm[row] = min(out.Raw[row], first)
+	}
 	return nil
 }
 
@@ -210,7 +215,7 @@ func TestRulesMayBeOfAnyMake(t *testing.T) {
 	} {
 		p := defaults(t)
 		q := *p
-		q.Rules = append(append([]engine.Rule{}, p.Rules...), m)
+		q.Rules = append(slices.Clone(p.Rules), engine.Adapt[engine.NoState](m))
 		q.Filter = append(append([]int{}, p.Filter...), len(p.Rules))
 		q.Score = append(append([]engine.WeightedRule{}, p.Score...), engine.WeightedRule{Rule: len(p.Rules), Weight: 3})
 		x := newTrio(t, &q)

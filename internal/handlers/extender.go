@@ -293,7 +293,9 @@ func (c *call) candidates() []string {
 		return nil
 	}
 	names := make([]string, 0, count)
-	c.seen.Each(func(row int) { names = append(names, set.Node(row).Name) })
+	for row := range c.seen.All() {
+		names = append(names, set.Node(row).Name)
+	}
 	return names
 }
 

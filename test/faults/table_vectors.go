@@ -19,7 +19,7 @@ var vectorFaults = []edit{
 	{"internal/engine/rules/node_affinity.go", `rej.Add(ReasonAffinity, engine.UnschedulableAndUnresolvable, out)`, `rej.Add(ReasonAffinity, engine.Unschedulable, out)`},
 	{"internal/engine/rules/node_affinity.go", `weight := int64(t.Weight)`, `weight := int64(1)`},
 	{"internal/engine/nodeselector.go", `corev1.NodeSelectorOpLt:           selection.LessThan,`, `corev1.NodeSelectorOpLt:           selection.GreaterThan,`},
-	{"internal/engine/rules/node_ports.go", `return engine.PreFilterResult{Skip: len(ports) == 0, State: ports}`, `return engine.PreFilterResult{Skip: len(ports) <= 1, State: ports}`},
+	{"internal/engine/rules/node_ports.go", `return ports, engine.PreFilterResult{Skip: len(ports) == 0}`, `return ports, engine.PreFilterResult{Skip: len(ports) <= 1}`},
 	{"internal/engine/tables.go", `if o := t.ports[id]; o.IP == p.IP || o.IP == anyIP || p.IP == anyIP {`, `if o := t.ports[id]; o.IP == p.IP || p.IP == anyIP {`},
 	{"internal/engine/rules/node_resources_fit.go", `if u.Pods < c.Pods && cpu`, `if u.Pods <= c.Pods && cpu`},
 	{"internal/engine/rules/node_resources_fit.go", `if cpu > c.CPU || memory > c.Memory || disk > c.Ephemeral {`, `if cpu > c.CPU || memory > c.Memory {`},

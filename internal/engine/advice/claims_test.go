@@ -3,6 +3,7 @@ package advice_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,15 +22,15 @@ type late struct{ class string }
 
 func (late) Name() string { return "LateBinding" }
 
-func (l late) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (l late) PreFilter(q *engine.Query) (engine.NoState, engine.PreFilterResult) {
 	c := q.State.PersistentVolumeClaim(q.Pod.Namespace, "data")
 	switch {
 	case c == nil:
-		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf("persistentvolumeclaim %q not found", "data")}
+		return engine.NoState{}, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf("persistentvolumeclaim %q not found", "data")}
 	case c.Spec.StorageClassName == nil || *c.Spec.StorageClassName != l.class || c.Status.Phase != corev1.ClaimPending:
-		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: "it is another"}
+		return engine.NoState{}, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: "it is another"}
 	}
-	return engine.PreFilterResult{}
+	return engine.NoState{}, engine.PreFilterResult{}
 }
 
 // TestAMissingClaimIsCreated: of the classes only that is offered with which the
@@ -48,7 +49,7 @@ func TestAMissingClaimIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	profile := *p
-	profile.Rules = append(append([]engine.Rule(nil), p.Rules...), late{"fast"})
+	profile.Rules = append(slices.Clone(p.Rules), engine.Adapt[engine.NoState](late{"fast"}))
 	profile.PreFilter = append(append([]int(nil), p.PreFilter...), len(p.Rules))
 	pod := enginetest.Pod("p")
 	r, err := engine.Decide(s, pod, &profile, engine.Options{})

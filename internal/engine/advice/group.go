@@ -102,7 +102,7 @@ func alsoFailing(alone *engine.Alone, rows engine.Bits) []AlsoFailing {
 	type key struct{ rule, message string }
 	at := map[key]int{}
 	var out []AlsoFailing
-	rows.Each(func(row int) {
+	for row := range rows.All() {
 		failing, _ := alone.Failing(row, false)
 		for i := range failing {
 			k := key{failing[i].Plugin, failing[i].Reasons[0]}
@@ -113,7 +113,7 @@ func alsoFailing(alone *engine.Alone, rows engine.Bits) []AlsoFailing {
 			}
 			out[n].Nodes++
 		}
-	})
+	}
 	slices.SortFunc(out, func(a, b AlsoFailing) int {
 		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})

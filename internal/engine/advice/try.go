@@ -216,11 +216,11 @@ func (s *seeker) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion
 	// Nodes keep their rows when they are edited.
 	for _, b := range s.seen.list() {
 		n := 0
-		b.rows.Each(func(row int) {
+		for row := range b.rows.All() {
 			if v.rows.Has(row) {
 				n++
 			}
-		})
+		}
 		if n > 0 {
 			g.Cures = append(g.Cures, Cure{b.cause.Rule, b.cause.Reason, b.cause.About, n})
 		}

@@ -31,15 +31,15 @@ type DynamicResources struct {
 }
 
 var (
-	_ engine.PreEnqueuer  = (*DynamicResources)(nil)
-	_ engine.PreFilterer  = (*DynamicResources)(nil)
-	_ engine.Filterer     = (*DynamicResources)(nil)
-	_ engine.PostFilterer = (*DynamicResources)(nil)
-	_ engine.Scorer       = (*DynamicResources)(nil)
-	_ engine.Allotter     = (*DynamicResources)(nil)
-	_ engine.PreBinder    = (*DynamicResources)(nil)
-	_ engine.Detailer     = (*DynamicResources)(nil)
-	_ engine.Local        = (*DynamicResources)(nil)
+	_ engine.PreEnqueuer                = (*DynamicResources)(nil)
+	_ engine.PreFilterer[*deviceState]  = (*DynamicResources)(nil)
+	_ engine.Filterer[*deviceState]     = (*DynamicResources)(nil)
+	_ engine.PostFilterer[*deviceState] = (*DynamicResources)(nil)
+	_ engine.Scorer[*deviceState]       = (*DynamicResources)(nil)
+	_ engine.Allotter[*deviceState]     = (*DynamicResources)(nil)
+	_ engine.PreBinder[*deviceState]    = (*DynamicResources)(nil)
+	_ engine.Detailer[*deviceState]     = (*DynamicResources)(nil)
+	_ engine.Local                      = (*DynamicResources)(nil)
 )
 
 // defaultBindingTimeout is upstream's
@@ -76,17 +76,17 @@ func (*DynamicResources) PreEnqueue(q *engine.Query) string {
 }
 
 // PreFilter finds the pod's claims and checks what holds on all nodes alike.
-func (d *DynamicResources) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreFilterResult) {
 	var claims []*resourcev1.ResourceClaim
 	if len(q.Pod.Spec.ResourceClaims) > 0 {
 		var why string
 		if claims, why = podClaims(q); why != "" {
-			return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: why}
+			return nil, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: why}
 		}
 	}
 	extended := deviceResources(q)
 	if len(claims)+len(extended) == 0 {
-		return engine.PreFilterResult{Skip: true}
+		return nil, engine.PreFilterResult{Skip: true}
 	}
 	s := &deviceState{rule: d, claims: claims, special: -1, budget: devices.Budget, rows: map[int]*deviceVerdict{}}
 	if len(extended) > 0 {
@@ -101,7 +101,7 @@ func (d *DynamicResources) PreFilter(q *engine.Query) engine.PreFilterResult {
 			}
 			rows, err := selectedBy(q.Nodes, a.NodeSelector)
 			if err != nil {
-				return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+				return nil, engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
 			}
 			if s.selected == nil {
 				s.selected = make([]engine.Bits, len(s.claims))
@@ -114,11 +114,11 @@ func (d *DynamicResources) PreFilter(q *engine.Query) engine.PreFilterResult {
 			continue
 		}
 		if code, why := classesExist(q, c); code != engine.Success {
-			return engine.PreFilterResult{Code: code, Reason: why}
+			return nil, engine.PreFilterResult{Code: code, Reason: why}
 		}
 	}
 	s.inventory, _ = q.State.DeviceMemo(func() any { return devices.NewInventory(q.State) }).(*devices.Inventory)
-	return engine.PreFilterResult{State: s}
+	return s, engine.PreFilterResult{}
 }
 
 // classesExist checks that the classes of all requests are there.
@@ -156,9 +156,8 @@ func classesExist(q *engine.Query, c *resourcev1.ResourceClaim) (engine.Code, st
 // selector fails or all devices of a pool are wanted that is being updated, ends
 // the decision, as it ends upstream's cycle; of several nodes the first by name
 // is blamed.
-func (d *DynamicResources) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	s, ok := state.(*deviceState)
-	if !ok {
+func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in engine.Bits, rej *engine.Rejected) error {
+	if s == nil {
 		return nil
 	}
 	by := map[string]engine.Bits{}
@@ -193,9 +192,8 @@ func (d *DynamicResources) Filter(q *engine.Query, state any, in engine.Bits, re
 // the pod cannot run: it takes the allocation away from one of them that nobody
 // else uses, or deletes a claim for extended resources that an earlier attempt
 // left behind. berth only says so.
-func (d *DynamicResources) PostFilter(q *engine.Query, state any, rej *engine.Rejected) string {
-	s, ok := state.(*deviceState)
-	if !ok {
+func (d *DynamicResources) PostFilter(q *engine.Query, s *deviceState, rej *engine.Rejected) string {
+	if s == nil {
 		return "no new claims to deallocate"
 	}
 	if rej != nil {
@@ -214,18 +212,17 @@ func (d *DynamicResources) PostFilter(q *engine.Query, state any, rej *engine.Re
 // Score adds up, per request that left a choice, how early in its list the
 // alternative stands that the node gives
 // (plugins/dynamicresources computeScore).
-func (d *DynamicResources) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
-	s, ok := q.Kept(d.Name()).(*deviceState)
-	if !ok || !s.allocate {
+func (d *DynamicResources) Score(q *engine.Query, s *deviceState, feasible engine.Bits, out *engine.Scores) error {
+	if s == nil || !s.allocate {
 		out.Uniform(0, 0)
 		return nil
 	}
 	var err error
-	feasible.Each(func(row int) {
+	for row := range feasible.All() {
 		v := s.on(q, row)
 		err = cmp.Or(err, v.err)
 		out.Raw[row] = s.score(v)
-	})
+	}
 	if err != nil {
 		return err
 	}

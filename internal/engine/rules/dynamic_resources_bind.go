@@ -20,9 +20,8 @@ import (
 // (plugins/dynamicresources Reserve, bindClaim, createExtendedResourceClaimInAPI,
 // patchPodExtendedResourceClaimStatus). Nobody waits for binding conditions of
 // devices, which is what kube-scheduler does before it goes on to bind.
-func (d *DynamicResources) PreBind(q *engine.Query, state any, row int, a *engine.Along) error {
-	s, ok := state.(*deviceState)
-	if !ok {
+func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *engine.Along) error {
+	if s == nil {
 		return nil
 	}
 	var v *deviceVerdict

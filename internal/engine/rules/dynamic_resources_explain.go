@@ -9,9 +9,8 @@ import (
 // Allotted names the devices that the pod's claims would get on a node. A claim
 // that the pod names twice is asked for twice, as upstream does, but given once:
 // the first answer stands (plugins/dynamicresources SignalClaimPendingAllocation).
-func (d *DynamicResources) Allotted(q *engine.Query, state any, row int) []engine.AllottedDevice {
-	s, ok := state.(*deviceState)
-	if !ok || !s.allocate {
+func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []engine.AllottedDevice {
+	if s == nil || !s.allocate {
 		return nil
 	}
 	v := s.on(q, row)
@@ -30,9 +29,8 @@ func (d *DynamicResources) Allotted(q *engine.Query, state any, row int) []engin
 // Details says of a rejected node which claims are not to be had there, and per
 // request how many devices it wants, how many match and how many of them are
 // free; and which pools nothing can be taken of.
-func (d *DynamicResources) Details(q *engine.Query, state any, row int) []engine.Detail {
-	s, ok := state.(*deviceState)
-	if !ok {
+func (d *DynamicResources) Details(q *engine.Query, s *deviceState, row int) []engine.Detail {
+	if s == nil {
 		return nil
 	}
 	v := s.on(q, row)

@@ -140,7 +140,7 @@ func bindingState(c *resourcev1.ResourceClaim) (ready, failed bool) {
 // is reserved for nobody but the pod.
 func (s *deviceState) releasable(q *engine.Query, rows engine.Bits) bool {
 	found := false
-	rows.Each(func(row int) {
+	for row := range rows.All() {
 		for _, i := range s.on(q, row).missing {
 			if i == s.special {
 				continue
@@ -148,7 +148,7 @@ func (s *deviceState) releasable(q *engine.Query, rows engine.Bits) bool {
 			r := s.claims[i].Status.ReservedFor
 			found = found || len(r) == 0 || len(r) == 1 && r[0].UID == q.Pod.UID
 		}
-	})
+	}
 	return found
 }
 

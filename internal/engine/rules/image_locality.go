@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math/bits"
 	"strings"
 
 	"berth/internal/engine"
@@ -19,8 +18,8 @@ const (
 type ImageLocality struct{}
 
 var (
-	_ engine.Scorer = ImageLocality{}
-	_ engine.Local  = ImageLocality{}
+	_ engine.Scorer[engine.NoState] = ImageLocality{}
+	_ engine.Local                  = ImageLocality{}
 )
 
 // Name is the plugin's name.
@@ -30,7 +29,7 @@ func (ImageLocality) Name() string { return "ImageLocality" }
 func (ImageLocality) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Score adds up image sizes, scaled by the share of nodes that have them.
-func (ImageLocality) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
 	type held struct {
 		rows  engine.Bits
 		scale int64
@@ -74,15 +73,15 @@ func (ImageLocality) Score(q *engine.Query, feasible engine.Bits, out *engine.Sc
 	clear(out.Raw)
 	some := q.Bits()
 	for k := range images {
-		for i, word := range images[k].rows {
-			for word &= feasible[i]; word != 0; word &= word - 1 {
-				out.Raw[i<<6+bits.TrailingZeros64(word)] += images[k].scale
-			}
+		for row := range images[k].rows.AllAnd(feasible) {
+			out.Raw[row] += images[k].scale
 		}
 		some.Or(images[k].rows)
 	}
 	some.And(feasible)
-	some.Each(func(row int) { out.Raw[row] = points(out.Raw[row]) })
+	for row := range some.All() {
+		out.Raw[row] = points(out.Raw[row])
+	}
 	out.Same()
 	return nil
 }

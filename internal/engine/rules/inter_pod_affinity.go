@@ -28,11 +28,11 @@ type InterPodAffinity struct {
 }
 
 var (
-	_ engine.PreFilterer = (*InterPodAffinity)(nil)
-	_ engine.Filterer    = (*InterPodAffinity)(nil)
-	_ engine.Scorer      = (*InterPodAffinity)(nil)
-	_ engine.Detailer    = (*InterPodAffinity)(nil)
-	_ engine.Local       = (*InterPodAffinity)(nil)
+	_ engine.PreFilterer[*affinityCounts] = (*InterPodAffinity)(nil)
+	_ engine.Filterer[*affinityCounts]    = (*InterPodAffinity)(nil)
+	_ engine.Scorer[*affinityCounts]      = (*InterPodAffinity)(nil)
+	_ engine.Detailer[*affinityCounts]    = (*InterPodAffinity)(nil)
+	_ engine.Local                        = (*InterPodAffinity)(nil)
 )
 
 // Name is the plugin's name.
@@ -100,7 +100,7 @@ type affinityCounts struct {
 
 // PreFilter counts, per topology domain, the pods that the pod's required terms
 // select and the existing pods that want it away.
-func (a *InterPodAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (a *InterPodAffinity) PreFilter(q *engine.Query) (*affinityCounts, engine.PreFilterResult) {
 	s := &affinityCounts{existing: map[string]*domainCounts{}}
 	for _, t := range q.TermsSelectingPod(nil) {
 		if t.Kind != engine.RequiredAntiAffinity {
@@ -133,7 +133,7 @@ func (a *InterPodAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 	}
 	if len(s.existing) == 0 && len(s.required) == 0 && len(s.anti) == 0 {
-		return engine.PreFilterResult{Skip: true}
+		return nil, engine.PreFilterResult{Skip: true}
 	}
 	a.countNear(q, s)
 	for _, t := range s.anti {
@@ -143,7 +143,7 @@ func (a *InterPodAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 		s.away = append(s.away, d)
 	}
-	return engine.PreFilterResult{State: s}
+	return s, engine.PreFilterResult{}
 }
 
 // countNear counts the pods that match all of the required affinity terms, for
@@ -181,9 +181,8 @@ func selectsAll(terms []*engine.Term, ns string, set labels.Set) bool {
 
 // Filter rejects nodes that the pod's affinity leaves out (for good), then
 // those that its anti-affinity does, then those whose pods want it away.
-func (a *InterPodAffinity) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	s, ok := state.(*affinityCounts)
-	if !ok {
+func (a *InterPodAffinity) Filter(q *engine.Query, s *affinityCounts, in engine.Bits, rej *engine.Rejected) error {
+	if s == nil {
 		return nil
 	}
 	left := q.Bits()
@@ -243,9 +242,8 @@ func (s *affinityCounts) nearRows(q *engine.Query) engine.Bits {
 }
 
 // Details names the terms that fail on the node and its domain.
-func (a *InterPodAffinity) Details(q *engine.Query, state any, row int) []engine.Detail {
-	s, ok := state.(*affinityCounts)
-	if !ok {
+func (a *InterPodAffinity) Details(q *engine.Query, s *affinityCounts, row int) []engine.Detail {
+	if s == nil {
 		return nil
 	}
 	var out []engine.Detail

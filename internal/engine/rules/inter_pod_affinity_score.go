@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"math/bits"
 
 	"berth/internal/engine"
 )
@@ -17,7 +16,7 @@ type domainPoints struct {
 // pods there satisfy, and of preferences and required affinity of pods there
 // that the pod satisfies; anti-affinity counts against
 // (plugins/interpodaffinity/scoring.go).
-func (a *InterPodAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible engine.Bits, out *engine.Scores) error {
 	own := false
 	for _, t := range q.Terms() {
 		own = own || t.Kind == engine.PreferredAffinity || t.Kind == engine.PreferredAntiAffinity
@@ -72,18 +71,15 @@ func (a *InterPodAffinity) Score(q *engine.Query, feasible engine.Bits, out *eng
 		return nil
 	}
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			var sum int64
-			for _, d := range list {
-				if v := d.column.Value[row]; v >= 0 {
-					sum += d.points[v]
-				}
+	for row := range feasible.All() {
+		var sum int64
+		for _, d := range list {
+			if v := d.column.Value[row]; v >= 0 {
+				sum += d.points[v]
 			}
-			out.Raw[row] = sum
-			least, most = min(least, sum), max(most, sum)
 		}
+		out.Raw[row] = sum
+		least, most = min(least, sum), max(most, sum)
 	}
 	normalizeSpan(feasible, least, most, out)
 	return nil
@@ -105,14 +101,11 @@ func normalizeSpan(feasible engine.Bits, least, most int64, out *engine.Scores) 
 			known[i] = one(least + int64(i))
 		}
 	}
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			if known != nil {
-				out.Norm[row] = known[out.Raw[row]-least]
-			} else {
-				out.Norm[row] = one(out.Raw[row])
-			}
+	for row := range feasible.All() {
+		if known != nil {
+			out.Norm[row] = known[out.Raw[row]-least]
+		} else {
+			out.Norm[row] = one(out.Raw[row])
 		}
 	}
 }

@@ -2,12 +2,11 @@ package rules
 
 import "berth/internal/engine"
 
-var _ engine.Trier = (*InterPodAffinity)(nil)
+var _ engine.Trier[*affinityCounts] = (*InterPodAffinity)(nil)
 
 // Try judges nodes by who else is in their domains.
-func (a *InterPodAffinity) Try(q *engine.Query, state any) engine.Trial {
-	s, ok := state.(*affinityCounts)
-	if !ok {
+func (a *InterPodAffinity) Try(q *engine.Query, s *affinityCounts) engine.Trial {
+	if s == nil {
 		s = &affinityCounts{existing: map[string]*domainCounts{}}
 	}
 	t := &interPodTrial{affinityCounts: s, awayMoved: make([]int32, len(s.anti)), keyOf: map[int32]int{}}

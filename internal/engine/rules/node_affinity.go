@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"math/bits"
 	"sort"
 	"strings"
 
@@ -27,11 +26,11 @@ type NodeAffinity struct {
 }
 
 var (
-	_ engine.PreFilterer = NodeAffinity{}
-	_ engine.Filterer    = NodeAffinity{}
-	_ engine.Scorer      = NodeAffinity{}
-	_ engine.Detailer    = NodeAffinity{}
-	_ engine.Local       = NodeAffinity{}
+	_ engine.PreFilterer[engine.NoState] = NodeAffinity{}
+	_ engine.Filterer[engine.NoState]    = NodeAffinity{}
+	_ engine.Scorer[engine.NoState]      = NodeAffinity{}
+	_ engine.Detailer[engine.NoState]    = NodeAffinity{}
+	_ engine.Local                       = NodeAffinity{}
 )
 
 // newNodeAffinity checks the added affinity, whose terms must all parse.
@@ -75,31 +74,31 @@ func affinityOf(pod *corev1.Pod) *corev1.NodeAffinity {
 // PreFilter narrows the nodes where every required term names some by
 // metadata.name In: within a term the lists intersect, over the terms they add
 // up.
-func (a NodeAffinity) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (a NodeAffinity) PreFilter(q *engine.Query) (engine.NoState, engine.PreFilterResult) {
 	var required *corev1.NodeSelector
 	if na := affinityOf(q.Pod); na != nil {
 		required = na.RequiredDuringSchedulingIgnoredDuringExecution
 	}
 	if required == nil && a.enforced() == nil && q.Pod.Spec.NodeSelector == nil {
-		return engine.PreFilterResult{Skip: true}
+		return engine.NoState{}, engine.PreFilterResult{Skip: true}
 	}
 	if required == nil || len(required.NodeSelectorTerms) == 0 {
-		return engine.PreFilterResult{}
+		return engine.NoState{}, engine.PreFilterResult{}
 	}
 	names := map[string]struct{}{}
 	for i := range required.NodeSelectorTerms {
 		of, named := namedBy(&required.NodeSelectorTerms[i])
 		if !named {
-			return engine.PreFilterResult{}
+			return engine.NoState{}, engine.PreFilterResult{}
 		}
 		for n := range of {
 			names[n] = struct{}{}
 		}
 	}
 	if len(names) == 0 {
-		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: ReasonAffinityConflict}
+		return engine.NoState{}, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: ReasonAffinityConflict}
 	}
-	return engine.PreFilterResult{Names: names}
+	return engine.NoState{}, engine.PreFilterResult{Names: names}
 }
 
 // namedBy gives the nodes that a term's metadata.name In requirements share;
@@ -122,7 +121,7 @@ func namedBy(term *corev1.NodeSelectorTerm) (names map[string]struct{}, named bo
 
 // Filter rejects, for good, what the profile's affinity excludes, then what the
 // pod's does.
-func (a NodeAffinity) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
 	left := in
 	if e := a.enforced(); e != nil {
 		out := q.Bits()
@@ -145,7 +144,7 @@ func (a NodeAffinity) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine
 }
 
 // Details writes the selector and the required terms in words.
-func (a NodeAffinity) Details(q *engine.Query, _ any, row int) []engine.Detail {
+func (a NodeAffinity) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
 	if e := a.enforced(); e != nil && !q.Nodes.NodeSelectorRows(e).Has(row) {
 		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: selectorWords(e)}}
 	}
@@ -193,7 +192,7 @@ func selectorWords(sel *corev1.NodeSelector) string {
 
 // Score adds up the weights of the preferred terms that a node matches, the
 // profile's and the pod's. A term of the pod that does not parse is an error.
-func (a NodeAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
 	var own []corev1.PreferredSchedulingTerm
 	if na := affinityOf(q.Pod); na != nil {
 		own = na.PreferredDuringSchedulingIgnoredDuringExecution
@@ -219,10 +218,8 @@ func (a NodeAffinity) Score(q *engine.Query, feasible engine.Bits, out *engine.S
 				return fmt.Errorf("preferred term %d: %w", i, err)
 			}
 			weight := int64(t.Weight)
-			for i, word := range rows {
-				for word &= feasible[i]; word != 0; word &= word - 1 {
-					out.Raw[i<<6+bits.TrailingZeros64(word)] += weight
-				}
+			for row := range rows.AllAnd(feasible) {
+				out.Raw[row] += weight
 			}
 		}
 	}

@@ -18,10 +18,10 @@ const ReasonFeatures = "node(s) didn't match Pod's required features"
 type NodeDeclaredFeatures struct{}
 
 var (
-	_ engine.PreFilterer = NodeDeclaredFeatures{}
-	_ engine.Filterer    = NodeDeclaredFeatures{}
-	_ engine.Detailer    = NodeDeclaredFeatures{}
-	_ engine.Local       = NodeDeclaredFeatures{}
+	_ engine.PreFilterer[[]string] = NodeDeclaredFeatures{}
+	_ engine.Filterer[[]string]    = NodeDeclaredFeatures{}
+	_ engine.Detailer[[]string]    = NodeDeclaredFeatures{}
+	_ engine.Local                 = NodeDeclaredFeatures{}
 )
 
 var semanticsVersion = version.MustParseSemantic(engine.Semantics)
@@ -41,26 +41,25 @@ func neededFeatures(q *engine.Query) ([]string, error) {
 }
 
 // PreFilter infers what the pod needs; mostly nothing.
-func (NodeDeclaredFeatures) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFilterResult) {
 	need, err := neededFeatures(q)
 	if err != nil {
-		return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+		return nil, engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
 	}
-	return engine.PreFilterResult{Skip: len(need) == 0, State: need}
+	return need, engine.PreFilterResult{Skip: len(need) == 0}
 }
 
 // Filter rejects nodes that lack a needed feature for good.
-func (NodeDeclaredFeatures) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	need, _ := state.([]string)
+func (NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in engine.Bits, rej *engine.Rejected) error {
 	if len(need) == 0 {
 		return nil
 	}
 	out := q.Bits()
-	in.Each(func(row int) {
+	for row := range in.All() {
 		if len(missing(need, q.Nodes.Node(row).Features)) > 0 {
 			out.Set(row)
 		}
-	})
+	}
 	rej.Add(ReasonFeatures, engine.UnschedulableAndUnresolvable, out)
 	return nil
 }
@@ -76,8 +75,7 @@ func missing(need, have []string) []string {
 }
 
 // Details names the features that the node lacks.
-func (NodeDeclaredFeatures) Details(q *engine.Query, state any, row int) []engine.Detail {
-	need, _ := state.([]string)
+func (NodeDeclaredFeatures) Details(q *engine.Query, need []string, row int) []engine.Detail {
 	var out []engine.Detail
 	for _, m := range missing(need, q.Nodes.Node(row).Features) {
 		out = append(out, engine.Detail{Kind: "declaredFeature", Name: m})

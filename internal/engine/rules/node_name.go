@@ -10,9 +10,9 @@ const ReasonNodeName = "node(s) didn't match the requested node name"
 type NodeName struct{}
 
 var (
-	_ engine.Filterer = NodeName{}
-	_ engine.Detailer = NodeName{}
-	_ engine.Local    = NodeName{}
+	_ engine.Filterer[engine.NoState] = NodeName{}
+	_ engine.Detailer[engine.NoState] = NodeName{}
+	_ engine.Local                    = NodeName{}
 )
 
 // Name is the plugin's name.
@@ -22,7 +22,7 @@ func (NodeName) Name() string { return "NodeName" }
 func (NodeName) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter rejects every node but the named one for good.
-func (NodeName) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+func (NodeName) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
 	want := q.Pod.Spec.NodeName
 	if want == "" {
 		return nil
@@ -37,6 +37,6 @@ func (NodeName) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejec
 }
 
 // Details names the node that was asked for.
-func (NodeName) Details(q *engine.Query, _ any, _ int) []engine.Detail {
+func (NodeName) Details(q *engine.Query, _ engine.NoState, _ int) []engine.Detail {
 	return []engine.Detail{{Kind: "nodeName", Name: q.Pod.Spec.NodeName}}
 }

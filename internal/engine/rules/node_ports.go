@@ -15,10 +15,10 @@ const ReasonPorts = "node(s) didn't have free ports for the requested pod ports"
 type NodePorts struct{}
 
 var (
-	_ engine.PreFilterer = NodePorts{}
-	_ engine.Filterer    = NodePorts{}
-	_ engine.Detailer    = NodePorts{}
-	_ engine.Local       = NodePorts{}
+	_ engine.PreFilterer[[]engine.Port] = NodePorts{}
+	_ engine.Filterer[[]engine.Port]    = NodePorts{}
+	_ engine.Detailer[[]engine.Port]    = NodePorts{}
+	_ engine.Local                      = NodePorts{}
 )
 
 // Name is the plugin's name.
@@ -28,15 +28,14 @@ func (NodePorts) Name() string { return "NodePorts" }
 func (NodePorts) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
 
 // PreFilter skips pods without host ports.
-func (NodePorts) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (NodePorts) PreFilter(q *engine.Query) ([]engine.Port, engine.PreFilterResult) {
 	ports := q.HostPorts()
-	return engine.PreFilterResult{Skip: len(ports) == 0, State: ports}
+	return ports, engine.PreFilterResult{Skip: len(ports) == 0}
 }
 
 // Filter reads where the conflicting ports are taken.
-func (NodePorts) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	ports, ok := state.([]engine.Port)
-	if !ok {
+func (NodePorts) Filter(q *engine.Query, ports []engine.Port, in engine.Bits, rej *engine.Rejected) error {
+	if ports == nil {
 		ports = q.HostPorts()
 	}
 	taken := q.Bits()
@@ -52,7 +51,7 @@ func (NodePorts) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.
 
 // Details names the ports that are taken, as they are claimed on the node, in
 // order of protocol, number and address.
-func (NodePorts) Details(q *engine.Query, _ any, row int) []engine.Detail {
+func (NodePorts) Details(q *engine.Query, _ []engine.Port, row int) []engine.Detail {
 	var out []engine.Detail
 	for _, p := range q.HostPorts() {
 		for _, id := range q.PortConflicts(nil, p) {

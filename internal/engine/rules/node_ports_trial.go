@@ -6,12 +6,11 @@ import (
 	"berth/internal/engine"
 )
 
-var _ engine.Trier = NodePorts{}
+var _ engine.Trier[[]engine.Port] = NodePorts{}
 
 // Try judges nodes by the ports that are taken there.
-func (NodePorts) Try(q *engine.Query, state any) engine.Trial {
-	ports, ok := state.([]engine.Port)
-	if !ok {
+func (NodePorts) Try(q *engine.Query, ports []engine.Port) engine.Trial {
+	if ports == nil {
 		ports = q.HostPorts()
 	}
 	t := &portsTrial{q: q}

@@ -15,8 +15,8 @@ type NodeResourcesBalancedAllocation struct {
 }
 
 var (
-	_ engine.Scorer = (*NodeResourcesBalancedAllocation)(nil)
-	_ engine.Local  = (*NodeResourcesBalancedAllocation)(nil)
+	_ engine.Scorer[engine.NoState] = (*NodeResourcesBalancedAllocation)(nil)
+	_ engine.Local                  = (*NodeResourcesBalancedAllocation)(nil)
 )
 
 // Name is the plugin's name.
@@ -28,7 +28,7 @@ func (*NodeResourcesBalancedAllocation) Locality(_ *engine.Query) engine.Localit
 }
 
 // Score skips pods that ask for none of the resources.
-func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
 	list := ask(q, b.Resources, false)
 	idle := true
 	for i := range list {

@@ -28,9 +28,9 @@ type NodeResourcesFit struct {
 }
 
 var (
-	_ engine.Filterer = (*NodeResourcesFit)(nil)
-	_ engine.Scorer   = (*NodeResourcesFit)(nil)
-	_ engine.Detailer = (*NodeResourcesFit)(nil)
+	_ engine.Filterer[engine.NoState] = (*NodeResourcesFit)(nil)
+	_ engine.Scorer[engine.NoState]   = (*NodeResourcesFit)(nil)
+	_ engine.Detailer[engine.NoState] = (*NodeResourcesFit)(nil)
 
 	_ engine.ReasonRanker = (*NodeResourcesFit)(nil)
 	_ engine.Local        = (*NodeResourcesFit)(nil)
@@ -54,7 +54,7 @@ func (f *NodeResourcesFit) ignores(name string) bool {
 // Filter compares request and room, resource by resource. A node that could
 // never hold one of the requests is out for good; one with too many pods is
 // not.
-func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
 	tooMany, noCPU, noMemory, noDisk, never := q.Bits(), q.Bits(), q.Bits(), q.Bits(), q.Bits()
 	// A resource that is not asked for never falls short.
 	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
@@ -101,21 +101,18 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ any, in engine.Bits, rej *e
 		short := q.Bits()
 		col := q.Nodes.ScalarColumn(s.ID)
 		devices := leftToDevices(q, s.ID)
-		for i, word := range in {
-			for ; word != 0; word &= word - 1 {
-				row := i<<6 + bits.TrailingZeros64(word)
-				var have int64
-				if col != nil {
-					have = col[row]
-				}
-				if have == 0 && devices {
-					continue
-				}
-				if s.N > have-q.State.ScalarUse(s.ID, row) {
-					short.Set(row)
-					if s.N > have {
-						never.Set(row)
-					}
+		for row := range in.All() {
+			var have int64
+			if col != nil {
+				have = col[row]
+			}
+			if have == 0 && devices {
+				continue
+			}
+			if s.N > have-q.State.ScalarUse(s.ID, row) {
+				short.Set(row)
+				if s.N > have {
+					never.Set(row)
 				}
 			}
 		}
@@ -172,7 +169,7 @@ func leftToDevices(q *engine.Query, id int32) bool {
 }
 
 // Details says, per resource that is short, what is asked and what is there.
-func (f *NodeResourcesFit) Details(q *engine.Query, _ any, row int) []engine.Detail {
+func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
 	var out []engine.Detail
 	add := func(name string, want, have, used int64) {
 		if want > 0 && want > have-used {
@@ -199,7 +196,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ any, row int) []engine.Det
 }
 
 // Score scores by the profile's strategy; raw and normalised are the same.
-func (f *NodeResourcesFit) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (f *NodeResourcesFit) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
 	f.scorer.score(q, feasible, out.Raw)
 	out.Same()
 	return nil

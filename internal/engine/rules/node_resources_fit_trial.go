@@ -20,7 +20,7 @@ func (f *NodeResourcesFit) Measure(q *engine.Query) (need engine.Amount, rest en
 }
 
 // Try judges nodes by what their pods hold.
-func (f *NodeResourcesFit) Try(q *engine.Query, _ any) engine.Trial { return f.try(q) }
+func (f *NodeResourcesFit) Try(q *engine.Query, _ engine.NoState) engine.Trial { return f.try(q) }
 
 func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 	r := &q.Request

@@ -14,9 +14,9 @@ const ReasonUnschedulable = "node(s) were unschedulable"
 type NodeUnschedulable struct{}
 
 var (
-	_ engine.Filterer = NodeUnschedulable{}
-	_ engine.Detailer = NodeUnschedulable{}
-	_ engine.Local    = NodeUnschedulable{}
+	_ engine.Filterer[engine.NoState] = NodeUnschedulable{}
+	_ engine.Detailer[engine.NoState] = NodeUnschedulable{}
+	_ engine.Local                    = NodeUnschedulable{}
 )
 
 // Name is the plugin's name.
@@ -26,7 +26,7 @@ func (NodeUnschedulable) Name() string { return "NodeUnschedulable" }
 func (NodeUnschedulable) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter rejects cordoned nodes for good.
-func (NodeUnschedulable) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+func (NodeUnschedulable) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
 	cordoned := q.Nodes.Cordoned()
 	if cordoned.Empty() {
 		return nil
@@ -43,6 +43,6 @@ func (NodeUnschedulable) Filter(q *engine.Query, _ any, in engine.Bits, rej *eng
 }
 
 // Details says that the node is cordoned.
-func (NodeUnschedulable) Details(*engine.Query, any, int) []engine.Detail {
+func (NodeUnschedulable) Details(*engine.Query, engine.NoState, int) []engine.Detail {
 	return []engine.Detail{{Kind: "unschedulable"}}
 }

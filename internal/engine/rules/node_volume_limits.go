@@ -19,10 +19,10 @@ const ReasonVolumeLimit = "node(s) exceed max volume count"
 type NodeVolumeLimits struct{}
 
 var (
-	_ engine.PreFilterer = NodeVolumeLimits{}
-	_ engine.Filterer    = NodeVolumeLimits{}
-	_ engine.Detailer    = NodeVolumeLimits{}
-	_ engine.Local       = NodeVolumeLimits{}
+	_ engine.PreFilterer[*incoming] = NodeVolumeLimits{}
+	_ engine.Filterer[*incoming]    = NodeVolumeLimits{}
+	_ engine.Detailer[*incoming]    = NodeVolumeLimits{}
+	_ engine.Local                  = NodeVolumeLimits{}
 )
 
 // Name is the plugin's name.
@@ -47,11 +47,11 @@ func attaches(q *engine.Query) bool {
 }
 
 // PreFilter skips pods without volumes that may count.
-func (NodeVolumeLimits) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (NodeVolumeLimits) PreFilter(q *engine.Query) (*incoming, engine.PreFilterResult) {
 	if !attaches(q) {
-		return engine.PreFilterResult{Skip: true}
+		return nil, engine.PreFilterResult{Skip: true}
 	}
-	return engine.PreFilterResult{State: attaching(q)}
+	return attaching(q), engine.PreFilterResult{}
 }
 
 // incoming is what the pod would bring to a node with a CSINode, and to one
@@ -91,8 +91,9 @@ func attaching(q *engine.Query) *incoming {
 	return in
 }
 
-func attachingOf(q *engine.Query, state any) *incoming {
-	if in, ok := state.(*incoming); ok {
+// or works them out where PreFilter did not run.
+func (in *incoming) or(q *engine.Query) *incoming {
+	if in != nil {
 		return in
 	}
 	return attaching(q)
@@ -114,8 +115,8 @@ func (v verdict) reject(rows engine.Bits, rej *engine.Rejected) (ok bool, err er
 
 // Filter compares, driver by driver, what each row holds and would have to hold
 // with its limit.
-func (NodeVolumeLimits) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	pod, a := attachingOf(q, state), q.State.Attachments()
+func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in engine.Bits, rej *engine.Rejected) error {
+	pod, a := pod.or(q), q.State.Attachments()
 	if pod.with == pod.without && pod.with.code != engine.Success {
 		_, err := pod.with.reject(in.Clone(), rej)
 		return err
@@ -150,16 +151,16 @@ func (NodeVolumeLimits) Filter(q *engine.Query, state any, in engine.Bits, rej *
 // trouble is the error of the first pod on the rows whose volumes cannot be told.
 func trouble(q *engine.Query, a *engine.Attachments, rows engine.Bits) error {
 	var err error
-	rows.Each(func(row int) {
+	for row := range rows.All() {
 		if err != nil || a.Troubled(int32(row)) == 0 {
-			return
+			continue
 		}
 		for _, p := range q.State.PodsOn(row) {
 			if _, text := q.State.AttachedBy(nil, p); text != "" && err == nil {
 				err = errors.New(text)
 			}
 		}
-	})
+	}
 	return err
 }
 
@@ -174,18 +175,18 @@ func (d *driven) exceeds(q *engine.Query, a *engine.Attachments, rows, full engi
 	for _, id := range d.volumes {
 		a.Users(id).Each(func(row, _ int32) { mounted[row]++ })
 	}
-	rows.Each(func(row int) {
+	for row := range rows.All() {
 		more := int32(len(d.volumes)) - mounted[row]
 		if limits[row] >= 0 && more > 0 && int64(a.Held(d.driver, int32(row))+more) > limits[row] {
 			full.Set(row)
 		}
-	})
+	}
 }
 
 // Details says by driver how many volumes the pod would add, how many more the
 // node can attach, and how many in all.
-func (NodeVolumeLimits) Details(q *engine.Query, state any, row int) []engine.Detail {
-	pod, a := attachingOf(q, state), q.State.Attachments()
+func (NodeVolumeLimits) Details(q *engine.Query, pod *incoming, row int) []engine.Detail {
+	pod, a := pod.or(q), q.State.Attachments()
 	if !a.Limited().Has(row) || pod.with.code != engine.Success {
 		return nil
 	}

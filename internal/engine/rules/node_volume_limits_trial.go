@@ -6,11 +6,11 @@ import (
 	"berth/internal/engine"
 )
 
-var _ engine.Trier = NodeVolumeLimits{}
+var _ engine.Trier[*incoming] = NodeVolumeLimits{}
 
 // Try judges nodes by the volumes that pods there mount.
-func (NodeVolumeLimits) Try(q *engine.Query, state any) engine.Trial {
-	t := &limitsTrial{q: q, pod: attachingOf(q, state), all: q.State.Attachments()}
+func (NodeVolumeLimits) Try(q *engine.Query, pod *incoming) engine.Trial {
+	t := &limitsTrial{q: q, pod: pod.or(q), all: q.State.Attachments()}
 	t.held = make([]int32, len(t.pod.drivers))
 	return t
 }

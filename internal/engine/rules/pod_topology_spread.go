@@ -28,12 +28,12 @@ type PodTopologySpread struct {
 }
 
 var (
-	_ engine.PreFilterer = (*PodTopologySpread)(nil)
-	_ engine.Filterer    = (*PodTopologySpread)(nil)
-	_ engine.Scorer      = (*PodTopologySpread)(nil)
-	_ engine.Detailer    = (*PodTopologySpread)(nil)
-	_ engine.Local       = (*PodTopologySpread)(nil)
-	_ engine.Spreader    = (*PodTopologySpread)(nil)
+	_ engine.PreFilterer[[]*spreadCounts] = (*PodTopologySpread)(nil)
+	_ engine.Filterer[[]*spreadCounts]    = (*PodTopologySpread)(nil)
+	_ engine.Scorer[[]*spreadCounts]      = (*PodTopologySpread)(nil)
+	_ engine.Detailer[[]*spreadCounts]    = (*PodTopologySpread)(nil)
+	_ engine.Local                        = (*PodTopologySpread)(nil)
+	_ engine.Spreader                     = (*PodTopologySpread)(nil)
 )
 
 // Name is the plugin's name.
@@ -70,15 +70,15 @@ func (c *spreadCounts) skewOf(matching int32) int32 {
 }
 
 // PreFilter counts the domains of the hard constraints.
-func (p *PodTopologySpread) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (p *PodTopologySpread) PreFilter(q *engine.Query) ([]*spreadCounts, engine.PreFilterResult) {
 	list, err := p.constraints(q, corev1.DoNotSchedule)
 	if err != nil {
-		return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+		return nil, engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
 	}
 	if len(list) == 0 {
-		return engine.PreFilterResult{Skip: true}
+		return nil, engine.PreFilterResult{Skip: true}
 	}
-	return engine.PreFilterResult{State: countHard(q, list)}
+	return countHard(q, list), engine.PreFilterResult{}
 }
 
 // countHard counts matching pods per domain. Only nodes that bear the keys of
@@ -97,12 +97,13 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 				counting = keyed
 			}
 			n.eligible = make([]bool, len(c.column.Values))
-			for i, word := range counting {
-				for ; word != 0 && n.domains < len(n.eligible); word &= word - 1 {
-					if v := c.column.Value[i<<6+bits.TrailingZeros64(word)]; !n.eligible[v] {
-						n.eligible[v] = true
-						n.domains++
-					}
+			for row := range counting.All() {
+				if n.domains == len(n.eligible) {
+					break
+				}
+				if v := c.column.Value[row]; !n.eligible[v] {
+					n.eligible[v] = true
+					n.domains++
 				}
 			}
 		}
@@ -131,9 +132,8 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 }
 
 // Filter rejects nodes whose domain would get too far ahead of the emptiest.
-func (p *PodTopologySpread) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	counts, ok := state.([]*spreadCounts)
-	if !ok {
+func (p *PodTopologySpread) Filter(q *engine.Query, counts []*spreadCounts, in engine.Bits, rej *engine.Rejected) error {
+	if counts == nil {
 		return nil
 	}
 	skewed, unlabelled, left := q.Bits(), q.Bits(), q.Bits()
@@ -168,8 +168,7 @@ func (p *PodTopologySpread) Filter(q *engine.Query, state any, in engine.Bits, r
 }
 
 // Details names the constraint that failed the node, its domain and skew.
-func (p *PodTopologySpread) Details(_ *engine.Query, state any, row int) []engine.Detail {
-	counts, _ := state.([]*spreadCounts)
+func (p *PodTopologySpread) Details(_ *engine.Query, counts []*spreadCounts, row int) []engine.Detail {
 	for _, c := range counts {
 		v := c.column.Value[row]
 		most := int64(c.MaxSkew)

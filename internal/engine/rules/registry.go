@@ -103,54 +103,56 @@ type plugin struct {
 	preEnqueue, preFilter       bool
 	filter, postFilter, scoring bool
 	weight                      int64
-	build                       func(*Args) (engine.Rule, error)
+	build                       func(*Args) (*engine.Plugin, error)
 }
 
-func always(r engine.Rule) func(*Args) (engine.Rule, error) {
-	return func(*Args) (engine.Rule, error) { return r, nil }
+// always builds a rule that has no arguments. S is its PreFilter state.
+func always[S any](r engine.Rule) func(*Args) (*engine.Plugin, error) {
+	return func(*Args) (*engine.Plugin, error) { return engine.Adapt[S](r), nil }
 }
 
 // registry is the only list of rules. Its order is upstream's, in which the
 // first failing plugin is named and scores are listed
 // (pkg/scheduler/apis/config/v1/default_plugins.go).
 var registry = []plugin{
-	{name: "SchedulingGates", preEnqueue: true, build: always(SchedulingGates{})},
-	{name: "NodeUnschedulable", filter: true, build: always(NodeUnschedulable{})},
-	{name: "NodeName", filter: true, build: always(NodeName{})},
-	{name: "TaintToleration", filter: true, scoring: true, weight: 3, build: always(TaintToleration{})},
-	{name: "NodeAffinity", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
-		return newNodeAffinity(a.NodeAffinity.AddedAffinity)
+	{name: "SchedulingGates", preEnqueue: true, build: always[engine.NoState](SchedulingGates{})},
+	{name: "NodeUnschedulable", filter: true, build: always[engine.NoState](NodeUnschedulable{})},
+	{name: "NodeName", filter: true, build: always[engine.NoState](NodeName{})},
+	{name: "TaintToleration", filter: true, scoring: true, weight: 3, build: always[engine.NoState](TaintToleration{})},
+	{name: "NodeAffinity", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (*engine.Plugin, error) {
+		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)
+		return engine.Adapt[engine.NoState](r), err
 	}},
-	{name: "NodePorts", preFilter: true, filter: true, build: always(NodePorts{})},
-	{name: "NodeResourcesFit", preFilter: true, filter: true, scoring: true, weight: 1, build: func(a *Args) (engine.Rule, error) {
+	{name: "NodePorts", preFilter: true, filter: true, build: always[[]engine.Port](NodePorts{})},
+	{name: "NodeResourcesFit", preFilter: true, filter: true, scoring: true, weight: 1, build: func(a *Args) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)
-		return &NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer}, err
+		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer}), err
 	}},
-	{name: "VolumeRestrictions", preFilter: true, filter: true, build: always(VolumeRestrictions{})},
-	{name: "NodeVolumeLimits", preFilter: true, filter: true, build: always(NodeVolumeLimits{})},
-	{name: "VolumeBinding", preFilter: true, filter: true, scoring: true, build: always(VolumeBinding{})},
-	{name: "VolumeZone", preFilter: true, filter: true, build: always(VolumeZone{})},
-	{name: "PodTopologySpread", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
+	{name: "VolumeRestrictions", preFilter: true, filter: true, build: always[restricted](VolumeRestrictions{})},
+	{name: "NodeVolumeLimits", preFilter: true, filter: true, build: always[*incoming](NodeVolumeLimits{})},
+	{name: "VolumeBinding", preFilter: true, filter: true, scoring: true, build: always[*bindings](VolumeBinding{})},
+	{name: "VolumeZone", preFilter: true, filter: true, build: always[*zonesOfVolumes](VolumeZone{})},
+	{name: "PodTopologySpread", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (*engine.Plugin, error) {
 		s := a.PodTopologySpread
 		if s.System {
-			return &PodTopologySpread{Defaults: systemConstraints(), System: true}, nil
+			return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: systemConstraints(), System: true}), nil
 		}
-		return &PodTopologySpread{Defaults: s.Constraints}, nil
+		return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: s.Constraints}), nil
 	}},
-	{name: "InterPodAffinity", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
+	{name: "InterPodAffinity", preFilter: true, filter: true, scoring: true, weight: 2, build: func(a *Args) (*engine.Plugin, error) {
 		i := a.InterPodAffinity
-		return &InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}, nil
+		return engine.Adapt[*affinityCounts](&InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}), nil
 	}},
-	{name: "DynamicResources", preEnqueue: true, preFilter: true, filter: true, postFilter: true, scoring: true, weight: 2, build: func(a *Args) (engine.Rule, error) {
-		return newDynamicResources(a.DynamicResources), nil
+	{name: "DynamicResources", preEnqueue: true, preFilter: true, filter: true, postFilter: true, scoring: true, weight: 2, build: func(a *Args) (*engine.Plugin, error) {
+		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
 	}},
-	{name: "DefaultPreemption", preEnqueue: true, postFilter: true, build: always(named("DefaultPreemption"))},
-	{name: "NodeResourcesBalancedAllocation", scoring: true, weight: 1, build: func(a *Args) (engine.Rule, error) {
-		return &NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}, nil
+	{name: "DefaultPreemption", preEnqueue: true, postFilter: true, build: always[engine.NoState](named("DefaultPreemption"))},
+	{name: "NodeResourcesBalancedAllocation", scoring: true, weight: 1, build: func(a *Args) (*engine.Plugin, error) {
+		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}), nil
 	}},
-	{name: "ImageLocality", scoring: true, weight: 1, build: always(ImageLocality{})},
-	{name: "NodeDeclaredFeatures", preFilter: true, filter: true, build: always(NodeDeclaredFeatures{})},
+	{name: "ImageLocality", scoring: true, weight: 1, build: always[engine.NoState](ImageLocality{})},
+	{name: "NodeDeclaredFeatures", preFilter: true, filter: true, build: always[[]string](NodeDeclaredFeatures{})},
 }
 
 // named is a plugin that plays its part outside of the rules' phases.
@@ -278,18 +280,13 @@ func Build(s Spec) (*engine.Profile, error) {
 		p.Gates = p.Gates || name == "SchedulingGates"
 	}
 	for _, name := range s.PreEnqueue {
-		if i := index[name]; isPreEnqueuer(p.Rules[i]) {
+		if i := index[name]; p.Rules[i].PreEnqueue != nil {
 			p.PreEnqueue = append(p.PreEnqueue, i)
 		}
 	}
 	p.PostFilter = s.PostFilter
 	p.Preemption = slices.Contains(s.PostFilter, "DefaultPreemption")
 	return p, nil
-}
-
-func isPreEnqueuer(r engine.Rule) bool {
-	_, ok := r.(engine.PreEnqueuer)
-	return ok
 }
 
 // Restore makes a profile again from the payload that was stored with a

@@ -104,11 +104,11 @@ func withKeys(q *engine.Query, list []*spreadConstraint) engine.Bits {
 		if c.column.Whole {
 			continue
 		}
-		keyed.Each(func(row int) {
+		for row := range keyed.All() {
 			if c.column.Value[row] < 0 {
 				keyed.Clear(row)
 			}
-		})
+		}
 	}
 	return keyed
 }

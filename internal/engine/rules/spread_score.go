@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,7 +11,7 @@ import (
 // Score prefers domains with fewer matching pods. Per soft constraint a node
 // gets count × ln(domains+2) + maxSkew-1, the counts of hostnames being those of
 // the node itself; fewer is better (plugins/podtopologyspread/scoring.go).
-func (p *PodTopologySpread) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible engine.Bits, out *engine.Scores) error {
 	list, err := p.constraints(q, corev1.ScheduleAnyway)
 	if err != nil {
 		return err
@@ -36,22 +35,19 @@ func (p *PodTopologySpread) Score(q *engine.Query, feasible engine.Bits, out *en
 		points = append(points, c.points(q, keyed, scored, nodes))
 	}
 	least, most := int64(math.MaxInt64), int64(0)
-	for i, word := range scored {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			var sum float64
-			for k := range points {
-				pt := &points[k]
-				if pt.byRow != nil {
-					sum += pt.byRow[row]
-				} else if v := pt.value[row]; v >= 0 {
-					sum += pt.byValue[v]
-				}
+	for row := range scored.All() {
+		var sum float64
+		for k := range points {
+			pt := &points[k]
+			if pt.byRow != nil {
+				sum += pt.byRow[row]
+			} else if v := pt.value[row]; v >= 0 {
+				sum += pt.byValue[v]
 			}
-			s := int64(math.Round(sum))
-			out.Raw[row] = s
-			least, most = min(least, s), max(most, s)
 		}
+		s := int64(math.Round(sum))
+		out.Raw[row] = s
+		least, most = min(least, s), max(most, s)
 	}
 	normalizeSpread(feasible, scored, least, most, out)
 	return nil
@@ -100,21 +96,19 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored engine.Bits, no
 	if c.column.Whole {
 		possible--
 	}
-	for i, word := range scored {
+	for row := range scored.All() {
 		if size == possible {
 			break
 		}
-		for ; word != 0; word &= word - 1 {
-			v := c.column.Value[i<<6+bits.TrailingZeros64(word)]
-			if v < 0 {
-				if v = blank; v < 0 {
-					v = int32(len(c.column.Values))
-				}
+		v := c.column.Value[row]
+		if v < 0 {
+			if v = blank; v < 0 {
+				v = int32(len(c.column.Values))
 			}
-			if !seen[v] {
-				seen[v] = true
-				size++
-			}
+		}
+		if !seen[v] {
+			seen[v] = true
+			size++
 		}
 	}
 	out.weight = math.Log(float64(size + 2))
@@ -169,19 +163,16 @@ func normalizeSpread(feasible, scored engine.Bits, least, most int64, out *engin
 			known[i] = engine.MaxScore * (most + least - (least + int64(i))) / most
 		}
 	}
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			switch {
-			case !scored.Has(row):
-				out.Raw[row], out.Norm[row] = 0, 0
-			case most == 0:
-				out.Norm[row] = engine.MaxScore
-			case known != nil:
-				out.Norm[row] = known[out.Raw[row]-least]
-			default:
-				out.Norm[row] = engine.MaxScore * (most + least - out.Raw[row]) / most
-			}
+	for row := range feasible.All() {
+		switch {
+		case !scored.Has(row):
+			out.Raw[row], out.Norm[row] = 0, 0
+		case most == 0:
+			out.Norm[row] = engine.MaxScore
+		case known != nil:
+			out.Norm[row] = known[out.Raw[row]-least]
+		default:
+			out.Norm[row] = engine.MaxScore * (most + least - out.Raw[row]) / most
 		}
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"berth/internal/engine"
 )
 
-var _ engine.Trier = (*PodTopologySpread)(nil)
+var _ engine.Trier[[]*spreadCounts] = (*PodTopologySpread)(nil)
 
 // Try judges nodes by the skew that the pod would make there.
-func (p *PodTopologySpread) Try(q *engine.Query, state any) engine.Trial {
-	counts, _ := state.([]*spreadCounts)
+func (p *PodTopologySpread) Try(q *engine.Query, counts []*spreadCounts) engine.Trial {
 	t := &spreadTrial{}
 	list := make([]*spreadConstraint, len(counts))
 	for i, c := range counts {

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"math/bits"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
@@ -18,10 +16,10 @@ const ReasonTaint = "node(s) had untolerated taint(s)"
 type TaintToleration struct{}
 
 var (
-	_ engine.Filterer = TaintToleration{}
-	_ engine.Scorer   = TaintToleration{}
-	_ engine.Detailer = TaintToleration{}
-	_ engine.Local    = TaintToleration{}
+	_ engine.Filterer[engine.NoState] = TaintToleration{}
+	_ engine.Scorer[engine.NoState]   = TaintToleration{}
+	_ engine.Detailer[engine.NoState] = TaintToleration{}
+	_ engine.Local                    = TaintToleration{}
 )
 
 // Name is the plugin's name.
@@ -31,7 +29,7 @@ func (TaintToleration) Name() string { return "TaintToleration" }
 func (TaintToleration) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter judges each distinct list of taints once.
-func (TaintToleration) Filter(q *engine.Query, _ any, in engine.Bits, rej *engine.Rejected) error {
+func (TaintToleration) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
 	q.Work(len(q.Nodes.TaintSets()) * (1 + len(q.Pod.Spec.Tolerations)))
 	out, any := q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
 		return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
@@ -45,7 +43,7 @@ func (TaintToleration) Filter(q *engine.Query, _ any, in engine.Bits, rej *engin
 }
 
 // Details names the taints that the pod does not tolerate.
-func (TaintToleration) Details(q *engine.Query, _ any, row int) []engine.Detail {
+func (TaintToleration) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
 	var out []engine.Detail
 	taints := q.Nodes.Node(row).Taints
 	for i := range taints {
@@ -58,7 +56,7 @@ func (TaintToleration) Details(q *engine.Query, _ any, row int) []engine.Detail 
 
 // Score counts the PreferNoSchedule taints that the pod does not tolerate;
 // fewer is better. Only tolerations of that effect, or of all, count.
-func (TaintToleration) Score(q *engine.Query, feasible engine.Bits, out *engine.Scores) error {
+func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
 	var tolerations []corev1.Toleration
 	for _, t := range q.Pod.Spec.Tolerations {
 		if t.Effect == "" || t.Effect == corev1.TaintEffectPreferNoSchedule {
@@ -96,12 +94,9 @@ func (TaintToleration) Score(q *engine.Query, feasible engine.Bits, out *engine.
 		}
 	}
 	of := q.Nodes.TaintSetOf()
-	for i, word := range feasible {
-		for ; word != 0; word &= word - 1 {
-			row := i<<6 + bits.TrailingZeros64(word)
-			set := of[row]
-			out.Raw[row], out.Norm[row] = count[set], norm[set]
-		}
+	for row := range feasible.All() {
+		set := of[row]
+		out.Raw[row], out.Norm[row] = count[set], norm[set]
 	}
 	return nil
 }

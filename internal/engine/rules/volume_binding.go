@@ -45,12 +45,12 @@ const (
 type VolumeBinding struct{}
 
 var (
-	_ engine.PreFilterer   = VolumeBinding{}
-	_ engine.Filterer      = VolumeBinding{}
-	_ engine.Detailer      = VolumeBinding{}
-	_ engine.Local         = VolumeBinding{}
-	_ engine.VolumePlanner = VolumeBinding{}
-	_ engine.PreBinder     = VolumeBinding{}
+	_ engine.PreFilterer[*bindings]   = VolumeBinding{}
+	_ engine.Filterer[*bindings]      = VolumeBinding{}
+	_ engine.Detailer[*bindings]      = VolumeBinding{}
+	_ engine.Local                    = VolumeBinding{}
+	_ engine.VolumePlanner[*bindings] = VolumeBinding{}
+	_ engine.PreBinder[*bindings]     = VolumeBinding{}
 )
 
 // Name is the plugin's name.
@@ -91,7 +91,7 @@ func claimName(pod *corev1.Pod, v *corev1.Volume) (name string, owned, ok bool) 
 
 // PreFilter sorts the pod's claims into those that are bound and those that wait
 // for a node. One that is neither rejects the pod.
-func (VolumeBinding) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (VolumeBinding) PreFilter(q *engine.Query) (*bindings, engine.PreFilterResult) {
 	reject := func(format string, args ...any) engine.PreFilterResult {
 		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
 	}
@@ -104,20 +104,20 @@ func (VolumeBinding) PreFilter(q *engine.Query) engine.PreFilterResult {
 		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, name)
 		switch {
 		case c == nil && owned:
-			return reject(textClaimAwaited, name)
+			return nil, reject(textClaimAwaited, name)
 		case c == nil:
-			return reject(textClaimNotFound, name)
+			return nil, reject(textClaimNotFound, name)
 		case c.Status.Phase == corev1.ClaimLost:
-			return reject(textClaimLost, c.Name, c.Spec.VolumeName)
+			return nil, reject(textClaimLost, c.Name, c.Spec.VolumeName)
 		case c.DeletionTimestamp != nil:
-			return reject(textClaimGoing, c.Name)
+			return nil, reject(textClaimGoing, c.Name)
 		case owned && ephemeral.VolumeIsForPod(q.Pod, c) != nil:
-			return reject(textClaimNotOwned, c.Namespace, c.Name, q.Pod.Namespace, q.Pod.Name)
+			return nil, reject(textClaimNotOwned, c.Namespace, c.Name, q.Pod.Namespace, q.Pod.Name)
 		}
 		claims = append(claims, c)
 	}
 	if len(claims) == 0 {
-		return engine.PreFilterResult{Skip: true}
+		return nil, engine.PreFilterResult{Skip: true}
 	}
 	b := &bindings{}
 	unbound := false
@@ -128,7 +128,7 @@ func (VolumeBinding) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 		late, err := waits(q, c)
 		if err != nil {
-			return engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
+			return nil, engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
 		}
 		if late && c.Spec.VolumeName == "" {
 			b.late = append(b.late, c)
@@ -137,9 +137,9 @@ func (VolumeBinding) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 	}
 	if unbound {
-		return reject(ReasonClaimsUnbound)
+		return nil, reject(ReasonClaimsUnbound)
 	}
-	return engine.PreFilterResult{State: b}
+	return b, engine.PreFilterResult{}
 }
 
 // waits says that a claim is bound only when its pod has a node
@@ -175,9 +175,8 @@ func claimClass(c *corev1.PersistentVolumeClaim) string {
 var filterReasons = []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone}
 
 // Filter rejects, for good, the nodes that some claim cannot be used on.
-func (VolumeBinding) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	b, ok := state.(*bindings)
-	if !ok {
+func (VolumeBinding) Filter(q *engine.Query, b *bindings, in engine.Bits, rej *engine.Rejected) error {
+	if b == nil {
 		return nil
 	}
 	b.work(q)
@@ -215,9 +214,8 @@ func meet(a, b engine.Bits) bool {
 }
 
 // Details names the claims and volumes that stand against a node.
-func (VolumeBinding) Details(q *engine.Query, state any, row int) []engine.Detail {
-	b, ok := state.(*bindings)
-	if !ok {
+func (VolumeBinding) Details(q *engine.Query, b *bindings, row int) []engine.Detail {
+	if b == nil {
 		return nil
 	}
 	b.work(q)
@@ -233,9 +231,8 @@ func (VolumeBinding) Details(q *engine.Query, state any, row int) []engine.Detai
 }
 
 // Volumes says what the pod's waiting claims would get on a node.
-func (VolumeBinding) Volumes(q *engine.Query, state any, row int) []engine.VolumeBinding {
-	b, ok := state.(*bindings)
-	if !ok || len(b.late) == 0 {
+func (VolumeBinding) Volumes(q *engine.Query, b *bindings, row int) []engine.VolumeBinding {
+	if b == nil || len(b.late) == 0 {
 		return nil
 	}
 	b.work(q)

@@ -20,9 +20,8 @@ const annByController = "pv.kubernetes.io/bound-by-controller"
 // (plugins/volumebinding/binder.go AssumePodVolumes, BindPodVolumes;
 // k8s.io/component-helpers/storage/volume GetBindVolumeToClaim;
 // pkg/controller/volume/persistentvolume bindVolumeToClaim, bindClaimToVolume).
-func (VolumeBinding) PreBind(q *engine.Query, state any, row int, a *engine.Along) error {
-	b, ok := state.(*bindings)
-	if !ok {
+func (VolumeBinding) PreBind(q *engine.Query, b *bindings, row int, a *engine.Along) error {
+	if b == nil {
 		return nil
 	}
 	b.work(q)

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"sort"
 
@@ -65,11 +64,11 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 		}
 		b.take(m, pv, q.Nodes.VolumeReach(pv), left)
 		// Where it is not taken already, the nodes that it does not reach get nothing.
-		left.Each(func(row int) {
+		for row := range left.All() {
 			if !b.got(row, pv) {
 				left.Clear(row)
 			}
-		})
+		}
 	}
 	n := left.Count()
 	from := sort.Search(len(of.Free), func(i int) bool { return holds(of.Free[i]) })
@@ -110,10 +109,8 @@ func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *engine.Rea
 		}
 		return n
 	}
-	for i, word := range reach.Many {
-		for word &= left[i]; word != 0; word &= word - 1 {
-			give(i<<6 + bits.TrailingZeros64(word))
-		}
+	for row := range reach.Many.AllAnd(left) {
+		give(row)
 	}
 	return n
 }

@@ -33,16 +33,16 @@ func migrated(q *engine.Query, pv *corev1.PersistentVolume, in engine.Bits) engi
 		return nil
 	}
 	var out engine.Bits
-	in.Each(func(row int) {
+	for row := range in.All() {
 		n := q.State.CSINode(q.Nodes.Node(row).Name)
 		if n == nil || !slices.Contains(strings.Split(n.Annotations[corev1.MigratedPluginsAnnotationKey], ","), kind) {
-			return
+			continue
 		}
 		if out == nil {
 			out = q.Bits()
 		}
 		out.Set(row)
-	})
+	}
 	return out
 }
 

@@ -22,10 +22,10 @@ const (
 type VolumeRestrictions struct{}
 
 var (
-	_ engine.PreFilterer = VolumeRestrictions{}
-	_ engine.Filterer    = VolumeRestrictions{}
-	_ engine.Detailer    = VolumeRestrictions{}
-	_ engine.Local       = VolumeRestrictions{}
+	_ engine.PreFilterer[restricted] = VolumeRestrictions{}
+	_ engine.Filterer[restricted]    = VolumeRestrictions{}
+	_ engine.Detailer[restricted]    = VolumeRestrictions{}
+	_ engine.Local                   = VolumeRestrictions{}
 )
 
 // Name is the plugin's name.
@@ -60,7 +60,7 @@ type restricted struct {
 
 // PreFilter rejects pods whose claims are not there, and skips those without a
 // disk or a claim in use.
-func (VolumeRestrictions) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilterResult) {
 	disks := false
 	var r restricted
 	for i := range q.Pod.Spec.Volumes {
@@ -72,7 +72,7 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) engine.PreFilterResult {
 		name := v.PersistentVolumeClaim.ClaimName
 		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, name)
 		if c == nil {
-			return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: engine.ClaimNotFound(name)}
+			return restricted{}, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: engine.ClaimNotFound(name)}
 		}
 		if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) && !slices.Contains(r.claims, name) {
 			r.claims = append(r.claims, name)
@@ -89,14 +89,14 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) engine.PreFilterResult {
 		r.users += p.References(r.claims)
 	}
 	if !disks && r.users == 0 {
-		return engine.PreFilterResult{Skip: true}
+		return restricted{}, engine.PreFilterResult{Skip: true}
 	}
-	return engine.PreFilterResult{State: r}
+	return r, engine.PreFilterResult{}
 }
 
 // Filter reads where conflicting disks are; of the rest it rejects every node while
 // a claim is in use.
-func (VolumeRestrictions) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
+func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in engine.Bits, rej *engine.Rejected) error {
 	taken := q.Bits()
 	disks := q.Disks()
 	for i := range disks {
@@ -106,7 +106,7 @@ func (VolumeRestrictions) Filter(q *engine.Query, state any, in engine.Bits, rej
 	}
 	taken.And(in)
 	rej.Add(ReasonDiskConflict, engine.Unschedulable, taken)
-	if r, ok := state.(restricted); ok && r.users > 0 {
+	if r.users > 0 {
 		rest := q.Bits()
 		copy(rest, in)
 		rest.AndNot(taken)
@@ -117,7 +117,7 @@ func (VolumeRestrictions) Filter(q *engine.Query, state any, in engine.Bits, rej
 
 // Details names the disks that are mounted on the node, or else the claims in use
 // with their users, in order.
-func (VolumeRestrictions) Details(q *engine.Query, state any, row int) []engine.Detail {
+func (VolumeRestrictions) Details(q *engine.Query, r restricted, row int) []engine.Detail {
 	var out []engine.Detail
 	disks := q.Disks()
 	for i := range disks {
@@ -128,7 +128,7 @@ func (VolumeRestrictions) Details(q *engine.Query, state any, row int) []engine.
 			}
 		}
 	}
-	if r, ok := state.(restricted); ok && len(out) == 0 {
+	if len(out) == 0 {
 		for _, name := range r.claims {
 			out = appendUsers(out, q, name)
 		}

@@ -6,12 +6,11 @@ import (
 	"berth/internal/engine"
 )
 
-var _ engine.Trier = VolumeRestrictions{}
+var _ engine.Trier[restricted] = VolumeRestrictions{}
 
 // Try judges nodes by the disks and claims that pods there hold.
-func (VolumeRestrictions) Try(q *engine.Query, state any) engine.Trial {
-	t := &volumesTrial{q: q}
-	t.of, _ = state.(restricted)
+func (VolumeRestrictions) Try(q *engine.Query, r restricted) engine.Trial {
+	t := &volumesTrial{q: q, of: r}
 	disks := q.Disks()
 	for i := range disks {
 		t.ids = q.DiskConflicts(t.ids, &disks[i])

@@ -39,10 +39,10 @@ var zoneLabels = []struct{ key, stable string }{
 type VolumeZone struct{}
 
 var (
-	_ engine.PreFilterer = VolumeZone{}
-	_ engine.Filterer    = VolumeZone{}
-	_ engine.Detailer    = VolumeZone{}
-	_ engine.Local       = VolumeZone{}
+	_ engine.PreFilterer[*zonesOfVolumes] = VolumeZone{}
+	_ engine.Filterer[*zonesOfVolumes]    = VolumeZone{}
+	_ engine.Detailer[*zonesOfVolumes]    = VolumeZone{}
+	_ engine.Local                        = VolumeZone{}
 )
 
 // Name is the plugin's name.
@@ -67,7 +67,7 @@ type zonesOfVolumes struct {
 
 // PreFilter reads the labels of the bound volumes. It only looks at claims that
 // the pod names, not at those that are made for it.
-func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
+func (VolumeZone) PreFilter(q *engine.Query) (*zonesOfVolumes, engine.PreFilterResult) {
 	reject := func(format string, args ...any) engine.PreFilterResult {
 		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
 	}
@@ -78,21 +78,21 @@ func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
 			continue
 		}
 		if source.ClaimName == "" {
-			return reject(ReasonClaimNameless)
+			return nil, reject(ReasonClaimNameless)
 		}
 		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, source.ClaimName)
 		if c == nil {
-			return reject(textClaimNotFound, source.ClaimName)
+			return nil, reject(textClaimNotFound, source.ClaimName)
 		}
 		if c.Spec.VolumeName == "" {
 			if r := zoneless(q, c); r.Code != engine.Success {
-				return r
+				return nil, r
 			}
 			continue
 		}
 		pv := q.State.PersistentVolume(c.Spec.VolumeName)
 		if pv == nil {
-			return reject(textVolumeNotFound, c.Spec.VolumeName)
+			return nil, reject(textVolumeNotFound, c.Spec.VolumeName)
 		}
 		for _, l := range zoneLabels {
 			if value, ok := pv.Labels[l.key]; ok {
@@ -103,9 +103,9 @@ func (VolumeZone) PreFilter(q *engine.Query) engine.PreFilterResult {
 		}
 	}
 	if len(zones) == 0 {
-		return engine.PreFilterResult{Skip: true}
+		return nil, engine.PreFilterResult{Skip: true}
 	}
-	return engine.PreFilterResult{State: &zonesOfVolumes{zones: zones}}
+	return &zonesOfVolumes{zones: zones}, engine.PreFilterResult{}
 }
 
 // zoneless lets a claim without a volume pass if it waits for its pod's node.
@@ -140,9 +140,8 @@ func labelZones(value string) []string {
 
 // Filter rejects, for good, the nodes in other zones. A node that bears none of
 // the labels is in every zone.
-func (VolumeZone) Filter(q *engine.Query, state any, in engine.Bits, rej *engine.Rejected) error {
-	s, ok := state.(*zonesOfVolumes)
-	if !ok {
+func (VolumeZone) Filter(q *engine.Query, s *zonesOfVolumes, in engine.Bits, rej *engine.Rejected) error {
+	if s == nil {
 		return nil
 	}
 	if s.fit == nil {
@@ -193,9 +192,8 @@ func (s *zonesOfVolumes) look(q *engine.Query) {
 }
 
 // Details names the volumes that are elsewhere; value is where the node is.
-func (VolumeZone) Details(q *engine.Query, state any, row int) []engine.Detail {
-	s, ok := state.(*zonesOfVolumes)
-	if !ok {
+func (VolumeZone) Details(q *engine.Query, s *zonesOfVolumes, row int) []engine.Detail {
+	if s == nil {
 		return nil
 	}
 	have := q.Nodes.Node(row).Labels

@@ -1,0 +1,88 @@
+package engine
+
+// Plugin is a rule as the cycle runs it: a function for each phase, nil for those
+// that the rule has no part in. State is what PreFilter returned, nil where it did
+// not run.
+type Plugin struct {
+	Name string
+
+	PreEnqueue func(q *Query) string
+	PreFilter  func(q *Query) (state any, r PreFilterResult)
+	Filter     func(q *Query, state any, in Bits, rej *Rejected) error
+	PostFilter func(q *Query, state any, rej *Rejected) string
+	Score      func(q *Query, state any, feasible Bits, out *Scores) error
+	PreBind    func(q *Query, state any, row int, a *Along) error
+
+	// Try and Measure are of filters whose verdict changes with the pods on a node.
+	Try     func(q *Query, state any) Trial
+	Measure func(q *Query) (need Amount, rest Trial)
+
+	// What a Decider has to know; without them a rule is asked about all rows every time.
+	Locality   func(q *Query) Locality
+	ReasonRank func(text string) int
+
+	// What explanations take from a rule.
+	Details      func(q *Query, state any, row int) []Detail
+	Devices      func(q *Query, state any, row int) []AllottedDevice
+	Volumes      func(q *Query, state any, row int) []VolumeBinding
+	Spread       func(q *Query) []SpreadConstraint
+	NotEvaluated func(q *Query) (reason string, ok bool)
+}
+
+// Adapt makes a plugin of a rule whose PreFilter state is an S. It is the one
+// place where states lose their type and get it back.
+func Adapt[S any](rule Rule) *Plugin {
+	typed := func(state any) S {
+		s, _ := state.(S)
+		return s
+	}
+	p := &Plugin{Name: rule.Name()}
+	if r, ok := rule.(PreEnqueuer); ok {
+		p.PreEnqueue = r.PreEnqueue
+	}
+	if r, ok := rule.(PreFilterer[S]); ok {
+		p.PreFilter = func(q *Query) (any, PreFilterResult) { return r.PreFilter(q) }
+	}
+	if r, ok := rule.(Filterer[S]); ok {
+		p.Filter = func(q *Query, state any, in Bits, rej *Rejected) error { return r.Filter(q, typed(state), in, rej) }
+	}
+	if r, ok := rule.(PostFilterer[S]); ok {
+		p.PostFilter = func(q *Query, state any, rej *Rejected) string { return r.PostFilter(q, typed(state), rej) }
+	}
+	if r, ok := rule.(Scorer[S]); ok {
+		p.Score = func(q *Query, state any, feasible Bits, out *Scores) error {
+			return r.Score(q, typed(state), feasible, out)
+		}
+	}
+	if r, ok := rule.(PreBinder[S]); ok {
+		p.PreBind = func(q *Query, state any, row int, a *Along) error { return r.PreBind(q, typed(state), row, a) }
+	}
+	if r, ok := rule.(Trier[S]); ok {
+		p.Try = func(q *Query, state any) Trial { return r.Try(q, typed(state)) }
+	}
+	if r, ok := rule.(Measurer); ok {
+		p.Measure = r.Measure
+	}
+	if r, ok := rule.(Local); ok {
+		p.Locality = r.Locality
+	}
+	if r, ok := rule.(ReasonRanker); ok {
+		p.ReasonRank = r.ReasonRank
+	}
+	if r, ok := rule.(Detailer[S]); ok {
+		p.Details = func(q *Query, state any, row int) []Detail { return r.Details(q, typed(state), row) }
+	}
+	if r, ok := rule.(Allotter[S]); ok {
+		p.Devices = func(q *Query, state any, row int) []AllottedDevice { return r.Allotted(q, typed(state), row) }
+	}
+	if r, ok := rule.(VolumePlanner[S]); ok {
+		p.Volumes = func(q *Query, state any, row int) []VolumeBinding { return r.Volumes(q, typed(state), row) }
+	}
+	if r, ok := rule.(Spreader); ok {
+		p.Spread = r.Spread
+	}
+	if r, ok := rule.(Abstainer); ok {
+		p.NotEvaluated = r.NotEvaluated
+	}
+	return p
+}
