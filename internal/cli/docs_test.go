@@ -4,16 +4,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// The guide shows what the commands in it print; -update writes it again.
+// The pages show what the commands in them print; -update writes them again.
 func TestGuideIsTrue(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	file := filepath.Join("docs", "cli.md")
+	for page, least := range map[string]int{"cli.md": 12, "questions.md": 9} {
+		t.Run(page, func(t *testing.T) { pageIsTrue(t, filepath.Join("docs", page), least) })
+	}
+}
+
+// pageIsTrue compares a page with what its commands print. It has at least that many commands.
+func pageIsTrue(t *testing.T, file string, least int) {
 	have := mustRead(t, file)
 	var out strings.Builder
 	ran := 0
@@ -36,8 +43,8 @@ func TestGuideIsTrue(t *testing.T) {
 			out.WriteString(shown(t, command))
 		}
 	}
-	if ran < 12 {
-		t.Errorf("only %d commands", ran)
+	if ran < least {
+		t.Errorf("only %d commands, want %d or more", ran, least)
 	}
 	if *update {
 		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
@@ -64,4 +71,21 @@ func shown(t *testing.T, command string) string {
 	}
 	r := c.run(t, args[1:]...)
 	return fmt.Sprintf("$ %s\n%s%s$ echo $?\n%d\n", command, r.out, r.err, r.code)
+}
+
+// Every call that the list of questions names is a path of the API.
+func TestQuestionsNameCallsThatExist(t *testing.T) {
+	page := mustRead(t, filepath.Join("..", "..", "docs", "questions.md"))
+	paths := mustRead(t, filepath.Join("..", "..", "api", "openapi.yaml"))
+	calls := regexp.MustCompile("`(GET|POST) (/v1/[^` ?]+)").FindAllStringSubmatch(page, -1)
+	if len(calls) < 15 {
+		t.Fatalf("only %d calls", len(calls))
+	}
+	for _, c := range calls {
+		_, path, found := strings.Cut(paths, "\n  "+c[2]+":\n")
+		path, _, _ = strings.Cut(path, "\n  /")
+		if !found || !strings.Contains(path, "\n    "+strings.ToLower(c[1])+":\n") && !strings.HasPrefix(path, "    "+strings.ToLower(c[1])+":\n") {
+			t.Errorf("openapi.yaml has no %s %s", c[1], c[2])
+		}
+	}
 }
