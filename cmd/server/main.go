@@ -1,4 +1,4 @@
-// Command server runs berth: scheduling decisions as a service, over an embedded store. Without a subcommand it serves.
+// Command server runs berth: scheduling decisions as a service. Without a subcommand it serves.
 package main
 
 import (

@@ -236,7 +236,7 @@ func (r *Result) fitMessage() string {
 	return fmt.Sprintf("%s %s.", head, strings.Join(parts, ", "))
 }
 
-// BestTen gives up to n of the best feasible rows: by total, then by name.
+// bestRows returns up to n of the best feasible rows: by total, then by name.
 func (r *Result) bestRows(n int) []int32 {
 	if n <= 0 {
 		return nil

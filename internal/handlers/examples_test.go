@@ -41,8 +41,8 @@ func TestExamplesAreRead(t *testing.T) {
 	if err != nil || len(c.Profiles) != 1 {
 		t.Errorf("kube-scheduler.yaml: %v, %v", c, err)
 	}
-	args, err := wire.ParseFilterArgs(example(t, "filter.json"), wire.Limits{})
-	if err != nil || !args.HasNames || args.Pod == nil {
+	var args wire.FilterArgs
+	if err := new(wire.Parser).FilterArgs(example(t, "filter.json"), &args); err != nil || !args.HasNames || args.Pod == nil {
 		t.Fatalf("filter.json: %v", err)
 	}
 	if _, err := objects.DecodePod(args.Pod, objects.Limits{}); err != nil {

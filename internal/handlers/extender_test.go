@@ -62,7 +62,7 @@ func TestFilterInNames(t *testing.T) {
 		ask  []string
 		want extender.ExtenderFilterResult
 	}{
-		{"every node is in the result or in a map (trap 9), by what eviction can mend (10)", pod("web", "700m", ""), []string{"n3", "n2", "n1"}, extender.ExtenderFilterResult{
+		{"every node is in the result or in a map, by what eviction can mend", pod("web", "700m", ""), []string{"n3", "n2", "n1"}, extender.ExtenderFilterResult{
 			NodeNames: &[]string{"n1"}, FailedNodes: extender.FailedNodesMap{"n2": "Insufficient cpu"},
 			FailedAndUnresolvableNodes: extender.FailedNodesMap{"n3": "node(s) had untolerated taint(s)"},
 		}},
@@ -93,7 +93,7 @@ func TestFilterInNames(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 			if a.ContentLength != int64(len(a.body)) || len(a.TransferEncoding) > 0 || a.Header.Get("Content-Encoding") != "" || a.body[len(a.body)-1] != '}' {
-				t.Errorf("the reply is not whole, plain and bare (trap 8): %v", a.Header)
+				t.Errorf("the reply is not whole, plain and bare: %v", a.Header)
 			}
 			if a.Header.Get("Berth-Decision-Id") == "" {
 				t.Error("no decision id")
@@ -109,7 +109,7 @@ func TestFilterIsRecordedAndHasNoSideEffect(t *testing.T) {
 	first := h.want(200, nil, "POST", "/filter", body)
 	again := h.want(200, nil, "POST", "/filter", body)
 	if string(first.body) != string(again.body) {
-		t.Errorf("asked again: %s", again.body) // trap 16
+		t.Errorf("asked again: %s", again.body)
 	}
 	var after Snapshot
 	h.want(200, &after, "GET", "/v1/snapshots/default@latest", "")
@@ -134,7 +134,7 @@ func TestFilterIsRecordedAndHasNoSideEffect(t *testing.T) {
 func TestFilterInNodes(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
-	// n2 as sent is larger than the snapshot's; tmpl is in no cluster (trap 14); fields that berth does not keep come back (13).
+	// n2 as sent is larger than the snapshot's; tmpl is in no cluster; fields that berth does not keep come back.
 	big := strings.Replace(node("n2", "16"), `"labels"`, `"managedFields":[{"manager":"x"}],"annotations":{"a":"b"},"labels"`, 1)
 	tmpl := node("tmpl", "1")
 	body := `{"Pod":` + pod("web", "2", "") + `,"Nodes":{"metadata":{},"items":[` + tmpl + `,` + big + `,` + node("n1", "4") + `]},"NodeNames":null}`
@@ -151,21 +151,21 @@ func TestFilterInNodes(t *testing.T) {
 	if len(scores) != 3 || scores[0].Host != "tmpl" || scores[0].Score != 0 || scores[1].Score+scores[2].Score < 10 {
 		t.Errorf("%+v", scores)
 	}
-	h.want(200, nil, "POST", "/filter", `{"Pod":`+pod("web", "2", "")+`,"Nodes":{"items":null}}`) // trap 36
+	h.want(200, nil, "POST", "/filter", `{"Pod":`+pod("web", "2", "")+`,"Nodes":{"items":null}}`)
 }
 
 func TestKeysInAnyCase(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
 	var got extender.ExtenderFilterResult
-	h.want(200, &got, "POST", "/filter", `{"pod":`+pod("web", "2", "")+`,"nodes":null,"nodenames":["n1"],"future":{"x":1}}`) // traps 35, 36
+	h.want(200, &got, "POST", "/filter", `{"pod":`+pod("web", "2", "")+`,"nodes":null,"nodenames":["n1"],"future":{"x":1}}`)
 	if got.NodeNames == nil || len(*got.NodeNames) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestPodWithoutContainers: the protocol is spoken by others than apiservers' clients, whose pods may have no containers
-// (trap 36). Such a pod asks for nothing, and its record replays.
+// TestPodWithoutContainers: the protocol is spoken by others than apiservers' clients, whose pods may have no containers.
+// Such a pod asks for nothing, and its record replays.
 func TestPodWithoutContainers(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -190,7 +190,7 @@ func TestPrioritize(t *testing.T) {
 	h.upload("default", listOf(node("a", "16"), node("b", "4"), node("c", "1"), pod("web", "2", ""), pod("busy", "8", `,"nodeName":"a"`)))
 	a := h.want(200, nil, "POST", "/prioritize", filterBody(pod("web", "2", ""), "c", "b", "a", "x"))
 	var got extender.HostPriorityList
-	if err := json.Unmarshal(a.body, &got); err != nil || a.body[0] != '[' { // trap 19
+	if err := json.Unmarshal(a.body, &got); err != nil || a.body[0] != '[' {
 		t.Fatalf("%v %s", err, a.body)
 	}
 	best := int64(0)
@@ -238,10 +238,10 @@ func TestFailuresOfTheExtender(t *testing.T) {
 		var got extender.ExtenderFilterResult
 		h.want(200, &got, "POST", "/filter", body)
 		if got.Error == "" || got.NodeNames != nil || got.Nodes != nil {
-			t.Errorf("%s: %+v", name, got) // trap 15
+			t.Errorf("%s: %+v", name, got)
 		}
 		if a := h.do("POST", "/prioritize", body); a.StatusCode < 400 || a.StatusCode >= 500 {
-			t.Errorf("%s: /prioritize has no place for an error but its status: %d (traps 3, 20)", name, a.StatusCode)
+			t.Errorf("%s: /prioritize has no place for an error but its status: %d", name, a.StatusCode)
 		}
 	}
 	var got extender.ExtenderFilterResult
@@ -286,7 +286,7 @@ func TestBind(t *testing.T) {
 		t.Helper()
 		var r extender.ExtenderBindingResult
 		a := h.want(200, &r, "POST", "/bind", fmt.Sprintf(`{"PodName":%q,"PodNamespace":"shop","PodUID":%q,"Node":%q}`, name, uid, node))
-		if len(a.body) == 0 { // trap 5
+		if len(a.body) == 0 {
 			t.Fatal("empty")
 		}
 		return r.Error
@@ -377,7 +377,7 @@ func TestRealBodies(t *testing.T) {
 	}
 }
 
-// TestConnectionIsReused holds replies to what kube-scheduler's client needs to keep its connection (trap 8): it reads
+// TestConnectionIsReused holds replies to what kube-scheduler's client needs to keep its connection: it reads
 // one JSON value and closes the body.
 func TestConnectionIsReused(t *testing.T) {
 	h := start(t, nil)

@@ -47,11 +47,11 @@ func ranked(t *testing.T, signal Signal, pods ...Consumer) string {
 	return strings.Join(out, ", ")
 }
 
-// "The kubelet ranks pods for eviction first by whether their usage of the
-// starved resource exceeds requests, then by Priority, and then by the usage
-// relative to the requests ... a pod of lower priority that stays within its
-// requests is not evicted; one of higher priority that exceeds them may be."
-func TestSeed002EvictionRanking(t *testing.T) {
+// TestEvictionRanking: the kubelet ranks pods first by whether their usage of the
+// starved resource exceeds requests, then by priority, and then by the usage above
+// the requests. Of two pods the one above its requests goes first, whatever its
+// priority.
+func TestEvictionRanking(t *testing.T) {
 	is(t, "memory", ranked(t, SignalMemory,
 		consumer(t, "low-within", -10, "memory", "1Gi", "900Mi"),
 		consumer(t, "high-above", 1000, "memory", "1Gi", "1100Mi"),

@@ -20,9 +20,9 @@ func live(t *testing.T, q LifeQuestion) *Life {
 	return l
 }
 
-// TestSeed003RestartPeriod: "crashLoopBackOff.maxContainerRestartPeriod shortens
-// the cap".
-func TestSeed003RestartPeriod(t *testing.T) {
+// TestMaxContainerRestartPeriod: crashLoopBackOff.maxContainerRestartPeriod shortens
+// the longest delay.
+func TestMaxContainerRestartPeriod(t *testing.T) {
 	p := drawn(t, "Always", "main a crash:1 restarts=5 ended=10")
 	for period, want := range map[string]string{"": "a:backoff+150/160", "300s": "a:backoff+150/160", "60s": "a:backoff+50/60", "1m5s": "a:backoff+55/65", "7s": "a:restart"} {
 		if got := planned(*live(t, LifeQuestion{Pod: p, MaxContainerRestartPeriod: period})); got != want {
@@ -36,9 +36,9 @@ func TestSeed003RestartPeriod(t *testing.T) {
 	}
 }
 
-// TestSeed003LostNode: a node that is lost since a time, or tainted at one, says
-// when its pods go.
-func TestSeed003LostNode(t *testing.T) {
+// TestLostNode: a node that is lost since a time, or tainted at one, determines
+// when its pods are deleted.
+func TestLostNode(t *testing.T) {
 	at := func(minutes int) *time.Time { v := lifeNow.Add(time.Duration(minutes) * time.Minute); return &v }
 	p := drawn(t, "Always", "main a run")
 	unreachable := &corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: "node.kubernetes.io/unreachable", Effect: "NoExecute", TimeAdded: new(metav1.NewTime(*at(-3)))}}}}
@@ -66,9 +66,9 @@ func TestSeed003LostNode(t *testing.T) {
 	}
 }
 
-// TestSeed003Reset: "after 10 minutes without a problem the delay is reset": since
-// when, and what an end would cost now.
-func TestSeed003Reset(t *testing.T) {
+// TestBackoffReset: after 10 minutes without a problem the delay is reset. The
+// answer has that time, and the delay after an end now.
+func TestBackoffReset(t *testing.T) {
 	run := func(restarts int32, since time.Duration, policy corev1.RestartPolicy) *Life {
 		p := drawn(t, string(policy), "main a run")
 		s := &p.Status.ContainerStatuses[0]
@@ -98,8 +98,9 @@ func TestSeed003Reset(t *testing.T) {
 	}
 }
 
-// TestSeed003Times: "Running shows when it started", and an end when it was.
-func TestSeed003Times(t *testing.T) {
+// TestContainerTimes: a container that runs has the time it started, one that ended
+// both times.
+func TestContainerTimes(t *testing.T) {
 	l := live(t, LifeQuestion{Pod: drawn(t, "Always", "main a run", "main b exit:1 ended=5 ran=20", "main c crash:1 restarts=3 ended=10 ran=2", "main d wait:ContainerCreating")})
 	for i, want := range [][2]string{{"-", ""}, {"-25s", "-5s"}, {"-12s", "-10s"}, {"", ""}} {
 		c := l.Containers[i]

@@ -39,9 +39,9 @@ func failing(after, until int) LifeEvent {
 	return e
 }
 
-// TestSeed003LivenessFails: "the liveness probe fails three times from 12:00 on:
-// what happens, when?".
-func TestSeed003LivenessFails(t *testing.T) {
+// TestTimelineOfAFailedLivenessProbe: a liveness probe that fails three times stops
+// and restarts its container.
+func TestTimelineOfAFailedLivenessProbe(t *testing.T) {
 	l := live(t, LifeQuestion{Pod: probedPod(t), Events: []LifeEvent{failing(0, 30)}})
 	is(t, "timeline", moments(l), "0 liveness probe fails a, 20 liveness probe failed a, 20 container stopping a, 25 container stopped a, 25 container restarted a, "+
 		"25 condition Ready False, 25 condition ContainersReady False, 25 container ready a, 25 condition Ready True, 25 condition ContainersReady True")

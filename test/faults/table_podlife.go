@@ -35,14 +35,14 @@ var podlifeFaults = []fault{
 	{"longer-second-delete", "a second delete gives a pod more time", "./internal/podlife", "TestSecondDelete", []edit{
 		{"internal/podlife/termination_api.go", `if period >= had {`, `if period >= had && false {`},
 	}},
-	{"probe-before-delete", "a failing probe gives a pod that is being deleted more time", "./internal/podlife", "TestSeed004ProbeOfADeletedPod", []edit{
+	{"probe-before-delete", "a failing probe gives a pod that is being deleted more time", "./internal/podlife", "TestProbeOfADeletedPod", []edit{
 		{"internal/podlife/termination_kubelet.go", `case w.Pod.DeletionGracePeriodSeconds != nil:`, `case w.Pod.DeletionGracePeriodSeconds != nil && false:`},
 	}},
 	{"force-leaves-nothing", "nobody is told of the processes that a forced delete leaves", "./internal/podlife", "TestForceDelete", []edit{
 		{"internal/podlife/termination_end.go", `w.out.LeftRunning = append(w.out.LeftRunning, w.out.Containers[i].Name)`, `_ = i`},
 	}},
 
-	{"evict-within-requests", "a pod within its requests is evicted before one above them", "./internal/podlife", "TestSeed002EvictionRanking", []edit{
+	{"evict-within-requests", "a pod within its requests is evicted before one above them", "./internal/podlife", "TestEvictionRanking", []edit{
 		{"internal/podlife/eviction.go", `trueFirst(a.exceeds, b.exceeds); n != 0 {`, `trueFirst(a.exceeds, b.exceeds); n != 0 && false {`},
 	}},
 	{"evict-critical", "a critical pod is ranked for eviction", "./internal/podlife", "TestProtectedPods", []edit{

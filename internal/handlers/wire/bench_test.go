@@ -88,7 +88,7 @@ func BenchmarkDecodeNames(b *testing.B) {
 	}
 	for name, table := range map[string]NameTable{"own_learned": NewNames(byZone), "own_interface": plainTable{NewNames(byZone)}, "own_no_table": nil} {
 		b.Run(name, func(b *testing.B) {
-			p := &Parser{Limits: FilterLimits(), Names: table}
+			p := &Parser{Limits: filterLimits(), Names: table}
 			var args FilterArgs
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
@@ -188,12 +188,12 @@ func BenchmarkDecodeNodes(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			read(b, &Parser{Limits: FilterLimits()}, &args, body)
+			read(b, &Parser{Limits: filterLimits()}, &args, body)
 		}
 	})
 	b.Run("own_cached_1pct_changed", func(b *testing.B) {
 		cache := NewNodeCache[*v1.Node](256<<20, 16<<10)
-		p := &Parser{Limits: FilterLimits(), Known: cache}
+		p := &Parser{Limits: filterLimits(), Known: cache}
 		var args FilterArgs
 		decoded := 0
 		all := func(body []byte) {

@@ -28,14 +28,6 @@ type Parser struct {
 	Known KnownNodes
 }
 
-// ParseFilterArgs reads the body of /filter or /prioritize without a table of names or a cache of nodes. The error is a
-// *SyntaxError, *TypeError or *LimitError.
-func ParseFilterArgs(body []byte, lim Limits) (FilterArgs, error) {
-	var args FilterArgs
-	err := (&Parser{Limits: lim}).FilterArgs(body, &args)
-	return args, err
-}
-
 // FilterArgs reads the body of /filter or /prioritize into args, whose old content is dropped. The error is a
 // *SyntaxError, *TypeError or *LimitError; args then is half-filled and of no use.
 func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
@@ -119,7 +111,7 @@ func (s *scanner) name() ([]byte, error) {
 	return s.text()
 }
 
-// name appends the i-th asked name to dst as a JSON string.
+// appendName appends the i-th asked name to dst as a JSON string.
 func (a *FilterArgs) appendName(dst []byte, names *Names, i int) []byte {
 	if row := a.Rows[i]; row < 0 {
 		return AppendString(dst, a.Unknown[^row])

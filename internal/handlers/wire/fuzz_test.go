@@ -66,7 +66,7 @@ func FuzzFilterArgs(f *testing.F) {
 		compareFilterArgs(t, p, body)
 		compareFilterArgs(t, &Parser{}, body)
 		// What was decoded once has to be recognised, and the answer stays the same.
-		args, err := ParseFilterArgs(body, Limits{})
+		args, err := parseFilterArgs(body, Limits{})
 		if err != nil {
 			return
 		}
@@ -108,11 +108,11 @@ func FuzzBindingArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) { compareBinding(t, body) })
 }
 
-func FuzzCheckDepth(f *testing.F) {
+func FuzzScanner(f *testing.F) {
 	seed(f, "*.json", oddJSON)
 	seed(f, "*.json", append(oddFilterArgs, strings.Repeat("[", 10001), strings.Repeat("[", 70)+strings.Repeat("]", 70)))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		err := CheckDepth(body, 0, 0)
+		err := checkDepth(body, 0, 0)
 		if valid := json.Valid(body); valid != (err == nil) {
 			t.Fatalf("json.Valid says %v, we say %v, of %q", valid, err, body)
 		}
@@ -120,10 +120,10 @@ func FuzzCheckDepth(f *testing.F) {
 			return
 		}
 		depth, tokens := count(t, body)
-		if err := CheckDepth(body, max(depth, 1), tokens); err != nil {
+		if err := checkDepth(body, max(depth, 1), tokens); err != nil {
 			t.Fatalf("depth %d, %d tokens: %v", depth, tokens, err)
 		}
-		if depth > 1 && CheckDepth(body, depth-1, 0) == nil || tokens > 1 && CheckDepth(body, 0, tokens-1) == nil {
+		if depth > 1 && checkDepth(body, depth-1, 0) == nil || tokens > 1 && checkDepth(body, 0, tokens-1) == nil {
 			t.Fatalf("a limit below depth %d, %d tokens wasn't kept", depth, tokens)
 		}
 	})
@@ -180,7 +180,7 @@ func FuzzAppendString(f *testing.F) {
 		if utf8.ValidString(s) && back != s || back != validUTF8(s) {
 			t.Fatalf("%q reads back as %q", s, back)
 		}
-		name, _ := ParseFilterArgs([]byte(`{"NodeNames":[`+string(got)+`]}`), Limits{})
+		name, _ := parseFilterArgs([]byte(`{"NodeNames":[`+string(got)+`]}`), Limits{})
 		if string(name.Unknown[0]) != back {
 			t.Fatalf("%s: we read %q, encoding/json %q", got, name.Unknown[0], back)
 		}

@@ -21,15 +21,5 @@ type Limits struct {
 	Victims        int
 }
 
-// FilterLimits are the bounds /filter and /prioritize start with, wide enough for Nodes mode.
-func FilterLimits() Limits {
-	return Limits{Bytes: 128 << 20, Depth: 64, Tokens: 5_000_000, Names: 15_000, Nodes: 5_000}
-}
-
-// PreemptLimits are the bounds /preempt starts with.
-func PreemptLimits() Limits {
-	return Limits{Bytes: 16 << 20, Depth: 64, Tokens: 1_000_000, Nodes: 5_000, VictimsPerNode: 110, Victims: 50_000}
-}
-
 // BindLimits are the bounds /bind starts with.
 func BindLimits() Limits { return Limits{Bytes: 16 << 10, Depth: 8, Tokens: 100} }

@@ -98,7 +98,7 @@ func TestNodeCacheKeepsItsBound(t *testing.T) {
 
 func TestNodeCacheForgetsFailures(t *testing.T) {
 	c := NewNodeCache[string](1<<20, 0)
-	args, err := ParseFilterArgs(nodeList(0, make([]int, 1)), Limits{})
+	args, err := parseFilterArgs(nodeList(0, make([]int, 1)), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestFilterArgsForms(t *testing.T) {
 		{name: "items", body: `{"nodes":{"items":[{"metadata":{"labels":{"name":"x"},"name":"a"}}, {"spec":{},"metadata":{"name":"\u0062"}}]}}`, hasNodes: true, nodes: "a b"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			args, err := ParseFilterArgs([]byte(tc.body), FilterLimits())
+			args, err := parseFilterArgs([]byte(tc.body), filterLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,13 +54,13 @@ func TestFilterArgsForms(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	filter := func(lim Limits) func(string) error {
-		return func(body string) error { _, err := ParseFilterArgs([]byte(body), lim); return err }
+		return func(body string) error { _, err := parseFilterArgs([]byte(body), lim); return err }
 	}
 	preempt := func(lim Limits) func(string) error {
 		return func(body string) error { _, err := ParsePreemptionArgs([]byte(body), lim); return err }
 	}
 	bind := func(body string) error { _, err := ParseBindingArgs([]byte(body), BindLimits()); return err }
-	check := func(body string) error { return CheckDepth([]byte(body), 3, 4) }
+	check := func(body string) error { return checkDepth([]byte(body), 3, 4) }
 	for _, tc := range []struct {
 		name  string
 		parse func(string) error
@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 
 func TestErrorsDontQuoteTheBody(t *testing.T) {
 	for _, body := range []string{`{"Pod":"hunter2"}`, `{"NodeNames":["hunter2\x"]}`, `{"Pod":{"hunter2" 1}}`, `{"hunter2":}`} {
-		_, err := ParseFilterArgs([]byte(body), Limits{})
+		_, err := parseFilterArgs([]byte(body), Limits{})
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -160,10 +160,10 @@ func TestFieldsAreUpstreams(t *testing.T) {
 	}
 }
 
-func TestCheckDepthDoesntAllocate(t *testing.T) {
+func TestScannerDoesNotAllocate(t *testing.T) {
 	body := golden(t, "do_preempt.request.json")["do_preempt.request.json"]
 	if n := testing.AllocsPerRun(100, func() {
-		if err := CheckDepth(body, 64, 100_000); err != nil {
+		if err := checkDepth(body, 64, 100_000); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -90,7 +90,7 @@ func TestFilterResultInNodes(t *testing.T) {
 	body := golden(t, "do_filter.request.json")["do_filter.request.json"]
 	var upstream extender.ExtenderArgs
 	decode(t, body, &upstream)
-	args, err := ParseFilterArgs(body, FilterLimits())
+	args, err := parseFilterArgs(body, filterLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestRecordedAnswers(t *testing.T) {
 		var want extender.ExtenderFilterResult
 		decode(t, answer, &want)
 		for _, body := range request {
-			args, err := ParseFilterArgs(body, FilterLimits())
+			args, err := parseFilterArgs(body, filterLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 	for file, answer := range golden(t, "*_preempt.response.json") {
 		// The recorded answers to a request with UIDs repeat it; an answer alone is a request with UIDs, too.
-		args, err := ParsePreemptionArgs(answer, PreemptLimits())
+		args, err := ParsePreemptionArgs(answer, preemptLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestErrorForms(t *testing.T) {
 
 func TestEmptyAnswers(t *testing.T) {
 	for _, body := range []string{`{}`, `{"NodeNames":[]}`} {
-		args, err := ParseFilterArgs([]byte(body), Limits{})
+		args, err := parseFilterArgs([]byte(body), Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

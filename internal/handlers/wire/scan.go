@@ -30,21 +30,6 @@ func (s *scanner) init(body []byte, lim Limits) error {
 	return nil
 }
 
-// CheckDepth reports whether body is one well-formed JSON value (exactly what json.Valid accepts) that nests no deeper
-// than maxDepth and holds at most maxTokens keys and values, an object or array counting as one value itself. A bound of
-// zero is none, except that depth 10,000 is never passed. The error is a *SyntaxError or a *LimitError. It doesn't
-// allocate unless it fails.
-func CheckDepth(body []byte, maxDepth, maxTokens int) error {
-	var s scanner
-	if err := s.init(body, Limits{Depth: maxDepth, Tokens: maxTokens}); err != nil {
-		return err
-	}
-	if err := s.skip(); err != nil {
-		return err
-	}
-	return s.end()
-}
-
 // end accepts nothing but white space up to the end of the body.
 func (s *scanner) end() error {
 	if s.space(); s.pos < len(s.b) {

@@ -13,11 +13,7 @@ import (
 	extender "k8s.io/kube-scheduler/extender/v1"
 )
 
-// The traps of the extender protocol that no other test holds. The rest: 3, 20 TestFailuresOfTheExtender; 5, 30 TestBind; 6
-// TestDeadline; 7 TestOverloadIsRefusedFast; 8 TestConnectionIsReused; 9, 10, 12 TestFilterInNames; 13, 14 TestFilterInNodes;
-// 15 TestFailuresOfTheExtender; 16 TestFilterIsRecordedAndHasNoSideEffect; 19 TestPrioritize; 22 to 29 TestPreemptByUID,
-// TestPreemptByPods; 31 TestBinder and TestDecideAndBind; 33 the configuration's tests; 35, 36 TestKeysInAnyCase,
-// TestPodWithoutContainers; 38 TestTwoListeners. 17, 18, 21, 32 and 34 are about kube-scheduler alone.
+// What the extender protocol expects of replies and connections, whatever the verb.
 
 // verbs are the paths that kube-scheduler may call.
 func verbs() (list []string) {
@@ -29,7 +25,8 @@ func verbs() (list []string) {
 	return list
 }
 
-// TestNothingRedirects: a redirect would turn the POST into a GET (trap 4); GET itself is told what is allowed (1).
+// TestNothingRedirects: a redirect would turn the POST into a GET. GET itself is told what
+// is allowed.
 func TestNothingRedirects(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -50,7 +47,8 @@ func TestNothingRedirects(t *testing.T) {
 }
 
 // TestRepliesArePlain: the reply has a length, is not compressed whatever the caller takes, and connections are kept for
-// longer than kube-scheduler's client keeps them (traps 8, 37); bodies of a large cluster in Nodes mode come in (37).
+// longer than kube-scheduler's client keeps them; bodies of a large cluster in Nodes
+// mode come in.
 func TestRepliesArePlain(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -67,7 +65,7 @@ func TestRepliesArePlain(t *testing.T) {
 	}
 }
 
-// TestReasonsAreFew: kube-scheduler counts equal texts, so a reason names no node, no pod and no amount (trap 11).
+// TestReasonsAreFew: kube-scheduler counts equal texts, so a reason names no node, no pod and no amount.
 func TestReasonsAreFew(t *testing.T) {
 	h := start(t, nil)
 	tainted := strings.Replace(node("n3", "64"), `"status"`, `"spec":{"taints":[{"key":"gpu7","value":"true","effect":"NoSchedule"}]},"status"`, 1)
@@ -97,7 +95,7 @@ func TestReasonsAreFew(t *testing.T) {
 	}
 }
 
-// TestBindsAtOnce: binds come from goroutines of their own (traps 7, 30); of those that send one pod to several nodes one
+// TestBindsAtOnce: binds come from goroutines of their own; of those that send one pod to several nodes one
 // wins, and each that is told yes names that node.
 func TestBindsAtOnce(t *testing.T) {
 	h := start(t, nil)

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestSeed003 holds each example and each rule that can be tried of the document
-// about a pod's life, in its order.
-func TestSeed003(t *testing.T) {
+// TestLifeRules holds phases, container states, restarts, conditions and probes to
+// what Kubernetes documents of a pod's lifecycle.
+func TestLifeRules(t *testing.T) {
 	judge := func(t *testing.T, policy string, lines ...string) Life {
 		t.Helper()
 		return Lifecycle(drawn(t, policy, lines...), NodeHealthy, lifeNow)

@@ -6,9 +6,9 @@ import (
 	et "berth/internal/engine/enginetest"
 )
 
-// "To minimize this gap, one can set the graceful termination period of lower
-// priority pods to zero or a small number."
-func TestSeed002ShortPeriodsShortenTheWait(t *testing.T) {
+// TestShortPeriodsShortenTheWait: a pod starts once its victims' grace periods are
+// over.
+func TestShortPeriodsShortenTheWait(t *testing.T) {
 	for _, period := range []int64{0, 1, 5} {
 		low := et.Pod("low", et.On("n"), cores("2"))
 		low.Spec.TerminationGracePeriodSeconds = &period
@@ -20,9 +20,9 @@ func TestSeed002ShortPeriodsShortenTheWait(t *testing.T) {
 	}
 }
 
-// "The default graceful termination period is 30 seconds"; a victim that is
-// going already keeps what it was given.
-func TestSeed002TheWaitIsThatOfTheSlowestVictim(t *testing.T) {
+// TestTheWaitIsThatOfTheSlowestVictim: the default period is 30 seconds. A victim
+// that is terminating already keeps the period it was given.
+func TestTheWaitIsThatOfTheSlowestVictim(t *testing.T) {
 	minute := int64(60)
 	going := et.Pod("going", et.On("n"), et.Terminating(), cores("1"))
 	going.DeletionGracePeriodSeconds = &minute
@@ -33,11 +33,10 @@ func TestSeed002TheWaitIsThatOfTheSlowestVictim(t *testing.T) {
 	}
 }
 
-// "The scheduler's preemption logic does not consider QoS when choosing
-// preemption targets": a guaranteed pod of lower priority goes before one
-// without requests, which would gain nothing, and before a burstable one of
-// higher priority.
-func TestSeed002QualityOfServicePlaysNoPart(t *testing.T) {
+// TestQualityOfServicePlaysNoPart: preemption does not consider QoS. A guaranteed pod
+// of lower priority goes before one without requests, which would gain nothing, and
+// before a burstable one of higher priority.
+func TestQualityOfServicePlaysNoPart(t *testing.T) {
 	guaranteed := et.Pod("guaranteed", et.On("n"), et.Priority(1), cores("1"))
 	guaranteed.Spec.Containers[0].Resources.Limits = guaranteed.Spec.Containers[0].Resources.Requests
 	d := asked(t, et.Pod("p", et.Priority(100), cores("1")), sized("n", "2"), guaranteed, et.Pod("burstable", et.On("n"), et.Priority(2), cores("1")), et.Pod("best-effort", et.On("n"), et.Priority(2)))

@@ -1,32 +1,30 @@
 package podlife
 
-import (
-	"testing"
-)
+import "testing"
 
-// The statements of an article on the graceful end of pods (the fourth of the
-// texts that berth was written from), one test each, brought up to v1.36.
+// How long a pod has to end, and where the kubelet and the API server take that
+// from (pkg/kubelet/kuberuntime killContainer, pkg/registry/core/pod CheckGracefulDelete).
 
-// "preStop may fail or hang; it does not keep the pod from ending, the kubelet
-// does not run it again, but waits for a while and then deletes the container."
-func TestSeed004HangingHook(t *testing.T) {
+// TestHangingHook: a preStop hook that hangs does not keep the pod from ending. The
+// kubelet gives it up after the period, and the container has 2 seconds more.
+func TestHangingHook(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"spec":{"containers":[{`+hooked+`}]}`), Cause: CauseDelete, PreStopSeconds: map[string]int64{"c": 100000}})
 	is(t, "timeouts", timeouts(o), "c 2")
 	is(t, "timeline", timeline(o), "0 deletion requested, 0 endpoints terminating, 0 preStop started c, 30 preStop given up c, 30 SIGTERM c, 32 SIGKILL c, 32 phase Failed, 32 object removed")
 }
 
-// "If the pod's DeletionGracePeriodSeconds is not nil, the API server deleted it,
-// and gracePeriod is that value": also for a probe.
-func TestSeed004ProbeOfADeletedPod(t *testing.T) {
+// TestProbeOfADeletedPod: once the API server has set deletionGracePeriodSeconds,
+// that is the period, also after a failed probe.
+func TestProbeOfADeletedPod(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"metadata":{"deletionTimestamp":"2026-03-01T12:00:12Z","deletionGracePeriodSeconds":12},"spec":{"containers":[{"name":"c","livenessProbe":{"terminationGracePeriodSeconds":50}}]}`), Cause: CauseLiveness})
 	is(t, "period", o.GracePeriodSeconds, 12)
 	came(t, o, "pod.metadata.deletionGracePeriodSeconds", 12)
 	is(t, "timeouts", timeouts(o), "c 12")
 }
 
-// "If the reason is a failed startupProbe, gracePeriod is the startupProbe's
-// TerminationGracePeriodSeconds; if it is a livenessProbe, the livenessProbe's."
-func TestSeed004ProbePeriods(t *testing.T) {
+// TestProbePeriods: after a failed startup or liveness probe the period is that
+// probe's own, if it has one.
+func TestProbePeriods(t *testing.T) {
 	p := `"spec":{"terminationGracePeriodSeconds":30,"containers":[{"name":"c","startupProbe":{"terminationGracePeriodSeconds":5},"livenessProbe":{"terminationGracePeriodSeconds":60}},{"name":"d","livenessProbe":{}}]}`
 	for _, c := range []struct {
 		cause     Cause
@@ -47,10 +45,9 @@ func TestSeed004ProbePeriods(t *testing.T) {
 	came(t, o, "default", 30)
 }
 
-// "gracePeriod less the hook's time is the timeout that the runtime is given ...
-// so set TerminationGracePeriodSeconds to more than preStop and the container's
-// own end together."
-func TestSeed004HookUsesUpThePeriod(t *testing.T) {
+// TestHookUsesUpThePeriod: the runtime's timeout is the period less the hook's time,
+// and at least 2 seconds.
+func TestHookUsesUpThePeriod(t *testing.T) {
 	for _, c := range []struct {
 		hook int64
 		want string
@@ -61,26 +58,26 @@ func TestSeed004HookUsesUpThePeriod(t *testing.T) {
 	}
 }
 
-// "... && gracePeriod > 0": there is no hook without a period, which only a probe
-// kill can have; "always give containers a minimal shutdown window".
-func TestSeed004NoHookWithoutAPeriod(t *testing.T) {
+// TestNoHookWithoutAPeriod: with a period of 0, which only a kill for a probe can
+// have, no hook runs. The container still has 2 seconds.
+func TestNoHookWithoutAPeriod(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"metadata":{"deletionTimestamp":"2026-03-01T12:00:00Z","deletionGracePeriodSeconds":0},"spec":{"containers":[{`+hooked+`,"livenessProbe":{}}]}`), Cause: CauseLiveness, PreStopSeconds: map[string]int64{"c": 10}})
 	is(t, "period", o.GracePeriodSeconds, 0)
 	is(t, "timeline", timeline(o), "0 liveness probe failed c, 0 preStop not run c, 0 SIGTERM c, 2 SIGKILL c, 2 phase Failed, 2 container stays down c")
 }
 
-// "If gracePeriodOverride is not nil, it replaces gracePeriod", today before the
-// hook and no longer after it: the hook of an evicted pod has the override's
-// time.
-func TestSeed004OverrideReplaces(t *testing.T) {
+// TestOverrideReplacesThePeriod: the override of an eviction replaces the period
+// before the hook runs, so that the hook has the override's time.
+func TestOverrideReplacesThePeriod(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"spec":{"containers":[{`+hooked+`}]}`), Cause: CauseEvictSoft, EvictionMaxPodGracePeriod: 8, PreStopSeconds: map[string]int64{"c": 5}})
 	is(t, "period", o.GracePeriodSeconds, 8)
 	is(t, "timeouts", timeouts(o), "c 3")
 }
 
-// calculateEffectiveGracePeriod: what the API server wrote is bedrock truth; the
-// kubelet's override can only lower it; else the spec's; at least 1.
-func TestSeed004EffectivePeriod(t *testing.T) {
+// TestEffectivePeriod: what the API server wrote counts, and the kubelet's override
+// can only lower it; without either the spec's period counts. It is at least 1
+// (pkg/kubelet/pod_workers.go calculateEffectiveGracePeriod).
+func TestEffectivePeriod(t *testing.T) {
 	of := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
 		deletion, override *int64
@@ -104,10 +101,10 @@ func TestSeed004EffectivePeriod(t *testing.T) {
 	}
 }
 
-// "options.GracePeriodSeconds if given, else Spec.TerminationGracePeriodSeconds
-// (30 by default); not scheduled or already ended: 0, that is at once; negative:
-// 1."
-func TestSeed004APIServer(t *testing.T) {
+// TestPeriodOfADelete: the API server takes the request's period, else the spec's
+// (30 by default). It is 0 for a pod that is not scheduled or has ended, and 1 for a
+// negative one.
+func TestPeriodOfADelete(t *testing.T) {
 	for _, c := range []struct {
 		what, pod string
 		asked     *int64
@@ -142,9 +139,9 @@ func TestSeed004APIServer(t *testing.T) {
 	is(t, "its containers", []any{len(o.Containers), len(o.LeftRunning), o.Phase}, []any{0, 0, "Pending"})
 }
 
-// "The override is EvictionMaxPodGracePeriod, and only of use in soft evictions",
-// today never longer than the pod's own; of hard ones it is today 1, not 0.
-func TestSeed004Eviction(t *testing.T) {
+// TestPeriodOfAnEviction: a soft eviction's override is evictionMaxPodGracePeriod,
+// never longer than the pod's own period; a hard one's is 1.
+func TestPeriodOfAnEviction(t *testing.T) {
 	for _, c := range []struct {
 		cause        Cause
 		most         int32
@@ -164,9 +161,9 @@ func TestSeed004Eviction(t *testing.T) {
 	}
 }
 
-// "timeout := gracePeriod + gracePeriod/2", of the override and not of what came
-// of it, "minTimeout := 10".
-func TestSeed004EvictionWait(t *testing.T) {
+// TestEvictionWait: the eviction manager waits one and a half times the override,
+// not the period that came of it, and at least 10 seconds.
+func TestEvictionWait(t *testing.T) {
 	for override, want := range map[int64]int64{0: 10, 1: 10, 6: 10, 7: 10, 8: 12, 9: 13, 30: 45, -4: 10} {
 		is(t, "wait", EvictionWait(override), want)
 	}

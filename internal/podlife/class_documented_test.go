@@ -6,11 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The examples of Kubernetes' documentation on pod priority (the third of the
-// texts that berth was written from), as far as they are about one pod.
+// What Kubernetes documents of priority classes (Pod Priority and Preemption on
+// kubernetes.io), as far as it is about one pod.
 
-// "name: high-priority, value: 1000000" and the pod nginx that names it.
-func TestSeed002TheExamplePod(t *testing.T) {
+// TestPodOfAClass: a pod that names a class has its value and its policy.
+func TestPodOfAClass(t *testing.T) {
 	class := class("high-priority", 1000000)
 	class.ResourceVersion, class.Description = "", "This priority class should be used for XYZ service pods only."
 	if errs := ValidateClass(class); len(errs) > 0 {
@@ -23,9 +23,9 @@ func TestSeed002TheExamplePod(t *testing.T) {
 	}
 }
 
-// "If there is no PriorityClass with globalDefault set, the priority of pods with
-// no priorityClassName is zero."
-func TestSeed002WithoutAnyClass(t *testing.T) {
+// TestPodWithoutAClass: without a default class, the priority of a pod that names
+// none is zero.
+func TestPodWithoutAClass(t *testing.T) {
 	v := create(t, "", some(class("high-priority", 1000000)))
 	want(t, "no class", v)
 	if v.Pod == nil || *v.Pod.Spec.Priority != 0 {
@@ -33,9 +33,9 @@ func TestSeed002WithoutAnyClass(t *testing.T) {
 	}
 }
 
-// "Addition of a PriorityClass with globalDefault set to true does not change the
-// priorities of existing pods."
-func TestSeed002ANewDefaultLeavesExistingPods(t *testing.T) {
+// TestNewDefaultLeavesExistingPods: a new default class does not change the
+// priorities of existing pods.
+func TestNewDefaultLeavesExistingPods(t *testing.T) {
 	stored := create(t, "", some()).Pod
 	stored.ResourceVersion = "5"
 	usual := class("usual", 7)
@@ -53,9 +53,9 @@ func TestSeed002ANewDefaultLeavesExistingPods(t *testing.T) {
 	}
 }
 
-// "If you delete a PriorityClass, existing pods that use its name remain
-// unchanged, but you cannot create more pods that use it."
-func TestSeed002ADeletedClassLeavesExistingPods(t *testing.T) {
+// TestDeletedClassLeavesExistingPods: existing pods of a deleted class remain as
+// they are, and no more can be created.
+func TestDeletedClassLeavesExistingPods(t *testing.T) {
 	stored := create(t, `"priorityClassName":"high-priority",`, some(class("high-priority", 1000000))).Pod
 	stored.ResourceVersion = "5"
 	want(t, "a new pod", create(t, `"priorityClassName":"high-priority",`, some()), "spec.priorityClassName FieldValueForbidden Forbidden: no PriorityClass with name high-priority was found")
