@@ -113,16 +113,11 @@ func (d *Decision) validate() error {
 	case d.StaleMillis != nil && *d.StaleMillis < 0:
 		return invalid("decision.staleMillis", "is below 0")
 	}
-	if err := validateKeys("decision", d.ID, d.Cluster, d.Namespace, d.Pod, d.Node, d.Verb, d.Outcome, d.ProfileDigest, d.Engine, d.Semantics); err != nil {
-		return err
-	}
-	if err := validateTimes("decision", d.CreatedAt, d.Now); err != nil {
-		return err
-	}
-	if err := validateText("decision", d.ID, d.Cluster, d.Verb, d.Namespace, d.Pod, d.PodUID,
-		d.Profile, d.ProfileDigest, d.Engine, d.Semantics, d.SnapshotDigest, d.PodDigest,
-		d.Outcome, d.Node, d.NominatedNode, d.Message, d.AnswerDigest, d.Mode); err != nil {
-		return err
+	for i := range DecisionColumns {
+		c := &DecisionColumns[i]
+		if err := c.validate(d); err != nil {
+			return err
+		}
 	}
 	for i := range d.Failures {
 		f := &d.Failures[i]
@@ -147,6 +142,25 @@ func (d *Decision) validate() error {
 		if err := validateText("decision.victims", v.Namespace, v.Pod, v.UID, v.Node); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// validate wants a field that the column can hold, whatever the backend.
+func (c *Column) validate(d *Decision) error {
+	if c.Field == nil {
+		return nil
+	}
+	switch field := c.Field(d).(type) {
+	case *string:
+		if c.Kind == Key {
+			if err := validateKeys("decision", *field); err != nil {
+				return err
+			}
+		}
+		return validateText("decision", *field)
+	case *time.Time:
+		return validateTimes("decision", *field)
 	}
 	return nil
 }

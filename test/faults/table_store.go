@@ -15,7 +15,7 @@ var storeFaults = []fault{
 		{"internal/store/sqlite/decisions.go", `d.seq > ? ORDER BY d.seq LIMIT`, `d.seq > ? ORDER BY d.created_at LIMIT`},
 	}},
 	{"seq-outside-lock", "a record comes to be seen behind the place that a reader has reached", "./internal/store/postgres", "TestFollowTwoReplicas", []edit{
-		{"internal/store/postgres/judge.go", `p.seq = h.seq + h.decisions`, `p.seq = d.CreatedAt.UnixMicro()`},
+		{"internal/store/batch/judge.go", `r.Seq = h.Seq + h.Decisions`, `r.Seq = d.CreatedAt.UnixMicro()`},
 	}},
 	{"replay-lease-ignored", "a part is handed out while another worker's lease lasts", "./internal/store/sqlite", "TestStore/Replays/LeaseThatRanOutIsTakenOver", []edit{
 		{"internal/store/sqlite/replay_parts.go", `if err := w.row(sqlFreePart, nil,`, `if _, err := w.exec(sqlFreeParts); err != nil {
@@ -45,7 +45,7 @@ var storeFaults = []fault{
 		{"internal/store/postgres/age.go", `d.bound_revision = r.number`, `false`},
 	}},
 	{"turn-ignored", "revisions are appended while another replica has the turn", "./internal/store/postgres", "TestOthersWaitForATurn", []edit{
-		{"internal/store/postgres/append.go", `b.await = s.turns.others(b.chains())`, ``},
+		{"internal/store/postgres/append.go", `await := s.turns.others(chains(entries))`, `await := []string(nil)`},
 	}},
 	{"reconnect-all-at-once", "a pool whose database is back connects with all it has at once", "./internal/store/postgres", "TestReconnectsOneByOne", []edit{
 		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},

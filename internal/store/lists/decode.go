@@ -8,8 +8,8 @@ import (
 	"berth/internal/store"
 )
 
-// DecodeFailures reads what EncodeFailures wrote; a nil column is an empty list.
-func DecodeFailures(column *string) (fs []store.Failure, err error) {
+// DecodeFailures reads what EncodeFailures wrote.
+func DecodeFailures(column string) (fs []store.Failure, err error) {
 	err = decodeRows("failures", column, func(field func(int, any) error) error {
 		var f store.Failure
 		var code json.RawMessage
@@ -25,8 +25,8 @@ func DecodeFailures(column *string) (fs []store.Failure, err error) {
 	return fs, err
 }
 
-// DecodeScores reads what EncodeScores wrote; a nil column is an empty list.
-func DecodeScores(column *string) (ss []store.Score, err error) {
+// DecodeScores reads what EncodeScores wrote.
+func DecodeScores(column string) (ss []store.Score, err error) {
 	err = decodeRows("scores", column, func(field func(int, any) error) error {
 		var s store.Score
 		var plugins json.RawMessage
@@ -38,8 +38,8 @@ func DecodeScores(column *string) (ss []store.Score, err error) {
 	return ss, err
 }
 
-// DecodeVictims reads what EncodeVictims wrote; a nil column is an empty list.
-func DecodeVictims(column *string) (vs []store.Victim, err error) {
+// DecodeVictims reads what EncodeVictims wrote.
+func DecodeVictims(column string) (vs []store.Victim, err error) {
 	err = decodeRows("victims", column, func(field func(int, any) error) error {
 		var v store.Victim
 		err := errors.Join(field(0, &v.Namespace), field(1, &v.Pod), field(2, &v.UID), field(3, &v.Priority), field(4, &v.Node))

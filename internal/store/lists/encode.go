@@ -165,12 +165,9 @@ func appendString(b []byte, s string) []byte {
 // decodeRows reads an array of arrays, whose rows may leave out their last
 // fields. A row of the database is input like any other: what does not fit is
 // an error, never a panic.
-func decodeRows(what string, column *string, each func(fields func(i int, into any) error) error) error {
-	if column == nil {
-		return nil
-	}
+func decodeRows(what, column string, each func(fields func(i int, into any) error) error) error {
 	var rows [][]json.RawMessage
-	if err := json.Unmarshal([]byte(*column), &rows); err != nil {
+	if err := json.Unmarshal([]byte(column), &rows); err != nil {
 		return fmt.Errorf("read %s: %w", what, err)
 	}
 	for _, row := range rows {

@@ -144,8 +144,8 @@ func plain(name string) bool {
 // small keeps a product from overflowing.
 func small(n int64) bool { return n >= math.MinInt32 && n <= math.MaxInt32 }
 
-// UnpackScores reads what PackScores wrote; a nil column is an empty list.
-func UnpackScores(column *string, plugins string) (ss []store.Score, err error) {
+// UnpackScores reads what PackScores wrote.
+func UnpackScores(column, plugins string) (ss []store.Score, err error) {
 	if plugins == "" {
 		return DecodeScores(column)
 	}

@@ -15,8 +15,13 @@ type Stamp struct {
 	Plugins string
 }
 
-// StampOf gives a decision's stamp with its scores as their column holds them.
-func StampOf(d *store.Decision) (Stamp, []byte) {
+// Columns returns the stamp's columns, in the order in which stamps are unique.
+func (s Stamp) Columns() [5]string {
+	return [5]string{s.Profile, s.ProfileDigest, s.Engine, s.Semantics, s.Plugins}
+}
+
+// stampOf returns a decision's stamp with its scores as their column holds them.
+func stampOf(d *store.Decision) (Stamp, []byte) {
 	scores, plugins := PackScores(d.Scores)
 	return Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, plugins}, scores
 }

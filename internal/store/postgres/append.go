@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/batch"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,26 +23,32 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if err := s.usable(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	b := newBatch(entries)
-	b.await = s.turns.others(b.chains())
-	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error { return b.lockAndRead(ctx, conn, "begin") },
-		func(ctx context.Context, conn *pgx.Conn) error {
-			b.judge()
-			return b.write(ctx, conn)
-		}, func() { b.remember(&s.profiles, &s.stamps) }, b.forget(&s.profiles, &s.stamps))
+	await := s.turns.others(chains(entries))
+	var a *appending
+	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		a = &appending{Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}}
+		return a.lockAndRead(ctx, conn)
+	}, func(ctx context.Context, conn *pgx.Conn) error {
+		a.Judge()
+		return a.write(ctx, conn, &s.profiles)
+	}, func() {
+		s.stamps.Put(a.Stamps)
+		for _, p := range a.Profiles {
+			s.profiles.Store(p.Digest, true)
+		}
+	})
 }
 
 // transact runs prepare, which begins a transaction, and finish, which commits
 // it, on one connection; both again where the connection was lost or another
 // writer came between. ctx no longer counts once finish has begun, so that its
 // end cannot leave a commit in doubt.
-func (s *Store) transact(ctx context.Context, prepare, finish func(context.Context, *pgx.Conn) error, done, again func()) error {
+func (s *Store) transact(ctx context.Context, prepare, finish func(context.Context, *pgx.Conn) error, done func()) error {
 	var err error
 	for n := range attempts {
 		if n > 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		again()
 		if err = s.attempt(ctx, prepare, finish); err == nil {
 			done()
 			return nil

@@ -3,15 +3,14 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-	"unicode"
 
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -32,18 +31,18 @@ func BenchmarkDurableInserts(b *testing.B) {
 func BenchmarkWays(b *testing.B) {
 	ways := []struct {
 		name  string
-		write func(ctx context.Context, conn *pgx.Conn, ds []*stamped) error
+		write func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error
 	}{
-		{"copy", func(ctx context.Context, conn *pgx.Conn, ds []*stamped) error {
+		{"copy", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error {
 			if _, err := conn.Exec(ctx, "begin"); err != nil {
 				return err
 			}
-			if _, err := conn.PgConn().CopyFrom(ctx, &copyRows{decisions: ds}, sqlCopyDecisions); err != nil {
+			if err := copyDecisions(ctx, conn, "decisions", ds); err != nil {
 				return err
 			}
 			return commitTx(ctx, conn)
 		}},
-		{"insert", func(ctx context.Context, conn *pgx.Conn, ds []*stamped) error {
+		{"insert", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error {
 			if _, err := conn.Exec(ctx, "begin"); err != nil {
 				return err
 			}
@@ -54,11 +53,11 @@ func BenchmarkWays(b *testing.B) {
 			p.Queue("commit")
 			return conn.SendBatch(ctx, p).Close()
 		}},
-		{"staging", func(ctx context.Context, conn *pgx.Conn, ds []*stamped) error {
+		{"staging", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error {
 			if _, err := conn.Exec(ctx, "begin; CREATE TEMP TABLE IF NOT EXISTS staged (LIKE decisions) ON COMMIT DELETE ROWS"); err != nil {
 				return err
 			}
-			if _, err := conn.PgConn().CopyFrom(ctx, &copyRows{decisions: ds}, `COPY staged (`+storedColumns+`) FROM STDIN (FORMAT binary)`); err != nil {
+			if err := copyDecisions(ctx, conn, "staged", ds); err != nil {
 				return err
 			}
 			if _, err := conn.Exec(ctx, `INSERT INTO decisions SELECT * FROM staged ON CONFLICT DO NOTHING`); err != nil {
@@ -73,10 +72,10 @@ func BenchmarkWays(b *testing.B) {
 				conn := benchConn(b)
 				b.ResetTimer()
 				for i := 0; i < b.N; {
-					var ds []*stamped
+					var ds []*lists.Row
 					for range n {
 						i++
-						ds = append(ds, benchStamped(int64(i)))
+						ds = append(ds, benchRow(int64(i)))
 					}
 					if err := way.write(b.Context(), conn, ds); err != nil {
 						b.Fatal(err)
@@ -134,16 +133,16 @@ func benchGroup(b *testing.B, committers int) {
 // benchBare writes with nothing between the loop and the driver's own COPY.
 func benchBare(b *testing.B, batch int) {
 	conn := benchConn(b)
-	columns := strings.FieldsFunc(storedColumns, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := 0; i < b.N; {
 		n := min(batch, b.N-i)
-		_, err := conn.CopyFrom(b.Context(), pgx.Identifier{"decisions"}, columns, pgx.CopyFromSlice(n, func(int) ([]any, error) {
+		var rows []*lists.Row
+		for range n {
 			i++
-			return decisionValues(benchStamped(int64(i))), nil
-		}))
-		if err != nil {
+			rows = append(rows, benchRow(int64(i)))
+		}
+		if err := copyDecisions(b.Context(), conn, "decisions", rows); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -151,11 +150,11 @@ func benchBare(b *testing.B, batch int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// benchStamped is benchDecision with a stamp that is there already.
-func benchStamped(i int64) *stamped {
-	s := newStamped(benchDecision(i))
-	s.id, s.seq = 1, i
-	return s
+// benchRow is benchDecision with a stamp that is there already.
+func benchRow(i int64) *lists.Row {
+	r := lists.NewRow(benchDecision(i))
+	r.StampID, r.Seq = 1, i
+	return r
 }
 
 func benchDecision(i int64) *store.Decision {

@@ -15,25 +15,9 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	var row decisionRow
-	var failures, scores, victims *string
-	var plugins string
-	into := append(row.targets(), &failures, &scores, &victims, &row.d.Input, &plugins)
-	const query = `SELECT ` + decisionColumns + `, d.failures, d.scores, d.victims, d.input, coalesce(t.plugins, '')
-FROM decisions d` + withStamp + ` WHERE d.id = $1`
-	if err := s.pool.QueryRow(ctx, query, id).Scan(into...); err != nil {
-		return nil, s.toStoreErr(ctx, err)
-	}
-	d := row.decision()
-	var err error
-	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
-	}
-	if d.Scores, err = lists.UnpackScores(scores, plugins); err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
-	}
-	if d.Victims, err = lists.DecodeVictims(victims); err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
+	d := &store.Decision{}
+	if err := s.pool.QueryRow(ctx, sqlDecision, id).Scan(lists.Whole.Targets(d)...); err != nil {
+		return nil, s.toStoreErr(ctx, fmt.Errorf("decision %s: %w", id, err))
 	}
 	return d, nil
 }
@@ -55,7 +39,11 @@ func (s *Store) FollowDecisions(ctx context.Context, cluster string, after int64
 	return s.decisions(ctx, sqlFollow, cluster, after, orAll(limit))
 }
 
-const sqlFollow = `SELECT ` + decisionColumns + ` FROM (SELECT * FROM decisions WHERE cluster = $1 AND seq > $2 ORDER BY seq LIMIT $3) d` + withStamp + ` ORDER BY d.seq`
+var (
+	sqlListed   = `SELECT ` + lists.Listed.Select()
+	sqlDecision = `SELECT ` + lists.Whole.Select() + ` FROM decisions d` + withStamp + ` WHERE d.id = $1`
+	sqlFollow   = sqlListed + ` FROM (SELECT * FROM decisions WHERE cluster = $1 AND seq > $2 ORDER BY seq LIMIT $3) d` + withStamp + ` ORDER BY d.seq`
+)
 
 func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*store.Decision, error) {
 	rows, err := s.pool.Query(ctx, query, args...)
@@ -65,11 +53,11 @@ func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*st
 	defer rows.Close()
 	var ds []*store.Decision
 	for rows.Next() {
-		var row decisionRow
-		if err := rows.Scan(row.targets()...); err != nil {
+		d := &store.Decision{}
+		if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {
 			return nil, s.toStoreErr(ctx, err)
 		}
-		ds = append(ds, row.decision())
+		ds = append(ds, d)
 	}
 	return ds, s.toStoreErr(ctx, rows.Err())
 }
@@ -85,9 +73,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 		return fmt.Sprint("$", len(args))
 	}
 	if f.Cluster != "" {
-		q.WriteString(`SELECT ` + decisionColumns + ` FROM (SELECT * FROM decisions WHERE cluster = ` + value(f.Cluster))
+		q.WriteString(sqlListed + ` FROM (SELECT * FROM decisions WHERE cluster = ` + value(f.Cluster))
 	} else {
-		q.WriteString(`SELECT ` + decisionColumns + ` FROM clusters c CROSS JOIN LATERAL (SELECT * FROM decisions WHERE cluster = c.cluster`)
+		q.WriteString(sqlListed + ` FROM clusters c CROSS JOIN LATERAL (SELECT * FROM decisions WHERE cluster = c.cluster`)
 	}
 	equal := func(column, v string) {
 		if v != "" {
@@ -120,33 +108,6 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	}
 	q.WriteString(end + ") d" + withStamp + end)
 	return q.String(), args
-}
-
-// decisionRow is a row of decisionColumns on its way to a decision.
-type decisionRow struct {
-	d                         store.Decision
-	uid, snapshot, pod, given []byte
-}
-
-func (r *decisionRow) targets() []any {
-	d := &r.d
-	return []any{
-		&d.Cluster, &d.ID,
-		moment{&d.CreatedAt},
-		moment{&d.Now},
-		&d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
-		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
-		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros, &d.Seq, &d.Mode, &d.StaleMillis,
-	}
-}
-
-func (r *decisionRow) decision() *store.Decision {
-	d := &r.d
-	d.CreatedAt, d.Now = d.CreatedAt.UTC(), d.Now.UTC()
-	d.PodUID, d.SnapshotDigest = lists.UnpackUID(r.uid), lists.UnpackDigest(r.snapshot)
-	d.PodDigest, d.AnswerDigest = lists.UnpackDigest(r.pod), lists.UnpackDigest(r.given)
-	return d
 }
 
 // ceilMicro rounds a bound up: stored times are whole microseconds, so t >= x

@@ -105,8 +105,7 @@ func (s *Store) locked(ctx context.Context, cluster string, fn func(context.Cont
 		}
 		return fn(ctx, conn)
 	}
-	nothing := func() {}
-	return s.transact(ctx, begin, commitTx, nothing, nothing)
+	return s.transact(ctx, begin, commitTx, func() {})
 }
 
 func commitTx(ctx context.Context, conn *pgx.Conn) error {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sync"
+	"time"
 
-	"berth/internal/store"
 	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
@@ -18,11 +18,11 @@ import (
 // costs more than it saves (BenchmarkWays).
 const copyFrom = 16
 
-// write puts the batch into the tables and commits.
-func (b *batch) write(ctx context.Context, conn *pgx.Conn) error {
-	for _, d := range b.decisions {
-		if d.id == 0 {
-			if d.id = b.stamps[d.stamp]; d.id == 0 {
+// write puts what the judge left of the batch into the tables and commits.
+func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map) error {
+	for _, d := range a.Decisions {
+		if d.StampID == 0 {
+			if d.StampID = a.Stamps[d.Stamp]; d.StampID == 0 {
 				return fmt.Errorf("decision %s: its stamp has no number", d.ID)
 			}
 		}
@@ -31,38 +31,36 @@ func (b *batch) write(ctx context.Context, conn *pgx.Conn) error {
 	one := func(what, query string, args ...any) {
 		p.Queue(query, args...).Exec(func(ct pgconn.CommandTag) error { return expectOne(what, ct.RowsAffected()) })
 	}
-	if len(b.decisions) >= copyFrom {
-		ct, err := conn.PgConn().CopyFrom(ctx, &copyRows{decisions: b.decisions}, sqlCopyDecisions)
-		if err != nil {
-			return fmt.Errorf("copy %d decisions: %w", len(b.decisions), err)
-		}
-		if ct.RowsAffected() != int64(len(b.decisions)) {
-			return fmt.Errorf("copy %d decisions: %d rows added", len(b.decisions), ct.RowsAffected())
+	if len(a.Decisions) >= copyFrom {
+		if err := copyDecisions(ctx, conn, "decisions", a.Decisions); err != nil {
+			return err
 		}
 	} else {
-		for _, d := range b.decisions {
+		for _, d := range a.Decisions {
 			one("write decision", sqlPutDecision, decisionValues(d)...)
 		}
 	}
-	for _, r := range b.revisions {
+	for _, r := range a.Revisions {
 		one("write revision", sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
 			r.CreatedAt, r.Digest, r.Cause, r.Change, text(r.Summary))
 	}
-	for _, c := range b.checkpoints {
+	for _, c := range a.Checkpoints {
 		one("write checkpoint", sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))
 	}
-	slices.SortFunc(b.added, func(x, y *store.Profile) int { return strings.Compare(x.Digest, y.Digest) })
-	for _, pr := range b.added {
-		p.Queue(sqlPutProfile, pr.Digest, pr.Name, notNull(pr.Payload))
+	for _, pr := range a.Profiles {
+		if _, ok := stored.Load(pr.Digest); !ok {
+			p.Queue(sqlPutProfile, pr.Digest, pr.Name, notNull(pr.Payload))
+		}
 	}
-	for _, g := range b.gaps {
+	for _, g := range a.Gaps {
 		p.Queue(sqlPutGap, gapValues(g)...)
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(b.heads)) {
-		switch h := b.heads[cluster]; {
-		case h.revisions != 0 || h.decisions != 0:
-			one("write head of "+cluster, sqlPutHead, cluster, h.newest, h.token, h.revisions, h.decisions)
-		case h.made:
+	for _, cluster := range a.Changed() {
+		h := a.Heads[cluster]
+		one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions)
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(a.made)) {
+		if !a.Heads[cluster].Changed() {
 			one("drop head of "+cluster, sqlDropHead, cluster) // nothing of it came to be stored
 		}
 	}
@@ -78,14 +76,21 @@ func (b *batch) write(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-func decisionValues(d *stamped) []any {
-	return []any{
-		d.Cluster, d.ID, d.CreatedAt, d.Now, d.Revision, d.BoundRevision, d.Verb, d.Outcome,
-		d.Namespace, d.Pod, lists.PackUID(d.PodUID), d.Node, d.NominatedNode, d.Priority,
-		int64(d.NodesTotal), int64(d.NodesFeasible), d.Message, d.id,
-		lists.PackDigest(d.SnapshotDigest), lists.PackDigest(d.PodDigest), lists.PackDigest(d.AnswerDigest), d.DurationMicros,
-		text(lists.EncodeFailures(d.Failures)), text(d.scores), text(lists.EncodeVictims(d.Victims)), d.Input, d.seq, d.Mode, d.StaleMillis,
+func copyDecisions(ctx context.Context, conn *pgx.Conn, table string, rows []*lists.Row) error {
+	n, err := conn.CopyFrom(ctx, pgx.Identifier{table}, lists.Stored.Names(), pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+		return decisionValues(rows[i]), nil
+	}))
+	if err == nil && n != int64(len(rows)) {
+		err = fmt.Errorf("%d rows added", n)
 	}
+	if err != nil {
+		return fmt.Errorf("copy %d decisions: %w", len(rows), err)
+	}
+	return nil
+}
+
+func decisionValues(d *lists.Row) []any {
+	return lists.Stored.Values(d, func(t time.Time) any { return t })
 }
 
 // text keeps nil apart from empty.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 )
 
 // PlanReplay implements store.Replays.
@@ -32,30 +33,32 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 	return c.Parts, nil
 }
 
+// replayed are the columns that a replay needs.
+var (
+	replayed = lists.Named("revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
+		"profile_digest", "engine", "semantics", "snapshot_digest", "answer_digest", "input")
+	sqlReplayDecisions = `SELECT ` + replayed.Select() + ` FROM decisions d` + withStamp + `
+WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at >= $4 AND d.created_at < $5
+  AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
+ORDER BY d.revision, d.created_at, d.id LIMIT $9`
+)
+
 // ReplayDecisions implements store.Replays.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
-	const query = `SELECT d.revision, d.created_at, d.id, d.decided_as_of, d.verb, d.namespace, d.pod, d.pod_uid,
-  coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''), d.snapshot_digest, d.answer_digest, d.input FROM decisions d` + withStamp + `
-WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at >= $4 AND d.created_at < $5
-  AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
-ORDER BY d.revision, d.created_at, d.id LIMIT $9`
-	rows, err := s.pool.Query(ctx, query, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
+	rows, err := s.pool.Query(ctx, sqlReplayDecisions, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
 		after.Revision, cursorTime(after), after.ID, limit)
 	if err != nil {
 		return s.toStoreErr(ctx, err)
 	}
 	err = each(rows, func() error {
-		var row decisionRow
-		d := &row.d
-		d.Cluster = q.Cluster
-		if err := rows.Scan(&d.Revision, moment{&d.CreatedAt}, &d.ID, moment{&d.Now}, &d.Verb, &d.Namespace, &d.Pod, &row.uid,
-			&d.ProfileDigest, &d.Engine, &d.Semantics, &row.snapshot, &row.given, &d.Input); err != nil {
+		d := &store.Decision{Cluster: q.Cluster}
+		if err := rows.Scan(replayed.Targets(d)...); err != nil {
 			return err
 		}
-		return f(row.decision())
+		return f(d)
 	})
 	return s.toStoreErr(ctx, err)
 }

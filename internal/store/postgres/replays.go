@@ -23,8 +23,7 @@ func (s *Store) inTx(ctx context.Context, fn func(context.Context, *pgx.Conn) er
 		}
 		return fn(ctx, conn)
 	}
-	nothing := func() {}
-	return s.transact(ctx, begin, commitTx, nothing, nothing)
+	return s.transact(ctx, begin, commitTx, func() {})
 }
 
 // CreateReplay implements store.Replays.

@@ -1,5 +1,12 @@
 package postgres
 
+import (
+	"strconv"
+	"strings"
+
+	"berth/internal/store/lists"
+)
+
 // The writer's statements; the driver prepares each once a connection.
 const (
 	// In the order of names, so that two batches cannot wait for one another.
@@ -61,20 +68,16 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = $1 AND name = $2`
 	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = $1`
 
-	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`
-	sqlCopyDecisions = `COPY decisions (` + storedColumns + `) FROM STDIN (FORMAT binary)`
-
-	// storedColumns are what is written of a decision, in the order of
-	// decisionValues and copyRows.
-	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
-namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
-snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input, seq, mode, stale_ms`
-	// decisionColumns are those that a list shows, in the order of
-	// decisionRow.targets. A stamp that is missing hides no decision.
-	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
-d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
-coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
-d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros, d.seq, d.mode, d.stale_ms`
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )
+
+var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(len(lists.Stored)) + `)`
+
+// placeholders returns $1 to $n.
+func placeholders(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "$" + strconv.Itoa(i+1)
+	}
+	return strings.Join(names, ", ")
+}

@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/batch"
 	"berth/internal/store/lists"
 )
 
@@ -15,191 +16,177 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if len(entries) == 0 {
 		return s.usable()
 	}
-	b := &batch{}
+	var b *batch.Batch
 	err := s.write(ctx, func(w *writer) error {
-		*b = batch{
-			w:        w,
-			ids:      &s.stamps,
-			stamps:   map[lists.Stamp]int64{},
-			heads:    map[string]*head{},
-			known:    map[revisionKey]bool{},
-			profiles: map[string]bool{},
+		b = batch.New(entries, &s.stamps)
+		if err := readFacts(w, b); err != nil {
+			return fmt.Errorf("append %d entries: %w", len(entries), err)
 		}
-		for i, e := range entries {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			e.Err = e.Validate()
-			if e.Err != nil {
-				continue
-			}
-			if err := b.add(e); err != nil {
-				return fmt.Errorf("append entry %d of %d: %w", i+1, len(entries), err)
-			}
+		b.Judge()
+		if err := writeBatch(ctx, w, b); err != nil {
+			return fmt.Errorf("append %d entries: %w", len(entries), err)
 		}
-		return b.putHeads()
+		return nil
 	})
 	if err == nil {
-		s.stamps.Put(b.stamps)
+		s.stamps.Put(b.Stamps)
 	}
 	return err
 }
 
-// batch is what one Append knows beside the tables: what it read of them once
-// and what it has added since.
-type batch struct {
-	w        *writer
-	heads    map[string]*head     // by cluster
-	known    map[revisionKey]bool // whether a revision is stored
-	profiles map[string]bool      // digests that are stored
-	ids      *lists.StampIDs      // of stamps that are committed
-	stamps   map[lists.Stamp]int64
-}
-
-// head is the end of a cluster's chain, and what the batch added to its books.
-type head struct {
-	newest               int64
-	token                string
-	seq                  int64 // the last one given
-	revisions, decisions int64
-}
-
-type revisionKey struct {
-	cluster string
-	number  int64
-}
-
-// add writes one entry or sets its Err; an error is a fault of the store.
-func (b *batch) add(e *store.Entry) error {
-	if e.Gap != nil {
-		_, err := b.w.exec(sqlPutGap, gapValues(e.Gap)...)
-		return err
-	}
-	fresh, err := b.judge(e)
-	if err != nil || e.Err != nil {
-		return err
-	}
-	if e.Profile != nil {
-		if err := b.putProfile(e.Profile); err != nil {
+// readFacts reads what the judge needs. There is one writer, so that nothing changes until the commit.
+func readFacts(w *writer, b *batch.Batch) error {
+	reads := b.Reads()
+	for _, cluster := range reads.Clusters {
+		h := &batch.Head{}
+		if _, err := w.maybe(sqlHead, []any{cluster}, &h.Newest, &h.Token, &h.Seq); err != nil {
 			return err
 		}
+		b.Heads[cluster] = h
 	}
-	added := false
-	if e.Decision != nil {
-		if added, err = b.putDecision(e.Decision); err != nil {
-			return err
-		}
-		if !added && fresh {
-			// The decision has been answered before and bound otherwise: a second
-			// revision for it would bind the pod twice.
-			e.Err = fmt.Errorf("decision %s is stored already: %w", e.Decision.ID, store.ErrConflict)
-			return nil
-		}
-		if !added {
-			var in string
-			if err := b.w.row(sqlDecisionCluster, []any{e.Decision.ID}, &in); err != nil {
-				return err
-			}
-			if in != e.Decision.Cluster {
-				e.Err = fmt.Errorf("decision %s is stored already, in cluster %s: %w", e.Decision.ID, in, store.ErrConflict)
-				return nil
-			}
-		}
-	}
-	if fresh {
-		ok, err := b.putRevision(e.Revision, e.Checkpoint)
+	for i, cluster := range reads.NumberClusters {
+		var token string
+		found, err := w.maybe(sqlToken, []any{cluster, reads.Numbers[i]}, &token)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			e.Err = fmt.Errorf("token of %s@%d has been used: %w", e.Revision.Cluster, e.Revision.Number, store.ErrConflict)
-			if added {
-				_, err = b.w.exec(sqlDropDecision, e.Decision.ID)
-			}
+		if found {
+			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: reads.Numbers[i]}] = token
+		}
+	}
+	for i, cluster := range reads.ParentClusters {
+		var child int64
+		found, err := w.maybe(sqlChild, []any{cluster, reads.Parents[i]}, &child)
+		if err != nil {
+			return err
+		}
+		if found {
+			b.Parents[batch.ParentKey{Cluster: cluster, Token: reads.Parents[i]}] = true
+		}
+	}
+	return readIDs(w, b, reads.IDs)
+}
+
+// readIDs reads which decisions are stored, all in one statement.
+func readIDs(w *writer, b *batch.Batch, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return fmt.Errorf("encode ids: %w", err)
+	}
+	rows, err := w.stmts[sqlIDs].QueryContext(context.Background(), string(list))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	for rows.Next() {
+		var id, cluster string
+		if err := rows.Scan(&id, &cluster); err != nil {
+			return err
+		}
+		b.Clusters[id] = cluster
+	}
+	return rows.Err()
+}
+
+// writeBatch writes what the judge left.
+func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
+	for _, p := range b.Profiles {
+		if _, err := w.exec(sqlPutProfile, p.Digest, p.Name, notNull(p.Payload)); err != nil {
 			return err
 		}
 	}
-	if added {
-		b.heads[e.Decision.Cluster].decisions++
+	for _, g := range b.Gaps {
+		if _, err := w.exec(sqlPutGap, gapValues(g)...); err != nil {
+			return err
+		}
+	}
+	one := func(what, query string, args ...any) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := w.exec(query, args...)
+		if err != nil {
+			return err
+		}
+		return expectOne(what, n)
+	}
+	for _, d := range b.Decisions {
+		if err := putStamp(w, b, d); err != nil {
+			return err
+		}
+		if err := one("write decision "+d.ID, sqlPutDecision, decisionValues(d)...); err != nil {
+			return err
+		}
+	}
+	for _, r := range b.Revisions {
+		err := one("write revision", sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
+			r.CreatedAt.UnixMicro(), r.Digest, r.Cause, blob(r.Change), text(r.Summary))
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range b.Checkpoints {
+		if err := one("write checkpoint", sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload)); err != nil {
+			return err
+		}
+	}
+	for _, cluster := range b.Changed() {
+		h := b.Heads[cluster]
+		if err := one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// judge decides, before anything is written, whether the entry may be, and
-// whether its revision is new rather than written before.
-func (b *batch) judge(e *store.Entry) (fresh bool, err error) {
-	if r := e.Revision; r != nil {
-		h, err := b.head(r.Cluster)
-		if err != nil {
-			return false, err
-		}
-		fresh = r.Number == h.newest+1 && r.ParentToken == h.token
-		if !fresh {
-			var token string
-			err := b.w.row(sqlToken, []any{r.Cluster, r.Number}, &token)
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return false, err
-			}
-			if token != r.Token {
-				e.Err = fmt.Errorf("%s@%d does not follow %d: %w", r.Cluster, r.Number, h.newest, store.ErrConflict)
-				return false, nil
-			}
-		}
+// putStamp gives a row the number of its stamp, which it writes where it is new.
+func putStamp(w *writer, b *batch.Batch, d *lists.Row) error {
+	if d.StampID != 0 {
+		return nil
 	}
-	if d := e.Decision; d != nil && d.Revision != 0 {
-		ok, err := b.stored(d.Cluster, d.Revision)
-		if err != nil {
-			return false, err
-		}
-		// A decision may stand on the very revision that comes with it.
-		if !ok && (!fresh || d.Revision != e.Revision.Number) {
-			e.Err = fmt.Errorf("decision on %s@%d: %w", d.Cluster, d.Revision, store.ErrNotFound)
-		}
+	if d.StampID = b.Stamps[d.Stamp]; d.StampID != 0 {
+		return nil
 	}
-	return fresh, nil
-}
-
-func (b *batch) head(cluster string) (*head, error) {
-	h := b.heads[cluster]
-	if h != nil {
-		return h, nil
+	var columns []any
+	for _, c := range d.Stamp.Columns() {
+		columns = append(columns, c)
 	}
-	h = &head{}
-	if err := b.w.row(sqlHead, []any{cluster}, &h.newest, &h.token, &h.seq); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, err
+	if _, err := w.exec(sqlPutStamp, columns...); err != nil {
+		return err
 	}
-	b.heads[cluster] = h
-	return h, nil
-}
-
-func (b *batch) stored(cluster string, number int64) (bool, error) {
-	key := revisionKey{cluster, number}
-	ok, seen := b.known[key]
-	if seen {
-		return ok, nil
+	if err := w.row(sqlStamp, columns, &d.StampID); err != nil {
+		return err
 	}
-	var token string
-	err := b.w.row(sqlToken, []any{cluster, number}, &token)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return false, err
-	}
-	b.known[key] = err == nil
-	return err == nil, nil
-}
-
-// putHeads writes the books of the clusters that the batch changed.
-func (b *batch) putHeads() error {
-	for cluster, h := range b.heads {
-		if h.revisions == 0 && h.decisions == 0 {
-			continue
-		}
-		n, err := b.w.exec(sqlPutHead, cluster, h.newest, h.token, h.revisions, h.decisions)
-		if err != nil {
-			return err
-		}
-		if n != 1 {
-			return fmt.Errorf("write head of %s: %d rows changed, not 1", cluster, n)
-		}
-	}
+	b.Stamps[d.Stamp] = d.StampID
 	return nil
+}
+
+func decisionValues(d *lists.Row) []any {
+	return lists.Stored.Values(d, func(t time.Time) any { return t.UnixMicro() })
+}
+
+// blob, text and notNull keep nil apart from empty: a nil []byte inside an any
+// is not a nil any.
+func blob(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
+func text(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return string(b)
+}
+
+func notNull(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }

@@ -69,8 +69,9 @@ func benchDecision(i int64) *store.Decision {
 
 // benchValues are a decision's with a stamp that is there already.
 func benchValues(d *store.Decision) []any {
-	_, scores := lists.StampOf(d)
-	return decisionValues(d, 1, d.Seq, scores)
+	r := lists.NewRow(d)
+	r.StampID, r.Seq = 1, d.Seq
+	return decisionValues(r)
 }
 
 // layout is a way to write a decision: the tables it needs, the statements of

@@ -12,29 +12,19 @@ import (
 	"berth/internal/store/lists"
 )
 
+var (
+	sqlListed   = `SELECT ` + lists.Listed.Select() + fromDecisions
+	sqlDecision = `SELECT ` + lists.Whole.Select() + fromDecisions + ` WHERE d.id = ?`
+)
+
 // Decision implements store.Decisions.
 func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	var row decisionRow
-	var failures, scores, victims *string
-	var plugins string
-	into := append(row.targets(), &failures, &scores, &victims, &row.d.Input, &plugins)
-	const query = `SELECT ` + decisionColumns + `, d.failures, d.scores, d.victims, d.input, coalesce(t.plugins, '')` + fromDecisions + ` WHERE d.id = ?`
-	if err := s.reads.QueryRowContext(ctx, query, id).Scan(into...); err != nil {
-		return nil, s.toStoreErr(err)
-	}
-	d := row.decision()
-	var err error
-	if d.Failures, err = lists.DecodeFailures(failures); err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
-	}
-	if d.Scores, err = lists.UnpackScores(scores, plugins); err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
-	}
-	if d.Victims, err = lists.DecodeVictims(victims); err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
+	d := &store.Decision{}
+	if err := s.reads.QueryRowContext(ctx, sqlDecision, id).Scan(lists.Whole.Targets(d)...); err != nil {
+		return nil, s.toStoreErr(fmt.Errorf("decision %s: %w", id, err))
 	}
 	return d, nil
 }
@@ -80,7 +70,7 @@ func (s *Store) FollowDecisions(ctx context.Context, cluster string, after int64
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	return s.decisions(ctx, `SELECT `+decisionColumns+fromDecisions+` WHERE d.cluster = ? AND d.seq > ? ORDER BY d.seq LIMIT ?`, cluster, after, orAll(limit))
+	return s.decisions(ctx, sqlListed+` WHERE d.cluster = ? AND d.seq > ? ORDER BY d.seq LIMIT ?`, cluster, after, orAll(limit))
 }
 
 func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*store.Decision, error) {
@@ -91,11 +81,11 @@ func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*st
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	var ds []*store.Decision
 	for rows.Next() {
-		var row decisionRow
-		if err := rows.Scan(row.targets()...); err != nil {
+		d := &store.Decision{}
+		if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {
 			return nil, s.toStoreErr(err)
 		}
-		ds = append(ds, row.decision())
+		ds = append(ds, d)
 	}
 	return ds, s.toStoreErr(rows.Err())
 }
@@ -103,7 +93,7 @@ func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*st
 // listSQL builds the list's query; only our own constants become SQL.
 func listSQL(f store.DecisionFilter) (string, []any) {
 	var q strings.Builder
-	q.WriteString(`SELECT ` + decisionColumns + fromDecisions + ` WHERE d.cluster = ?`)
+	q.WriteString(sqlListed + ` WHERE d.cluster = ?`)
 	args := []any{f.Cluster}
 	and := func(condition string, values ...any) {
 		q.WriteString(" AND " + condition)
@@ -139,31 +129,6 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 		args = append(args, f.Limit)
 	}
 	return q.String(), args
-}
-
-// decisionRow is a row of decisionColumns on its way to a decision.
-type decisionRow struct {
-	d                         store.Decision
-	created, now              int64
-	uid, snapshot, pod, given []byte
-}
-
-func (r *decisionRow) targets() []any {
-	d := &r.d
-	return []any{
-		&d.Cluster, &d.ID, &r.created, &r.now, &d.Revision, &d.BoundRevision, &d.Verb, &d.Outcome,
-		&d.Namespace, &d.Pod, &r.uid, &d.Node, &d.NominatedNode, &d.Priority,
-		&d.NodesTotal, &d.NodesFeasible, &d.Message,
-		&d.Profile, &d.ProfileDigest, &d.Engine, &d.Semantics, &r.snapshot, &r.pod, &r.given, &d.DurationMicros, &d.Seq, &d.Mode, &d.StaleMillis,
-	}
-}
-
-func (r *decisionRow) decision() *store.Decision {
-	d := &r.d
-	d.CreatedAt, d.Now = fromMicro(r.created), fromMicro(r.now)
-	d.PodUID, d.SnapshotDigest = lists.UnpackUID(r.uid), lists.UnpackDigest(r.snapshot)
-	d.PodDigest, d.AnswerDigest = lists.UnpackDigest(r.pod), lists.UnpackDigest(r.given)
-	return d
 }
 
 func fromMicro(us int64) time.Time { return time.UnixMicro(us).UTC() }

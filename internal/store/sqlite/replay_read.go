@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
-	"database/sql"
 	"time"
 
 	"berth/internal/store"
@@ -32,23 +30,28 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 	return c.Parts, s.toStoreErr(rows.Err())
 }
 
+// replayed are the columns that a replay needs, but for those of the stamp. A cursor that is zero
+// stands before every decision. The rows come in the index's order, and only those of the window are
+// looked up.
+var (
+	replayed = lists.Named("revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
+		"snapshot_digest", "answer_digest", "input")
+	sqlReplayDecisions = `SELECT ` + replayed.Select() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
+WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
+  AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
+ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
+)
+
 // ReplayDecisions implements store.Replays.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	// A cursor that is zero stands before every decision. The rows come in the
-	// index's order, and only those of the window are looked up.
-	const query = `SELECT d.revision, d.created_at, d.id, d.decided_as_of, d.verb, d.namespace, d.pod, d.pod_uid,
-  coalesce(d.stamp, 0), d.snapshot_digest, d.answer_digest, d.input FROM decisions d INDEXED BY decisions_by_revision
-WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
-  AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
-ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
 	var at int64
 	if after.ID != "" {
 		at = after.CreatedAt.UnixMicro()
 	}
-	rows, err := s.reads.QueryContext(ctx, query, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
+	rows, err := s.reads.QueryContext(ctx, sqlReplayDecisions, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
 		after.Revision, at, after.ID, limit)
 	if err != nil {
 		return s.toStoreErr(err)
@@ -56,14 +59,11 @@ ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list, stamped := make([]*store.Decision, 0, limit), make([]int64, 0, limit)
 	for rows.Next() {
-		var at, now, stamp int64
-		var uid, snapshot, given, input sql.RawBytes // the driver's copies, which are nobody else's
+		var stamp int64
 		d := &store.Decision{Cluster: q.Cluster}
-		if err := rows.Scan(&d.Revision, &at, &d.ID, &now, &d.Verb, &d.Namespace, &d.Pod, &uid, &stamp, &snapshot, &given, &input); err != nil {
+		if err := rows.Scan(append(replayed.Targets(d), &stamp)...); err != nil {
 			return s.toStoreErr(err)
 		}
-		d.CreatedAt, d.Now, d.PodUID = fromMicro(at), fromMicro(now), lists.UnpackUID(uid)
-		d.SnapshotDigest, d.AnswerDigest, d.Input = lists.UnpackDigest(snapshot), lists.UnpackDigest(given), bytes.Clone(input)
 		list, stamped = append(list, d), append(stamped, stamp)
 	}
 	if err := rows.Err(); err != nil {

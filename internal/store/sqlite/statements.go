@@ -1,5 +1,11 @@
 package sqlite
 
+import (
+	"strings"
+
+	"berth/internal/store/lists"
+)
+
 // The writer's statements. They are prepared once; the text is the key.
 const (
 	sqlBegin    = `BEGIN IMMEDIATE`
@@ -20,7 +26,8 @@ WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
 
 	sqlToken       = `SELECT token FROM revisions WHERE cluster = ? AND number = ?`
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlChild          = `SELECT number FROM revisions WHERE cluster = ? AND parent_token = ?`
 	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = ? AND r.number > ? ORDER BY r.number LIMIT 1`
@@ -40,10 +47,8 @@ OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AN
 	sqlPutStamp = `INSERT INTO stamps (profile, profile_digest, engine, semantics, plugins) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlStamp    = `SELECT id FROM stamps WHERE profile = ? AND profile_digest = ? AND engine = ? AND semantics = ? AND plugins = ?`
 
-	sqlPutDecision = `INSERT INTO decisions (` + storedColumns + `)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
-	sqlDropDecision    = `DELETE FROM decisions WHERE id = ?`
-	sqlDecisionCluster = `SELECT cluster FROM decisions WHERE id = ?`
+	// Of ids, those that are stored.
+	sqlIDs = `SELECT d.id, d.cluster FROM json_each(?) i CROSS JOIN decisions d WHERE d.id = i.value`
 
 	sqlBumpClasses = `INSERT INTO priority_class_versions (cluster, version) VALUES (?, 1)
 ON CONFLICT (cluster) DO UPDATE SET version = version + 1 RETURNING version`
@@ -57,25 +62,16 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = ? AND name = ?`
 	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = ?`
 
-	// storedColumns are what is written of a decision, in the order of
-	// decisionValues.
-	storedColumns = `cluster, id, created_at, decided_as_of, revision, bound_revision, verb, outcome,
-namespace, pod, pod_uid, node, nominated_node, priority, nodes_total, nodes_feasible, message, stamp,
-snapshot_digest, pod_digest, answer_digest, duration_micros, failures, scores, victims, input, seq, mode, stale_ms`
-	// decisionColumns are those that a list shows, in the order of
-	// decisionRow.targets. A stamp that is missing hides no decision.
-	decisionColumns = `d.cluster, d.id, d.created_at, d.decided_as_of, d.revision, d.bound_revision, d.verb, d.outcome,
-d.namespace, d.pod, d.pod_uid, d.node, d.nominated_node, d.priority, d.nodes_total, d.nodes_feasible, d.message,
-coalesce(t.profile, ''), coalesce(t.profile_digest, ''), coalesce(t.engine, ''), coalesce(t.semantics, ''),
-d.snapshot_digest, d.pod_digest, d.answer_digest, d.duration_micros, d.seq, d.mode, d.stale_ms`
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
+
+var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (?` + strings.Repeat(", ?", len(lists.Stored)-1) + `)`
 
 var writerSQL = []string{
 	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlEmptyHead, sqlDropBareHead, sqlToken, sqlPutRevision,
 	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
-	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlDropDecision,
-	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown, sqlDecisionCluster,
+	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlIDs, sqlChild,
+	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown,
 	sqlPutGap, sqlDropGaps, sqlRetainGaps,
 	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses, sqlLead, sqlLeader, sqlResign, sqlWantConfirmation, sqlConfirm,
 }

@@ -55,6 +55,15 @@ func (w *writer) row(query string, args []any, into ...any) error {
 	return w.stmts[query].QueryRowContext(context.Background(), args...).Scan(into...)
 }
 
+// maybe reads a row that need not be there, and reports whether it is.
+func (w *writer) maybe(query string, args []any, into ...any) (bool, error) {
+	err := w.row(query, args, into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (w *writer) close() error {
 	<-w.turn // waits for the write under way and lets no other begin
 	var errs []error

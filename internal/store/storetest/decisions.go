@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -34,6 +35,11 @@ func full() *store.Decision {
 var decisionCases = map[string]func(t *testing.T, s store.Store){
 	"RoundTrip": func(t *testing.T, s store.Store) {
 		d := full()
+		for i, v := 0, reflect.ValueOf(*d); i < v.NumField(); i++ {
+			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Seq" { // the store's own
+				t.Errorf("the test writes no %s", name)
+			}
+		}
 		d.CreatedAt = at(1).In(time.FixedZone("west", -3600))
 		appendAll(t, s, revision("prod", 1), &store.Entry{Decision: d})
 		got, err := s.Decision(t.Context(), d.ID)

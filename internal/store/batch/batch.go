@@ -1,0 +1,131 @@
+// Package batch judges which entries of one Append are written, the same way for every backend: a
+// backend locks the clusters, reads the facts that Reads names, calls Judge, and writes what it left.
+package batch
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"berth/internal/store"
+	"berth/internal/store/lists"
+)
+
+// Batch is one Append.
+type Batch struct {
+	entries []*store.Entry
+
+	// The facts, which the backend reads. As long as it holds the clusters' locks no other writer
+	// adds to them.
+
+	Heads    map[string]*Head       // by cluster
+	Tokens   map[RevisionKey]string // of revisions that are stored, and of those that Judge added
+	Parents  map[ParentKey]bool     // parents that have a child
+	Clusters map[string]string      // the cluster of each decision that is stored, by its id
+	Stamps   map[lists.Stamp]int64  // numbers of stamps that the store does not remember; 0: to be read
+
+	// What is to be written, in order. Profiles may be stored already.
+
+	Revisions   []*store.Revision
+	Checkpoints []*store.Checkpoint
+	Profiles    []*store.Profile
+	Decisions   []*lists.Row
+	Gaps        []*store.Gap
+
+	rows map[*store.Entry]*lists.Row
+}
+
+// Head is the end of a cluster's chain, and what the batch adds to its counters.
+type Head struct {
+	Newest               int64
+	Token                string
+	Seq                  int64 // the last one given before the batch
+	Revisions, Decisions int64
+}
+
+// Changed reports whether the batch adds to the cluster.
+func (h *Head) Changed() bool { return h.Revisions > 0 || h.Decisions > 0 }
+
+// RevisionKey names a revision.
+type RevisionKey struct {
+	Cluster string
+	Number  int64
+}
+
+// ParentKey names a revision as the parent of another.
+type ParentKey struct{ Cluster, Token string }
+
+// New validates entries and looks their stamps up among those that the store remembers.
+func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
+	b := &Batch{
+		entries: entries, Heads: map[string]*Head{}, Tokens: map[RevisionKey]string{}, Parents: map[ParentKey]bool{},
+		Clusters: map[string]string{}, Stamps: map[lists.Stamp]int64{}, rows: map[*store.Entry]*lists.Row{},
+	}
+	for _, e := range entries {
+		if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
+			continue
+		}
+		r := lists.NewRow(e.Decision)
+		b.rows[e] = r
+		var ok bool
+		if r.StampID, ok = stamps.Get(r.Stamp); !ok {
+			b.Stamps[r.Stamp] = 0
+		}
+	}
+	return b
+}
+
+// Reads are the keys of the facts that a batch needs, each once and in a fixed order. Numbers and
+// Parents name their cluster in the column beside them.
+type Reads struct {
+	Clusters       []string
+	NumberClusters []string
+	Numbers        []int64
+	ParentClusters []string
+	Parents        []string
+	IDs            []string
+}
+
+// Reads returns the keys of the facts to read.
+func (b *Batch) Reads() Reads {
+	var r Reads
+	clusters, numbers, parents, ids := map[string]bool{}, map[RevisionKey]bool{}, map[ParentKey]bool{}, map[string]bool{}
+	for _, e := range b.entries {
+		if e.Err != nil {
+			continue
+		}
+		if v := e.Revision; v != nil {
+			clusters[v.Cluster] = true
+			numbers[RevisionKey{v.Cluster, v.Number}] = true
+			parents[ParentKey{v.Cluster, v.ParentToken}] = true
+		}
+		if d := e.Decision; d != nil {
+			clusters[d.Cluster] = true
+			ids[d.ID] = true
+			if d.Revision != 0 {
+				numbers[RevisionKey{d.Cluster, d.Revision}] = true
+			}
+		}
+	}
+	r.Clusters, r.IDs = slices.Sorted(maps.Keys(clusters)), slices.Sorted(maps.Keys(ids))
+	for key := range numbers {
+		r.NumberClusters, r.Numbers = append(r.NumberClusters, key.Cluster), append(r.Numbers, key.Number)
+	}
+	for key := range parents {
+		r.ParentClusters, r.Parents = append(r.ParentClusters, key.Cluster), append(r.Parents, key.Token)
+	}
+	return r
+}
+
+// Changed returns the clusters that the batch adds to, by name.
+func (b *Batch) Changed() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.Heads)), func(c string) bool { return !b.Heads[c].Changed() })
+}
+
+// addProfile takes a profile once; by digest, so that writers take their locks in one order.
+func (b *Batch) addProfile(p *store.Profile) {
+	i, found := slices.BinarySearchFunc(b.Profiles, p.Digest, func(p *store.Profile, digest string) int { return strings.Compare(p.Digest, digest) })
+	if !found {
+		b.Profiles = slices.Insert(b.Profiles, i, p)
+	}
+}

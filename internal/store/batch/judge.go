@@ -1,0 +1,96 @@
+package batch
+
+import (
+	"fmt"
+
+	"berth/internal/store"
+)
+
+// Judge decides entry by entry, in order, what is written, and sets the Err of those that are
+// refused. It only reads the batch's facts.
+func (b *Batch) Judge() {
+	for _, e := range b.entries {
+		switch {
+		case e.Err != nil:
+		case e.Gap != nil:
+			b.Gaps = append(b.Gaps, e.Gap)
+		default:
+			if e.Err = b.add(e); e.Err == nil && e.Profile != nil {
+				b.addProfile(e.Profile)
+			}
+		}
+	}
+}
+
+// add takes one entry into the batch, or returns why it is refused.
+func (b *Batch) add(e *store.Entry) error {
+	fresh, err := b.follows(e.Revision)
+	if err != nil {
+		return err
+	}
+	d := e.Decision
+	if d == nil {
+		if fresh {
+			b.addRevision(e.Revision, e.Checkpoint)
+		}
+		return nil
+	}
+	if _, ok := b.Tokens[RevisionKey{d.Cluster, d.Revision}]; d.Revision != 0 && !ok {
+		// A decision may stand on the very revision that comes with it.
+		if !fresh || d.Revision != e.Revision.Number {
+			return fmt.Errorf("decision on %s@%d: %w", d.Cluster, d.Revision, store.ErrNotFound)
+		}
+	}
+	in, known := b.Clusters[d.ID]
+	switch {
+	case known && in != d.Cluster:
+		return fmt.Errorf("decision %s is stored already, in cluster %s: %w", d.ID, in, store.ErrConflict)
+	case known && fresh:
+		// The decision has been answered before and bound otherwise: a second revision for it would
+		// bind the pod twice.
+		return fmt.Errorf("decision %s is stored already: %w", d.ID, store.ErrConflict)
+	case known:
+		return nil
+	}
+	if fresh {
+		b.addRevision(e.Revision, e.Checkpoint)
+	}
+	b.Clusters[d.ID] = d.Cluster
+	h, r := b.Heads[d.Cluster], b.rows[e]
+	h.Decisions++
+	// The cluster is locked until the commit: a reader who sees this number sees all smaller ones.
+	r.Seq = h.Seq + h.Decisions
+	b.Decisions = append(b.Decisions, r)
+	return nil
+}
+
+// follows reports whether a revision is new rather than stored already; an error where it is
+// neither, or where its parent has a child.
+func (b *Batch) follows(r *store.Revision) (fresh bool, err error) {
+	if r == nil {
+		return false, nil
+	}
+	h := b.Heads[r.Cluster]
+	switch {
+	case r.Number != h.Newest+1 || r.ParentToken != h.Token:
+		if b.Tokens[RevisionKey{r.Cluster, r.Number}] != r.Token {
+			return false, fmt.Errorf("%s@%d does not follow %d: %w", r.Cluster, r.Number, h.Newest, store.ErrConflict)
+		}
+		return false, nil
+	case b.Parents[ParentKey{r.Cluster, r.ParentToken}]:
+		return false, fmt.Errorf("token of %s@%d has been used: %w", r.Cluster, r.Number, store.ErrConflict)
+	}
+	return true, nil
+}
+
+func (b *Batch) addRevision(r *store.Revision, c *store.Checkpoint) {
+	b.Parents[ParentKey{r.Cluster, r.ParentToken}] = true
+	b.Tokens[RevisionKey{r.Cluster, r.Number}] = r.Token
+	b.Revisions = append(b.Revisions, r)
+	if c != nil {
+		b.Checkpoints = append(b.Checkpoints, c)
+	}
+	h := b.Heads[r.Cluster]
+	h.Newest, h.Token = r.Number, r.Token
+	h.Revisions++
+}

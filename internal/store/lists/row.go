@@ -1,0 +1,229 @@
+package lists
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/store"
+)
+
+// Row is a decision on its way to the table.
+type Row struct {
+	*store.Decision
+	Stamp Stamp
+	// StampID is the stamp's number in the store, Seq the place in the cluster's log.
+	StampID, Seq int64
+
+	scores []byte
+}
+
+// NewRow returns the row of a decision; StampID and Seq are the caller's to set.
+func NewRow(d *store.Decision) *Row {
+	r := &Row{Decision: d}
+	r.Stamp, r.scores = stampOf(d)
+	return r
+}
+
+// Columns are some columns, in the order of a statement.
+type Columns []store.Column
+
+// The columns that backends write, that a list shows, and that make a whole record.
+var (
+	Stored = where(func(c *store.Column) bool { return !c.Stamped })
+	Listed = where(func(c *store.Column) bool {
+		return c.Kind != store.Stamp && c.Kind != store.List && c.Kind != store.Blob
+	})
+	Whole = where(func(c *store.Column) bool { return c.Kind != store.Stamp })
+)
+
+func where(keep func(*store.Column) bool) (out Columns) {
+	for i := range store.DecisionColumns {
+		if c := &store.DecisionColumns[i]; keep(c) {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// Named returns columns by their names. It panics where there is none of that name.
+func Named(names ...string) (out Columns) {
+	for _, name := range names {
+		i := slices.IndexFunc(store.DecisionColumns, func(c store.Column) bool { return c.Name == name })
+		out = append(out, store.DecisionColumns[i])
+	}
+	return out
+}
+
+// Names returns the columns' names.
+func (cs Columns) Names() []string {
+	names := make([]string, len(cs))
+	for i := range cs {
+		names[i] = cs[i].Name
+	}
+	return names
+}
+
+// List returns the columns as an INSERT names them.
+func (cs Columns) List() string { return strings.Join(cs.Names(), ", ") }
+
+// Select returns the columns as a SELECT reads them from decisions d and stamps t. A stamp that is
+// missing hides no decision.
+func (cs Columns) Select() string {
+	expressions := make([]string, 0, len(cs)+1)
+	for i := range cs {
+		switch c := &cs[i]; {
+		case c.Stamped:
+			expressions = append(expressions, "coalesce(t."+c.Name+", '')")
+		case c.Name == "scores":
+			expressions = append(expressions, "coalesce(t.plugins, '')", "d.scores")
+		default:
+			expressions = append(expressions, "d."+c.Name)
+		}
+	}
+	return strings.Join(expressions, ", ")
+}
+
+// Values returns what the columns of a row hold. instant returns a time as the backend writes it.
+func (cs Columns) Values(r *Row, instant func(time.Time) any) []any {
+	values := make([]any, len(cs))
+	for i := range cs {
+		values[i] = value(&cs[i], r, instant)
+	}
+	return values
+}
+
+func value(c *store.Column, r *Row, instant func(time.Time) any) any {
+	switch c.Kind {
+	case store.Stamp:
+		return r.StampID
+	case store.Place:
+		return r.Seq
+	}
+	switch field := c.Field(r.Decision).(type) {
+	case *string:
+		switch c.Kind {
+		case store.UID:
+			return PackUID(*field)
+		case store.Digest:
+			return PackDigest(*field)
+		}
+		return *field
+	case *int64:
+		return *field
+	case **int64:
+		if *field == nil {
+			return nil
+		}
+		return **field
+	case *int32:
+		return int64(*field)
+	case *int:
+		return int64(*field)
+	case *time.Time:
+		return instant(*field)
+	case *[]byte:
+		if *field == nil { // a nil []byte inside an any is not a nil any
+			return nil
+		}
+		return *field
+	case *[]store.Failure:
+		return text(EncodeFailures(*field))
+	case *[]store.Score:
+		return text(r.scores)
+	case *[]store.Victim:
+		return text(EncodeVictims(*field))
+	}
+	panic("no backend can write the column " + c.Name)
+}
+
+func text(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return string(b)
+}
+
+// Targets returns where a row that Select reads goes: into the fields of a decision.
+func (cs Columns) Targets(d *store.Decision) []any {
+	into := make([]any, 0, len(cs)+1)
+	for i := range cs {
+		c := &cs[i]
+		switch field := c.Field(d).(type) {
+		case *string:
+			switch c.Kind {
+			case store.UID:
+				into = append(into, unpacked(field, UnpackUID))
+			case store.Digest:
+				into = append(into, unpacked(field, UnpackDigest))
+			default:
+				into = append(into, field)
+			}
+		case *time.Time:
+			into = append(into, Instant(field))
+		case *[]store.Failure:
+			into = append(into, decoded(field, DecodeFailures))
+		case *[]store.Score:
+			var plugins string // read before the scores, which refer to it
+			into = append(into, &plugins, decoded(field, func(column string) ([]store.Score, error) { return UnpackScores(column, plugins) }))
+		case *[]store.Victim:
+			into = append(into, decoded(field, DecodeVictims))
+		default:
+			into = append(into, field)
+		}
+	}
+	return into
+}
+
+// scanFunc is a sql.Scanner, which both backends' drivers take.
+type scanFunc func(src any) error
+
+// Scan implements sql.Scanner.
+func (f scanFunc) Scan(src any) error { return f(src) }
+
+// Instant reads a time as either backend stores it, in UTC. Infinity, which no program of ours
+// writes, becomes the zero time rather than an error that would take all other rows of the answer
+// with it.
+func Instant(into *time.Time) scanFunc {
+	return func(src any) error {
+		switch v := src.(type) {
+		case int64:
+			*into = time.UnixMicro(v).UTC()
+		case time.Time:
+			*into = v.UTC()
+		case string:
+			*into = time.Time{}
+		default:
+			return errors.New("a time is missing")
+		}
+		return nil
+	}
+}
+
+func unpacked(into *string, unpack func([]byte) string) scanFunc {
+	return func(src any) error {
+		b, ok := src.([]byte)
+		if !ok {
+			return fmt.Errorf("bytes are %T", src)
+		}
+		*into = unpack(b)
+		return nil
+	}
+}
+
+// decoded leaves an empty list where the column is NULL.
+func decoded[T any](into *[]T, decode func(string) ([]T, error)) scanFunc {
+	return func(src any) (err error) {
+		switch column := src.(type) {
+		case nil:
+			*into = nil
+		case string:
+			*into, err = decode(column)
+		default:
+			err = fmt.Errorf("a list is %T", src)
+		}
+		return err
+	}
+}
