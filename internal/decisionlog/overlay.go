@@ -85,7 +85,7 @@ func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overl
 			continue
 		}
 		if e == nil {
-			e = v.State.Edit()
+			e = v.State.Overlay()
 		}
 		if err := e.Put(n); err != nil {
 			return nil, bad(http.StatusUnprocessableEntity, "nodes", "%v", err)

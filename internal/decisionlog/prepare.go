@@ -165,7 +165,7 @@ func (c *matter) takeOut() error {
 	if !itself && len(out) == 0 {
 		return nil
 	}
-	e := c.state.Edit()
+	e := c.state.Overlay()
 	if isBound && c.q.DryRun {
 		c.boundTo = held.NodeName
 	}

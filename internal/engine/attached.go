@@ -49,10 +49,17 @@ func (a *Attachments) Held(driver, row int32) int32 {
 }
 
 // Users gives where pods mount a volume.
-func (a *Attachments) Users(volume int32) *Postings { return a.users.at(int(volume)) }
+func (a *Attachments) Users(volume int32) *Postings {
+	if volume < 0 { // of the question alone
+		return nil
+	}
+	return a.users.at(int(volume))
+}
 
 // Known says that a VolumeAttachment has a volume on a row.
-func (a *Attachments) Known(volume, row int32) bool { return a.known.at(int(volume)).At(row) > 0 }
+func (a *Attachments) Known(volume, row int32) bool {
+	return volume >= 0 && a.known.at(int(volume)).At(row) > 0
+}
 
 // Troubled counts the pods on a row whose volumes cannot be judged.
 func (a *Attachments) Troubled(row int32) int32 { return a.troubled.at(int(row)) }
@@ -158,7 +165,7 @@ func (a *Attachments) know(edit uint64, s *State, v *storagev1.VolumeAttachment)
 	if pv == nil || pv.Spec.CSI == nil {
 		return
 	}
-	id := s.t.volume(v.Spec.Attacher, pv.Spec.CSI.VolumeHandle)
+	id := s.t.volume(volumeKey{driver: v.Spec.Attacher, handle: pv.Spec.CSI.VolumeHandle})
 	if a.Known(id.ID, int32(row)) {
 		return
 	}

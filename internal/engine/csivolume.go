@@ -14,6 +14,10 @@ import (
 // counts for nothing
 // (plugins/nodevolumelimits/csi.go filterAttachableVolumes).
 func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+	return s.attachedBy(dst, p, s.t.volume)
+}
+
+func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume) (volumes []CSIVolume, trouble string) {
 	if p.Volumes == nil {
 		return dst, ""
 	}
@@ -23,7 +27,7 @@ func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, troubl
 			if m.trouble != "" {
 				return dst, m.trouble
 			}
-			dst = append(dst, s.t.volume(m.driver, m.handle))
+			dst = append(dst, id(volumeKey{driver: m.driver, handle: m.handle}))
 			continue
 		}
 		c := s.PersistentVolumeClaim(p.Namespace, m.claim)
@@ -34,7 +38,7 @@ func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, troubl
 			return dst, notMadeFor(c, p.Name)
 		}
 		if v, ok := s.volumeOf(c, true); ok {
-			dst = append(dst, v)
+			dst = append(dst, id(v))
 		}
 	}
 	return dst, ""
@@ -46,15 +50,19 @@ func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, troubl
 // UnschedulableAndUnresolvable for want of a claim.
 func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, code Code, reason string) {
 	s, pod := q.State, q.Pod
-	for _, m := range mountsOf(pod) {
-		var v CSIVolume
+	mounts := mountsOf(pod)
+	if len(mounts) > 0 {
+		s.Attachments() // which interns what the state's pods mount
+	}
+	for _, m := range mounts {
+		var v volumeKey
 		ok := false
 		switch {
 		case m.claim == "" && !csiNode:
 		case m.claim == "" && m.trouble != "":
 			return nil, Error, m.trouble
 		case m.claim == "":
-			v, ok = s.t.volume(m.driver, m.handle), true
+			v, ok = volumeKey{driver: m.driver, handle: m.handle}, true
 		default:
 			c := s.PersistentVolumeClaim(pod.Namespace, m.claim)
 			if c == nil {
@@ -65,7 +73,10 @@ func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, code Code, reason st
 			}
 			v, ok = s.volumeOf(c, csiNode)
 		}
-		if ok && !slices.Contains(volumes, v) {
+		if !ok {
+			continue
+		}
+		if v := q.local.volume(v); !slices.Contains(volumes, v) {
 			volumes = append(volumes, v)
 		}
 	}
@@ -88,11 +99,11 @@ func notMadeFor(c *corev1.PersistentVolumeClaim, pod string) string {
 	return fmt.Sprintf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", c.Namespace, c.Name, c.Namespace, pod)
 }
 
-// volumeOf gives the CSI volume that a claim stands for: that of its
+// volumeOf returns the key of the CSI volume that a claim stands for: that of its
 // PersistentVolume, or one that its class would have made, which is taken for
 // another than all that exist. ok is false for a claim that does not count
 // (plugins/nodevolumelimits/csi.go getCSIDriverInfo).
-func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v CSIVolume, ok bool) {
+func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v volumeKey, ok bool) {
 	if c.Spec.VolumeName != "" {
 		if pv := s.PersistentVolume(c.Spec.VolumeName); pv != nil {
 			src := pv.Spec.CSI
@@ -102,14 +113,14 @@ func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v CSIVo
 			if src == nil || src.Driver == "" || src.VolumeHandle == "" {
 				return v, false
 			}
-			return s.t.volume(src.Driver, src.VolumeHandle), true
+			return volumeKey{driver: src.Driver, handle: src.VolumeHandle}, true
 		}
 	}
 	driver := s.provisionerOf(c, csiNode)
 	if driver == "" {
 		return v, false
 	}
-	return s.t.volumeFor(driver, c), true
+	return volumeKey{driver: driver, namespace: c.Namespace, claim: c.Name}, true
 }
 
 // translated is the CSI source of a PersistentVolume of a built-in plugin; nil

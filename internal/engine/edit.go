@@ -30,6 +30,7 @@ type Edit struct {
 	att   bool            // s.attached is ours
 	scal  bool            // s.scalar is a slice of ours
 	objs  map[string]bool // namespaces whose objects are clones of ours
+	local *localNames     // of an overlay; nil for the next state of a cluster
 
 	lists   map[int]*listChange // of long lists of pods, by row
 	walking bool
@@ -42,9 +43,28 @@ func (s *State) Edit() *Edit {
 	return &Edit{id: lastEdit.Add(1), s: &next, objs: map[string]bool{}}
 }
 
+// Overlay starts a state for one question. The names of its nodes' resources stay out of the
+// tables, which the receiver shares with it for good.
+func (s *State) Overlay() *Edit {
+	e := s.Edit()
+	l := newLocalNames(s)
+	e.local = &l
+	return e
+}
+
+func (e *Edit) scalarIDs() scalarIDs {
+	if e.local != nil {
+		return e.local
+	}
+	return e.s.t
+}
+
 // Done gives the edited state.
 func (e *Edit) Done() *State {
 	e.applyLists()
+	if e.local != nil && len(e.local.names) > 0 {
+		e.s.local = e.local
+	}
 	if e.nodes {
 		e.s.nodes.seal()
 	}
@@ -238,7 +258,7 @@ func (e *Edit) nodeSet() *NodeSet {
 func (e *Edit) putNode(in *corev1.Node) {
 	set := e.nodeSet()
 	_, had := set.byName[in.Name]
-	row := set.put(compileNode(e.s.t, in))
+	row := set.put(compileNode(e.scalarIDs(), in))
 	if had {
 		if e.s.use.ref(int(row)) != nil {
 			e.s.use.edit(e.id, int(row)).weigh(&set.capacity[row])

@@ -14,13 +14,14 @@ type surroundings struct {
 	objects *namespaced // of the pod's namespace
 	ns      uint64      // the edit that gave the namespaces their labels
 	terms   int         // interned
+	scalars int         // interned
 }
 
 func surroundingsOf(s *State, pod *corev1.Pod) surroundings {
 	s.t.mu.RLock()
-	terms := len(s.t.terms)
+	terms, scalars := len(s.t.terms), len(s.t.scalarIDs)
 	s.t.mu.RUnlock()
-	return surroundings{s.t, s.nodes, s.objects[pod.Namespace], s.nsEdit, terms}
+	return surroundings{s.t, s.nodes, s.objects[pod.Namespace], s.nsEdit, terms, scalars}
 }
 
 // memo is what was learned about one kind of pod: the verdicts and raw scores
@@ -37,6 +38,7 @@ type memo struct {
 
 	// What a Query has of the pod.
 	request      Request
+	local        localNames
 	terms        []*Term
 	required     Bits
 	requiredDone bool
@@ -98,7 +100,7 @@ func (m *memo) query(s *State, pod *corev1.Pod, o Options, t *trail) (q *Query, 
 		}
 		q := &Query{
 			State: s, Nodes: s.nodes, Pod: pod, Profile: m.key.profile, Options: o, nsLabels: s.ns[pod.Namespace],
-			Request: m.request, Candidates: s.nodes.alive, terms: m.terms,
+			Request: m.request, local: m.local, Candidates: s.nodes.alive, terms: m.terms,
 			required: m.required, requiredDone: m.requiredDone, scoring: m.scoring, scratch: getScratch(s.nodes.Len()),
 		}
 		changed := q.Bits()
@@ -126,7 +128,7 @@ func (m *memo) learn(q *Query) {
 	p := q.Profile
 	*m = memo{
 		key: m.key, older: m.older, newer: m.newer, bytes: m.bytes,
-		request: q.Request, terms: q.terms,
+		request: q.Request, local: q.local, terms: q.terms,
 		live: make([]bool, len(p.Rules)), skip: make([]bool, len(p.Rules)), states: make([]any, len(p.Rules)),
 		filters: make([]*Plugin, len(p.Filter)), kept: make([]Rejected, len(p.Filter)), scores: make([]keptScore, len(p.Score)),
 		pass: NewBits(q.Nodes.Len()),

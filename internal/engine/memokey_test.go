@@ -140,9 +140,7 @@ func FuzzAffinityKey(f *testing.F) {
 
 func TestVolumesOfHandlesAndOfClaimsDiffer(t *testing.T) {
 	tables := newTables()
-	claim := &corev1.PersistentVolumeClaim{}
-	claim.Namespace, claim.Name = "shop", "data"
-	if tables.volume("csi", "\x00shop/data") == tables.volumeFor("csi", claim) {
+	if tables.volume(volumeKey{driver: "csi", handle: "\x00shop/data"}) == tables.volume(volumeKey{driver: "csi", namespace: "shop", claim: "data"}) {
 		t.Error("a handle is taken for a claim's volume")
 	}
 }

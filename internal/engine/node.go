@@ -15,7 +15,7 @@ type nodeSpec struct {
 	scalars  []Scalar
 }
 
-func compileNode(t *Tables, in *corev1.Node) nodeSpec {
+func compileNode(ids scalarIDs, in *corev1.Node) nodeSpec {
 	n := &Node{
 		Name: in.Name, Labels: in.Labels, Taints: in.Spec.Taints,
 		Unschedulable: in.Spec.Unschedulable, Features: in.Status.DeclaredFeatures,
@@ -39,7 +39,7 @@ func compileNode(t *Tables, in *corev1.Node) nodeSpec {
 			out.capacity.Pods = q.Value()
 		default:
 			if IsScalar(name) {
-				sc := Scalar{t.scalar(string(name)), q.Value()}
+				sc := Scalar{ids.scalar(string(name)), q.Value()}
 				out.scalars = append(out.scalars, sc)
 				if sc.N == 0 {
 					n.nothingOf = append(n.nothingOf, sc.ID)

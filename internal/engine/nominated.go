@@ -103,7 +103,7 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 // state shares all but the row with the one at hand.
 func (r *Result) withPods(pods []*Pod, row int32) *Result {
 	q := r.q
-	e := q.State.Edit()
+	e := q.State.Overlay()
 	added := make([]*Pod, 0, len(pods))
 	for _, p := range pods {
 		e.removePod(p.Namespace, p.Name)
@@ -121,6 +121,7 @@ func (r *Result) withPods(pods []*Pod, row int32) *Result {
 	}
 	sub := *q
 	sub.State, sub.added = e.Done(), added
+	sub.local.volumes = nil // those of the pods that were added are interned by now
 	return &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
 }
 

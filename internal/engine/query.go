@@ -28,6 +28,7 @@ type Query struct {
 	requiredDone bool
 	terms        []*Term
 	nsLabels     labels.Set
+	local        localNames
 	scratch      *scratch
 
 	steps, nextLook int64 // of Work
@@ -179,6 +180,18 @@ func (q *Query) Port(id int32) Port {
 	return q.State.t.ports[id]
 }
 
+// ScalarID returns the id of a resource by name; ok is false where neither a node nor a pod of
+// the state nor the pod in question mentions it.
+func (q *Query) ScalarID(name string) (id int32, ok bool) { return q.local.lookupScalar(name) }
+
+// ScalarName returns a resource's name.
+func (q *Query) ScalarName(id int32) string { return q.local.scalarName(id) }
+
+// AttachedBy is State.AttachedBy with ids that compare with those of Mounted.
+func (q *Query) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+	return q.State.attachedBy(dst, p, q.local.volume)
+}
+
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
 // containers that lack a request for cpu or memory count as 100m and 200Mi.
 func (q *Query) ScoringRequest(nonZero bool) Request {
@@ -190,7 +203,7 @@ func (q *Query) ScoringRequest(nonZero bool) Request {
 		i = 1
 	}
 	if !q.scoring.done[i] {
-		q.scoring.of[i], q.scoring.done[i] = scoringRequest(q.State.t, q.Pod, nonZero), true
+		q.scoring.of[i], q.scoring.done[i] = scoringRequest(&q.local, q.Pod, nonZero), true
 	}
 	return q.scoring.of[i]
 }
@@ -202,7 +215,7 @@ type scoringRequests struct {
 }
 
 func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
-	q := &Query{State: s, Nodes: s.nodes, Pod: pod, Profile: p, Options: o, nsLabels: s.ns[pod.Namespace]}
+	q := &Query{State: s, Nodes: s.nodes, Pod: pod, Profile: p, Options: o, nsLabels: s.ns[pod.Namespace], local: newLocalNames(s)}
 	terms, err := podTerms(pod)
 	if err != nil {
 		return nil, err
@@ -228,7 +241,7 @@ func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) 
 		}
 	}
 	q.terms = terms
-	q.Request = incomingRequest(s.t, pod)
+	q.Request = incomingRequest(&q.local, pod)
 	q.scratch = getScratch(s.nodes.Len())
 	if o.Candidates == nil {
 		q.Candidates = s.nodes.alive

@@ -61,11 +61,11 @@ func IsExtended(name corev1.ResourceName) bool {
 
 // incomingRequest is what a pod that is to be placed asks for: its spec alone
 // (plugins/noderesources/fit.go computePodResourceRequest).
-func incomingRequest(t *Tables, pod *corev1.Pod) Request {
-	if r, _, _, ok := plainRequest(t, pod); ok {
+func incomingRequest(ids scalarIDs, pod *corev1.Pod) Request {
+	if r, _, _, ok := plainRequest(ids, pod); ok {
 		return r
 	}
-	return t.request(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+	return request(ids, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 }
 
 // statusOptions counts containers that are being resized by the largest of
@@ -95,7 +95,7 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 		return r, cpu, memory
 	}
 	list := resourcehelper.PodRequests(pod, statusOptions)
-	req = t.request(list)
+	req = request(t, list)
 	cpu, memory := true, true
 	if resourcehelper.IsPodLevelRequestsSet(pod) {
 		_, hasCPU := list[corev1.ResourceCPU]
@@ -118,23 +118,23 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 // The difference is upstream's: Fit makes its scorer without the two gates
 // (plugins/noderesources/fit.go NewFit, resource_allocation.go
 // calculatePodResourceRequest).
-func scoringRequest(t *Tables, pod *corev1.Pod, nonZero bool) Request {
-	if r, cpu, memory, ok := plainRequest(t, pod); ok {
+func scoringRequest(ids scalarIDs, pod *corev1.Pod, nonZero bool) Request {
+	if r, cpu, memory, ok := plainRequest(ids, pod); ok {
 		if nonZero {
 			r.CPU, r.Memory = cpu, memory
 		}
 		return r
 	}
 	if !nonZero {
-		return t.request(resourcehelper.PodRequests(pod, statusOptions))
+		return request(ids, resourcehelper.PodRequests(pod, statusOptions))
 	}
-	return t.request(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+	return request(ids, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
 		SkipPodLevelResources:       true,
 		NonMissingContainerRequests: nonMissing(true, true),
 	}))
 }
 
-func (t *Tables) request(list corev1.ResourceList) Request {
+func request(ids scalarIDs, list corev1.ResourceList) Request {
 	var r Request
 	for name, q := range list {
 		switch name {
@@ -147,7 +147,7 @@ func (t *Tables) request(list corev1.ResourceList) Request {
 		case corev1.ResourcePods:
 		default:
 			if IsScalar(name) {
-				r.Scalars = append(r.Scalars, Scalar{t.scalar(string(name)), q.Value()})
+				r.Scalars = append(r.Scalars, Scalar{ids.scalar(string(name)), q.Value()})
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // containers. It spares nearly every pod three walks over maps of quantities;
 // ok is false where the pod is not of that kind, or where an amount has a
 // fraction that rounding one by one would count more than once.
-func plainRequest(t *Tables, pod *corev1.Pod) (r Request, nonZeroCPU, nonZeroMem int64, ok bool) {
+func plainRequest(ids scalarIDs, pod *corev1.Pod) (r Request, nonZeroCPU, nonZeroMem int64, ok bool) {
 	spec := &pod.Spec
 	if len(spec.InitContainers) > 0 || spec.Overhead != nil || spec.Resources != nil {
 		return r, 0, 0, false
@@ -45,9 +45,9 @@ func plainRequest(t *Tables, pod *corev1.Pod) (r Request, nonZeroCPU, nonZeroMem
 				r.Ephemeral += n
 			case name != corev1.ResourcePods:
 				// Only scalars are interned, and telling them costs more than looking.
-				id, known := t.lookupScalar(string(name))
+				id, known := ids.lookupScalar(string(name))
 				if !known && IsScalar(name) {
-					id, known = t.scalar(string(name)), true
+					id, known = ids.scalar(string(name)), true
 				}
 				if known {
 					r.addScalar(id, n)
@@ -74,7 +74,7 @@ func (r *Request) addScalar(id int32, n int64) {
 
 // Of gives the amount of a resource by name: millicores for cpu, else the
 // resource's own unit.
-func (r *Request) Of(t *Tables, name corev1.ResourceName) int64 {
+func (r *Request) Of(q *Query, name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:
 		return r.CPU
@@ -83,7 +83,7 @@ func (r *Request) Of(t *Tables, name corev1.ResourceName) int64 {
 	case corev1.ResourceEphemeralStorage:
 		return r.Ephemeral
 	}
-	if id, ok := t.lookupScalar(string(name)); ok {
+	if id, ok := q.ScalarID(string(name)); ok {
 		for _, s := range r.Scalars {
 			if s.ID == id {
 				return s.N

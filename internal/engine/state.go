@@ -16,6 +16,7 @@ import (
 // makes the next one, which shares everything that did not change.
 type State struct {
 	t      *Tables
+	local  *localNames // of an overlay; nil otherwise
 	nodes  *NodeSet
 	use    vec[Use]
 	scalar []vec[int64] // by scalar id: requested by row
@@ -142,7 +143,7 @@ func (s *State) UseChunk(chunk int) *[leafSize]Use {
 
 // ScalarUse gives how much of an interned resource is requested on a row.
 func (s *State) ScalarUse(id int32, row int) int64 {
-	if int(id) < len(s.scalar) {
+	if id >= 0 && int(id) < len(s.scalar) {
 		return s.scalar[id].at(row)
 	}
 	return 0
@@ -150,10 +151,10 @@ func (s *State) ScalarUse(id int32, row int) int64 {
 
 // ScalarID gives the id of a resource by name; ok is false where neither a node
 // nor a pod ever mentioned it.
-func (s *State) ScalarID(name string) (int32, bool) { return s.t.lookupScalar(name) }
-
-// ScalarName gives a resource's name.
-func (s *State) ScalarName(id int32) string { return s.t.scalarName(id) }
+func (s *State) ScalarID(name string) (int32, bool) {
+	l := newLocalNames(s)
+	return l.lookupScalar(name)
+}
 
 // ShapePostings gives where pods of a shape are.
 func (s *State) ShapePostings(id int32) *Postings { return s.shapes.at(int(id)) }

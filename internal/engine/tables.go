@@ -85,6 +85,14 @@ func (t *Tables) Size() int {
 	return len(t.shapes)
 }
 
+// Entries returns the number of all that is interned.
+func (t *Tables) Entries() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.shapes) + len(t.classes) + len(t.terms) + len(t.scalars) + len(t.ports) +
+		len(t.disks) + len(t.claimIDs) + len(t.volumeIDs) + len(t.driverIDs)
+}
+
 func (t *Tables) classCount() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -248,21 +248,20 @@ func (t *Tables) driver(name string) int32 {
 	return interned(t, t.driverIDs, name, func() int32 { return int32(len(t.driverIDs)) })
 }
 
-// volumeKey identifies a CSI volume: by its handle, or, where a claim has none yet, by the claim.
+// volumeKey identifies a CSI volume: by its handle, which is the same through whichever claim it
+// is mounted, or, where a claim has none yet, by the claim that a driver would provision it for.
 type volumeKey struct{ driver, handle, namespace, claim string }
 
-// volume interns the CSI volume of a handle, which is the same through whichever claim it is
-// mounted.
-func (t *Tables) volume(driver, handle string) CSIVolume {
-	return t.volumeOf(volumeKey{driver: driver, handle: handle})
+// lookupVolume returns the id of a volume that the state has.
+func (t *Tables) lookupVolume(key volumeKey) (id int32, known bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	id, known = t.volumeIDs[key]
+	return id, known
 }
 
-// volumeFor interns the volume that a driver would provision for a claim.
-func (t *Tables) volumeFor(driver string, c *corev1.PersistentVolumeClaim) CSIVolume {
-	return t.volumeOf(volumeKey{driver: driver, namespace: c.Namespace, claim: c.Name})
-}
-
-func (t *Tables) volumeOf(key volumeKey) CSIVolume {
+// volume interns a CSI volume.
+func (t *Tables) volume(key volumeKey) CSIVolume {
 	by := t.driver(key.driver)
 	id := interned(t, t.volumeIDs, key, func() int32 {
 		t.drivenBy = append(t.drivenBy, by)

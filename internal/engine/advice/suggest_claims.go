@@ -65,7 +65,7 @@ func (s *seeker) offerClaim(name, class string) {
 		},
 		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
 	}
-	e := s.q.State.Edit()
+	e := s.q.State.Overlay()
 	if e.Put(claim) != nil {
 		return
 	}

@@ -109,7 +109,7 @@ func (s *seeker) offerNodeLike(like *corev1.Node) bool {
 		return false
 	}
 	n := emptyCopy(like, name)
-	e := s.q.State.Edit()
+	e := s.q.State.Overlay()
 	if e.Put(n) != nil {
 		return false
 	}

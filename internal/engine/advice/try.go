@@ -133,7 +133,7 @@ func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op
 	if apply(js, ops, n) != nil {
 		return nil
 	}
-	e := s.q.State.Edit()
+	e := s.q.State.Overlay()
 	if e.Put(n) != nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (s *seeker) offerBudget(namespace, name, change string, ops ...Op) {
 	if js == nil || apply(js, ops, b) != nil {
 		return
 	}
-	e := s.q.State.Edit()
+	e := s.q.State.Overlay()
 	if e.Put(b) != nil {
 		return
 	}

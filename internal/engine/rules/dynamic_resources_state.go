@@ -224,7 +224,7 @@ const extendedClaimName = "<extended-resources>"
 func deviceResources(q *engine.Query) []engine.Scalar {
 	var out []engine.Scalar
 	for _, s := range q.Request.Scalars {
-		name := corev1.ResourceName(q.State.ScalarName(s.ID))
+		name := corev1.ResourceName(q.ScalarName(s.ID))
 		if s.N != 0 && q.State.ExtendedClass(name) != nil && engine.IsDeviceResource(name) {
 			out = append(out, s)
 		}
@@ -236,7 +236,7 @@ func deviceResources(q *engine.Query) []engine.Scalar {
 func scalarResources(q *engine.Query) []engine.Scalar {
 	var out []engine.Scalar
 	for _, s := range q.Request.Scalars {
-		if s.N != 0 && engine.IsDeviceResource(corev1.ResourceName(q.State.ScalarName(s.ID))) {
+		if s.N != 0 && engine.IsDeviceResource(corev1.ResourceName(q.ScalarName(s.ID))) {
 			out = append(out, s)
 		}
 	}
@@ -275,7 +275,7 @@ func (s *deviceState) onNode(q *engine.Query, row int, v *deviceVerdict) (claim 
 	}
 	names := s.driven(q, row)
 	for _, r := range s.resources {
-		name := corev1.ResourceName(q.State.ScalarName(r.ID))
+		name := corev1.ResourceName(q.ScalarName(r.ID))
 		if _, listed := q.Nodes.Offers(r.ID, row); !listed && !slices.Contains(names, name) {
 			v.reason, v.detail = ReasonNoResource, string(name)
 			return nil, true
@@ -296,7 +296,7 @@ func (s *deviceState) onNode(q *engine.Query, row int, v *deviceVerdict) (claim 
 // node, since the node does not offer them itself.
 func (s *deviceState) driven(q *engine.Query, row int) (names []corev1.ResourceName) {
 	for _, r := range s.resources {
-		name := corev1.ResourceName(q.State.ScalarName(r.ID))
+		name := corev1.ResourceName(q.ScalarName(r.ID))
 		if offered, _ := q.Nodes.Offers(r.ID, row); offered == 0 && q.State.ExtendedClass(name) != nil {
 			names = append(names, name)
 		}

@@ -117,7 +117,7 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in engine.B
 			}
 		}
 		if !short.Empty() {
-			rej.Add(ReasonInsufficient+q.State.ScalarName(s.ID), engine.Unschedulable, short)
+			rej.Add(ReasonInsufficient+q.ScalarName(s.ID), engine.Unschedulable, short)
 		}
 	}
 	rej.Unresolvable.Or(never)
@@ -151,12 +151,12 @@ func wanted(n int64) int64 {
 func (f *NodeResourcesFit) scalars(q *engine.Query) []engine.Scalar {
 	var out []engine.Scalar
 	for _, s := range q.Request.Scalars {
-		if s.N != 0 && !f.ignores(q.State.ScalarName(s.ID)) {
+		if s.N != 0 && !f.ignores(q.ScalarName(s.ID)) {
 			out = append(out, s)
 		}
 	}
 	if len(out) > 1 {
-		sort.Slice(out, func(i, j int) bool { return q.State.ScalarName(out[i].ID) < q.State.ScalarName(out[j].ID) })
+		sort.Slice(out, func(i, j int) bool { return q.ScalarName(out[i].ID) < q.ScalarName(out[j].ID) })
 	}
 	return out
 }
@@ -165,7 +165,7 @@ func (f *NodeResourcesFit) scalars(q *engine.Query) []engine.Scalar {
 // DynamicResources, since a device class stands behind it
 // (plugins/noderesources/fit.go shouldDelegateResourceToDRA).
 func leftToDevices(q *engine.Query, id int32) bool {
-	return q.State.ExtendedClass(corev1.ResourceName(q.State.ScalarName(id))) != nil
+	return q.State.ExtendedClass(corev1.ResourceName(q.ScalarName(id))) != nil
 }
 
 // Details says, per resource that is short, what is asked and what is there.
@@ -190,7 +190,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 		if have == 0 && leftToDevices(q, s.ID) {
 			continue
 		}
-		add(q.State.ScalarName(s.ID), s.N, have, q.State.ScalarUse(s.ID, row))
+		add(q.ScalarName(s.ID), s.N, have, q.State.ScalarUse(s.ID, row))
 	}
 	return out
 }

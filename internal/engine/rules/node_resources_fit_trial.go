@@ -133,7 +133,7 @@ func (t *fitTrial) Verdict() (engine.Code, []string) {
 	add(string(corev1.ResourceEphemeralStorage), t.need.Ephemeral, c.Ephemeral, u.Ephemeral)
 	for i, s := range t.scalars {
 		if have := t.capacityOf(i); have != 0 || !t.devices[i] {
-			add(t.q.State.ScalarName(s.ID), s.N, have, t.other[i])
+			add(t.q.ScalarName(s.ID), s.N, have, t.other[i])
 		}
 	}
 	if reasons == nil {

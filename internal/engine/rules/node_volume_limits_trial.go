@@ -53,7 +53,7 @@ func (t *limitsTrial) Move(p *engine.Pod, n int32) {
 	if !t.limited || p.Volumes == nil {
 		return
 	}
-	volumes, trouble := t.q.State.AttachedBy(t.volumes[:0], p)
+	volumes, trouble := t.q.AttachedBy(t.volumes[:0], p)
 	t.volumes = volumes
 	if trouble != "" {
 		t.troubled += n

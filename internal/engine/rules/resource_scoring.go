@@ -104,12 +104,12 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 	for _, r := range resources {
 		name := corev1.ResourceName(r.Name)
 		a := asked{weight: r.Weight, read: resourceReader{nonZero: nonZero}}
-		a.want = list.Of(q.State.Tables(), name)
+		a.want = list.Of(q, name)
 		switch name {
 		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 			a.read.kind = name
 		default:
-			id, known := q.State.ScalarID(r.Name)
+			id, known := q.ScalarID(r.Name)
 			if a.want == 0 || !known {
 				continue
 			}

@@ -23,7 +23,7 @@ func scoresByDevices(q *engine.Query, resources []ResourceWeight) (string, bool)
 		if q.State.ExtendedClass(name) == nil || !engine.IsDeviceResource(name) {
 			continue
 		}
-		id, known := q.State.ScalarID(r.Name)
+		id, known := q.ScalarID(r.Name)
 		for _, s := range q.Request.Scalars {
 			if known && s.ID == id && s.N != 0 {
 				return fmt.Sprintf("this version of berth leaves devices behind %s out of the score", r.Name), true
