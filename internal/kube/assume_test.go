@@ -17,8 +17,7 @@ import (
 	"berth/internal/objects"
 )
 
-// place puts a pod on a node in the newest revision, as a bind does before the
-// apiserver is asked.
+// place puts a pod on a node in the newest revision, as a bind does before it calls the apiserver.
 func (w *world) place(name, node string) {
 	w.t.Helper()
 	_, _, err := w.m.Update(w.t.Context(), "prod", 0, func(v *cluster.View) (*cluster.Step, error) {
@@ -163,7 +162,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestBoundAgain: a bind to the node that a bind to which was disproved is a bind
+// TestBoundAgain: a bind to the node that a bind to which was refuted is a bind
 // of its own.
 func TestBoundAgain(t *testing.T) {
 	w, _, _ := newFollowed(t, "me", kube.Options{Assumed: 1200 * time.Millisecond}) // doubts come every fifth of a second
@@ -180,8 +179,8 @@ func TestBoundAgain(t *testing.T) {
 	}
 }
 
-// TestOldAnswer: the apiserver is asked about a bind, the bind comes, and the
-// watch tells of it before the answer is there. The answer is of the past.
+// TestOldAnswer: while a pod is read from the apiserver it is bound, and the event of the bind comes
+// before the answer. The answer is of the past.
 func TestOldAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.s.Put(t, "nodes", node("n1"))

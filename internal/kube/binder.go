@@ -36,8 +36,8 @@ func NewBinder(c *rest.Config, timeout time.Duration) (*Binder, error) {
 	return &Binder{core, timeout}, nil
 }
 
-// Bind asks the apiserver to put a pod on a node, on condition that it still is
-// the pod of that UID; an empty one is no condition. A pod that is on that node
+// Bind posts the Binding of a pod to a node, on condition that the pod has that UID; an empty one is no
+// condition. A pod that is on that node
 // already is bound. refusal says in words why it is not and will not be; err,
 // where that is not known: the bind may yet take place
 // (pkg/registry/core/pod/storage assignPod).
@@ -65,14 +65,13 @@ func (b *Binder) Bind(ctx context.Context, namespace, name, uid, node string) (r
 	return fmt.Sprintf("the apiserver refuses to bind pod %s/%s to node %s: %v", namespace, name, node, err), nil
 }
 
-// conflicts says that the pod is not what it was taken for, by whichever reason
-// that comes with the code.
+// conflicts reports whether the apiserver answered 409, with whichever reason.
 func conflicts(err error) bool {
 	status, ok := err.(apierrors.APIStatus)
 	return ok && status.Status().Code == http.StatusConflict
 }
 
-// definite says that the apiserver understood and said no.
+// definite reports whether the apiserver refused the call, so that nothing was done.
 func definite(err error) bool {
 	status, ok := err.(apierrors.APIStatus)
 	if !ok {

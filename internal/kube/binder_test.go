@@ -31,7 +31,7 @@ func TestBinder(t *testing.T) {
 		name string
 		pod  func(*corev1.Pod)
 		uid  string
-		// before is asked by the apiserver before it binds.
+		// before is called by the apiserver before it binds.
 		before  func(*kubetest.Server) func(*corev1.Binding) error
 		refusal string // a part of it
 		unknown string // a part of the error

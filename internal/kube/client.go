@@ -17,9 +17,8 @@ import (
 // the path of a kubeconfig could stand.
 const InCluster = "in-cluster"
 
-// Config reads the credentials at a path, or the pod's own for InCluster. What a
-// kubeconfig could have run or trust without looking is refused: this file
-// decides who is asked for the truth.
+// Config reads the credentials at a path, or the pod's own for InCluster. It refuses a kubeconfig that
+// runs programs or skips the verification of certificates.
 func Config(path string) (*rest.Config, error) {
 	var c *rest.Config
 	var err error
@@ -33,7 +32,7 @@ func Config(path string) (*rest.Config, error) {
 	return tuned(c), nil
 }
 
-// tuned says how every call is made.
+// tuned sets what every call has in common.
 func tuned(c *rest.Config) *rest.Config {
 	c.UserAgent = "berth"
 	// Calls are few, and the apiserver has its own priority and fairness.
@@ -42,8 +41,8 @@ func tuned(c *rest.Config) *rest.Config {
 	return c
 }
 
-// UserConfig reads the kubeconfig files that kubectl would read, and gives the
-// namespace of the context that is in use. Unlike Config it refuses nothing that
+// UserConfig reads the kubeconfig files that kubectl would read. It also returns the namespace of the
+// current context. Unlike Config it refuses nothing that
 // kubectl allows, exec plugins included: the person at the command line runs the
 // same ones with every kubectl call. context overrides current-context unless it
 // is empty. Files that do not exist are skipped; found is false where none does.
@@ -107,7 +106,7 @@ func checkKubeconfig(file *clientcmdapi.Config) error {
 	return errors.Join(errs...)
 }
 
-// client gives the REST client of one group.
+// client returns the REST client of one group.
 func client(c *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error) {
 	r, err := rest.RESTClientFor(ofGroup(c, group))
 	if err != nil {

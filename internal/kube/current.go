@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// fewObjects is up to how many objects of a kind are listed at once, by their
-	// metadata, to compare them with what was heard.
+	// fewObjects is the largest number of objects of a kind whose metadata are listed at once, to
+	// compare them with what the watch delivered.
 	fewObjects = 500
-	// busyWatch is for how long a larger kind's watch is waited for, which mostly
-	// has something to tell, before that kind is listed too.
+	// busyWatch is how long to wait for the watch of a larger kind, which usually delivers something,
+	// before that kind is listed too.
 	busyWatch = 250 * time.Millisecond
 	// longestRead bounds one comparison with the apiserver.
 	longestRead = 10 * time.Second
-	// askAgain is how often a server that does not lead looks for an answer.
-	askAgain = 20 * time.Millisecond
+	// pollAnswer is the interval at which a server without the lease looks for an answer.
+	pollAnswer = 20 * time.Millisecond
 )
 
-// watched is a kind that is followed, and who is asked about it.
+// watched is a kind that is followed, with the client that reads it.
 type watched struct {
 	kind   Kind
 	client *rest.RESTClient
 }
 
-// reads share one comparison with the apiserver among those who wait for one.
+// reads shares one comparison with the apiserver among the calls that wait for one.
 type reads struct {
 	mu      sync.Mutex
 	running bool
-	next    *read // has not begun; nil: nobody waits
+	next    *read // has not begun; nil: no call waits
 }
 
-// read is a comparison of what was heard with what the apiserver has.
+// read is a comparison of what the watches delivered with what the apiserver has.
 type read struct {
 	kinds    map[string]bool
 	done     chan struct{}
@@ -53,51 +53,51 @@ type read struct {
 // stands for any.
 func (f *Follower) Current(ctx context.Context, pod *corev1.Pod) (revision int64, err error) {
 	f.mu.Lock()
-	t := f.tenure
+	t := f.session
 	f.mu.Unlock()
 	if t != nil {
 		return t.current(ctx, readBy(pod))
 	}
 	if f.o.Confirmations == nil {
-		return 0, errors.New("nobody follows the cluster")
+		return 0, errors.New("no server follows the cluster")
 	}
-	question, err := f.o.Confirmations.WantConfirmation(ctx, f.o.Cluster)
+	wanted, err := f.o.Confirmations.WantConfirmation(ctx, f.o.Cluster)
 	if err != nil {
-		return 0, fmt.Errorf("ask the server that follows the cluster: %w", err)
+		return 0, fmt.Errorf("reach the server that follows the cluster: %w", err)
 	}
 	for {
 		c, err := f.o.Confirmations.Confirmation(ctx, f.o.Cluster)
 		if err != nil {
-			return 0, fmt.Errorf("ask the server that follows the cluster: %w", err)
+			return 0, fmt.Errorf("reach the server that follows the cluster: %w", err)
 		}
-		if c.Given >= question {
+		if c.Given >= wanted {
 			return c.Revision, nil
 		}
-		if !sleep(ctx, askAgain) {
+		if !sleep(ctx, pollAnswer) {
 			return 0, errors.New("the server that follows the cluster did not answer")
 		}
 	}
 }
 
-// answer looks for questions of servers that share the store, until ctx ends.
-func (t *tenure) answer(ctx context.Context) {
-	for sleep(ctx, min(t.f.o.Poll, 2*askAgain)) {
+// answer confirms revisions for the servers that share the store, until ctx ends.
+func (t *session) answer(ctx context.Context) {
+	for sleep(ctx, min(t.f.o.Poll, 2*pollAnswer)) {
 		c, err := t.f.o.Confirmations.Confirmation(ctx, t.f.o.Cluster)
 		if err != nil || c.Wanted <= c.Given || !t.f.leads() {
-			continue // whoever asked has a bound of its own
+			continue // the server that waits has a bound of its own
 		}
 		revision, err := t.current(ctx, readBy(nil))
 		if err == nil {
 			err = t.f.o.Confirmations.Confirm(ctx, t.f.o.Cluster, c.Wanted, revision)
 		}
 		if err != nil && ctx.Err() == nil {
-			t.f.o.Log.Warn("a server that shares the store could not be told how new the state is", "error", err)
+			t.f.o.Log.Warn("the revision for a server that shares the store could not be confirmed", "error", err)
 		}
 	}
 }
 
-// current is Current for the server that leads.
-func (t *tenure) current(ctx context.Context, kinds []string) (int64, error) {
+// current is Current on the server that holds the lease.
+func (t *session) current(ctx context.Context, kinds []string) (int64, error) {
 	if !t.synced.Load() {
 		return 0, errors.New("the cluster has not been read yet")
 	}
@@ -106,12 +106,12 @@ func (t *tenure) current(ctx context.Context, kinds []string) (int64, error) {
 	case <-r.done:
 		return r.revision, r.err
 	case <-ctx.Done():
-		return 0, fmt.Errorf("what the watches told was not found to be as new as the apiserver: %w", context.Cause(ctx))
+		return 0, fmt.Errorf("the watches were not found to be as new as the apiserver: %w", context.Cause(ctx))
 	}
 }
 
 // join returns a read that begins after the call.
-func (t *tenure) join(kinds []string) *read {
+func (t *session) join(kinds []string) *read {
 	s := &t.reads
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +129,8 @@ func (t *tenure) join(kinds []string) *read {
 	return r
 }
 
-// read does the reads that are waited for, one after the other.
-func (t *tenure) read() {
+// read runs the reads that calls wait for, one after the other.
+func (t *session) read() {
 	s := &t.reads
 	for {
 		s.mu.Lock()
@@ -146,9 +146,9 @@ func (t *tenure) read() {
 	}
 }
 
-// compare waits until what the apiserver has now of some kinds was heard and
-// written, and returns the newest revision then.
-func (t *tenure) compare(kinds map[string]bool) (int64, error) {
+// compare waits until what the apiserver has now of some kinds was delivered and written. It returns
+// the newest revision then.
+func (t *session) compare(kinds map[string]bool) (int64, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, longestRead)
 	defer cancel()
 	list := *t.watched.Load()
@@ -163,24 +163,24 @@ func (t *tenure) compare(kinds map[string]bool) (int64, error) {
 	if err := errors.Join(errs...); err != nil {
 		return 0, err
 	}
-	if err := t.mirror.awaitStored(ctx); err != nil {
-		return 0, fmt.Errorf("what was heard is not written yet: %w", err)
+	if err := t.cache.awaitStored(ctx); err != nil {
+		return 0, fmt.Errorf("what the watches delivered is not written yet: %w", err)
 	}
 	return t.newest.Load(), nil
 }
 
-// hear waits until all that the apiserver has of a kind was heard. Lists without a
-// resourceVersion are consistent reads (pkg/storage/cacher/delegator.go GetList).
-func (t *tenure) hear(ctx context.Context, w watched) error {
+// hear waits until all that the apiserver has of a kind was delivered. Lists without a resourceVersion
+// are consistent reads (pkg/storage/cacher/delegator.go GetList).
+func (t *session) hear(ctx context.Context, w watched) error {
 	name := w.kind.Kind
-	if t.mirror.size(name) > fewObjects {
+	if t.cache.size(name) > fewObjects {
 		newest, err := metadata(ctx, w, 1)
 		if err != nil {
 			return err
 		}
 		limited, cancel := context.WithTimeout(ctx, busyWatch)
 		defer cancel()
-		if t.mirror.awaitVersion(limited, name, newest.ResourceVersion) == nil {
+		if t.cache.awaitVersion(limited, name, newest.ResourceVersion) == nil {
 			return nil
 		}
 	}
@@ -188,7 +188,7 @@ func (t *tenure) hear(ctx context.Context, w watched) error {
 	if err != nil {
 		return err
 	}
-	if err := t.mirror.awaitList(ctx, name, list); err != nil {
+	if err := t.cache.awaitList(ctx, name, list); err != nil {
 		return fmt.Errorf("the watch of %s is behind: %w", w.kind.Resource, err)
 	}
 	return nil
@@ -214,8 +214,7 @@ var (
 	readDevices = []string{"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"}
 )
 
-// readBy lists the kinds that the filters of a pod read; what only scores read
-// rejects no node.
+// readBy returns the kinds that the filters of a pod read. What only scores read rejects no node.
 func readBy(pod *corev1.Pod) []string {
 	kinds := readAlways
 	if pod == nil || slices.ContainsFunc(pod.Spec.Volumes, stored) {
@@ -227,7 +226,7 @@ func readBy(pod *corev1.Pod) []string {
 	return kinds
 }
 
-// stored reports whether a volume is none of those that every node can make.
+// stored reports whether a volume needs storage: it is none of those that every node can make.
 func stored(v corev1.Volume) bool {
 	return v.EmptyDir == nil && v.ConfigMap == nil && v.Secret == nil && v.DownwardAPI == nil && v.Projected == nil && v.HostPath == nil && v.Image == nil
 }

@@ -16,8 +16,7 @@ import (
 	"berth/internal/store"
 )
 
-// Clusters is what following needs of the clusters' revisions; *cluster.Manager
-// is one.
+// Clusters reads and writes the clusters' revisions. *cluster.Manager implements it.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
 	Upload(ctx context.Context, cluster string, read objects.Reader) (v *cluster.View, created bool, err error)
@@ -31,21 +30,20 @@ type Options struct {
 	Config   *rest.Config
 	Clusters Clusters
 	Leads    store.Leads
-	// Confirmations carry questions to the server that leads; nil where nobody
-	// else has the store. Poll is how often that one looks for them, 0 for never.
+	// Confirmations pass requests to the server that holds the lease: nil if one server has the store.
+	// Poll is the interval at which the holder reads them, 0 for never.
 	Confirmations store.Confirmations
 	Poll          time.Duration
-	// Owner names this process among those that share the store.
+	// Owner names this process among those that share the store, as the holder of the lease.
 	Owner string
-	// Window is for how long changes are gathered into one revision; 20ms unless
-	// told.
+	// Window is how long changes are collected into one revision. The default is 20ms.
 	Window time.Duration
-	// Lease is for how long a server that went silent is waited for; 5s.
+	// Lease is the duration of the lease. The default is 5s.
 	Lease time.Duration
-	// Assumed is for how long a bind is believed that no watch confirms; then the
-	// apiserver is asked. 30s.
+	// Assumed is how long a bind counts as done without an event of the watch. After that the pod is
+	// read from the apiserver. The default is 30s.
 	Assumed time.Duration
-	// Ping is how often the apiserver is asked for a sign of life; 2s.
+	// Ping is the interval at which the apiserver's version is read. The default is 2s.
 	Ping  time.Duration
 	Clock func() time.Time
 	Log   *slog.Logger
@@ -74,45 +72,45 @@ func (o Options) withDefaults() Options {
 type Follower struct {
 	o     Options
 	began time.Time
-	read  atomic.Bool // the cluster was read once, by whomever
+	read  atomic.Bool // the cluster was read once, by any server
 
-	mu     sync.Mutex
-	lead   store.Lead // as last heard
-	heard  time.Time  // when
-	until  time.Time  // the lease is ours until then
-	tenure *tenure    // while this process leads
-	trail  Status     // counts of tenures that ended
+	mu      sync.Mutex
+	lead    store.Lead // as last read
+	heard   time.Time  // when
+	until   time.Time  // this process holds the lease until then
+	session *session   // nil unless this process holds the lease
+	trail   Status     // sums over the sessions that ended
 }
 
-// Status is what an operator may know of a Follower.
+// Status describes a Follower to an operator.
 type Status struct {
 	Cluster string
-	// Leading says that this process reads the cluster; another one's is told
-	// by Leader.
+	// Leading reports whether this process reads the cluster. Leader names the one that does.
 	Leading bool
 	Leader  string
-	// Synced says that the whole cluster was read and is in the revisions.
+	// Synced reports whether the whole cluster was read and is in the revisions.
 	Synced bool
-	// Stale is for how long something may have been missed.
+	// Stale is how long events may have been missed.
 	Stale time.Duration
-	// Problem says what is wrong; empty where nothing is.
+	// Problem describes what is wrong. It is empty if nothing is.
 	Problem string
-	// Events were heard that changed something, Noise that changed nothing that
-	// decisions read. Revisions were written. Unreadable objects are left out.
+	// Events counts the events that changed what decisions read, Noise those that did not. Revisions
+	// counts those written, Expired the assumed binds that were refuted, Unreadable the objects that
+	// are left out.
 	Events, Noise, Revisions, Expired int64
 	Unreadable                        int
 }
 
-// New makes a Follower; Run makes it follow.
+// New returns a Follower that follows once Run is called.
 func New(o Options) *Follower {
 	o = o.withDefaults()
 	return &Follower{o: o, began: o.Clock()}
 }
 
-// Cluster is the name of the cluster that is followed.
+// Cluster returns the name of the cluster.
 func (f *Follower) Cluster() string { return f.o.Cluster }
 
-// Run follows until ctx ends, and gives up the lease then.
+// Run follows the cluster until ctx ends, then releases the lease.
 func (f *Follower) Run(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -128,9 +126,9 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// claim asks for the lease and begins or ends a tenure accordingly. While the
-// store is away a tenure goes on, though it cannot write: where nobody else took
-// over meanwhile nothing is to be read again.
+// claim requests the lease and begins or ends a session accordingly. While the store is unavailable a
+// session goes on, though it cannot write: unless another server took over, nothing has to be read
+// again.
 func (f *Follower) claim(ctx context.Context) {
 	asked := f.o.Clock()
 	s := f.Status()
@@ -139,7 +137,7 @@ func (f *Follower) claim(ctx context.Context) {
 	now, err := f.o.Leads.Lead(limited, store.Lead{Cluster: f.o.Cluster, Owner: f.o.Owner, Synced: s.Leading && s.Synced, Stale: s.Stale}, f.o.Lease)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.o.Log.Warn("nothing that the cluster says can be written now", slog.Any("error", err))
+			f.o.Log.Warn("the lease could not be renewed: changes of the cluster cannot be written", slog.Any("error", err))
 		}
 		return
 	}
@@ -148,7 +146,7 @@ func (f *Follower) claim(ctx context.Context) {
 	}
 	f.mu.Lock()
 	f.lead, f.heard = now, f.o.Clock()
-	mine, running := now.Owner == f.o.Owner, f.tenure
+	mine, running := now.Owner == f.o.Owner, f.session
 	if mine {
 		f.until = asked.Add(f.o.Lease)
 	}
@@ -163,10 +161,10 @@ func (f *Follower) claim(ctx context.Context) {
 	switch {
 	case mine && running == nil:
 		f.o.Log.Info("following the cluster")
-		// What nobody saw before is missed until the cluster has been read anew.
+		// Events from before may be missing until the cluster has been read.
 		t := f.begin(ctx, asked.Add(-s.Stale))
 		f.mu.Lock()
-		f.tenure = t
+		f.session = t
 		f.mu.Unlock()
 	case !mine && running != nil:
 		f.o.Log.Info("another server follows the cluster", slog.String("owner", now.Owner))
@@ -174,19 +172,19 @@ func (f *Follower) claim(ctx context.Context) {
 	}
 }
 
-// end ends a tenure, and with resign the lease.
+// end ends the session, and with resign releases the lease.
 func (f *Follower) end(resign bool) {
 	f.mu.Lock()
-	t := f.tenure
-	f.tenure, f.until = nil, time.Time{}
+	t := f.session
+	f.session, f.until = nil, time.Time{}
 	f.mu.Unlock()
 	if t == nil {
 		return
 	}
 	t.stop()
 	f.mu.Lock()
-	f.trail.Events += t.mirror.count(&t.mirror.events)
-	f.trail.Noise += t.mirror.count(&t.mirror.noise)
+	f.trail.Events += t.cache.count(&t.cache.events)
+	f.trail.Noise += t.cache.count(&t.cache.noise)
 	f.trail.Revisions += t.revisions.Load()
 	f.trail.Expired += t.expired.Load()
 	f.mu.Unlock()
@@ -194,23 +192,23 @@ func (f *Follower) end(resign bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := f.o.Leads.Resign(ctx, f.o.Cluster, f.o.Owner); err != nil {
-			f.o.Log.Warn("the lease on following the cluster runs out by itself", slog.Any("error", err))
+			f.o.Log.Warn("the lease was not released and expires by itself", slog.Any("error", err))
 		}
 	}
 }
 
-// leads says whether the lease is ours for certain.
+// leads reports whether this process holds the lease for certain.
 func (f *Follower) leads() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.o.Clock().Before(f.until)
 }
 
-// Stale tells for how long something may have been missed: what every record
-// says, and so less work than a Status.
+// Stale returns for how long events may have been missed. It costs less than Status, since every
+// record has it.
 func (f *Follower) Stale() time.Duration {
 	f.mu.Lock()
-	t, lead, since := f.tenure, f.lead, f.o.Clock().Sub(f.heard)
+	t, lead, since := f.session, f.lead, f.o.Clock().Sub(f.heard)
 	f.mu.Unlock()
 	switch {
 	case t != nil:
@@ -221,10 +219,10 @@ func (f *Follower) Stale() time.Duration {
 	return lead.Stale + lead.Age + since
 }
 
-// Status tells how following goes.
+// Status returns the current status.
 func (f *Follower) Status() Status {
 	f.mu.Lock()
-	t, s := f.tenure, f.trail
+	t, s := f.session, f.trail
 	lead := f.lead
 	f.mu.Unlock()
 	s.Cluster, s.Leader, s.Leading, s.Stale = f.o.Cluster, lead.Owner, t != nil, f.Stale()
@@ -235,16 +233,15 @@ func (f *Follower) Status() Status {
 	s.Synced = lead.Synced
 	switch {
 	case lead.Owner == "":
-		s.Problem = "nobody follows the cluster yet"
+		s.Problem = "no server follows the cluster yet"
 	case !s.Synced:
 		s.Problem = fmt.Sprintf("%s has not read the whole cluster yet", lead.Owner)
 	}
 	return s
 }
 
-// Ready says why decisions about the cluster cannot be made yet. Once it has
-// been read, by whichever server, that is over for good: what is missed later
-// makes it stale, such as while another server takes over.
+// Ready returns an error while decisions about the cluster cannot be made. Once any server has read
+// the cluster it returns nil for good: what is missed after that makes the cluster stale.
 func (f *Follower) Ready(context.Context) error {
 	s := f.Status()
 	if s.Synced {

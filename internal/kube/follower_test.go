@@ -181,8 +181,8 @@ func TestHeartbeatsMakeNoRevision(t *testing.T) {
 	}
 }
 
-// TestBrokenWatch: after a watch that cannot go on, the list makes one change of
-// what differs, and deletions that nobody told are seen.
+// TestBrokenWatch: after a watch that cannot resume, the list makes one change of what differs,
+// deletions that no event told of included.
 func TestBrokenWatch(t *testing.T) {
 	w := newWorld(t)
 	for i := range 20 {

@@ -32,7 +32,7 @@ func versionOf(obj any) string {
 
 // announce wakes whoever waits for something to be heard or written. The lock is
 // held.
-func (m *mirror) announce() {
+func (m *watchCache) announce() {
 	if m.moved != nil {
 		close(m.moved)
 		m.moved = nil
@@ -40,7 +40,7 @@ func (m *mirror) announce() {
 }
 
 // await returns once ok, which is called with the lock held, returns true.
-func (m *mirror) await(ctx context.Context, ok func() bool) error {
+func (m *watchCache) await(ctx context.Context, ok func() bool) error {
 	for {
 		m.mu.Lock()
 		done := ok()
@@ -63,7 +63,7 @@ func (m *mirror) await(ctx context.Context, ok func() bool) error {
 // reached reports whether everything of a kind up to a resource version of the
 // kind was heard. Versions of one resource can be compared
 // (k8s.io/apimachinery/pkg/util/resourceversion); anything else was not reached.
-func (k *kindMirror) reached(version string) bool {
+func (k *kindCache) reached(version string) bool {
 	return notBefore(k.at, version)
 }
 
@@ -74,7 +74,7 @@ func notBefore(a, b string) bool {
 
 // awaitVersion waits until everything of a kind up to a resource version was
 // heard.
-func (m *mirror) awaitVersion(ctx context.Context, kind, version string) error {
+func (m *watchCache) awaitVersion(ctx context.Context, kind, version string) error {
 	k := m.kind(kind)
 	return m.await(ctx, func() bool { return k.reached(version) })
 }
@@ -82,7 +82,7 @@ func (m *mirror) awaitVersion(ctx context.Context, kind, version string) error {
 // awaitList waits until a kind is as new as a list of its objects. A watch that
 // has nothing to tell does not move, so that what is in the list is compared
 // with what was heard, object by object.
-func (m *mirror) awaitList(ctx context.Context, kind string, list *metav1.PartialObjectMetadataList) error {
+func (m *watchCache) awaitList(ctx context.Context, kind string, list *metav1.PartialObjectMetadataList) error {
 	k := m.kind(kind)
 	missing := map[objects.Key]string{} // as they are in the list
 	gone := map[objects.Key]string{}    // as they were heard, and are not in the list
@@ -119,21 +119,21 @@ func (m *mirror) awaitList(ctx context.Context, kind string, list *metav1.Partia
 }
 
 // awaitStored waits until all that was heard by now is in a revision.
-func (m *mirror) awaitStored(ctx context.Context) error {
+func (m *watchCache) awaitStored(ctx context.Context) error {
 	m.mu.Lock()
 	events := m.events
 	m.mu.Unlock()
 	return m.await(ctx, func() bool { return m.stored >= events })
 }
 
-func (m *mirror) kind(name string) *kindMirror {
+func (m *watchCache) kind(name string) *kindCache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kinds[name]
 }
 
 // size is how many objects of a kind were heard of.
-func (m *mirror) size(kind string) int {
+func (m *watchCache) size(kind string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.kinds[kind].versions)

@@ -9,8 +9,8 @@ import (
 	"berth/internal/cluster"
 )
 
-// DefaultHold is for how long a rejection may be held: what is left until the
-// extender's deadline is for the answer and its record.
+// DefaultHold is how long a rejection may be held. The rest of the extender's deadline is for the
+// answer and its record.
 const DefaultHold = 2500 * time.Millisecond
 
 // Holder holds rejections about clusters that are followed until the state is as
@@ -19,18 +19,18 @@ type Holder struct {
 	// Newer returns a cluster's newest revision as soon as it is above one;
 	// (*cluster.Manager).Newer.
 	Newer func(ctx context.Context, cluster string, after int64) (*cluster.View, error)
-	// Follower returns who follows a cluster; nil for one that nobody follows.
+	// Follower returns the follower of a cluster: nil if it is not followed.
 	Follower func(cluster string) *Follower
-	// Atmost is for how long to hold; 0 holds nothing.
+	// Atmost is how long to hold a rejection. 0 holds none.
 	Atmost time.Duration
 }
 
 // Hold calls try on the newest state. Where try reports that its answer rejects,
 // it is called again on each revision that arrives, and once with final set, when
 // the state holds all that the apiserver had when Hold was called; that answer
-// stands. Where the state is not shown to be that new in time the error is a
-// *cluster.BehindError. The pod, which may be nil, says which kinds have to be that new;
-// it is asked for after the first try.
+// stands. If the state is not shown to be that new in time the error is a
+// *cluster.BehindError. The kinds that the pod's filters read have to be that new. pod is called after
+// the first try, and may return nil.
 func (h *Holder) Hold(ctx context.Context, name string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error {
 	f := h.Follower(name)
 	if f == nil || h.Atmost <= 0 {
@@ -56,7 +56,7 @@ func (h *Holder) Hold(ctx context.Context, name string, pod func() *corev1.Pod, 
 		for seen := int64(0); ; {
 			v, err := h.Newer(limited, name, seen)
 			if err != nil {
-				return // whoever waits has a bound
+				return // the waiting call has a bound
 			}
 			seen = v.Revision
 			select {

@@ -152,8 +152,8 @@ func TestReadsAreShared(t *testing.T) {
 	}
 }
 
-// TestManyObjects: of a kind with many objects the newest version is asked for
-// first, and its watch mostly has something to tell.
+// TestManyObjects: of a kind with many objects the newest version is read first, since its watch
+// usually delivers something.
 func TestManyObjects(t *testing.T) {
 	w := newWorld(t)
 	for i := range 600 {
@@ -179,8 +179,8 @@ func TestManyObjects(t *testing.T) {
 	}
 }
 
-// TestNotLeading: a server that does not follow the cluster asks the one that
-// does, and gets no answer where nobody does.
+// TestNotLeading: a server without the lease gets its answer from the holder, and none if there is no
+// holder.
 func TestNotLeading(t *testing.T) {
 	w := newWorld(t)
 	w.s.Put(t, "nodes", node("n1"))

@@ -23,7 +23,7 @@ type Unread struct {
 	Kind string
 	// Invalid counts the objects that were left out; 0: the kind was not listed.
 	Invalid int
-	// Err says why; of several invalid objects it is the first one's.
+	// Err is the reason; of several invalid objects it is that of the first.
 	Err error
 }
 
@@ -147,8 +147,7 @@ func eachOf(ctx context.Context, r rest.Interface, k Kind, namespace string, o m
 	}
 }
 
-// expired gives the token that an apiserver offers with 410 in place of one that
-// is too old.
+// expired returns the token that an apiserver offers with 410 in place of one that is too old.
 func expired(err error) string {
 	var status apierrors.APIStatus
 	if apierrors.IsResourceExpired(err) && errors.As(err, &status) {

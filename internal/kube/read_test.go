@@ -12,8 +12,8 @@ import (
 	"berth/internal/objects"
 )
 
-// TestReadPages: every object comes once, over any number of pages, and each
-// page is asked for by limit and continue.
+// TestReadPages: every object comes once, over any number of pages, each requested by limit and
+// continue.
 func TestReadPages(t *testing.T) {
 	s := kubetest.New(t)
 	s.Put(t, "nodes", node("n1"))

@@ -64,7 +64,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// NewTLS starts a server and gives a kubeconfig for it.
+// NewTLS starts a server and returns a kubeconfig for it.
 func NewTLS(t testing.TB) (s *Server, kubeconfig string) {
 	t.Helper()
 	s = prepare()
@@ -98,7 +98,7 @@ func (s *Server) ends(t testing.TB) {
 	})
 }
 
-// Config gives a client's configuration.
+// Config returns a client's configuration.
 func (s *Server) Config() *rest.Config { return &rest.Config{Host: s.http.URL, QPS: -1} }
 
 // Put adds or replaces an object of a resource, such as "pods", and tells the
@@ -158,7 +158,7 @@ func (s *Server) tell(c change) {
 	s.changed.Broadcast()
 }
 
-// Pod gives a pod as it is now.
+// Pod returns a pod as it is now.
 func (s *Server) Pod(namespace, name string) (*corev1.Pod, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,15 +210,15 @@ func (s *Server) Lag(d time.Duration) {
 	s.changed.Broadcast()
 }
 
-// BeforeBind is asked before each bind, outside of any lock; an error refuses it.
+// BeforeBind sets a function that is called before each bind, outside of any lock. An error refuses it.
 func (s *Server) BeforeBind(f func(*corev1.Binding) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bind = f
 }
 
-// Intercept is asked first about every call, outside of any lock; true says that
-// it has answered, or cut the connection.
+// Intercept sets a function that is called first for every call, outside of any lock. It reports
+// whether it has answered or cut the connection.
 func (s *Server) Intercept(f func(w http.ResponseWriter, r *http.Request) (answered bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

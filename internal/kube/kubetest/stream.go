@@ -29,7 +29,7 @@ func (s *Server) Tell(resource, kind, object string) {
 	s.tell(change{s.revision, resource, kind, json.RawMessage(object), time.Now()})
 }
 
-// stream sends a list as events and says where a watch goes on from it.
+// stream sends a list as events and returns the version at which a watch resumes.
 func (s *Server) stream(w http.ResponseWriter, encoder *json.Encoder, resource string) (from int64, ok bool) {
 	s.mu.Lock()
 	streams, whole := s.streams, s.whole

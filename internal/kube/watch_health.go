@@ -18,24 +18,24 @@ const (
 	longestPause  = 5 * time.Second
 )
 
-// links knows since when which watch is down, and when the apiserver last
-// answered at all: a connection that hangs says nothing.
-type links struct {
+// watchHealth records since when each watch is down, and when the apiserver last answered: a connection
+// that hangs reports no error.
+type watchHealth struct {
 	now  func() time.Time
-	ping time.Duration // how often the apiserver is asked for a sign of life
+	ping time.Duration // interval of the probe
 
 	mu      sync.Mutex
-	down    map[string]time.Time // by kind: since when; absent: up
-	streams map[string]bool      // by kind: its list comes over the watch that goes on after it
-	alive   time.Time            // of the last sign of life
-	errs    map[string]string    // by kind: the last thing that went wrong
+	down    map[string]time.Time // by kind: since when; a kind without an entry is up
+	streams map[string]bool      // by kind: its list comes over its watch (WatchList)
+	alive   time.Time            // when the apiserver last answered
+	errs    map[string]string    // by kind: the last error
 }
 
-func newLinks(now func() time.Time, ping time.Duration) *links {
-	return &links{now: now, ping: ping, down: map[string]time.Time{}, streams: map[string]bool{}, errs: map[string]string{}, alive: now()}
+func newWatchHealth(now func() time.Time, ping time.Duration) *watchHealth {
+	return &watchHealth{now: now, ping: ping, down: map[string]time.Time{}, streams: map[string]bool{}, errs: map[string]string{}, alive: now()}
 }
 
-func (l *links) lost(kind string) {
+func (l *watchHealth) lost(kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.streams, kind)
@@ -44,7 +44,7 @@ func (l *links) lost(kind string) {
 	}
 }
 
-func (l *links) found(kind string) {
+func (l *watchHealth) found(kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.down, kind)
@@ -52,9 +52,9 @@ func (l *links) found(kind string) {
 	l.alive = l.now()
 }
 
-// listed says that a kind was read whole. It is found if that came over a watch;
-// else it is found when its watch opens, which may hang.
-func (l *links) listed(kind string) {
+// listed is called when a kind was read whole. If the list came over the watch, the watch is up.
+// Otherwise it is up once it opens, which may hang.
+func (l *watchHealth) listed(kind string) {
 	l.mu.Lock()
 	streams := l.streams[kind]
 	l.mu.Unlock()
@@ -63,21 +63,21 @@ func (l *links) listed(kind string) {
 	}
 }
 
-func (l *links) streaming(kind string, is bool) {
+func (l *watchHealth) streaming(kind string, is bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.streams[kind] = is
 }
 
-func (l *links) failed(kind string, err error) {
+func (l *watchHealth) failed(kind string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.errs[kind] = err.Error()
 }
 
-// problem names a kind that cannot be listed or watched, and why; empty strings
-// without any.
-func (l *links) problem() (kind, why string) {
+// problem returns the first kind, in alphabetical order, that cannot be listed or watched, and why.
+// It returns empty strings if there is none.
+func (l *watchHealth) problem() (kind, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k, text := range l.errs {
@@ -88,8 +88,8 @@ func (l *links) problem() (kind, why string) {
 	return kind, why
 }
 
-// stale is for how long something may have been missed.
-func (l *links) stale() time.Duration {
+// stale returns for how long events may have been missed.
+func (l *watchHealth) stale() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -103,8 +103,8 @@ func (l *links) stale() time.Duration {
 	return longest
 }
 
-// probe asks for signs of life until ctx ends.
-func (l *links) probe(ctx context.Context, r rest.Interface) {
+// probe reads the apiserver's version at each interval until ctx ends.
+func (l *watchHealth) probe(ctx context.Context, r rest.Interface) {
 	tick := time.NewTicker(l.ping)
 	defer tick.Stop()
 	for {
@@ -124,10 +124,9 @@ func (l *links) probe(ctx context.Context, r rest.Interface) {
 	}
 }
 
-// listWatch lists and watches a kind, and tells links of it. It never takes a
-// list from the past: an apiserver that lags behind would take berth back in
-// time.
-func (l *links) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
+// listWatch returns what lists and watches a kind, and records how its watch fares. It never accepts a
+// list from the past: a lagging apiserver would take berth back in time.
+func (l *watchHealth) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 	params := runtime.NewParameterCodec(scheme)
 	l.lost(k.Kind)
 	return &cache.ListWatch{
@@ -155,9 +154,9 @@ func (l *links) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 	}
 }
 
-// watch keeps a kind's reflector going until ctx ends. It lists again only where
-// the watch cannot go on from where it broke.
-func (l *links) watch(ctx context.Context, kind string, r *cache.Reflector) {
+// watch runs a kind's reflector until ctx ends. The reflector lists again only where the watch cannot
+// resume at the version at which it broke.
+func (l *watchHealth) watch(ctx context.Context, kind string, r *cache.Reflector) {
 	pause := shortestPause
 	for ctx.Err() == nil {
 		began := l.now()
@@ -175,8 +174,8 @@ func (l *links) watch(ctx context.Context, kind string, r *cache.Reflector) {
 	}
 }
 
-// overseen is a watch whose end is told.
-type overseen struct {
+// notifyingWatch is a watch that calls a function when it ends.
+type notifyingWatch struct {
 	watch.Interface
 	results chan watch.Event
 	stopped chan struct{}
@@ -184,7 +183,7 @@ type overseen struct {
 }
 
 func watchOver(w watch.Interface, ended func()) watch.Interface {
-	o := &overseen{Interface: w, results: make(chan watch.Event), stopped: make(chan struct{})}
+	o := &notifyingWatch{Interface: w, results: make(chan watch.Event), stopped: make(chan struct{})}
 	o.stop = sync.OnceFunc(func() { close(o.stopped) })
 	go func() {
 		defer close(o.results)
@@ -201,10 +200,10 @@ func watchOver(w watch.Interface, ended func()) watch.Interface {
 }
 
 // Stop implements watch.Interface.
-func (o *overseen) Stop() {
+func (o *notifyingWatch) Stop() {
 	o.stop()
 	o.Interface.Stop()
 }
 
 // ResultChan implements watch.Interface.
-func (o *overseen) ResultChan() <-chan watch.Event { return o.results }
+func (o *notifyingWatch) ResultChan() <-chan watch.Event { return o.results }

@@ -20,33 +20,33 @@ import (
 	"berth/internal/store"
 )
 
-// tenure is the time during which this process follows a cluster.
-type tenure struct {
+// session is one period in which this process holds the lease and follows the cluster.
+type session struct {
 	f      *Follower
-	mirror *mirror
-	links  *links
+	cache  *watchCache
+	health *watchHealth
 	began  time.Time
-	missed time.Time // from then on, until the cluster has been read
+	missed time.Time // events since then may be missing until the cluster has been read
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
 	core      atomic.Pointer[rest.RESTClient]
 	synced    atomic.Bool // the whole cluster is in the revisions
-	undone    atomic.Bool // and then was taken out of them by somebody else
+	undone    atomic.Bool // its revisions were deleted after that
 	revisions atomic.Int64
 	expired   atomic.Int64
 	newest    atomic.Int64 // revision that holds all that was written
 	watched   atomic.Pointer[[]watched]
 	reads     reads
-	trouble   atomic.Pointer[string] // the last thing that went wrong in writing
+	trouble   atomic.Pointer[string] // the last error in writing
 
-	assumed map[objects.Key]assumption // of the writing goroutine alone
+	assumed map[objects.Key]assumption // used by the writing goroutine alone
 }
 
-func (f *Follower) begin(ctx context.Context, missed time.Time) *tenure {
-	t := &tenure{
-		f: f, mirror: newMirror(f.o.Log, f.o.Clock), links: newLinks(f.o.Clock, f.o.Ping), began: f.o.Clock(), missed: missed,
+func (f *Follower) begin(ctx context.Context, missed time.Time) *session {
+	t := &session{
+		f: f, cache: newWatchCache(f.o.Log, f.o.Clock), health: newWatchHealth(f.o.Clock, f.o.Ping), began: f.o.Clock(), missed: missed,
 		assumed: map[objects.Key]assumption{},
 	}
 	ctx, t.cancel = context.WithCancel(ctx)
@@ -59,26 +59,26 @@ func (f *Follower) begin(ctx context.Context, missed time.Time) *tenure {
 	return t
 }
 
-func (t *tenure) stop() {
+func (t *session) stop() {
 	t.cancel()
 	t.work.Wait()
 }
 
-// connect starts the watches, trying until it can or ctx ends.
-func (t *tenure) connect(ctx context.Context) bool {
+// connect starts the watches. It tries until it succeeds or ctx ends, and reports whether it did.
+func (t *session) connect(ctx context.Context) bool {
 	for pause := t.f.o.Window; ; pause = min(2*pause, 10*time.Second) {
 		err := t.start(ctx)
 		if err == nil {
 			return true
 		}
-		t.say(err)
+		t.failed(err)
 		if !sleep(ctx, pause) {
 			return false
 		}
 	}
 }
 
-func (t *tenure) start(ctx context.Context) error {
+func (t *session) start(ctx context.Context) error {
 	var list []watched
 	for _, k := range kinds {
 		r, err := client(t.f.o.Config, k.Group)
@@ -94,49 +94,48 @@ func (t *tenure) start(ctx context.Context) error {
 				return err
 			}
 			if !served {
-				t.mirror.absent(k)
+				t.cache.absent(k)
 				continue
 			}
 		}
 		list = append(list, watched{k, r})
 	}
 	for _, w := range list {
-		into := t.mirror.store(w.kind, func() { t.links.listed(w.kind.Kind) })
-		reflector := cache.NewReflectorWithOptions(t.links.listWatch(w.kind, w.client), w.kind.object, into,
+		into := t.cache.store(w.kind, func() { t.health.listed(w.kind.Kind) })
+		reflector := cache.NewReflectorWithOptions(t.health.listWatch(w.kind, w.client), w.kind.object, into,
 			cache.ReflectorOptions{Name: t.f.o.Cluster + "/" + w.kind.Resource})
-		t.work.Go(func() { t.links.watch(ctx, w.kind.Kind, reflector) })
+		t.work.Go(func() { t.health.watch(ctx, w.kind.Kind, reflector) })
 	}
 	t.watched.Store(&list)
-	t.work.Go(func() { t.links.probe(ctx, t.core.Load()) })
+	t.work.Go(func() { t.health.probe(ctx, t.core.Load()) })
 	if t.f.o.Poll > 0 {
 		t.work.Go(func() { t.answer(ctx) })
 	}
 	return nil
 }
 
-// serves reports whether a cluster has an optional kind. One that no decision reads
-// is passed over, too, where berth may not list it: its right is younger than the
-// others, and its group may be served without it.
+// serves reports whether a cluster serves an optional kind. A kind that no decision reads counts as
+// not served where berth may not list it: older roles lack the right.
 func serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	ask := r.Get().AbsPath("/apis/" + k.Group.String())
+	request := r.Get().AbsPath("/apis/" + k.Group.String())
 	later := objects.ReadLater(k.Kind)
 	if later {
-		ask = r.Get().Resource(k.Resource).Param("limit", "1")
+		request = r.Get().Resource(k.Resource).Param("limit", "1")
 	}
-	err := ask.Do(ctx).Error()
+	err := request.Do(ctx).Error()
 	if apierrors.IsNotFound(err) || later && apierrors.IsForbidden(err) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("ask for %s: %w", k.Group, err)
+		return false, fmt.Errorf("discover %s: %w", k.Group, err)
 	}
 	return true, nil
 }
 
-// write turns what the watches tell into revisions until ctx ends.
-func (t *tenure) write(ctx context.Context) {
+// write makes revisions of the watches' events until ctx ends.
+func (t *session) write(ctx context.Context) {
 	check := time.NewTicker(max(t.f.o.Assumed/6, 10*time.Millisecond))
 	defer check.Stop()
 	pause := t.f.o.Window
@@ -146,24 +145,24 @@ func (t *tenure) write(ctx context.Context) {
 			return
 		case <-check.C:
 			if t.synced.Load() {
-				t.doubt(ctx)
+				t.checkAssumed(ctx)
 			}
 			continue
-		case <-t.mirror.wake:
+		case <-t.cache.wake:
 		}
-		if !t.mirror.synced() {
-			continue // the last kind to come wakes again
+		if !t.cache.synced() {
+			continue // the first list of the last kind wakes the writer again
 		}
 		if !sleep(ctx, pause) {
 			return
 		}
 		if err := t.flush(ctx); err != nil {
 			if ctx.Err() == nil {
-				t.say(err)
-				t.f.o.Log.Warn("what the cluster said could not be written yet", slog.Any("error", err))
+				t.failed(err)
+				t.f.o.Log.Warn("changes of the cluster could not be written yet", slog.Any("error", err))
 			}
 			pause = min(2*pause, 2*time.Second)
-			t.mirror.rouse() // what could not be written is tried again though nothing more is heard
+			t.cache.wakeWriter() // tried again even if no further event comes
 			continue
 		}
 		t.trouble.Store(nil)
@@ -171,17 +170,17 @@ func (t *tenure) write(ctx context.Context) {
 	}
 }
 
-// flush writes what is pending as one revision.
-func (t *tenure) flush(ctx context.Context) (err error) {
+// flush writes the pending changes as one revision.
+func (t *session) flush(ctx context.Context) (err error) {
 	if !t.f.leads() {
 		return errors.New("the lease on following the cluster could not be renewed")
 	}
-	pending, since := t.mirror.take()
+	pending, since := t.cache.take()
 	defer func() {
 		if err != nil {
-			t.mirror.giveBack(pending, since)
+			t.cache.giveBack(pending, since)
 		} else {
-			t.mirror.written()
+			t.cache.written()
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -206,7 +205,7 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 		return err
 	}
 	t.newest.Store(v.Revision)
-	t.settled(pending)
+	t.forgetRefuted(pending)
 	if first {
 		t.synced.Store(true)
 		t.f.o.Log.Info("the cluster was read", slog.Int("objects", len(pending)), slog.Duration("took", t.f.o.Clock().Sub(t.began)))
@@ -214,9 +213,9 @@ func (t *tenure) flush(ctx context.Context) (err error) {
 	return nil
 }
 
-// step works out what of the pending changes the newest revision lacks; nil
-// where it lacks nothing. The first time it also finds what vanished unseen.
-func (t *tenure) step(v *cluster.View, pending map[objects.Key]event, first bool) (*cluster.Step, error) {
+// step returns what of the pending changes the newest revision lacks, or nil. The first time it also
+// deletes objects that vanished while no server followed.
+func (t *session) step(v *cluster.View, pending map[objects.Key]event, first bool) (*cluster.Step, error) {
 	s := &cluster.Step{}
 	for k, e := range pending {
 		if e.gone() {
@@ -225,7 +224,7 @@ func (t *tenure) step(v *cluster.View, pending map[objects.Key]event, first bool
 			}
 			continue
 		}
-		o, err := t.believe(v, e.object)
+		o, err := t.assume(v, e.object)
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +234,7 @@ func (t *tenure) step(v *cluster.View, pending map[objects.Key]event, first bool
 	}
 	if first {
 		v.EachKey(func(k objects.Key) {
-			if _, told := pending[k]; !told && t.mirror.follows(k.Kind) && !t.mirror.has(k) {
+			if _, told := pending[k]; !told && t.cache.follows(k.Kind) && !t.cache.has(k) {
 				s.Delete = append(s.Delete, k)
 			}
 		})
@@ -248,7 +247,7 @@ func (t *tenure) step(v *cluster.View, pending map[objects.Key]event, first bool
 	return s, nil
 }
 
-// reader reads what is pending as an upload.
+// reader returns the pending changes as an upload.
 func reader(pending map[objects.Key]event) objects.Reader {
 	return func(yield func(objects.Object) error) (map[string]int, error) {
 		list := make([]objects.Object, 0, len(pending))
@@ -267,47 +266,47 @@ func reader(pending map[objects.Key]event) objects.Reader {
 	}
 }
 
-func (t *tenure) say(err error) {
+func (t *session) failed(err error) {
 	text := err.Error()
 	t.trouble.Store(&text)
 }
 
-// stale is for how long something may have been missed: since the beginning,
-// since a watch broke, or since something was heard that is not written yet.
-func (t *tenure) stale() time.Duration {
+// stale returns for how long events may be missing from the revisions: since the session began, since
+// a watch broke, or since an event came that is not written yet.
+func (t *session) stale() time.Duration {
 	now := t.f.o.Clock()
 	if !t.synced.Load() {
 		return now.Sub(t.missed)
 	}
-	stale := t.links.stale()
-	if oldest := t.mirror.oldest(); !oldest.IsZero() {
+	stale := t.health.stale()
+	if oldest := t.cache.oldest(); !oldest.IsZero() {
 		stale = max(stale, now.Sub(oldest))
 	}
 	return stale
 }
 
-// report fills in what this tenure knows.
-func (t *tenure) report(s *Status) {
+// report fills in the part of the status that this session knows.
+func (t *session) report(s *Status) {
 	s.Synced = t.synced.Load()
 	s.Revisions += t.revisions.Load()
 	s.Expired += t.expired.Load()
-	s.Events += t.mirror.count(&t.mirror.events)
-	s.Noise += t.mirror.count(&t.mirror.noise)
-	s.Unreadable = t.mirror.left()
-	kind, why := t.links.problem()
+	s.Events += t.cache.count(&t.cache.events)
+	s.Noise += t.cache.count(&t.cache.noise)
+	s.Unreadable = t.cache.left()
+	kind, why := t.health.problem()
 	switch text := t.trouble.Load(); {
 	case kind != "":
 		s.Problem = fmt.Sprintf("%s: %s", kind, why)
 	case text != nil:
 		s.Problem = *text
 	case !s.Synced:
-		waiting := t.mirror.waiting()
+		waiting := t.cache.waiting()
 		slices.Sort(waiting)
 		s.Problem = "waiting for the first list of " + strings.Join(waiting, ", ")
 	}
 }
 
-// sleep waits; false where ctx ended first.
+// sleep waits, and reports whether it did to the end: false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -18,15 +18,15 @@ import (
 	"berth/internal/objects"
 )
 
-// mirror is what the watches have told: which objects there are, and the changes
-// that are not written yet, the last one of each object.
-type mirror struct {
+// watchCache is what the watches delivered: which objects exist, and the last change of each object
+// that is not written yet.
+type watchCache struct {
 	log  *slog.Logger
 	now  func() time.Time
 	wake chan struct{} // holds a token while something is pending
 
 	mu      sync.Mutex
-	kinds   map[string]*kindMirror
+	kinds   map[string]*kindCache
 	pending map[objects.Key]event
 	since   time.Time // of the oldest pending change
 	writing time.Time // of the oldest change that is being written
@@ -34,27 +34,27 @@ type mirror struct {
 	noise   int64
 	taken   int64         // events when pending was last taken
 	stored  int64         // events that are in a revision, or changed nothing there
-	moved   chan struct{} // closed when any of this changes; nil: nobody waits
+	moved   chan struct{} // closed when any of this changes; nil: no goroutine waits
 }
 
-// event is the last that was heard of an object.
+// event is the last event of an object.
 type event struct {
-	object objects.Object // Value nil: it is gone
+	object objects.Object // Value nil: deleted
 	heard  time.Time
 }
 
 func (e *event) gone() bool { return e.object.Value == nil }
 
-// kindMirror is one kind's part. Sums are over the canonical form, so that
-// heartbeats and managed fields are heard and change nothing.
-type kindMirror struct {
+// kindCache is the cache of one kind. Digests are over the canonical form, so that heartbeats and
+// managed fields change nothing.
+type kindCache struct {
 	synced     bool
 	have       map[objects.Key]digest
 	unreadable map[objects.Key]string
-	pending    map[objects.Key]objects.Object // pods without a node, as last heard
-	versions   map[objects.Key]string         // of all objects, resource versions as last heard
-	at         string                         // resource version up to which everything was heard
-	replaced   func()                         // is told of each whole list
+	pending    map[objects.Key]objects.Object // pods without a node, as last delivered
+	versions   map[objects.Key]string         // resource versions of all objects, as last delivered
+	at         string                         // resource version up to which everything was delivered
+	replaced   func()                         // called for each whole list
 }
 
 type digest [16]byte
@@ -64,28 +64,27 @@ func digestOf(js []byte) digest {
 	return digest(sum[:16])
 }
 
-func newMirror(log *slog.Logger, now func() time.Time) *mirror {
-	return &mirror{log: log, now: now, wake: make(chan struct{}, 1), kinds: map[string]*kindMirror{}, pending: map[objects.Key]event{}}
+func newWatchCache(log *slog.Logger, now func() time.Time) *watchCache {
+	return &watchCache{log: log, now: now, wake: make(chan struct{}, 1), kinds: map[string]*kindCache{}, pending: map[objects.Key]event{}}
 }
 
-// store gives the place where a kind's reflector puts what it hears.
-// replaced is told of each whole list that was put there.
-func (m *mirror) store(k Kind, replaced func()) cache.ReflectorStore {
+// store returns the store of a kind's reflector. replaced is called for each whole list.
+func (m *watchCache) store(k Kind, replaced func()) cache.ReflectorStore {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kinds[k.Kind] = &kindMirror{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]objects.Object{}, versions: map[objects.Key]string{}, replaced: replaced}
+	m.kinds[k.Kind] = &kindCache{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]objects.Object{}, versions: map[objects.Key]string{}, replaced: replaced}
 	return &kindStore{m: m, kind: k}
 }
 
-// absent says that a cluster does not serve a kind.
-func (m *mirror) absent(k Kind) {
+// absent records that the cluster does not serve a kind.
+func (m *watchCache) absent(k Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kinds[k.Kind] = &kindMirror{synced: true}
+	m.kinds[k.Kind] = &kindCache{synced: true}
 }
 
-// synced says that every kind was listed once.
-func (m *mirror) synced() bool {
+// synced reports whether every kind was listed once.
+func (m *watchCache) synced() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range m.kinds {
@@ -96,8 +95,8 @@ func (m *mirror) synced() bool {
 	return len(m.kinds) > 0
 }
 
-// waiting lists the kinds that were not listed yet.
-func (m *mirror) waiting() (kinds []string) {
+// waiting returns the kinds that were not listed yet.
+func (m *watchCache) waiting() (kinds []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, k := range m.kinds {
@@ -108,8 +107,8 @@ func (m *mirror) waiting() (kinds []string) {
 	return kinds
 }
 
-// has says whether the cluster has an object, as far as was heard.
-func (m *mirror) has(k objects.Key) bool {
+// has reports whether an object exists, by the events delivered so far.
+func (m *watchCache) has(k objects.Key) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kind := m.kinds[k.Kind]
@@ -121,16 +120,16 @@ func (m *mirror) has(k objects.Key) bool {
 	return have || unreadable
 }
 
-// follows says whether a kind is watched.
-func (m *mirror) follows(kind string) bool {
+// follows reports whether a kind is watched.
+func (m *watchCache) follows(kind string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kinds[kind] != nil
 }
 
-// take gives what is pending, which then is the caller's to write or give back,
-// and when the oldest of it was heard.
-func (m *mirror) take() (map[objects.Key]event, time.Time) {
+// take returns the pending changes, for the caller to write or to give back, and when the oldest of
+// them was delivered.
+func (m *watchCache) take() (map[objects.Key]event, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out, since := m.pending, m.since
@@ -138,17 +137,17 @@ func (m *mirror) take() (map[objects.Key]event, time.Time) {
 	return out, since
 }
 
-// written says that what was taken is in a revision.
-func (m *mirror) written() {
+// written records that what was taken is in a revision.
+func (m *watchCache) written() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.writing, m.stored = time.Time{}, m.taken
 	m.announce()
 }
 
-// giveBack makes changes pending again that could not be written, those of which
-// something newer was heard excepted.
-func (m *mirror) giveBack(list map[objects.Key]event, since time.Time) {
+// giveBack makes changes pending again that could not be written, except where a newer event of the
+// object came.
+func (m *watchCache) giveBack(list map[objects.Key]event, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, e := range list {
@@ -163,19 +162,18 @@ func (m *mirror) giveBack(list map[objects.Key]event, since time.Time) {
 	m.signal()
 }
 
-// oldest is when the oldest change was heard that is not written yet; zero
-// without any.
-func (m *mirror) oldest() time.Time {
+// oldest returns when the oldest change that is not written was delivered: the zero time without any.
+func (m *watchCache) oldest() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.writing.IsZero() { // taken before anything that is pending now was heard
+	if !m.writing.IsZero() { // older than whatever is pending
 		return m.writing
 	}
 	return m.since
 }
 
-// unbound lists the pods that have no node as far as was heard.
-func (m *mirror) unbound() map[objects.Key]types.UID {
+// unbound returns the pods without a node, by the events delivered so far.
+func (m *watchCache) unbound() map[objects.Key]types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := map[objects.Key]types.UID{}
@@ -187,9 +185,8 @@ func (m *mirror) unbound() map[objects.Key]types.UID {
 	return out
 }
 
-// again makes a pod pending as it was last heard, unless it has a node by now or
-// is another: what the watch tells is in order, and nothing may get between.
-func (m *mirror) again(k objects.Key, uid types.UID) {
+// requeue makes a pod pending as it was last delivered, unless it has a node by now or another UID.
+func (m *watchCache) requeue(k objects.Key, uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kind := m.kinds["Pod"]
@@ -201,8 +198,8 @@ func (m *mirror) again(k objects.Key, uid types.UID) {
 	}
 }
 
-// left counts the objects that could not be taken.
-func (m *mirror) left() (n int) {
+// left returns how many objects could not be decoded.
+func (m *watchCache) left() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range m.kinds {
@@ -211,28 +208,28 @@ func (m *mirror) left() (n int) {
 	return n
 }
 
-func (m *mirror) count(n *int64) int64 {
+func (m *watchCache) count(n *int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return *n
 }
 
-func (m *mirror) signal() {
+func (m *watchCache) signal() {
 	if len(m.pending) > 0 {
-		m.rouse()
+		m.wakeWriter()
 	}
 }
 
-// rouse wakes who writes, whether or not anything is pending.
-func (m *mirror) rouse() {
+// wakeWriter wakes the writer, whether or not a change is pending.
+func (m *watchCache) wakeWriter() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-// put files an object that was added or changed. The lock is held.
-func (m *mirror) put(kind *kindMirror, o objects.Object) {
+// put records an object that was added or changed. The caller holds mu.
+func (m *watchCache) put(kind *kindCache, o objects.Object) {
 	sum := digestOf(o.JSON)
 	delete(kind.unreadable, o.Key)
 	if have, ok := kind.have[o.Key]; ok && have == sum {
@@ -248,9 +245,9 @@ func (m *mirror) put(kind *kindMirror, o objects.Object) {
 	m.change(o.Key, event{object: o})
 }
 
-// remove files that an object is gone, one that could not be read too: a revision
-// may have it from before. The lock is held.
-func (m *mirror) remove(kind *kindMirror, k objects.Key) {
+// remove records that an object was deleted, also one that could not be decoded: a revision may hold
+// an older form of it. The caller holds mu.
+func (m *watchCache) remove(kind *kindCache, k objects.Key) {
 	_, had := kind.have[k]
 	_, could := kind.unreadable[k]
 	if !had && !could {
@@ -262,7 +259,7 @@ func (m *mirror) remove(kind *kindMirror, k objects.Key) {
 	m.change(k, event{object: objects.Object{Key: k}})
 }
 
-func (m *mirror) change(k objects.Key, e event) {
+func (m *watchCache) change(k objects.Key, e event) {
 	e.heard = m.now()
 	m.events++
 	m.pending[k] = e
@@ -272,9 +269,9 @@ func (m *mirror) change(k objects.Key, e event) {
 	m.signal()
 }
 
-// kindStore is a reflector's view of the mirror.
+// kindStore is the reflector's store of one kind.
 type kindStore struct {
-	m    *mirror
+	m    *watchCache
 	kind Kind
 }
 
@@ -283,8 +280,8 @@ var _ cache.ReflectorStore = (*kindStore)(nil)
 // Add implements cache.ReflectorStore.
 func (s *kindStore) Add(obj any) error { return s.Update(obj) }
 
-// Update implements cache.ReflectorStore. An object that berth cannot take is
-// left as it was, counted and logged: the others are followed all the same.
+// Update implements cache.ReflectorStore. An object that cannot be decoded stays as it was, and is
+// counted and logged. The other objects are followed all the same.
 func (s *kindStore) Update(obj any) error {
 	key, o, err := s.read(obj)
 	s.m.mu.Lock()
@@ -311,8 +308,7 @@ func (s *kindStore) Delete(obj any) error {
 	return nil
 }
 
-// Replace implements cache.ReflectorStore: after a watch that broke, only what
-// really changed becomes pending.
+// Replace implements cache.ReflectorStore. Only what differs becomes pending.
 func (s *kindStore) Replace(list []any, version string) error {
 	type read struct {
 		key objects.Key
@@ -351,7 +347,7 @@ func (s *kindStore) Replace(list []any, version string) error {
 	kind.replaced()
 	if !kind.synced {
 		kind.synced = true
-		s.m.rouse()
+		s.m.wakeWriter()
 	}
 	return nil
 }
@@ -359,8 +355,8 @@ func (s *kindStore) Replace(list []any, version string) error {
 // Resync implements cache.ReflectorStore.
 func (s *kindStore) Resync() error { return nil }
 
-// cannotRead notes an object that berth cannot take. The lock is held.
-func (m *mirror) cannotRead(kind *kindMirror, k objects.Key, err error) {
+// cannotRead records an object that cannot be decoded. The caller holds mu.
+func (m *watchCache) cannotRead(kind *kindCache, k objects.Key, err error) {
 	if kind.unreadable[k] == err.Error() {
 		return
 	}
@@ -380,7 +376,7 @@ func (s *kindStore) key(obj any) (objects.Key, error) {
 	return objects.Key{Kind: s.kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}, nil
 }
 
-// read brings an object into the form that decisions read.
+// read decodes an object into the form that decisions read.
 func (s *kindStore) read(obj any) (objects.Key, objects.Object, error) {
 	key, err := s.key(obj)
 	if err != nil {
@@ -392,7 +388,7 @@ func (s *kindStore) read(obj any) (objects.Key, objects.Object, error) {
 	}
 	typed.GetObjectKind().SetGroupVersionKind(s.kind.Group.WithKind(s.kind.Kind))
 	if o, ok := obj.(metav1.Object); ok {
-		o.SetManagedFields(nil) // half of many an object, and dropped anyway
+		o.SetManagedFields(nil) // often half of the object, and pruned later
 	}
 	js, err := json.Marshal(typed)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestListedIsNotWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1000, 0)
-	l := newLinks(func() time.Time { return now }, time.Hour)
+	l := newWatchHealth(func() time.Time { return now }, time.Hour)
 	lw := cache.ToListerWatcherWithContext(l.listWatch(pods, r))
 	stale := func(when string, want time.Duration) {
 		t.Helper()
