@@ -15,6 +15,8 @@ import (
 // that a new room gets its line.
 var rooms = map[string][]string{
 	"berth/migrations":                       {},
+	"berth/internal/steps":                   {},
+	"berth/internal/steps/stepstest":         {},
 	"berth/internal/objects":                 {},
 	"berth/internal/podlife":                 {},
 	"berth/internal/classes":                 {"berth/internal/podlife", "berth/internal/store"},
@@ -96,7 +98,8 @@ func TestImportsGoOneWay(t *testing.T) {
 			continue
 		}
 		for _, imp := range p.Imports {
-			if !strings.HasPrefix(imp, "berth") || permits(allowed, imp) {
+			// Any package may have loops that a caller makes long.
+			if !strings.HasPrefix(imp, "berth") || imp == "berth/internal/steps" || permits(allowed, imp) {
 				continue
 			}
 			t.Errorf("%s imports %s, which its room may not", p.ImportPath, imp)

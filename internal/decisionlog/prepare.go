@@ -263,9 +263,16 @@ func digestOf(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// answer writes a result out under the stamps of its record. Suggestions are
-// tried until ctx ends, and then there is no answer instead of one that lacks some.
-func (c *matter) answer(ctx context.Context, r *engine.Result, level engine.Explain) (Answer, error) {
+// answer writes a result out under the stamps of its record. Where ctx ends meanwhile
+// there is no answer instead of one that lacks something.
+func (c *matter) answer(ctx context.Context, r *engine.Result, level engine.Explain) (ans Answer, err error) {
+	if err := r.Within(ctx, func() { ans = c.write(ctx, r, level) }); err != nil {
+		return Answer{}, fmt.Errorf("explain: %w", err)
+	}
+	return ans, nil
+}
+
+func (c *matter) write(ctx context.Context, r *engine.Result, level engine.Explain) Answer {
 	ans := Answer{
 		Cluster: c.view.Cluster, Snapshot: c.view.ID(), Profile: c.profile.Name,
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: c.q.Now, Verb: c.q.Verb,
@@ -280,11 +287,8 @@ func (c *matter) answer(ctx context.Context, r *engine.Result, level engine.Expl
 	}
 	if c.q.Suggest {
 		ans.Suggestions = c.suggest(ctx, r)
-		if err := ctx.Err(); err != nil {
-			return Answer{}, fmt.Errorf("suggest: %w", err)
-		}
 	}
-	return ans, nil
+	return ans
 }
 
 // tellBound says of a pod that is bound what the answer leaves out: the pod itself.

@@ -206,6 +206,7 @@ func (a *Alone) Release() {
 // only if asked for.
 func (a *Alone) Failing(row int, details bool) (failing []RuleFailure, broken []NotEvaluated) {
 	first := a.r.firstOf(row)
+	a.r.q.Work(verdictSteps)
 	for i := range a.rules {
 		rule := &a.rules[i]
 		name := a.r.q.Profile.Rules[rule.index].Name
@@ -247,7 +248,7 @@ func (a *Alone) failure(rule *ruleAlone, row int, details bool) *RuleFailure {
 	}
 	f := &RuleFailure{Code: rej.codeOf(row).String(), Reasons: rej.textsOf(row)}
 	if det := on.q.Profile.Rules[rule.index]; det.Details != nil && details {
-		f.Details = det.Details(on.q, on.states[rule.index], row)
+		f.Details = clipped(det.Details(on.q, on.states[rule.index], row))
 	}
 	return f
 }
@@ -269,6 +270,7 @@ func (r *Result) firstOf(row int) string {
 // out.
 func (r *Result) addAlsoFailing(d *Decision) {
 	a, err := r.Alone()
+	r.Heed() // where err is of the caller's context
 	defer func() {
 		if a != nil && err == nil {
 			a.Release()

@@ -181,7 +181,7 @@ type AllottedDevice struct {
 // the device class as name, how many are requested, how many of the node's match
 // and how many of these are available), devicePool (the pool as name, in words
 // what is wrong with it as term), resourceClaim (claim, in words what keeps it
-// from the node as term).
+// from the node as term), more (name: how many details are left out). A term is cut off behind 1,024 bytes.
 type Detail struct {
 	Kind        string `json:"kind"`
 	Key         string `json:"key,omitempty"`

@@ -1,5 +1,10 @@
 package engine
 
+import (
+	"fmt"
+	"strings"
+)
+
 // bestListed is how many feasible nodes ExplainFailures writes out.
 const bestListed = 10
 
@@ -199,8 +204,46 @@ func (r *Result) TopScores(n int) []NodeVerdict {
 	return out
 }
 
+// Bounds of what is written about one node and one rule: a decision can have as many verdicts as
+// there are nodes.
+const (
+	maxTermWords = 1024 // bytes
+	maxDetails   = 64
+)
+
+// clipped holds details to these bounds. What is left out is counted.
+func clipped(details []Detail) []Detail {
+	for i := range details {
+		if text := details[i].Term; len(text) > maxTermWords {
+			cut := strings.ToValidUTF8(text[:maxTermWords], "")
+			details[i].Term = fmt.Sprintf("%s… (%d bytes more)", cut, len(text)-len(cut))
+		}
+	}
+	if n := len(details) - maxDetails; n > 0 {
+		details = append(details[:maxDetails:maxDetails], Detail{Kind: "more", Name: fmt.Sprintf("%d more", n)})
+	}
+	return details
+}
+
+// Words gives what write returns about a part of the question, written once per decision.
+func (q *Query) Words(of any, write func() string) string {
+	text, known := q.words[of]
+	if !known {
+		if q.words == nil {
+			q.words = map[any]string{}
+		}
+		text = write()
+		q.words[of] = text
+	}
+	return text
+}
+
+// verdictSteps is about what explaining one row takes, in steps of Work.
+const verdictSteps = 64
+
 // Verdict explains one row.
 func (r *Result) Verdict(row int) NodeVerdict {
+	r.q.Work(verdictSteps)
 	if r.Feasible.Has(row) {
 		return r.feasibleVerdict(row)
 	}
@@ -219,7 +262,7 @@ func (r *Result) Verdict(row int) NodeVerdict {
 			v.Details = []Detail{{Kind: "narrowed", Name: v.Plugin}}
 		} else if k := r.q.Profile.ruleNamed(v.Plugin); k >= 0 {
 			if det := r.q.Profile.Rules[k]; det.Details != nil {
-				v.Details = det.Details(r.q, r.states[k], row)
+				v.Details = clipped(det.Details(r.q, r.states[k], row))
 			}
 		}
 		return v

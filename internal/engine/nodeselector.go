@@ -22,6 +22,11 @@ var nodeOps = map[corev1.NodeSelectorOperator]selection.Operator{
 // and not to be written
 // (k8s.io/component-helpers/scheduling/corev1/nodeaffinity).
 func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
+	return s.findTermRows(term, func() {})
+}
+
+// findTermRows is TermRows for a caller whose context is looked at between two requirements.
+func (s *NodeSet) findTermRows(term *corev1.NodeSelectorTerm, heed func()) (rows Bits, ok bool) {
 	key := termKey(term)
 	s.memo.mu.RLock()
 	rows, have := s.memo.terms[key]
@@ -29,7 +34,7 @@ func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 	if have {
 		return rows, rows != nil
 	}
-	rows = s.termRows(term)
+	rows = s.termRows(term, heed)
 	s.memo.keepTerm(key, rows)
 	return rows, rows != nil
 }
@@ -46,12 +51,13 @@ func termKey(term *corev1.NodeSelectorTerm) string {
 }
 
 // termRows evaluates a term; nil where it does not parse.
-func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm) Bits {
+func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm, heed func()) Bits {
 	if len(term.MatchExpressions) == 0 && len(term.MatchFields) == 0 {
 		return NewBits(len(s.rows))
 	}
 	out := s.alive.Clone()
 	for i := range term.MatchExpressions {
+		heed()
 		e := &term.MatchExpressions[i]
 		op, known := nodeOps[e.Operator]
 		if !known {
@@ -107,8 +113,9 @@ func (s *NodeSet) requirementRows(req *labels.Requirement) Bits {
 		}
 		return out
 	}
+	one := &label{key: col.Key}
 	for i, v := range col.Values {
-		if req.Matches(labels.Set{col.Key: v}) {
+		if one.value = v; req.Matches(one) {
 			mark(int32(i))
 		}
 	}
@@ -120,6 +127,23 @@ func (s *NodeSet) requirementRows(req *labels.Requirement) Bits {
 		}
 	}
 	return out
+}
+
+// label is labels.Set with one label, without a map for each value.
+type label struct{ key, value string }
+
+func (l *label) Has(key string) bool { return key == l.key }
+
+func (l *label) Get(key string) string {
+	value, _ := l.Lookup(key)
+	return value
+}
+
+func (l *label) Lookup(key string) (value string, exists bool) {
+	if key != l.key {
+		return "", false
+	}
+	return l.value, true
 }
 
 // SelectorRows gives the nodes that a nodeSelector map selects. The result may

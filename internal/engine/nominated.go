@@ -73,6 +73,7 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 		if !in.Has(row) {
 			continue
 		}
+		r.q.heed()
 		rejected, err := r.filterWith(rows[row], int32(row), skip)
 		if err != nil {
 			return nil, err

@@ -26,12 +26,15 @@ type Query struct {
 	added        []*Pod
 	required     Bits
 	requiredDone bool
+	affinity     Bits
 	terms        []*Term
 	nsLabels     labels.Set
 	local        localNames
 	scratch      *scratch
 
 	steps, nextLook int64 // of Work
+	explaining      bool  // within Result.Within
+	words           map[any]string
 }
 
 // Context is the caller's, which rules ask who may take long. Once it has ended
@@ -123,14 +126,32 @@ func (q *Query) Floats() []float64 {
 // node affinity; nil says all. Worked out once per decision. Not to be written.
 func (q *Query) RequiredRows() Bits {
 	if !q.requiredDone {
-		if terms := requiredNodeAffinity(q.Pod); terms != nil {
-			for i := range terms.NodeSelectorTerms {
-				q.TermRows(&terms.NodeSelectorTerms[i])
-			}
-		}
-		q.required, q.requiredDone = q.Nodes.RequiredRows(q.Pod), true
+		q.required, q.requiredDone = q.requiredRows(), true
 	}
 	return q.required
+}
+
+// requiredRows is NodeSet.RequiredRows with its work counted.
+func (q *Query) requiredRows() Bits {
+	affinity := q.AffinityRows()
+	if len(q.Pod.Spec.NodeSelector) == 0 && affinity == nil {
+		return nil
+	}
+	q.Work(len(q.Pod.Spec.NodeSelector))
+	out := q.Nodes.SelectorRows(q.Pod.Spec.NodeSelector)
+	if affinity != nil {
+		out.And(affinity)
+	}
+	return out
+}
+
+// AffinityRows gives the nodes that match the pod's required node affinity alone; nil says all.
+// Worked out once per decision. Not to be written.
+func (q *Query) AffinityRows() Bits {
+	if required := requiredNodeAffinity(q.Pod); required != nil && q.affinity == nil {
+		q.affinity = q.NodeSelectorRows(required)
+	}
+	return q.affinity
 }
 
 // Added lists pods that were put into the state for this judgement alone, such

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -37,7 +38,7 @@ func (q *Query) Work(steps int) {
 		return
 	}
 	q.nextLook = q.steps + stride
-	if most := q.Options.MaxSteps; most > 0 && q.steps > most {
+	if most := q.Options.MaxSteps; most > 0 && q.steps > most && !q.explaining {
 		panic(stop{&WorkError{most}})
 	}
 	q.heed()
@@ -65,7 +66,24 @@ func caught(err *error) {
 	}
 }
 
-// TermRows is NodeSet.TermRows with its work counted.
+// Within runs f, which reads the decision, and ends it with the error of ctx once that has ended:
+// what a decision comes to can take longer to write out than to find. Without it nothing ends the
+// methods that explain a decision.
+func (r *Result) Within(ctx context.Context, f func()) (err error) {
+	q := r.q
+	before := q.Options.Context
+	q.Options.Context, q.explaining, q.nextLook = ctx, true, q.steps
+	defer func() { q.Options.Context, q.explaining, q.nextLook = before, false, answered }()
+	defer caught(&err)
+	q.Work(0)
+	f()
+	return nil
+}
+
+// Heed ends the function that Within runs, where its context has ended.
+func (r *Result) Heed() { r.q.heed() }
+
+// TermRows is NodeSet.TermRows with its work counted, and the caller's context heeded meanwhile.
 func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 	for i := range term.MatchExpressions {
 		e := &term.MatchExpressions[i]
@@ -75,5 +93,16 @@ func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 		}
 		q.Work(steps)
 	}
-	return q.Nodes.TermRows(term)
+	return q.Nodes.findTermRows(term, q.heed)
+}
+
+// NodeSelectorRows is NodeSet.NodeSelectorRows with its work counted.
+func (q *Query) NodeSelectorRows(sel *corev1.NodeSelector) Bits {
+	out := NewBits(q.Nodes.Len())
+	for i := range sel.NodeSelectorTerms {
+		if rows, ok := q.TermRows(&sel.NodeSelectorTerms[i]); ok {
+			out.Or(rows)
+		}
+	}
+	return out
 }

@@ -2,16 +2,19 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/steps/stepstest"
 )
 
 // laborious is a pod whose node affinity holds terms×expressions requirements that all nodes meet.
@@ -44,37 +47,122 @@ func wide(tb testing.TB, nodes int) (*engine.State, *engine.Profile) {
 	return s, p
 }
 
+// endsWith runs f with contexts that end at one look after the other, from the first to the last,
+// and holds it to ending there. It is to look at its context at least `least` times.
+func endsWith(t *testing.T, least int, f func(ctx context.Context) error) {
+	t.Helper()
+	if err := f(t.Context()); err != nil { // memos make the next time shorter
+		t.Fatal(err)
+	}
+	whole := stepstest.After(t.Context(), 0)
+	if err := f(whole); err != nil {
+		t.Fatal(err)
+	}
+	if whole.Looks() < least {
+		t.Errorf("the context was looked at %d times, want %d", whole.Looks(), least)
+	}
+	for part := range 8 {
+		at := 1 + (whole.Looks()-1)*part/7
+		ctx := stepstest.After(t.Context(), at)
+		if err := f(ctx); !errors.Is(err, engine.ErrStopped) || !errors.Is(err, context.Canceled) {
+			t.Errorf("ended at look %d of %d: %v", at, whole.Looks(), err)
+		}
+		// What is called while the stack unwinds may look once more.
+		if ctx.Looks() > at+4 {
+			t.Errorf("ended at look %d, but looked at %d times", at, ctx.Looks())
+		}
+	}
+}
+
 func TestDecisionsEndWithTheirContext(t *testing.T) {
 	s, p := wide(t, 5000)
-	pod := laborious(64, 64) // seconds of work
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan time.Duration, 1)
-	var ended time.Time
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		ended = time.Now()
-		cancel()
-	}()
-	go func() {
-		r, err := engine.Decide(s, pod, p, engine.Options{Context: ctx})
-		if r != nil || !errors.Is(err, engine.ErrStopped) || !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, %v", r, err)
+	pod := laborious(16, 16)
+	decide := func(ctx context.Context) (*engine.Result, error) {
+		return engine.Decide(s, pod, p, engine.Options{Context: ctx})
+	}
+	// Each of the 256 requirements is a look of its own.
+	endsWith(t, 256, func(ctx context.Context) error {
+		r, err := decide(ctx)
+		if err == nil {
+			r.Release()
+		} else if r != nil {
+			t.Error("there is a result beside the error")
 		}
-		done <- time.Since(ended)
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("the decision goes on")
-	}
-	// Nothing of it is left behind: the same question is answered afterwards.
-	small := laborious(1, 1)
-	r, err := engine.Decide(s, small, p, engine.Options{Context: context.Background()})
+		return err
+	})
+	// Nothing is left behind: the same question is answered afterwards.
+	r, err := decide(t.Context())
 	if err != nil || r.Outcome != engine.Scheduled {
-		t.Fatalf("%v", err)
+		t.Fatal(err)
 	}
-	r.Decision(engine.ExplainFull)
 	r.Release()
+}
+
+// What a decision comes to is written out for as long as its caller is there.
+func TestExplanationsEndWithinAContext(t *testing.T) {
+	s, p := wide(t, 5000)
+	pod := laborious(16, 16)
+	terms := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	for i := range terms {
+		terms[i].MatchExpressions = append(terms[i].MatchExpressions, enginetest.Expr("absent", corev1.NodeSelectorOpExists))
+	}
+	r, err := engine.Decide(s, pod, p, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	q := advice.Question{State: s, Pod: pod, Profile: p, Object: func(string, string, string) []byte { return nil }}
+	for name, explain := range map[string]func(ctx context.Context){
+		"full":        func(context.Context) { r.Decision(engine.ExplainFull) },
+		"all":         func(context.Context) { r.Decision(engine.ExplainAll) },
+		"groups":      func(context.Context) { advice.Groups(r, advice.DefaultSample) },
+		"suggestions": func(ctx context.Context) { q.Options.Context = ctx; advice.Suggest(q, r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			endsWith(t, 50, func(ctx context.Context) error {
+				return r.Within(ctx, func() { explain(ctx) })
+			})
+		})
+	}
+	want := r.Digest()
+	r.Decision(engine.ExplainFull)
+	if r.Digest() != want {
+		t.Error("the decision is another one")
+	}
+}
+
+// The words about a term are bounded: they are written about every node.
+func TestVerdictsAreBounded(t *testing.T) {
+	s, p := wide(t, 3)
+	pod := laborious(64, 64)
+	for _, term := range pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		term.MatchExpressions[63] = enginetest.Expr("absent", corev1.NodeSelectorOpExists)
+	}
+	pod.Spec.NodeSelector = map[string]string{}
+	for i := range 1000 {
+		pod.Spec.NodeSelector[fmt.Sprintf("key%d", i)] = "value"
+	}
+	r, err := engine.Decide(s, pod, p, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	js, err := json.Marshal(r.Verdict(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(js) > 16<<10 {
+		t.Errorf("%d bytes about one node", len(js))
+	}
+	pod.Spec.NodeSelector = nil
+	small, err := engine.Decide(s, pod, p, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer small.Release()
+	if text := small.Verdict(0).Details[0].Term; !strings.HasSuffix(text, " bytes more)") || len(text) > 1100 {
+		t.Errorf("%d bytes: …%s", len(text), text[max(0, len(text)-100):])
+	}
 }
 
 func TestWorkIsBounded(t *testing.T) {

@@ -61,8 +61,8 @@ type seen struct {
 	node        string
 }
 
-// collect reads every verdict once.
-func collect(r *engine.Result) *collection {
+// collect reads every verdict once. heed is called each few of them.
+func collect(r *engine.Result, heed func()) *collection {
 	c := &collection{buckets: map[Cause]*bucket{}, details: map[Cause]*seen{}, rows: r.Nodes().Len()}
 	if r.Options().Victims != nil || r.Outcome == engine.Scheduled {
 		return c
@@ -81,6 +81,9 @@ func collect(r *engine.Result) *collection {
 		i := int(row)
 		if !r.Candidate(i) || r.Feasible.Has(i) {
 			continue
+		}
+		if i%64 == 63 {
+			heed()
 		}
 		v := r.Verdict(i)
 		c.take(&v, i)

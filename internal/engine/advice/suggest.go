@@ -100,12 +100,12 @@ const (
 // more node, and pairs where no single change helps.
 // r is the decision on the question; there is nothing to suggest for a pod that
 // fits. The same question gives the same suggestions, and each of them has been
-// tried by a decision of its own.
+// tried by a decision of its own. Within Result.Within the search ends with its context.
 func Suggest(q Question, r *engine.Result) []Suggestion {
 	if r.Outcome == engine.Scheduled || r.Options().Victims != nil {
 		return nil
 	}
-	s := &seeker{q: q, base: r, seen: collect(r), limit: MaxTries}
+	s := &seeker{q: q, base: r, heed: r.Heed, seen: collect(r, r.Heed), limit: MaxTries}
 	var err error
 	if s.pod, err = encode(q.Pod); err != nil {
 		return nil
@@ -127,6 +127,7 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.preemption()
 		s.beyond()
 	}
+	s.heed() // a change that was not tried for want of time is not to be missed
 	slices.SortStableFunc(s.found, cheapest)
 	out := make([]Suggestion, 0, min(len(s.found), maxSuggested))
 	alike := map[string]int{}

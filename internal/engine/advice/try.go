@@ -11,6 +11,7 @@ import (
 type seeker struct {
 	q     Question
 	base  *engine.Result
+	heed  func() // ends the search where the caller's context has ended
 	seen  *collection
 	pod   []byte // the pod as JSON, which patches are of
 	tries int
@@ -40,9 +41,10 @@ const (
 	evicting               // a whole decision
 )
 
-// decide asks the engine, unless that was done often enough or the caller's context has
+// decide runs the engine, unless that was done often enough or the caller's context has
 // ended. A question that cannot be judged is no help.
 func (s *seeker) decide(state *engine.State, pod *corev1.Pod, e effort) *engine.Result {
+	s.heed()
 	if ctx := s.q.Options.Context; s.tries >= s.limit || ctx != nil && ctx.Err() != nil {
 		return nil
 	}
@@ -88,6 +90,10 @@ func (v *verdict) first(pass func(row int) bool) string {
 
 // patched gives the pod with a patch made; nil where it cannot be made.
 func (s *seeker) patched(ops []Op) *corev1.Pod {
+	if s.tries >= s.limit {
+		return nil
+	}
+	s.heed()
 	p := &corev1.Pod{}
 	if apply(s.pod, ops, p) != nil {
 		return nil
@@ -112,6 +118,7 @@ func (s *seeker) offerPod(kind string, cost int, action Action, change string, o
 
 // node gives a node of the state to look at; nil without.
 func (s *seeker) node(name string) (*corev1.Node, []byte) {
+	s.heed()
 	js := s.q.Object("Node", "", name)
 	if js == nil {
 		return nil, nil

@@ -248,7 +248,7 @@ func (a *InterPodAffinity) Details(q *engine.Query, s *affinityCounts, row int) 
 	}
 	var out []engine.Detail
 	add := func(kind string, t *engine.Term, d *domainCounts) {
-		det := engine.Detail{Kind: kind, TopologyKey: t.TopologyKey, Term: t.String()}
+		det := engine.Detail{Kind: kind, TopologyKey: t.TopologyKey, Term: q.Words(t, t.String)}
 		if v := d.column.Value[row]; v >= 0 {
 			n := int64(d.n[v])
 			det.Domain, det.Matching = d.column.Values[v], &n

@@ -126,7 +126,7 @@ func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, 
 	if e := a.enforced(); e != nil {
 		out := q.Bits()
 		copy(out, in)
-		out.AndNot(q.Nodes.NodeSelectorRows(e))
+		out.AndNot(q.NodeSelectorRows(e))
 		rej.Add(ReasonEnforcedAffinity, engine.UnschedulableAndUnresolvable, out)
 		left = q.Bits()
 		copy(left, in)
@@ -145,8 +145,8 @@ func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, 
 
 // Details writes the selector and the required terms in words.
 func (a NodeAffinity) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
-	if e := a.enforced(); e != nil && !q.Nodes.NodeSelectorRows(e).Has(row) {
-		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: selectorWords(e)}}
+	if e := a.enforced(); e != nil && !q.NodeSelectorRows(e).Has(row) {
+		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: q.Words(e, func() string { return selectorWords(e) })}}
 	}
 	var out []engine.Detail
 	keys := make([]string, 0, len(q.Pod.Spec.NodeSelector))
@@ -161,8 +161,8 @@ func (a NodeAffinity) Details(q *engine.Query, _ engine.NoState, row int) []engi
 		}
 	}
 	if na := affinityOf(q.Pod); na != nil && na.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		if r := na.RequiredDuringSchedulingIgnoredDuringExecution; !q.Nodes.NodeSelectorRows(r).Has(row) {
-			out = append(out, engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: selectorWords(r)})
+		if r := na.RequiredDuringSchedulingIgnoredDuringExecution; !q.AffinityRows().Has(row) {
+			out = append(out, engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: q.Words(r, func() string { return selectorWords(r) })})
 		}
 	}
 	return out
