@@ -34,7 +34,7 @@ func size(d *store.Decision) (all, input int) {
 		all += len(f.Plugin) + len(f.Code) + len(f.Reason) + 4
 	}
 	for _, s := range d.Scores {
-		all += len(s.Node) + len(s.Plugins) + 12
+		all += len(s.Node) + 4*len(s.Plugins) + 12
 	}
 	return all + 60, len(d.Input)
 }

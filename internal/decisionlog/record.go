@@ -1,7 +1,6 @@
 package decisionlog
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -62,11 +61,11 @@ func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decis
 	}
 	if r.Scored() {
 		for i, v := range r.TopScores(l.o.TopScores) {
-			js, err := json.Marshal(v.Scores)
-			if err != nil {
-				return nil, fmt.Errorf("encode scores: %w", err)
+			plugins := make(store.PluginScores, len(v.Scores))
+			for j, p := range v.Scores {
+				plugins[j] = store.PluginScore(p)
 			}
-			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: js})
+			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
 		}
 	}
 	d.DurationMicros = time.Since(began).Microseconds()

@@ -130,8 +130,8 @@ type Score struct {
 	Rank  int
 	Node  string
 	Total int64
-	// Plugins is JSON: [{plugin, raw, normalized, weight, weighted}], or nil.
-	Plugins []byte
+	// Plugins are nil where they are not kept.
+	Plugins PluginScores
 }
 
 // Victim is a pod that preemption would evict.

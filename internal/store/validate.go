@@ -133,8 +133,10 @@ func (d *Decision) validate() error {
 		if err := validateText("decision.scores", s.Node); err != nil {
 			return err
 		}
-		if s.Plugins != nil && !validJSON(s.Plugins) {
-			return invalid("decision.scores.plugins", "is not JSON")
+		for j := range s.Plugins {
+			if err := validateText("decision.scores.plugins", s.Plugins[j].Plugin); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range d.Victims {

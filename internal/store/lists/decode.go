@@ -25,19 +25,6 @@ func DecodeFailures(column string) (fs []store.Failure, err error) {
 	return fs, err
 }
 
-// DecodeScores reads what EncodeScores wrote.
-func DecodeScores(column string) (ss []store.Score, err error) {
-	err = decodeRows("scores", column, func(field func(int, any) error) error {
-		var s store.Score
-		var plugins json.RawMessage
-		err := errors.Join(field(0, &s.Rank), field(1, &s.Node), field(2, &s.Total), field(3, &plugins))
-		s.Plugins = plugins
-		ss = append(ss, s)
-		return err
-	})
-	return ss, err
-}
-
 // DecodeVictims reads what EncodeVictims wrote.
 func DecodeVictims(column string) (vs []store.Victim, err error) {
 	err = decodeRows("victims", column, func(field func(int, any) error) error {

@@ -100,27 +100,6 @@ func shared(names []string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// EncodeScores gives [[rank, node, total, plugins]…], the plugins left out where
-// there are none; nil for an empty list.
-func EncodeScores(ss []store.Score) []byte {
-	if len(ss) == 0 {
-		return nil
-	}
-	b := make([]byte, 0, 48*len(ss))
-	for i := range ss {
-		s := &ss[i]
-		b = append(b, separator(i)...)
-		b = append(strconv.AppendInt(b, int64(s.Rank), 10), ',')
-		b = append(appendString(b, s.Node), ',')
-		b = strconv.AppendInt(b, s.Total, 10)
-		if s.Plugins != nil {
-			b = append(append(b, ','), s.Plugins...)
-		}
-		b = append(b, ']')
-	}
-	return append(b, ']')
-}
-
 // EncodeVictims gives [[namespace, pod, uid, priority, node]…]; nil for an empty
 // list.
 func EncodeVictims(vs []store.Victim) []byte {

@@ -167,7 +167,7 @@ func (cs Columns) Targets(d *store.Decision) []any {
 			into = append(into, decoded(field, DecodeFailures))
 		case *[]store.Score:
 			var plugins string // read before the scores, which refer to it
-			into = append(into, &plugins, decoded(field, func(column string) ([]store.Score, error) { return UnpackScores(column, plugins) }))
+			into = append(into, &plugins, decoded(field, func(column string) ([]store.Score, error) { return DecodeScores(column, plugins) }))
 		case *[]store.Victim:
 			into = append(into, decoded(field, DecodeVictims))
 		default:

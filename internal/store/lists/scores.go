@@ -2,6 +2,7 @@ package lists
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,182 +11,132 @@ import (
 	"berth/internal/store"
 )
 
-// PackScores gives [[rank, node, total, [value…]]…] and the list of plugins that
+// EncodeScores returns [[rank, node, total, [value…]]…] and the list of plugins that
 // the values refer to by place: a value is the raw score, where that is the
 // normalised one too, or [raw, normalised]. The weighted score is the normalised
-// one times the plugin's weight, so it is not written. Scores whose plugins are
-// of any other form are written as EncodeScores does, and plugins is empty then.
-func PackScores(ss []store.Score) (column []byte, plugins string) {
+// one times the plugin's weight, so it is not written. Where that does not hold, or
+// the nodes' plugins differ, a row names its plugins itself, and plugins is empty.
+func EncodeScores(ss []store.Score) (column []byte, plugins string) {
 	if len(ss) == 0 {
 		return nil, ""
 	}
+	packed := packable(ss)
+	if packed {
+		plugins = pluginList(ss[0].Plugins)
+	}
 	b := make([]byte, 0, 96*len(ss))
-	var names []named
 	for i := range ss {
 		s := &ss[i]
 		b = append(b, separator(i)...)
 		b = append(strconv.AppendInt(b, int64(s.Rank), 10), ',')
 		b = append(appendString(b, s.Node), ',')
-		b = append(strconv.AppendInt(b, s.Total, 10), ',', '[')
-		p := pluginParser{rest: s.Plugins}
-		if !p.literal("[") {
-			return EncodeScores(ss), ""
+		b = strconv.AppendInt(b, s.Total, 10)
+		switch {
+		case packed:
+			b = appendPacked(append(b, ','), s.Plugins)
+		case s.Plugins != nil:
+			// Marshalling texts and numbers cannot fail.
+			js, _ := json.Marshal([]store.PluginScore(s.Plugins))
+			b = append(append(b, ','), js...)
 		}
-		for n := 0; ; n++ {
-			one, raw, normalized, ok := p.next(n)
-			if !ok {
-				return EncodeScores(ss), ""
-			}
-			switch {
-			case i == 0:
-				names = append(names, one)
-			case n >= len(names) || names[n] != one:
-				return EncodeScores(ss), ""
-			}
-			if n > 0 {
-				b = append(b, ',')
-			}
-			if raw == normalized {
-				b = strconv.AppendInt(b, raw, 10)
-			} else {
-				b = strconv.AppendInt(append(b, '['), raw, 10)
-				b = append(strconv.AppendInt(append(b, ','), normalized, 10), ']')
-			}
-			if p.literal("]") {
-				if len(p.rest) != 0 || n+1 != len(names) {
-					return EncodeScores(ss), ""
-				}
-				break
-			}
-		}
-		b = append(b, "]]"...)
+		b = append(b, ']')
 	}
-	return append(b, ']'), pluginList(names)
+	return append(b, ']'), plugins
 }
 
-// named is a plugin with its weight.
-type named struct {
-	name   string
-	weight int64
+// packable reports whether values are enough for all scores, and unpacking them gives the same.
+func packable(ss []store.Score) bool {
+	first := ss[0].Plugins
+	for i := range ss {
+		if len(ss[i].Plugins) == 0 || len(ss[i].Plugins) != len(first) {
+			return false
+		}
+		for j, p := range ss[i].Plugins {
+			if p.Plugin != first[j].Plugin || p.Weight != first[j].Weight || !plain(p.Plugin) ||
+				!small(p.Normalized) || !small(p.Weight) || p.Weighted != p.Normalized*p.Weight {
+				return false
+			}
+		}
+	}
+	return true
 }
 
-func pluginList(names []named) string {
-	b := make([]byte, 0, 32*len(names))
-	for i, n := range names {
+func appendPacked(b []byte, ps []store.PluginScore) []byte {
+	for i, p := range ps {
+		b = append(b, "[,"[min(i, 1)])
+		if p.Raw == p.Normalized {
+			b = strconv.AppendInt(b, p.Raw, 10)
+			continue
+		}
+		b = strconv.AppendInt(append(b, '['), p.Raw, 10)
+		b = append(strconv.AppendInt(append(b, ','), p.Normalized, 10), ']')
+	}
+	return append(b, ']')
+}
+
+func pluginList(ps []store.PluginScore) string {
+	b := make([]byte, 0, 32*len(ps))
+	for i, p := range ps {
 		b = append(b, separator(i)...)
-		b = append(appendString(b, n.name), ',')
-		b = append(strconv.AppendInt(b, n.weight, 10), ']')
+		b = append(appendString(b, p.Plugin), ',')
+		b = append(strconv.AppendInt(b, p.Weight, 10), ']')
 	}
 	return string(append(b, ']'))
 }
 
-// pluginParser reads the one form of a plugin's scores that is packed, byte for
-// byte, so that unpacking gives the very same bytes.
-type pluginParser struct{ rest []byte }
-
-func (p *pluginParser) literal(s string) bool {
-	if len(p.rest) < len(s) || string(p.rest[:len(s)]) != s {
-		return false
-	}
-	p.rest = p.rest[len(s):]
-	return true
-}
-
-func (p *pluginParser) number() (n int64, ok bool) {
-	i := 0
-	for i < len(p.rest) && (p.rest[i] == '-' || p.rest[i] >= '0' && p.rest[i] <= '9') {
-		i++
-	}
-	text := string(p.rest[:i])
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || strconv.FormatInt(n, 10) != text {
-		return 0, false
-	}
-	p.rest = p.rest[i:]
-	return n, true
-}
-
-// next reads the n-th plugin's scores.
-func (p *pluginParser) next(n int) (one named, raw, normalized int64, ok bool) {
-	if n > 0 && !p.literal(",") || !p.literal(`{"plugin":"`) {
-		return one, 0, 0, false
-	}
-	end := strings.IndexAny(string(p.rest[:min(len(p.rest), 256)]), "\"\\")
-	if end < 0 {
-		return one, 0, 0, false
-	}
-	one.name = string(p.rest[:end])
-	p.rest = p.rest[end:]
-	var weighted int64
-	for _, field := range []struct {
-		before string
-		into   *int64
-	}{{`","raw":`, &raw}, {`,"normalized":`, &normalized}, {`,"weight":`, &one.weight}, {`,"weighted":`, &weighted}} {
-		if !p.literal(field.before) {
-			return one, 0, 0, false
-		}
-		if *field.into, ok = p.number(); !ok {
-			return one, 0, 0, false
-		}
-	}
-	return one, raw, normalized, p.literal("}") && plain(one.name) && small(normalized) && small(one.weight) && weighted == normalized*one.weight
-}
-
-// plain says that a name is written in JSON as it is.
+// plain reports whether a name is written in JSON as it is.
 func plain(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; c < 0x20 || c >= 0x7f {
-			return false
-		}
-	}
-	return true
+	return len(name) < 256 && strings.IndexFunc(name, func(r rune) bool {
+		return r < 0x20 || r >= 0x7f || strings.ContainsRune(`"\<>&`, r)
+	}) < 0
 }
 
 // small keeps a product from overflowing.
 func small(n int64) bool { return n >= math.MinInt32 && n <= math.MaxInt32 }
 
-// UnpackScores reads what PackScores wrote.
-func UnpackScores(column, plugins string) (ss []store.Score, err error) {
-	if plugins == "" {
-		return DecodeScores(column)
-	}
-	if ss, err = DecodeScores(column); err != nil {
-		return nil, err
-	}
+// DecodeScores reads what EncodeScores wrote.
+func DecodeScores(column, plugins string) (ss []store.Score, err error) {
 	var names [][2]json.RawMessage
-	if err := json.Unmarshal([]byte(plugins), &names); err != nil {
-		return nil, fmt.Errorf("read the stamp's plugins: %w", err)
-	}
-	for i := range ss {
-		if ss[i].Plugins, err = unpackPlugins(ss[i].Plugins, names); err != nil {
-			return nil, fmt.Errorf("read scores: %w", err)
+	if plugins != "" {
+		if err := json.Unmarshal([]byte(plugins), &names); err != nil {
+			return nil, fmt.Errorf("read the stamp's plugins: %w", err)
 		}
 	}
-	return ss, nil
+	err = decodeRows("scores", column, func(field func(int, any) error) error {
+		var s store.Score
+		err := errors.Join(field(0, &s.Rank), field(1, &s.Node), field(2, &s.Total))
+		if plugins == "" {
+			err = errors.Join(err, field(3, (*[]store.PluginScore)(&s.Plugins)))
+		} else if err == nil {
+			s.Plugins, err = unpackPlugins(field, names)
+		}
+		ss = append(ss, s)
+		return err
+	})
+	return ss, err
 }
 
-func unpackPlugins(packed []byte, names [][2]json.RawMessage) ([]byte, error) {
+func unpackPlugins(field func(int, any) error, names [][2]json.RawMessage) (store.PluginScores, error) {
 	var values []json.RawMessage
-	if err := json.Unmarshal(packed, &values); err != nil {
+	if err := field(3, &values); err != nil {
 		return nil, err
 	}
 	if len(values) != len(names) {
 		return nil, fmt.Errorf("%d values of %d plugins", len(values), len(names))
 	}
-	b := make([]byte, 0, 96*len(values))
+	out := make(store.PluginScores, len(values))
 	for i, v := range values {
+		p := &out[i]
 		pair := [2]int64{}
 		if err := json.Unmarshal(v, &pair[0]); err == nil {
 			pair[1] = pair[0]
 		} else if err := json.Unmarshal(v, &pair); err != nil {
 			return nil, err
 		}
-		weight, err := strconv.ParseInt(string(names[i][1]), 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("the stamp's weight: %w", err)
+		if err := errors.Join(json.Unmarshal(names[i][0], &p.Plugin), json.Unmarshal(names[i][1], &p.Weight)); err != nil {
+			return nil, fmt.Errorf("read the stamp's plugins: %w", err)
 		}
-		b = append(b, "[,"[min(i, 1)])
-		b = fmt.Appendf(b, `{"plugin":%s,"raw":%d,"normalized":%d,"weight":%d,"weighted":%d}`, names[i][0], pair[0], pair[1], weight, pair[1]*weight)
+		p.Raw, p.Normalized, p.Weighted = pair[0], pair[1], pair[1]*p.Weight
 	}
-	return append(b, ']'), nil
+	return out, nil
 }

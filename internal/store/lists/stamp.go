@@ -22,7 +22,7 @@ func (s Stamp) Columns() [5]string {
 
 // stampOf returns a decision's stamp with its scores as their column holds them.
 func stampOf(d *store.Decision) (Stamp, []byte) {
-	scores, plugins := PackScores(d.Scores)
+	scores, plugins := EncodeScores(d.Scores)
 	return Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, plugins}, scores
 }
 

@@ -166,7 +166,7 @@ func decision(cluster string, n int) *store.Entry {
 	return &store.Entry{Decision: &store.Decision{
 		ID: fmt.Sprintf("%s-%06d", cluster, n), Cluster: cluster, Verb: "filter", CreatedAt: began.Add(time.Duration(n) * time.Second),
 		Now: began, Outcome: "Scheduled", Message: "0/5 nodes \"ü\u2028<&>\"", ProfileDigest: "sha256:p", Input: bytes.Repeat([]byte{0, 0xff, '{'}, 20),
-		Scores: []store.Score{{Rank: 1, Node: "n", Total: 1<<53 + 1, Plugins: []byte(`[{"plugin":"a"}]`)}},
+		Scores: []store.Score{{Rank: 1, Node: "n", Total: 1<<53 + 1, Plugins: store.PluginScores{{Plugin: "a"}}}},
 	}}
 }
 

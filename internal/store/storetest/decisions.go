@@ -25,7 +25,7 @@ func full() *store.Decision {
 			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4980},
 		},
 		Scores: []store.Score{
-			{Rank: 1, Node: "node-1", Total: math.MaxInt64, Plugins: []byte(`[ {"plugin":"NodeAffinity","raw":9007199254740993} ]`)},
+			{Rank: 1, Node: "node-1", Total: math.MaxInt64, Plugins: store.PluginScores{{Plugin: "NodeAffinity", Raw: 1<<53 + 1}}},
 			{Rank: 2, Node: "node-7", Total: -(1<<53 + 1)},
 		},
 		Victims: []store.Victim{{Namespace: "batch", Pod: "job-\"1\"", UID: "uid-2", Priority: -10, Node: "node-2"}},

@@ -48,12 +48,14 @@ var entryCases = map[string]func(t *testing.T, s store.Store){
 	},
 	"InvalidSpoilsNothing": func(t *testing.T, s store.Store) {
 		bad := map[string]func(e *store.Entry){
-			"no id":            func(e *store.Entry) { e.Decision.ID = "" },
-			"no cluster":       func(e *store.Entry) { e.Decision.Cluster = "" },
-			"NUL":              func(e *store.Entry) { e.Decision.Pod = "a\x00b" },
-			"not UTF-8":        func(e *store.Entry) { e.Decision.Message = "\xff" },
-			"reason":           func(e *store.Entry) { e.Decision.Failures = []store.Failure{{Reason: "\xff"}} },
-			"plugins":          func(e *store.Entry) { e.Decision.Scores = []store.Score{{Plugins: []byte("{")}} },
+			"no id":      func(e *store.Entry) { e.Decision.ID = "" },
+			"no cluster": func(e *store.Entry) { e.Decision.Cluster = "" },
+			"NUL":        func(e *store.Entry) { e.Decision.Pod = "a\x00b" },
+			"not UTF-8":  func(e *store.Entry) { e.Decision.Message = "\xff" },
+			"reason":     func(e *store.Entry) { e.Decision.Failures = []store.Failure{{Reason: "\xff"}} },
+			"plugins": func(e *store.Entry) {
+				e.Decision.Scores = []store.Score{{Plugins: store.PluginScores{{Plugin: "\xff"}}}}
+			},
 			"victim":           func(e *store.Entry) { e.Decision.Victims = []store.Victim{{Pod: "\x00"}} },
 			"nothing":          func(e *store.Entry) { e.Decision = nil },
 			"lone checkpoint":  func(e *store.Entry) { e.Checkpoint = &store.Checkpoint{} },

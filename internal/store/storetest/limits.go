@@ -41,7 +41,7 @@ var limitCases = map[string]func(t *testing.T, s store.Store){
 				d.Failures = []store.Failure{{Names: []string{text, text + "x"}}}
 			},
 			"scores": func(d *store.Decision, text string) {
-				d.Scores = []store.Score{{Node: text, Plugins: []byte(`["` + text + `"]`)}}
+				d.Scores = []store.Score{{Node: text, Plugins: store.PluginScores{{Plugin: text}}}}
 			},
 			"victims": func(d *store.Decision, text string) { d.Victims = []store.Victim{{Pod: text, UID: text}} },
 		}
@@ -85,7 +85,7 @@ var limitCases = map[string]func(t *testing.T, s store.Store){
 			d := decision("prod", fmt.Sprint("n", i), at(1))
 			d.DurationMicros, d.NodesTotal, d.NodesFeasible, d.Priority = n, int(n), int(n), int32(n)
 			d.Failures = []store.Failure{{Nodes: int(n)}}
-			d.Scores = []store.Score{{Rank: 1, Total: n, Plugins: fmt.Appendf(nil, `[{"plugin":"P","raw":%d,"normalized":100,"weight":1,"weighted":100}]`, n)}}
+			d.Scores = []store.Score{{Rank: 1, Total: n, Plugins: store.PluginScores{{Plugin: "P", Raw: n, Normalized: 100, Weight: 1, Weighted: 100}}}}
 			d.Victims = []store.Victim{{Priority: int32(n)}}
 			appendAll(t, s, &store.Entry{Decision: d})
 			got, err := s.Decision(t.Context(), d.ID)

@@ -102,10 +102,12 @@ func migratedRecords() []*store.Decision {
 		{Plugin: "NodeName", Code: "Unschedulable", Reason: "r", Nodes: 1, Names: []string{"n"}},
 		{Plugin: "NodePorts", Code: "Error", Reason: "", Nodes: 4980},
 	}
-	const plugins = `[{"plugin":"NodeAffinity","raw":%d,"normalized":100,"weight":2,"weighted":200},{"plugin":"ImageLocality","raw":0,"normalized":0,"weight":1,"weighted":0}]`
+	plugins := func(raw int64) store.PluginScores {
+		return store.PluginScores{{Plugin: "NodeAffinity", Raw: raw, Normalized: 100, Weight: 2, Weighted: 200}, {Plugin: "ImageLocality", Weight: 1}}
+	}
 	usual.Scores = []store.Score{
-		{Rank: 1, Node: "node-1", Total: 200, Plugins: fmt.Appendf(nil, plugins, 7)},
-		{Rank: 2, Node: "node-2", Total: 200, Plugins: fmt.Appendf(nil, plugins, 100)},
+		{Rank: 1, Node: "node-1", Total: 200, Plugins: plugins(7)},
+		{Rank: 2, Node: "node-2", Total: 200, Plugins: plugins(100)},
 	}
 	// Texts that the short forms could be taken for.
 	odd := decision("prod", "odd", at(5))

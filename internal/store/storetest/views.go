@@ -39,7 +39,7 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 3, DurationMicros: 1500,
 		Failures: []store.Failure{{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "untolerated", Nodes: 2, Names: []string{"n4", "n5"}}},
 		Scores: []store.Score{
-			{Rank: 1, Node: "n1", Total: 612, Plugins: []byte(`[{"plugin":"NodeAffinity","raw":3,"normalized":100,"weight":2,"weighted":200}]`)},
+			{Rank: 1, Node: "n1", Total: 612, Plugins: store.PluginScores{{Plugin: "NodeAffinity", Raw: 3, Normalized: 100, Weight: 2, Weighted: 200}}},
 			{Rank: 2, Node: "n2", Total: 600},
 		},
 	}
