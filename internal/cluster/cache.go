@@ -45,7 +45,7 @@ func (c *viewCache) put(v *View) {
 	}
 }
 
-// before gives the newest view of a cluster from first on that is older than a
+// before returns the newest view of a cluster from first on that is older than a
 // revision.
 func (c *viewCache) before(cluster string, revision, first int64) *View {
 	c.mu.Lock()

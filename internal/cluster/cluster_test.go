@@ -24,14 +24,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }
 
-type house struct {
+type fixture struct {
 	*Manager
 	st *sqlite.Store
 	g  *commit.Group
 }
 
 // open starts a manager over the embedded store in dir; it ends with the test.
-func open(t testing.TB, dir string, o Options) *house {
+func open(t testing.TB, dir string, o Options) *fixture {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
 	if err != nil {
@@ -42,12 +42,12 @@ func open(t testing.TB, dir string, o Options) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{m, st, g}
+	h := &fixture{m, st, g}
 	t.Cleanup(h.end)
 	return h
 }
 
-func (h *house) end() {
+func (h *fixture) end() {
 	_ = h.Close()
 	_ = h.g.Close(context.Background())
 	_ = h.st.Close()
@@ -87,7 +87,7 @@ func sample(t testing.TB) []objects.Object {
 	return []objects.Object{node(t, "n1", 4), node(t, "n2", 8), pod(t, "a", "n1"), pod(t, "b", ""), pod(t, "c", "nowhere")}
 }
 
-func upload(t testing.TB, h *house, list ...objects.Object) *View {
+func upload(t testing.TB, h *fixture, list ...objects.Object) *View {
 	t.Helper()
 	v, created, err := h.Upload(t.Context(), "prod", reader(list...))
 	if err != nil || !created {
@@ -185,9 +185,9 @@ func TestHygieneFollowsChanges(t *testing.T) {
 	}
 }
 
-// TestLoadedAlike reads every revision in a fresh process and holds it against
+// TestLoadedIsTheSame reads every revision in a fresh process and holds it against
 // what it was when it was made, from checkpoints and from neighbours.
-func TestLoadedAlike(t *testing.T) {
+func TestLoadedIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, Options{CheckpointEvery: 10})
 	plain := object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"plain"},"status":{"allocatable":{"cpu":"4"}}}`) // has no zone that a bind copies

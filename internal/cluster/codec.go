@@ -132,8 +132,7 @@ type change struct {
 	Bind   *boundTo          `json:"bind,omitempty"`
 }
 
-// boundTo says that the parent's pod of that name got a node, and nothing else
-// of it changed.
+// boundTo is a change by which the parent's pod of that name got a node and nothing else of it changed.
 type boundTo struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`

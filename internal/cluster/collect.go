@@ -8,11 +8,11 @@ import (
 	"berth/internal/objects"
 )
 
-// Classes gives a priority class by its name, the default one for the name "";
+// Classes returns a priority class by its name, the default one for the name "";
 // nil without one.
 type Classes func(name string) *schedulingv1.PriorityClass
 
-// collect reads an upload into a view that has no place in a line yet.
+// collect reads an upload into a view that is not part of a chain yet.
 func collect(read objects.Reader) (*View, error) {
 	return collectPods(read, func(*corev1.Pod) bool { return true }, nil)
 }
@@ -75,7 +75,7 @@ func putUploaded(e *engine.Edit, o objects.Object) error {
 // ResolvePriority returns the pod with the priority and the preemption policy of
 // its class, or of the default class, written into it, as admission does on create
 // (plugin/pkg/admission/priority admission.go admitPod). It returns the argument
-// itself where the pod has a priority or nobody knows its class; the argument is
+// itself where the pod has a priority or its class is unknown; the argument is
 // not written.
 func ResolvePriority(st *engine.State, pod *corev1.Pod, stored Classes) *corev1.Pod {
 	if pod.Spec.Priority != nil {

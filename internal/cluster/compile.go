@@ -8,7 +8,7 @@ import (
 	"berth/internal/objects"
 )
 
-// advance gives the engine's state of inventory to, from the state of from.
+// advance returns the engine's state of inventory to, from the state of from.
 // Only what differs is decoded.
 func advance(st *engine.State, from, to *inventory) (*engine.State, error) {
 	e := st.Edit()
@@ -67,8 +67,7 @@ func recount(inv *inventory, st *engine.State, ignored map[string]int) Summary {
 	return s
 }
 
-// outgrown says that most of the shapes that a state has interned are of pods
-// that are gone.
+// outgrown reports whether most of the shapes that a state has interned are of deleted pods.
 func outgrown(st *engine.State) bool {
 	size := st.Tables().Size()
 	if size <= 1000 {

@@ -7,22 +7,22 @@ import (
 	"berth/internal/store"
 )
 
-// ErrCorrupt says that stored bytes are not what was once written. Errors that
-// wrap it name the revision.
+// ErrCorrupt is the error for stored bytes that are not what was written. Errors that wrap it name the
+// revision.
 var ErrCorrupt = errors.New("stored data is damaged")
 
-// InvalidError says which part of a request cannot be done, and why.
+// InvalidError is the error for a part of a request that cannot be carried out.
 type InvalidError struct {
 	Field  string // where in the request, such as apply[3]
 	Detail string
-	// Absent says that the request names something that is not there; the error
-	// then is store.ErrNotFound too.
+	// Absent reports whether the request names something that does not exist. The error then wraps
+	// store.ErrNotFound.
 	Absent bool
 }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Detail) }
 
-// Unwrap gives store.ErrNotFound where something named is absent.
+// Unwrap returns store.ErrNotFound if Absent is set.
 func (e *InvalidError) Unwrap() error {
 	if e.Absent {
 		return store.ErrNotFound
@@ -30,11 +30,10 @@ func (e *InvalidError) Unwrap() error {
 	return nil
 }
 
-// ConflictError says what a request collides with; store.ErrConflict.
+// ConflictError describes what a request conflicts with. It wraps store.ErrConflict.
 type ConflictError struct {
 	Detail string
-	// Node is the node that the pod in question is bound to; empty where that is
-	// not what is in the way.
+	// Node is the node that the pod is bound to. It is empty if that is not the conflict.
 	Node string
 	// Revision is the newest one when the request was judged.
 	Revision int64
@@ -42,7 +41,7 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string { return e.Detail }
 
-// Unwrap gives store.ErrConflict.
+// Unwrap returns store.ErrConflict.
 func (e *ConflictError) Unwrap() error { return store.ErrConflict }
 
 func corrupt(cluster string, revision int64, why string, err error) error {

@@ -50,7 +50,7 @@ func (g *gate) set(hold chan struct{}) {
 	g.hold = hold
 }
 
-func gated(t *testing.T) (*house, *gate) {
+func gated(t *testing.T) (*fixture, *gate) {
 	h := open(t, t.TempDir(), Options{})
 	g := &gate{Committer: h.g}
 	h.Manager.g = g
@@ -82,8 +82,8 @@ func TestDependentsFallWithTheirParent(t *testing.T) {
 			rest <- v
 		}()
 	}
-	l := h.lines["prod"]
-	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.flying == 1+others })
+	l := h.chains["prod"]
+	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.inFlight == 1+others })
 	if v, err := h.View(t.Context(), "prod", 0); err != nil || v.Revision != 1 {
 		t.Fatalf("a revision was shown before it was durable: %v %v", v.ID(), err)
 	}
@@ -128,8 +128,8 @@ func TestAnswersWaitForWhatTheySaw(t *testing.T) {
 	g.set(hold)
 	g.fail.Store(1)
 	go func() { _, _ = h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "ghost", "n1")}, nil) }()
-	l := h.lines["prod"]
-	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.flying == 1 })
+	l := h.chains["prod"]
+	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.inFlight == 1 })
 	done := make(chan error, 1)
 	runs := atomic.Int64{}
 	sawAtEnd := false
@@ -353,7 +353,7 @@ func TestClustersAreLetGo(t *testing.T) {
 	h.work.Wait()
 	h.trim(nil)
 	held := 0
-	for _, l := range h.lines {
+	for _, l := range h.chains {
 		if l.held(0) != nil {
 			held++
 		}
@@ -361,13 +361,13 @@ func TestClustersAreLetGo(t *testing.T) {
 	if held > 2 {
 		t.Fatalf("%d clusters are held", held)
 	}
-	if n := len(h.lines); n != 6 {
+	if n := len(h.chains); n != 6 {
 		t.Fatalf("%d lines", n)
 	}
 	for i := range 50 {
 		_, _ = h.View(t.Context(), fmt.Sprintf("unknown-%d", i), 0)
 	}
-	if n := len(h.lines); n != 6 {
-		t.Fatalf("asking for names made %d lines", n-6)
+	if n := len(h.chains); n != 6 {
+		t.Fatalf("reloading for names made %d lines", n-6)
 	}
 }

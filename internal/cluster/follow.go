@@ -12,20 +12,19 @@ import (
 	"berth/internal/store"
 )
 
-// pollTimeout bounds one round of following, so that a store that hangs is
-// noticed like one that is away.
+// pollTimeout bounds one poll, so that a store that hangs counts as unavailable.
 const pollTimeout = 10 * time.Second
 
-// Following says how far a manager knows what other processes wrote.
+// Following describes how far a manager has read what other processes wrote.
 type Following struct {
-	// Behind is by how many revisions the cluster that is furthest behind its
-	// stored end was, when the store was last asked.
+	// Behind is the number of revisions that the cluster that is furthest behind lacked at the last
+	// poll.
 	Behind int64
 	// Asked is when the store last answered.
 	Asked time.Time
-	// Err is why it did not answer since; nil where it did.
+	// Err is why it has not answered since, or nil.
 	Err error
-	// Damaged are the clusters whose newest revision cannot be loaded, and why.
+	// Damaged has the clusters whose newest revision cannot be loaded, with the reason.
 	Damaged map[string]error
 }
 
@@ -43,8 +42,7 @@ func (f *following) begin(now time.Time) {
 	f.asked, f.damaged, f.stuck = now, map[string]error{}, map[string]store.Head{}
 }
 
-// judge notes whether a cluster's newest revision could be loaded. Only what is
-// wrong with what is stored counts.
+// judge records whether a cluster's newest revision could be loaded. Only damage of stored bytes counts.
 func (f *following) judge(cluster string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,9 +55,8 @@ func (f *following) judge(cluster string, err error) {
 	}
 }
 
-// Following tells how the manager follows the store. Views are given from
-// memory as long as the store is away, so whoever wants to know how old they
-// may be asks here.
+// Following returns how far the manager has read the store. Views come from memory while the store is
+// unavailable, and this is how old they may be.
 func (m *Manager) Following() Following {
 	f := &m.following
 	f.mu.Lock()
@@ -67,9 +64,8 @@ func (m *Manager) Following() Following {
 	return Following{Behind: f.behind, Asked: f.asked, Err: f.err, Damaged: maps.Clone(f.damaged)}
 }
 
-// Warm reads the newest states of as many clusters as are held, so that the
-// first question about one need not wait, and damage is known before it is asked
-// for.
+// Warm reads the newest states of as many clusters as are kept, so that the first request for one does
+// not wait and damage is known early.
 func (m *Manager) Warm(ctx context.Context) error {
 	list, err := m.st.Clusters(ctx)
 	if err != nil {
@@ -83,7 +79,7 @@ func (m *Manager) Warm(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// keepUp asks again and again until the manager ends.
+// keepUp polls the store until the manager is closed.
 func (m *Manager) keepUp() {
 	for {
 		// Replicas that began together drift apart.
@@ -103,7 +99,7 @@ func (m *Manager) keepUp() {
 	}
 }
 
-// noteAsked keeps what a round came to, and logs where that changes.
+// noteAsked records the result of a poll, and logs when it changes.
 func (m *Manager) noteAsked(err error) {
 	f := &m.following
 	f.mu.Lock()
@@ -115,27 +111,27 @@ func (m *Manager) noteAsked(err error) {
 	f.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		m.o.Log.Warn("the store does not tell what others wrote: questions are answered from what is known", "error", err)
+		m.o.Log.Warn("the store cannot be polled: requests are answered from the states in memory", "error", err)
 	case err == nil && before != nil:
-		m.o.Log.Info("the store tells again what others wrote")
+		m.o.Log.Info("the store can be polled again")
 	}
 }
 
-// held is a line with what it knew before the store was asked.
+// held is a chain with its newest view before the poll.
 type held struct {
-	l     *line
+	l     *chain
 	v     *View
 	epoch uint64
 }
 
-// poll asks for the ends of all chains and reads on where something is new.
+// poll reads the heads of all chains, and the revisions that are new.
 func (m *Manager) poll(ctx context.Context) error {
 	var all []held
 	m.mu.Lock()
-	for _, l := range m.lines {
+	for _, l := range m.chains {
 		l.mu.Lock()
-		// Whoever writes learns from the answer where the chain ends.
-		if l.durable != nil && l.flying == 0 {
+		// A chain with writes in flight learns its head from their answers.
+		if l.durable != nil && l.inFlight == 0 {
 			all = append(all, held{l, l.durable, l.epoch})
 		}
 		l.mu.Unlock()
@@ -158,11 +154,10 @@ func (m *Manager) poll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// advanceTo brings a line to where its chain ends now, and says by how many
-// revisions it still is behind.
+// advanceTo reads a chain up to its stored head. It returns the number of revisions that it still lacks.
 func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind int64, err error) {
-	// Numbers only grow and tokens are given once: any other end is of a cluster
-	// that was made again, or of none.
+	// Numbers only grow and tokens are unique: any other head is of a cluster that was created again,
+	// or of none.
 	if end.Number < h.v.Revision || end.Number == h.v.Revision && end.Token != h.v.token {
 		m.forget(h.l, h.epoch)
 		return 0, nil
@@ -182,7 +177,7 @@ func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind
 	v, err := m.catchUp(ctx, h.l, h.v)
 	switch {
 	case errors.Is(err, errBroken):
-		m.forget(h.l, h.epoch) // the next question loads it whole
+		m.forget(h.l, h.epoch) // the next request loads it whole
 		return 0, nil
 	case errors.Is(err, ErrCorrupt):
 		f.judge(h.l.name, err)
@@ -195,13 +190,12 @@ func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind
 		return end.Number - h.v.Revision, err
 	}
 	f.judge(h.l.name, nil)
-	m.arrive(h.l, h.epoch, v)
+	m.publish(h.l, h.epoch, v)
 	return 0, nil
 }
 
-// current gives the newest stored revision of a line: what is in memory and the
-// changes since.
-func (m *Manager) current(ctx context.Context, l *line) (*View, error) {
+// current returns the newest stored revision of a chain: the view in memory with the changes since.
+func (m *Manager) current(ctx context.Context, l *chain) (*View, error) {
 	l.mu.Lock()
 	base, epoch := l.durable, l.epoch
 	l.mu.Unlock()
@@ -217,12 +211,12 @@ func (m *Manager) current(ctx context.Context, l *line) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.arrive(l, epoch, v), nil
+	return m.publish(l, epoch, v), nil
 }
 
-// arrive makes a stored revision the one that readers see, unless they see a
-// newer one, and gives what they see.
-func (m *Manager) arrive(l *line, epoch uint64, v *View) *View {
+// publish makes a stored revision the one that readers get, unless they get a newer one. It returns
+// the one that they get.
+func (m *Manager) publish(l *chain, epoch uint64, v *View) *View {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.epoch != epoch { // the cluster may be another one by now
@@ -232,7 +226,7 @@ func (m *Manager) arrive(l *line, epoch uint64, v *View) *View {
 		l.remember(v, m.o.KeepViews)
 		l.durable = v
 		l.announce()
-		if l.head != nil && l.flying == 0 && l.head.Revision < v.Revision {
+		if l.head != nil && l.inFlight == 0 && l.head.Revision < v.Revision {
 			l.head = v
 		}
 	}
@@ -240,11 +234,11 @@ func (m *Manager) arrive(l *line, epoch uint64, v *View) *View {
 	return l.durable
 }
 
-// catchUp reads on from a view to its cluster's stored end. errBroken says that
-// the view is not of that chain, or that changes between are gone.
-func (m *Manager) catchUp(ctx context.Context, l *line, v *View) (*View, error) {
+// catchUp reads the revisions after a view up to the stored head. The error is errBroken if the view is
+// not of that chain, or if changes between were deleted.
+func (m *Manager) catchUp(ctx context.Context, l *chain, v *View) (*View, error) {
 	for {
-		// The view's own row comes along: its token tells whether it is the same chain.
+		// The view's own row is read too: its token shows whether it is the same chain.
 		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", FormatID(l.name, 0), err)
@@ -259,7 +253,7 @@ func (m *Manager) catchUp(ctx context.Context, l *line, v *View) (*View, error) 
 }
 
 // extend applies the revisions that follow a view.
-func (m *Manager) extend(ctx context.Context, l *line, v *View, list []*store.Revision) (*View, error) {
+func (m *Manager) extend(ctx context.Context, l *chain, v *View, list []*store.Revision) (*View, error) {
 	number, token, whole := v.Revision, v.token, -1
 	for i, r := range list {
 		if r.Number != number+1 || r.ParentToken != token {
@@ -269,7 +263,7 @@ func (m *Manager) extend(ctx context.Context, l *line, v *View, list []*store.Re
 			whole = i
 		}
 	}
-	if whole >= 0 { // an upload: what was before it does not matter
+	if whole >= 0 { // an upload: it replaces what was before
 		var err error
 		if v, err = m.loadCheckpoint(ctx, l, list[whole]); err != nil {
 			return nil, err

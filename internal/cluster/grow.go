@@ -37,7 +37,7 @@ func Bound(pod *corev1.Pod, node string) *corev1.Pod {
 	return &p
 }
 
-// scheduled gives the conditions of a pod that has found its node: where it was
+// scheduled returns the conditions of a pod that has found its node: where it was
 // said to wait for one, that is over. A pod about which nothing was said gets no
 // condition, which keeps its bind short
 // (pkg/registry/core/pod/storage setPodNodeAndMetadata).

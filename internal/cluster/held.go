@@ -9,8 +9,8 @@ import (
 // that somebody asked for lately. It reads nothing.
 func (m *Manager) Held() []*View {
 	m.mu.Lock()
-	lines := make([]*line, 0, len(m.lines))
-	for _, l := range m.lines {
+	lines := make([]*chain, 0, len(m.chains))
+	for _, l := range m.chains {
 		lines = append(lines, l)
 	}
 	m.mu.Unlock()

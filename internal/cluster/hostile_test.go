@@ -93,7 +93,7 @@ WHERE table_schema = current_schema() AND table_name IN ('clusters', 'revisions'
 	}
 }
 
-// keepBad remembers the bad rows of a table, and of what hangs on it, and gives
+// keepBad remembers the bad rows of a table, and of the rows that refer to it, and returns
 // what puts them back.
 func keepBad(t *testing.T, conn *pgx.Conn, table string) (restore func()) {
 	t.Helper()
@@ -121,8 +121,8 @@ func keepBad(t *testing.T, conn *pgx.Conn, table string) (restore func()) {
 	}
 }
 
-// askAll starts a server's rooms, which know nothing yet, and asks them
-// everything. It says whether the bad cluster was named.
+// askAll starts the parts of a server anew and calls all of them. It reports whether the bad cluster
+// was named.
 func askAll(t *testing.T, st *watched, what string) (named bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -157,7 +157,7 @@ func askAll(t *testing.T, st *watched, what string) (named bool) {
 	if _, err := r.st.ListDecisions(ctx, store.DecisionFilter{Limit: 10}); err != nil {
 		t.Errorf("%s: decisions: %v", what, err)
 	}
-	// What is asked of the bad one may fail, in words.
+	// Calls about the bad one may fail, with an error.
 	_, _ = r.st.Decision(ctx, "decision-bad")
 	_, _ = r.st.Profile(ctx, "sha256:bad")
 	_, _ = r.List(ctx, "bad", 0, 10)

@@ -17,8 +17,8 @@ func survey(st *engine.State, h *Hygiene) {
 	st.EachPod(func(p *engine.Pod) { h.count(st, p, 1) })
 }
 
-// surveyKinds counts what is odd about objects other than pods; kinds says which
-// were changed, nil all.
+// surveyKinds counts what is odd about objects other than pods; kinds names
+// those that changed, nil all.
 func surveyKinds(st *engine.State, h *Hygiene, kinds map[string]int) {
 	changed := func(kind string) bool {
 		_, ok := kinds[kind]
@@ -94,12 +94,12 @@ func (l *PodList) count(p PodOnNode, sign int) {
 	}
 }
 
-// stale says that the sample lacks pods that it has room for.
+// stale reports whether the sample lacks pods that it could hold.
 func (l *PodList) stale() bool { return len(l.Sample) < min(l.Count, sampleSize) }
 
 // next makes the summary of a state that came from another by a few objects.
-// touched are the names of the pods among them, others says that there were nodes
-// or classes too, which move any number of pods to and from unknown ones.
+// touched are the names of the pods among them, others reports whether nodes or
+// classes changed too, which move any number of pods to and from unknown ones.
 func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, others bool, kinds map[string]int) Summary {
 	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Hygiene: s.Hygiene}
 	changed := false

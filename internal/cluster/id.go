@@ -40,7 +40,7 @@ func ParseID(s string) (cluster string, revision int64, err error) {
 	return name, n, nil
 }
 
-// CheckName says whether a cluster can be called so: lower case letters, digits
+// CheckName returns nil for the valid name of a cluster: lower case letters, digits
 // and hyphens, at most 63, no hyphen at either end. Errors are *InvalidError.
 func CheckName(name string) error {
 	if !validName.MatchString(name) {

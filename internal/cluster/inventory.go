@@ -56,7 +56,7 @@ type bucket struct {
 	sum     [sha256.Size]byte
 }
 
-// place says where a key is kept: group and bucket.
+// place returns where a key is kept: group and bucket.
 func place(k objects.Key) (int, int) {
 	h := uint32(2166136261)
 	for _, s := range [...]string{k.Kind, k.Namespace, k.Name} {
@@ -209,7 +209,7 @@ func (d *draft) bucket(k objects.Key) (*group, *bucket) {
 	return at, &at.buckets[b]
 }
 
-// put adds or replaces an object and gives the one before.
+// put adds or replaces an object and returns the one before.
 func (d *draft) put(e *entry) (before *entry) {
 	g, b := d.bucket(e.key)
 	i, ok := find(b.entries, e.key)

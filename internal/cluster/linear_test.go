@@ -42,8 +42,8 @@ type told struct {
 	newest int64
 }
 
-// ledgerModel says what may be told. Whoever was told nothing may have written
-// or not, now or later.
+// ledgerModel describes which answers are possible. A caller without an answer may have written or not,
+// now or later.
 var ledgerModel = porcupine.NondeterministicModel{
 	Init: func() []any { return []any{ledger{newest: 2}} },
 	Step: func(state, in, out any) []any {
@@ -80,7 +80,7 @@ var ledgerModel = porcupine.NondeterministicModel{
 	DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v -> %+v", in, out) },
 }
 
-// of asks one replica one thing and says what it was told.
+// of calls one replica and returns its answer.
 func (a asked) of(m *Manager, apply objects.Object) told {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()

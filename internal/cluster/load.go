@@ -14,13 +14,13 @@ import (
 // page is how many revisions are read at a time.
 const page = 200
 
-// errBroken says that changes alone do not lead from a view to a revision.
+// errBroken is the error if changes alone do not lead from a view to a revision.
 var errBroken = errors.New("the changes between are not all there")
 
 // load reads a revision: from a view in memory that is not far before it, else
 // from the nearest checkpoint, and the changes from there. What it gives has
 // the digest that was recorded.
-func (m *Manager) load(ctx context.Context, l *line, revision int64) (*View, error) {
+func (m *Manager) load(ctx context.Context, l *chain, revision int64) (*View, error) {
 	m.mu.Lock()
 	gone := m.gone
 	m.mu.Unlock()
@@ -44,7 +44,7 @@ func (m *Manager) load(ctx context.Context, l *line, revision int64) (*View, err
 }
 
 // near finds a view in memory from which a few changes lead to a revision.
-func (m *Manager) near(l *line, revision int64) *View {
+func (m *Manager) near(l *chain, revision int64) *View {
 	first := revision - int64(m.o.CheckpointEvery)
 	best := m.views.before(l.name, revision, first)
 	l.mu.Lock()
@@ -57,7 +57,7 @@ func (m *Manager) near(l *line, revision int64) *View {
 	return best
 }
 
-func (m *Manager) loadNear(ctx context.Context, l *line, r *store.Revision) (*View, error) {
+func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*View, error) {
 	base := m.near(l, r.Number)
 	if base == nil {
 		return nil, errBroken
@@ -75,7 +75,7 @@ func (m *Manager) loadNear(ctx context.Context, l *line, r *store.Revision) (*Vi
 	return v, m.compile(v, base.State, base.inv)
 }
 
-func (m *Manager) loadCheckpoint(ctx context.Context, l *line, r *store.Revision) (*View, error) {
+func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revision) (*View, error) {
 	c, err := m.st.CheckpointAt(ctx, l.name, r.Number)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, corrupt(l.name, r.Number, "there is no checkpoint before it", nil)

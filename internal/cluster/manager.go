@@ -14,26 +14,25 @@ import (
 	"berth/internal/store"
 )
 
-// Committer writes entries durably, many at a time: what the group committer
-// offers. Submit keeps the order of its calls; wait says when the entry is
-// durable, or why it is not.
+// Committer writes entries durably, many at a time. Submit keeps the order of its calls. wait returns
+// when the entry is durable, or the reason why it is not.
 type Committer interface {
 	Submit(ctx context.Context, e *store.Entry) (wait func(context.Context) error, err error)
 }
 
 // Options tune a Manager. Zero fields take the defaults.
 type Options struct {
-	// CheckpointEvery is the number of changes after which a whole state is
-	// written; 500 unless told. Loading a revision applies at most so many.
+	// CheckpointEvery is the number of changes after which a whole state is written. The default is
+	// 500. Loading a revision applies at most that many.
 	CheckpointEvery int
-	// KeepViews bounds how many older revisions, and how many clusters' newest,
-	// are held in memory; 8 unless told.
+	// KeepViews bounds how many older revisions, and how many clusters' newest, are held in memory.
+	// The default is 8.
 	KeepViews int
 	// KeepObjects bounds the objects of all clusters' newest states together; of those beyond,
-	// the least recently used ones are read from the store when they are asked for.
+	// the least recently used ones are read from the store when they are needed.
 	KeepObjects int
-	// Poll is how often the store is asked for revisions that other processes
-	// wrote; 0: never, for a store of one process.
+	// Poll is the interval at which the revisions that other processes wrote are read from the store.
+	// 0 is never, for a store of one process.
 	Poll  time.Duration
 	Clock func() time.Time
 	Log   *slog.Logger
@@ -64,47 +63,47 @@ type Manager struct {
 	g  Committer
 	o  Options
 
-	mu    sync.Mutex
-	lines map[string]*line
-	gone  uint64 // how many clusters were deleted, so that a load can tell
+	mu     sync.Mutex
+	chains map[string]*chain
+	gone   uint64 // number of clusters deleted, by which a load notices a deletion
 
 	following following
 	views     viewCache
 	loads     singleflight.Group
 	ticks     atomic.Int64
 
-	ctx  context.Context // of the work in the background
+	ctx  context.Context // of the background goroutines
 	stop context.CancelFunc
 	work sync.WaitGroup
 }
 
-// line is one cluster's chain of revisions.
-type line struct {
+// chain is one cluster's chain of revisions.
+type chain struct {
 	name   string
-	writer chan struct{} // holds a token while somebody writes
+	writer chan struct{} // holds a token while a caller writes
 	used   atomic.Int64
 
-	mu      sync.Mutex
-	head    *View   // newest, perhaps not durable yet; nil: to be read
-	durable *View   // newest that is known to be stored; nil: to be read
-	recent  []*View // durable ones before, newest first
-	epoch   uint64  // grows when head is given up
-	flying  int     // writes on their way
-	race    race
-	// checkpoint is the newest one's number; saving says that one is being made.
+	mu         sync.Mutex
+	head       *View   // newest, perhaps not durable yet; nil: to be read
+	durable    *View   // newest that is known to be stored; nil: to be read
+	recent     []*View // durable ones before, newest first
+	epoch      uint64  // grows when head is dropped
+	inFlight   int     // writes in flight
+	contention contention
+	// checkpoint is the number of the newest checkpoint. saving reports whether one is being written.
 	checkpoint int64
 	saving     bool
-	asking     bool          // somebody finds out what became of writes without an answer
-	newer      chan struct{} // closed when durable gets newer; nil: nobody waits
+	reloading  bool          // a goroutine reads the outcome of writes without an answer
+	newer      chan struct{} // closed when durable gets newer; nil: no goroutine waits
 }
 
-// Open makes a manager over a store. Clusters are read when they are asked for.
-// Close it before the store.
+// Open returns a manager over a store. Clusters are read when they are needed. Close it before the
+// store.
 func Open(ctx context.Context, st store.Store, g Committer, o Options) (*Manager, error) {
 	if err := st.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}
-	m := &Manager{st: st, g: g, o: o.withDefaults(), lines: map[string]*line{}}
+	m := &Manager{st: st, g: g, o: o.withDefaults(), chains: map[string]*chain{}}
 	m.views.keep, m.views.heavy = m.o.KeepViews, min(heavy, m.o.KeepObjects)
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	m.following.begin(m.now())
@@ -114,7 +113,7 @@ func Open(ctx context.Context, st store.Store, g Committer, o Options) (*Manager
 	return m, nil
 }
 
-// Close ends the work in the background and waits for the writes on their way.
+// Close ends the background goroutines and waits for the writes in flight.
 func (m *Manager) Close() error {
 	m.stop()
 	m.work.Wait()
@@ -123,12 +122,12 @@ func (m *Manager) Close() error {
 
 func (m *Manager) now() time.Time { return m.o.Clock().UTC().Truncate(time.Microsecond) }
 
-// line finds a cluster's line; where there is none yet, one is made only if the
-// store knows the cluster or create is set, so that asking for names costs
+// chain returns a cluster's chain; where there is none yet, one is made only if the
+// store knows the cluster or create is set, so that reloading for names costs
 // nothing.
-func (m *Manager) line(ctx context.Context, cluster string, create bool) (*line, error) {
+func (m *Manager) chain(ctx context.Context, cluster string, create bool) (*chain, error) {
 	m.mu.Lock()
-	l := m.lines[cluster]
+	l := m.chains[cluster]
 	m.mu.Unlock()
 	if l == nil && !create {
 		if _, err := m.st.Newest(ctx, cluster); err != nil {
@@ -137,9 +136,9 @@ func (m *Manager) line(ctx context.Context, cluster string, create bool) (*line,
 	}
 	if l == nil {
 		m.mu.Lock()
-		if l = m.lines[cluster]; l == nil {
-			l = &line{name: cluster, writer: make(chan struct{}, 1)}
-			m.lines[cluster] = l
+		if l = m.chains[cluster]; l == nil {
+			l = &chain{name: cluster, writer: make(chan struct{}, 1)}
+			m.chains[cluster] = l
 		}
 		m.mu.Unlock()
 	}
@@ -147,7 +146,7 @@ func (m *Manager) line(ctx context.Context, cluster string, create bool) (*line,
 	return l, nil
 }
 
-func (l *line) lock(ctx context.Context) error {
+func (l *chain) lock(ctx context.Context) error {
 	select {
 	case l.writer <- struct{}{}:
 		return nil
@@ -156,12 +155,12 @@ func (l *line) lock(ctx context.Context) error {
 	}
 }
 
-func (l *line) unlock() { <-l.writer }
+func (l *chain) unlock() { <-l.writer }
 
-// View gives a revision of a cluster, 0 for the newest that is stored. An
-// unknown one is store.ErrNotFound with the id asked for.
+// View returns a revision of a cluster, 0 for the newest that is stored. For an unknown one the error
+// wraps store.ErrNotFound and names the id.
 func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*View, error) {
-	l, err := m.line(ctx, cluster, false)
+	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
 		if revision != 0 && errors.Is(err, store.ErrNotFound) {
 			return nil, fmt.Errorf("%s: %w", FormatID(cluster, revision), store.ErrNotFound)
@@ -180,8 +179,8 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 	return m.shared(ctx, l, revision)
 }
 
-// held gives a durable view that the line has in memory.
-func (l *line) held(revision int64) *View {
+// held returns a durable view that is in memory, or nil.
+func (l *chain) held(revision int64) *View {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d := l.durable; d != nil && (revision == 0 || d.Revision == revision) {
@@ -195,8 +194,8 @@ func (l *line) held(revision int64) *View {
 	return nil
 }
 
-// newest reads a cluster's newest revision and remembers it.
-func (m *Manager) newest(ctx context.Context, l *line) (*View, error) {
+// newest reads a cluster's newest revision and publishes it.
+func (m *Manager) newest(ctx context.Context, l *chain) (*View, error) {
 	l.mu.Lock()
 	epoch := l.epoch
 	l.mu.Unlock()
@@ -209,15 +208,15 @@ func (m *Manager) newest(ctx context.Context, l *line) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v = m.arrive(l, epoch, v)
+	v = m.publish(l, epoch, v)
 	m.trim(l)
 	return v, nil
 }
 
-// shared loads a revision once for all who ask for it at the same time.
-func (m *Manager) shared(ctx context.Context, l *line, revision int64) (*View, error) {
+// shared loads a revision once for all calls that need it at the same time.
+func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (*View, error) {
 	ch := m.loads.DoChan(FormatID(l.name, revision), func() (any, error) {
-		// Whoever gives up waiting must not spoil it for the others.
+		// The context of one call must not end the load for the others.
 		return m.load(m.ctx, l, revision)
 	})
 	select {
@@ -231,17 +230,17 @@ func (m *Manager) shared(ctx context.Context, l *line, revision int64) (*View, e
 	}
 }
 
-// trim lets go of the least recently used clusters' states beyond KeepViews or KeepObjects,
-// those with writes on their way excepted.
-func (m *Manager) trim(but *line) {
+// trim drops the least recently used clusters' states beyond KeepViews or KeepObjects, except those
+// with writes in flight.
+func (m *Manager) trim(but *chain) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for {
-		var oldest *line
+		var oldest *chain
 		n, objects := 0, 0
-		for _, l := range m.lines {
+		for _, l := range m.chains {
 			l.mu.Lock()
-			held, idle := l.durable != nil || l.head != nil, l.flying == 0 && !l.saving
+			held, idle := l.durable != nil || l.head != nil, l.inFlight == 0 && !l.saving
 			if l.durable != nil {
 				objects += l.durable.inv.n
 			}
@@ -254,14 +253,14 @@ func (m *Manager) trim(but *line) {
 				oldest = l
 			}
 		}
-		if n <= m.o.KeepViews && objects <= m.o.KeepObjects || oldest == nil || !oldest.letGo() {
+		if n <= m.o.KeepViews && objects <= m.o.KeepObjects || oldest == nil || !oldest.evict() {
 			return
 		}
 	}
 }
 
-// letGo drops the states of a line that nobody writes to.
-func (l *line) letGo() bool {
+// evict drops the states of a chain without a writer. It reports whether it did.
+func (l *chain) evict() bool {
 	select {
 	case l.writer <- struct{}{}:
 	default:
@@ -270,22 +269,22 @@ func (l *line) letGo() bool {
 	defer l.unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.flying > 0 || l.saving {
+	if l.inFlight > 0 || l.saving {
 		return false
 	}
 	l.head, l.durable, l.recent = nil, nil, nil
 	return true
 }
 
-// Record writes a decision that makes no revision, and returns when it is
-// durable. The profile goes with it where it may not be stored yet.
+// Record writes a decision that makes no revision, and returns when it is durable. The profile is
+// written with it unless it is known to be stored.
 func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profile) error {
 	_, err := m.RecordEntry(ctx, d, p)
 	return err
 }
 
-// RecordEntry is Record that says, too, whether the record is durable on the
-// local disk only and the store does not have it yet.
+// RecordEntry is Record that also reports whether the record is durable on the local disk only, and
+// not in the store yet.
 func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.Profile) (spooled bool, err error) {
 	e := &store.Entry{Decision: d, Profile: p}
 	wait, err := m.g.Submit(ctx, e)

@@ -15,7 +15,7 @@ const newerPoll = 50 * time.Millisecond
 // Newer returns a cluster's newest stored revision as soon as it is above one.
 // Revisions of other servers are looked for more often meanwhile than otherwise.
 func (m *Manager) Newer(ctx context.Context, cluster string, after int64) (*View, error) {
-	l, err := m.line(ctx, cluster, false)
+	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (m *Manager) Newer(ctx context.Context, cluster string, after int64) (*View
 }
 
 // announce wakes whoever waits for a newer revision. l.mu is held.
-func (l *line) announce() {
+func (l *chain) announce() {
 	if l.newer != nil {
 		close(l.newer)
 		l.newer = nil

@@ -8,14 +8,13 @@ import (
 	"berth/internal/store"
 )
 
-// pending is a revision on its way to the store.
+// pending is a revision whose write is in flight.
 type pending struct {
 	done chan struct{}
 	err  error // once done is closed
 }
 
-// wait returns when the revision is durable, or says why it is not. A nil
-// pending is durable.
+// wait returns when the revision is durable, or the reason why it is not. A nil pending is durable.
 func (p *pending) wait(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -28,14 +27,13 @@ func (p *pending) wait(ctx context.Context) error {
 	}
 }
 
-// submit hands an entry to the committer and makes its view the head. The line
-// is locked. If the head was given up meanwhile, the entry would be refused, so
-// the caller has lost the race.
-func (m *Manager) submit(ctx context.Context, l *line, epoch uint64, v *View, e *store.Entry) error {
+// submit passes an entry to the committer and makes its view the head. The caller holds the chain's
+// writer token. If the head was dropped meanwhile, the entry would be refused: the error is a conflict.
+func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
 	l.mu.Lock()
 	stale := l.epoch != epoch
 	if !stale {
-		l.flying++
+		l.inFlight++
 	}
 	l.mu.Unlock()
 	if stale {
@@ -44,7 +42,7 @@ func (m *Manager) submit(ctx context.Context, l *line, epoch uint64, v *View, e 
 	wait, err := m.g.Submit(ctx, e)
 	if err != nil {
 		l.mu.Lock()
-		m.land(l)
+		m.landed(l)
 		l.mu.Unlock()
 		return fmt.Errorf("write %s: %w", v.ID(), err)
 	}
@@ -56,19 +54,19 @@ func (m *Manager) submit(ctx context.Context, l *line, epoch uint64, v *View, e 
 	}
 	l.mu.Unlock()
 	m.work.Go(func() {
-		// The write goes on whether or not somebody still waits for it.
+		// The write goes on whether or not a caller still waits for it.
 		err := wait(context.WithoutCancel(ctx))
 		if err == nil {
 			err = e.Err
 		}
-		m.settle(l, epoch, v, err)
+		m.written(l, epoch, v, err)
 		close(p.done)
 	})
 	return nil
 }
 
-// settle notes what became of a write.
-func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
+// written records the outcome of a write.
+func (m *Manager) written(l *chain, epoch uint64, v *View, err error) {
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", v.ID(), err)
 		refused := errors.Is(err, store.ErrConflict)
@@ -77,21 +75,21 @@ func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 		}
 		v.write.err = err
 		if errors.Is(err, store.ErrUnavailable) {
-			m.doubt(l, epoch)
+			m.outcomeUnknown(l, epoch)
 		} else {
-			l.giveUp(epoch)
+			l.dropHead(epoch)
 		}
 		l.mu.Lock()
 		if refused {
-			l.race.lost()
+			l.contention.lost()
 		}
-		m.land(l)
+		m.landed(l)
 		l.mu.Unlock()
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m.land(l)
+	m.landed(l)
 	if l.epoch == epoch && (l.durable == nil || l.durable.Revision < v.Revision) {
 		l.remember(v, m.o.KeepViews)
 		l.durable = v
@@ -104,9 +102,9 @@ func (m *Manager) settle(l *line, epoch uint64, v *View, err error) {
 	}
 }
 
-// remember keeps the durable view that v follows among the recent ones, which
-// cost little as long as they share their state. An upload shares nothing.
-func (l *line) remember(v *View, keep int) {
+// remember keeps the durable view before v among the recent ones, which cost little as long as they
+// share their state. An upload shares nothing.
+func (l *chain) remember(v *View, keep int) {
 	if v.Cause == causeUpload {
 		l.recent = nil
 		return

@@ -52,7 +52,7 @@ func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) er
 	}
 	m.views.drop(cluster, revision)
 	m.mu.Lock()
-	l := m.lines[cluster]
+	l := m.chains[cluster]
 	m.mu.Unlock()
 	if l != nil {
 		l.mu.Lock()
@@ -71,7 +71,7 @@ func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) er
 // DeleteCluster removes a cluster with its revisions and decisions. Writes on
 // their way end first.
 func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
-	l, err := m.line(ctx, cluster, false)
+	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
 
 // forget drops everything in memory of a cluster that is there no more, or is
 // another one by now, unless that was done since epoch.
-func (m *Manager) forget(l *line, epoch uint64) {
+func (m *Manager) forget(l *chain, epoch uint64) {
 	m.mu.Lock()
 	m.gone++
 	m.views.drop(l.name, 0)

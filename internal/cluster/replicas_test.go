@@ -18,7 +18,7 @@ import (
 	"berth/internal/store/postgres"
 )
 
-// watched counts what is asked of a store and can be taken away.
+// watched counts the calls of a store and can make it unavailable.
 type watched struct {
 	store.Store
 	whole, puts atomic.Int64 // checkpoints read, and written to the end
@@ -58,7 +58,7 @@ func (r *replica) end() {
 	_ = r.st.Close()
 }
 
-// sharedURL gives an empty schema with our tables.
+// sharedURL returns an empty schema with our tables.
 func sharedURL(t testing.TB) string {
 	t.Helper()
 	url := pgtest.URL(t)
@@ -99,7 +99,7 @@ func pair(t testing.TB, o Options) (a, b *replica) {
 	return a, b
 }
 
-// sees says whether a replica's newest view holds a pod.
+// sees reports whether a replica's newest view holds a pod.
 func sees(t testing.TB, r *replica, name string) bool {
 	t.Helper()
 	v, err := r.View(context.Background(), "prod", 0)

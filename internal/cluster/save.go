@@ -9,7 +9,7 @@ import (
 
 // save writes a checkpoint of a view in the background. Writers go on: the view
 // does not change.
-func (m *Manager) save(l *line, v *View) {
+func (m *Manager) save(l *chain, v *View) {
 	newest, err := m.saveOnce(v)
 	l.mu.Lock()
 	l.saving = false
@@ -29,7 +29,7 @@ func (m *Manager) save(l *line, v *View) {
 }
 
 // saveOnce writes a checkpoint unless another process makes one just now, or has
-// made one that is new enough; it gives the newest one's number. Making one
+// made one that is new enough; it returns the newest one's number. Making one
 // costs seconds of a large cluster.
 func (m *Manager) saveOnce(v *View) (newest int64, err error) {
 	unlock, ok, err := m.st.TryLock(m.ctx, "checkpoint "+v.Cluster)
@@ -64,7 +64,7 @@ func (m *Manager) putCheckpoint(v *View) error {
 // recompile replaces the head's state by one that has interned only what it
 // uses. It is made from v without holding up writers; what they changed since
 // is added under the lock.
-func (m *Manager) recompile(l *line, v *View) error {
+func (m *Manager) recompile(l *chain, v *View) error {
 	fresh, err := advance(engine.NewState(), new(inventory), v.inv)
 	if err != nil {
 		return err

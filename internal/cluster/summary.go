@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Summary says what a state holds and what is odd about it.
+// Summary describes what a state holds and what is odd about it.
 type Summary struct {
 	Objects map[string]int `json:"objects"`
 	// Ignored counts what the upload held of kinds that are not kept; changes
@@ -15,7 +15,7 @@ type Summary struct {
 	Hygiene Hygiene        `json:"hygiene"`
 }
 
-// Hygiene says what a snapshot lacks and what in it cannot be as a cluster has
+// Hygiene describes what a snapshot lacks and what in it cannot be as a cluster has
 // it, since decisions are as good as what they are made on.
 type Hygiene struct {
 	MissingKinds       []MissingKind `json:"missingKinds,omitempty"`
@@ -124,7 +124,7 @@ func (n hygieneNote) text() string {
 	return n.format
 }
 
-// notes gives all causes in the order of the report, always the same ones.
+// notes returns all causes in the order of the report, always the same ones.
 func (s *Summary) notes() []hygieneNote {
 	h := &s.Hygiene
 	spread, ignored, unspread := 0, 0, 0
@@ -141,7 +141,7 @@ func (s *Summary) notes() []hygieneNote {
 		{unspread, 0, noSpreading},
 		{h.PodsOnUnknownNodes.Count, 0, "%s on nodes that the snapshot does not have: nothing that they hold is counted"},
 		{h.PodsOfUnknownClasses.Count, 0, "%s of a priority class that is not known, without a priority of their own: they count as priority 0, and are refused when they are to be placed"},
-		{h.PodsOfWrappingAmounts.Count, 0, "%s asking for amounts that do not fit 64 bits in their unit: they wrap, as in kube-scheduler, and what is said of their nodes is wrong"},
+		{h.PodsOfWrappingAmounts.Count, 0, "%s reloading for amounts that do not fit 64 bits in their unit: they wrap, as in kube-scheduler, and what is said of their nodes is wrong"},
 		{h.TerminalPods, 0, "%s ended (Succeeded or Failed): no room is counted for them"},
 		{h.NodesWithoutCapacity, 0, "%d node(s) have no room for any pod: status.allocatable (or capacity) needs pods, and cpu or memory"},
 		{h.GlobalDefaults, 1, "%d priority classes are the global default, of which an apiserver admits one: the one with the lowest value counts"},

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-func (h *house) heldClusters() (held, objects int) {
+func (h *fixture) heldClusters() (held, objects int) {
 	h.work.Wait()
-	for _, l := range h.lines {
+	for _, l := range h.chains {
 		if v := l.held(0); v != nil {
 			held++
 			objects += v.inv.n

@@ -47,7 +47,7 @@ func (v *View) Caused() Summary {
 // ID is the snapshot's id, such as "prod@1042".
 func (v *View) ID() string { return FormatID(v.Cluster, v.Revision) }
 
-// Object gives an object's canonical JSON, not to be written.
+// Object returns an object's canonical JSON, not to be written.
 func (v *View) Object(k objects.Key) ([]byte, bool) {
 	if e := v.inv.get(k); e != nil {
 		return e.json, true
@@ -58,7 +58,7 @@ func (v *View) Object(k objects.Key) ([]byte, bool) {
 // EachKey visits the keys of all objects, in no order that means anything.
 func (v *View) EachKey(f func(objects.Key)) { v.inv.each(func(e *entry) { f(e.key) }) }
 
-// Pod gives a pod, decoded for the caller alone; an error that wraps
+// Pod returns a pod, decoded for the caller alone; an error that wraps
 // store.ErrNotFound where the state has none of that name.
 func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
 	e := v.inv.get(objects.Key{Kind: "Pod", Namespace: namespace, Name: name})
@@ -85,7 +85,7 @@ func decodePod(e *entry) (*corev1.Pod, error) {
 }
 
 // List gives up to limit objects of a kind, by namespace and name, from the one
-// behind after on; the zero key starts at the beginning. More says that others
+// behind after on; the zero key starts at the beginning. More reports whether others
 // follow. Items are canonical JSON, not to be written.
 func (v *View) List(kind string, after objects.Key, limit int) (items [][]byte, more bool) {
 	list := v.kind(kind)

@@ -59,7 +59,7 @@ func (m *Manager) Walk(cluster string) *Walk {
 // Careful makes the walk verify each view that it gives from now on.
 func (w *Walk) Careful() { w.careful = true }
 
-// To gives the view at a revision that is not below the one before. The view
+// To returns the view at a revision that is not below the one before. The view
 // holds until the next call: its state and the objects that it finds change with
 // the walk. After an error the walk is nowhere, and begins again with the next
 // call.
@@ -129,7 +129,7 @@ func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
 	return w.at, nil
 }
 
-// next gives the revision after one; errBroken where that is no change to it.
+// next returns the revision after one; errBroken where that is no change to it.
 func (w *Walk) next(ctx context.Context, after int64) (*walkStep, error) {
 	if len(w.ahead) == 0 {
 		if w.coming == nil {

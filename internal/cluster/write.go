@@ -10,14 +10,13 @@ import (
 	"berth/internal/store"
 )
 
-// lostError says that a write's parent turned out not to be the newest. It is
-// store.ErrConflict to callers.
+// lostError is the error of a write whose parent was not the newest. It wraps store.ErrConflict.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// Step is what a writer wants written together. Without Bind, Apply and Delete only the
+// Step is what is written together. Without Bind, Apply and Delete only the
 // decision is recorded and no revision made. Where there is a revision, its
 // number becomes the decision's BoundRevision.
 type Step struct {
@@ -26,17 +25,14 @@ type Step struct {
 	Delete   []objects.Key
 	Decision *store.Decision
 	Profile  *store.Profile
-	// Spooled is set by Update where the decision is durable on the local disk
-	// and not in the store yet.
+	// Spooled is set by Update if the decision is durable on the local disk and not in the store yet.
 	Spooled bool
 }
 
-// Update runs f under the cluster's writer lock on its newest view and writes
-// the step that f gives, whole or not at all; a nil step writes nothing. With a
-// parent other than 0 that is not the newest, it is store.ErrConflict; f may be
-// run again after a lost race. Update returns when the step, and
-// everything that f could see, is durable; others work on meanwhile. The view is
-// the one after the step.
+// Update runs f under the cluster's writer lock on its newest view and writes the step that f returns,
+// whole or not at all. A nil step writes nothing. If parent is neither 0 nor the newest, the error wraps
+// store.ErrConflict. f may run again after a conflict. Update returns the view after the step, once the
+// step and everything that f could read are durable. Other writers go on meanwhile.
 func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
 	var view *View
 	var step *Step
@@ -51,7 +47,7 @@ func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f fu
 }
 
 func (m *Manager) update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
-	l, err := m.line(ctx, cluster, false)
+	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +58,7 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	case v != nil:
 		return v, step, v.write.wait(ctx)
 	}
-	// What f saw may yet be refused, and what it said would be wrong then.
+	// What f read may yet be refused, and its answer would be wrong then.
 	if werr := head.write.wait(ctx); werr != nil {
 		return nil, nil, werr
 	}
@@ -72,14 +68,14 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	return head, step, err
 }
 
-// stepLocked does the part under the lock. Head is nil where f was not run, v
-// where no revision was begun.
-func (m *Manager) stepLocked(ctx context.Context, l *line, parent int64, f func(v *View) (*Step, error)) (head *View, step *Step, v *View, err error) {
+// stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision was
+// begun.
+func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func(v *View) (*Step, error)) (head *View, step *Step, v *View, err error) {
 	if err := l.lock(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	defer l.unlock()
-	defer m.restTurn(l)
+	defer m.unlockStore(l)
 	head, epoch, err := m.parent(ctx, l, parent)
 	if err != nil {
 		return head, nil, nil, err
@@ -105,12 +101,11 @@ func (m *Manager) stepLocked(ctx context.Context, l *line, parent int64, f func(
 	return head, step, v, nil
 }
 
-// parent gives the view that a write goes on from, and the epoch that it is of,
-// which holds for a cluster without revisions too. Where another parent than
-// the newest was asked for, the newest comes with the error: the error holds once
-// that is durable. The line is locked.
-func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, uint64, error) {
-	if err := m.takeTurn(ctx, l); err != nil {
+// parent returns the view that a write extends, and its epoch, also for a cluster without revisions.
+// If revision is not the newest, the newest comes with the error: the error holds once that is durable.
+// The caller holds the chain's writer token.
+func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, uint64, error) {
+	if err := m.lockStore(ctx, l); err != nil {
 		return nil, 0, err
 	}
 	for again := false; ; again = true {
@@ -136,13 +131,12 @@ func (m *Manager) parent(ctx context.Context, l *line, revision int64) (*View, u
 		case again:
 			return nil, 0, fmt.Errorf("%s: %w", FormatID(l.name, revision), store.ErrNotFound)
 		}
-		l.giveUp(epoch) // another process may have written it
+		l.dropHead(epoch) // another process may have written it
 	}
 }
 
-// giveUp forgets the head, which then is found anew from what is stored, unless
-// that was done since epoch.
-func (l *line) giveUp(epoch uint64) {
+// dropHead drops the head, which is then read anew from the store, unless that was done since epoch.
+func (l *chain) dropHead(epoch uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.epoch == epoch {
@@ -151,24 +145,23 @@ func (l *line) giveUp(epoch uint64) {
 	}
 }
 
-// Change makes the next revision by applying and deleting objects as they stand.
-// Parent 0 stands for the newest; another parent that is not the newest is
-// store.ErrConflict. What a request cannot mean is *InvalidError.
+// Change makes the next revision by applying and deleting objects without admission. Parent 0 stands
+// for the newest. For another parent that is not the newest the error wraps store.ErrConflict. A request
+// that cannot be carried out is an *InvalidError.
 func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*View, error) {
 	v, _, err := m.Update(ctx, cluster, parent, func(*View) (*Step, error) { return &Step{Apply: apply, Delete: del}, nil })
 	return v, err
 }
 
-// Upload makes a revision of everything that read yields, whatever was before,
-// and takes it as it stands: the cluster that it comes from has admitted it.
-// Where the newest revision has the same content, that is the view and created
-// is false. Objects are compiled as they come and not held.
+// Upload makes a revision of everything that read yields, without admission: the cluster that it comes
+// from has admitted it. If the newest revision has the same content, Upload returns that, and created is
+// false. Objects are compiled as they come and not kept.
 func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reader) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, func() (*View, error) { return collect(read) })
 }
 
-// UploadResolved is Upload that gives pods without a priority that of their class
-// or of the default class, once. Stored gives the classes that the upload lacks.
+// UploadResolved is Upload that sets the priority of pods without one from their class or the default
+// class, once. stored has the classes that the upload lacks.
 func (m *Manager) UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored Classes) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(read, stored) })
 }
@@ -181,13 +174,13 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 	if err != nil {
 		return nil, false, err
 	}
-	l, err := m.line(ctx, cluster, true)
+	l, err := m.chain(ctx, cluster, true)
 	if err != nil {
 		return nil, false, err
 	}
 	var checkpoint []byte
 	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
-		// Most likely needed, and nobody has to wait for it yet.
+		// Most likely needed, and no caller holds the lock yet.
 		if checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
 			return nil, false, err
 		}
@@ -206,12 +199,12 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 	return v, created, nil
 }
 
-func (m *Manager) uploadLocked(ctx context.Context, l *line, fresh *View, checkpoint *[]byte) (*View, bool, error) {
+func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, checkpoint *[]byte) (*View, bool, error) {
 	if err := l.lock(ctx); err != nil {
 		return nil, false, err
 	}
 	defer l.unlock()
-	defer m.restTurn(l)
+	defer m.unlockStore(l)
 	head, epoch, err := m.parent(ctx, l, 0)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, false, err

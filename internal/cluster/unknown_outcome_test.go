@@ -13,8 +13,7 @@ import (
 	"berth/internal/store/sqlite"
 )
 
-// flaky is a store that can be away; took says that what it is given while away
-// takes effect all the same.
+// flaky is a store that can be unavailable; with took, writes meanwhile take effect all the same.
 type flaky struct {
 	store.Store
 	away, took atomic.Bool
@@ -41,9 +40,8 @@ func (f *flaky) Newest(ctx context.Context, cluster string) (*store.Revision, er
 	return f.Store.Newest(ctx, cluster)
 }
 
-// A write of which nobody knows whether it took place leaves the cluster in
-// memory: questions are answered on what is known, without the store, and what
-// the store has turns up when it is back.
+// A write of unknown outcome leaves the cluster in memory: requests are answered from it without the
+// store, and what the store has is read once it is back.
 func TestStoreAwayLeavesViews(t *testing.T) {
 	st, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
 	if err != nil {
