@@ -237,16 +237,22 @@ func (m *Manager) publish(l *chain, epoch uint64, v *View) *View {
 // catchUp reads the revisions after a view up to the stored head. The error is errBroken if the view is
 // not of that chain, or if changes between were deleted.
 func (m *Manager) catchUp(ctx context.Context, l *chain, v *View) (*View, error) {
-	for {
+	for limit := page; ; {
 		// The view's own row is read too: its token shows whether it is the same chain.
-		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)
+		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", FormatID(l.name, 0), err)
 		}
 		if len(list) == 0 || list[0].Number != v.Revision || list[0].Token != v.token {
 			return nil, errBroken
 		}
-		if v, err = m.extend(ctx, l, v, list[1:]); err != nil || len(list) < page {
+		size := 0
+		for _, r := range list {
+			size += len(r.Change)
+		}
+		var more bool
+		limit, more = store.NextPage(max(limit, 2), len(list), size, page)
+		if v, err = m.extend(ctx, l, v, list[1:]); err != nil || !more {
 			return v, err
 		}
 	}

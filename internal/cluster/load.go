@@ -134,19 +134,21 @@ func (m *Manager) compile(v *View, st *engine.State, from *inventory) error {
 
 // follow applies the changes after a revision up to r.
 func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, after int64, r *store.Revision) (*inventory, error) {
-	d := inv.draft()
+	d, limit := inv.draft(), page
 	for at := after; at < r.Number; {
 		var list []*store.Revision
 		var err error
 		if at+1 == r.Number {
 			list = []*store.Revision{r}
-		} else if list, err = m.st.RevisionsAfter(ctx, cluster, at, min(page, int(r.Number-at))); err != nil {
+		} else if list, err = m.st.RevisionsAfter(ctx, cluster, at, min(limit, int(r.Number-at))); err != nil {
 			return nil, fmt.Errorf("%s: %w", FormatID(cluster, r.Number), err)
 		}
 		if len(list) == 0 {
 			return nil, errBroken
 		}
+		size := 0
 		for _, next := range list {
+			size += len(next.Change)
 			if next.Number != at+1 || next.Change == nil {
 				return nil, errBroken
 			}
@@ -155,6 +157,7 @@ func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, af
 			}
 			at++
 		}
+		limit, _ = store.NextPage(limit, len(list), size, page)
 	}
 	return d.done(), nil
 }

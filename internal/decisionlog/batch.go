@@ -52,6 +52,19 @@ func (a *Asked) Cursor() store.ReplayCursor {
 	return store.ReplayCursor{Revision: a.d.Revision, CreatedAt: a.d.CreatedAt, ID: a.d.ID}
 }
 
+// Bytes is about what the record holds.
+func (a *Asked) Bytes() int {
+	n := len(a.d.Input)
+	if a.in == nil {
+		return n
+	}
+	n += 4 * len(a.in.Pod)
+	for _, js := range a.in.Nodes {
+		n += len(js)
+	}
+	return n
+}
+
 // Asker reads records' questions. It is for one goroutine, which need not be
 // the one that judges.
 type Asker struct{ pods *objects.PodCache }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+
+	"berth/internal/memory"
 )
 
 // class is a kind of endpoint with bounds of its own.
@@ -50,7 +52,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 		return a.shed(r, c, err)
 	}
 	defer leave()
-	r = r.WithContext(ctx)
+	mem := a.budget.Claim()
+	defer mem.End()
+	r = r.WithContext(memory.With(ctx, mem))
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
 		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(slack), limits: &a.limits}
 	}

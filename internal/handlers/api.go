@@ -19,6 +19,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/ledger"
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
@@ -103,6 +104,8 @@ type Options struct {
 	// Notes are shown by /readyz.
 	Notes  []Note
 	Limits Limits // zero: DefaultLimits
+	// Budget bounds the memory of all that the process does; one of its own with Limits.MemoryBudget if nil.
+	Budget *memory.Budget
 	Log    *slog.Logger
 	Meter  metric.Meter
 	Tracer trace.TracerProvider
@@ -131,7 +134,7 @@ type API struct {
 	decisionClass, replayClass, readClass             *class
 	// passClass is for calls of shadows that were not admitted to be judged.
 	passClass *class
-	budget    *budget
+	budget    *memory.Budget
 
 	followed   func(cluster string) bool
 	hold       Hold
@@ -195,7 +198,9 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a.classes()
-	a.budget = newBudget(o.Limits.MemoryBudget)
+	if a.budget = o.Budget; a.budget == nil {
+		a.budget = memory.New(int64(o.Limits.MemoryBudget))
+	}
 	return a, nil
 }
 

@@ -27,7 +27,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 	if err := a.known(r); err != nil {
 		return a.bindRefused(w, r, err)
 	}
-	return a.rawBody(w, r, a.limits.BindMaxBytes, "bind-max-bytes", func(body []byte, _ *claim) error {
+	return a.rawBody(w, r, a.limits.BindMaxBytes, "bind-max-bytes", func(body []byte) error {
 		args, err := wire.ParseBindingArgs(body, a.limits.bind())
 		if err != nil {
 			var limit *wire.LimitError

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"berth/internal/handlers/wire"
+	"berth/internal/memory"
 )
 
 // lenience is by how much a body may be over its limit and still be read to its end, in bytes. Many clients send all of a
@@ -20,8 +21,8 @@ const lenience = 16 << 20
 const firstRead = 256 << 10
 
 // readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a snapshot may be one.
-// setting names the limit. Memory for it, and for what is decoded of it, is taken before it is allocated.
-func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string, mem *claim) ([]byte, error) {
+// setting names the limit. Memory for it is taken before it is allocated.
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string) ([]byte, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return buf, unsupportedEncoding(w, enc, "identity")
 	}
@@ -38,7 +39,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 	}
 	// A length is only an announcement: the buffer grows by what has come.
 	n := int(min(r.ContentLength, firstRead))
-	if err := mem.take(r.Context(), (1+decodedFactor)*int64(max(n, bytes.MinRead))); err != nil {
+	if err := memory.Take(r.Context(), bodyFactor*int64(max(n, bytes.MinRead))); err != nil {
 		return buf, err
 	}
 	if n > cap(buf)-len(buf) {
@@ -51,7 +52,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 			if r.ContentLength >= 0 {
 				more = max(bytes.MinRead, min(len(buf), int(r.ContentLength)-len(buf)+bytes.MinRead))
 			}
-			if err := mem.take(r.Context(), (1+decodedFactor)*int64(more)); err != nil {
+			if err := memory.Take(r.Context(), bodyFactor*int64(more)); err != nil {
 				return buf, err
 			}
 			buf = slices.Grow(buf, more)
@@ -92,17 +93,14 @@ func unsupportedEncoding(w http.ResponseWriter, got, want string) error {
 	}
 }
 
-// rawBody hands a pooled buffer with the body to use; nothing of it may be kept. Its memory can take more for what use
-// makes of it.
-func (a *API) rawBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte, mem *claim) error) error {
+// rawBody hands a pooled buffer with the body to use; nothing of it may be kept.
+func (a *API) rawBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
 	buf := wire.GetBuffer()
 	defer wire.PutBuffer(buf)
-	mem := claim{b: a.budget}
-	defer mem.end()
-	body, err := readBody(w, r, *buf, limit, setting, &mem)
+	body, err := readBody(w, r, *buf, limit, setting)
 	*buf = body
 	if err != nil {
 		return err
 	}
-	return use(body, &mem)
+	return use(body)
 }

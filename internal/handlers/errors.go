@@ -73,7 +73,7 @@ func translate(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	for _, f := range []func(error) *Error{behind, fromObjects, fromWire, fromRooms, fromClasses, fromStore} {
+	for _, f := range []func(error) *Error{behind, fromMemory, fromObjects, fromWire, fromRooms, fromClasses, fromStore} {
 		if e := f(err); e != nil {
 			return e
 		}

@@ -17,6 +17,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
+	"berth/internal/memory"
 	"berth/internal/objects"
 )
 
@@ -41,8 +42,8 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
 func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, "filter", func(w http.ResponseWriter, r *http.Request, body []byte, mem *claim) error {
-		return a.judge(w, r, "filter", body, mem)
+	return a.extend(w, r, "filter", func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		return a.judge(w, r, "filter", body)
 	})
 }
 
@@ -63,8 +64,8 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/prioritize [post]
 //	@Router			/clusters/{cluster}/score-only/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
-	err := a.extend(w, r, "prioritize", func(w http.ResponseWriter, r *http.Request, body []byte, mem *claim) error {
-		return a.judge(w, r, "prioritize", body, mem)
+	err := a.extend(w, r, "prioritize", func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		return a.judge(w, r, "prioritize", body)
 	})
 	if err != nil && translate(err).Kind != "overload" {
 		a.metrics.prioritizeFailed(r.Context(), translate(err).Kind)
@@ -78,7 +79,7 @@ func (a *API) isPrioritize(r *http.Request) bool {
 
 // extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode. A
 // cluster without a snapshot is refused as judge words it, its body unread.
-func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte, mem *claim) error) error {
+func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
 	c, limit, setting := a.classOf(r)
 	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.known(r); err != nil {
@@ -87,7 +88,7 @@ func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer
 			}
 			return err
 		}
-		return a.rawBody(w, r, limit, setting, func(body []byte, mem *claim) error { return answer(w, r, body, mem) })
+		return a.rawBody(w, r, limit, setting, func(body []byte) error { return answer(w, r, body) })
 	})
 }
 
@@ -128,7 +129,6 @@ type call struct {
 	pod      *corev1.Pod // as asked about
 	held     bool        // an answer that rejects was not given
 	ahead    bool        // args were read by table already
-	mem      *claim
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -138,18 +138,17 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead, c.mem = nil, nameTable{}, "", nil, false, false, nil
+	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead = nil, nameTable{}, "", nil, false, false
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
 	clear(c.verdicts)
 	calls.Put(c)
 }
 
-func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []byte, mem *claim) error {
+func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []byte) error {
 	start := time.Now()
 	c := calls.Get().(*call)
 	defer c.done()
-	c.mem = mem
 	ask := func(final bool) error { return a.ask(r, verb, "", body, c, start, final) }
 	err := a.held(r, verb, func() *corev1.Pod { return c.pod }, ask)
 	late := behind(err)
@@ -215,6 +214,9 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 		if err := parser.FilterArgs(body, &c.args); err != nil {
 			return &protocolError{extenderLimit(err)}
 		}
+	}
+	if err := memory.Take(r.Context(), objects.Weight(c.args.Pod)); err != nil {
+		return err
 	}
 	q, err := a.question(c, verb, view)
 	if err != nil {
@@ -305,7 +307,7 @@ func (a *API) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*core
 	lim := a.limits.objects()
 	for i, item := range c.args.Nodes {
 		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) {
-			if err := c.mem.take(ctx, nodeFactor*int64(len(raw))); err != nil {
+			if err := memory.Take(ctx, nodeFactor*int64(len(raw))+objects.Weight(raw)); err != nil {
 				return nil, err
 			}
 			return objects.DecodeNode(raw, lim)

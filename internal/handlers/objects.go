@@ -99,9 +99,7 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	for _, item := range list.Items {
 		size += len(item)
 	}
-	mem := claim{b: a.budget}
-	defer mem.end()
-	if err := mem.take(r.Context(), 3*int64(size)); err != nil { // Marshal's own buffer, and the answer
+	if err := takeAnswer(r.Context(), len(list.Items), size); err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, list)

@@ -14,6 +14,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
+	"berth/internal/memory"
 	"berth/internal/objects"
 )
 
@@ -32,7 +33,10 @@ import (
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, decisionlog.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte, _ *claim) error {
+	return a.extend(w, r, decisionlog.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		if err := memory.Take(r.Context(), objects.Weight(body)); err != nil {
+			return err
+		}
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return extenderLimit(err)

@@ -1,12 +1,15 @@
 package handlers
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"berth/internal/decisionlog"
 	"berth/internal/handlers/wire"
+	"berth/internal/memory"
+	"berth/internal/objects"
 )
 
 // The calls below /shadow are for a scheduler that is to be recorded and not to be told anything: every node passes,
@@ -30,7 +33,7 @@ import (
 //	@Router			/score-only/filter [post]
 //	@Router			/clusters/{cluster}/score-only/filter [post]
 func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(c *call, body []byte) ([]byte, judgement, error) {
+	return a.shadow(w, r, func(_ context.Context, c *call, body []byte) ([]byte, judgement, error) {
 		if err := a.readAhead(r, body, c); err != nil {
 			return nil, nil, err
 		}
@@ -53,7 +56,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
 func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(c *call, body []byte) ([]byte, judgement, error) {
+	return a.shadow(w, r, func(_ context.Context, c *call, body []byte) ([]byte, judgement, error) {
 		if err := a.readAhead(r, body, c); err != nil {
 			return nil, nil, err
 		}
@@ -77,7 +80,10 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/preempt [post]
 //	@Router			/clusters/{cluster}/score-only/preempt [post]
 func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(_ *call, body []byte) ([]byte, judgement, error) {
+	return a.shadow(w, r, func(ctx context.Context, _ *call, body []byte) ([]byte, judgement, error) {
+		if err := memory.Take(ctx, objects.Weight(body)); err != nil {
+			return nil, nil, err
+		}
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
 		if err != nil {
 			return nil, nil, extenderLimit(err)
@@ -137,14 +143,13 @@ func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 // shadow reads a call and answers it with the reply that read makes of the body, after the judgement that comes with it
 // was recorded or has failed. It is admitted before its body is read. A call that is not admitted, or whose cluster has
 // no state, is let pass without being judged if its body is small; all such calls share one gate.
-func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(c *call, body []byte) (reply []byte, judge judgement, err error)) error {
+func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(ctx context.Context, c *call, body []byte) (reply []byte, judge judgement, err error)) error {
 	class, limit, setting := a.classOf(r)
 	pass := func(w http.ResponseWriter, r *http.Request, why error) error {
-		return a.rawBody(w, r, limit, setting, func(body []byte, mem *claim) error {
+		return a.rawBody(w, r, limit, setting, func(body []byte) error {
 			c := calls.Get().(*call)
 			defer c.done()
-			c.mem = mem
-			reply, judge, err := read(c, body)
+			reply, judge, err := read(r.Context(), c, body)
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
@@ -50,10 +51,8 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return bodyError(r, err)
 	}
-	mem := claim{b: a.budget}
-	defer mem.end()
 	if format == objects.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
-		if err := mem.take(r.Context(), decoderBytes); err != nil {
+		if err := memory.Take(r.Context(), decoderBytes); err != nil {
 			return err
 		}
 	}
@@ -63,11 +62,14 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	limits := a.limits.objects()
 	limits.Fields = fields.judge
+	decoding := a.budget.Claim() // objects are decoded one after the other
+	defer decoding.End()
+	limits.Weigh = func(bytes int64) error { return decoding.Grow(r.Context(), bytes) }
 	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
 		kept := 0
 		ignored, err := objects.Read(in, format, limits, func(o objects.Object) error {
 			kept++
-			if err := mem.take(r.Context(), uploadObject+uploadFactor*int64(len(o.JSON))); err != nil {
+			if err := memory.Take(r.Context(), uploadObject+uploadFactor*int64(len(o.JSON))); err != nil {
 				return err
 			}
 			return yield(o)

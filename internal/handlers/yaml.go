@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"berth/internal/memory"
 	"berth/internal/objects"
 )
 
@@ -17,12 +18,18 @@ func isYAML(media string) bool {
 // withBody is withBody for calls of the REST API, whose bodies may be YAML: Content-Type says so. YAML is converted
 // within the same limits, and use gets JSON. kube-scheduler's calls are always JSON.
 func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
+	weighed := func(body []byte) error {
+		if err := memory.Take(r.Context(), objects.Weight(body)); err != nil {
+			return err
+		}
+		return use(body)
+	}
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if !isYAML(media) {
-		return a.rawBody(w, r, limit, setting, func(body []byte, _ *claim) error { return use(body) })
+		return a.rawBody(w, r, limit, setting, weighed)
 	}
-	return a.rawBody(w, r, limit, setting, func(body []byte, mem *claim) error {
-		if err := mem.take(r.Context(), decoderBytes); err != nil {
+	return a.rawBody(w, r, limit, setting, func(body []byte) error {
+		if err := memory.Take(r.Context(), decoderBytes); err != nil {
 			return err
 		}
 		doc, err := objects.YAMLToJSON(body, a.limits.objects(), 0)
@@ -32,7 +39,7 @@ func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, sett
 		if string(doc) == "null" { // nothing but comments
 			doc = nil
 		}
-		return use(doc)
+		return weighed(doc)
 	})
 }
 

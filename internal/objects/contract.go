@@ -64,6 +64,8 @@ type Limits struct {
 	// Fields judges each object's fields before it is decoded; nil passes everything.
 	// path is the object's place in the body.
 	Fields func(kind, path string, unknown []UnknownField, total int) error
+	// Weigh is told what an object takes at most, before it is decoded; nil passes everything.
+	Weigh func(bytes int64) error
 	// Skip is told of each invalid object, which then is left out; nil ends Read with
 	// the error instead.
 	Skip func(*InvalidError)

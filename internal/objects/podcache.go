@@ -8,8 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxTemplates bounds the templates of a PodCache.
-const maxTemplates = 4096
+// maxTemplates bounds the templates of a PodCache, and maxTemplateBytes their text.
+const (
+	maxTemplates     = 4096
+	maxTemplateBytes = 8 << 20
+)
 
 // PodCache decodes pods in canonical form. Pods of one workload differ in name,
 // UID and node alone: what else they say is decoded once, and the pods share
@@ -17,6 +20,7 @@ const maxTemplates = 4096
 type PodCache struct {
 	templates map[string]*corev1.Pod // by the JSON without those three
 	key       []byte
+	bytes     int // of the keys
 }
 
 // NewPodCache makes one.
@@ -52,8 +56,9 @@ func (c *PodCache) Decode(js []byte) (Object, error) {
 		if err != nil {
 			return o, err
 		}
-		if len(c.templates) >= maxTemplates {
+		if c.bytes += len(c.key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
 			clear(c.templates)
+			c.bytes = len(c.key)
 		}
 		c.templates[string(c.key)] = o.Value.(*corev1.Pod)
 		return o, nil

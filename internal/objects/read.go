@@ -140,6 +140,11 @@ func (in *intake) take(src []byte, within listOf) error {
 			}
 		}
 	}
+	if in.lim.Weigh != nil {
+		if err := in.lim.Weigh(Weight(src)); err != nil {
+			return err
+		}
+	}
 	o, err := build(k, src, in.objectPath, &in.scratch, in.lim.Counts)
 	if err != nil {
 		return in.skip(err)

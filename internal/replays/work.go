@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// pageSize is how many records are read at a time, and chunkSize after how
-	// many at the latest progress is committed.
-	pageSize  = 1024
-	chunkSize = 8192
+	// pageSize is how many records are read at a time at most, and chunkSize and
+	// chunkBytes after how many at the latest progress is committed.
+	pageSize   = 1024
+	chunkSize  = 8192
+	chunkBytes = 4 * store.PageBytes
 	// slice is after how long a worker lets others go first.
 	slice = 500 * time.Microsecond
 	// maxAttempts is how often a part is begun without progress before its job is
@@ -117,6 +118,7 @@ type run struct {
 	part      *store.ReplayPart    // as committed
 	at        store.ReplayPart     // with what came since
 	chunk     []*decisionlog.Asked // what came since
+	size      int                  // of chunk, in bytes
 	differ    []*store.ReplayDifference
 	committed time.Time
 	ended     bool // the job has
@@ -148,27 +150,42 @@ func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 
 func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*decisionlog.Asked) error {
 	asker := decisionlog.NewAsker()
-	for {
-		page := make([]*decisionlog.Asked, 0, pageSize)
-		n := 0
-		err := r.j.st.ReplayDecisions(ctx, q, after, pageSize, func(d *store.Decision) error {
-			n++
-			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
-			page = append(page, asker.Ask(d))
+	send := func(page []*decisionlog.Asked) error {
+		select {
+		case pages <- page:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for limit, more := pageSize, true; more; {
+		var list []*store.Decision
+		size := 0
+		err := r.j.st.ReplayDecisions(ctx, q, after, limit, func(d *store.Decision) error {
+			list, size = append(list, d), size+len(d.Input)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		select {
-		case pages <- page:
-		case <-ctx.Done():
-			return ctx.Err()
+		page, bytes := make([]*decisionlog.Asked, 0, len(list)), 0
+		for _, d := range list {
+			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
+			a := asker.Ask(d)
+			if page, bytes = append(page, a), bytes+a.Bytes(); bytes < store.PageBytes {
+				continue
+			}
+			if err := send(page); err != nil { // what was small in the store can be large
+				return err
+			}
+			page, bytes = nil, 0
 		}
-		if n < pageSize {
-			return nil
+		if err := send(page); err != nil {
+			return err
 		}
+		limit, more = store.NextPage(limit, len(list), size, pageSize)
 	}
+	return nil
 }
 
 func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Asked) error {
@@ -181,13 +198,13 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Asked) erro
 			if err := r.one(ctx, a); err != nil {
 				return err
 			}
-			r.chunk = append(r.chunk, a)
+			r.chunk, r.size = append(r.chunk, a), r.size+a.Bytes()
 			now := time.Now()
 			if now.Sub(turn) > slice { // decisions that callers wait for go first
 				runtime.Gosched()
 				turn = now
 			}
-			if now.Sub(r.committed) < r.j.o.Chunk && len(r.chunk) < chunkSize {
+			if now.Sub(r.committed) < r.j.o.Chunk && len(r.chunk) < chunkSize && r.size < chunkBytes {
 				continue
 			}
 			if err := r.commit(ctx); err != nil || r.ended {
@@ -252,7 +269,8 @@ func (r *run) commit(ctx context.Context) error {
 	}
 	r.j.o.Observe(after.Identical-r.part.Identical, after.Different-r.part.Different, after.Errors-r.part.Errors)
 	r.part = &after
-	r.chunk, r.differ, r.committed = r.chunk[:0], nil, time.Now()
+	clear(r.chunk)
+	r.chunk, r.size, r.differ, r.committed = r.chunk[:0], 0, nil, time.Now()
 	r.ended = (&store.Replay{State: state}).Ended()
 	return nil
 }

@@ -132,10 +132,11 @@ type Replays interface {
 	// ReplayDecisions gives up to limit decisions of a range behind a cursor to
 	// f, by (revision, created at, id), with what a replay needs: not Outcome,
 	// Node and what else answers hold, but for AnswerDigest, and not PodDigest. f
-	// may keep the record.
+	// may keep the record. It ends early once inputs of more than PageBytes were given.
 	ReplayDecisions(ctx context.Context, q ReplayRange, after ReplayCursor, limit int, f func(*Decision) error) error
 	// ReplayChanges lists up to limit revisions with Number > after, ascending,
-	// with what it takes to go from one to the next.
+	// with what it takes to go from one to the next. The list ends early once
+	// changes of more than PageBytes are in it.
 	ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*ReplayChange, error)
 	// ReplayDifferences lists what differed behind a cursor, in order, up to limit.
 	ReplayDifferences(ctx context.Context, id string, after ReplayCursor, limit int) ([]*ReplayDifference, error)

@@ -199,6 +199,20 @@ type Writer interface {
 	Append(ctx context.Context, entries []*Entry) error
 }
 
+// PageBytes is how much of changes or inputs a list holds before it ends early, so
+// that the size of what callers sent does not decide what a page takes of memory.
+const PageBytes = 4 << 20
+
+// NextPage gives how many records to ask for behind a page of n with size bytes of
+// changes or inputs: no more than came, where the page ended early, since a database may
+// send the rest for nothing. more is false behind the last page.
+func NextPage(limit, n, size, most int) (next int, more bool) {
+	if size > PageBytes {
+		return max(n, 1), true
+	}
+	return min(2*limit, most), n >= limit
+}
+
 // Revisions reads and prunes revisions.
 type Revisions interface {
 	// Newest gives a cluster's newest revision; ErrNotFound without one.
@@ -206,10 +220,11 @@ type Revisions interface {
 	// Revision gives one revision.
 	Revision(ctx context.Context, cluster string, number int64) (*Revision, error)
 	// RevisionsAfter lists up to limit (0: all) revisions with Number > after,
-	// ascending; an unknown cluster has none.
+	// ascending; an unknown cluster has none. The list ends early once changes of
+	// more than PageBytes are in it, with two at least.
 	RevisionsAfter(ctx context.Context, cluster string, after int64, limit int) ([]*Revision, error)
 	// ListRevisions lists newest first, those with Number < before (0: all), up
-	// to limit (0: all).
+	// to limit (0: all), without their changes.
 	ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error)
 	// CheckpointAt gives the newest checkpoint with Number <= number.
 	CheckpointAt(ctx context.Context, cluster string, number int64) (*Checkpoint, error)

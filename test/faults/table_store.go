@@ -55,8 +55,8 @@ var storeFaults = []fault{
 		{"internal/cluster/write.go", `case revision == 0 || revision == head.Revision:`, `case revision == 0 || revision == head.Revision || true:`},
 	}},
 	{"stale-head-after-conflict", "after a refused write the next one builds on the same stale head", "./internal/cluster", "TestNoPodIsBoundTwice", []edit{
-		{"internal/cluster/follow.go", `list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)`, `return v, nil
-		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, page)`},
+		{"internal/cluster/follow.go", `list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`, `return v, nil
+		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`},
 	}},
 	{"gone-cluster-kept", "a cluster that another replica deleted goes on being shown", "./internal/cluster", "TestGoneClusterIsNoticed", []edit{
 		{"internal/cluster/follow.go", `end.Number == h.v.Revision && end.Token != h.v.token {`, `end.Number == h.v.Revision && end.Token != h.v.token {

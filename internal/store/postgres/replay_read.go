@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/store"
@@ -53,13 +54,21 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	if err != nil {
 		return s.toStoreErr(ctx, err)
 	}
+	size := 0
 	err = each(rows, func() error {
+		if size > store.PageBytes {
+			return errEnough
+		}
 		d := &store.Decision{Cluster: q.Cluster}
 		if err := rows.Scan(replayed.Targets(d)...); err != nil {
 			return err
 		}
+		size += len(d.Input)
 		return f(d)
 	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
 	return s.toStoreErr(ctx, err)
 }
 
@@ -101,11 +110,19 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
-	list := make([]*store.ReplayChange, 0, limit)
+	list, size := make([]*store.ReplayChange, 0, limit), 0
 	err = each(rows, func() error {
+		if size > store.PageBytes {
+			return errEnough
+		}
 		var c store.ReplayChange
 		list = append(list, &c)
-		return rows.Scan(&c.Number, &c.Digest, &c.Change)
+		err := rows.Scan(&c.Number, &c.Digest, &c.Change)
+		size += len(c.Change)
+		return err
 	})
+	if errors.Is(err, errEnough) {
+		return list, nil
+	}
 	return list, s.toStoreErr(ctx, err)
 }

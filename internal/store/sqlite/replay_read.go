@@ -58,13 +58,14 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list, stamped := make([]*store.Decision, 0, limit), make([]int64, 0, limit)
-	for rows.Next() {
+	for size := 0; size <= store.PageBytes && rows.Next(); {
 		var stamp int64
 		d := &store.Decision{Cluster: q.Cluster}
 		if err := rows.Scan(append(replayed.Targets(d), &stamp)...); err != nil {
 			return s.toStoreErr(err)
 		}
 		list, stamped = append(list, d), append(stamped, stamp)
+		size += len(d.Input)
 	}
 	if err := rows.Err(); err != nil {
 		return s.toStoreErr(err)
@@ -150,7 +151,7 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list := make([]*store.ReplayChange, 0, limit)
-	for rows.Next() {
+	for size := 0; size <= store.PageBytes && rows.Next(); {
 		var c store.ReplayChange
 		var whole bool
 		if err := rows.Scan(&c.Number, &c.Digest, &c.Change, &whole); err != nil {
@@ -160,6 +161,7 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 			c.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
 		}
 		list = append(list, &c)
+		size += len(c.Change)
 	}
 	return list, s.toStoreErr(rows.Err())
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"math"
+	"strings"
 
 	"berth/internal/store"
 )
@@ -10,6 +11,9 @@ import (
 const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.change IS NULL, r.summary,
 EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = ?`
+
+// headColumns are revisionColumns without the change.
+var headColumns = strings.Replace(revisionColumns, "r.change,", "NULL,", 1)
 
 // Newest implements store.Revisions.
 func (s *Store) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
@@ -31,7 +35,7 @@ func (s *Store) ListRevisions(ctx context.Context, cluster string, before int64,
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	return s.revisions(ctx, revisionColumns+` AND r.number < ? ORDER BY r.number DESC LIMIT ?`, cluster, before, orAll(limit))
+	return s.revisions(ctx, headColumns+` AND r.number < ? ORDER BY r.number DESC LIMIT ?`, cluster, before, orAll(limit))
 }
 
 func (s *Store) oneRevision(ctx context.Context, query string, args ...any) (*store.Revision, error) {
@@ -55,7 +59,7 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	var rs []*store.Revision
-	for rows.Next() {
+	for size := 0; (len(rs) < 2 || size <= store.PageBytes) && rows.Next(); {
 		var r store.Revision
 		var created int64
 		var whole bool
@@ -68,6 +72,7 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 		}
 		r.CreatedAt = fromMicro(created)
 		rs = append(rs, &r)
+		size += len(r.Change)
 	}
 	return rs, s.toStoreErr(rows.Err())
 }

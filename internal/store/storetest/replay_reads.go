@@ -57,6 +57,37 @@ var replayReadCases = map[string]func(t *testing.T, s store.Store){
 		})
 		wantErr(t, "ReplayDecisions", err, nil)
 	},
+	"PagesOfLargeRecordsEndEarly": func(t *testing.T, s store.Store) {
+		large := make([]byte, store.PageBytes/2+1)
+		es := []*store.Entry{revision("prod", 1)}
+		for n := range int64(5) {
+			c := change("prod", n+2)
+			c.Revision.Change = large
+			es = append(es, c)
+		}
+		for i := range 5 {
+			d := full()
+			d.ID, d.Revision, d.BoundRevision, d.CreatedAt, d.Input = fmt.Sprint(i), 1, 0, at(i), large
+			es = append(es, &store.Entry{Decision: d})
+		}
+		appendAll(t, s, es...)
+		changes, err := s.ReplayChanges(t.Context(), "prod", 1, 5)
+		wantErr(t, "ReplayChanges", err, nil)
+		same(t, "changes", 2, len(changes))
+		rs, err := s.RevisionsAfter(t.Context(), "prod", 1, 5)
+		wantErr(t, "RevisionsAfter", err, nil)
+		same(t, "revisions", 2, len(rs))
+		rs, err = s.ListRevisions(t.Context(), "prod", 0, 5)
+		wantErr(t, "ListRevisions", err, nil)
+		same(t, "revisions without changes", 5, len(rs))
+		same(t, "a change in a list", 0, len(rs[0].Change))
+		n, all := 0, store.ReplayRange{Cluster: "prod", Since: at(0), Until: at(9), First: 0, Last: 9}
+		err = s.ReplayDecisions(t.Context(), all, store.ReplayCursor{}, 5, func(*store.Decision) error { n++; return nil })
+		wantErr(t, "ReplayDecisions", err, nil)
+		same(t, "decisions", 2, n)
+		next, more := store.NextPage(5, n, n*len(large), 9)
+		same(t, "the next page", []any{2, true}, []any{next, more})
+	},
 	"ChangesInOrder": func(t *testing.T, s store.Store) {
 		empty := change("prod", 2)
 		empty.Revision.Change = []byte{}

@@ -1,0 +1,179 @@
+// Package memory bounds what everything in a process that a request can make large takes together. What is needed is
+// estimated, from above, and taken before it is allocated.
+package memory
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// defaultLimit is the budget where neither a setting nor a memory limit tells it.
+	defaultLimit = 2 << 30
+	// wait is how long a request waits for memory that others hold.
+	wait = 500 * time.Millisecond
+	// large is from how many bytes on the live heap is looked at as well.
+	large = 1 << 20
+	// relieveEvery is how often caches are dropped at most.
+	relieveEvery = 2 * time.Second
+)
+
+// ErrFull is of an amount that others hold now.
+var ErrFull = errors.New("the memory for requests is taken by others; try again later")
+
+// NeverError is of an amount that is more than all the budget.
+type NeverError struct{ Limit int64 }
+
+// Error implements error.
+func (e *NeverError) Error() string {
+	return "the request needs more memory than all requests may take together"
+}
+
+// Budget bounds the memory that all work takes together. It is safe for concurrent use.
+type Budget struct {
+	limit int64
+	// ceiling bounds the live heap with what is taken, states in memory included; 0: there is no memory limit.
+	ceiling int64
+	used    atomic.Int64
+	live    func() int64
+
+	mu       sync.Mutex
+	relief   []func() // guarded by mu
+	relieved time.Time
+}
+
+// New makes a budget of limit bytes; 0 stands for half of the runtime's memory limit, or 2 GiB where there is none.
+func New(limit int64) *Budget {
+	b := &Budget{limit: limit, live: liveHeap}
+	if total, ok := Total(); ok {
+		b.ceiling = total / 8 * 7
+		if b.limit == 0 {
+			b.limit = total / 2
+		}
+	}
+	if b.limit == 0 {
+		b.limit = defaultLimit
+	}
+	return b
+}
+
+// Total is the runtime's memory limit; ok is false where there is none.
+func Total() (total int64, ok bool) {
+	total = debug.SetMemoryLimit(-1)
+	return total, total > 0 && total < 1<<50 // the runtime calls no limit so
+}
+
+// liveHeap is what the last garbage collection found in use.
+func liveHeap() int64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64()) //nolint:gosec // no heap has 2^63 bytes
+}
+
+// Limit is how much may be taken.
+func (b *Budget) Limit() int64 { return b.limit }
+
+// Used is how much is taken.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// OnPressure has f called where memory is short. f drops what can be worked out or read again.
+func (b *Budget) OnPressure(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.relief = append(b.relief, f)
+}
+
+// fits takes n bytes if they are there.
+func (b *Budget) fits(n int64) bool {
+	if b.used.Add(n) > b.limit {
+		b.used.Add(-n)
+		return false
+	}
+	if n >= large && b.ceiling > 0 && b.live()+n > b.ceiling {
+		b.used.Add(-n)
+		b.relieve()
+		return false
+	}
+	return true
+}
+
+// relieve drops caches and collects, since the live heap is known from the last collection.
+func (b *Budget) relieve() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.relieved) < relieveEvery {
+		return
+	}
+	b.relieved = time.Now()
+	relief := b.relief
+	go func() {
+		for _, f := range relief {
+			f()
+		}
+		runtime.GC()
+	}()
+}
+
+// Claim is what one request, or one piece of work in the background, has taken. It is safe for concurrent use.
+type Claim struct {
+	b *Budget
+	n atomic.Int64
+}
+
+// Claim begins a claim. End it.
+func (b *Budget) Claim() *Claim { return &Claim{b: b} }
+
+// Take takes n bytes more, and waits a little where others hold them.
+func (c *Claim) Take(ctx context.Context, n int64) error {
+	if n <= 0 {
+		return nil
+	}
+	if c.n.Load()+n > c.b.limit {
+		return &NeverError{c.b.limit}
+	}
+	for began := time.Now(); !c.b.fits(n); {
+		if time.Since(began) > wait {
+			return ErrFull
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	c.n.Add(n)
+	return nil
+}
+
+// Grow takes what lacks to n bytes in all.
+func (c *Claim) Grow(ctx context.Context, n int64) error { return c.Take(ctx, n-c.n.Load()) }
+
+// End gives everything back.
+func (c *Claim) End() { c.b.used.Add(-c.n.Swap(0)) }
+
+type claimKey struct{}
+
+// With gives a context whose work takes from a claim.
+func With(ctx context.Context, c *Claim) context.Context {
+	return context.WithValue(ctx, claimKey{}, c)
+}
+
+// Of gives the claim of a context; nil where it has none.
+func Of(ctx context.Context) *Claim {
+	c, _ := ctx.Value(claimKey{}).(*Claim)
+	return c
+}
+
+// Take takes from the claim of a context. Without one, as on the command line, there is no bound.
+func Take(ctx context.Context, n int64) error {
+	if c := Of(ctx); c != nil {
+		return c.Take(ctx, n)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestBudgetHeedsTheHeap: large amounts are not given where what is live leaves no room for them, and caches are dropped.
+func TestBudgetHeedsTheHeap(t *testing.T) {
+	dropped := make(chan struct{}, 2)
+	b := &Budget{limit: 1 << 30, ceiling: 100 << 20, live: func() int64 { return 90 << 20 }}
+	b.OnPressure(func() { dropped <- struct{}{} })
+	if b.fits(20<<20) || !b.fits(5<<20) || !b.fits(large-1) || b.Used() != 5<<20+large-1 {
+		t.Errorf("%d are taken", b.Used())
+	}
+	<-dropped
+	if b.fits(20 << 20) {
+		t.Error("there is no room")
+	}
+	time.Sleep(20 * time.Millisecond)
+	if len(dropped) != 0 {
+		t.Error("caches are dropped again at once")
+	}
+}
+
+func TestClaims(t *testing.T) {
+	b := New(100)
+	one, two := b.Claim(), b.Claim()
+	ctx := With(t.Context(), one)
+	if Of(ctx) != one || Take(ctx, 60) != nil || Take(t.Context(), 1000) != nil {
+		t.Fatal("a claim")
+	}
+	if err := two.Take(t.Context(), 101); !errors.As(err, new(*NeverError)) {
+		t.Errorf("never: %v", err)
+	}
+	if err := two.Take(t.Context(), 50); !errors.Is(err, ErrFull) {
+		t.Errorf("not now: %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := two.Take(gone, 50); !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller is gone: %v", err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := two.Grow(t.Context(), 90); err != nil {
+			t.Error(err)
+		}
+	})
+	time.Sleep(5 * time.Millisecond)
+	one.End()
+	group.Wait()
+	if err := two.Grow(t.Context(), 80); err != nil || b.Used() != 90 {
+		t.Error(err, b.Used())
+	}
+	two.End()
+	two.End()
+	if b.Used() != 0 {
+		t.Errorf("%d are still taken", b.Used())
+	}
+}
