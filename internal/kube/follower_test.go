@@ -66,7 +66,9 @@ func (w *world) follow(owner string, o kube.Options) (f *kube.Follower, stop fun
 		o.Clusters = w.m
 	}
 	o.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil))
-	o.Window = time.Millisecond
+	if o.Window == 0 {
+		o.Window = time.Millisecond
+	}
 	if o.Lease == 0 {
 		o.Lease = 3 * time.Second // a machine that is slow loses shorter ones
 	}

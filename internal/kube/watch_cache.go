@@ -128,10 +128,15 @@ func (m *watchCache) follows(kind string) bool {
 }
 
 // take returns the pending changes, for the caller to write or to give back, and when the oldest of
-// them was delivered.
+// them was delivered. Nothing is pending then: a token for what was delivered since the writer woke up
+// would wake it for nothing.
 func (m *watchCache) take() (map[objects.Key]event, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	select {
+	case <-m.wake:
+	default:
+	}
 	out, since := m.pending, m.since
 	m.pending, m.since, m.writing, m.taken = map[objects.Key]event{}, time.Time{}, since, m.events
 	return out, since
