@@ -202,10 +202,10 @@ func fromRooms(err error) *Error {
 
 func fromStore(err error) *Error {
 	switch {
+	case errors.Is(err, store.ErrFull): // before ErrUnavailable, which Postgres' is as well
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "store-unavailable", Detail: "the disk of the store is full, and this needs it; try again when there is room", RetryAfter: 10, Cause: err}
 	case errors.Is(err, store.ErrUnavailable): // before what its causes may be
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "store-unavailable", Detail: "the store cannot be reached, and this needs it; try again later", RetryAfter: 1 + rand.IntN(3), Cause: err}
-	case errors.Is(err, store.ErrFull):
-		return &Error{Status: http.StatusServiceUnavailable, Kind: "store-unavailable", Detail: "the disk of the store is full, and this needs it; try again when there is room", RetryAfter: 10, Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		e := notFound(err.Error())
 		return e

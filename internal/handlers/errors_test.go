@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,12 +24,16 @@ func TestStoreErrorsHaveTheirStatus(t *testing.T) {
 		{store.ErrInUse, http.StatusConflict, false},
 		{store.ErrClosed, http.StatusServiceUnavailable, true},
 		{store.ErrUnavailable, http.StatusServiceUnavailable, true},
+		{fmt.Errorf("%w: %w", store.ErrUnavailable, store.ErrFull), http.StatusServiceUnavailable, true},
 		{context.DeadlineExceeded, http.StatusServiceUnavailable, true},
 		{store.ErrInvalid, http.StatusInternalServerError, false},
 	} {
 		e := translate(fmt.Errorf("write prod@2: %w", c.err))
 		if e.Status != c.status || (e.RetryAfter > 0) != c.retry {
 			t.Errorf("%v: status %d, Retry-After %d", c.err, e.Status, e.RetryAfter)
+		}
+		if errors.Is(c.err, store.ErrFull) != strings.Contains(e.Detail, "is full") {
+			t.Errorf("%v: %s", c.err, e.Detail)
 		}
 		if c.status >= 500 && strings.Contains(e.Detail, "prod@2") {
 			t.Errorf("%v: the caller is told the cause: %s", c.err, e.Detail)

@@ -46,6 +46,7 @@ const (
 	stateQueryCanceled    = "57014"
 	stateReadOnly         = "25006"
 	stateIdleInTx         = "25P03"
+	stateDiskFull         = "53100"
 
 	classConnection = "08"
 	classResources  = "53" // disk full, out of memory, too many connections
@@ -80,6 +81,9 @@ func (s *Store) toStoreErr(ctx context.Context, err error) error {
 	var ce *pgconn.ConnectError
 	if errors.As(err, &ce) {
 		s.retry.failed()
+	}
+	if sqlState(err) == stateDiskFull {
+		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrFull, err)
 	}
 	if unavailable(err) || ce != nil {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)

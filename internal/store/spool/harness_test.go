@@ -23,6 +23,7 @@ type database struct {
 	store.Store
 	mu       sync.Mutex
 	away     bool
+	full     bool          // its disk: writes are refused
 	hang     chan struct{} // calls wait for it; nil: they do not
 	late     bool          // a call that hung takes effect although nobody waits any more
 	lose     int           // answers to commits that get lost
@@ -91,6 +92,9 @@ func (d *database) Append(ctx context.Context, entries []*store.Entry) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.full {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, store.ErrFull)
+	}
 	for _, e := range entries {
 		if e.Decision != nil && d.poison != "" && e.Decision.ID == d.poison {
 			return errPoison

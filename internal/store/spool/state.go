@@ -16,6 +16,7 @@ type Status struct {
 	Away  bool
 	Since time.Time
 	Cause string
+	Full  bool // the database answers that its disk is full
 	// Queued says that new records go to the spool: the database is away, or
 	// what waits for it is older.
 	Queued  bool
@@ -48,7 +49,7 @@ func (w *Writer) Status() Status {
 	defer w.mu.Unlock()
 	s.Away, s.Queued, s.Drained = w.down, w.queued, w.drained
 	if w.down {
-		s.Since, s.Cause = w.since, w.cause.Error()
+		s.Since, s.Cause, s.Full = w.since, w.cause.Error(), errors.Is(w.cause, store.ErrFull)
 	}
 	switch {
 	case !w.queued:
@@ -67,7 +68,11 @@ func (w *Writer) Ready() (note string, err error) {
 	percent := 100 * s.Bytes / s.Limit
 	switch {
 	case s.Away:
-		note = fmt.Sprintf("database away since %s, %d records in the spool (%d%% of its limit)", s.Since.UTC().Format(time.RFC3339), s.Records, percent)
+		why := "away"
+		if s.Full {
+			why = "out of disk"
+		}
+		note = fmt.Sprintf("database %s since %s, %d records in the spool (%d%% of its limit)", why, s.Since.UTC().Format(time.RFC3339), s.Records, percent)
 	case s.Queued:
 		note = fmt.Sprintf("database is back, %d records in the spool are handed over", s.Records)
 	}

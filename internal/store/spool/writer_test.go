@@ -100,6 +100,25 @@ func TestWayThereAndBack(t *testing.T) {
 	})
 }
 
+// TestDatabaseFull: a database without room is like one that is away, and is told apart from it.
+func TestDatabaseFull(t *testing.T) {
+	opened(t, Options{}, func(t *testing.T, w *Writer, db *database, _ *liar) {
+		db.set(func(d *database) { d.full = true })
+		if e := appendOne(t, w, decision("c", 1)); !e.Spooled || e.Err != nil {
+			t.Errorf("full: %v, spooled %v", e.Err, e.Spooled)
+		}
+		if note, err := w.Ready(); err != nil || !strings.Contains(note, "out of disk since") {
+			t.Errorf("Ready: %q, %v", note, err)
+		}
+		db.set(func(d *database) { d.full = false })
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if note, err := w.Ready(); note != "" || err != nil || len(db.has()) != 1 {
+			t.Errorf("with room again: %q, %v, %v", note, err, db.has())
+		}
+	})
+}
+
 // A database that is stopped costs the first batch its patience, and nobody else
 // anything; a write that hangs and succeeds later doubles nothing.
 func TestHangIsAsHarmlessAsAnError(t *testing.T) {

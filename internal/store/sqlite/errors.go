@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"syscall"
 
 	"berth/internal/store"
 
@@ -36,13 +38,30 @@ func (s *Store) toStoreErr(err error) error {
 	case s.closed.Load():
 		// database/sql has no sentinel for a closed DB.
 		return store.ErrClosed
-	case errors.As(err, &de) && de.Code()&0xff == codes.SQLITE_FULL:
+	case errors.As(err, &de) && s.noRoom(de.Code()):
 		s.full.Store(true)
 		return fmt.Errorf("%w: %w", store.ErrFull, err)
 	case errors.As(err, &de) && breaks(de.Code()):
 		s.fault.CompareAndSwap(nil, &err)
 	}
 	return err
+}
+
+// noRoom reports whether an SQLite result code means that the disk has no room.
+// SQLite has a code for that where a write to a file fails with ENOSPC. Where a
+// quota is used up, where its shared memory cannot grow, or where a file cannot
+// be made, it gives the code of an I/O error: then the disk is tried. None of
+// these errors leaves anything half done: the transaction is undone.
+func (s *Store) noRoom(code int) bool {
+	switch code {
+	case codes.SQLITE_IOERR_WRITE, codes.SQLITE_IOERR_SHMSIZE, codes.SQLITE_IOERR_SHMOPEN, codes.SQLITE_IOERR_SHMMAP:
+	default:
+		if code&0xff != codes.SQLITE_CANTOPEN {
+			return code&0xff == codes.SQLITE_FULL
+		}
+	}
+	err := tryDisk(filepath.Dir(s.path), little)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // breaks says whether an SQLite result code means that the disk failed or the

@@ -75,7 +75,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{path: path, lock: lock}
-	if err := s.open(ctx, o); err != nil {
+	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		if s.reads != nil {
 			err = errors.Join(err, s.reads.Close())
 		}
@@ -152,9 +152,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.toStoreErr(s.reads.QueryRowContext(ctx, "SELECT 1 FROM schema_migrations").Scan(&one))
 }
 
-// enough is how much room there has to be again before the store calls itself
-// ready, in bytes.
-const enough = 1 << 20
+// Room on the disk, in bytes.
+const (
+	enough = 1 << 20  // that there has to be again before the store calls itself ready
+	little = 64 << 10 // without which a disk is full: SQLite's shared memory grows by half of it
+)
 
 // room tells whether a disk that was full has room again. A server that is not
 // ready gets no calls whose writes could find out, so a file is written.
@@ -162,19 +164,24 @@ func (s *Store) room() error {
 	if !s.full.Load() {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(s.path), ".room-*")
-	if err != nil {
-		return fmt.Errorf("%w: %w", store.ErrFull, err)
-	}
-	_, err = f.Write(make([]byte, enough))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+	if err := tryDisk(filepath.Dir(s.path), enough); err != nil {
 		return fmt.Errorf("%w: %w", store.ErrFull, err)
 	}
 	s.full.Store(false)
 	return nil
+}
+
+// tryDisk writes a file of n bytes and removes it.
+func tryDisk(dir string, n int) error {
+	f, err := os.CreateTemp(dir, ".room-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, n))
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 // Close implements store.Store.
