@@ -202,6 +202,12 @@ func TestSelectors(t *testing.T) {
 						if resolve(c, *port.Port) == 0 || len(in.From) == 0 {
 							t.Errorf("policy %s lets %v in from %v", p.Name, port.Port, in.From)
 						}
+						// REST has no authentication: a whole namespace, or an address, is nobody in particular.
+						for _, from := range in.From {
+							if port.Port.StrVal != "extender" && (from.PodSelector == nil || len(from.PodSelector.MatchLabels) == 0) {
+								t.Errorf("policy %s lets any pod of %v reach %v", p.Name, from, port.Port)
+							}
+						}
 					}
 				}
 			}
