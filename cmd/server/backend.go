@@ -26,7 +26,14 @@ func (b backend) name() string {
 
 func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error) {
 	if b.url == "" {
-		return sqlite.Open(ctx, b.dir, sqlite.Options{})
+		st, err := sqlite.Open(ctx, b.dir, sqlite.Options{})
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range st.Warnings() {
+			log.LogAttrs(ctx, slog.LevelWarn, "permissions of the data directory", slog.Any("error", w))
+		}
+		return st, nil
 	}
 	st, err := postgres.Open(ctx, b.url, postgres.Options{Unsafe: b.unsafe})
 	if err != nil {

@@ -23,7 +23,7 @@ type settings struct {
 	Kube              kubeSettings  `embed:""`
 	ReadyFile         string        `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
 	DataDir           string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
-	DatabaseURL       string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first."`
+	DatabaseURL       string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first. With a password set it by the environment: arguments can be read by every user of the machine."`
 	DatabaseUnsafe    bool          `help:"Serve from a database whose settings may lose what was answered; each is logged."`
 	Audit             string        `default:"strict" enum:"strict,relaxed" help:"strict: no answer without its durable record. relaxed: answers do not wait; what is lost is counted, and a gap in the log."`
 	SpoolDir          string        `placeholder:"DIR" help:"Where decisions are kept while Postgres is away; DIR/spool under --data-dir if not set."`

@@ -2,10 +2,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 
 	"github.com/alecthomas/kong"
@@ -61,6 +63,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	k, err := parser.Parse(args)
 	if err == nil {
+		if passwordInArguments(k) {
+			newLogger(stderr, cmp.Or(c.Serve.LogFormat, "text"), "warn").Warn("--database-url holds a password, which every user of this machine can read in the list of processes: " +
+				"set DATABASE_URL instead, or leave the password out and name a file by PGPASSFILE")
+		}
 		err = k.Run()
 	}
 	var ended exitCode
@@ -72,6 +78,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	fmt.Fprintln(stderr, "server:", err)
 	return 1
+}
+
+// passwordInArguments reports whether a database's URL with a password is on the command line itself.
+func passwordInArguments(k *kong.Context) bool {
+	for _, p := range k.Path {
+		if p.Flag == nil || p.Flag.Name != "database-url" || p.Resolved {
+			continue
+		}
+		u, err := url.Parse(p.Flag.Target.String())
+		if err != nil {
+			continue // the flag is refused elsewhere
+		}
+		if _, has := u.User.Password(); has || u.Query().Has("password") {
+			return true
+		}
+	}
+	return false
 }
 
 // streams are where data and everything else go.

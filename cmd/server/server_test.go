@@ -398,3 +398,22 @@ func TestReadyFileIsWhole(t *testing.T) {
 		t.Errorf("%v is left behind", left)
 	}
 }
+
+// TestPasswordInArguments: a password on the command line is warned of and not repeated; elsewhere it is nobody's to see.
+func TestPasswordInArguments(t *testing.T) {
+	const warned = "can read in the list of processes"
+	for url, want := range map[string]bool{
+		"postgres://u:secret@127.0.0.1:1/b": true, "postgres://u@127.0.0.1:1/b?password=secret": true, "postgres://u@127.0.0.1:1/b": false,
+	} {
+		for _, cmd := range [][]string{{"config", "print"}, {"migrate", "status"}} {
+			_, _, errs := command(t, append(cmd, "--database-url", url)...)
+			if strings.Contains(errs, warned) != want || strings.Contains(errs, "secret") {
+				t.Errorf("%v %s: %s", cmd, url, errs)
+			}
+		}
+	}
+	t.Setenv("DATABASE_URL", "postgres://u:secret@127.0.0.1:1/b")
+	if _, _, errs := command(t, "config", "print"); strings.Contains(errs, warned) {
+		t.Errorf("by the environment: %s", errs)
+	}
+}

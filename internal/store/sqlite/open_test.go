@@ -114,6 +114,43 @@ func TestFilesAreTheOwnersOnly(t *testing.T) {
 	}
 }
 
+// TestTightened: what an existing directory and existing files let others do is taken from them, and told.
+func TestTightened(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // has no such bits
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := openAt(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, FileName)
+	for p, mode := range map[string]os.FileMode{dir: 0o777 | os.ModeSetgid, path: 0o666, path + ".lock": 0o640} {
+		if err := os.Chmod(p, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := openAt(t, dir)
+	for p, want := range map[string]os.FileMode{dir: 0o770 | os.ModeSetgid | os.ModeDir, path: 0o640, path + "-wal": 0o640, path + "-shm": 0o640, path + ".lock": 0o640} {
+		info, err := os.Stat(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode()&^0o040 != want&^0o040 {
+			t.Errorf("%s is %v, want %v", p, info.Mode(), want)
+		}
+	}
+	told := fmt.Sprint(s.Warnings())
+	if len(s.Warnings()) != 2 || !strings.Contains(told, dir+" had mode 0777") || !strings.Contains(told, path+" had mode 0666") {
+		t.Errorf("told %s", told)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := openAt(t, dir); len(s.Warnings()) != 0 {
+		t.Errorf("told again: %v", s.Warnings())
+	}
+}
+
 func TestPragmasReachEveryConnection(t *testing.T) {
 	s := openAt(t, t.TempDir())
 	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "foreign_keys": "1"}

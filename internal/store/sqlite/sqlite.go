@@ -59,6 +59,7 @@ type Store struct {
 	fault     atomic.Pointer[error]
 	closeOnce sync.Once
 	closeErr  error
+	warnings  []error
 }
 
 var _ store.Store = (*Store)(nil)
@@ -74,7 +75,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, lock: lock}
+	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path))}
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		if s.reads != nil {
 			err = errors.Join(err, s.reads.Close())
