@@ -1,27 +1,81 @@
 // Package migrations holds the numbered SQL that makes and changes a store's
-// schema, up and down, one folder per dialect. The same number means the same
-// change in every dialect, so that "schema 3" says one thing wherever it is
-// read.
+// schema, up and down, and its views. The same number means the same change in
+// every dialect, so that "schema 3" says one thing wherever it is read.
 package migrations
 
-import "embed"
+import (
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
 
-// SQLite holds the files of the embedded store under the folder "sqlite".
-//
-// Each file runs in one transaction and so holds no BEGIN or COMMIT, and each
-// ends by setting PRAGMA user_version to the schema version that it leaves
-// behind. That pragma is part of the transaction, and so tells after a crash
-// whether the file took effect.
-//
-//go:embed sqlite/*.sql
-var SQLite embed.FS
+	"github.com/golang-migrate/migrate/v4/source"
+)
 
-// Postgres holds the files of the shared store under the folder "postgres".
+//go:embed both/*.sql sqlite/*.sql postgres/*.sql
+var embedded embed.FS
+
+// Dialect is the files of a backend: those of the folder "both", which every
+// dialect reads alike, and those of its own folder.
 //
-// Each file is sent as one query and so is one transaction, without BEGIN or
-// COMMIT. Each ends by setting schema_version, which tells after a crash
-// whether the file took effect, as the pragma does for SQLite. Names are not
-// qualified: everything goes to the first schema of the search path.
-//
-//go:embed postgres/*.sql
-var Postgres embed.FS
+// Each migration is one transaction, and so holds no BEGIN or COMMIT. In the
+// same transaction the schema notes the version that it then has, which tells
+// after a crash whether the file took effect: up to version 10 the file ends
+// with that statement, from 11 on Open adds it.
+type Dialect struct {
+	folder string
+	noted  string // the statement that notes a version
+}
+
+// The dialects. Names in Postgres' files are not qualified: everything goes to
+// the first schema of the search path.
+var (
+	SQLite   = Dialect{folder: "sqlite", noted: "PRAGMA user_version = %d;"}
+	Postgres = Dialect{folder: "postgres", noted: "UPDATE schema_version SET version = %d;"}
+)
+
+// repeatable is the first version whose views are those of views.sql, and whose
+// migrations do not note their version themselves.
+const repeatable = 11
+
+// Open implements fs.FS.
+func (d Dialect) Open(name string) (fs.File, error) {
+	f, err := embedded.Open(path.Join(d.folder, name))
+	if err != nil {
+		f, err = embedded.Open(path.Join("both", name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := source.DefaultParse(path.Base(name))
+	if err != nil || m.Version < repeatable {
+		return f, nil
+	}
+	after := m.Version
+	if m.Direction == source.Down {
+		after--
+	}
+	return noting{f, io.MultiReader(f, strings.NewReader("\n"+fmt.Sprintf(d.noted, after)+"\n"))}, nil
+}
+
+// noting is a file with a statement behind it.
+type noting struct {
+	fs.File
+	all io.Reader
+}
+
+// Read implements fs.File.
+func (n noting) Read(p []byte) (int, error) { return n.all.Read(p) }
+
+// ReadDir implements fs.ReadDirFS.
+func (d Dialect) ReadDir(string) ([]fs.DirEntry, error) {
+	own, err := embedded.ReadDir(d.folder)
+	if err != nil {
+		return nil, err
+	}
+	both, err := embedded.ReadDir("both")
+	return slices.Concat(own, both), err
+}

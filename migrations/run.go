@@ -2,16 +2,89 @@ package migrations
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
 )
 
-// Run brings a schema from version have to want, 0 standing for none. It first
-// puts the library's own note right: that marks a version dirty before
-// running its file and clean after it, so a kill between the two would keep the
-// server down for good, though the file took effect whole or not at all. The
-// schema's own version, set inside the file's transaction, says which.
-func Run(m *migrate.Migrate, have, want int) error {
+// Newest returns the number of a dialect's last migration.
+func (d Dialect) Newest() (int, error) {
+	source, err := iofs.New(d, ".")
+	if err != nil {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	version, err := source.First()
+	for err == nil {
+		var next uint
+		if next, err = source.Next(version); err == nil {
+			version = next
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	return int(version), source.Close()
+}
+
+// Run brings a schema from version have to want, 0 standing for none, and at
+// the newest version puts the views in place, unless current, where it is not
+// nil, reports that they are. It closes target.
+func (d Dialect) Run(target database.Driver, have, want int, current func(views string) (bool, error)) (err error) {
+	newest, err := d.Newest()
+	if err != nil {
+		return errors.Join(err, target.Close())
+	}
+	source, err := iofs.New(d, ".")
+	if err != nil {
+		return errors.Join(fmt.Errorf("read migrations: %w", err), target.Close())
+	}
+	m, err := migrate.NewWithInstance("iofs", source, d.folder, target)
+	if err != nil {
+		return errors.Join(err, target.Close(), source.Close())
+	}
+	defer func() {
+		sourceErr, targetErr := m.Close()
+		err = errors.Join(err, sourceErr, targetErr)
+	}()
+	views, drop, err := d.views()
+	if err != nil {
+		return err
+	}
+	// Views read columns that a way down takes away.
+	if want < have && have >= repeatable {
+		if err := target.Run(strings.NewReader(drop)); err != nil {
+			return fmt.Errorf("drop views: %w", err)
+		}
+	}
+	if err := migrateTo(m, have, want); err != nil {
+		return err
+	}
+	if want != newest {
+		return nil
+	}
+	if current != nil {
+		if is, err := current(views); is || err != nil {
+			return err
+		}
+	}
+	if d == SQLite { // has no CREATE OR REPLACE
+		views = drop + views
+	}
+	if err := target.Run(strings.NewReader(views)); err != nil {
+		return fmt.Errorf("make views: %w", err)
+	}
+	return nil
+}
+
+// migrateTo first puts the library's own note right: that marks a version dirty
+// before running its file and clean after it, so a kill between the two would
+// keep the server down for good, though the file took effect whole or not at
+// all. The schema's own version, set inside the file's transaction, says which.
+func migrateTo(m *migrate.Migrate, have, want int) error {
 	noted, dirty, err := m.Version()
 	if err != nil && !errors.Is(err, migrate.ErrNilVersion) {
 		return err

@@ -149,7 +149,7 @@ func checkSchema(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	known, err := migrations.Newest(migrations.Postgres, "postgres")
+	known, err := migrations.Postgres.Newest()
 	if err != nil {
 		return err
 	}

@@ -2,15 +2,12 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
 	"berth/migrations"
 
-	"github.com/golang-migrate/migrate/v4"
 	dialect "github.com/golang-migrate/migrate/v4/database/pgx/v5"
-	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -43,19 +40,19 @@ func MigrateStatus(ctx context.Context, url string) (st Status, err error) {
 		return Status{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer hangUp(conn)
-	if st.Latest, err = migrations.Newest(migrations.Postgres, "postgres"); err != nil {
+	if st.Latest, err = migrations.Postgres.Newest(); err != nil {
 		return Status{}, err
 	}
 	st.Version, err = schemaVersion(ctx, conn)
 	return st, err
 }
 
-func migrateTo(ctx context.Context, url string, want int) (err error) {
+func migrateTo(ctx context.Context, url string, want int) error {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	known, err := migrations.Newest(migrations.Postgres, "postgres")
+	known, err := migrations.Postgres.Newest()
 	if err != nil {
 		return err
 	}
@@ -81,24 +78,12 @@ func migrateTo(ctx context.Context, url string, want int) (err error) {
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", place(cfg), want, known)
 	}
-	source, err := iofs.New(migrations.Postgres, "postgres")
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	var db *sql.DB = stdlib.OpenDB(*cfg)
+	db := stdlib.OpenDB(*cfg)
 	target, err := dialect.WithInstance(db, &dialect.Config{})
 	if err != nil {
-		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), db.Close(), source.Close())
+		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), db.Close())
 	}
-	m, err := migrate.NewWithInstance("iofs", source, "pgx5", target)
-	if err != nil {
-		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), target.Close(), source.Close())
-	}
-	defer func() {
-		sourceErr, targetErr := m.Close()
-		err = errors.Join(err, sourceErr, targetErr)
-	}()
-	if err := migrations.Run(m, have, want); err != nil {
+	if err := migrations.Postgres.Run(target, have, want, nil); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
 	}
 	return nil

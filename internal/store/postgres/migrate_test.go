@@ -150,7 +150,7 @@ func TestReplicasMigrateAtOnce(t *testing.T) {
 // newest is the version that this program brings a schema to.
 func newest(t *testing.T) int {
 	t.Helper()
-	n, err := migrations.Newest(migrations.Postgres, "postgres")
+	n, err := migrations.Postgres.Newest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func newest(t *testing.T) int {
 // versions lists the schema's versions that there are.
 func versions(t *testing.T) (all []int) {
 	t.Helper()
-	files, err := fs.Glob(migrations.Postgres, "postgres/*.up.sql")
+	files, err := fs.Glob(migrations.Postgres, "*.up.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,4 +193,19 @@ func TestMigrationsKeepData(t *testing.T) {
 		},
 		Latest: newest(t),
 	})
+}
+
+// TestViewsAreMadeAgain: migrate up puts views in place without a new version, and leaves what an
+// operator built on them.
+func TestViewsAreMadeAgain(t *testing.T) {
+	url := freshURL(t)
+	before := schema(t, url)
+	execRaw(t, url, `CREATE VIEW mine AS SELECT id FROM decision_log; DROP VIEW pending_reasons`)
+	if err := MigrateUp(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	execRaw(t, url, `SELECT id FROM mine; DROP VIEW mine`)
+	if diff := cmp.Diff(before, schema(t, url)); diff != "" {
+		t.Errorf("schema (-want +got):\n%s", diff)
+	}
 }

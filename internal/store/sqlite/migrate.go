@@ -5,12 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"berth/migrations"
 
-	"github.com/golang-migrate/migrate/v4"
 	dialect "github.com/golang-migrate/migrate/v4/database/sqlite"
-	"github.com/golang-migrate/migrate/v4/source/iofs"
 )
 
 // latest asks migrateTo for the newest version that this program knows.
@@ -41,7 +40,7 @@ func MigrateStatus(ctx context.Context, dir string) (st Status, err error) {
 		return Status{}, err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
-	if st.Latest, err = migrations.Newest(migrations.SQLite, "sqlite"); err != nil {
+	if st.Latest, err = migrations.SQLite.Newest(); err != nil {
 		return Status{}, err
 	}
 	st.Version, err = schemaVersion(ctx, path, Options{}.withDefaults())
@@ -58,8 +57,8 @@ func migrateDir(ctx context.Context, dir string, version int) (err error) {
 }
 
 // migrateTo changes the schema of a file whose lock the caller holds.
-func migrateTo(ctx context.Context, path string, o Options, want int) (err error) {
-	known, err := migrations.Newest(migrations.SQLite, "sqlite")
+func migrateTo(ctx context.Context, path string, o Options, want int) error {
+	known, err := migrations.SQLite.Newest()
 	if err != nil {
 		return err
 	}
@@ -76,30 +75,40 @@ func migrateTo(ctx context.Context, path string, o Options, want int) (err error
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", path, want, known)
 	}
-	source, err := iofs.New(migrations.SQLite, "sqlite")
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
 	db, err := sql.Open("sqlite", dsn(path, o, false))
 	if err != nil {
-		return errors.Join(fmt.Errorf("open sqlite %s: %w", path, err), source.Close())
+		return fmt.Errorf("open sqlite %s: %w", path, err)
 	}
 	target, err := dialect.WithInstance(db, &dialect.Config{})
 	if err != nil {
-		return errors.Join(fmt.Errorf("open sqlite %s: %w", path, err), db.Close(), source.Close())
+		return errors.Join(fmt.Errorf("open sqlite %s: %w", path, err), db.Close())
 	}
-	m, err := migrate.NewWithInstance("iofs", source, "sqlite", target)
-	if err != nil {
-		return errors.Join(fmt.Errorf("migrate %s: %w", path, err), target.Close(), source.Close())
-	}
-	defer func() {
-		sourceErr, targetErr := m.Close()
-		err = errors.Join(err, sourceErr, targetErr)
-	}()
-	if err := migrations.Run(m, have, want); err != nil {
+	current := func(views string) (bool, error) { return viewsAre(ctx, db, views) }
+	if err := migrations.SQLite.Run(target, have, want, current); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", path, have, want, err)
 	}
 	return nil
+}
+
+// viewsAre reports whether a file's views are the database's, so that opening one
+// whose views are in place writes nothing.
+func viewsAre(ctx context.Context, db *sql.DB, views string) (bool, error) {
+	rows, err := db.QueryContext(ctx, `SELECT sql FROM sqlite_schema WHERE type = 'view'`)
+	if err != nil {
+		return false, fmt.Errorf("read views: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	same := 0
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return false, fmt.Errorf("read views: %w", err)
+		}
+		if strings.Contains(views, "\n"+text+";") {
+			same++
+		}
+	}
+	return same == strings.Count(views, "\nCREATE VIEW "), rows.Err()
 }
 
 // schemaVersion reads the version that the last migration left.

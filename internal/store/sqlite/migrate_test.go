@@ -153,7 +153,7 @@ func TestHalfNotedMigrationHeals(t *testing.T) {
 // newest is the version that this program brings a schema to.
 func newest(t *testing.T) int {
 	t.Helper()
-	n, err := migrations.Newest(migrations.SQLite, "sqlite")
+	n, err := migrations.SQLite.Newest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func newest(t *testing.T) int {
 // versions lists the schema's versions that there are.
 func versions(t *testing.T) (all []int) {
 	t.Helper()
-	files, err := fs.Glob(migrations.SQLite, "sqlite/*.up.sql")
+	files, err := fs.Glob(migrations.SQLite, "*.up.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,4 +195,38 @@ func TestMigrationsKeepData(t *testing.T) {
 		},
 		Latest: newest(t),
 	})
+}
+
+// TestViewsAreMadeAgain: a view that is missing or another program's is put right by opening the
+// store, and opening one whose views are right leaves the schema alone.
+func TestViewsAreMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	cookie := func() (n int) {
+		t.Helper()
+		if err := rawDB(t, dir).QueryRowContext(t.Context(), "PRAGMA schema_version").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	reopen := func() {
+		t.Helper()
+		s, err := Open(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reopen()
+	before, written := schema(t, dir), cookie()
+	reopen()
+	if got := cookie(); got != written {
+		t.Errorf("opening it again changed the schema: %d, then %d", written, got)
+	}
+	execRaw(t, dir, "DROP VIEW decision_log; CREATE VIEW decision_log AS SELECT 1 AS one; DROP VIEW pending_reasons")
+	reopen()
+	if diff := cmp.Diff(before, schema(t, dir)); diff != "" {
+		t.Errorf("schema (-want +got):\n%s", diff)
+	}
 }

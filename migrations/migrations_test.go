@@ -1,0 +1,80 @@
+package migrations
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestDialectsAreAlike: the dialects have the same migrations, and views of the same names.
+func TestDialectsAreAlike(t *testing.T) {
+	var parts [2][]string
+	for i, d := range []Dialect{SQLite, Postgres} {
+		entries, err := fs.ReadDir(d, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, e := range entries {
+			if seen[e.Name()] {
+				t.Errorf("%s is in the folder both, too", e.Name())
+			}
+			seen[e.Name()] = true
+		}
+		newest, err := d.Newest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= newest; n++ {
+			for _, direction := range []string{"up", "down"} {
+				names, err := fs.Glob(d, fmt.Sprintf("%04d_*.%s.sql", n, direction))
+				if err != nil || len(names) != 1 {
+					t.Errorf("version %d has %v %s, %v", n, names, direction, err)
+				}
+				parts[i] = append(parts[i], names...)
+			}
+		}
+		_, drop, err := d.views()
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[i] = append(parts[i], strings.Split(drop, "\n")...)
+	}
+	if diff := cmp.Diff(parts[0], parts[1]); diff != "" || len(parts[0]) < 40 {
+		t.Errorf("sqlite against postgres (-/+), %d parts:\n%s", len(parts[0]), diff)
+	}
+}
+
+// TestVersionIsNoted: each migration notes the version that it leaves, once.
+func TestVersionIsNoted(t *testing.T) {
+	for _, d := range []Dialect{SQLite, Postgres} {
+		newest, err := d.Newest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 2; n <= newest; n++ {
+			for direction, version := range map[string]int{"up": n, "down": n - 1} {
+				names, err := fs.Glob(d, fmt.Sprintf("%04d_*.%s.sql", n, direction))
+				if err != nil || len(names) != 1 {
+					t.Fatal(names, err)
+				}
+				f, err := d.Open(names[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				what, _, _ := strings.Cut(d.noted, "%d")
+				if want := fmt.Sprintf(d.noted, version); strings.Count(string(text), what) != 1 || !strings.HasSuffix(strings.TrimSpace(string(text)), want) {
+					t.Errorf("%s of %s does not end with %q alone", names[0], d.folder, want)
+				}
+			}
+		}
+	}
+}

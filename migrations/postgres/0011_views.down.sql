@@ -1,0 +1,249 @@
+-- The views as versions 4 to 10 left them; the program has dropped its own.
+
+CREATE VIEW decision_log AS
+SELECT d.cluster,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod, d.outcome, d.node, d.nominated_node, d.message,
+       d.nodes_total, d.nodes_feasible, d.priority, t.profile,
+       d.cluster || '@' || d.revision AS snapshot,
+       CASE WHEN d.bound_revision > 0 THEN d.cluster || '@' || d.bound_revision END AS bound_snapshot,
+       d.duration_micros / 1000.0::float8 AS duration_ms,
+       t.engine, t.semantics, d.id, d.created_at,
+       CASE octet_length(d.pod_uid) WHEN 16 THEN encode(d.pod_uid, 'hex')::uuid::text ELSE convert_from(d.pod_uid, 'UTF8') END AS pod_uid,
+       d.decided_as_of, d.revision, d.bound_revision, t.profile_digest,
+       CASE octet_length(d.snapshot_digest) WHEN 32 THEN 'sha256:' || encode(d.snapshot_digest, 'hex') ELSE convert_from(d.snapshot_digest, 'UTF8') END AS snapshot_digest,
+       CASE octet_length(d.pod_digest) WHEN 32 THEN 'sha256:' || encode(d.pod_digest, 'hex') ELSE convert_from(d.pod_digest, 'UTF8') END AS pod_digest,
+       CASE octet_length(d.answer_digest) WHEN 32 THEN 'sha256:' || encode(d.answer_digest, 'hex') ELSE convert_from(d.answer_digest, 'UTF8') END AS answer_digest,
+       d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
+
+CREATE VIEW decision_failures AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       f.value ->> 0 AS plugin,
+       CASE (f.value -> 1)::text WHEN '1' THEN 'Unschedulable' WHEN '2' THEN 'UnschedulableAndUnresolvable' ELSE f.value ->> 1 END AS code,
+       f.value ->> 2 AS reason,
+       (f.value ->> 3)::bigint AS nodes,
+       d.nodes_total, d.created_at
+FROM decisions d, json_array_elements(d.failures::json) f;
+
+CREATE VIEW decision_rejected_nodes AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       coalesce(f.value ->> 5, '') || n.value || coalesce(f.value ->> 6, '') AS node,
+       f.value ->> 0 AS plugin,
+       CASE (f.value -> 1)::text WHEN '1' THEN 'Unschedulable' WHEN '2' THEN 'UnschedulableAndUnresolvable' ELSE f.value ->> 1 END AS code,
+       f.value ->> 2 AS reason,
+       (f.value ->> 3)::bigint AS nodes,
+       d.created_at
+FROM decisions d, json_array_elements(d.failures::json) f, json_array_elements_text(f.value -> 4) n;
+
+CREATE VIEW decision_scores AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod,
+       (s.value ->> 0)::integer AS rank,
+       s.value ->> 1 AS node,
+       (s.value ->> 2)::bigint AS total,
+       s.value ->> 1 = d.node AS chosen,
+       CASE WHEN coalesce(t.plugins, '') = '' THEN s.value ->> 3 ELSE (
+         SELECT '[' || string_agg(format('{"plugin":%s,"raw":%s,"normalized":%s,"weight":%s,"weighted":%s}', nullif(t.plugins, '')::json -> (p.place - 1)::integer -> 0,
+             CASE json_typeof(p.value) WHEN 'array' THEN p.value ->> 0 ELSE p.value #>> '{}' END,
+             CASE json_typeof(p.value) WHEN 'array' THEN p.value ->> 1 ELSE p.value #>> '{}' END,
+             nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1,
+             (CASE json_typeof(p.value) WHEN 'array' THEN p.value ->> 1 ELSE p.value #>> '{}' END)::bigint * (nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1)::bigint), ',' ORDER BY p.place) || ']'
+         FROM json_array_elements(s.value -> 3) WITH ORDINALITY p (value, place)) END AS plugins,
+       d.created_at
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp CROSS JOIN json_array_elements(d.scores::json) s;
+
+CREATE VIEW decision_plugin_scores AS
+SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
+       (s.value ->> 0)::integer AS rank,
+       s.value ->> 1 AS node,
+       CASE json_typeof(p.value) WHEN 'object' THEN p.value ->> 'plugin' ELSE nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 0 END AS plugin,
+       (CASE json_typeof(p.value) WHEN 'object' THEN p.value ->> 'raw' WHEN 'array' THEN p.value ->> 0 ELSE p.value #>> '{}' END)::bigint AS raw,
+       (CASE json_typeof(p.value) WHEN 'object' THEN p.value ->> 'normalized' WHEN 'array' THEN p.value ->> 1 ELSE p.value #>> '{}' END)::bigint AS normalized,
+       (CASE json_typeof(p.value) WHEN 'object' THEN p.value ->> 'weight' ELSE nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1 END)::bigint AS weight,
+       CASE json_typeof(p.value) WHEN 'object' THEN (p.value ->> 'weighted')::bigint WHEN 'array' THEN (p.value ->> 1)::bigint * (nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1)::bigint
+         ELSE (p.value #>> '{}')::bigint * (nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1)::bigint END AS weighted,
+       d.created_at
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp CROSS JOIN json_array_elements(d.scores::json) s CROSS JOIN json_array_elements(s.value -> 3) WITH ORDINALITY p (value, place);
+
+CREATE VIEW decision_margins AS
+SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
+       d.scores::json #>> '{0,1}' AS first,
+       d.scores::json #>> '{1,1}' AS second,
+       (d.scores::json #>> '{0,2}')::bigint - (d.scores::json #>> '{1,2}')::bigint AS margin,
+       d.created_at,
+       (SELECT count(*) FROM json_array_elements(d.scores::json) s WHERE s.value ->> 2 = d.scores::json #>> '{0,2}') AS tied,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time
+FROM decisions d
+WHERE json_array_length(d.scores::json) > 1;
+
+CREATE VIEW decision_victims AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.namespace, d.pod, d.priority,
+       v.value ->> 0 AS victim_namespace,
+       v.value ->> 1 AS victim,
+       v.value ->> 2 AS victim_uid,
+       (v.value ->> 3)::integer AS victim_priority,
+       v.value ->> 4 AS node,
+       d.created_at
+FROM decisions d, json_array_elements(d.victims::json) v;
+
+CREATE VIEW pending_reasons AS
+SELECT d.cluster,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       f.value ->> 0 AS plugin,
+       f.value ->> 2 AS reason,
+       count(DISTINCT d.namespace || '/' || d.pod) AS pods,
+       count(DISTINCT d.id) AS decisions,
+       sum((f.value ->> 3)::bigint)::bigint AS nodes
+FROM decisions d, json_array_elements(d.failures::json) f
+WHERE d.outcome = 'Unschedulable'
+GROUP BY 1, 2, 3, 4;
+
+CREATE VIEW revision_log AS
+SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
+       to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       r.cause, r.digest, length(r.change) AS change_bytes,
+       length(c.payload) AS checkpoint_bytes,
+       r.summary, r.number, r.created_at
+FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
+
+CREATE VIEW decision_gaps_log AS
+SELECT cluster,
+       to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS until_time,
+       lost, cause, instance, id, since, until
+FROM decision_gaps;
+
+CREATE VIEW top_rejecting_plugins AS
+SELECT d.cluster,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       rank() OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') ORDER BY sum((f.value ->> 3)::bigint) DESC) AS rank,
+       f.value ->> 0 AS plugin,
+       sum((f.value ->> 3)::bigint)::bigint AS nodes,
+       count(DISTINCT d.id) AS decisions,
+       count(DISTINCT d.namespace || '/' || d.pod) AS pods
+FROM decisions d, json_array_elements(d.failures::json) f
+GROUP BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'), f.value ->> 0;
+
+CREATE VIEW node_choices AS
+SELECT u.cluster, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, u.node,
+       sum(u.chosen)::bigint AS chosen, sum(u.scored)::bigint AS scored, sum(u.rejected)::bigint AS rejected
+FROM (
+  SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
+  UNION ALL
+  SELECT s.cluster, s.node, s.created_at, 0, 1, 0 FROM decision_scores s
+  UNION ALL
+  SELECT r.cluster, r.node, r.created_at, 0, 0, 1 FROM decision_rejected_nodes r
+) u
+GROUP BY u.cluster, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), u.node;
+
+CREATE VIEW nodes_never_chosen AS
+SELECT cluster, node, sum(scored)::bigint AS scored, sum(rejected)::bigint AS rejected, min(day) AS first_day, max(day) AS last_day
+FROM node_choices
+GROUP BY cluster, node
+HAVING sum(chosen) = 0;
+
+CREATE VIEW stale_decisions AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod, d.outcome, d.node,
+       d.cluster || '@' || d.revision AS snapshot,
+       d.cluster || '@' || n.number AS newest_snapshot,
+       n.number - d.revision AS revisions_behind,
+       extract(epoch FROM d.created_at - o.created_at)::float8 AS stale_seconds,
+       d.created_at
+FROM decisions d
+JOIN revisions n ON n.cluster = d.cluster AND n.number = (
+  SELECT r.number FROM revisions r WHERE r.cluster = d.cluster AND r.created_at <= d.created_at ORDER BY r.created_at DESC, r.number DESC LIMIT 1)
+JOIN revisions o ON o.cluster = d.cluster AND o.number = (
+  SELECT min(r.number) FROM revisions r WHERE r.cluster = d.cluster AND r.number > d.revision)
+WHERE d.revision + 0 > 0 AND d.bound_revision = 0 AND n.number > d.revision + 0; -- + 0 keeps the index by revision out of it
+
+CREATE VIEW scheduling_latency AS
+SELECT d.cluster, d.namespace, d.pod, CASE octet_length(d.pod_uid) WHEN 16 THEN encode(d.pod_uid, 'hex')::uuid::text ELSE convert_from(d.pod_uid, 'UTF8') END AS pod_uid,
+       count(*) AS decisions,
+       count(CASE WHEN d.outcome = 'Unschedulable' THEN 1 END) AS unschedulable,
+       to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
+       to_char(min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS bound,
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.node END) AS node,
+       extract(epoch FROM min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) - min(d.created_at))::float8 AS wait_seconds,
+       min(d.created_at) AS first_decided_at,
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AS bound_at
+FROM decisions d
+GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
+
+CREATE VIEW flapping_pods AS
+SELECT d.cluster, d.namespace, d.pod, count(*) AS decisions, count(DISTINCT d.node) AS nodes,
+       count(CASE WHEN d.node <> (
+         SELECT b.node FROM decisions b
+         WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.namespace = d.namespace AND b.node <> '' AND b.outcome = 'Scheduled'
+           AND (b.created_at, b.id) < (d.created_at, d.id)
+         ORDER BY b.created_at DESC, b.id DESC LIMIT 1) THEN 1 END) AS changes,
+       to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
+       to_char(max(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_decided
+FROM decisions d
+WHERE d.node <> '' AND d.outcome = 'Scheduled'
+GROUP BY d.cluster, d.namespace, d.pod
+HAVING count(DISTINCT d.node) > 1;
+
+CREATE VIEW decision_shares AS
+SELECT d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, d.verb, t.profile, count(*) AS decisions,
+       round(1.0 * count(*) / sum(count(*)) OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')), 6)::float8 AS share
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp
+GROUP BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.verb, t.profile;
+
+CREATE VIEW decision_durations AS
+SELECT r.cluster, r.hour, r.verb, count(*) AS decisions,
+       min(CASE WHEN r.place * 2 >= r.total THEN r.duration_micros END) / 1000.0::float8 AS p50_ms,
+       min(CASE WHEN r.place * 100 >= r.total * 99 THEN r.duration_micros END) / 1000.0::float8 AS p99_ms,
+       max(r.duration_micros) / 1000.0::float8 AS max_ms
+FROM (
+  SELECT d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour, d.verb, d.duration_micros,
+         row_number() OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'), d.verb ORDER BY d.duration_micros) AS place,
+         count(*) OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'), d.verb) AS total
+  FROM decisions d
+) r
+GROUP BY r.cluster, r.hour, r.verb;
+
+CREATE VIEW preemption_pairs AS
+SELECT v.cluster, v.namespace, v.pod, v.victim_namespace, v.victim,
+       count(DISTINCT v.victim_uid) AS evictions,
+       count(DISTINCT v.decision_id) AS decisions,
+       min(v.time) AS first, max(v.time) AS last,
+       min(v.created_at) AS first_at, max(v.created_at) AS last_at
+FROM decision_victims v JOIN decision_log d ON d.cluster = v.cluster AND d.created_at = v.created_at AND d.id = v.decision_id
+WHERE d.outcome = 'Preempting' AND d.nominated_node = v.node
+GROUP BY v.cluster, v.namespace, v.pod, v.victim_namespace, v.victim
+HAVING count(DISTINCT v.victim_uid) > 1;
+
+CREATE VIEW nominations_never_bound AS
+SELECT n.cluster, n.namespace, n.pod, n.nominated_node AS node,
+       count(*) AS nominations,
+       min(n.time) AS first, max(n.time) AS last,
+       min(n.created_at) AS first_at, max(n.created_at) AS last_at
+FROM decision_log n
+WHERE n.outcome = 'Preempting' AND n.bound_snapshot IS NOT NULL
+  AND NOT EXISTS (
+    SELECT 1 FROM decision_log b
+    WHERE b.cluster = n.cluster AND b.pod = n.pod AND b.namespace = n.namespace AND b.created_at >= n.created_at
+      AND b.outcome = 'Scheduled' AND b.bound_snapshot IS NOT NULL)
+GROUP BY n.cluster, n.namespace, n.pod, n.nominated_node;
+
+DO $$
+BEGIN
+  GRANT SELECT ON decision_log, decision_failures, decision_rejected_nodes, decision_scores,
+    decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log,
+    decision_gaps_log, top_rejecting_plugins, node_choices, nodes_never_chosen,
+    stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
+    preemption_pairs, nominations_never_bound TO berth_reader;
+EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
+  RAISE NOTICE 'berth_reader is not let in: %', SQLERRM;
+END
+$$;

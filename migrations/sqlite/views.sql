@@ -1,0 +1,272 @@
+-- All views, as this program shows them. The file is run after the migrations, in one transaction,
+-- whenever a view in the database is another: each view is dropped and made anew.
+--
+-- They are for people, with the same names and columns on every backend. Narrow them with the raw
+-- columns (cluster, created_at, pod, node), which have indexes; the column time is for reading.
+
+-- The log, a row a decision.
+CREATE VIEW decision_log AS
+SELECT d.cluster,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod, d.outcome, d.node, d.nominated_node, d.message,
+       d.nodes_total, d.nodes_feasible, d.priority, t.profile,
+       d.cluster || '@' || d.revision AS snapshot,
+       CASE WHEN d.bound_revision > 0 THEN d.cluster || '@' || d.bound_revision END AS bound_snapshot,
+       d.duration_micros / 1000.0 AS duration_ms,
+       t.engine, t.semantics, d.id, d.created_at,
+       CASE length(d.pod_uid) WHEN 16 THEN lower(substr(hex(d.pod_uid), 1, 8) || '-' || substr(hex(d.pod_uid), 9, 4) || '-' || substr(hex(d.pod_uid), 13, 4) || '-' || substr(hex(d.pod_uid), 17, 4) || '-' || substr(hex(d.pod_uid), 21)) ELSE CAST(d.pod_uid AS TEXT) END AS pod_uid,
+       d.decided_as_of, d.revision, d.bound_revision, t.profile_digest,
+       CASE length(d.snapshot_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.snapshot_digest)) ELSE CAST(d.snapshot_digest AS TEXT) END AS snapshot_digest,
+       CASE length(d.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.pod_digest)) ELSE CAST(d.pod_digest AS TEXT) END AS pod_digest,
+       CASE length(d.answer_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.answer_digest)) ELSE CAST(d.answer_digest AS TEXT) END AS answer_digest,
+       d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
+
+-- How many nodes each plugin rejected, and why.
+CREATE VIEW decision_failures AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       json_extract(f.value, '$[0]') AS plugin,
+       CASE json_extract(f.value, '$[1]') WHEN 1 THEN 'Unschedulable' WHEN 2 THEN 'UnschedulableAndUnresolvable' ELSE json_extract(f.value, '$[1]') END AS code,
+       json_extract(f.value, '$[2]') AS reason,
+       json_extract(f.value, '$[3]') AS nodes,
+       d.nodes_total, d.created_at
+FROM decisions d, json_each(d.failures) f;
+
+-- Which nodes those were, as far as the record names them: a record keeps few
+-- names, nodes says how many there were.
+CREATE VIEW decision_rejected_nodes AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       coalesce(json_extract(f.value, '$[5]'), '') || n.value || coalesce(json_extract(f.value, '$[6]'), '') AS node,
+       json_extract(f.value, '$[0]') AS plugin,
+       CASE json_extract(f.value, '$[1]') WHEN 1 THEN 'Unschedulable' WHEN 2 THEN 'UnschedulableAndUnresolvable' ELSE json_extract(f.value, '$[1]') END AS code,
+       json_extract(f.value, '$[2]') AS reason,
+       json_extract(f.value, '$[3]') AS nodes,
+       d.created_at
+FROM decisions d, json_each(d.failures) f, json_each(f.value, '$[4]') n;
+
+-- The best nodes of each decision. plugins is JSON, see decision_plugin_scores.
+CREATE VIEW decision_scores AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod,
+       json_extract(s.value, '$[0]') AS rank,
+       json_extract(s.value, '$[1]') AS node,
+       json_extract(s.value, '$[2]') AS total,
+       json_extract(s.value, '$[1]') = d.node AS chosen,
+       CASE WHEN coalesce(t.plugins, '') = '' THEN json_extract(s.value, '$[3]') ELSE (
+         SELECT json_group_array(json_object('plugin', json_extract(t.plugins, '$[' || p.key || '][0]'),
+             'raw', CASE p.type WHEN 'array' THEN json_extract(p.value, '$[0]') ELSE p.value END,
+             'normalized', CASE p.type WHEN 'array' THEN json_extract(p.value, '$[1]') ELSE p.value END,
+             'weight', json_extract(t.plugins, '$[' || p.key || '][1]'),
+             'weighted', CASE p.type WHEN 'array' THEN json_extract(p.value, '$[1]') ELSE p.value END * json_extract(t.plugins, '$[' || p.key || '][1]')))
+         FROM json_each(s.value, '$[3]') p) END AS plugins,
+       d.created_at
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp, json_each(d.scores) s;
+
+-- What each plugin thought of the best nodes.
+CREATE VIEW decision_plugin_scores AS
+SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
+       json_extract(s.value, '$[0]') AS rank,
+       json_extract(s.value, '$[1]') AS node,
+       CASE p.type WHEN 'object' THEN json_extract(p.value, '$.plugin') ELSE json_extract(t.plugins, '$[' || p.key || '][0]') END AS plugin,
+       CASE p.type WHEN 'object' THEN json_extract(p.value, '$.raw') WHEN 'array' THEN json_extract(p.value, '$[0]') ELSE p.value END AS raw,
+       CASE p.type WHEN 'object' THEN json_extract(p.value, '$.normalized') WHEN 'array' THEN json_extract(p.value, '$[1]') ELSE p.value END AS normalized,
+       CASE p.type WHEN 'object' THEN json_extract(p.value, '$.weight') ELSE json_extract(t.plugins, '$[' || p.key || '][1]') END AS weight,
+       CASE p.type WHEN 'object' THEN json_extract(p.value, '$.weighted') WHEN 'array' THEN json_extract(p.value, '$[1]') * json_extract(t.plugins, '$[' || p.key || '][1]') ELSE p.value * json_extract(t.plugins, '$[' || p.key || '][1]') END AS weighted,
+       d.created_at
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp, json_each(d.scores) s, json_each(s.value, '$[3]') p;
+
+-- By how much the first node beat the second: 0 is a tie, which was broken by
+-- a hash of pod and node. tied counts those of the recorded best that have the first one's total.
+CREATE VIEW decision_margins AS
+SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
+       json_extract(d.scores, '$[0][1]') AS first,
+       json_extract(d.scores, '$[1][1]') AS second,
+       json_extract(d.scores, '$[0][2]') - json_extract(d.scores, '$[1][2]') AS margin,
+       d.created_at,
+       (SELECT count(*) FROM json_each(d.scores) s WHERE json_extract(s.value, '$[2]') = json_extract(d.scores, '$[0][2]')) AS tied,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time
+FROM decisions d
+WHERE json_array_length(d.scores) > 1;
+
+-- Who would be evicted for whom.
+CREATE VIEW decision_victims AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.namespace, d.pod, d.priority,
+       json_extract(v.value, '$[0]') AS victim_namespace,
+       json_extract(v.value, '$[1]') AS victim,
+       json_extract(v.value, '$[2]') AS victim_uid,
+       json_extract(v.value, '$[3]') AS victim_priority,
+       json_extract(v.value, '$[4]') AS node,
+       d.created_at
+FROM decisions d, json_each(d.victims) v;
+
+-- Why pods could not be placed, hour by hour. pods counts each pod once.
+CREATE VIEW pending_reasons AS
+SELECT d.cluster,
+       strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') AS hour,
+       json_extract(f.value, '$[0]') AS plugin,
+       json_extract(f.value, '$[2]') AS reason,
+       count(DISTINCT d.namespace || '/' || d.pod) AS pods,
+       count(DISTINCT d.id) AS decisions,
+       sum(json_extract(f.value, '$[3]')) AS nodes
+FROM decisions d, json_each(d.failures) f
+WHERE d.outcome = 'Unschedulable'
+GROUP BY 1, 2, 3, 4;
+
+-- The line of a cluster's revisions.
+CREATE VIEW revision_log AS
+SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
+       strftime('%Y-%m-%dT%H:%M:%S', r.created_at / 1000000, 'unixepoch') || printf('.%06dZ', r.created_at % 1000000) AS time,
+       r.cause, r.digest, length(r.change) AS change_bytes,
+       length(c.payload) AS checkpoint_bytes,
+       r.summary, r.number, r.created_at
+FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
+
+-- What the log says of its own gaps.
+CREATE VIEW decision_gaps_log AS
+SELECT cluster,
+       strftime('%Y-%m-%dT%H:%M:%S', since / 1000000, 'unixepoch') || printf('.%06dZ', since % 1000000) AS time,
+       strftime('%Y-%m-%dT%H:%M:%S', until / 1000000, 'unixepoch') || printf('.%06dZ', until % 1000000) AS until_time,
+       lost, cause, instance, id, since, until
+FROM decision_gaps;
+
+-- The plugins that turned most nodes down, hour by hour; rank 1 is the first.
+-- A node counts once in each decision that it was turned down in.
+CREATE VIEW top_rejecting_plugins AS
+SELECT d.cluster,
+       strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') AS hour,
+       rank() OVER (PARTITION BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') ORDER BY sum(json_extract(f.value, '$[3]')) DESC) AS rank,
+       json_extract(f.value, '$[0]') AS plugin,
+       sum(json_extract(f.value, '$[3]')) AS nodes,
+       count(DISTINCT d.id) AS decisions,
+       count(DISTINCT d.namespace || '/' || d.pod) AS pods
+FROM decisions d, json_each(d.failures) f
+GROUP BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch'), json_extract(f.value, '$[0]');
+
+-- How often each node was the answer, one of the recorded best, or named among
+-- the rejected, day by day (UTC). A node that no record names is not here: a
+-- record names the answer, the best few, and the rejected of a reason that
+-- rejected few.
+CREATE VIEW node_choices AS
+SELECT u.cluster, strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch') AS day, u.node,
+       sum(u.chosen) AS chosen, sum(u.scored) AS scored, sum(u.rejected) AS rejected
+FROM (
+  SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
+  UNION ALL
+  SELECT s.cluster, s.node, s.created_at, 0, 1, 0 FROM decision_scores s
+  UNION ALL
+  SELECT r.cluster, r.node, r.created_at, 0, 0, 1 FROM decision_rejected_nodes r
+) u
+GROUP BY u.cluster, strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch'), u.node;
+
+-- Nodes that were looked at, and never the answer, in all that is kept.
+CREATE VIEW nodes_never_chosen AS
+SELECT cluster, node, sum(scored) AS scored, sum(rejected) AS rejected, min(day) AS first_day, max(day) AS last_day
+FROM node_choices
+GROUP BY cluster, node
+HAVING sum(chosen) = 0;
+
+-- Decisions on a revision that was no longer the newest when the answer was
+-- recorded: how many revisions behind, and for how many seconds it had been
+-- outdated. A question about a named old snapshot is one of them.
+CREATE VIEW stale_decisions AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod, d.outcome, d.node,
+       d.cluster || '@' || d.revision AS snapshot,
+       d.cluster || '@' || n.number AS newest_snapshot,
+       n.number - d.revision AS revisions_behind,
+       (d.created_at - o.created_at) / 1e6 AS stale_seconds,
+       d.created_at
+FROM decisions d
+JOIN revisions n ON n.cluster = d.cluster AND n.number = (
+  SELECT r.number FROM revisions r WHERE r.cluster = d.cluster AND r.created_at <= d.created_at ORDER BY r.created_at DESC, r.number DESC LIMIT 1)
+JOIN revisions o ON o.cluster = d.cluster AND o.number = (
+  SELECT min(r.number) FROM revisions r WHERE r.cluster = d.cluster AND r.number > d.revision)
+WHERE d.revision + 0 > 0 AND d.bound_revision = 0 AND n.number > d.revision + 0; -- + 0 keeps the index by revision out of it
+
+-- How long each pod waited from its first decision to its bind, as far as berth
+-- bound it; bound, node and wait_seconds are NULL where it did not.
+CREATE VIEW scheduling_latency AS
+SELECT d.cluster, d.namespace, d.pod, CASE length(d.pod_uid) WHEN 16 THEN lower(substr(hex(d.pod_uid), 1, 8) || '-' || substr(hex(d.pod_uid), 9, 4) || '-' || substr(hex(d.pod_uid), 13, 4) || '-' || substr(hex(d.pod_uid), 17, 4) || '-' || substr(hex(d.pod_uid), 21)) ELSE CAST(d.pod_uid AS TEXT) END AS pod_uid,
+       count(*) AS decisions,
+       count(CASE WHEN d.outcome = 'Unschedulable' THEN 1 END) AS unschedulable,
+       strftime('%Y-%m-%dT%H:%M:%S', min(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', min(d.created_at) % 1000000) AS first_decided,
+       strftime('%Y-%m-%dT%H:%M:%S', min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) / 1000000, 'unixepoch') || printf('.%06dZ', min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) % 1000000) AS bound,
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.node END) AS node,
+       (min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) - min(d.created_at)) / 1e6 AS wait_seconds,
+       min(d.created_at) AS first_decided_at,
+       min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AS bound_at
+FROM decisions d
+GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
+
+-- Pods that were told another node than the time before, and how often.
+CREATE VIEW flapping_pods AS
+SELECT d.cluster, d.namespace, d.pod, count(*) AS decisions, count(DISTINCT d.node) AS nodes,
+       count(CASE WHEN d.node <> (
+         SELECT b.node FROM decisions b
+         WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.namespace = d.namespace AND b.node <> '' AND b.outcome = 'Scheduled'
+           AND (b.created_at, b.id) < (d.created_at, d.id)
+         ORDER BY b.created_at DESC, b.id DESC LIMIT 1) THEN 1 END) AS changes,
+       strftime('%Y-%m-%dT%H:%M:%S', min(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', min(d.created_at) % 1000000) AS first_decided,
+       strftime('%Y-%m-%dT%H:%M:%S', max(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', max(d.created_at) % 1000000) AS last_decided
+FROM decisions d
+WHERE d.node <> '' AND d.outcome = 'Scheduled'
+GROUP BY d.cluster, d.namespace, d.pod
+HAVING count(DISTINCT d.node) > 1;
+
+-- What share of a cluster's decisions each verb and profile had, day by day (UTC).
+CREATE VIEW decision_shares AS
+SELECT d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch') AS day, d.verb, t.profile, count(*) AS decisions,
+       round(1.0 * count(*) / sum(count(*)) OVER (PARTITION BY d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch')), 6) AS share
+FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp
+GROUP BY d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch'), d.verb, t.profile;
+
+-- How long decisions took, hour by hour: the smallest duration that half of
+-- them, or 99 in 100, did not exceed.
+CREATE VIEW decision_durations AS
+SELECT r.cluster, r.hour, r.verb, count(*) AS decisions,
+       min(CASE WHEN r.place * 2 >= r.total THEN r.duration_micros END) / 1000.0 AS p50_ms,
+       min(CASE WHEN r.place * 100 >= r.total * 99 THEN r.duration_micros END) / 1000.0 AS p99_ms,
+       max(r.duration_micros) / 1000.0 AS max_ms
+FROM (
+  SELECT d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') AS hour, d.verb, d.duration_micros,
+         row_number() OVER (PARTITION BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch'), d.verb ORDER BY d.duration_micros) AS place,
+         count(*) OVER (PARTITION BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch'), d.verb) AS total
+  FROM decisions d
+) r
+GROUP BY r.cluster, r.hour, r.verb;
+
+-- A pod that is evicted, comes back under its name and is evicted by the same
+-- pod again. evictions counts pods by UID, so that deciding twice before the
+-- victim has left is not a pair.
+CREATE VIEW preemption_pairs AS
+SELECT v.cluster, v.namespace, v.pod, v.victim_namespace, v.victim,
+       count(DISTINCT v.victim_uid) AS evictions,
+       count(DISTINCT v.decision_id) AS decisions,
+       min(v.time) AS first, max(v.time) AS last,
+       min(v.created_at) AS first_at, max(v.created_at) AS last_at
+FROM decision_victims v JOIN decision_log d ON d.cluster = v.cluster AND d.created_at = v.created_at AND d.id = v.decision_id
+WHERE d.outcome = 'Preempting' AND d.nominated_node = v.node
+GROUP BY v.cluster, v.namespace, v.pod, v.victim_namespace, v.victim
+HAVING count(DISTINCT v.victim_uid) > 1;
+
+-- Nominations that were written and that no bind of the pod followed.
+CREATE VIEW nominations_never_bound AS
+SELECT n.cluster, n.namespace, n.pod, n.nominated_node AS node,
+       count(*) AS nominations,
+       min(n.time) AS first, max(n.time) AS last,
+       min(n.created_at) AS first_at, max(n.created_at) AS last_at
+FROM decision_log n
+WHERE n.outcome = 'Preempting' AND n.bound_snapshot IS NOT NULL
+  AND NOT EXISTS (
+    SELECT 1 FROM decision_log b
+    WHERE b.cluster = n.cluster AND b.pod = n.pod AND b.namespace = n.namespace AND b.created_at >= n.created_at
+      AND b.outcome = 'Scheduled' AND b.bound_snapshot IS NOT NULL)
+GROUP BY n.cluster, n.namespace, n.pod, n.nominated_node;
