@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"os"
+	"log/slog"
 	"reflect"
 
 	"github.com/alecthomas/kong"
+
+	"berth/internal/handlers"
 )
 
 // configCmd groups what looks at the configuration.
@@ -19,21 +23,20 @@ type configPrintCmd struct {
 
 // Run prints the settings as YAML and, like serve, refuses bad ones.
 func (c *configPrintCmd) Run(k *kong.Context, s streams) error {
-	given := map[string]bool{}
-	for _, p := range k.Path {
-		if p.Flag != nil {
-			given[p.Flag.Name] = true
-		}
+	from := givenOf(k)
+	set, total := c.fit(from, slog.New(slog.DiscardHandler))
+	for _, name := range set {
+		from[name] = "memory limit of " + handlers.Bytes(total).String()
 	}
 	for _, group := range k.Selected().AllFlags(true) {
 		for _, f := range group {
 			if f.Name == "help" {
 				continue
 			}
-			fmt.Fprintf(s.out, "%s: %s  # %s\n", f.Name, printable(f), origin(f, given))
+			fmt.Fprintf(s.out, "%s: %s  # %s\n", f.Name, printable(f), cmp.Or(from[f.Name], "default"))
 		}
 	}
-	if err := c.validate(); err != nil {
+	if err := errors.Join(c.validate(), c.Limits.CheckMemory(0)); err != nil {
 		return err
 	}
 	conf, err := c.profiles()
@@ -56,16 +59,4 @@ func printable(f *kong.Flag) string {
 		return fmt.Sprintf("%q", v.String())
 	}
 	return fmt.Sprint(v.Interface())
-}
-
-func origin(f *kong.Flag, given map[string]bool) string {
-	if given[f.Name] {
-		return "flag"
-	}
-	for _, e := range f.Envs {
-		if os.Getenv(e) != "" {
-			return e
-		}
-	}
-	return "default"
 }

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/alecthomas/kong"
 
 	"berth/internal/engine"
 	"berth/internal/handlers"
@@ -24,7 +23,7 @@ type serveCmd struct {
 }
 
 // Run serves until SIGINT or SIGTERM. A second signal ends the process at once.
-func (c *serveCmd) Run(ctx context.Context, s streams) error {
+func (c *serveCmd) Run(ctx context.Context, k *kong.Context, s streams) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	signals := make(chan os.Signal, 2)
@@ -41,7 +40,9 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 			os.Exit(1)
 		}
 	}()
-	return c.serve(ctx, newLogger(s.err, c.LogFormat, c.LogLevel))
+	log := newLogger(s.err, c.LogFormat, c.LogLevel)
+	c.fit(givenOf(k), log)
+	return c.serve(ctx, log)
 }
 
 // serve runs a server until ctx ends, then shuts it down in order.
@@ -62,9 +63,6 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	}
 	for _, line := range conf.Ignored {
 		log.Warn("a setting of the configuration is not used", slog.String("ignored", line))
-	}
-	if c.AutoMemory {
-		limitMemory(log)
 	}
 	if err := c.Limits.CheckMemory(0); err != nil {
 		return err
@@ -186,17 +184,6 @@ func writeReady(path, address string) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// limitMemory sets the garbage collector's limit to nine tenths of the container's memory.
-func limitMemory(log *slog.Logger) {
-	limit, err := memlimit.Set(memlimit.WithRatio(0.9))
-	switch {
-	case err != nil:
-		log.Debug("no memory limit found", slog.Any("error", err))
-	case limit > 0 && limit < math.MaxInt64: // the runtime calls no limit so
-		log.Info("memory limit", slog.String("limit", handlers.Bytes(limit).String()))
-	}
 }
 
 // schedulerNames returns the scheduler names whose pods this server places.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -334,6 +335,20 @@ func TestOriginsOfSettings(t *testing.T) {
 	}
 	t.Setenv("DATABASE_URL", "mysql://h/d")
 	if code, _, errs := command(t, "config", "print"); code == 0 || !strings.Contains(errs, "--database-url") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
+// TestLimitsFitIntoMemory: what is not given goes by the memory limit, and what is given and does not fit is refused.
+func TestLimitsFitIntoMemory(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30 / 10 * 9))
+	code, out, errs := command(t, "config", "print", "--no-auto-memory")
+	for _, line := range []string{"nodes-max-bytes: 65MiB", "nodes-cache-bytes: 65MiB", "memory-budget: 460MiB"} {
+		if code != 0 || !strings.Contains(out, "\n"+line+"  # memory limit of ") {
+			t.Errorf("%q is not printed: %d %s", line, code, errs)
+		}
+	}
+	if code, out, errs = command(t, "config", "print", "--no-auto-memory", "--nodes-max-bytes", "256MiB"); code == 0 || !strings.Contains(errs, "--nodes-max-bytes") || !strings.Contains(out, "nodes-max-bytes: 256MiB  # flag") {
 		t.Errorf("%d %s", code, errs)
 	}
 }

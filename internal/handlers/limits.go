@@ -21,13 +21,13 @@ type Limits struct {
 	FilterInFlight  int   `name:"filter-in-flight" default:"4" help:"Calls of /filter and /prioritize at once, per cluster."`
 	FilterTotal     int   `name:"filter-total" default:"64" help:"Calls of /filter and /prioritize at once, over all clusters."`
 	FilterQueue     int   `name:"filter-queue" default:"32" help:"Calls of /filter and /prioritize that wait for their turn, per cluster."`
-	NodesMaxBytes   Bytes `name:"nodes-max-bytes" default:"128MiB" help:"Body of /filter and /prioritize in Nodes mode."`
+	NodesMaxBytes   Bytes `name:"nodes-max-bytes" default:"128MiB" help:"Body of /filter and /prioritize in Nodes mode; a fourteenth of the memory limit, if that is less and this is not set."`
 	NodesMaxNodes   int   `name:"nodes-max-nodes" default:"5000" help:"Nodes in a body in Nodes mode."`
 	NodesMaxTokens  int   `name:"nodes-max-tokens" default:"5000000" help:"JSON keys and values in a body of /filter or /prioritize."`
 	NodesInFlight   int   `name:"nodes-in-flight" default:"1" help:"Calls in Nodes mode at once, per cluster."`
 	NodesTotal      int   `name:"nodes-total" default:"4" help:"Calls in Nodes mode at once, over all clusters."`
 	NodesQueue      int   `name:"nodes-queue" default:"4" help:"Calls in Nodes mode that wait for their turn, per cluster."`
-	NodesCacheBytes Bytes `name:"nodes-cache-bytes" default:"256MiB" help:"Memory for nodes known from earlier calls in Nodes mode, over all clusters."`
+	NodesCacheBytes Bytes `name:"nodes-cache-bytes" default:"256MiB" help:"Memory for nodes known from earlier calls in Nodes mode, over all clusters; a fourteenth of the memory limit, if that is less and this is not set."`
 
 	ExtenderDeadline  time.Duration `name:"extender-deadline" default:"4s" help:"Time for an extender call; keep it below the httpTimeout of kube-scheduler's configuration (5s there)."`
 	ExtenderQueueWait time.Duration `name:"extender-queue-wait" default:"1s" help:"How long an extender call waits for its turn."`
@@ -160,6 +160,26 @@ func (l *Limits) Validate() error {
 		errs = append(errs, errors.New("--snapshot-max-ratio must be above 1: a compressed body has to grow"))
 	}
 	return errors.Join(errs...)
+}
+
+// Fit lowers the limits that were not given, and that go by memory, to what a memory limit leaves room for. It returns
+// the names of those that it set.
+func (l *Limits) Fit(total int64, given func(name string) bool) (set []string) {
+	share := Bytes(total/14) &^ (1<<20 - 1)
+	for _, one := range []struct {
+		name string
+		at   *Bytes
+		to   Bytes
+	}{
+		{"nodes-max-bytes", &l.NodesMaxBytes, max(l.FilterMaxBytes, min(l.NodesMaxBytes, share))},
+		{"nodes-cache-bytes", &l.NodesCacheBytes, min(l.NodesCacheBytes, share)},
+		{"memory-budget", &l.MemoryBudget, Bytes(total/2) &^ (1<<20 - 1)},
+	} {
+		if *one.at != one.to && !given(one.name) {
+			*one.at, set = one.to, append(set, one.name)
+		}
+	}
+	return set
 }
 
 // CheckMemory says whether the bodies that the limits let in at once fit into memory, a decoded body counting four

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -272,6 +273,23 @@ func TestLimitsAreSettings(t *testing.T) {
 	}
 	if err := l.CheckMemory(512 << 20); err == nil {
 		t.Error("the defaults fit into nothing")
+	}
+	for _, gib := range []int64{512 << 20, 1 << 30, 4 << 30} {
+		l, total := DefaultLimits(), gib*9/10
+		set := l.Fit(total, func(string) bool { return false })
+		if err := errors.Join(l.Validate(), l.CheckMemory(total)); err != nil || int64(l.MemoryBudget) > total/2 || len(set) == 0 {
+			t.Errorf("%s: %v sets %q", Bytes(gib), err, set)
+		}
+		if gib == 4<<30 && (l.NodesMaxBytes != 128<<20 || l.NodesCacheBytes != 256<<20) {
+			t.Errorf("limits are lowered at 4 GiB: %q", set)
+		}
+	}
+	l = DefaultLimits()
+	if l.Fit(1<<29, func(string) bool { return true }); l != DefaultLimits() {
+		t.Error("what was given is changed")
+	}
+	if err := l.CheckMemory(1 << 29); err == nil || !strings.Contains(err.Error(), "--nodes-max-bytes") {
+		t.Errorf("given limits that do not fit: %v", err)
 	}
 	for name, change := range map[string]func(*Limits){
 		"--filter-in-flight":                           func(l *Limits) { l.FilterInFlight = 0 },
