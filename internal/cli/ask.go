@@ -24,8 +24,8 @@ func (s *offline) queue(context.Context) (json.RawMessage, error) {
 	return json.Marshal(overview.QueueWithoutLog(s.view, story.RunsOf(s.profiles), s.now))
 }
 
-func (s *offline) garbage(_ context.Context, threshold int) (json.RawMessage, error) {
-	list, err := overview.Garbage(s.view, threshold, s.now)
+func (s *offline) garbage(ctx context.Context, threshold int) (json.RawMessage, error) {
+	list, err := overview.Garbage(ctx, s.view, threshold, s.now)
 	if err != nil {
 		return nil, err
 	}

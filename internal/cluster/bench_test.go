@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -25,7 +26,7 @@ func large(b *testing.B) []objects.Object {
 // summary, state and the stored change.
 func BenchmarkGrow(b *testing.B) {
 	h := open(b, b.TempDir(), Options{})
-	head, err := collect(reader(large(b)...))
+	head, err := collect(context.Background(), reader(large(b)...))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,14 +76,14 @@ func BenchmarkUpdate(b *testing.B) {
 
 // BenchmarkCheckpoint writes and reads a whole state.
 func BenchmarkCheckpoint(b *testing.B) {
-	v, err := collect(reader(large(b)...))
+	v, err := collect(context.Background(), reader(large(b)...))
 	if err != nil {
 		b.Fatal(err)
 	}
 	size := 0
 	b.Run("encode", func(b *testing.B) {
 		for b.Loop() {
-			payload, err := encodeCheckpoint(v.inv)
+			payload, err := encodeCheckpoint(context.Background(), v.inv)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -90,7 +91,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 		}
 		b.ReportMetric(float64(size), "stored-B")
 	})
-	payload, err := encodeCheckpoint(v.inv)
+	payload, err := encodeCheckpoint(context.Background(), v.inv)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -265,7 +265,7 @@ func TestDigestIsOfContentAlone(t *testing.T) {
 		} else if got != want {
 			t.Fatalf("seed %d: %s, not %s", seed, got, want)
 		}
-		payload, err := encodeCheckpoint(inv)
+		payload, err := encodeCheckpoint(context.Background(), inv)
 		if err != nil {
 			t.Fatal(err)
 		}

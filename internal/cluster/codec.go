@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // checkpointMagic heads a checkpoint's content and carries its version.
@@ -25,7 +27,7 @@ const maxStored = 64 << 20
 // encodeCheckpoint writes a whole state: zstd over the header, the number of
 // objects, and each object as kind, namespace, name and canonical JSON, each
 // with its length, in order of the keys.
-func encodeCheckpoint(inv *inventory) ([]byte, error) {
+func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -37,7 +39,11 @@ func encodeCheckpoint(inv *inventory) ([]byte, error) {
 		buf = binary.AppendUvarint(buf, uint64(len(s)))
 		buf = append(buf, s...)
 	}
+	count := steps.Of(ctx)
 	for _, e := range inv.sorted() {
+		if err := count.Take(len(e.json)); err != nil {
+			return nil, err
+		}
 		text(e.key.Kind)
 		text(e.key.Namespace)
 		text(e.key.Name)

@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/engine"
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // Classes returns a priority class by its name, the default one for the name "";
@@ -13,21 +16,28 @@ import (
 type Classes func(name string) *schedulingv1.PriorityClass
 
 // collect reads an upload into a view that is not part of a chain yet.
-func collect(read objects.Reader) (*View, error) {
-	return collectPods(read, func(*corev1.Pod) bool { return true }, nil)
+func collect(ctx context.Context, read objects.Reader) (*View, error) {
+	return collectPods(ctx, read, func(*corev1.Pod) bool { return true }, nil)
 }
 
 // collectResolved is collect that writes a priority into pods without one.
-func collectResolved(read objects.Reader, stored Classes) (*View, error) {
-	return collectPods(read, func(p *corev1.Pod) bool { return p.Spec.Priority != nil }, stored)
+func collectResolved(ctx context.Context, read objects.Reader, stored Classes) (*View, error) {
+	return collectPods(ctx, read, func(p *corev1.Pod) bool { return p.Spec.Priority != nil }, stored)
 }
+
+// bareSteps is what resolving the priority of a pod takes, in steps of a Counter.
+const bareSteps = 500
 
 // collectPods resolves the priority of pods that are not ready. They are compiled
 // last, since classes may come after them.
-func collectPods(read objects.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
+func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
 	d, e := new(inventory).draft(), engine.NewState().Edit()
 	var bare []objects.Key
+	count := steps.Of(ctx)
 	ignored, err := read(func(o objects.Object) error {
+		if err := count.Take(len(o.JSON)); err != nil {
+			return err
+		}
 		if d.put(newEntry(o.Key, o.JSON)) != nil {
 			return &InvalidError{Field: "items", Detail: nameOf(o.Key) + " is there twice"}
 		}
@@ -44,6 +54,9 @@ func collectPods(read objects.Reader, ready func(*corev1.Pod) bool, stored Class
 	if len(bare) > 0 {
 		e = v.State.Edit()
 		for _, k := range bare {
+			if err := count.Take(bareSteps); err != nil {
+				return nil, err
+			}
 			pod, err := decodePod(d.inv.get(k))
 			if err != nil {
 				return nil, err

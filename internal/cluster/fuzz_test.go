@@ -1,19 +1,20 @@
 package cluster
 
 import (
+	"context"
 	"testing"
 )
 
 // FuzzCheckpoint reads any bytes as a checkpoint: an error, or a state that
 // reads the same when written again.
 func FuzzCheckpoint(f *testing.F) {
-	empty, err := encodeCheckpoint(new(inventory))
+	empty, err := encodeCheckpoint(context.Background(), new(inventory))
 	if err != nil {
 		f.Fatal(err)
 	}
 	d := new(inventory).draft()
 	d.put(newEntry(podKey("a"), []byte(`{"kind":"Pod"}`)))
-	one, err := encodeCheckpoint(d.done())
+	one, err := encodeCheckpoint(context.Background(), d.done())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := encodeCheckpoint(inv)
+		again, err := encodeCheckpoint(context.Background(), inv)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 
 	"berth/internal/engine"
@@ -51,7 +52,7 @@ func (m *Manager) saveOnce(v *View) (newest int64, err error) {
 }
 
 func (m *Manager) putCheckpoint(v *View) error {
-	payload, err := encodeCheckpoint(v.inv)
+	payload, err := encodeCheckpoint(context.Background(), v.inv)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"time"
 
 	"berth/internal/objects"
@@ -13,7 +14,7 @@ func Standalone(name string, read objects.Reader, now time.Time) (*View, error) 
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	v, err := collectResolved(read, nil)
+	v, err := collectResolved(context.Background(), read, nil)
 	if err != nil {
 		return nil, err
 	}

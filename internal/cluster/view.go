@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/objects"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -132,7 +134,7 @@ func (v *View) kind(kind string) []*entry {
 // Differences visits the objects that differ between two views, by kind,
 // namespace and name: before is nil for one that only to has, after for one that
 // only v has. Both are canonical JSON, not to be written.
-func (v *View) Differences(to *View, f func(k objects.Key, before, after []byte)) {
+func (v *View) Differences(ctx context.Context, to *View, f func(k objects.Key, before, after []byte)) error {
 	type pair struct {
 		key           objects.Key
 		before, after []byte
@@ -149,7 +151,12 @@ func (v *View) Differences(to *View, f func(k objects.Key, before, after []byte)
 		list = append(list, p)
 	})
 	slices.SortFunc(list, func(a, b pair) int { return a.key.Compare(b.key) })
+	count := steps.Of(ctx)
 	for _, p := range list {
+		if err := count.Take(len(p.before) + len(p.after)); err != nil {
+			return err
+		}
 		f(p.key, p.before, p.after)
 	}
+	return nil
 }

@@ -157,13 +157,13 @@ func (m *Manager) Change(ctx context.Context, cluster string, parent int64, appl
 // from has admitted it. If the newest revision has the same content, Upload returns that, and created is
 // false. Objects are compiled as they come and not kept.
 func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reader) (v *View, created bool, err error) {
-	return m.upload(ctx, cluster, func() (*View, error) { return collect(read) })
+	return m.upload(ctx, cluster, func() (*View, error) { return collect(ctx, read) })
 }
 
 // UploadResolved is Upload that sets the priority of pods without one from their class or the default
 // class, once. stored has the classes that the upload lacks.
 func (m *Manager) UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored Classes) (v *View, created bool, err error) {
-	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(read, stored) })
+	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(ctx, read, stored) })
 }
 
 func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*View, error)) (v *View, created bool, err error) {
@@ -181,7 +181,7 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 	var checkpoint []byte
 	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
 		// Most likely needed, and no caller holds the lock yet.
-		if checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
+		if checkpoint, err = encodeCheckpoint(ctx, fresh.inv); err != nil {
 			return nil, false, err
 		}
 	}
@@ -213,7 +213,7 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, check
 		return head, false, nil
 	}
 	if *checkpoint == nil {
-		if *checkpoint, err = encodeCheckpoint(fresh.inv); err != nil {
+		if *checkpoint, err = encodeCheckpoint(ctx, fresh.inv); err != nil {
 			return nil, false, err
 		}
 	}

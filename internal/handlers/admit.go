@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -45,7 +44,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 	if err := errors.Join(rc.SetReadDeadline(until.Add(slack)), rc.SetWriteDeadline(until.Add(slack))); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return internal(err)
 	}
-	ctx, cancel := context.WithDeadline(r.Context(), until)
+	ctx, cancel := a.withDeadline(r.Context(), until)
 	defer cancel()
 	leave, err := c.gate.enter(ctx, key)
 	if err != nil {

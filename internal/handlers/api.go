@@ -148,6 +148,9 @@ type API struct {
 	names    nameTables
 	nodes    nodeCaches
 	draining atomic.Bool
+
+	// withDeadline is context.WithDeadline, but in tests of who looks at a context.
+	withDeadline func(parent context.Context, until time.Time) (context.Context, context.CancelFunc)
 }
 
 // New makes an API.
@@ -163,7 +166,8 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
-		limits: o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
+		withDeadline: context.WithDeadline,
+		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(),
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  nameTables{tables: map[string]nameTable{}},

@@ -48,7 +48,7 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := overview.DiffOf(from, to, limit)
+	out, err := overview.DiffOf(r.Context(), from, to, limit)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
 		if req.TerminatedPodThreshold != nil {
 			threshold = *req.TerminatedPodThreshold
 		}
-		list, err := overview.Garbage(v, threshold, orNow(req.Now))
+		list, err := overview.Garbage(r.Context(), v, threshold, orNow(req.Now))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // The values of fieldValidation, which are Kubernetes' own (apimachinery
@@ -27,6 +28,7 @@ type posted struct {
 	mode     string
 	limits   objects.Limits
 	warnings []string
+	steps    *steps.Counter
 }
 
 // fieldMode reads the query parameter.
@@ -46,11 +48,14 @@ func fieldMode(r *http.Request, fallback string) (string, error) {
 // posted begins a request whose objects are posted one by one, so that Strict is the default.
 func (a *API) posted(r *http.Request) (*posted, error) {
 	mode, err := fieldMode(r, fieldsStrict)
-	return &posted{mode: mode, limits: a.limits.objects()}, err
+	return &posted{mode: mode, limits: a.limits.objects(), steps: steps.Of(r.Context())}, err
 }
 
 // fields judges the fields of an object; kind is what it is where it does not say. at is its place in the body.
 func (p *posted) fields(at string, raw json.RawMessage, kind string) error {
+	if err := p.steps.Take(len(raw)); err != nil {
+		return err
+	}
 	if p.mode == fieldsIgnore || isNull(raw) {
 		return nil
 	}

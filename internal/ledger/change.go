@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // Classes gives the priority classes that are stored beside the snapshots.
@@ -93,13 +94,13 @@ type Deletion struct {
 // those of Read, *objects.InvalidError, *cluster.InvalidError and
 // *cluster.ConflictError.
 func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change) (v *cluster.View, changed bool, err error) {
-	steps, err := c.steps()
+	list, err := c.steps()
 	if err != nil {
 		return nil, false, err
 	}
 	v, step, err := l.m.Update(ctx, name, parent, func(v *cluster.View) (*cluster.Step, error) {
-		w := &work{l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[objects.Key]objects.Object{}, gone: map[objects.Key]bool{}}
-		return w.run(steps)
+		w := &work{steps: steps.Of(ctx), l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[objects.Key]objects.Object{}, gone: map[objects.Key]bool{}}
+		return w.run(list)
 	})
 	return v, step != nil, err
 }

@@ -14,10 +14,13 @@ import (
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/podlife"
+	"berth/internal/steps"
 )
 
 // work makes a change on one view.
 type work struct {
+	steps *steps.Counter
+
 	l   *Ledger
 	c   *Change
 	v   *cluster.View
@@ -28,14 +31,20 @@ type work struct {
 	gone map[objects.Key]bool
 }
 
+// stepSteps is what one operation of a change takes, in steps of a Counter.
+const stepSteps = 500
+
 // run gives what the steps come to; nil where everything is so already.
-func (w *work) run(steps []step) (*cluster.Step, error) {
-	for i := range steps {
-		if err := steps[i].do(w, &steps[i]); err != nil {
+func (w *work) run(list []step) (*cluster.Step, error) {
+	for i := range list {
+		if err := w.steps.Take(stepSteps); err != nil {
 			return nil, err
 		}
-		if errs := engine.AmountErrors(w.made[steps[i].key].Value); len(errs) > 0 {
-			return nil, w.refuse(&steps[i], errs)
+		if err := list[i].do(w, &list[i]); err != nil {
+			return nil, err
+		}
+		if errs := engine.AmountErrors(w.made[list[i].key].Value); len(errs) > 0 {
+			return nil, w.refuse(&list[i], errs)
 		}
 	}
 	out := &cluster.Step{}
@@ -45,8 +54,8 @@ func (w *work) run(steps []step) (*cluster.Step, error) {
 			out.Apply = append(out.Apply, o)
 		}
 	}
-	for i := range steps {
-		if k := steps[i].key; w.gone[k] {
+	for i := range list {
+		if k := list[i].key; w.gone[k] {
 			out.Delete = append(out.Delete, k)
 		}
 	}

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -63,10 +64,10 @@ const (
 )
 
 // DiffOf compares two views. Up to limit objects are listed; 0 lists all.
-func DiffOf(from, to *cluster.View, limit int) (*Diff, error) {
+func DiffOf(ctx context.Context, from, to *cluster.View, limit int) (*Diff, error) {
 	out := &Diff{From: from.ID(), To: to.ID(), Kinds: []KindDiff{}, Objects: []ObjectDiff{}}
 	var failed error
-	from.Differences(to, func(k objects.Key, before, after []byte) {
+	err := from.Differences(ctx, to, func(k objects.Key, before, after []byte) {
 		if n := len(out.Kinds); n == 0 || out.Kinds[n-1].Kind != k.Kind {
 			out.Kinds = append(out.Kinds, KindDiff{Kind: k.Kind})
 		}
@@ -96,6 +97,9 @@ func DiffOf(from, to *cluster.View, limit int) (*Diff, error) {
 		}
 		out.Objects = append(out.Objects, o)
 	})
+	if err != nil {
+		return nil, err
+	}
 	return out, failed
 }
 

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/podlife"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -25,17 +27,20 @@ type GarbageList struct {
 } // @name GarbageList
 
 // Garbage is one pass of PodGC over a view.
-func Garbage(v *cluster.View, threshold int, now time.Time) (*GarbageList, error) {
-	pods, nodes, err := suspects(v, threshold)
+func Garbage(ctx context.Context, v *cluster.View, threshold int, now time.Time) (*GarbageList, error) {
+	pods, nodes, err := suspects(ctx, v, threshold)
 	if err != nil {
 		return nil, err
 	}
 	return &GarbageList{Snapshot: v.ID(), Pods: podlife.CollectGarbage(pods, nodes, threshold, now)}, nil
 }
 
+// decodeSteps is what decoding a pod or node takes, in steps of a Counter.
+const decodeSteps = 200
+
 // suspects decodes the pods that may be garbage, and the nodes that have a say. The pods that are over are left out where
 // there are not too many of them, since most clusters have thousands.
-func suspects(v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*corev1.Node, err error) {
+func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*corev1.Node, err error) {
 	over := 0
 	v.State.EachPod(func(p *engine.Pod) {
 		if p.Terminal {
@@ -55,7 +60,11 @@ func suspects(v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*core
 			look = append(look, p)
 		}
 	})
+	count := steps.Of(ctx)
 	for _, p := range look {
+		if err := count.Take(decodeSteps); err != nil {
+			return nil, nil, err
+		}
 		pod, err := v.Pod(p.Namespace, p.Name)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil, fmt.Errorf("pod %s/%s is in the state of %s and not among its objects", p.Namespace, p.Name, v.ID()) // never "not found" for the caller
@@ -68,6 +77,9 @@ func suspects(v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*core
 	for name, there := range known {
 		if !there {
 			continue
+		}
+		if err := count.Take(decodeSteps); err != nil {
+			return nil, nil, err
 		}
 		raw, _ := v.Object(objects.Key{Kind: "Node", Name: name})
 		o, err := objects.FromCanonical("Node", raw)
