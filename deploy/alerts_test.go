@@ -57,7 +57,7 @@ func metrics(t *testing.T) map[string]bool {
 	return names
 }
 
-// measured gives the names of the instrument that a call makes, if it makes one.
+// measured returns the names of the instrument that a call makes, if it makes one.
 func measured(call *ast.CallExpr) (names []string) {
 	function := ""
 	switch f := call.Fun.(type) {

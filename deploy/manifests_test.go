@@ -97,7 +97,7 @@ func strict(raw []byte, into any) error {
 	return errors.Join(append(unknown, err)...)
 }
 
-// of gives those of a type.
+// of returns those of a type.
 func of[T metav1.Object](all []metav1.Object) (list []T) {
 	for _, o := range all {
 		if o, ok := o.(T); ok {
@@ -107,7 +107,7 @@ func of[T metav1.Object](all []metav1.Object) (list []T) {
 	return list
 }
 
-// servers gives what makes the servers' pods, a StatefulSet as far as it is like
+// servers returns what makes the servers' pods, a StatefulSet as far as it is like
 // a Deployment.
 func servers(all []metav1.Object) []*appsv1.Deployment {
 	list := of[*appsv1.Deployment](all)
@@ -117,7 +117,7 @@ func servers(all []metav1.Object) []*appsv1.Deployment {
 	return list
 }
 
-// templates gives all pods that a file's objects make.
+// templates returns all pods that a file's objects make.
 func templates(all []metav1.Object) map[string]*corev1.PodTemplateSpec {
 	out := map[string]*corev1.PodTemplateSpec{}
 	for _, o := range all {

@@ -68,7 +68,7 @@ func TestRights(t *testing.T) {
 	})
 }
 
-// flagOf gives a flag's value.
+// flagOf returns a flag's value.
 func flagOf(c *corev1.Container, flag string) string {
 	for _, arg := range c.Args {
 		if name, value, ok := strings.Cut(arg, "="); ok && name == "--"+flag {
@@ -91,7 +91,7 @@ func portOf(t *testing.T, address string) int32 {
 	return int32(port)
 }
 
-// resolve gives the number of a container's port.
+// resolve returns the number of a container's port.
 func resolve(c *corev1.Container, port intstr.IntOrString) int32 {
 	if port.Type == intstr.Int {
 		return port.IntVal

@@ -20,7 +20,7 @@ import (
 // sources are the packages whose annotations and types make the description.
 var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/objects", "internal/podlife", "internal/story", "internal/overview"}
 
-// generate gives the description as bytes: the same sources, the same bytes.
+// generate returns the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {
 	p := swag.New(swag.SetDebugger(log.New(io.Discard, "", 0)), swag.ParseUsingGoList(false))
 	p.PropNamingStrategy = swag.CamelCase

@@ -20,7 +20,7 @@ type service struct {
 	waiting    int // still, at the end
 }
 
-// of gives the figures of a task's quality of service.
+// of returns the figures of a task's quality of service.
 func (r *report) of(t task) *service {
 	s, ok := r.services[t.qos]
 	if !ok {

@@ -103,7 +103,7 @@ func (c *client) upload(ctx context.Context, cluster string, machines []machine)
 	return out.ID, err
 }
 
-// decide asks where a pod goes and binds it there. It gives the answer, and its
+// decide asks where a pod goes and binds it there. It returns the answer, and its
 // bytes.
 func (c *client) decide(ctx context.Context, question object) (*decision, []byte, error) {
 	var raw json.RawMessage
@@ -135,7 +135,7 @@ func (c *client) startReplay(ctx context.Context, cluster string, since time.Tim
 	return &b, err
 }
 
-// replay says how far a batch replay is.
+// replay returns how far a batch replay is.
 func (c *client) replay(ctx context.Context, id string) (*batch, error) {
 	var b batch
 	err := c.call(ctx, http.MethodGet, "/v1/replays/"+id, nil, &b, http.StatusOK)

@@ -14,7 +14,7 @@ import (
 // was given and how long it took.
 var own = []string{"id", "createdAt", "durationMicros"}
 
-// sameAnswer says where two answers differ beyond what is their own. Values are
+// sameAnswer returns where two answers differ beyond what is their own. Values are
 // compared as they were sent, byte for byte.
 func sameAnswer(a, b []byte) error {
 	one, err := fieldsOf(a)

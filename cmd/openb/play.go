@@ -67,7 +67,7 @@ func (p *player) play(ctx context.Context, tasks []task) error {
 	return nil
 }
 
-// end takes out the tasks that have ended by a time, and says whether any had a
+// end takes out the tasks that have ended by a time, and reports whether any had a
 // node.
 func (p *player) end(ctx context.Context, by int64) (left bool, err error) {
 	var gone []string
@@ -123,7 +123,7 @@ func (p *player) again(ctx context.Context) error {
 	return nil
 }
 
-// place asks for a node and plays the platform where others have to go for it:
+// place requests a node and plays the platform where others have to go for it:
 // it deletes them, and asks again for the pod that is nominated by then. It gives
 // the last answer.
 func (p *player) place(ctx context.Context, t task) (*decision, error) {
@@ -178,7 +178,7 @@ func (p *player) evict(ctx context.Context, d *decision) error {
 	return p.remove(ctx, names)
 }
 
-// fullEvery is every how many decisions the whole explanation is asked for and
+// fullEvery is every how many decisions the whole explanation is requested and
 // compared; the others are compared by their digest, which is over all of it.
 const fullEvery = 50
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tally is what is asked for and held at a time.
+// tally is what is requested and held at a time.
 type tally struct{ cpu, memory, gpus int64 }
 
 func (t *tally) add(x task, sign int64) {

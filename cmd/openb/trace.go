@@ -114,7 +114,7 @@ func readMachines(dir string) ([]machine, error) {
 	return out, err
 }
 
-// readTasks gives the tasks in order of creation, as the trace has them where
+// readTasks returns the tasks in order of creation, as the trace has them where
 // two were created in the same second.
 func readTasks(dir, file string) ([]task, error) {
 	var out []task

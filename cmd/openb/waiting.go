@@ -49,7 +49,7 @@ func (w *waiting) Pop() any {
 func (w *waiting) add(e evicted) { heap.Push(w, e) }
 func (w *waiting) next() evicted { return heap.Pop(w).(evicted) }
 
-// leave takes out who would have ended by a time, and says who that was.
+// leave takes out who would have ended by a time, and describes who that was.
 func (w *waiting) leave(by int64) (gone []task) {
 	var stay waiting
 	for _, e := range *w {

@@ -82,7 +82,7 @@ func (k *Keeper) Watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// look reads the files once more and says what came of it. What was wrong with them
+// look reads the files once more and describes what came of it. What was wrong with them
 // stays until they are found good.
 func (k *Keeper) look() {
 	changed, err := k.read()
@@ -208,7 +208,7 @@ func whole(raw []byte) (list []*x509.Certificate, passed []error, err error) {
 	return list, passed, nil
 }
 
-// inPart says that more begins or ends in a file than there are blocks in it, or
+// inPart reports whether more begins or ends in a file than there are blocks in it, or
 // that it stops where one may be about to begin. Remarks do not count.
 func inPart(raw []byte, blocks int) bool {
 	const begin, end = "-----BEGIN ", "-----END "
@@ -242,7 +242,7 @@ func (k *Keeper) known(s tls.ConnectionState) error {
 	return fmt.Errorf("the client %q is none of those that may call", cert.Subject.CommonName)
 }
 
-// Config gives the configuration of a listener: each connection gets what is in
+// Config returns the configuration of a listener: each connection gets what is in
 // use when it begins.
 func (k *Keeper) Config() *tls.Config {
 	return &tls.Config{

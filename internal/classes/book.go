@@ -17,7 +17,7 @@ import (
 
 // Options tune a Book. Zero fields take the defaults.
 type Options struct {
-	// Poll is how often the store is asked for what other replicas wrote; 1 s
+	// Poll is how often the store is read for what other replicas wrote; 1 s
 	// unless told. What this process writes is seen at once.
 	Poll  time.Duration
 	Clock func() time.Time
@@ -155,7 +155,7 @@ func (b *Book) written(ctx context.Context, cluster string) {
 	}
 }
 
-// Class gives a cluster's stored class from memory, the default one for the
+// Class returns a cluster's stored class from memory, the default one for the
 // name ""; nil without one. The built-in classes are not among them. It is not
 // to be written.
 func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
@@ -169,7 +169,7 @@ func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
 	return p.byName[name]
 }
 
-// List gives a cluster's classes by name, the built-in ones included, and the
+// List returns a cluster's classes by name, the built-in ones included, and the
 // resourceVersion of the list.
 func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
 	stored, version, err := b.st.PriorityClasses(ctx, cluster)
@@ -179,7 +179,7 @@ func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.Priority
 	return listOf(cluster, stored, version)
 }
 
-// Get gives a class; a *MissingError without one.
+// Get returns a class; a *MissingError without one.
 func (b *Book) Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
 	if podlife.SystemClass(name) != nil {
 		return builtIn(cluster, name), nil

@@ -45,7 +45,7 @@ func encode(cluster string, c *schedulingv1.PriorityClass) (*store.PriorityClass
 // every replica.
 var space = uuid.MustParse("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
-// builtIn gives a built-in class as clients see it. berth knows no time at which
+// builtIn returns a built-in class as clients see it. berth knows no time at which
 // a cluster began, so it has no creationTimestamp.
 func builtIn(cluster, name string) *schedulingv1.PriorityClass {
 	c := podlife.SystemClass(name)

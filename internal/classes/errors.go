@@ -8,7 +8,7 @@ import (
 	"berth/internal/store"
 )
 
-// InvalidError says what is wrong with a class, field by field.
+// InvalidError describes what is wrong with a class, field by field.
 type InvalidError struct {
 	Name   string
 	Errors field.ErrorList
@@ -18,7 +18,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("PriorityClass.scheduling.k8s.io %q is invalid: %v", e.Name, e.Errors.ToAggregate())
 }
 
-// ForbiddenError says why a class may not be written, as an API server words it
+// ForbiddenError is the reason why a class may not be written, as an API server words it
 // (apimachinery pkg/api/errors NewForbidden).
 type ForbiddenError struct{ Name, Why string }
 
@@ -26,14 +26,14 @@ func (e *ForbiddenError) Error() string {
 	return fmt.Sprintf("priorityclasses.scheduling.k8s.io %q is forbidden: %s", e.Name, e.Why)
 }
 
-// MismatchError says that a body names another class than the path.
+// MismatchError is the error when a body names another class than the path.
 type MismatchError struct{ Body, Path string }
 
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", e.Body, e.Path)
 }
 
-// ConflictError says that a class was changed meanwhile; store.ErrConflict.
+// ConflictError is the error when a class was changed meanwhile; store.ErrConflict.
 type ConflictError struct{ Name string }
 
 func (e *ConflictError) Error() string {
@@ -43,7 +43,7 @@ func (e *ConflictError) Error() string {
 // Unwrap gives store.ErrConflict.
 func (e *ConflictError) Unwrap() error { return store.ErrConflict }
 
-// MissingError says that there is no class of a name; store.ErrNotFound.
+// MissingError is the error when there is no class of a name; store.ErrNotFound.
 type MissingError struct{ Name string }
 
 func (e *MissingError) Error() string {
@@ -53,7 +53,7 @@ func (e *MissingError) Error() string {
 // Unwrap gives store.ErrNotFound.
 func (e *MissingError) Unwrap() error { return store.ErrNotFound }
 
-// ExistsError says that there is a class of that name; store.ErrExists.
+// ExistsError is the error when there is a class of that name; store.ErrExists.
 type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string {
@@ -63,7 +63,7 @@ func (e *ExistsError) Error() string {
 // Unwrap gives store.ErrExists.
 func (e *ExistsError) Unwrap() error { return store.ErrExists }
 
-// FullError says that a cluster has as many classes as it may.
+// FullError is the error when a cluster has as many classes as it may.
 type FullError struct{ Max int }
 
 func (e *FullError) Error() string {

@@ -130,7 +130,7 @@ func secondDefault(name, first string) error {
 	return &ForbiddenError{name, fmt.Sprintf("PriorityClass %s is already marked as default. Only one default can exist", first)}
 }
 
-// Delete removes a class and gives what it was. Pods that have its priority
+// Delete removes a class and returns what it was. Pods that have its priority
 // keep it. The built-in ones are a *ForbiddenError
 // (pkg/registry/scheduling/priorityclass/storage Delete).
 func (b *Book) Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {

@@ -83,7 +83,7 @@ func (s *server) classes(ctx context.Context) (json.RawMessage, error) {
 	return s.ofCluster(ctx, nil, "classes")
 }
 
-// ofCluster asks for a part of the newest revision.
+// ofCluster requests a part of the newest revision.
 func (s *server) ofCluster(ctx context.Context, query url.Values, part string) (json.RawMessage, error) {
 	if err := s.newest(); err != nil {
 		return nil, err

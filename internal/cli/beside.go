@@ -62,7 +62,7 @@ func (a *app) besides(in *input, file string) {
 	}
 }
 
-// tell says what of a pod was passed over: fields that Kubernetes does not have,
+// tell returns what of a pod was passed over: fields that Kubernetes does not have,
 // which are left out rather than refused, since kubectl prints what newer clusters
 // have, and what one pod of a workload does not show.
 func (a *app) tell(pod target, file string) {

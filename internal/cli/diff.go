@@ -52,7 +52,7 @@ func (a *app) diff(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// difference asks the server about revisions, and compares files here.
+// difference calls the server about revisions, and compares files here.
 func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage, error) {
 	if a.o.server != "" {
 		s, err := newServer(a)

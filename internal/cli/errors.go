@@ -22,7 +22,7 @@ type problem struct {
 	next string // a command or a sentence; may be empty
 }
 
-// Error gives what and why in one line.
+// Error returns the action and the cause in one line.
 func (p *problem) Error() string {
 	if p.why == nil {
 		return p.what
@@ -30,5 +30,5 @@ func (p *problem) Error() string {
 	return fmt.Sprintf("%s: %v", p.what, p.why)
 }
 
-// Unwrap gives the why.
+// Unwrap returns the cause.
 func (p *problem) Unwrap() error { return p.why }

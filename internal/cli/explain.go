@@ -106,7 +106,7 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 	return v.exit()
 }
 
-// decide asks for the decision that the page is about. What the story has found
+// decide requests the decision that the page is about. What the story has found
 // out is not asked for again.
 func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 	q := question{pod: pod, explain: engine.ExplainGroups, suggest: v.told == nil}
@@ -158,7 +158,7 @@ func unscheduledIn(whole json.RawMessage) (*story.Unscheduled, error) {
 	return story.UnscheduledOf(pod), nil
 }
 
-// waits says that a pod of this state may yet be placed.
+// waits reports whether a pod of this state may yet be placed.
 func waits(s story.State) bool {
 	return s == story.Pending || s == story.Gated || s == story.Nominated
 }

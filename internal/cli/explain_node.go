@@ -45,7 +45,7 @@ func (e *explain) oneNode(ctx context.Context, a *app, from source, pod target) 
 	return nil
 }
 
-// noNode says why a node is not in the answer.
+// noNode returns the reason why a node is not in the answer.
 func (e *explain) noNode(a *app, got *answer, pod []string) error {
 	p := &problem{next: "Which nodes there are: " + strings.Join(a.again(pod)("explain", "--all"), " ")}
 	switch {
@@ -82,7 +82,7 @@ func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict) error {
 	return p.end(a)
 }
 
-// rejection says which rules reject a node, and whether evicting pods could help.
+// rejection returns which rules reject a node, and whether evicting pods could help.
 func rejection(node *engine.NodeVerdict) string {
 	s := fmt.Sprintf("%s rejects it first (%s; %s), and kube-scheduler asks no further.", node.Plugin, node.Code, evictionHelps(node))
 	switch n := len(node.AlsoFailing); {
@@ -94,7 +94,7 @@ func rejection(node *engine.NodeVerdict) string {
 	return s
 }
 
-// evictionHelps says whether pods that leave the node could make room: not if one of
+// evictionHelps reports whether pods that leave the node could make room: not if one of
 // the rules rejects it for good.
 func evictionHelps(node *engine.NodeVerdict) string {
 	forGood := engine.UnschedulableAndUnresolvable.String()

@@ -96,7 +96,7 @@ func namesOf(list []*item) []string {
 	return names
 }
 
-// meant says what to do about a pod that is not there: most often the namespace is
+// meant returns what to do about a pod that is not there: most often the namespace is
 // another, or the name is not whole.
 func meant(ctx context.Context, from source, t target, p *problem) error {
 	var near, elsewhere []string

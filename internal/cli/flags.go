@@ -73,7 +73,7 @@ func (o *common) check() error {
 	return nil
 }
 
-// again gives the flags that make another command ask the same source. What
+// again returns the flags that make another command ask the same source. What
 // comes from the environment is there again by itself.
 func (o *common) again() []string {
 	var out []string

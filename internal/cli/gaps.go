@@ -110,7 +110,7 @@ func (g *gaps) about(kinds ...string) *gaps {
 }
 
 // lost reports whether a bound pod's node is not among the nodes of the source. The
-// node is asked for only where there are more such pods than the summary
+// node is requested only where there are more such pods than the summary
 // names.
 func (g *gaps) lost(ctx context.Context, from source, pod target, node string) (bool, error) {
 	if node == "" || g.strays.Count == 0 {
@@ -128,7 +128,7 @@ func (g *gaps) lost(ctx context.Context, from source, pod target, node string) (
 	return o == nil, err
 }
 
-// verb says why nothing is known.
+// verb returns the reason why nothing is known.
 func (g *gaps) verb() string {
 	if len(g.refused) > 0 {
 		return "does not let you list"
@@ -136,7 +136,7 @@ func (g *gaps) verb() string {
 	return "has no"
 }
 
-// wordsFor gives the plural of a kind.
+// wordsFor returns the plural of a kind.
 func wordsFor(kind string) string {
 	for _, p := range plurals {
 		if p.kind == kind {
@@ -188,7 +188,7 @@ func listed(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// unknown says which missing kind a group of nodes was rejected for; empty: none.
+// unknown returns which missing kind a group of nodes was rejected for; empty: none.
 // Of a claim that is there it is its volume that was looked for
 // (plugins/volumebinding, plugins/volumerestrictions, plugins/volumezone).
 func (g *gaps) unknown(group *advice.Group) string {

@@ -52,7 +52,7 @@ func (c call) run(t testing.TB, args ...string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// snapshot makes a call that asks the fixture, named in the environment.
+// snapshot makes a call that calls the fixture, named in the environment.
 func snapshot() call {
 	return call{env: map[string]string{"BERTH_SNAPSHOT": filepath.Join("testdata", "cluster.yaml")}}
 }

@@ -82,7 +82,7 @@ func (a *app) readCluster(ctx context.Context, l *live) (*cluster.View, []kube.U
 	return view, unread, nil
 }
 
-// cannot says what to do where the cluster does not answer.
+// cannot returns what to do where the cluster does not answer.
 func (l *live) cannot(err error) error {
 	p := &problem{what: "ask the cluster at " + l.config.Host, why: err, next: "Does kubectl get nodes work? --context picks another cluster, --snapshot a dump."}
 	if apierrors.IsForbidden(err) {

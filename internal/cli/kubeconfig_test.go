@@ -46,7 +46,7 @@ func liveFixture(t *testing.T) (*kubetest.Server, string, call) {
 	return s, kubeconfig, call{env: map[string]string{"KUBECONFIG": kubeconfig}}
 }
 
-// The cluster that kubectl points at says what a dump of it says.
+// The cluster that kubectl points at gives the same answer as a dump of it.
 func TestClusterSaysTheSame(t *testing.T) {
 	_, _, live := liveFixture(t)
 	here := snapshot()
@@ -61,7 +61,7 @@ func TestClusterSaysTheSame(t *testing.T) {
 }
 
 // --kubeconfig, --context and -n mean what they mean to kubectl, ~/.kube/config
-// is found, and nothing but lists is asked for.
+// is found, and nothing but lists is requested.
 func TestContexts(t *testing.T) {
 	s, kubeconfig, _ := liveFixture(t)
 	var wrote atomic.Int32

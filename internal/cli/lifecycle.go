@@ -94,7 +94,7 @@ type lifeContainer struct {
 	} `json:"ifItEnds"`
 }
 
-// rule says why.
+// rule is the reason why.
 type rule struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -169,7 +169,7 @@ func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time
 	return l.show(a, []target{pod}, []*life{one}, []json.RawMessage{raw}, now)
 }
 
-// show shows the answers, and says whether all are well.
+// show shows the answers, and reports whether all are well.
 func (l *lifecycle) show(a *app, pods []target, lives []*life, raws []json.RawMessage, now time.Time) error {
 	p := a.page()
 	var err error
@@ -214,7 +214,7 @@ func (a *app) jsonLines(pods []target, raws []json.RawMessage) error {
 	return err
 }
 
-// ask asks the server where there is one, and otherwise the rules themselves.
+// ask calls the server where there is one, and otherwise the rules themselves.
 // A node of JSON null is one that is gone, a nil one is not known.
 func (l *lifecycle) ask(ctx context.Context, a *app, pod target, node json.RawMessage, now time.Time) (json.RawMessage, error) {
 	if a.o.server == "" {
@@ -237,7 +237,7 @@ func (l *lifecycle) ask(ctx context.Context, a *app, pod target, node json.RawMe
 	return s.call(ctx, http.MethodPost, body, "v1", "pods", "lifecycle")
 }
 
-// condition gives a condition's status; empty without one.
+// condition returns a condition's status; empty without one.
 func (l *life) condition(name string) string {
 	for _, c := range l.Conditions {
 		if c.Type == name {
@@ -247,7 +247,7 @@ func (l *life) condition(name string) string {
 	return ""
 }
 
-// well says that nobody has to worry.
+// well reports whether nothing is wrong.
 func (l *life) well() bool {
 	return l.Phase == string(corev1.PodSucceeded) ||
 		l.Phase == string(corev1.PodRunning) && l.condition(string(corev1.PodReady)) == string(corev1.ConditionTrue)
@@ -307,7 +307,7 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	}
 }
 
-// reasons says why what is next is next, once for containers that are alike.
+// reasons returns why the next step is what it is, once for containers that are alike.
 func (p *page) reasons(l *life) {
 	names := map[string][]string{}
 	var texts []string

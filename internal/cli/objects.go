@@ -104,7 +104,7 @@ func (s *server) objects(ctx context.Context, kind string, f func(*item) error) 
 	return s.pages(ctx, url.Values{"kind": {kind}, "limit": {strconv.Itoa(objectsPage)}}, f)
 }
 
-// pages asks for objects page by page.
+// pages requests objects page by page.
 func (s *server) pages(ctx context.Context, query url.Values, f func(*item) error) error {
 	for {
 		raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "snapshots", s.snapshot, "objects")

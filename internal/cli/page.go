@@ -14,7 +14,7 @@ type page struct {
 	wide  bool
 	paint paint
 	cuts  int // cells of tables that were cut
-	// noBudgets says that nothing is known of disruption budgets.
+	// noBudgets reports whether nothing is known of disruption budgets.
 	noBudgets bool
 }
 

@@ -10,7 +10,7 @@ import (
 	"berth/internal/story"
 )
 
-// attempts says how often it was tried, and since when it has been waiting.
+// attempts returns how often it was tried, and since when it has been waiting.
 func (v *verdict) attempts() string {
 	st := v.told
 	if st.Decisions == 0 {

@@ -37,7 +37,7 @@ waits, 2 if one does.`,
 	return cmd
 }
 
-// forAll gives a command the flag -A.
+// forAll adds the flag -A to a command.
 func (a *app) forAll(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.o.all, "all-namespaces", "A", false, "pods of all namespaces")
 }

@@ -18,7 +18,7 @@ import (
 	"berth/internal/cluster"
 )
 
-// target says which pod a question is about: one that the source knows by its
+// target describes which pod a question is about: one that the source knows by its
 // name, or one that was given whole.
 type target struct {
 	namespace, name string
@@ -79,7 +79,7 @@ func parseTarget(text, namespace string) (target, error) {
 	return t, nil
 }
 
-// readTarget takes the pod from a file; a name says which, where there are
+// readTarget takes the pod from a file; a name describes which, where there are
 // several.
 func (a *app) readTarget(args []string, file string) (target, error) {
 	in, err := a.readInput(file)
@@ -227,7 +227,7 @@ func (a *app) again(pod []string) func(command string, more ...string) []string 
 	}
 }
 
-// named gives the names in a pod's spec; empty for a pod that is not there.
+// named returns the names in a pod's spec; empty for a pod that is not there.
 func named(ctx context.Context, from source, t target) (names, error) {
 	if t.whole != nil {
 		return namedIn(t.whole)

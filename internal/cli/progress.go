@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress is a line on stderr that says that something is going on. It is
+// progress is a line on stderr that reports that something is going on. It is
 // shown only on a terminal, and only where it takes a while.
 type progress struct {
 	a     *app

@@ -34,7 +34,7 @@ type app struct {
 	points *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }
 
-// Run runs the command line and gives the exit code. program is the path that
+// Run runs the command line and returns the exit code. program is the path that
 // the process was started by: as kubectl-berth it speaks of itself as kubectl
 // berth.
 func Run(ctx context.Context, program string, args []string, s Streams, v Version) int {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 	return exitBroken
 }
 
-// complain says what is wrong, why, and what to do next.
+// complain returns what is wrong, why, and what to do next.
 func (a *app) complain(err error) {
 	for i, l := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
 		if i == 0 {

@@ -132,7 +132,7 @@ type refused struct {
 	} `json:"errors"`
 }
 
-// Error gives the detail, and the fields at fault.
+// Error returns the detail, and the fields at fault.
 func (r *refused) Error() string {
 	text := strings.TrimPrefix(r.Detail, "podRef: ") // the reader named a pod, not a field
 	if text == "" {
@@ -146,7 +146,7 @@ func (r *refused) Error() string {
 	return text
 }
 
-// call sends a request and gives the answer's body.
+// call sends a request and returns the answer's body.
 func (s *server) call(ctx context.Context, method string, body any, path ...string) (json.RawMessage, error) {
 	return s.callWith(ctx, method, nil, body, path...)
 }
@@ -193,7 +193,7 @@ func (s *server) callWith(ctx context.Context, method string, query url.Values, 
 	return out, nil
 }
 
-// unreachable says what to look at when no answer comes.
+// unreachable returns what to look at when no answer comes.
 func (s *server) unreachable(err error) error {
 	var op *net.OpError
 	var timeout interface{ Timeout() bool }
@@ -206,7 +206,7 @@ func (s *server) unreachable(err error) error {
 	return p
 }
 
-// hint says what to do about a refusal.
+// hint returns what to do about a refusal.
 func (s *server) hint(ctx context.Context, err error, t target) error {
 	var r *refused
 	if !errors.As(err, &r) || r.Status != http.StatusNotFound {

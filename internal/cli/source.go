@@ -22,7 +22,7 @@ type source interface {
 	pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error)
 	// gaps are the kinds of which the source knows nothing.
 	gaps(ctx context.Context) (*gaps, error)
-	// object gives the object of a name; nil where there is none.
+	// object returns the object of a name; nil where there is none.
 	object(ctx context.Context, kind, namespace, name string) (*item, error)
 	// objects calls f for every object of a kind, by namespace and name, until f
 	// returns errEnough.
@@ -60,7 +60,7 @@ func (a *app) source(ctx context.Context) (source, error) {
 	return nil, a.noSource()
 }
 
-// noSource says how to name one.
+// noSource returns how to name one.
 func (a *app) noSource() error {
 	return &problem{
 		what: "no data source: pass --server, --snapshot or --kubeconfig",

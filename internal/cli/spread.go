@@ -63,7 +63,7 @@ func exitForSpread(got *answer) error {
 	return nil
 }
 
-// leavesDomain says that the pod may go to some domain. Where domains were left
+// leavesDomain reports whether the pod may go to some domain. Where domains were left
 // out, one of them may be it.
 func leavesDomain(c *engine.SpreadConstraint) bool {
 	return c.DomainsOmitted > 0 || slices.ContainsFunc(c.Domains, func(d engine.SpreadDomain) bool { return mayGo(c, &d) })
@@ -124,7 +124,7 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 	p.domains(c, limit)
 }
 
-// emptiest says what the limit is counted from.
+// emptiest returns what the limit is counted from.
 func emptiest(c *engine.SpreadConstraint) string {
 	least := *c.GlobalMinimum
 	if c.MinDomains != nil && least == 0 && !slices.ContainsFunc(c.Domains, func(d engine.SpreadDomain) bool { return d.Eligible && d.Matching == 0 }) {

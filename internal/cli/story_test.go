@@ -68,7 +68,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// keysOf gives the names of an object's fields, sorted.
+// keysOf returns the names of an object's fields, sorted.
 func keysOf(t *testing.T, js string) []string {
 	t.Helper()
 	var o map[string]json.RawMessage

@@ -17,12 +17,12 @@ type Streams struct {
 	Now      func() time.Time
 	// Columns is the width of the terminal that Out is; 0 where it is none.
 	Columns int
-	// Typed says that In is a terminal, at which somebody would have to type;
+	// Typed reports whether In is a terminal, at which somebody would have to type;
 	// Watched that Err is one, at which somebody waits.
 	Typed, Watched bool
 }
 
-// Standard gives the process's own streams.
+// Standard returns the process's own streams.
 func Standard() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now}
 	s.Typed, s.Watched = term.IsTerminal(int(os.Stdin.Fd())), term.IsTerminal(int(os.Stderr.Fd()))

@@ -13,7 +13,7 @@ type table struct {
 	give  int
 	name  int // the first column unless told
 	rows  [][]string
-	// folds says that what the column give has no room for goes on in the next
+	// folds reports whether what the column give has no room for goes on in the next
 	// line, up to foldsAt lines, where others are cut.
 	folds bool
 	// colours, where not nil, is the colour of a row's cell; "" for none.
@@ -132,7 +132,7 @@ func (t *table) shrink(widths []int, width int) {
 	}
 }
 
-// widest gives the column to cut: not the name while any other is wider than
+// widest returns the column to cut: not the name while any other is wider than
 // narrowest.
 func (t *table) widest(widths []int) int {
 	all, others := 0, -1

@@ -26,7 +26,7 @@ func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
 	return nil
 }
 
-// afterwards says what comes after the gates.
+// afterwards returns what comes after the gates.
 func (v *verdict) afterwards() string {
 	if v.after == nil {
 		return ""
@@ -42,7 +42,7 @@ func (v *verdict) afterwards() string {
 	return ""
 }
 
-// nothingToTry says that changes were looked for, where that was so. Not all that
+// nothingToTry reports that changes were looked for, where that was so. Not all that
 // there are: their number is bounded, and of nodes the first is changed.
 func (v *verdict) nothingToTry() {
 	if v.got.Outcome != engine.UnschedulableOK || v.node != "" || v.told != nil && !waits(v.told.State) || v.got.Counts.Nodes == 0 {
@@ -52,7 +52,7 @@ func (v *verdict) nothingToTry() {
 	v.labelled("TRY", "none of the changes that were tried, one by one and in pairs, makes it fit.")
 }
 
-// ungated gives a pod without its scheduling gates.
+// ungated returns a pod without its scheduling gates.
 func ungated(whole json.RawMessage) (map[string]json.RawMessage, error) {
 	var pod, spec map[string]json.RawMessage
 	if err := json.Unmarshal(whole, &pod); err != nil {

@@ -87,7 +87,7 @@ func (v *verdict) word() (string, colour) {
 	return "PENDING", red
 }
 
-// allUnknown says what could not be known, where every node was rejected for it.
+// allUnknown returns what could not be known, where every node was rejected for it.
 func (v *verdict) allUnknown() string {
 	if v.got == nil || v.got.Outcome != engine.UnschedulableOK || len(v.got.Groups) == 0 {
 		return ""
@@ -142,7 +142,7 @@ func (v *verdict) sentence() string {
 	return fmt.Sprintf("No node fits: %s checked, 0 fit.", count(d.Counts.Nodes))
 }
 
-// disagreement says what the cluster says of a pod that would fit.
+// disagreement returns what the cluster says of a pod that would fit.
 func (v *verdict) disagreement() string {
 	u := v.unscheduled
 	if u == nil {
@@ -155,7 +155,7 @@ func (v *verdict) disagreement() string {
 	return s + ": kube-scheduler has not tried it on this state, or has not heard of what changed."
 }
 
-// margin says how clear the choice was.
+// margin returns how clear the choice was.
 func (v *verdict) margin() string {
 	d := v.got
 	switch {
@@ -271,7 +271,7 @@ func (v *verdict) why() {
 // alsoShown is how many groups are told what else rejects their nodes.
 const alsoShown = 4
 
-// also says which rules would still reject the nodes of the largest groups.
+// also returns which rules would still reject the nodes of the largest groups.
 func (v *verdict) also(groups []advice.Group) {
 	label := "ALSO"
 	for i := range groups[:min(len(groups), alsoShown)] {
@@ -305,7 +305,7 @@ func alsoWords(g *advice.Group) string {
 // prefixes are so common that they tell nobody anything where room is short.
 var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
 
-// detail says what a group is about, and what else its nodes lack.
+// detail returns what a group is about, and what else its nodes lack.
 func (v *verdict) detail(g *advice.Group) string {
 	s := g.Detail
 	if unknown := v.gaps.unknown(g); unknown != "" {
@@ -329,7 +329,7 @@ func (v *verdict) detail(g *advice.Group) string {
 // zonesShown is how many domains a line names.
 const zonesShown = 6
 
-// zones says how the nodes are spread over the zones, where the decision looked.
+// zones returns how the nodes are spread over the zones, where the decision looked.
 func (v *verdict) zones() {
 	for _, c := range v.got.Spread {
 		if c.TopologyKey != "topology.kubernetes.io/zone" {
@@ -347,7 +347,7 @@ func (v *verdict) zones() {
 	}
 }
 
-// caveats says what was not judged.
+// caveats returns what was not judged.
 func (v *verdict) caveats() {
 	if v.scheduler != "" && v.profile == "" && v.node == "" && v.scheduler != v.got.Profile {
 		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, which decides by itself: this is what %s would say. --profile picks another.", v.scheduler, v.got.Profile))
@@ -357,7 +357,7 @@ func (v *verdict) caveats() {
 	}
 }
 
-// more says how to go on.
+// more returns how to go on.
 func (v *verdict) more() {
 	var list [][]string
 	if name := v.oneRejected(); name != "" && v.got.Outcome != engine.Gated {

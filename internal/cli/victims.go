@@ -144,7 +144,7 @@ func (p *page) whoLeaves(pre *engine.Preemption) string {
 // rowsShown is how many rows a table of a page has unless it is wide.
 const rowsShown = 20
 
-// limit bounds rows, and says how many are left out.
+// limit bounds rows, and describes how many are left out.
 func (p *page) limit(n int) (shown, left int) {
 	if p.wide {
 		return n, 0
@@ -153,7 +153,7 @@ func (p *page) limit(n int) (shown, left int) {
 	return shown, n - shown
 }
 
-// left says that rows were left out.
+// left reports that rows were left out.
 func (p *page) left(n int, what string) {
 	if n > 0 {
 		p.line("and %s more %s: -o wide", count(n), what)
@@ -176,7 +176,7 @@ func (p *page) victimTable(victims []engine.Victim) {
 	p.left(left, "victims")
 }
 
-// budgets says what evictions take from disruption budgets.
+// budgets returns what evictions take from disruption budgets.
 func (p *page) budgets(list []engine.Budget) string {
 	var parts []string
 	for _, b := range list {

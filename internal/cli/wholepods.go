@@ -19,7 +19,7 @@ type input struct {
 	budgets []json.RawMessage
 	// others are objects of other kinds.
 	others []other
-	// whole says that it is a cluster: a node that it does not have does not exist.
+	// whole reports whether it is a cluster: a node that it does not have does not exist.
 	whole bool
 }
 
@@ -142,7 +142,7 @@ func (in *input) only(want target, where string) (*input, error) {
 
 func (t target) is(o target) bool { return t.namespace == o.namespace && t.name == o.name }
 
-// noSuchPod says where else a pod of the name is.
+// noSuchPod returns where else a pod of the name is.
 func noSuchPod(where string, want target, pods []target) error {
 	p := &problem{what: fmt.Sprintf("%s holds no pod %s, but %s", where, want, plural(len(pods), "other"))}
 	var near []string
@@ -217,7 +217,7 @@ func (in *input) add(kind string, raw json.RawMessage) error {
 
 const kindBudget = "PodDisruptionBudget"
 
-// nodeOf gives the node that a pod is on: JSON null for one that is gone, nil
+// nodeOf returns the node that a pod is on: JSON null for one that is gone, nil
 // where it is not known.
 func (in *input) nodeOf(pod target, gone bool) json.RawMessage {
 	null := json.RawMessage("null")

@@ -90,7 +90,7 @@ func size(n int64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + units[i]
 }
 
-// actionWords says who has to do what.
+// actionWords returns who has to do what.
 func actionWords(a advice.Action) string {
 	switch a {
 	case advice.Wait:

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// handlerFunc answers a request or says why it cannot; then it has written nothing.
+// handlerFunc answers a request or names the reason it cannot; then it has written nothing.
 type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 
 // style is how errors are told to a kind of client.
@@ -64,10 +64,10 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 	writeProblem(w, e, requestID(r.Context()))
 }
 
-// quiet says that the error is logged elsewhere, at a bounded rate.
+// quiet reports whether the error is logged elsewhere, at a bounded rate.
 func (e *Error) quiet() bool { return e.Kind == "overload" }
 
-// observe is the outermost of our middlewares: it gives the request its id, catches panics and measures.
+// observe is the outermost of our middlewares: it sets the id of the request, catches panics and measures.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()

@@ -18,7 +18,7 @@ type class struct {
 	gate     *gate
 	deadline time.Duration
 	style    style
-	// key gives the lane of a call; nil: one for all.
+	// key returns the lane of a call; nil: one for all.
 	key func(*http.Request) string
 }
 
@@ -151,7 +151,7 @@ func (a *API) classes() {
 	a.readClass = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
 }
 
-// Timeouts gives the time-outs of a server for connections that no class speaks for yet.
+// Timeouts returns the time-outs of a server for connections that no class speaks for yet.
 func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {
 	longest := max(l.ExtenderDeadline, l.DecisionDeadline, l.ReadDeadline)
 	return 5 * time.Second, longest + slack, longest + slack, 120 * time.Second

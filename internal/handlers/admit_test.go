@@ -136,7 +136,7 @@ func TestOneCallerLeavesRoom(t *testing.T) {
 	group.Wait()
 }
 
-// TestFairGate gives a slot to the caller with the fewest, not to the one that came first.
+// TestFairGate: a slot goes to the caller with the fewest, not to the one that came first.
 func TestFairGate(t *testing.T) {
 	g := newGate("x", 2, 2, 10, time.Minute)
 	g.fair = true

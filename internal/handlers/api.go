@@ -68,7 +68,7 @@ type Warning struct{ Err error }
 // Error implements error.
 func (w *Warning) Error() string { return w.Err.Error() }
 
-// Unwrap gives what is wrong.
+// Unwrap returns what is wrong.
 func (w *Warning) Unwrap() error { return w.Err }
 
 // Note names a state that people should know of, of a server that is ready all the same.
@@ -92,7 +92,7 @@ type Options struct {
 	Schedulers []string
 	// Ungated are those of them whose pods wait for no gates, SchedulingGates being off there.
 	Ungated []string
-	// Followed says that a cluster's state comes from its apiserver, and from nobody else; nil: none does.
+	// Followed reports whether a cluster's state comes from its apiserver, and from no other caller; nil: none does.
 	Followed func(cluster string) bool
 	// Hold keeps rejections back about clusters that are followed; nil: none is.
 	Hold Hold

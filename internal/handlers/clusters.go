@@ -48,7 +48,7 @@ func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// getCluster gives one cluster.
+// getCluster returns one cluster.
 //
 //	@Summary	A cluster
 //	@Tags		clusters

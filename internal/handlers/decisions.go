@@ -29,11 +29,11 @@ type DecisionRequest struct {
 	Profile string `json:"profile,omitempty"`
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under instead of the server's.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
-	// Explain says how much is written out: full, failures, groups, all (full, with every rule that rejects a node) or none.
+	// Explain describes how much is written out: full, failures, groups, all (full, with every rule that rejects a node) or none.
 	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
 	// Preempt false tries no preemption for this decision.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
-	// Suggest asks for single changes that would make a pod fit that fits nowhere, each tried.
+	// Suggest requests single changes that would make a pod fit that fits nowhere, each tried.
 	Suggest bool `json:"suggest,omitempty"`
 	// DryRun computes without recording; the answer has no id.
 	DryRun bool `json:"dryRun,omitempty"`

@@ -12,7 +12,7 @@ import (
 // diffPage is how many objects a difference lists unless fewer are asked for.
 const diffPage = 1000
 
-// diffSnapshots says what changed between two revisions.
+// diffSnapshots returns what changed between two revisions.
 //
 //	@Summary		What changed between two revisions, by object and field
 //	@Description	Only fields that a scheduling decision reads; objects that changed in nothing else are counted (other). The revisions may be of different clusters.
@@ -55,7 +55,7 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, out)
 }
 
-// surveyClasses says who uses which priority class, and what is odd about them.
+// surveyClasses returns who uses which priority class, and what is odd about them.
 //
 //	@Summary		The priority classes of a cluster, who uses them, and what is odd about them
 //	@Description	Those of the newest revision, the stored ones and the built-in ones. Findings: several global defaults, classes that pods name and that do not exist, pods with another priority than their class.

@@ -93,7 +93,7 @@ func (d *docs) serve(w http.ResponseWriter, r *http.Request, name string) error 
 	return nil
 }
 
-// openAPI gives the description of this API.
+// openAPI returns the description of this API.
 //
 //	@Summary	This description
 //	@Tags		around
@@ -105,7 +105,7 @@ func (a *API) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return a.docs.serve(w, r, "openapi.yaml")
 }
 
-// docsPage gives a page to browse the description with.
+// docsPage returns a page to browse the description with.
 //
 //	@Summary	This description, to browse
 //	@Tags		around
@@ -115,7 +115,7 @@ func (a *API) openAPI(w http.ResponseWriter, r *http.Request) error {
 //	@Router		/docs [get]
 func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error { return a.docs.serve(w, r, "") }
 
-// docsFile gives a file of the page.
+// docsFile returns a file of the page.
 //
 //	@Summary	A file of the page
 //	@Tags		around

@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 	return e.Detail
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 func internal(cause error) *Error {
@@ -50,7 +50,7 @@ func badRequest(detail string) *Error {
 	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: detail}
 }
 
-// badField says that a field or a parameter of ours has no good value.
+// badField reports that a field or a parameter of ours has no good value.
 func badField(status int, name, message string) *Error {
 	kind := "invalid"
 	if status == http.StatusConflict {
@@ -81,7 +81,7 @@ func translate(err error) *Error {
 	return internal(err)
 }
 
-// reason says what is wrong without the name of the field at fault, for callers that know it by another name.
+// reason returns what is wrong without the name of the field at fault, for callers that know it by another name.
 func reason(err error) string {
 	e := translate(err)
 	if len(e.Fields) == 1 {

@@ -41,7 +41,7 @@ func TestStoreErrorsHaveTheirStatus(t *testing.T) {
 	}
 }
 
-// A database that hangs up in the middle of an upload says what a body that is
+// A database that hangs up in the middle of an upload describes what a body that is
 // cut off says; only the latter is the caller's doing.
 func TestLostDatabaseIsNoShortBody(t *testing.T) {
 	lost := fmt.Errorf("write prod@2: %w: %w", store.ErrUnavailable, io.ErrUnexpectedEOF)

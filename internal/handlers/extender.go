@@ -108,7 +108,7 @@ func (a *API) filterRefused(w http.ResponseWriter, r *http.Request, buf []byte, 
 	return writeBytes(w, http.StatusOK, wire.AppendFilterError(buf, clipped(e.Detail, maxDetail)))
 }
 
-// classOf gives a call's class, and how large its body may be.
+// classOf returns a call's class, and how large its body may be.
 func (a *API) classOf(r *http.Request) (c *class, limit Bytes, setting string) {
 	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
 		return a.filterClass, a.limits.FilterMaxBytes, "filter-max-bytes"
@@ -133,7 +133,7 @@ type call struct {
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// done gives a call's memory back, without what it shares with the body.
+// done returns a call's memory back, without what it shares with the body.
 func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
@@ -192,7 +192,7 @@ func unprotocol(err error) error {
 	return &protocolError{e}
 }
 
-// Unwrap gives the error itself.
+// Unwrap returns the error itself.
 func (e *protocolError) Unwrap() error { return e.error }
 
 // ask reads the question, unless that was done, puts it and writes the answer to c.reply, where that is not a shadow's.
@@ -261,7 +261,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decisionlog.
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}
-	// kube-scheduler asks for the nominated node by offering it alone; it is not to hide the others here.
+	// kube-scheduler requests the nominated node by offering it alone; it is not to hide the others here.
 	nominated := pod.Status.NominatedNodeName
 	pod.Status.NominatedNodeName = ""
 	q = decisionlog.Question{
@@ -274,7 +274,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decisionlog.
 	return q, nil
 }
 
-// candidates gives the names that the snapshot has, each once, or nil if those are all of it: the record of a decision
+// candidates returns the names that the snapshot has, each once, or nil if those are all of it: the record of a decision
 // is short then, and 5,000 names cost nothing.
 func (c *call) candidates() []string {
 	set := c.table.set

@@ -165,7 +165,7 @@ func TestKeysInAnyCase(t *testing.T) {
 }
 
 // TestPodWithoutContainers: the protocol is spoken by others than apiservers' clients, whose pods may have no containers.
-// Such a pod asks for nothing, and its record replays.
+// Such a pod requests nothing, and its record replays.
 func TestPodWithoutContainers(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())

@@ -25,7 +25,7 @@ type ExtenderFilterResult struct {
 	FailedNodes map[string]string `json:"FailedNodes" extensions:"x-nullable"`
 	// FailedAndUnresolvableNodes don't fit whatever is evicted: node to reason.
 	FailedAndUnresolvableNodes map[string]string `json:"FailedAndUnresolvableNodes" extensions:"x-nullable"`
-	// Error says why the whole call failed.
+	// Error is the reason why the whole call failed.
 	Error string `json:"Error"`
 } // @name ExtenderFilterResult
 
@@ -80,6 +80,6 @@ type ExtenderBindingArgs struct {
 
 // ExtenderBindingResult is the answer of /bind.
 type ExtenderBindingResult struct {
-	// Error says why the pod is not bound; empty if it is.
+	// Error is the reason why the pod is not bound; empty if it is.
 	Error string `json:"Error"`
 } // @name ExtenderBindingResult

@@ -23,7 +23,7 @@ type GarbageRequest struct {
 	Now *time.Time `json:"now,omitempty"`
 } // @name GarbageRequest
 
-// collectGarbage says which pods PodGC would delete.
+// collectGarbage returns which pods PodGC would delete.
 //
 //	@Summary		The pods that the garbage collector would delete
 //	@Description	One pass of PodGC over the newest revision, the quarantine of vanished nodes taken as over. Nothing is deleted unless apply is true: then the pods are gone in the next revision.

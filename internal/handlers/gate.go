@@ -41,7 +41,7 @@ func newGate(class string, inFlight, total, queue int, wait time.Duration) *gate
 	return &gate{class: class, inFlight: inFlight, total: total, queue: queue, wait: wait, keys: map[string]*lane{}, waiting: list.New()}
 }
 
-// enter waits for a slot. The error says which setting was full; leave has to be called once otherwise.
+// enter waits for a slot. The error describes which setting was full; leave has to be called once otherwise.
 func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) {
 	g.mu.Lock()
 	l := g.keys[key]
@@ -121,7 +121,7 @@ func (g *gate) take(l *lane) {
 	g.running++
 }
 
-// leave gives the slot to whoever has waited longest of those that may now run; in a fair gate, of the caller with the
+// leave passes the slot to whoever has waited longest of those that may now run; in a fair gate, of the caller with the
 // fewest slots.
 func (g *gate) leave(key string) {
 	g.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// livez says that the process answers.
+// livez reports that the process answers.
 //
 //	@Summary	Is the process alive
 //	@Tags		around
@@ -21,7 +21,7 @@ func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 	return writeText(w, http.StatusOK, "ok\n")
 }
 
-// readyz says whether calls would be answered, and names what is not ready.
+// readyz reports whether calls would be answered, and names what is not ready.
 //
 //	@Summary	Is the server ready
 //	@Tags		around
@@ -72,7 +72,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	return writeText(w, status, text.String())
 }
 
-// scrapeMetrics gives the figures in Prometheus' text format.
+// scrapeMetrics returns the figures in Prometheus' text format.
 //
 //	@Summary	Metrics for Prometheus
 //	@Tags		around

@@ -80,7 +80,7 @@ func (c *call) rejects(verb string, feasible func(row int) bool) bool {
 	return verb != "prioritize" && len(c.rows) > 0
 }
 
-// mayReject says whether an answer that rejects may be given. A node that the state lacks is not rejected where it would
+// mayReject reports whether an answer that rejects may be given. A node that the state lacks is not rejected where it would
 // have been waited for.
 func (a *API) mayReject(name, verb string, c *call, final bool) error {
 	if !final {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An upload says what a caller trips over later, and a change only what it has newly caused: it repeated 12 warnings
+// An upload describes what a caller trips over later, and a change only what it has newly caused: it repeated 12 warnings
 // about missing kinds.
 func TestHygieneIsSaidOnce(t *testing.T) {
 	h := start(t, nil)

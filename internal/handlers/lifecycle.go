@@ -12,7 +12,7 @@ import (
 type LifecycleRequest struct {
 	// Pod is the v1.Pod with its status, as kubectl get -o json prints it.
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
-	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null says that it does not exist any more.
+	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does not exist any more.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
 	// NodeLostSince is the last sign of life of the node's kubelet, or, with node null, when the node went; what the node's
 	// Ready condition says if absent.
@@ -23,15 +23,15 @@ type LifecycleRequest struct {
 	Events []podlife.LifeEvent `json:"events,omitempty"`
 	// Until ends the timeline; an hour after the last event if absent.
 	Until *time.Time `json:"until,omitempty"`
-	// PreStopSeconds says how long containers' preStop hooks run; a sleep says so itself, others count as 0.
+	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself, others count as 0.
 	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
-	// ExitSeconds says how long containers take to exit after the stop signal; those that are not named use all the time they have.
+	// ExitSeconds describes how long containers take to exit after the stop signal; those that are not named use all the time they have.
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// Now is the time at which back-offs are judged; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name LifecycleRequest
 
-// podLifecycle says where a pod stands, and why.
+// podLifecycle returns where a pod stands, and why.
 //
 //	@Summary		Say where a pod stands and what happens next
 //	@Description	Phase and conditions as the kubelet would write them next, kubectl's columns for the pod as posted, each container's state and what happens to it next and when. Each statement has the rule that made it. Nothing is stored.

@@ -96,7 +96,7 @@ type Limits struct {
 	MaxHeaderBytes     Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
 }
 
-// DefaultLimits gives the limits that a server starts with unless told otherwise.
+// DefaultLimits returns the limits that a server starts with unless told otherwise.
 func DefaultLimits() Limits {
 	var l Limits
 	eachLimit(&l, func(tag reflect.StructTag, p any) {
@@ -107,7 +107,7 @@ func DefaultLimits() Limits {
 	return l
 }
 
-// eachLimit gives each limit's tags and a pointer to its value.
+// eachLimit returns each limit's tags and a pointer to its value.
 func eachLimit(l *Limits, f func(tag reflect.StructTag, p any)) {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
@@ -182,7 +182,7 @@ func (l *Limits) Fit(total int64, given func(name string) bool) (set []string) {
 	return set
 }
 
-// CheckMemory says whether the bodies that the limits let in at once fit into memory, a decoded body counting four
+// CheckMemory reports whether the bodies that the limits let in at once fit into memory, a decoded body counting four
 // times. Snapshots are streamed, so only the object at hand counts of them. It is false comfort that each limit alone is
 // sane: together they are what a flood of callers costs. budget is in bytes; 0 takes the runtime's own limit, and
 // nothing is checked where there is none.
@@ -242,7 +242,7 @@ func (l *Limits) bind() wire.Limits {
 	return lim
 }
 
-// wireLimits gives the settings behind the names that wire's limits have on the extender's paths.
+// wireLimits returns the settings behind the names that wire's limits have on the extender's paths.
 var wireLimits = map[string]string{
 	"bytes": "nodes-max-bytes", "depth": "max-json-depth", "tokens": "nodes-max-tokens", "names": "filter-max-names", "nodes": "nodes-max-nodes",
 	"victims": "max-pods", "victimsPerNode": "max-pods",

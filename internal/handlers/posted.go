@@ -20,7 +20,7 @@ const (
 	fieldsIgnore = "Ignore"
 )
 
-// fieldValidation is the query parameter that says what becomes of fields that a Kubernetes object's type does not have.
+// fieldValidation is the query parameter that describes what becomes of fields that a Kubernetes object's type does not have.
 const fieldValidation = "fieldValidation"
 
 // posted judges the Kubernetes objects of one request before they are decoded, and collects what is to be said of them.
@@ -110,7 +110,7 @@ func (p *posted) object(at string, raw json.RawMessage) (objects.Object, error) 
 	return o, inField(at, err)
 }
 
-// pod judges the pod of a request. Of a workload it gives the pod that its controller would make, and that pod's place.
+// pod judges the pod of a request. Of a workload it returns the pod that its controller would make, and that pod's place.
 func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, error) {
 	if isNull(raw) || raw[0] != '{' {
 		return at, raw, nil // the decoder says so

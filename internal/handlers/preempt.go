@@ -50,7 +50,7 @@ func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// judgeVictims puts the question and gives the answer, which is on record then.
+// judgeVictims puts the question and returns the answer, which is on record then.
 func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionArgs) (id string, reply []byte, err error) {
 	name := byCluster(r)
 	if err := cluster.CheckName(name); err != nil {

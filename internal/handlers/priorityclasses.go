@@ -27,7 +27,7 @@ type PriorityClasses interface {
 	Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
 	// Class answers from memory, for decisions; the default class for "".
 	Class(cluster, name string) *schedulingv1.PriorityClass
-	// Gone says that a cluster was deleted with everything in it.
+	// Gone reports that a cluster was deleted with everything in it.
 	Gone(ctx context.Context, cluster string)
 }
 
@@ -114,7 +114,7 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// getPriorityClass gives one class.
+// getPriorityClass returns one class.
 //
 //	@Summary	A priority class
 //	@Tags		priorityclasses

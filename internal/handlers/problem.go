@@ -25,7 +25,7 @@ type Problem struct {
 	Errors []FieldError `json:"errors,omitempty"`
 	// Limit is the setting that the request exceeded.
 	Limit string `json:"limit,omitempty" example:"decision-max-bytes"`
-	// Conflict says what is there, where the request collides with it.
+	// Conflict describes what is there, where the request collides with it.
 	Conflict *Conflict `json:"conflict,omitempty"`
 	// RequestID is the value of the X-Request-Id header.
 	RequestID string `json:"requestId,omitempty"`
@@ -45,7 +45,7 @@ type FieldError struct {
 	Field string `json:"field" example:"pod.spec.containers[0].name"`
 	// Type is the kind of error, as an apiserver names its causes.
 	Type string `json:"type" example:"FieldValueInvalid"`
-	// Message says what is wrong, in words.
+	// Message describes what is wrong, in words.
 	Message string `json:"message"`
 } // @name FieldError
 
@@ -86,7 +86,7 @@ func clipped(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + fmt.Sprintf("… (%d bytes)", len(s))
 }
 
-// problem gives an error's public face.
+// problem returns an error's public face.
 func (e *Error) problem(requestID string) Problem {
 	detail := clipped(e.Detail, maxDetail)
 	if n := len(e.Fields) - maxFields; n > 0 {

@@ -68,7 +68,7 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, out)
 }
 
-// storedClasses gives the stored priority classes of a cluster; nil where none are stored.
+// storedClasses returns the stored priority classes of a cluster; nil where none are stored.
 func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.PriorityClass {
 	if a.priorityClasses == nil {
 		return nil
@@ -76,7 +76,7 @@ func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.Prio
 	return func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(cluster, class) }
 }
 
-// parseQueueCursor gives what a page goes on from: the revision and time of the first one, and the place in the lists.
+// parseQueueCursor returns what a page goes on from: the revision and time of the first one, and the place in the lists.
 func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, from int, err error) {
 	for _, other := range []string{"snapshot", "now"} {
 		if r.URL.Query().Has(other) {
@@ -100,7 +100,7 @@ func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, f
 	return at, from, err
 }
 
-// schedules says whether a pod of this scheduler is for us to place, and whether it waits for its gates.
+// schedules reports whether a pod of this scheduler is for us to place, and whether it waits for its gates.
 func (a *API) schedules(scheduler string) (ours, gates bool) {
 	return slices.Contains(a.schedulers, scheduler), !slices.Contains(a.ungated, scheduler)
 }

@@ -25,7 +25,7 @@ type DecisionList struct {
 	Next *int64 `json:"next,omitempty"`
 } // @name DecisionList
 
-// ReplayRequest says what is to be other than recorded; nothing of it is needed.
+// ReplayRequest describes what is to be other than recorded; nothing of it is needed.
 type ReplayRequest struct {
 	// Snapshot is another state, such as prod@latest.
 	Snapshot string `json:"snapshot,omitempty"`
@@ -153,10 +153,10 @@ func decisionID(r *http.Request) (string, error) {
 	return strings.ToLower(id), nil
 }
 
-// getDecision gives one record, its explanation worked out again.
+// getDecision returns one record, its explanation worked out again.
 //
 //	@Summary		A decision
-//	@Description	The explanation is worked out again from the recorded inputs; digestAgrees says whether it is the one that was given.
+//	@Description	The explanation is worked out again from the recorded inputs; digestAgrees reports whether it is the one that was given.
 //	@Tags			decisions
 //	@Produce		json
 //	@Param			id	path		string	true	"the decision"

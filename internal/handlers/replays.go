@@ -28,7 +28,7 @@ type Replays interface {
 	Differences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*replays.Difference, error)
 }
 
-// BatchRequest says which decisions are to be answered again, and under what.
+// BatchRequest describes which decisions are to be answered again, and under what.
 type BatchRequest struct {
 	Cluster string `json:"cluster" example:"prod"`
 	// Since is inclusive, RFC 3339; absent: from the first decision on.
@@ -176,7 +176,7 @@ func batchID(r *http.Request) (string, error) {
 	return strings.ToLower(id), nil
 }
 
-// getBatch gives a batch replay.
+// getBatch returns a batch replay.
 //
 //	@Summary	A batch replay and how far it is
 //	@Tags		replays

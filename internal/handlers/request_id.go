@@ -11,7 +11,7 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// RequestID gives the id of the request that ctx belongs to; empty without one.
+// RequestID returns the id of the request that ctx belongs to; empty without one.
 func RequestID(ctx context.Context) string { return requestID(ctx) }
 
 func requestID(ctx context.Context) string {

@@ -12,7 +12,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
-// Router gives all routes there are. Paths are exact and nothing redirects: a redirect would turn kube-scheduler's POST
+// Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn kube-scheduler's POST
 // into a GET.
 func (a *API) Router() *chi.Mux { return a.routes(a.extenderRoutes, a.restRoutes, a.aroundRoutes) }
 
@@ -98,7 +98,7 @@ func (a *API) aroundRoutes(r chi.Router) {
 	r.Get("/docs/{file}", a.adapt(rest, a.docsFile))
 }
 
-// Handler gives the router with tracing around it. The caller's W3C trace context is taken up whether or not spans are
+// Handler returns the router with tracing around it. The caller's W3C trace context is taken up whether or not spans are
 // sent anywhere, so that logs name the caller's trace.
 func (a *API) Handler() http.Handler { return a.traced(a.Router()) }
 
@@ -127,7 +127,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 	return &Error{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: fmt.Sprintf("%.20s is not allowed here; allowed: %v", r.Method, allowed)}
 }
 
-// allowedMethods asks the router itself which methods the path has.
+// allowedMethods calls the router itself which methods the path has.
 func allowedMethods(r *http.Request) (allowed []string) {
 	c := chi.RouteContext(r.Context())
 	if c == nil || c.Routes == nil {

@@ -42,7 +42,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// shadowPrioritize gives no scores and records those that berth would have given.
+// shadowPrioritize returns no scores and records those that berth would have given.
 //
 //	@Summary		Record a prioritize call and give no scores
 //	@Tags			extender
@@ -96,7 +96,7 @@ func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// stand gives the victims as they were asked about. A pod without a UID, which kube-scheduler never sends, is left out.
+// stand returns the victims as they were asked about. A pod without a UID, which kube-scheduler never sends, is left out.
 func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 	if args.HasMetaVictims {
 		return args.MetaVictims
@@ -114,7 +114,7 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 	return out
 }
 
-// judgement is what is done beside the answer; it gives the id of the record.
+// judgement is what is done beside the answer; it returns the id of the record.
 type judgement func(*http.Request) (id string, err error)
 
 // aside judges a call that was read ahead and makes no answer of it.

@@ -25,7 +25,7 @@ type Snapshot struct {
 	Digest string `json:"digest" example:"sha256:…"`
 	// Cause is what made the revision: upload, change or bind.
 	Cause string `json:"cause" example:"upload"`
-	// Followed says that the cluster is followed through its apiserver: a kind without objects is one that the cluster has
+	// Followed reports whether the cluster is followed through its apiserver: a kind without objects is one that the cluster has
 	// none of.
 	Followed bool `json:"followed,omitempty"`
 	cluster.Summary
@@ -67,7 +67,7 @@ func snapshotID(r *http.Request) (name string, revision int64, err error) {
 	return name, revision, nil
 }
 
-// pathParam gives a part of the path, unescaped: clients may write @ as %40.
+// pathParam returns a part of the path, unescaped: clients may write @ as %40.
 func pathParam(r *http.Request, name string) (string, error) {
 	if r.URL.RawPath == "" { // then the router has matched what is unescaped already
 		return chi.URLParam(r, name), nil
@@ -79,7 +79,7 @@ func pathParam(r *http.Request, name string) (string, error) {
 	return s, nil
 }
 
-// queryCluster gives the cluster in the query.
+// queryCluster returns the cluster in the query.
 func queryCluster(r *http.Request) (string, error) {
 	name := r.URL.Query().Get("cluster")
 	if name == "" {
@@ -139,7 +139,7 @@ func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// getSnapshot gives one revision.
+// getSnapshot returns one revision.
 //
 //	@Summary	A revision
 //	@Tags		snapshots

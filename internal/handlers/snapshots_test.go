@@ -328,7 +328,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// One object is asked for by its name.
+// One object is requested by its name.
 func TestObjectByName(t *testing.T) {
 	h := start(t, nil)
 	h.want(201, nil, "POST", "/v1/snapshots?cluster=c", `{"kind":"List","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"n2"}}]}`)

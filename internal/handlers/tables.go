@@ -25,7 +25,7 @@ type nameTable struct {
 	names *wire.Names
 }
 
-// of gives the table of a view's nodes: a row of the one is a row of the other. A hole among the rows has no name.
+// of returns the table of a view's nodes: a row of the one is a row of the other. A hole among the rows has no name.
 func (t *nameTables) of(v *cluster.View) nameTable {
 	set := v.State.Nodes()
 	t.mu.RLock()
@@ -53,7 +53,7 @@ func (t *nameTables) of(v *cluster.View) nameTable {
 	return have
 }
 
-// last gives the table that was made last for a cluster; none before the first.
+// last returns the table that was made last for a cluster; none before the first.
 func (t *nameTables) last(name string) nameTable {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

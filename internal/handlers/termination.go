@@ -27,13 +27,13 @@ type TerminationRequest struct {
 	Force bool `json:"force,omitempty"`
 	// Container is the one whose probe failed; needed if several have one.
 	Container string `json:"container,omitempty"`
-	// PreStopSeconds says how long containers' preStop hooks run; a sleep says so itself, others count as 0.
+	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself, others count as 0.
 	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
 	// EvictionMaxPodGracePeriod is the kubelet's setting for soft evictions; 0 if absent.
 	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
 	// Shutdown is the kubelet's configuration of graceful node shutdown, to find the share in.
 	Shutdown *podlife.ShutdownConfig `json:"shutdown,omitempty"`
-	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null says that it does not exist any more. One that is not
+	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does not exist any more. One that is not
 	// Ready keeps a deleted pod Terminating; for taint its taints decide when the pod is deleted.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
 	// NodeLostSince is the last sign of life of the node's kubelet, or when the node was deleted.
@@ -42,7 +42,7 @@ type TerminationRequest struct {
 	Budgets []json.RawMessage `json:"budgets,omitempty" swaggertype:"array,object"`
 	// Snapshot is where budgets are taken from if they are not given, such as prod@latest.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@latest"`
-	// ExitSeconds says how long containers take to exit after the stop signal, for the end beside the slowest one (expected).
+	// ExitSeconds describes how long containers take to exit after the stop signal, for the end beside the slowest one (expected).
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// HookFails names containers whose preStop hook fails.
 	HookFails []string `json:"hookFails,omitempty"`
@@ -52,7 +52,7 @@ type TerminationRequest struct {
 	Now *time.Time `json:"now,omitempty"`
 } // @name TerminationRequest
 
-// terminatePod says how a pod ends.
+// terminatePod returns how a pod ends.
 //
 //	@Summary		How and when a pod ends
 //	@Description	Grace periods with their sources, stop timeouts per container with hooks and sidecars, and the timeline, in which every container uses all the time it has; beside it, with exitSeconds, the one that is expected. Nothing is deleted.
@@ -167,7 +167,7 @@ func orNow(t *time.Time) time.Time {
 	return *t
 }
 
-// badFields says which fields of a request have no good value.
+// badFields returns which fields of a request have no good value.
 func badFields(errs field.ErrorList) error {
 	e := &Error{Status: http.StatusBadRequest, Kind: "invalid", Fields: fieldErrors(errs)}
 	for i, f := range e.Fields {

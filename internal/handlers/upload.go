@@ -128,7 +128,7 @@ func bodyError(r *http.Request, err error) error {
 	return err
 }
 
-// inflate gives the body as it was before compression, within the limits.
+// inflate returns the body as it was before compression, within the limits.
 func (a *API) inflate(w http.ResponseWriter, r *http.Request) (io.Reader, func(), error) {
 	l := &a.limits
 	if r.ContentLength > int64(l.SnapshotMaxBytes) {
@@ -195,7 +195,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// corruptError says that a body cannot be decompressed.
+// corruptError is the error when a body cannot be decompressed.
 type corruptError struct {
 	encoding string
 	err      error

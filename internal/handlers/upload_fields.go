@@ -12,7 +12,7 @@ import (
 // together.
 const maxUploadFields = 100
 
-// uploadFields says what becomes of the unknown fields of an upload, and counts them.
+// uploadFields describes what becomes of the unknown fields of an upload, and counts them.
 type uploadFields struct {
 	posted
 	counts map[string]int

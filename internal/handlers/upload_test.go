@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// drip gives its text in pieces with a pause before each.
+// drip returns its text in pieces with a pause before each.
 type drip struct {
 	pieces []string
 	pause  time.Duration

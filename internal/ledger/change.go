@@ -13,9 +13,9 @@ import (
 	"berth/internal/steps"
 )
 
-// Classes gives the priority classes that are stored beside the snapshots.
+// Classes returns the priority classes that are stored beside the snapshots.
 type Classes interface {
-	// Class gives a class of a cluster by its name, the default one for the name
+	// Class returns a class of a cluster by its name, the default one for the name
 	// ""; nil without one. It is not to be written.
 	Class(cluster, name string) *schedulingv1.PriorityClass
 }
@@ -71,7 +71,7 @@ type Patch struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// Type says what the patch is: a JSON merge patch (RFC 7386), a JSON patch (RFC
+	// Type describes what the patch is: a JSON merge patch (RFC 7386), a JSON patch (RFC
 	// 6902) or Kubernetes' strategic merge patch.
 	Type  string          `json:"type" enums:"merge,json,strategic"`
 	Patch json.RawMessage `json:"patch" swaggertype:"object"`
@@ -90,7 +90,7 @@ type Deletion struct {
 
 // Change makes the next revision. Parent 0 stands for the newest; another parent
 // that is not the newest is store.ErrConflict. Changed is false, and the view the
-// newest, where everything is as wanted already. Errors about what is asked for are
+// newest, where everything is as wanted already. Errors about what is requested are
 // those of Read, *objects.InvalidError, *cluster.InvalidError and
 // *cluster.ConflictError.
 func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change) (v *cluster.View, changed bool, err error) {
@@ -181,7 +181,7 @@ func (c *Change) steps() ([]step, error) {
 	return list, nil
 }
 
-// keyOf checks what a patch or a deletion names, and gives a namespaced object the
+// keyOf checks what a patch or a deletion names, and sets the namespace of a namespaced object:
 // namespace that kubectl would.
 func keyOf(field string, k objects.Key) (objects.Key, error) {
 	namespaced, known := objects.Namespaced(k.Kind)

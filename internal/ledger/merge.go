@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// whole says that a section stays only if the manifest has nothing of it.
+// whole reports that a section stays only if the manifest has nothing of it.
 const whole = "*"
 
 var (

@@ -41,7 +41,7 @@ func (w *work) patch(s *step) error {
 	return w.update(s, o, held)
 }
 
-// patched gives the object's JSON under the patch.
+// patched returns the object's JSON under the patch.
 func (s *step) patched(held objects.Object) (js []byte, err error) {
 	p := s.patch
 	if len(p.Patch) == 0 || string(p.Patch) == "null" {

@@ -18,7 +18,7 @@ func BoundQuantities(doc []byte, v any) field.ErrorList {
 }
 
 // QuantityHints finds the quantities that keep a JSON document from being decoded
-// into the type that v points to, and says what they most likely stand for.
+// into the type that v points to, and describes what they most likely stand for.
 func QuantityHints(doc []byte, v any) field.ErrorList {
 	return locateIn(doc, reflect.TypeOf(v).Elem(), nil, func(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorList {
 		if t != quantityType {

@@ -17,7 +17,7 @@ type Key struct {
 	Name      string `json:"name"`
 }
 
-// String gives the kind and namespace/name; the name alone for kinds without one.
+// String returns the kind and namespace/name; the name alone for kinds without one.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Kind + " " + k.Name
@@ -71,7 +71,7 @@ type Limits struct {
 	Skip func(*InvalidError)
 }
 
-// LimitError says which limit an input broke. Limit is the setting's name.
+// LimitError describes which limit an input broke. Limit is the setting's name.
 type LimitError struct {
 	Limit string
 	Max   int64
@@ -82,7 +82,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s is over the limit %s=%d", e.What, e.Limit, e.Max)
 }
 
-// SyntaxError says where an input stops being JSON or YAML.
+// SyntaxError describes where an input stops being JSON or YAML.
 type SyntaxError struct {
 	Offset int64 // bytes from the start of the body; -1 where unknown
 	Msg    string

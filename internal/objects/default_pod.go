@@ -48,7 +48,7 @@ func defaultPod(p *corev1.Pod) {
 	roundRequirements(p.Status.Resources)
 }
 
-// defaultGated gives a gated pod the condition that it was created with, of no
+// defaultGated sets on a gated pod the condition that it was created with, of no
 // known time, where nothing is said about its scheduling (upstream
 // pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition).
 func defaultGated(p *corev1.Pod) {

@@ -40,7 +40,7 @@ var emptyStatus = []byte(`,"status":{}}`)
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Encode gives a typed object of a kept kind its canonical JSON: kind and
+// Encode returns the canonical JSON of a typed object of a kept kind: kind and
 // apiVersion first, fields in the order of the Go type, keys of maps sorted,
 // quantities in canonical form, unset times and an empty status left out. The
 // value isn't changed. Encode of a value that Read yielded is that Object's
@@ -75,7 +75,7 @@ func Encode(v any) ([]byte, error) {
 	return bytes.Clone(js), nil
 }
 
-// Of gives a typed object of a kept kind as Read would have yielded it. The value
+// Of returns a typed object of a kept kind as Read would have yielded it. The value
 // is neither copied nor changed.
 func Of(v any) (Object, error) {
 	js, err := Encode(v)

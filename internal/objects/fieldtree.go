@@ -25,7 +25,7 @@ type treeField struct {
 // fieldTrees holds a *fieldTree for each reflect.Type that was asked for: they are made once.
 var fieldTrees sync.Map
 
-// fieldsOf gives the fields of the type that a pointer type points to.
+// fieldsOf returns the fields of the type that a pointer type points to.
 func fieldsOf(pointer reflect.Type) *fieldTree {
 	t := pointer.Elem()
 	if s, ok := fieldTrees.Load(t); ok {

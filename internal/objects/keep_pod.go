@@ -9,7 +9,7 @@ var requirements = keep{
 	"claims": {"name": all, "request": all},
 }
 
-// handler says that a hook or a probe is there and of which sort.
+// handler reports that a hook or a probe is there and of which sort.
 func handler() keep {
 	return keep{"exec": presence, "httpGet": presence, "tcpSocket": presence}
 }

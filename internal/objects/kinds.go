@@ -93,7 +93,7 @@ func byName(list ...*kind) map[string]*kind {
 	return m
 }
 
-// Namespaced says whether objects of a kept kind live in a namespace; known is
+// Namespaced reports whether objects of a kept kind live in a namespace; known is
 // false for a kind that isn't kept.
 func Namespaced(kindName string) (namespaced, known bool) {
 	k := kinds[kindName]
@@ -106,7 +106,7 @@ func ReadLater(kindName string) bool {
 	return k != nil && k.later
 }
 
-// foreign says that an apiVersion is of a group that Kubernetes doesn't own: a
+// foreign reports whether an apiVersion is of a group that Kubernetes doesn't own: a
 // custom resource may bear the name of a kept kind, such as Knative's Service.
 func foreign(apiVersion string) bool {
 	group, _, hasGroup := strings.Cut(apiVersion, "/")

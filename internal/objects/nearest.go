@@ -2,7 +2,7 @@ package objects
 
 import "strings"
 
-// Nearest gives the candidate that a misspelt name most likely stands for; false
+// Nearest returns the candidate that a misspelt name most likely stands for; false
 // where none is near. Case does not count. Of equally near ones the first wins.
 func Nearest(name string, candidates []string) (string, bool) {
 	name = strings.ToLower(name)

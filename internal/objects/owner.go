@@ -38,7 +38,7 @@ const (
 	maxNameLength  = 63
 )
 
-// generatedName gives a name as an apiserver generates one (apiserver
+// generatedName returns a name as an apiserver generates one (apiserver
 // pkg/storage/names, SimpleNameGenerator), with a suffix that follows from a seed.
 func generatedName(prefix, seed string) string {
 	prefix = prefix[:min(len(prefix), maxNameLength-suffixLength)]

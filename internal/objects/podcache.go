@@ -122,7 +122,7 @@ func take(js []byte, at int, b *blank) bool {
 }
 
 // Members gives f the members of the object at an index, each with its key and
-// where its value begins, and gives the index behind the object; -1 where f says
+// where its value begins, and returns the index behind the object; -1 where f says
 // no or the JSON has spaces or damage.
 func Members(js []byte, at int, f func(key []byte, at int) bool) int {
 	if at >= len(js) || js[at] != '{' {
@@ -151,7 +151,7 @@ func Members(js []byte, at int, f func(key []byte, at int) bool) int {
 	return -1
 }
 
-// ValueEnd gives the index behind the JSON value that begins at an index: JSON
+// ValueEnd returns the index behind the JSON value that begins at an index: JSON
 // as Encode writes it, without spaces. It is -1 where the value does not end;
 // what is in it is not checked.
 func ValueEnd(js []byte, at int) int {

@@ -58,7 +58,7 @@ func TestPodCacheDecodesAlike(t *testing.T) {
 	}
 }
 
-// FuzzPodCache says that a pod is decoded as without the cache, whatever came
+// FuzzPodCache reports that a pod is decoded as without the cache, whatever came
 // before it.
 func FuzzPodCache(f *testing.F) {
 	f.Add([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","uid":"u"},"spec":{"nodeName":"n"}}`), []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","uid":"\n"},"spec":{"nodeName":""}}`))

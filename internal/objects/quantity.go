@@ -51,7 +51,7 @@ func mayBomb(doc []byte) bool {
 	return false
 }
 
-// longExponent says that an exponent has more digits than is allowed.
+// longExponent reports whether an exponent has more digits than is allowed.
 func longExponent(b []byte) bool {
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		b = b[1:]

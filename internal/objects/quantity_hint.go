@@ -18,7 +18,7 @@ var units = map[string]string{
 	"millicpu": "m", "millicore": "m", "millicores": "m",
 }
 
-// QuantityHint says what a text that is no quantity most likely stands for, such as
+// QuantityHint returns what a text that is no quantity most likely stands for, such as
 // "did you mean 4G or 4Gi?" for 4GB; empty where nothing is near.
 func QuantityHint(text string) string {
 	text = strings.TrimSpace(text)

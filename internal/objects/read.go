@@ -98,7 +98,7 @@ func (in *intake) objectPath() string {
 // listOf is what a list says of its items.
 type listOf struct{ kind, apiVersion string }
 
-// isList says that a kind is a list's.
+// isList reports whether a kind is a list's.
 func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
 
 // item is the kind of the items of a list of one kind; none for a plain List.

@@ -89,17 +89,17 @@ func (y *yamlReader) document() (more bool, err error) {
 	}
 }
 
-// isListText says that a document may be a list in a form that isn't streamed,
+// isListText reports whether a document may be a list in a form that isn't streamed,
 // which may be larger than one object.
 func isListText(doc []byte) bool { return bytes.Contains(doc, []byte("items")) }
 
-// isMark says that a line ends or begins a document.
+// isMark reports whether a line ends or begins a document.
 func isMark(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")
 	return bytes.Equal(line, []byte("---")) || bytes.Equal(line, []byte("...")) || bytes.HasPrefix(line, []byte("--- #"))
 }
 
-// isItemsKey says that a line is "items:" at the margin with nothing but a
+// isItemsKey reports whether a line is "items:" at the margin with nothing but a
 // comment behind it.
 func isItemsKey(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("items:"))

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// resolve finds the kept kind that a header names; nil says that the kind
+// resolve finds the kept kind that a header names; nil reports that the kind
 // isn't kept. A kept kind in another version is an error, since its fields
 // might mean something else; one that only later releases read isn't kept then.
 func (h header) resolve(path string) (*kind, error) {

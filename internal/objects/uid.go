@@ -22,7 +22,7 @@ func DerivedUID(k Key) types.UID {
 
 // GivenUID is the UID of an object that a ledger creates in a revision: a UUIDv8.
 // It differs from that of an object of the same name which was deleted before, as
-// an apiserver's does, and a repeated computation gives the same.
+// an apiserver's does, and a repeated computation returns the same.
 func GivenUID(k Key, revision int64) types.UID {
 	id := uuid.NewSHA1(uidSpace, []byte(k.Kind+"/"+k.Namespace+"/"+k.Name+"@"+strconv.FormatInt(revision, 10)))
 	id[6] = id[6]&0x0f | givenVersion<<4

@@ -19,7 +19,7 @@ type UnknownField struct {
 	Duplicate bool
 }
 
-// Message says what is wrong with the field, without its path.
+// Message returns what is wrong with the field, without its path.
 func (u UnknownField) Message() string {
 	switch {
 	case u.Duplicate:

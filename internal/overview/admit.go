@@ -35,7 +35,7 @@ func classesOf(view *cluster.View, stored func(name string) *schedulingv1.Priori
 	}
 }
 
-// topologyOf gives a pod the zone and region of its node in a snapshot; nil is none.
+// topologyOf sets on a pod the zone and region of its node in a snapshot; nil is none.
 func topologyOf(view *cluster.View) func(*corev1.Pod) *corev1.Pod {
 	return func(pod *corev1.Pod) *corev1.Pod {
 		if view == nil {

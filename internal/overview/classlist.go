@@ -72,7 +72,7 @@ func ClassListOf(v *cluster.View, stored *schedulingv1.PriorityClassList) (*Clas
 	return out, nil
 }
 
-// snapshotClasses gives the classes that a view holds.
+// snapshotClasses returns the classes that a view holds.
 func snapshotClasses(v *cluster.View) ([]*schedulingv1.PriorityClass, error) {
 	var out []*schedulingv1.PriorityClass
 	items, _ := v.List("PriorityClass", objects.Key{}, 0)

@@ -12,7 +12,7 @@ import (
 	"berth/internal/objects"
 )
 
-// Diff says what differs between two states, by object and field.
+// Diff describes what differs between two states, by object and field.
 type Diff struct {
 	From string `json:"from" example:"prod@1"`
 	To   string `json:"to" example:"prod@2"`
@@ -154,7 +154,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// keys gives the keys of two maps, each once, sorted.
+// keys returns the keys of two maps, each once, sorted.
 func keys(a, b map[string]any) []string {
 	all := make(map[string]struct{}, len(a)+len(b))
 	for k := range a {
@@ -170,7 +170,7 @@ func keys(a, b map[string]any) []string {
 // apply.
 var listKeys = []string{"name", "type", "key", "topologyKey"}
 
-// named gives the elements of two lists by their names, where every element has a
+// named returns the elements of two lists by their names, where every element has a
 // name of its own.
 func named(a, b any) (x, y map[string]any, ok bool) {
 	al, aIs := a.([]any)

@@ -80,7 +80,7 @@ type Remedy struct {
 	Outcome engine.Outcome `json:"outcome" enums:"Scheduled,Preempting" swaggertype:"string"`
 } // @name PendingRemedy
 
-// PendingAsk says which pods are looked at, and how closely.
+// PendingAsk describes which pods are looked at, and how closely.
 type PendingAsk struct {
 	Namespace string // empty: all
 	Limit     int    // pods that are listed; 0: all

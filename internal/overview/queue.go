@@ -114,7 +114,7 @@ func orAbsent(t time.Time) *time.Time {
 	return &t
 }
 
-// pageOf gives a list's entries from a place on.
+// pageOf returns a list's entries from a place on.
 func pageOf[P, T any](list []P, from, limit int, show func(P) T) []T {
 	from = min(from, len(list))
 	list = list[from:min(len(list), from+limit)]

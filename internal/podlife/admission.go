@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Classes gives a priority class by its name, the default one for the name "";
+// Classes returns a priority class by its name, the default one for the name "";
 // nil without one. The built-in classes are known beside it.
 type Classes func(name string) *schedulingv1.PriorityClass
 

@@ -18,7 +18,7 @@ const (
 	systemPrefix = "system-"
 )
 
-// SystemClasses gives the classes that every cluster has from its start, by
+// SystemClasses returns the classes that every cluster has from its start, by
 // name; the caller's own
 // (pkg/apis/scheduling/v1 helpers.go SystemPriorityClasses).
 func SystemClasses() []*schedulingv1.PriorityClass {
@@ -33,7 +33,7 @@ func SystemClasses() []*schedulingv1.PriorityClass {
 	return list
 }
 
-// SystemClass gives the built-in class of a name; nil for any other name.
+// SystemClass returns the built-in class of a name; nil for any other name.
 func SystemClass(name string) *schedulingv1.PriorityClass {
 	if !strings.HasPrefix(name, systemPrefix) {
 		return nil

@@ -72,7 +72,7 @@ func (r *reading) condition(kind corev1.PodConditionType, is bool, reason, messa
 	return c
 }
 
-// posted gives the pod's own condition of a type, nil without one.
+// posted returns the pod's own condition of a type, nil without one.
 func (r *reading) posted(kind corev1.PodConditionType) *corev1.PodCondition {
 	for i := range r.pod.Status.Conditions {
 		if c := &r.pod.Status.Conditions[i]; c.Type == kind {
@@ -89,7 +89,7 @@ func shownTime(t metav1.Time) *time.Time {
 	return inYears(t.Time)
 }
 
-// inYears gives a time in UTC that JSON can hold: a zone may carry one out of
+// inYears returns a time in UTC that JSON can hold: a zone may carry one out of
 // the years from 0 to 9999, and a back-off beyond them.
 func inYears(t time.Time) *time.Time {
 	switch t = t.UTC(); {
@@ -207,7 +207,7 @@ func (r *reading) mainStarted() bool {
 	return false
 }
 
-// noStatus says that nothing at all is known of init and main containers.
+// noStatus reports whether nothing at all is known of init and main containers.
 func (r *reading) noStatus() bool {
 	return len(r.pod.Status.InitContainerStatuses)+len(r.pod.Status.ContainerStatuses) == 0
 }

@@ -13,9 +13,9 @@ var startErrors = append([]string{
 	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError", "RunContainerError",
 }, imageErrors...)
 
-// readyToStart says whether the pod has a sandbox with a network. No container
+// readyToStart reports whether the pod has a sandbox with a network. No container
 // status tells of the sandbox itself (GeneratePodReadyToStartContainersCondition
-// asks the runtime), so it is read from what can only happen in one, else the
+// calls the runtime), so it is read from what can only happen in one, else the
 // pod's own condition stands.
 func (r *reading) readyToStart() LifeCondition {
 	set := func(is bool, rule Rule) LifeCondition {

@@ -7,7 +7,7 @@ import (
 
 // Crash is what it would cost a running container to end now with exit code 1.
 type Crash struct {
-	// Restarts says that it would be started again.
+	// Restarts reports whether it would be started again.
 	Restarts bool `json:"restarts"`
 	// BackoffSeconds is how long after its end; 0 is at once.
 	BackoffSeconds int64 `json:"backoffSeconds"`

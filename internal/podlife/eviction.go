@@ -55,9 +55,9 @@ type Ranked struct {
 	UsageAboveRequests *resource.Quantity `json:"usageAboveRequests,omitempty" swaggertype:"string" example:"200Mi"`
 	Usage              *resource.Quantity `json:"usage,omitempty" swaggertype:"string" example:"1Gi"`
 	Requests           *resource.Quantity `json:"requests,omitempty" swaggertype:"string" example:"824Mi"`
-	// NoStats says that the kubelet knows nothing of what the pod uses.
+	// NoStats reports whether the kubelet knows nothing of what the pod uses.
 	NoStats bool `json:"noStats,omitempty"`
-	// Why says what puts the pod behind the one before it; the first has none.
+	// Why describes what puts the pod behind the one before it; the first has none.
 	Why string `json:"why,omitempty"`
 } // @name EvictionRank
 
@@ -166,7 +166,7 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 	return ranking, protected, nil
 }
 
-// anyRuns says that a container runs, as far as the statuses tell. The kubelet
+// anyRuns reports whether a container runs, as far as the statuses tell. The kubelet
 // writes Succeeded or Failed after it has stopped them all, so a pod that is over
 // is one that it still terminates only where they say so, deleted or not
 // (pkg/kubelet/pod_workers.go UpdatePod, isPodStatusCacheTerminal).
@@ -216,7 +216,7 @@ const (
 	annotationSource = "kubernetes.io/config.source"
 )
 
-// protection says why the kubelet does not evict a pod; "" if it does
+// protection returns the reason why the kubelet does not evict a pod; "" if it does
 // (pkg/kubelet/types/pod_update.go IsCriticalPod).
 func protection(p *corev1.Pod) string {
 	switch {

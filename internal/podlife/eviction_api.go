@@ -20,11 +20,11 @@ type EvictionVerdict struct {
 	// Message and Cause are the API server's own words.
 	Message string `json:"message,omitempty"`
 	Cause   string `json:"cause,omitempty"`
-	// RetryAfterSeconds is what a 429 asks for; absent without a time.
+	// RetryAfterSeconds is what a 429 requests; absent without a time.
 	RetryAfterSeconds int32 `json:"retryAfterSeconds,omitempty"`
 	// Budgets are the PodDisruptionBudgets that match the pod.
 	Budgets []string `json:"budgets,omitempty"`
-	// UsesAllowance says that it takes one off the budget's disruptionsAllowed.
+	// UsesAllowance reports whether it takes one off the budget's disruptionsAllowed.
 	UsesAllowance bool `json:"usesAllowance,omitempty"`
 	Rule          Rule `json:"rule"`
 } // @name EvictionVerdict
@@ -129,7 +129,7 @@ func (w *ending) evictedByAPI() {
 	w.out.Endpoints = Endpoints{Ready: w.ready(), Serving: w.ready(), Detail: "nothing deletes the pod"}
 }
 
-// permitted asks the budgets, and writes a refusal into the timeline.
+// permitted calls the budgets, and writes a refusal into the timeline.
 func (w *ending) permitted(at int64) bool {
 	v := JudgeEviction(w.Pod, w.Budgets, w.ready())
 	w.out.Eviction = &v

@@ -92,7 +92,7 @@ func (g *garbage) take(p *corev1.Pod, reason, why string) {
 	g.out = append(g.out, out)
 }
 
-// counts says that a pod counts as over: all phases but Pending, Running and
+// counts reports whether a pod counts as over: all phases but Pending, Running and
 // Unknown do, also that of a pod that is being deleted.
 func counts(p *corev1.Pod) bool {
 	switch p.Status.Phase {

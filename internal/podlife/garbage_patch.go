@@ -48,7 +48,7 @@ const (
 	messageByPodGC = "PodGC: node no longer exists"
 )
 
-// failedPatch makes a pod Failed; of an orphan it says why, too, in the place of
+// failedPatch makes a pod Failed; of an orphan it names the reason, too, in the place of
 // whatever DisruptionTarget there was (gc_controller.go
 // markFailedAndDeletePodWithCondition, pkg/api/v1/pod UpdatePodCondition).
 func failedPatch(p *corev1.Pod, orphan bool, now time.Time) *StatusPatch {

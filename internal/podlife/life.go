@@ -52,7 +52,7 @@ type Life struct {
 	// Phase is what the kubelet would write next: Pending, Running, Succeeded,
 	// Failed or Unknown.
 	Phase corev1.PodPhase `json:"phase" swaggertype:"string" example:"Running"`
-	// PhaseRule says why.
+	// PhaseRule is the reason why.
 	PhaseRule Rule `json:"phaseRule"`
 	// Reason and Message belong to the phase and stay as long as it does.
 	Reason  string `json:"reason,omitempty"`
@@ -67,7 +67,7 @@ type Life struct {
 	Timeline *LifeTimeline `json:"timeline,omitempty"`
 	// Status is the STATUS column of kubectl get pod for the pod as posted.
 	Status string `json:"status" example:"CrashLoopBackOff"`
-	// StatusRule says why.
+	// StatusRule is the reason why.
 	StatusRule Rule `json:"statusRule"`
 	// Ready is the READY column: ready containers of all that should run on.
 	Ready string `json:"ready" example:"1/2"`
@@ -122,7 +122,7 @@ type LifeContainer struct {
 	Ready        bool       `json:"ready"`
 	Started      bool       `json:"started"`
 	RestartCount int32      `json:"restartCount"`
-	// Rule says where the state comes from.
+	// Rule describes where the state comes from.
 	Rule Rule `json:"rule"`
 	Next Next `json:"next"`
 	// IfItEnds is what it would cost a running container to end now with exit code

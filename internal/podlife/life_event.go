@@ -101,7 +101,7 @@ func count(list ...bool) (n int) {
 	return n
 }
 
-// answers gives what a container's probe answers at a time: Success, unless the
+// answers returns what a container's probe answers at a time: Success, unless the
 // last event about it that has begun says otherwise.
 func answers(events []LifeEvent, container, probe string, at time.Time) string {
 	out := probeSuccess

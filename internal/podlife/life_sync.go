@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// probe sends one probe and says what comes of it.
+// probe sends one probe and describes what comes of it.
 func (s *lifeRun) probe(p *lifePart, w *probeWorker) {
 	st := statusOf(s.pod, p.c.Name)
 	answer := answers(s.events, p.c.Name, w.Kind, s.now)

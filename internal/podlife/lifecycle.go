@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Lifecycle says where a pod stands at a time and what comes next: phase and
+// Lifecycle returns where a pod stands at a time and what comes next: phase and
 // conditions as they would be written next, the containers' states as they are
 // with what happens to each, and kubectl's columns for the pod as posted. The
 // argument is not written.
@@ -123,7 +123,7 @@ func (r *reading) gone() (corev1.PodPhase, Rule, []LifeCondition) {
 	return corev1.PodFailed, Rule{"phase/node-gone", "The pod's node does not exist any more, so PodGC marks the pod Failed and deletes it."}, list
 }
 
-// asPosted gives the pod's own conditions.
+// asPosted returns the pod's own conditions.
 func (r *reading) asPosted() []LifeCondition {
 	list := make([]LifeCondition, 0, len(r.pod.Status.Conditions)+1)
 	for _, c := range r.pod.Status.Conditions {

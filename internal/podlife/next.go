@@ -16,7 +16,7 @@ var imageErrors = []string{
 	"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "SignatureValidationFailed",
 }
 
-// next says what happens to each container: init, main, ephemeral ones, in
+// next returns what happens to each container: init, main, ephemeral ones, in
 // order. Phase is the computed one.
 func (r *reading) next(phase corev1.PodPhase) []Next {
 	all := func(n Next) []Next {

@@ -32,7 +32,7 @@ func (r *reading) plan() plan {
 	}
 	mainRuns := p.initialized && len(r.inits) > 0
 	final := len(r.inits) - 1
-	// through says that the one after place i may start, if it is new.
+	// through reports whether the one after place i may start, if it is new.
 	through := func(i int, first bool) {
 		if i == final {
 			p.initialized = true
@@ -77,7 +77,7 @@ func (r *reading) plan() plan {
 	return p
 }
 
-// mainsDone says that no main container runs or will be started.
+// mainsDone reports whether no main container runs or will be started.
 func (r *reading) mainsDone() bool {
 	return !slices.ContainsFunc(r.mains, func(s seen) bool {
 		if s.is != exited || s.removed {

@@ -16,7 +16,7 @@ const (
 	// monitoringInterval is the kubelet's pause between two looks
 	// (pkg/kubelet/kubelet.go evictionMonitoringPeriod).
 	monitoringInterval = 10 * time.Second
-	// cleanupPoll is how often the kubelet asks whether an evicted pod is cleaned up,
+	// cleanupPoll is how often the kubelet checks whether an evicted pod is cleaned up,
 	// before it looks again at once (eviction_manager.go waitForPodsCleanup).
 	cleanupPoll = time.Second
 	// mostEvictions bounds an answer; a node has 110 pods by default.
@@ -331,7 +331,7 @@ func (w *pressing) act(at time.Time, t *threshold, acting []int) (gone time.Time
 	return at.Add(took + cleanupPoll), true
 }
 
-// evictionOverride is the period that the kubelet asks for.
+// evictionOverride is the period that the kubelet requests.
 func evictionOverride(t *threshold, p *corev1.Pod, most int32) int64 {
 	if t.hard() {
 		return hardEvictionPeriod

@@ -47,7 +47,7 @@ type ThresholdState struct {
 	// Quantity is the value for the signal's capacity.
 	Quantity  *resource.Quantity `json:"quantity,omitempty" swaggertype:"string"`
 	Available *resource.Quantity `json:"available,omitempty" swaggertype:"string"`
-	// Observed says whether the question has the signal; without it the kubelet
+	// Observed reports whether the question has the signal; without it the kubelet
 	// passes the threshold over.
 	Observed bool `json:"observed"`
 	Met      bool `json:"met"`
@@ -72,7 +72,7 @@ type PressureEviction struct {
 	GoneAtSeconds int64              `json:"goneAtSeconds"`
 	Available     *resource.Quantity `json:"available" swaggertype:"string"`
 	Message       string             `json:"message"`
-	// Why says what put it before the next one.
+	// Why describes what put it before the next one.
 	Why string `json:"why,omitempty"`
 } // @name PressureEviction
 

@@ -33,7 +33,7 @@ func admitPriority(p *corev1.Pod, classes Classes) *field.Error {
 	return nil
 }
 
-// classOf gives a copy of the class of a name, and for no name the default one;
+// classOf returns a copy of the class of a name, and for no name the default one;
 // without a default one a class of priority 0, which has no name.
 func classOf(name string, classes Classes) (schedulingv1.PriorityClass, bool) {
 	var c *schedulingv1.PriorityClass

@@ -18,9 +18,9 @@ const (
 // do.
 type Probe struct {
 	Kind string `json:"kind" enums:"startup,liveness,readiness"`
-	// Set says that the container has this probe.
+	// Set reports whether the container has this probe.
 	Set bool `json:"set"`
-	// Active says that the kubelet runs it now.
+	// Active reports whether the kubelet runs it now.
 	Active bool `json:"active"`
 	// Result is what counts now, as far as statuses tell it.
 	Result string `json:"result" enums:"Success,Failure,Unknown"`
@@ -39,7 +39,7 @@ type Probe struct {
 	OnSuccess string `json:"onSuccess,omitempty"`
 	OnFailure string `json:"onFailure,omitempty"`
 	OnUnknown string `json:"onUnknown,omitempty"`
-	// Rule says why Result is what counts.
+	// Rule is the reason why Result is what counts.
 	Rule Rule `json:"rule"`
 } // @name PodLifeProbe
 
@@ -126,13 +126,13 @@ func probeOf(kind string, p *corev1.Probe) Probe {
 	return out
 }
 
-// pastDelay says that a running container is old enough for a probe.
+// pastDelay reports whether a running container is old enough for a probe.
 func (r *reading) pastDelay(s *seen, p *Probe) bool {
 	run := s.status.State.Running
 	return run == nil || r.now.Sub(run.StartedAt.Time) >= time.Duration(p.InitialDelaySeconds)*time.Second
 }
 
-// probeEnd says what a failed startup or liveness probe does. The kubelet kills
+// probeEnd returns what a failed startup or liveness probe does. The kubelet kills
 // the container, and starts it again by policy alone; once the container has
 // ended its rules are asked about the exit code
 // (pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions).

@@ -19,7 +19,7 @@ func gatedCondition(now metav1.Time) corev1.PodCondition {
 	}
 }
 
-// CreatedConditions gives the conditions that a pod is created with: those that it
+// CreatedConditions returns the conditions that a pod is created with: those that it
 // comes with, or that it is gated (strategy.go applySchedulingGatedCondition).
 func CreatedConditions(p *corev1.Pod, now time.Time) []corev1.PodCondition {
 	if len(p.Spec.SchedulingGates) == 0 {
@@ -62,7 +62,7 @@ func checkGatesOnlyGo(gates, old []corev1.PodSchedulingGate, path *field.Path) (
 }
 
 // tighten judges what may change in the directives of a pod that had gates, and
-// gives the spec with these directives as they were, so that whatever else
+// returns the spec with these directives as they were, so that whatever else
 // differs stands out. The spec is the caller's own
 // (ValidatePodUpdate, its part for gated pods).
 func tighten(s, old *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
@@ -122,7 +122,7 @@ func tightenNodeAffinity(now, old *corev1.NodeAffinity, path *field.Path) (errs 
 	return errs
 }
 
-// gainsOnly says that a term has everything in front that it had. One that was
+// gainsOnly reports whether a term has everything in front that it had. One that was
 // empty, and so matched nothing, stays empty
 // (validateNodeSelectorTermHasOnlyAdditions).
 func gainsOnly(now, old corev1.NodeSelectorTerm) bool {

@@ -89,12 +89,12 @@ func (r *reading) memory(s *seen) memory {
 	return remembered(s.status.RestartCount, s.began(), r.longest)
 }
 
-// isSidecar says that an init container runs beside the main ones.
+// isSidecar reports whether an init container runs beside the main ones.
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// byName gives the first status of each name.
+// byName returns the first status of each name.
 func byName(list []corev1.ContainerStatus) map[string]*corev1.ContainerStatus {
 	m := make(map[string]*corev1.ContainerStatus, len(list))
 	for i := range list {
@@ -141,10 +141,10 @@ func (s *seen) began() time.Time {
 	return time.Time{}
 }
 
-// ran says that the runtime has it, running or stopped.
+// ran reports whether the runtime has it, running or stopped.
 func (s *seen) ran() bool { return s.is == running || s.is == exited && !s.removed }
 
-// through says that an init container lets those behind it start.
+// through reports whether an init container lets those behind it start.
 func (s *seen) through() bool {
 	if s.kind == KindSidecar {
 		return s.is == running && s.started()
@@ -152,7 +152,7 @@ func (s *seen) through() bool {
 	return s.is == exited && !initFailed(s.end)
 }
 
-// initFailed says how a plain init container's end counts for those behind it.
+// initFailed returns how a plain init container's end counts for those behind it.
 // One that ran out of memory failed, whatever its exit code
 // (pkg/kubelet/kuberuntime/helpers.go isInitContainerFailed).
 func initFailed(end *corev1.ContainerStateTerminated) bool {
@@ -166,10 +166,10 @@ func (s *seen) started() bool {
 
 func (s *seen) ready() bool { return s.status != nil && s.status.Ready }
 
-// deleted says that the pod was told to go.
+// deleted reports whether the pod was told to go.
 func (r *reading) deleted() bool { return r.pod.DeletionTimestamp != nil }
 
-// mainRan says that a main container has run in this life of the pod.
+// mainRan reports whether a main container has run in this life of the pod.
 func (r *reading) mainRan() bool {
 	for i := range r.mains {
 		if r.mains[i].ran() {
@@ -189,7 +189,7 @@ func called(names []string) string {
 	return "Containers " + strings.Join(names, ", ")
 }
 
-// plural gives the form of a verb or noun for so many.
+// plural returns the form of a verb or noun for so many.
 func plural(names []string, one, more string) string {
 	if len(names) == 1 {
 		return one

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// mayRestart says whether a container that ended with a code is run again, and
+// mayRestart reports whether a container that ended with a code is run again, and
 // what says so: the first of its rules that matches, then its own policy, then
 // the pod's. Rules without a policy of the container's own are not looked at
 // (pkg/api/v1/pod/util.go ContainerShouldRestart).
@@ -43,7 +43,7 @@ func byPolicy(policy string, code int32) (yes, known bool) {
 	return false, false
 }
 
-// matchingRule gives the first rule that matches an exit code, and its place
+// matchingRule returns the first rule that matches an exit code, and its place
 // (pkg/api/v1/pod/util.go FindMatchingContainerRestartRule).
 func matchingRule(c *corev1.Container, code int32) (*corev1.ContainerRestartRule, int) {
 	for i := range c.RestartPolicyRules {
@@ -60,14 +60,14 @@ func matchingRule(c *corev1.Container, code int32) (*corev1.ContainerRestartRule
 	return nil, 0
 }
 
-// restartable says whether a container that stopped counts as one that will
+// restartable reports whether a container that stopped counts as one that will
 // run again (pkg/kubelet/kubelet_pods.go getPhase).
 func (r *reading) restartable(s *seen) bool {
 	yes, _ := mayRestart(&r.pod.Spec, s.c, s.end.ExitCode)
 	return yes || s.end.Reason == restartingAll
 }
 
-// couldRestartAll says that some container has a rule that restarts all
+// couldRestartAll reports whether some container has a rule that restarts all
 // (pkg/api/v1/pod/util.go AllContainersCouldRestart).
 func (r *reading) couldRestartAll() bool {
 	for _, list := range [][]seen{r.inits, r.mains} {
@@ -82,7 +82,7 @@ func (r *reading) couldRestartAll() bool {
 	return false
 }
 
-// restartsAll says which container's end makes all of the pod's start anew; its
+// restartsAll returns which container's end makes all of the pod's start anew; its
 // policy is not asked here. By is empty where the condition
 // AllContainersRestarting says so
 // (pkg/kubelet/container/helpers.go ShouldAllContainersRestart).
@@ -106,7 +106,7 @@ func (r *reading) restartsAll() (by string, yes bool) {
 	return "", false
 }
 
-// resetting says that all containers are to start anew and not all of them are
+// resetting reports whether all containers are to start anew and not all of them are
 // removed yet (AllContainersRestartCleanedUp). A pod without such a rule never
 // does, whatever its conditions say.
 func (r *reading) resetting() (by string, yes bool) {

@@ -12,14 +12,14 @@ import (
 // Columns are what kubectl get pod prints for a pod.
 type Columns struct {
 	Status string
-	// Rule says what gave Status.
+	// Rule describes what gave Status.
 	Rule  Rule
 	Ready string
 	// Restarts is the number and, where known, how long ago the last one was.
 	Restarts string
 }
 
-// KubectlColumns gives the columns READY, STATUS and RESTARTS as kubectl prints
+// KubectlColumns returns the columns READY, STATUS and RESTARTS as kubectl prints
 // them for a pod as it is, at a time
 // (pkg/printers/internalversion/printers.go printPod).
 func KubectlColumns(pod *corev1.Pod, now time.Time) Columns {
@@ -78,7 +78,7 @@ func (p *printed) ofPod() {
 }
 
 // ofInits finds the first init container that is neither done nor a sidecar
-// that started, and says whether there is one.
+// that started, and reports whether there is one.
 func (p *printed) ofInits() (initializing bool) {
 	for i := range p.pod.Status.InitContainerStatuses {
 		c := &p.pod.Status.InitContainerStatuses[i]
@@ -172,7 +172,7 @@ func laterEnd(t time.Time, c *corev1.ContainerStatus) time.Time {
 	return t
 }
 
-// isTrue says that some condition of the type is True.
+// isTrue reports whether some condition of the type is True.
 func (p *printed) isTrue(kind corev1.PodConditionType) bool {
 	for _, c := range p.pod.Status.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -182,7 +182,7 @@ func (p *printed) isTrue(kind corev1.PodConditionType) bool {
 	return false
 }
 
-// isTrueFirst says that the first condition of the type is True.
+// isTrueFirst reports whether the first condition of the type is True.
 func (p *printed) isTrueFirst(kind corev1.PodConditionType) bool {
 	for _, c := range p.pod.Status.Conditions {
 		if c.Type == kind {

@@ -50,7 +50,7 @@ func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
 	return Verdict{Pod: p}
 }
 
-// KeepAdmitted gives a manifest that is applied once more what admission
+// KeepAdmitted adds to a manifest that is applied once more what admission
 // added to the stored pod: the default tolerations of lost nodes.
 func KeepAdmitted(p, stored *corev1.Pod) {
 	for _, t := range stored.Spec.Tolerations {

@@ -18,7 +18,7 @@ type taintEviction struct {
 	tolerated bool
 }
 
-// noExecute gives the taints with effect NoExecute. One without a time counts
+// noExecute returns the taints with effect NoExecute. One without a time counts
 // from now.
 func noExecute(taints []corev1.Taint, now time.Time) (out []corev1.Taint) {
 	for _, t := range taints {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Cause says what ends a pod, or one of its containers.
+// Cause describes what ends a pod, or one of its containers.
 type Cause string
 
 // The causes of a termination.
@@ -129,10 +129,10 @@ func (e *Ending) answer(real bool) *Termination {
 type ending struct {
 	Ending
 	out *Termination
-	// declared says that the pod has a period of its own, not the default.
+	// declared reports whether the pod has a period of its own, not the default.
 	declared bool
 	last     int64 // seconds from now to the end of the last container
-	// real says that containers exit when ExitSeconds says.
+	// real reports whether containers exit when ExitSeconds says.
 	real bool
 	// shift is when it begins, in seconds from Now; all offsets are moved by it.
 	shift int64
@@ -141,7 +141,7 @@ type ending struct {
 	period int64
 	// kill is how the kubelet ends the pod of its own accord; nil: it does not.
 	kill *kill
-	// removed says that the object went at once.
+	// removed reports whether the object went at once.
 	removed bool
 	// done are containers that have stopped before the kubelet began anew, exited
 	// those that ended by themselves.

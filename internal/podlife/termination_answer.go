@@ -36,7 +36,7 @@ type Termination struct {
 	// OverdueSince is when the object was to be gone at the latest, where that is past;
 	// goneAfterSeconds is 0 then.
 	OverdueSince *time.Time `json:"overdueSince,omitempty"`
-	// StaysTerminating says that the pod's node does not answer: the object stays
+	// StaysTerminating reports whether the pod's node does not answer: the object stays
 	// until the node is back, out of service or deleted.
 	StaysTerminating bool `json:"staysTerminating,omitempty"`
 	// Eviction is how the Eviction API answers.
@@ -140,7 +140,7 @@ type Endpoints struct {
 	Ready       bool `json:"ready"`
 	Serving     bool `json:"serving"`
 	Terminating bool `json:"terminating"`
-	// Removed says that no slice lists the pod any more.
+	// Removed reports whether no slice lists the pod any more.
 	Removed bool   `json:"removed,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 } // @name TerminationEndpoints

@@ -7,7 +7,7 @@ import (
 )
 
 // followKill stops all containers of a pod with the answer's period as the
-// kubelet does. fresh says that it begins now; else it began with the delete
+// kubelet does. fresh reports whether it begins now; else it began with the delete
 // before.
 func (w *ending) followKill(fresh bool) {
 	if !fresh {
@@ -145,7 +145,7 @@ func saturate(a, b int64) int64 {
 	return 1<<63 - 1
 }
 
-// note says where a container's stop timeout comes from.
+// note returns where a container's stop timeout comes from.
 func (w *ending) note(s *Stop, period int64) {
 	left := period
 	if s.PreStopSeconds != nil {
@@ -188,7 +188,7 @@ func statusOf(p *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
-// state says whether a container runs. Without any status of its sort, main
+// state reports whether a container runs. Without any status of its sort, main
 // containers and sidecars of a pod that is not over are taken to run, and others
 // not.
 func (w *ending) state(c *corev1.Container, kind string) (state string, runs bool) {

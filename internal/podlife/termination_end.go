@@ -174,7 +174,7 @@ func (w *ending) stopsMain() bool {
 	return slices.ContainsFunc(w.out.Containers, func(s Stop) bool { return s.Kind == "container" })
 }
 
-// succeeds says that a pod all of whose containers have stopped, what ran with a
+// succeeds reports whether a pod all of whose containers have stopped, what ran with a
 // code, ends as Succeeded: whatever the restart policy, if every main container
 // ended with 0, no plain init container never ran, and none failed for good
 // (pkg/kubelet/kubelet_pods.go getPhase with podIsTerminal). The one named ran,
@@ -204,7 +204,7 @@ func (w *ending) succeeds(code int32, ran string) bool {
 	return len(w.Pod.Spec.Containers) > 0
 }
 
-// doneBefore says that nothing of a pod ran, nor would any more.
+// doneBefore reports whether nothing of a pod ran, nor would any more.
 func (w *ending) doneBefore() bool {
 	for i := range w.Pod.Spec.Containers {
 		c := &w.Pod.Spec.Containers[i]
@@ -241,7 +241,7 @@ func (w *ending) lastEnd(c *corev1.Container, kind string, code int32, ran strin
 	return end.ExitCode, true
 }
 
-// awaitsTurn says that a container waits that the kubelet has not yet tried to
+// awaitsTurn reports whether a container waits that the kubelet has not yet tried to
 // start.
 func awaitsTurn(s *corev1.ContainerStatus) bool {
 	if s.State.Waiting == nil {
@@ -254,7 +254,7 @@ func awaitsTurn(s *corev1.ContainerStatus) bool {
 	return false
 }
 
-// isStatic says that a pod comes from a kubelet's own files, which an API server
+// isStatic reports whether a pod comes from a kubelet's own files, which an API server
 // only mirrors.
 func isStatic(p *corev1.Pod) bool {
 	source, ok := p.Annotations[annotationSource]

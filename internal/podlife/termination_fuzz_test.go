@@ -94,7 +94,7 @@ func FuzzEvictionRanking(f *testing.F) {
 	})
 }
 
-// unique says that no two pods have one name.
+// unique reports whether no two pods have one name.
 func unique(pods []*corev1.Pod) bool {
 	names := map[string]bool{}
 	for _, p := range pods {

@@ -74,7 +74,7 @@ func (w *ending) killEvent(at int64, cause Cause) {
 	w.event(at, actorKubelet, "evicted", "", "the Event has the reason Evicted")
 }
 
-// waitFor says how long the kubelet waits for a pod that it kills.
+// waitFor returns how long the kubelet waits for a pod that it kills.
 func (w *ending) waitFor(override *int64) {
 	period, whose := w.spec(), "the pod's own period"
 	if override != nil {
@@ -113,7 +113,7 @@ func EvictionWait(override int64) int64 {
 	return max(override+override/2, leastEvictionWait)
 }
 
-// overrides says whether the kubelet's own period comes to bear, so that it
+// overrides reports whether the kubelet's own period comes to bear, so that it
 // begins now and not with the delete before.
 func (w *ending) overrides(override int64) bool {
 	had := w.Pod.DeletionGracePeriodSeconds
@@ -122,7 +122,7 @@ func (w *ending) overrides(override int64) bool {
 
 func (w *ending) spec() int64 { return *w.Pod.Spec.TerminationGracePeriodSeconds }
 
-// probed gives the container whose probe failed, or why there is none.
+// probed returns the container whose probe failed, or why there is none.
 func (e *Ending) probed() (c *corev1.Container, why string) {
 	var all []*corev1.Container
 	eachContainer(e.Pod, func(c *corev1.Container, kind string) {

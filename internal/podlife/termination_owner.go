@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ownerOf gives the kind and name of the controller that owns a pod.
+// ownerOf returns the kind and name of the controller that owns a pod.
 func ownerOf(p *corev1.Pod) (kind, name string) {
 	if o := metav1.GetControllerOf(p); o != nil {
 		return o.Kind, o.Name

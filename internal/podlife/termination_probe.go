@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// followProbe stops the one container and says whether it comes back.
+// followProbe stops the one container and reports whether it comes back.
 func (w *ending) followProbe(c *corev1.Container, period int64) {
 	kind := "container"
 	eachContainer(w.Pod, func(o *corev1.Container, k string) {
@@ -60,7 +60,7 @@ type afterwards struct {
 	why      string
 }
 
-// afterProbe says what comes after a container was stopped for its probe and
+// afterProbe returns what comes after a container was stopped for its probe and
 // ended with a code. Where nothing else of the pod goes on, its phase is judged
 // as the kubelet judges a pod that has ended: by its main containers, whatever its
 // sidecars end with (pkg/kubelet/kubelet_pods.go getPhase).
@@ -90,7 +90,7 @@ func (w *ending) afterProbe(c *corev1.Container, kind string, dying bool, code i
 	return out
 }
 
-// goesOn says that something beside a container keeps its pod from ending: a
+// goesOn reports whether something beside a container keeps its pod from ending: a
 // main or plain init container that runs, or, unless the pod is dying, a main one
 // that is still to start. Sidecars keep no pod alive.
 func (w *ending) goesOn(name string, dying bool) bool {
@@ -153,7 +153,7 @@ func (w *ending) restart(name string) (at int64, why string) {
 	return saturate(w.last, seconds), fmt.Sprintf("by its restart policy, after its back-off of %d seconds (restarts so far: %d)", seconds, s.RestartCount)
 }
 
-// restartsAfterProbe says whether a container that was stopped for its probe and
+// restartsAfterProbe reports whether a container that was stopped for its probe and
 // ended with a code is started again: with the kill itself unless its policy is
 // Never, and after that if a rule of its own says so of the code
 // (pkg/kubelet/kuberuntime computePodActions, pkg/api/v1/pod ContainerShouldRestart).

@@ -73,7 +73,7 @@ func shutdownDuration(s string) (time.Duration, string) {
 	return d, ""
 }
 
-// shares gives the shares by priority, the lowest first
+// shares returns the shares by priority, the lowest first
 // (pkg/kubelet/nodeshutdown migrateConfig, newPodManager); none: the kubelet
 // stops nothing by itself.
 func (c *ShutdownConfig) shares() []ShutdownShare {

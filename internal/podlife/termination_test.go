@@ -78,7 +78,7 @@ func timeline(o *Termination) string {
 	return strings.Join(out, ", ")
 }
 
-// came says that a number of the answer has a step of this source.
+// came reports that a number of the answer has a step of this source.
 func came(t *testing.T, o *Termination, source string, value int64) {
 	t.Helper()
 	for _, s := range o.Steps {

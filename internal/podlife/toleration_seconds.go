@@ -7,7 +7,7 @@ import corev1 "k8s.io/api/core/v1"
 // --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds).
 const defaultTolerationSeconds = 300
 
-// AddTolerationSeconds gives a pod that is created or updated the tolerations of
+// AddTolerationSeconds adds to a pod that is created or updated the tolerations of
 // the node's two NoExecute taints that it has no toleration for. A toleration
 // counts by its key and effect alone; its operator, value and seconds are not read
 // (plugin/pkg/admission/defaulttolerationseconds admission.go Admit).

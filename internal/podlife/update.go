@@ -130,7 +130,7 @@ func checkAnnotationUpdate(p, old *corev1.Pod, l leave, path *field.Path) (errs 
 	return append(errs, checkAnnotations(p, l, path)...)
 }
 
-// leaveOf says what the old pod has that is wrong by now
+// leaveOf returns what the old pod has that is wrong by now
 // (pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta).
 func leaveOf(old *corev1.Pod) (l leave) {
 	eachPodTerm(old.Spec.Affinity, func(t *corev1.PodAffinityTerm) {

@@ -227,7 +227,7 @@ func checkHostPorts(list []corev1.Container, path *field.Path) (errs field.Error
 }
 
 // checkVolumes judges names, and that claims are named; sources beyond that are
-// not looked at. It gives the names that mounts may use (ValidateVolumes).
+// not looked at. It returns the names that mounts may use (ValidateVolumes).
 func checkVolumes(list []corev1.Volume, path *field.Path) (names map[string]bool, errs field.ErrorList) {
 	names = map[string]bool{}
 	for i, v := range list {

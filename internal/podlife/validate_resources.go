@@ -98,7 +98,7 @@ func isExtended(name corev1.ResourceName) bool {
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
 }
 
-// overcommits says that a limit may be above its request.
+// overcommits reports whether a limit may be above its request.
 func overcommits(name corev1.ResourceName) bool { return isNative(name) && !isHugePage(name) }
 
 // resourceName is validateResourceName.

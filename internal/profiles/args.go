@@ -10,7 +10,7 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// args reads pluginConfig over the default arguments; fit says that it has an
+// args reads pluginConfig over the default arguments; fit reports whether it has an
 // entry for NodeResourcesFit. Arguments are checked whether or not their plugin
 // is on, as upstream does with all but NodeResourcesFit's, which it checks only
 // when it makes the plugin (validation/validation.go validatePluginConfig).
@@ -52,7 +52,7 @@ var readers = map[string]func(*reader, *field.Path, []byte, *rules.Args){
 	"VolumeBinding":                   (*reader).volumeBinding,
 }
 
-// decodeArgs reads one plugin's arguments; false says that they are refused.
+// decodeArgs reads one plugin's arguments; false reports whether they are refused.
 // Absent arguments are empty ones. They may name their version and kind.
 func (r *reader) decodeArgs(path *field.Path, raw []byte, kind string, v any) bool {
 	if len(raw) == 0 {
@@ -145,7 +145,7 @@ func (r *reader) volumeBinding(path *field.Path, raw []byte, _ *rules.Args) {
 	r.ignore(path, volumes)
 }
 
-// set gives a field its value where the file has one.
+// set sets a field where the file has a value for it.
 func set[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value

@@ -64,7 +64,7 @@ func (r *reader) checkSet(at *field.Path, set *configv1.PluginSet, count func(*f
 	}
 }
 
-// bounded keeps the first problems and says how many more there were.
+// bounded keeps the first problems and describes how many more there were.
 func bounded(problems []error) []error {
 	if len(problems) <= maxProblems {
 		return problems

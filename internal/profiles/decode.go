@@ -24,7 +24,7 @@ var APIVersion = configv1.SchemeGroupVersion.String()
 var removed = []string{"v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3"}
 
 // decode reads the document strictly. It gives also what is ignored of its top
-// level, for only the document tells whether a field was there.
+// level, for only the document reports whether a field was there.
 func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) {
 	doc := raw
 	if !json.Valid(raw) {
@@ -74,7 +74,7 @@ var succeeded = []struct{ name, by string }{
 	{"bindTimeoutSeconds", "it is bindTimeoutSeconds in profiles[].pluginConfig of VolumeBinding"},
 }
 
-// successors says what became of the fields of an old version that are there.
+// successors returns what became of the fields of an old version that are there.
 func successors(head map[string]json.RawMessage) string {
 	var b strings.Builder
 	for _, f := range succeeded {
@@ -85,7 +85,7 @@ func successors(head map[string]json.RawMessage) string {
 	return b.String()
 }
 
-// checkKind says what is wrong with apiVersion and kind. Arguments of plugins may
+// checkKind returns what is wrong with apiVersion and kind. Arguments of plugins may
 // leave them out.
 func checkKind(head map[string]json.RawMessage, version, kind string, required bool) error {
 	for _, f := range []struct{ name, want string }{{"apiVersion", version}, {"kind", kind}} {

@@ -78,7 +78,7 @@ func (r *reader) enabled(path *field.Path, set configv1.PluginSet) []entry {
 	return out
 }
 
-// disabled gives the names of a list's disabled plugins. Upstream lets any name
+// disabled returns the names of a list's disabled plugins. Upstream lets any name
 // stand there; one that is not a plugin is most likely a slip, so it is told.
 func (r *reader) disabled(path *field.Path, set configv1.PluginSet) map[string]bool {
 	out := map[string]bool{}
@@ -123,7 +123,7 @@ func (r *reader) multiPoint(path *field.Path, set configv1.PluginSet) []entry {
 	return out
 }
 
-// expand gives the plugins of one point in the order that they run in: first
+// expand returns the plugins of one point in the order that they run in: first
 // those that the point's own list repeats of multiPoint's, then the rest of
 // multiPoint's, then the rest of the point's own
 // (framework/runtime/framework.go expandMultiPointPlugins).

@@ -50,7 +50,7 @@ func (r *reader) checkNumbers(c *configv1.KubeSchedulerConfiguration) {
 	}
 }
 
-// backoffSeconds gives the two numbers, with upstream's defaults.
+// backoffSeconds returns the two numbers, with upstream's defaults.
 func backoffSeconds(c *configv1.KubeSchedulerConfiguration) (first, most int64) {
 	d := engine.DefaultBackoff()
 	first, most = int64(d.Initial/time.Second), int64(d.Max/time.Second)
@@ -76,7 +76,7 @@ func (r *reader) percentage(path *field.Path, v *int32) {
 	}
 }
 
-// extenders checks the extenders and gives the resources that they tell the
+// extenders checks the extenders and returns the resources that they tell the
 // scheduler to leave to them. Where there are any they replace ignoredResources
 // of NodeResourcesFit in every profile (validateExtenders;
 // pkg/scheduler/scheduler.go buildExtenders).

@@ -107,7 +107,7 @@ func find(name string) *known {
 	return nil
 }
 
-// noPlugin says that berth has no plugin of the name.
+// noPlugin reports that berth has no plugin of the name.
 func noPlugin(name string) string {
 	if successor, ok := gone[name]; ok {
 		return "is no longer a plugin of Kubernetes; " + successor + " does its work"

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }
 
-// backends gives a fresh store of each kind.
+// backends returns a fresh store of each kind.
 var backends = map[string]func(t *testing.T) store.Store{
 	"sqlite": func(t *testing.T) store.Store {
 		s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
@@ -118,7 +118,7 @@ func pod(t *testing.T, name string, r *rand.Rand) *corev1.Pod {
 }
 
 // live makes a cluster and lets n decisions, binds, changes, deletions and
-// uploads happen to it. It gives the decisions' number.
+// uploads happen to it. It returns the decisions' number.
 func live(t *testing.T, h *house, n int, seed uint64) int {
 	t.Helper()
 	ctx := t.Context()

@@ -76,7 +76,7 @@ func New(st store.Store, log *decisionlog.Log, o Options) *Jobs {
 	return &Jobs{st: st, log: log, o: o.withDefaults(), wake: make(chan struct{}, 1)}
 }
 
-// Request says what is to be answered again.
+// Request describes what is to be answered again.
 type Request struct {
 	Cluster string
 	// Since is inclusive, Until exclusive; zero: from the beginning, until now.
@@ -96,7 +96,7 @@ type Job struct {
 	Profile   string     `json:"profile,omitempty"`
 	CreatedAt time.Time  `json:"createdAt"`
 	EndedAt   *time.Time `json:"endedAt,omitempty"`
-	// Reason says why it failed.
+	// Reason is the reason why it failed.
 	Reason string `json:"reason,omitempty"`
 	// Total is how many decisions there are; Done is the sum of the last three.
 	Total     int64 `json:"total"`
@@ -108,7 +108,7 @@ type Job struct {
 	PartsDone int   `json:"partsDone"`
 }
 
-// Ended says that nothing of the job will change any more.
+// Ended reports whether nothing of the job will change any more.
 func (j *Job) Ended() bool { return (&store.Replay{State: j.State}).Ended() }
 
 func jobOf(r *store.Replay) *Job {
@@ -123,7 +123,7 @@ func jobOf(r *store.Replay) *Job {
 	return j
 }
 
-// BusyError says that too many jobs have not ended.
+// BusyError is the error when too many jobs have not ended.
 type BusyError struct{ Unfinished int64 }
 
 func (e *BusyError) Error() string {
@@ -239,7 +239,7 @@ func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides
 	return o, bad(http.StatusUnprocessableEntity, "profile", "there is no profile %q; there are %q", profile, names)
 }
 
-// Get gives a job.
+// Get returns a job.
 func (j *Jobs) Get(ctx context.Context, id string) (*Job, error) {
 	r, err := j.st.Replay(ctx, id)
 	if err != nil {

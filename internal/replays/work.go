@@ -58,7 +58,7 @@ type Worker struct {
 func (j *Jobs) Worker() *Worker { return &Worker{j: j} }
 
 // Step claims a part and works on it until it is done, the job ends, or ctx
-// does. It tells whether there was one.
+// does. It reports whether there was one.
 func (w *Worker) Step(ctx context.Context) (worked bool, err error) {
 	owner, err := uuid.NewRandom()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"berth/internal/store"
 )
 
-// Alone gives a teller for a view without a decision log: its stories have no
+// Alone returns a teller for a view without a decision log: its stories have no
 // attempts, and what the view itself says is told as a server tells it. Profiles
 // are the configuration that is decided under.
 func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
@@ -28,7 +28,7 @@ func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
 	}
 }
 
-// RunsOf says which schedulers a configuration has, and which of them wait for
+// RunsOf returns which schedulers a configuration has, and which of them wait for
 // scheduling gates.
 func RunsOf(profiles []*engine.Profile) engine.Runs {
 	return func(scheduler string) (ours, gates bool) {
@@ -37,7 +37,7 @@ func RunsOf(profiles []*engine.Profile) engine.Runs {
 	}
 }
 
-// Only gives a view whatever cluster and revision are asked for.
+// Only returns a view whatever cluster and revision are asked for.
 func Only(v *cluster.View) Clusters { return only{v} }
 
 type only struct{ v *cluster.View }

@@ -140,7 +140,7 @@ func (a *Attempt) take(r *decisionlog.Row) bool {
 	return true
 }
 
-// binding says how the pod came to its node.
+// binding returns how the pod came to its node.
 func (s *telling) binding() {
 	node := ""
 	if s.pod != nil {

@@ -87,7 +87,7 @@ type Pod struct {
 	Created   *time.Time `json:"createdAt,omitempty"`
 } // @name PodStoryPod
 
-// Readiness says whether a pod may be scheduled at all.
+// Readiness reports whether a pod may be scheduled at all.
 type Readiness struct {
 	Schedulable bool     `json:"schedulable"`
 	Gates       []string `json:"gates,omitempty"`
@@ -195,7 +195,7 @@ type Eviction struct {
 type Victim struct {
 	decisionlog.PodRef
 	Priority int32 `json:"priority"`
-	// There says that the snapshot still has it on that node.
+	// There reports whether the snapshot still has it on that node.
 	There       bool `json:"stillThere"`
 	Terminating bool `json:"terminating,omitempty"`
 } // @name PodStoryVictim
@@ -223,6 +223,6 @@ type Verdict struct {
 	// StartsWithinSeconds is how long the victims take at most once they are deleted.
 	StartsWithinSeconds *int64                `json:"startsWithinSeconds,omitempty"`
 	NotEvaluated        []engine.NotEvaluated `json:"notEvaluated,omitempty"`
-	// Error says why there is no decision.
+	// Error is the reason why there is no decision.
 	Error string `json:"error,omitempty"`
 } // @name PodStoryVerdict

@@ -75,7 +75,7 @@ func upload(t testing.TB, m *cluster.Manager, list []objects.Object) {
 }
 
 // motley is a cluster of so many nodes, no two of which keep the pod off for the
-// same taint, and a pod that asks for much.
+// same taint, and a pod that requests much.
 func motley(t testing.TB, nodes int) []objects.Object {
 	list := make([]objects.Object, 0, nodes+1)
 	for i := range nodes {
@@ -86,7 +86,7 @@ func motley(t testing.TB, nodes int) []objects.Object {
 }
 
 // TestStoryIsBounded: on 5,000 nodes that all differ, with more records than are
-// read, an answer stays small, and says what it left out.
+// read, an answer stays small, and describes what it left out.
 func TestStoryIsBounded(t *testing.T) {
 	teller, m, l := open(t)
 	upload(t, m, motley(t, 5000))

@@ -87,7 +87,7 @@ func onNode(name string) string {
 	return " on node " + name
 }
 
-// verdictWords says what the decision now comes to.
+// verdictWords returns what the decision now comes to.
 func (s *telling) verdictWords() string {
 	n := s.out.Now
 	switch {

@@ -17,7 +17,7 @@ import (
 	"berth/internal/store"
 )
 
-// Clusters gives a revision; *cluster.Manager does.
+// Clusters returns a revision; *cluster.Manager does.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
 }
@@ -34,15 +34,15 @@ type Log interface {
 type Teller struct {
 	Clusters Clusters
 	Log      Log
-	// Runs says whether a scheduler of that name is one of the server's, and
+	// Runs reports whether a scheduler of that name is one of the server's, and
 	// whether its pods wait for gates.
 	Runs engine.Runs
-	// Class gives a stored priority class; it may be nil.
+	// Class returns a stored priority class; it may be nil.
 	Class func(cluster, name string) *schedulingv1.PriorityClass
 	Clock func() time.Time
 }
 
-// Ask says how much is told.
+// Ask describes how much is told.
 type Ask struct {
 	Attempts int // at most so many
 	Suggest  bool
@@ -55,7 +55,7 @@ type Ask struct {
 // MaxAttempts bounds Ask.Attempts: each attempt reads a record.
 const MaxAttempts = 100
 
-// NotFoundError says where a pod was looked for.
+// NotFoundError describes where a pod was looked for.
 type NotFoundError struct{ Namespace, Name, Snapshot, Cluster, which string }
 
 func (e *NotFoundError) Error() string {
@@ -214,7 +214,7 @@ func (s *telling) present(ctx context.Context) error {
 	return nil
 }
 
-// node gives the pod's node; given and nil, it has no object any more. A
+// node returns the pod's node; given and nil, it has no object any more. A
 // snapshot need not hold nodes at all: what is not said counts as healthy.
 func (s *telling) node() (node *corev1.Node, given bool) {
 	name := s.pod.NodeName

@@ -29,7 +29,7 @@ type env struct {
 	figures []string
 }
 
-// check notes a failure unless ok, and says whether it was.
+// check notes a failure unless ok, and reports whether it was.
 func (e *env) check(ok bool, format string, args ...any) bool {
 	if !ok {
 		e.mu.Lock()
@@ -167,7 +167,7 @@ func (e *env) pods(ctx context.Context, prefix string, n int, cpu, memory string
 	})
 }
 
-// parallel calls f for 0 to n-1, eight at a time, and gives the first error.
+// parallel calls f for 0 to n-1, eight at a time, and returns the first error.
 func parallel(n int, f func(i int) error) error {
 	work, errs := make(chan int), make(chan error, n)
 	var group sync.WaitGroup
@@ -229,7 +229,7 @@ func (e *env) countBound() (n int) {
 	return n
 }
 
-// passes says whether an answer to /filter lets a node pass.
+// passes reports whether an answer to /filter lets a node pass.
 func passes(answer []byte, node string) bool {
 	var a struct{ NodeNames []string }
 	return json.Unmarshal(answer, &a) == nil && slices.Contains(a.NodeNames, node)

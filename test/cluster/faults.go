@@ -77,7 +77,7 @@ func (e *env) stillness() (longest time.Duration) {
 	return longest
 }
 
-// knows says whether every answer that was given is on record.
+// knows reports whether every answer that was given is on record.
 func (s *server) knows(ctx context.Context, f *frontend) bool {
 	rows, err := s.records(ctx)
 	if err != nil {

@@ -128,7 +128,7 @@ func (f *frontend) calls(mode string) string {
 	return strings.TrimSuffix("http://"+f.address+"/clusters/"+followed+"/"+mode, "/")
 }
 
-// said gives what was said of a verb so far, or of all.
+// said returns what was said of a verb so far, or of all.
 func (f *frontend) said(verb string) (list []*exchange) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -117,7 +117,7 @@ func quiet() {
 	klog.SetOutput(io.Discard)
 }
 
-// one runs a scenario and says how it went.
+// one runs a scenario and describes how it went.
 func one(ctx context.Context, e *env, s scenario) bool {
 	fmt.Printf("\n== %s: %s\n", s.name, s.what)
 	began := time.Now()

@@ -92,7 +92,7 @@ func (k *kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// of gives the lives of a namespace, by name.
+// of returns the lives of a namespace, by name.
 func (k *kubelets) of(namespace string) (list []life) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,7 +110,7 @@ func (k *kubelets) of(namespace string) (list []life) {
 	return list
 }
 
-// alive gives those that are neither gone nor on their way out.
+// alive returns those that are neither gone nor on their way out.
 func (k *kubelets) alive(namespace string) []life {
 	return slices.DeleteFunc(k.of(namespace), func(l life) bool { return l.gone || l.deleting })
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // preemption fills four nodes with two small pods each, of which those of one
-// node are protected by a budget, and then asks for two pods that each need a
-// whole node: four pods have to go, two nodes' worth, and nobody else.
+// node are protected by a budget, and then requests two pods that each need a
+// whole node: four pods have to go, two nodes' worth, and no other caller.
 func preemption(p profile, lag time.Duration) func(context.Context, *env) error {
 	return func(ctx context.Context, e *env) error {
 		if err := e.nodes(ctx, 4, 2, "4", "16Gi", nil); err != nil {
@@ -76,7 +76,7 @@ func preemption(p profile, lag time.Duration) func(context.Context, *env) error 
 	}
 }
 
-// high gives the pods of high priority that are bound.
+// high returns the pods of high priority that are bound.
 func (e *env) high() (list []life) {
 	for _, l := range e.kubelets.of(e.namespace) {
 		if l.last.Labels["app"] == "high" && len(l.nodes) > 0 {

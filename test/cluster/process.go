@@ -82,7 +82,7 @@ func (p *process) stop() {
 	}
 }
 
-// tail gives the end of its log.
+// tail returns the end of its log.
 func (p *process) tail() string {
 	raw, _ := os.ReadFile(p.log)
 	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))

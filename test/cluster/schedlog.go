@@ -59,7 +59,7 @@ func bestByLog(path string) (map[string][]string, error) {
 	return best, lines.Err()
 }
 
-// field gives what stands between a key and the next end, or the line's.
+// field returns what stands between a key and the next end, or the line's.
 func field(line []byte, key string, end byte) string {
 	_, after, ok := bytes.Cut(line, []byte(key))
 	if !ok {

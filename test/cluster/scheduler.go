@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// profile says which of kube-scheduler's own plugins are on.
+// profile describes which of kube-scheduler's own plugins are on.
 type profile int
 
 const (

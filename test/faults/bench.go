@@ -30,7 +30,7 @@ var (
 	errNoTest   = errors.New("NO TEST of that name ran")
 )
 
-// try returns how the fault was found. An error says that it was not, or that
+// try returns how the fault was found. An error reports that it was not, or that
 // nothing was shown.
 func (b *bench) try(ctx context.Context, r row) (string, error) {
 	for _, run := range r.runs {

@@ -79,7 +79,7 @@ type bench interface {
 	// open opens berth's store over a migrated schema.
 	open(ctx context.Context) (store.Store, error)
 	// bare writes copies of the newest record by the driver alone, so many a
-	// transaction, for a while, and gives the rows a second.
+	// transaction, for a while, and returns the rows a second.
 	bare(ctx context.Context, batch int, while time.Duration) (float64, error)
 }
 

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// errNoBatches says that this server knows no batch replays.
+// errNoBatches is the error when this server knows no batch replays.
 var errNoBatches = errors.New("no batch replays")
 
 // batches has a server replay all that is stored, cluster by cluster, and says
-// how many decisions came out as recorded. What did not is asked for one by one,
+// how many decisions came out as recorded. What did not is requested one by one,
 // for its reasons.
 func (r *report) batches(ctx context.Context, one *replica, kept *books) (identical int64, err error) {
 	for _, name := range clusterNames {

@@ -13,7 +13,7 @@ import (
 )
 
 // decide asks where a pod goes, now and then with a bind. A bind without an
-// answer is asked for again, as a client would that wants to know.
+// answer is requested again, as a client would that wants to know.
 func (c *client) decide(cluster string, bind bool) {
 	name := c.name()
 	pod := podOf(name, c.calls, 1+c.random.IntN(3))

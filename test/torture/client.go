@@ -63,7 +63,7 @@ func startClients(ctx context.Context, w *world, o options, seed uint64) *crew {
 	return c
 }
 
-// stop lets calls on their way end, and gives what was answered.
+// stop lets calls on their way end, and returns what was answered.
 func (c *crew) stop() *ledger {
 	c.end()
 	c.done.Wait()
@@ -127,7 +127,7 @@ func (c *client) once() {
 	}
 }
 
-// name is a pod's name that nobody else uses.
+// name is a pod's name that no other caller uses.
 func (c *client) name() string { return fmt.Sprintf("p-%d-%d", c.n, c.calls) }
 
 // result is an answer as far as there was one.

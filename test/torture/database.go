@@ -79,7 +79,7 @@ func (d *database) stop() error {
 	return errors.Join(d.thaw(), d.s.Stop())
 }
 
-// processes gives the main process's children first and itself last.
+// processes returns the main process's children first and itself last.
 func (d *database) processes() ([]int, error) {
 	raw, err := os.ReadFile(filepath.Join(filepath.Dir(d.s.Socket()), "data", "postmaster.pid"))
 	if errors.Is(err, os.ErrNotExist) {

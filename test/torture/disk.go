@@ -23,7 +23,7 @@ type disk struct {
 	frozen     bool
 }
 
-// newDisk mounts a small file system where that is possible; else notice says why not.
+// newDisk mounts a small file system where that is possible; else notice names the reason not.
 func newDisk(ctx context.Context, dir string) (_ *disk, notice string, err error) {
 	d := &disk{dir: dir, image: dir + ".img"}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

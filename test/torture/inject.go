@@ -168,7 +168,7 @@ func saysNotReady(ctx context.Context, at string, began time.Time) error {
 
 // recovered waits until every replica has answered a decision, an extender's call
 // and a write that began after the moment, and has decided on what was known of
-// every cluster at that moment. It says how long that took; 0: it did not come to
+// every cluster at that moment. It describes how long that took; 0: it did not come to
 // it.
 func recovered(ctx context.Context, w *world, lifted time.Time, atMost time.Duration) time.Duration {
 	known := w.known()

@@ -65,7 +65,7 @@ func (r *report) digests(ctx context.Context, one *replica, kept *books) {
 	}
 }
 
-// replays asks for every decision again, revision by revision.
+// replays requests every decision again, revision by revision.
 func (r *report) replays(ctx context.Context, one *replica, kept *books) (identical int64) {
 	list := slices.Clone(kept.records)
 	slices.SortFunc(list, func(a, b record) int {

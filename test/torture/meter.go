@@ -108,7 +108,7 @@ func (m *meter) load() (decisions, inFlight int) {
 	return decisions, m.inFlight
 }
 
-// answeredSince says whether a replica answered a call of the class that began
+// answeredSince reports whether a replica answered a call of the class that began
 // after the moment.
 func (m *meter) answeredSince(replica int, class string, at time.Time) bool {
 	m.mu.Lock()

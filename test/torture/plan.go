@@ -14,7 +14,7 @@ type fault struct {
 	after  time.Duration // calm before it
 	length time.Duration
 	target int
-	// away says that Postgres is out of reach and nothing else is broken, so that
+	// away reports whether Postgres is out of reach and nothing else is broken, so that
 	// decisions are to go on.
 	away bool
 }

@@ -63,7 +63,7 @@ func (r *replica) start() error {
 	return nil
 }
 
-// once runs the server from start to end and says whether to start it again.
+// once runs the server from start to end and reports whether to start it again.
 func (r *replica) once(log *os.File) bool {
 	ready := filepath.Join(r.dir, "ready")
 	_ = os.Remove(ready) // a killed one leaves it behind

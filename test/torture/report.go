@@ -108,7 +108,7 @@ func leftovers(one *replica) (list []string) {
 // spoolHeader is the most that a spool's file holds beside records.
 const spoolHeader = 64
 
-// lags says how far behind replicas were while nothing was broken.
+// lags returns how far behind replicas were while nothing was broken.
 func (r *report) lags(told *ledger) {
 	_, p99, most := quantiles(told.lags)
 	r.say("staleness in calm", "p99 %s, max %s over %d looks", p99.Round(time.Millisecond), most.Round(time.Millisecond), len(told.lags))
@@ -120,7 +120,7 @@ func (r *report) lags(told *ledger) {
 // staleness is what is not taken for scheduling noise of a busy machine.
 const staleness = 3 * time.Second
 
-// measure makes the table, and asks whether decisions went on while Postgres was away.
+// measure makes the table, and checks whether decisions went on while Postgres was away.
 func (r *report) measure(m *meter, p *place, o options) {
 	for _, phase := range m.phases() {
 		for _, class := range []string{classExtender, classDecide, classWrite, classRead} {

@@ -71,7 +71,7 @@ func (n *newest) decidedOn(replica, cluster string, revision int64) {
 	n.by[replica+" "+cluster] = max(n.by[replica+" "+cluster], revision)
 }
 
-// known gives the newest revision of each cluster that anybody was told of.
+// known returns the newest revision of each cluster that anybody was told of.
 func (n *newest) known() map[string]int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,7 +82,7 @@ func (n *newest) known() map[string]int64 {
 	return all
 }
 
-// caughtUp says whether a replica has decided on these revisions or newer ones.
+// caughtUp reports whether a replica has decided on these revisions or newer ones.
 func (n *newest) caughtUp(replica string, with map[string]int64) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -128,7 +128,7 @@ func nodeOf(i int, mark string) object {
 	return n
 }
 
-// podOf is a pod that asks for so many thousandths of a processor. Every third
+// podOf is a pod that requests so many thousandths of a processor. Every third
 // wants its kind spread over the zones.
 func podOf(name string, n int, milli int) object {
 	spec := object{"containers": []any{object{

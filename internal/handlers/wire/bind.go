@@ -43,7 +43,7 @@ func ParseBindingArgs(body []byte, lim Limits) (BindingArgs, error) {
 	return args, nil
 }
 
-// AppendBindingResult appends the ExtenderBindingResult; an empty message says that the pod is bound.
+// AppendBindingResult appends the ExtenderBindingResult; an empty message reports that the pod is bound.
 func AppendBindingResult(dst []byte, message string) []byte {
 	return append(AppendString(append(dst, `{"Error":`...), message), '}')
 }

@@ -8,7 +8,7 @@ const MaxPooledBuffer = 4 << 20
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
 
-// GetBuffer gives an empty buffer for a body. Whoever takes it grows it by append and hands it back with PutBuffer.
+// GetBuffer returns an empty buffer for a body. Whoever takes it grows it by append and hands it back with PutBuffer.
 func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
 // PutBuffer takes a buffer back. Nothing that was parsed from it may be used any more.

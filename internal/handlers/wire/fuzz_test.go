@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// golden gives the recorded bodies whose file name matches the pattern.
+// golden returns the recorded bodies whose file name matches the pattern.
 func golden(t testing.TB, pattern string) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "wire", pattern))
@@ -129,7 +129,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// count gives the depth and the number of keys and values of a valid body.
+// count returns the depth and the number of keys and values of a valid body.
 func count(t *testing.T, body []byte) (depth, tokens int) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(body))

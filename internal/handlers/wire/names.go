@@ -10,7 +10,7 @@ import (
 
 // NameTable resolves the node names of a request to the rows of the caller's snapshot.
 type NameTable interface {
-	// Lookup gives the row of the node called name. predicted is the row of the name before it in the request plus one,
+	// Lookup returns the row of the node called name. predicted is the row of the name before it in the request plus one,
 	// 0 for the first: the row to compare first if requests name the nodes in the table's order. name is valid UTF-8 and
 	// must not be kept.
 	Lookup(name []byte, predicted int) (row int, ok bool)

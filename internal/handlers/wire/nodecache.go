@@ -56,7 +56,7 @@ func (c *NodeCache[V]) Match(rest, name []byte) (KnownNode, bool) {
 	return KnownNode{Size: len(e.raw), Name: e.name, known: e, depth: e.depth, tokens: e.tokens}, true
 }
 
-// Value gives the decoded form of an item. An item that a Parser recognised by this cache has it already; otherwise its
+// Value returns the decoded form of an item. An item that a Parser recognised by this cache has it already; otherwise its
 // bytes are compared with those remembered under its name, and only if they differ decode is called with the item's
 // bytes and its result remembered. decode must not keep the bytes it gets and has to give a value that may be shared.
 // Its error is handed on and nothing is kept.
@@ -123,7 +123,7 @@ func (c *NodeCache[V]) sweep() {
 	}
 }
 
-// Stats gives the number of entries and the bytes they are counted as.
+// Stats returns the number of entries and the bytes they are counted as.
 func (c *NodeCache[V]) Stats() (entries int, size int64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -92,7 +92,7 @@ func tableOf(p *Parser) *Names {
 	return table
 }
 
-// namesOf gives the names of args as strings, nil for null.
+// namesOf returns the names of args as strings, nil for null.
 func namesOf(args *FilterArgs, table *Names) *[]string {
 	if !args.HasNames {
 		return nil

@@ -58,7 +58,7 @@ func (s *scanner) space() {
 	s.pos = i
 }
 
-// peek skips white space and gives the byte after it, 0 at the end.
+// peek skips white space and returns the byte after it, 0 at the end.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.b) && s.b[s.pos] > ' ' {
 		return s.b[s.pos]

@@ -20,7 +20,7 @@ func special(w uint64) uint64 {
 	return ((quote-swarOnes)&^quote | (slash-swarOnes)&^slash | (w-swarOnes*' ')&^w) & swarHighs
 }
 
-// run gives the index of the first special byte of b at or after i, len(b) if there is none.
+// run returns the index of the first special byte of b at or after i, len(b) if there is none.
 func run(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
@@ -61,7 +61,7 @@ func (s *scanner) skipString() error {
 	}
 }
 
-// escape gives the length of the escape sequence that b begins with, 0 if it is none of JSON's.
+// escape returns the length of the escape sequence that b begins with, 0 if it is none of JSON's.
 func escape(b []byte) int {
 	if len(b) < 2 {
 		return 0

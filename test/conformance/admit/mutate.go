@@ -207,7 +207,7 @@ var updates = []func(g *Generator, p *corev1.Pod){
 	},
 }
 
-// Create gives a pod to create.
+// Create returns a pod to create.
 func (g *Generator) Create() json.RawMessage {
 	p := g.Pod()
 	for range g.IntN(4) {
@@ -216,7 +216,7 @@ func (g *Generator) Create() json.RawMessage {
 	return encode(p)
 }
 
-// Update gives a pod as it is stored, made from one that can be created, and
+// Update returns a pod as it is stored, made from one that can be created, and
 // what is to replace it.
 func (g *Generator) Update(stored json.RawMessage) json.RawMessage {
 	p := &corev1.Pod{}

@@ -18,7 +18,7 @@ func SystemClasses() []*schedulingv1.PriorityClass {
 	return list
 }
 
-// Stored gives an admitted pod the version that a store gives it.
+// Stored sets the version of an admitted pod that a store sets.
 func Stored(pod json.RawMessage) json.RawMessage {
 	p := &corev1.Pod{}
 	if err := json.Unmarshal(pod, p); err != nil {

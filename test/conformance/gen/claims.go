@@ -146,7 +146,7 @@ func (m *deviceMaker) request(name string) resourcev1.DeviceRequest {
 	return r
 }
 
-// allocate gives a claim some devices that are there, or were.
+// allocate adds to a claim some devices that are there, or were.
 func (m *deviceMaker) allocate(c *resourcev1.ResourceClaim) {
 	a := &resourcev1.AllocationResult{}
 	at := metav1.NewTime(epoch.Add(-time.Duration(m.between(0, 30)) * time.Minute))

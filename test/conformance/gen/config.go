@@ -34,7 +34,7 @@ type pluginConfig struct {
 	Args any    `json:"args"`
 }
 
-// configure gives a case its configuration, and its pods the names of the
+// configure sets the configuration of a case, and for its pods the names of the
 // profiles where there are several. It draws from numbers of its own, so that
 // the objects of a seed are otherwise the same under every configuration.
 func (m *maker) configure(c *oracle.Case, incoming *v1.Pod) error {

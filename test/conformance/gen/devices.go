@@ -25,7 +25,7 @@ type published struct {
 	counted              bool
 }
 
-// devices adds drivers, classes and claims to a part of the cases, and gives the
+// devices adds drivers, classes and claims to a part of the cases, and returns the
 // incoming pod some of them. It draws from numbers of its own, like crowd.
 func (m *maker) devices(seed uint64, incoming *v1.Pod) {
 	d := &deviceMaker{maker: *m}

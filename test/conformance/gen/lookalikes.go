@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lookalikes gives a part of the cases free texts that hold control characters, are very long, or
+// lookalikes adds to a part of the cases free texts that hold control characters, are very long, or
 // spell what two texts of another object would spell side by side: names of disks and their
 // monitors, handles of volumes, UIDs, tolerations. It draws from numbers of its own; without
 // opts.Lookalikes every seed stays what it was.

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mount gives the incoming pod its volumes.
+// mount adds volumes to the incoming pod.
 func (s *store) mount() {
 	for i := range pick(s.maker, 1, 1, 1, 2, 2, 3) {
 		name := fmt.Sprintf("v%d", i)
@@ -110,7 +110,7 @@ func (s *store) inline() v1.VolumeSource {
 	return v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}
 }
 
-// occupy gives an existing pod volumes: some of those that the incoming one
+// occupy adds volumes to an existing pod: some of those that the incoming one
 // mounts, some of its own, which count against the node's limits.
 func (s *store) occupy(p *v1.Pod) {
 	if s.chance(50) {
@@ -142,7 +142,7 @@ func (s *store) occupy(p *v1.Pod) {
 	}
 }
 
-// attach says that a volume hangs on its pod's node, as is so for a while after
+// attach reports that a volume hangs on its pod's node, as is so for a while after
 // the pod is gone too.
 func (s *store) attach(pv *v1.PersistentVolume, p *v1.Pod) {
 	if pv.Spec.CSI == nil || p.Spec.NodeName == "" || s.chance(60) {

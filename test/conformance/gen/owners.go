@@ -34,7 +34,7 @@ func (m *maker) makeOwners() {
 		&v1.ReplicationController{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ReplicationController"}, ObjectMeta: m.meta("default", "rc", nil), Spec: v1.ReplicationControllerSpec{Selector: map[string]string{"app": pick(m, apps...)}}})
 }
 
-// owned gives a pod a controller, at times one that doesn't count.
+// owned sets the controller of a pod, at times one that doesn't count.
 func (m *maker) owned(p *v1.Pod) {
 	if !m.on["services"] || m.chance(40) {
 		return
@@ -97,7 +97,7 @@ func (m *maker) incoming() *v1.Pod {
 	return p
 }
 
-// declared asks for what only nodes that declare it can do.
+// declared sets what only nodes that declare it can do.
 func (m *maker) declared(p *v1.Pod) {
 	if m.chance(60) {
 		no := false

@@ -150,7 +150,7 @@ func (m *maker) makeExisting() {
 	}
 }
 
-// place gives an existing pod its fate: running, done, going, or waiting.
+// place sets the state of an existing pod: running, done, going, or waiting.
 func (m *maker) place(p *v1.Pod) {
 	// No two start at once: upstream leaves the order of those that do to chance.
 	start := metav1.NewTime(epoch.Add(-time.Duration(m.between(1, 500)*1000+m.serial) * time.Second))
@@ -181,7 +181,7 @@ func (m *maker) place(p *v1.Pod) {
 	}
 }
 
-// resized gives a running pod a resize in some state of progress.
+// resized puts a running pod into a resize in some state of progress.
 func (m *maker) resized(p *v1.Pod) {
 	for _, c := range p.Spec.Containers {
 		s := v1.ContainerStatus{Name: c.Name, Image: c.Image}

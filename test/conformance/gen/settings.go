@@ -75,7 +75,7 @@ func (s settings) number() any {
 	return pick[any](s.maker, 1, 2, 5, 10, 50, 99, 100, 1, 5, 10, 50, 0, -1, 101, 2147483647, 2147483648, "5", 1.5, nil)
 }
 
-// some gives a number that is nearly always good.
+// some returns a number that is nearly always good.
 func (s settings) some(good ...int) any {
 	if s.chance(3) {
 		return s.number()

@@ -19,7 +19,7 @@ type shelf struct {
 	claims map[string]bool // namespace/name of those that there are
 }
 
-// volumeLimits gives a share of the cases volumes that pods meet at: nodes that
+// volumeLimits adds to a share of the cases volumes that pods meet at: nodes that
 // can attach few of them, claims of several names and namespaces that stand for
 // one volume, claims for one pod alone that more than one mounts, disks given in
 // pods, and attachments that nobody mounts. It draws from numbers of its own, so
@@ -82,7 +82,7 @@ func (s *shelf) few() *storagev1.VolumeNodeResources {
 	return &storagev1.VolumeNodeResources{Count: &count}
 }
 
-// limit says how many volumes a node can attach.
+// limit returns how many volumes a node can attach.
 func (s *shelf) limit(n *v1.Node) {
 	c := &storagev1.CSINode{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}, ObjectMeta: s.meta("", n.Name, nil)}
 	if s.chance(35) {
@@ -142,7 +142,7 @@ func (s *shelf) volumes() {
 	}
 }
 
-// claim gives a claim of a namespace, made when it is first asked for; some are
+// claim returns a claim of a namespace, made when it is first asked for; some are
 // never made.
 func (s *shelf) claim(namespace, name string) {
 	key := namespaceOf(namespace) + "/" + name
@@ -167,7 +167,7 @@ func (s *shelf) claim(namespace, name string) {
 	}
 }
 
-// mount gives a pod claims that others mount too, or disks.
+// mount adds to a pod claims that others mount too, or disks.
 func (s *shelf) mount(p *v1.Pod, n int) {
 	for i := range n {
 		v := v1.Volume{Name: fmt.Sprintf("shared%d", i)}
@@ -201,7 +201,7 @@ func (s *shelf) disk() v1.VolumeSource {
 	return v1.VolumeSource{Cinder: &v1.CinderVolumeSource{VolumeID: pick(s.maker, "one", "two")}}
 }
 
-// hang says that a volume hangs on some node, whoever mounts it.
+// hang reports that a volume hangs on some node, whoever mounts it.
 func (s *shelf) hang(name string) {
 	pv := fmt.Sprintf("held%d", s.IntN(heldVolumes))
 	a := &storagev1.VolumeAttachment{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "VolumeAttachment"}, ObjectMeta: s.meta("", name, nil)}

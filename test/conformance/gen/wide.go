@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// widen gives a part of the cases with devices what devices.go and claims.go
+// widen adds to a part of the cases with devices what devices.go and claims.go
 // draw with one value or never: a second capacity and a second set of counters,
 // policies with parts missing, attributes under their full names or of another
 // type, tolerations by value, several constraints over several requests, two

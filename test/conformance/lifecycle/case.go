@@ -19,7 +19,7 @@ const (
 	Gone
 )
 
-// Case is a question to both sides. Kubelet says that the statuses are as a
+// Case is a question to both sides. Kubelet reports that the statuses are as a
 // kubelet wrote them, so that the whole kubelet may be asked.
 type Case struct {
 	Pod     *v1.Pod
@@ -47,7 +47,7 @@ type Verdict struct {
 	Reason, Message                string // of the phase
 	Conditions                     []Condition
 	Containers                     []Container
-	// sandbox says that the case tells whether the pod has a sandbox. Where it
+	// sandbox reports whether the case reports whether the pod has a sandbox. Where it
 	// does not, what the oracle says of it is an assumption of this trial.
 	sandbox bool
 }

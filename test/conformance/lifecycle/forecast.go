@@ -56,7 +56,7 @@ func (o *Oracle) states(c *Case, v *Verdict) {
 	})
 }
 
-// forecast says what happens to each container next, from the kubelet's own
+// forecast returns what happens to each container next, from the kubelet's own
 // computePodActions and doBackOff. Whether one that is not started now waits or
 // is left is found by going on: what is started runs, plain init containers end
 // well, sidecars pass their startup probes, and computePodActions is asked again
@@ -167,7 +167,7 @@ func (o *Oracle) later(pod *v1.Pod, runtime *kubecontainer.PodStatus, d due) map
 	return names
 }
 
-// run says whether a container that is due is started or backs off, as doBackOff
+// run reports whether a container that is due is started or backs off, as doBackOff
 // does after as many starts as the status counts, the last of them at the start
 // of the run that ended.
 func (o *Oracle) run(c *Case, container *v1.Container, runtime *kubecontainer.PodStatus, out *Container) error {

@@ -40,7 +40,7 @@ func Generate(seed uint64, now time.Time, write func(*v1.Pod)) *Case {
 // one is true once in n times.
 func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
 
-// pick gives an index, weighted.
+// pick returns an index, weighted.
 func (g *generator) pick(weights ...int) int {
 	sum := 0
 	for _, w := range weights {
@@ -101,7 +101,7 @@ func (g *generator) pod(seed uint64) *v1.Pod {
 	return pod
 }
 
-// deadline gives a pod one, now and then, that is over, just over, just not, or
+// deadline sets one on a pod, now and then, that is over, just over, just not, or
 // not yet counted.
 func (g *generator) deadline(pod *v1.Pod) {
 	if !g.one(3) {

@@ -151,7 +151,7 @@ func (o *Oracle) gone(c *Case, v *Verdict) error {
 	return nil
 }
 
-// lost asks the node lifecycle controller.
+// lost calls the node lifecycle controller.
 func (o *Oracle) lost(c *Case, v *Verdict) error {
 	client := fake.NewClientset(c.Pod.DeepCopy())
 	if err := nodeutil.MarkPodsNotReady(o.ctx, client, record.NewFakeRecorder(100), []*v1.Pod{c.Pod.DeepCopy()}, c.Pod.Spec.NodeName); err != nil {
@@ -169,7 +169,7 @@ func (o *Oracle) lost(c *Case, v *Verdict) error {
 	return nil
 }
 
-// synced asks the kubelet's exported generators and getPhase, and, where the
+// synced calls the kubelet's exported generators and getPhase, and, where the
 // statuses are a kubelet's own, the whole of generateAPIPodStatus as well: both
 // have to agree.
 func (o *Oracle) synced(c *Case, v *Verdict) error {

@@ -9,7 +9,7 @@ import (
 	kubelettypes "k8s.io/kubernetes/pkg/kubelet/types"
 )
 
-// failing says that one container's probe failed and that all others do well.
+// failing reports that one container's probe failed and that all others do well.
 type failing struct {
 	results.Manager
 	id kubecontainer.ContainerID

@@ -77,7 +77,7 @@ func both(o *Oracle, client *Client, c *Case) (want, got Verdict, err error) {
 	return want, got, err
 }
 
-// explain makes a case small and says how it differs.
+// explain makes a case small and describes how it differs.
 func explain(o *Oracle, client *Client, c *Case) string {
 	c = Minimise(c, func(c *Case) bool {
 		want, got, err := both(o, client, c)

@@ -106,7 +106,7 @@ func (p probed) Set(kubecontainer.ContainerID, results.Result, *v1.Pod) {}
 func (p probed) Remove(kubecontainer.ContainerID)                       {}
 func (p probed) Updates() <-chan results.Update                         { return nil }
 
-// startups gives the results of startup probes that statuses stand for.
+// startups returns the results of startup probes that statuses stand for.
 func startups(pod *v1.Pod) probed {
 	p := probed{}
 	each(pod, func(c *v1.Container, _ string, st *v1.ContainerStatus) {

@@ -26,7 +26,7 @@ type Acceptance struct {
 	// NodeResourcesFit and is not asked about, since it is listed under another
 	// name; the plugin finds it out where it is made, and nobody where it is off.
 	Overlooked error
-	// Ignoring says that an extender keeps resources from NodeResourcesFit.
+	// Ignoring reports whether an extender keeps resources from NodeResourcesFit.
 	Ignoring bool
 }
 

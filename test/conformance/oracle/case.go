@@ -49,7 +49,7 @@ type Verdict struct {
 	// PostFilter is what they add, after a space; absent where preemption finds a
 	// candidate, because upstream then adds nothing.
 	PostFilter string `json:"postFilter,omitempty"`
-	// Nominated says that the pod's own nominated node was taken unscored: no
+	// Nominated reports whether the pod's own nominated node was taken unscored: no
 	// other node was looked at.
 	Nominated bool     `json:"nominated,omitempty"`
 	Nodes     int      `json:"nodes"`
@@ -107,7 +107,7 @@ type Candidate struct {
 	NumPDBViolations int64    `json:"numPDBViolations"`
 }
 
-// FindPod gives the raw object of the pod that is to be decided.
+// FindPod returns the raw object of the pod that is to be decided.
 func (c *Case) FindPod() (json.RawMessage, error) {
 	for _, raw := range c.Objects {
 		var o struct {

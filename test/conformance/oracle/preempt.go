@@ -20,11 +20,11 @@ import (
 // leaves it to chance: a fair coin hides a side with probability 2^-64.
 const tries = 64
 
-// errDryRun says that a filter failed while victims were looked for, and that
+// errDryRun is the error when a filter failed while victims were looked for, and that
 // none were found elsewhere: then upstream has no answer but the error.
 var errDryRun = errors.New("dry run")
 
-// preempts says that DefaultPreemption is on where a pod fits nowhere: it may be on
+// preempts reports whether DefaultPreemption is on where a pod fits nowhere: it may be on
 // for the queue alone.
 func (cl *cluster) preempts() bool {
 	return slices.ContainsFunc(cl.framework.ListPlugins().PostFilter.Enabled, func(p config.Plugin) bool { return p.Name == names.DefaultPreemption })

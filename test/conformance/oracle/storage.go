@@ -15,7 +15,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 )
 
-// isStorage says that an object is of a kind that rules about volumes read.
+// isStorage reports whether an object is of a kind that rules about volumes read.
 func isStorage(obj runtime.Object) bool {
 	switch obj.(type) {
 	case *v1.PersistentVolume, *v1.PersistentVolumeClaim, *storagev1.StorageClass, *storagev1.CSINode,
@@ -25,7 +25,7 @@ func isStorage(obj runtime.Object) bool {
 	return false
 }
 
-// isGlobal says that objects of the kind have no namespace.
+// isGlobal reports whether objects of the kind have no namespace.
 func isGlobal(obj runtime.Object) bool {
 	switch obj.(type) {
 	case *v1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *storagev1.CSIDriver, *storagev1.VolumeAttachment:

@@ -33,7 +33,7 @@ func of(total int, what string, out io.Writer, now func() time.Time) *Meter {
 	return m
 }
 
-// Step says that another case is done, and every 10 seconds how many are, of
+// Step reports that another case is done, and every 10 seconds how many are, of
 // which differ differ, and how many were done in a second so far.
 func (m *Meter) Step(differ int) {
 	m.mu.Lock()

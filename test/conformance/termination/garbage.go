@@ -127,7 +127,7 @@ func (r *record) react(a clienttesting.Action) (bool, apiruntime.Object, error) 
 }
 
 // Sweep is PodGC's own pass: who goes, why, and with which patch. Its steps run
-// on one listing, so that the first that takes a pod gives the reason.
+// on one listing, so that the first that takes a pod returns the reason.
 func (c *Cluster) Sweep() (out map[string]swept, oldest []string, err error) {
 	ctx := context.Background()
 	out = map[string]swept{}
@@ -200,7 +200,7 @@ func (c *Cluster) queue() (order []string, err error) {
 	return order, nil
 }
 
-// TryCluster asks both sides who is garbage, and says how they differ.
+// TryCluster asks both sides who is garbage, and describes how they differ.
 func TryCluster(client *Client, name string, c Cluster) (string, error) {
 	items := []any{}
 	for _, n := range c.Nodes {

@@ -36,7 +36,7 @@ func effectivePeriod(status unsafe.Pointer, pod *corev1.Pod, options *kubelet.Ki
 //go:linkname newPodWorkers k8s.io/kubernetes/pkg/kubelet.newPodWorkers
 func newPodWorkers(syncer, recorder any, work queue.WorkQueue, resync, backOff time.Duration, cache kubecontainer.ROCache, allocated allocation.Manager) kubelet.PodWorkers
 
-// isPodInactive says whether the kubelet leaves a pod out where it looks at active
+// isPodInactive reports whether the kubelet leaves a pod out where it looks at active
 // ones.
 //
 //go:linkname isPodInactive k8s.io/kubernetes/pkg/kubelet.(*Kubelet).isPodInactive

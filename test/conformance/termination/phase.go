@@ -28,7 +28,7 @@ import (
 // phases answers for pods' phases; it is made once, and for one goroutine.
 var phases = sync.OnceValues(lifecycle.NewOracle)
 
-// afterProbe asks the kubelet's code for the phase after a probe failed.
+// afterProbe calls the kubelet's code for the phase after a probe failed.
 func (e *Ending) afterProbe(q Question, pod *corev1.Pod) error {
 	o, err := phases()
 	if err != nil {
@@ -63,7 +63,7 @@ func (e *Ending) afterProbe(q Question, pod *corev1.Pod) error {
 	return err
 }
 
-// afterKill asks the kubelet's code for the phase after the pod was stopped.
+// afterKill calls the kubelet's code for the phase after the pod was stopped.
 func (e *Ending) afterKill(q Question, pod *corev1.Pod) error {
 	o, err := phases()
 	if err != nil {
@@ -163,7 +163,7 @@ func shutDown(pod *corev1.Pod, kill eviction.KillPodFunc) error {
 	return <-done
 }
 
-// ofFiles says that a kubelet has a pod from its own files.
+// ofFiles reports whether a kubelet has a pod from its own files.
 func ofFiles(pod *corev1.Pod) bool {
 	return kubelettypes.IsMirrorPod(pod) || kubelettypes.IsStaticPod(pod)
 }
@@ -195,12 +195,12 @@ func told(q Question, p *corev1.Pod) (pod *corev1.Pod, runs map[string]bool) {
 	return pod, runs
 }
 
-// ran says that a container was ever started.
+// ran reports whether a container was ever started.
 func ran(s *corev1.ContainerStatus) bool {
 	return s.State.Waiting == nil || s.LastTerminationState.Terminated != nil
 }
 
-// contradicts says that a main container ran before any init container, or runs,
+// contradicts reports whether a main container ran before any init container, or runs,
 // as mains judges it, before they let it, which no kubelet writes: what follows from
 // that nobody says.
 func contradicts(pod *corev1.Pod, mains func(*corev1.ContainerStatus) bool) bool {

@@ -218,7 +218,7 @@ func (q *Pressed) play() (evictions, conditions []string, err error) {
 	return evictions, conditions, nil
 }
 
-// TryPressed asks both sides what the kubelet does, and says how they differ.
+// TryPressed asks both sides what the kubelet does, and describes how they differ.
 func TryPressed(c *Client, q Pressed) (evicted int, difference string, err error) {
 	var got struct {
 		Evictions []struct {

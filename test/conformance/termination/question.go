@@ -207,7 +207,7 @@ func (g *Generator) container(name string) corev1.Container {
 	return c
 }
 
-// restarts gives a container a policy of its own, often with a rule.
+// restarts sets a policy of its own on a container, often with a rule.
 func (g *Generator) restarts(c *corev1.Container) {
 	policy := pick(g, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyOnFailure, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyNever)
 	if c.RestartPolicy = &policy; g.chance(50) {

@@ -130,7 +130,7 @@ func (n *Node) rank(pods []*corev1.Pod) {
 	}
 }
 
-// TryNode asks both sides for the order, and says how they differ.
+// TryNode asks both sides for the order, and describes how they differ.
 func TryNode(c *Client, n Node) (string, error) {
 	type used struct {
 		Pod   *corev1.Pod       `json:"pod"`

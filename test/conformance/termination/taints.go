@@ -55,7 +55,7 @@ func (g *Generator) Tainted() Tainted {
 // ahead is far enough in the future that no timer of upstream's fires.
 const ahead = 20 * 365 * 24 * time.Hour
 
-// deletedAt lets the taint manager see the taints as they come, and gives the time
+// deletedAt lets the taint manager see the taints as they come, and returns the time
 // at which it deletes the pod; "" for never.
 func (t Tainted) deletedAt() string {
 	var taints []corev1.Taint

@@ -34,7 +34,7 @@ func newWorkers(pods []*corev1.Pod) *workers {
 	return w
 }
 
-// inactive tells the kubelet of a pod, and asks whether it counts as active.
+// inactive tells the kubelet of a pod, and checks whether it counts as active.
 func (w *workers) inactive(p *corev1.Pod) (bool, error) {
 	kl := &kubelet.Kubelet{}
 	if err := lifecycle.SetFields(kl, map[string]any{"podWorkers": w.PodWorkers, "statusManager": unknown{}}); err != nil {
@@ -76,7 +76,7 @@ func containersOf(p *corev1.Pod) *kubecontainer.PodStatus {
 	return out
 }
 
-// allocated says that pods have what they ask for.
+// allocated reports that pods have what they ask for.
 type allocated struct{ allocation.Manager }
 
 func (allocated) UpdatePodFromAllocation(p *corev1.Pod) (*corev1.Pod, bool) { return p, false }

@@ -21,12 +21,12 @@ type Client struct {
 	Server  string // base URL without a slash at its end
 	Cluster string
 	HTTP    http.Client
-	// All asks for every filter that rejects a node, and compares each with
+	// All requests every filter that rejects a node, and compares each with
 	// upstream's when it is run on its own.
 	All bool
 }
 
-// NewClient gives a client with a timeout, so that a berth that hangs is a
+// NewClient returns a client with a timeout, so that a berth that hangs is a
 // difference and not a run without end.
 func NewClient(server, cluster string) *Client {
 	return &Client{Server: server, Cluster: cluster, HTTP: http.Client{Timeout: 30 * time.Second}}
@@ -116,10 +116,10 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("HTTP %d: %s", r.Status, r.Body) }
 
-// Preempts says whether a case is asked with preemption.
+// Preempts reports whether a case is asked with preemption.
 func Preempts(kase *oracle.Case) bool { return kase.Seed%4 != 3 }
 
-// Ask posts the case's state and asks for the decision on its pod. The pod
+// Ask posts the case's state and requests the decision on its pod. The pod
 // goes by reference for even seeds and in full for odd ones; every fourth seed
 // asks without preemption.
 func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {

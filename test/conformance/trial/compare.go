@@ -32,7 +32,7 @@ func (c *comparison) same(class, path string, want, got any) {
 const preempting = "Preempting"
 
 // Compare lists the differences between upstream's verdict and berth's answer
-// to a request with "explain":"full"; preempt says that preemption was not
+// to a request with "explain":"full"; preempt reports whether preemption was not
 // turned off in it.
 func Compare(v *oracle.Verdict, a *Answer, preempt bool) []Difference {
 	c := &comparison{}

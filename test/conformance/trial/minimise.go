@@ -20,8 +20,8 @@ type smaller struct {
 	left  int
 }
 
-// Minimise drops objects, then fields, as long as holds says that what is
-// left still shows the difference, and gives the smallest case it found.
+// Minimise drops objects, then fields, as long as holds reports whether what is
+// left still shows the difference, and returns the smallest case it found.
 func Minimise(ctx context.Context, c *oracle.Case, holds func(context.Context, *oracle.Case) bool) *oracle.Case {
 	s := &smaller{ctx: ctx, holds: holds, best: c, left: budget}
 	s.objects()

@@ -21,7 +21,7 @@ var named = []string{
 
 const plainPod = `{"metadata":{"name":"plain"},"spec":{"containers":[{"name":"c"}]}}`
 
-// Reading is what came of one configuration. Kind says how both took it.
+// Reading is what came of one configuration. Kind describes how both took it.
 type Reading struct {
 	Kind   string
 	Config []byte
@@ -108,7 +108,7 @@ func (r *Reading) decide(ctx context.Context, client *Client, c *oracle.Case) (*
 // withoutIdle leaves out the scores of plugins that gave every node 0 and that berth
 // does not list. Upstream lists NodeAffinity, NodeResourcesBalancedAllocation and
 // VolumeBinding so where their preScore is off, which is where they say that they
-// have nothing to score; docs/configuration.md says what berth does.
+// have nothing to score; docs/configuration.md describes what berth does.
 func withoutIdle(v *oracle.Verdict, a *Answer) {
 	if v.Scores == nil {
 		return
@@ -144,7 +144,7 @@ func isNamed(body string) bool {
 	return false
 }
 
-// document gives a configuration as the API takes it: an object, or YAML in a string.
+// document returns a configuration as the API takes it: an object, or YAML in a string.
 func document(raw []byte) (json.RawMessage, error) {
 	if json.Valid(raw) {
 		return raw, nil

@@ -240,7 +240,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestMinimise gives the mirror a fault that needs one tainted node, and
+// TestMinimise plants in the mirror a fault that needs one tainted node, and
 // expects the case to come down to that node and the pod.
 func TestMinimise(t *testing.T) {
 	client := mirror(t, func(_ *oracle.Verdict, a *Answer) {

@@ -16,7 +16,7 @@ import (
 
 func main() { trial.Main("conformance", run) }
 
-// run gives the exit code: 0 all agree, 1 differences were found.
+// run returns the exit code: 0 all agree, 1 differences were found.
 func run(ctx context.Context) (int, error) {
 	n := flag.Int("n", 1000, "number of cases")
 	seed := flag.Uint64("seed", 1, "seed of the first case; case i has seed+i")

@@ -81,7 +81,7 @@ func (t *tally) one(ctx context.Context, client *trial.Client, seed uint64, opts
 	return write(out, small)
 }
 
-// note counts a result, prints its differences, and says whether the case is
+// note counts a result, prints its differences, and reports whether the case is
 // to be minimised.
 func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 	t.mu.Lock()

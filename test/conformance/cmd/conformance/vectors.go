@@ -45,7 +45,7 @@ func writeAllVectors(ctx context.Context, dir string) error {
 	return nil
 }
 
-// draw gives the next n judged cases from a seed on. A case that upstream's
+// draw returns the next n judged cases from a seed on. A case that upstream's
 // validation refuses, or whose cycle fails with an error, is passed over; why
 // is counted.
 func draw(ctx context.Context, n int, seed uint64, opts gen.Options, preempting bool, each func(*oracle.Case) error) (skipped map[string]int, err error) {
@@ -83,7 +83,7 @@ func draw(ctx context.Context, n int, seed uint64, opts gen.Options, preempting 
 }
 
 // writeVectors writes a JSON array, one case a line, gzipped. The same seed
-// gives the same bytes.
+// returns the same bytes.
 func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen.Options, preempting bool) error {
 	var buf bytes.Buffer
 	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)

@@ -18,7 +18,7 @@ import (
 
 func main() { trial.Main("settings", run) }
 
-// run gives the exit code: 0 all agree, 1 differences were found.
+// run returns the exit code: 0 all agree, 1 differences were found.
 func run(ctx context.Context) (int, error) {
 	n := flag.Int("n", 1000, "number of configurations")
 	seed := flag.Uint64("seed", 1, "seed of the first; number i has seed+i")

@@ -42,7 +42,7 @@ func newExcuses(list []explanation, plugins []string) *excuses {
 	return e
 }
 
-// of gives the reason for which a scenario that differs is excused, "" for none,
+// of returns the reason for which a scenario that differs is excused, "" for none,
 // and ticks the row off.
 func (e *excuses) of(r *play.Result) string {
 	i := slices.IndexFunc(e.left, func(x explanation) bool { return x.plugin == r.Plugin && x.scenario == r.Name })

@@ -43,7 +43,7 @@ func TestExcuses(t *testing.T) {
 	}
 }
 
-// TestExplained: every row names a plugin whose tests are played, and says why.
+// TestExplained: every row names a plugin whose tests are played, and names the reason.
 func TestExplained(t *testing.T) {
 	seen := map[explanation]bool{}
 	for _, x := range explained {

@@ -20,7 +20,7 @@ import (
 
 func main() { trial.Main("tables", run) }
 
-// run gives the exit code: 0 all that can be expressed agree or are explained, 1
+// run returns the exit code: 0 all that can be expressed agree or are explained, 1
 // differences, or explanations that explain nothing.
 func run(ctx context.Context) (int, error) {
 	server := flag.String("server", "", "URL of the berth on trial")
@@ -74,7 +74,7 @@ func run(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// chosen gives the packages of the plugins that are named.
+// chosen returns the packages of the plugins that are named.
 func chosen(names string) ([]string, error) {
 	var out []string
 	var left []string

@@ -104,7 +104,7 @@ func output(ctx context.Context, dir, name string, args ...string) (string, erro
 	return strings.TrimSpace(string(out)), nil
 }
 
-// read gives the scenarios that were written to a directory.
+// read returns the scenarios that were written to a directory.
 func read(dir string) ([]*record.Scenario, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command termination tries how berth says that pods end, who is garbage and who
+// Command termination tries how berth reports that pods end, who is garbage and who
 // is evicted first against Kubernetes' own code.
 package main
 

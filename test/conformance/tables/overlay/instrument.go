@@ -34,7 +34,7 @@ type edits struct {
 	after bytes.Buffer // declarations that go to the file's end
 }
 
-// Instrument gives a source with its calls recorded; nil where nothing is to be.
+// Instrument returns a source with its calls recorded; nil where nothing is to be.
 func Instrument(name string, src []byte) ([]byte, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
@@ -101,7 +101,7 @@ func (e *edits) tests(file *ast.File) {
 	})
 }
 
-// isTest says that a type is what a test is handed: Go's own or the wrapper of
+// isTest reports whether a type is what a test is handed: Go's own or the wrapper of
 // upstream's ktesting.
 func isTest(kind string) bool { return kind == "*testing.T" || kind == "ktesting.TContext" }
 
@@ -142,13 +142,13 @@ func (e *edits) method(f *ast.FuncDecl) {
 	fmt.Fprintf(w, "\t%s := pl.%s\n\tcall.End(%s)\n\treturn %s\n}\n", strings.Join(said, ", "), call, strings.Join(said, ", "), strings.Join(said, ", "))
 }
 
-// makesPlugin says that a function gives a plugin.
+// makesPlugin reports whether a function returns a plugin.
 func (e *edits) makesPlugin(f *ast.FuncDecl) bool {
 	first := e.text(f.Type.Results.List[0].Type)
 	return strings.HasSuffix(first, ".Plugin") || first == "*DefaultPreemption"
 }
 
-// flatten gives the types of a list of fields, one for each name.
+// flatten returns the types of a list of fields, one for each name.
 func (e *edits) flatten(list *ast.FieldList) []string {
 	var out []string
 	if list == nil {

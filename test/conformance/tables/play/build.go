@@ -13,7 +13,7 @@ import (
 type tree = map[string]any
 
 // build makes the question's case: the objects as somebody could have posted
-// them, and a configuration with the plugin alone. why says what can't be put
+// them, and a configuration with the plugin alone. why describes what can't be put
 // into objects.
 func (q *question) build(name string) (why string) {
 	var raw json.RawMessage

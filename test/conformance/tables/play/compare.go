@@ -199,7 +199,7 @@ func (q *question) victims(c *checks, a *trial.Answer) {
 	}
 }
 
-// started says that every pod of the cluster has a start time: among those without
+// started reports whether every pod of the cluster has a start time: among those without
 // upstream's order of victims is chance.
 func (q *question) started() bool {
 	for _, k := range q.world.keys {

@@ -9,7 +9,7 @@ import (
 
 // complete makes of what a test builds what somebody could post: it names what is
 // nameless, tells apart what has one name, and fills in what an API server asks
-// for and the plugin doesn't read. It gives the number of nodes.
+// for and the plugin doesn't read. It returns the number of nodes.
 func (q *question) complete(pod tree, list []tree) int {
 	// Where containers are scored, one more makes another pod.
 	bare := q.phase == scoring && countsContainers[q.calls[0].Plugin]
@@ -152,8 +152,8 @@ func references(v any) {
 	}
 }
 
-// limited gives a container limits for what may not be overcommitted, as an API
-// server asks for; the scheduler reads requests.
+// limited adds to a container limits for what may not be overcommitted, as an API
+// server requests; the scheduler reads requests.
 func limited(container tree) {
 	resources, _ := container["resources"].(tree)
 	requests, _ := resources["requests"].(tree)

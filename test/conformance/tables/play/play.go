@@ -81,7 +81,7 @@ var about = []struct {
 	{regexp.MustCompile(`Signature`), "the test looks at a pod's signature, by which kube-scheduler groups pods"},
 }
 
-// noVerdict says what a test without a call looks at.
+// noVerdict returns what a test without a call looks at.
 func noVerdict(name string) string {
 	for _, a := range about {
 		if a.name.MatchString(name) {
@@ -152,7 +152,7 @@ func ask(ctx context.Context, client *trial.Client, q *question, name string) (*
 	return r, nil
 }
 
-// fails says that the plugin failed with an error, which ends a cycle of
+// fails reports whether the plugin failed with an error, which ends a cycle of
 // kube-scheduler's without a verdict, and that berth gives none either and names
 // the same error.
 func (q *question) fails(r *trial.Refused) bool {
@@ -166,13 +166,13 @@ func (q *question) fails(r *trial.Refused) bool {
 	})
 }
 
-// noPlace says that the oracle doesn't know a kind of object.
+// noPlace reports whether the oracle doesn't know a kind of object.
 func noPlace(err error) bool {
 	return strings.Contains(err.Error(), "the oracle has no place") || strings.Contains(err.Error(), "is registered for version")
 }
 
 // excuse asks kube-scheduler as a whole, with its default gates and over what the
-// case really holds. Where that says what berth says, the test has put its plugin
+// case really holds. Where that describes what berth says, the test has put its plugin
 // into a world that no cluster has; nothing else excuses a difference. It is not
 // judged where the oracle has no place for a kind of object.
 func (q *question) excuse(ctx context.Context, a *trial.Answer) (string, error) {
@@ -209,7 +209,7 @@ func unordered(v *oracle.Verdict, a *trial.Answer) {
 
 var values = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\d+`)
 
-// invalid says what upstream's own validation refuses, without names.
+// invalid returns what upstream's own validation refuses, without names.
 func invalid(c *oracle.Case) string {
 	// The oracle may have no place for what else the world holds.
 	only := *c

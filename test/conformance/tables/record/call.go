@@ -44,7 +44,7 @@ type Call struct {
 	Eligible   bool             `json:"eligible,omitempty"`
 	Text       string           `json:"text,omitempty"`
 	Nominated  string           `json:"nominated,omitempty"`
-	// Lost says what could not be written down.
+	// Lost describes what could not be written down.
 	Lost []string `json:"lost,omitempty"`
 
 	world *world

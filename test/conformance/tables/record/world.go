@@ -194,7 +194,7 @@ func (w *world) reach(v reflect.Value, depth int) {
 	}
 }
 
-// ours says that a struct is part of a plugin and not of a library.
+// ours reports whether a struct is part of a plugin and not of a library.
 func ours(t reflect.Type) bool {
 	return strings.HasPrefix(t.PkgPath(), "berth/") || strings.Contains(t.PkgPath(), "scheduler/framework/plugins")
 }
