@@ -80,13 +80,16 @@ func (s *server) garbage(ctx context.Context, threshold int) (json.RawMessage, e
 }
 
 func (s *server) classes(ctx context.Context) (json.RawMessage, error) {
-	return s.ofCluster(ctx, nil, "classes")
+	return s.ofCluster(ctx, url.Values{}, "classes")
 }
 
-// ofCluster requests a part of the newest revision.
+// ofCluster requests a part of the revision that is named, else of the newest.
 func (s *server) ofCluster(ctx context.Context, query url.Values, part string) (json.RawMessage, error) {
-	if err := s.newest(); err != nil {
+	if err := s.ownConfig(); err != nil {
 		return nil, err
+	}
+	if s.older() {
+		query.Set("snapshot", s.snapshot)
 	}
 	raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, part)
 	return raw, s.hint(ctx, err, target{})

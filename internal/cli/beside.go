@@ -25,6 +25,7 @@ type other struct {
 // workload is what a pod was made from.
 type workload struct {
 	other
+	name  string
 	notes []string
 }
 
@@ -41,7 +42,13 @@ func (in *input) makePods() error {
 		if err := in.add("Pod", made.Pod); err != nil {
 			return err
 		}
-		in.pods[len(in.pods)-1].from = &workload{o, made.Notes}
+		var head struct {
+			Metadata struct{ Name string }
+		}
+		if err := json.Unmarshal(o.raw, &head); err != nil {
+			return err
+		}
+		in.pods[len(in.pods)-1].from = &workload{o, head.Metadata.Name, made.Notes}
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -99,22 +98,26 @@ func (s *offline) pending(ctx context.Context, namespace string, step func()) (j
 }
 
 func (s *server) pending(ctx context.Context, namespace string, _ func()) (json.RawMessage, error) {
-	if err := s.newest(); err != nil {
-		return nil, err
-	}
 	query := url.Values{}
 	if namespace != "" {
 		query.Set("namespace", namespace)
 	}
-	raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "pending")
-	return raw, s.hint(ctx, err, target{})
+	return s.ofCluster(ctx, query, "pending")
 }
 
 // newest refuses what a server tells only of the newest revision, under its own
 // configuration.
 func (s *server) newest() error {
-	if s.older() || s.config != nil || s.profile != "" {
-		return &problem{what: "a server tells this of the newest revision, under its own configuration", next: "Without --config, --profile and @REVISION, or from a dump with --snapshot."}
+	if s.older() {
+		return &problem{what: "a server tells this of the newest revision", next: "Without @REVISION, or from a dump with --snapshot."}
+	}
+	return s.ownConfig()
+}
+
+// ownConfig refuses what a server tells only under its own configuration.
+func (s *server) ownConfig() error {
+	if s.config != nil || s.profile != "" {
+		return &problem{what: "a server tells this under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
 	}
 	return nil
 }

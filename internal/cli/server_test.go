@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -274,5 +275,50 @@ func TestRevisionsDiffAsDumps(t *testing.T) {
 	}
 	if r := online.run(t, "diff", fixture, odd); r.code != exitBroken || !strings.Contains(r.err, "prod@1 and prod@latest") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestWaitingOfRevision: who waits, and the classes, of an older revision are those of the dump that it was made of.
+func TestWaitingOfRevision(t *testing.T) {
+	url, online := uploaded(t)
+	here := snapshot()
+	post(t, url+"/v1/snapshots?cluster=prod", []byte(`{"kind":"List","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}]}`))
+	online.env["BERTH_CLUSTER"] = "prod@1"
+	for _, args := range [][]string{{"pending", "-A"}, {"classes"}} {
+		_, a, _ := strings.Cut(here.run(t, args...).out, "\n\n")
+		_, b, _ := strings.Cut(online.run(t, args...).out, "\n\n")
+		if a != b || a == "" {
+			t.Errorf("%v: of the dump\n%s\nof the revision\n%s", args, a, b)
+		}
+		online.env["BERTH_CLUSTER"] = "prod"
+		if r := online.run(t, args...); strings.Contains(r.out, "shop/huge") {
+			t.Errorf("%v: the newest revision has the pods of the one before: %s", args, r.out)
+		}
+		online.env["BERTH_CLUSTER"] = "prod@1"
+		if r := online.run(t, append(args, "--profile", "other")...); r.code != exitBroken || !strings.Contains(r.err, "own configuration") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+// TestWorkloadOfFile: a workload of a file is named as kubectl names it.
+func TestWorkloadOfFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dep.json")
+	manifest := func(name string) string {
+		return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q,"namespace":"shop"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":%q}},"template":{"metadata":{"labels":{"app":%q}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`, name, name, name)
+	}
+	if err := os.WriteFile(file, []byte(manifest("web")+"\n"+manifest("other")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"deploy/web", "-n", "shop"}, {"deployment/web", "-n", "shop"}} {
+		r := snapshot().run(t, append([]string{"explain", "-f", file}, args...)...)
+		if r.code == exitBroken || !strings.Contains(r.out, "shop/web-") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	for _, args := range [][]string{{"deploy/none", "-n", "shop"}, {"sts/web", "-n", "shop"}, {"deploy/web"}} {
+		if r := snapshot().run(t, append([]string{"explain", "-f", file}, args...)...); r.code != exitBroken || !strings.Contains(r.err, "that makes pods") {
+			t.Errorf("%v: %+v", args, r)
+		}
 	}
 }

@@ -140,7 +140,13 @@ func (in *input) only(want target, where string) (*input, error) {
 	return nil, noSuchPod(where, want, in.pods)
 }
 
-func (t target) is(o target) bool { return t.namespace == o.namespace && t.name == o.name }
+// is reports whether a pod is the one that is wanted, or was made from the workload that is.
+func (t target) is(want target) bool {
+	if want.owner != "" {
+		return t.from != nil && t.from.kind == want.owner && t.from.name == want.name && t.namespace == want.namespace
+	}
+	return t.namespace == want.namespace && t.name == want.name
+}
 
 // noSuchPod returns where else a pod of the name is.
 func noSuchPod(where string, want target, pods []target) error {
@@ -157,7 +163,7 @@ func noSuchPod(where string, want target, pods []target) error {
 	}
 	switch {
 	case want.owner != "":
-		p.what, p.next = fmt.Sprintf("%s %s is not a pod", want.owner, want), "This is asked of one pod: name it."
+		p.what, p.next = fmt.Sprintf("%s holds no %s %s that makes pods", where, want.owner, want), "Beside pods, workloads are not looked at: name a pod, or give a file without pods."
 	case len(near) > 0:
 		p.next = fmt.Sprintf("Did you mean %s?", someNames(near))
 	}

@@ -15,6 +15,23 @@ func survey(st *engine.State, h *Hygiene) {
 	h.TerminalPods, h.PendingPods = 0, 0
 	h.PodsOnUnknownNodes, h.PodsOfUnknownClasses, h.PodsOfWrappingAmounts = PodList{}, PodList{}, PodList{}
 	st.EachPod(func(p *engine.Pod) { h.count(st, p, 1) })
+	h.NodesOvercommitted = 0
+	for _, row := range st.Nodes().Order() {
+		h.NodesOvercommitted += overcommitted(st, int(row))
+	}
+}
+
+// overcommitted is 1 for a row whose pods ask for more than its node has. A node that does not say what it has is counted
+// elsewhere (NodesWithoutCapacity).
+func overcommitted(st *engine.State, row int) int {
+	use, has := st.Use(row), st.Nodes().Capacity(row)
+	if has.Pods == 0 || has.CPU == 0 && has.Memory == 0 {
+		return 0
+	}
+	if use.CPU > has.CPU || use.Memory > has.Memory || use.Ephemeral > has.Ephemeral || use.Pods > has.Pods {
+		return 1
+	}
+	return 0
 }
 
 // surveyKinds counts what is odd about objects other than pods; kinds names
@@ -119,9 +136,19 @@ func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, oth
 	}
 	h := &out.Hygiene
 	if !others {
-		for p := range touched {
-			h.count(from, from.Pod(p.namespace, p.name), -1)
-			h.count(to, to.Pod(p.namespace, p.name), 1)
+		rows := map[int]struct{}{}
+		for name := range touched {
+			was, is := from.Pod(name.namespace, name.name), to.Pod(name.namespace, name.name)
+			h.count(from, was, -1)
+			h.count(to, is, 1)
+			for _, p := range []*engine.Pod{was, is} {
+				if p != nil && p.Row >= 0 {
+					rows[int(p.Row)] = struct{}{}
+				}
+			}
+		}
+		for row := range rows {
+			h.NodesOvercommitted += overcommitted(to, row) - overcommitted(from, row)
 		}
 	}
 	if others || h.PodsOnUnknownNodes.stale() || h.PodsOfUnknownClasses.stale() || h.PodsOfWrappingAmounts.stale() {

@@ -31,6 +31,9 @@ type Hygiene struct {
 	// NodesWithoutCapacity counts nodes that take no pod, since they say of no pods,
 	// or of neither cpu nor memory, that they have room for it.
 	NodesWithoutCapacity int `json:"nodesWithoutCapacity,omitempty"`
+	// NodesOvercommitted counts nodes whose pods ask for more cpu, memory or ephemeral storage than
+	// the node has, or are more than it takes. A kubelet admits none of those that are too many.
+	NodesOvercommitted int `json:"nodesOvercommitted,omitempty"`
 	// GlobalDefaults counts priority classes with globalDefault. An apiserver admits one.
 	GlobalDefaults int `json:"globalDefaults,omitempty"`
 	// BudgetsWithoutDisruptions counts budgets whose status allows no disruption, or
@@ -144,6 +147,7 @@ func (s *Summary) notes() []hygieneNote {
 		{h.PodsOfWrappingAmounts.Count, 0, "%s reloading for amounts that do not fit 64 bits in their unit: they wrap, as in kube-scheduler, and what is said of their nodes is wrong"},
 		{h.TerminalPods, 0, "%s ended (Succeeded or Failed): no room is counted for them"},
 		{h.NodesWithoutCapacity, 0, "%d node(s) have no room for any pod: status.allocatable (or capacity) needs pods, and cpu or memory"},
+		{h.NodesOvercommitted, 0, "%d node(s) hold pods that ask together for more than the node has: nothing else fits there, and a kubelet would have admitted fewer"},
 		{h.GlobalDefaults, 1, "%d priority classes are the global default, of which an apiserver admits one: the one with the lowest value counts"},
 		{h.BudgetsWithoutDisruptions, 0, "%d PodDisruptionBudget(s) allow no disruption; one without status counts so, since its controller fills in status.disruptionsAllowed"},
 		{ignored, 0, "%d object(s) of kinds that no decision reads were left out"},

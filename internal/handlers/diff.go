@@ -58,10 +58,11 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 // surveyClasses returns who uses which priority class, and what is odd about them.
 //
 //	@Summary		The priority classes of a cluster, who uses them, and what is odd about them
-//	@Description	Those of the newest revision, the stored ones and the built-in ones. Findings: several global defaults, classes that pods name and that do not exist, pods with another priority than their class.
+//	@Description	Those of a revision, the stored ones and the built-in ones. Findings: several global defaults, classes that pods name and that do not exist, pods with another priority than their class.
 //	@Tags			priorityclasses
 //	@Produce		json
 //	@Param			cluster	path		string	true	"the cluster"
+//	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Success		200		{object}	overview.Classes
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
@@ -73,7 +74,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	if err := cluster.CheckName(name); err != nil {
 		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
-	v, err := a.clusters.View(r.Context(), name, 0)
+	at, err := a.asOf(r, name)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := overview.ClassesIn(v, stored.Items)
+	out, err := overview.ClassesIn(at.view, stored.Items)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,15 @@ func TestHygieneIsSaidOnce(t *testing.T) {
 	if s := change(`{"delete":[{"kind":"Node","name":"bare"},{"kind":"PodDisruptionBudget","namespace":"shop","name":"p"}]}`); len(s.Hygiene.Notes) != 0 || len(s.Hygiene.MissingKinds) != 1 || s.Hygiene.MissingKinds[0].Kind != "PodDisruptionBudget" {
 		t.Errorf("the last budget deleted: %+v", s.Hygiene)
 	}
+	if s := change(`{"apply":[` + pod("big", "3", `,"nodeName":"n1"`) + `]}`); len(s.Hygiene.Notes) != 0 || s.Hygiene.NodesOvercommitted != 0 {
+		t.Errorf("a pod that fits: %+v", s.Hygiene)
+	}
+	if s := change(`{"apply":[` + pod("bigger", "2", `,"nodeName":"n1"`) + `]}`); len(s.Hygiene.Notes) != 1 || !has(s, "1 node(s) hold pods that ask together for more than the node has") || s.Hygiene.NodesOvercommitted != 1 {
+		t.Errorf("more than the node has: %+v", s.Hygiene)
+	}
+	if s := change(`{"delete":[{"kind":"Pod","namespace":"shop","name":"big"}]}`); s.Hygiene.NodesOvercommitted != 0 {
+		t.Errorf("after it went: %+v", s.Hygiene)
+	}
 	// The revision itself has all of it.
 	h.want(200, &s, "GET", "/v1/snapshots/default@latest", "")
 	if !has(s, "1 node(s) have no room") || len(s.Hygiene.MissingKinds) < 2 {

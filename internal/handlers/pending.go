@@ -17,13 +17,15 @@ const pendingPage = 1000
 // listPending says of every waiting pod why it waits.
 //
 //	@Summary		The pods that wait for a node: why each waits, and what would help it
-//	@Description	Of the newest revision, in the order of scheduling, gated pods last. Each pod is judged as if it were the next, by a decision that is not recorded; pods that differ only in what no decision reads are judged once (like). Changes are tried for the first 50 different pods that fit nowhere.
+//	@Description	In the order of scheduling, gated pods last. Each pod is judged as if it were the next, by a decision that is not recorded; pods that differ only in what no decision reads are judged once (like). Changes are tried for the first 50 different pods that fit nowhere.
 //	@Tags			clusters
 //	@Produce		json
 //	@Param			cluster		path		string	true	"the cluster"
 //	@Param			namespace	query		string	false	"only pods of this namespace"
 //	@Param			limit		query		int		false	"pods that are listed, 1000 if absent and at most; the others are counted"
 //	@Param			suggest		query		bool	false	"false: no changes are tried"
+//	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now			query		string	false	"the time to tell it at (RFC 3339); if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	overview.Pending
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pending [get]
@@ -45,12 +47,12 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 	if ask.Suggest, err = flag(r, "suggest", true); err != nil {
 		return err
 	}
-	v, err := a.clusters.View(r.Context(), name, 0)
+	at, err := a.asOf(r, name)
 	if err != nil {
 		return err
 	}
-	teller := story.Teller{Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
-	out, err := overview.PendingIn(r.Context(), v, &teller, ask)
+	teller := story.Teller{Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: func() time.Time { return at.now }}
+	out, err := overview.PendingIn(r.Context(), at.view, &teller, ask)
 	if err != nil {
 		return err
 	}
