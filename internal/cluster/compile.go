@@ -67,13 +67,8 @@ func recount(inv *inventory, st *engine.State, ignored map[string]int) Summary {
 	return s
 }
 
-// outgrown reports whether most of the shapes that a state has interned are of deleted pods.
+// outgrown reports whether most of what a state has interned is of deleted pods.
 func outgrown(st *engine.State) bool {
-	size := st.Tables().Size()
-	if size <= 1000 {
-		return false
-	}
-	live := map[int32]struct{}{}
-	st.EachPod(func(p *engine.Pod) { live[p.Class.Shape.ID] = struct{}{} })
-	return size > 2*len(live)+1000
+	entries := st.Tables().Entries()
+	return entries > 1000 && entries > 2*st.Interned()+1000
 }

@@ -361,13 +361,14 @@ func TestClustersAreLetGo(t *testing.T) {
 	if held > 2 {
 		t.Fatalf("%d clusters are held", held)
 	}
-	if n := len(h.chains); n != 6 {
-		t.Fatalf("%d lines", n)
+	chains := len(h.chains)
+	if chains > 2 {
+		t.Fatalf("%d chains", chains)
 	}
 	for i := range 50 {
 		_, _ = h.View(t.Context(), fmt.Sprintf("unknown-%d", i), 0)
 	}
-	if n := len(h.chains); n != 6 {
-		t.Fatalf("reloading for names made %d lines", n-6)
+	if n := len(h.chains); n != chains {
+		t.Fatalf("unknown names made %d chains", n-chains)
 	}
 }

@@ -82,6 +82,7 @@ type chain struct {
 	name   string
 	writer chan struct{} // holds a token while a caller writes
 	used   atomic.Int64
+	users  int // calls that use the chain; guarded by Manager.mu
 
 	mu         sync.Mutex
 	head       *View   // newest, perhaps not durable yet; nil: to be read
@@ -123,11 +124,14 @@ func (m *Manager) Close() error {
 func (m *Manager) now() time.Time { return m.o.Clock().UTC().Truncate(time.Microsecond) }
 
 // chain returns a cluster's chain; where there is none yet, one is made only if the
-// store knows the cluster or create is set, so that reloading for names costs
-// nothing.
+// store knows the cluster or create is set, so that unknown names cost
+// nothing. The caller has to leave the chain once.
 func (m *Manager) chain(ctx context.Context, cluster string, create bool) (*chain, error) {
 	m.mu.Lock()
 	l := m.chains[cluster]
+	if l != nil {
+		l.users++
+	}
 	m.mu.Unlock()
 	if l == nil && !create {
 		if _, err := m.st.Newest(ctx, cluster); err != nil {
@@ -140,10 +144,29 @@ func (m *Manager) chain(ctx context.Context, cluster string, create bool) (*chai
 			l = &chain{name: cluster, writer: make(chan struct{}, 1)}
 			m.chains[cluster] = l
 		}
+		l.users++
 		m.mu.Unlock()
 	}
 	l.used.Store(m.ticks.Add(1))
 	return l, nil
+}
+
+// leave ends a call's use of a chain. Chains of deleted clusters, and those whose states were
+// evicted, are dropped with their last user.
+func (m *Manager) leave(l *chain) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.users--
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m.dropUnused(l)
+}
+
+// dropUnused drops a chain that holds no state. The caller holds m.mu and l.mu.
+func (m *Manager) dropUnused(l *chain) {
+	if l.users == 0 && l.inFlight == 0 && !l.saving && !l.reloading && l.head == nil && l.durable == nil && l.contention.end == nil && m.chains[l.name] == l {
+		delete(m.chains, l.name)
+	}
 }
 
 func (l *chain) lock(ctx context.Context) error {
@@ -167,6 +190,7 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 		}
 		return nil, err
 	}
+	defer m.leave(l)
 	if v := l.held(revision); v != nil {
 		return v, nil
 	}
@@ -244,6 +268,7 @@ func (m *Manager) trim(but *chain) {
 			if l.durable != nil {
 				objects += l.durable.inv.n
 			}
+			m.dropUnused(l)
 			l.mu.Unlock()
 			if !held {
 				continue

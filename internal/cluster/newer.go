@@ -19,6 +19,7 @@ func (m *Manager) Newer(ctx context.Context, cluster string, after int64) (*View
 	if err != nil {
 		return nil, err
 	}
+	defer m.leave(l)
 	var look <-chan time.Time
 	if m.o.Poll > 0 {
 		tick := time.NewTicker(min(m.o.Poll, newerPoll))

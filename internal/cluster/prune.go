@@ -75,6 +75,7 @@ func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
 	if err != nil {
 		return err
 	}
+	defer m.leave(l)
 	if err := l.lock(ctx); err != nil {
 		return err
 	}

@@ -3,6 +3,10 @@ package cluster
 import (
 	"fmt"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/objects"
 )
 
 func (h *fixture) heldClusters() (held, objects int) {
@@ -34,5 +38,67 @@ func TestUploadsLetGoOfOtherStates(t *testing.T) {
 				t.Fatal(v, err)
 			}
 		}
+	}
+}
+
+// A cluster that is deleted leaves nothing behind, whatever it was called.
+func TestDeletedClustersLeaveNoChain(t *testing.T) {
+	h := open(t, t.TempDir(), Options{})
+	for i := range 20 {
+		name := fmt.Sprintf("c%d", i)
+		if _, _, err := h.Upload(t.Context(), name, reader(sample(t)...)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.View(t.Context(), name, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.DeleteCluster(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.View(t.Context(), name, 0); err == nil {
+			t.Fatal("it is still there")
+		}
+	}
+	h.work.Wait()
+	if n := len(h.chains); n != 0 {
+		t.Errorf("%d chains are left", n)
+	}
+	if _, created, err := h.Upload(t.Context(), "c0", reader(sample(t)...)); err != nil || !created {
+		t.Error(created, err)
+	}
+}
+
+// Pods of one shape that come and go, each with a claim of its own, outgrow the tables as pods of
+// many shapes do.
+func TestTablesOfClaimsAreMadeAnew(t *testing.T) {
+	h := open(t, t.TempDir(), Options{CheckpointEvery: 10})
+	if _, _, err := h.Upload(t.Context(), "prod", reader(sample(t)...)); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 25 {
+		var list []objects.Object
+		for i := range 100 {
+			o := pod(t, fmt.Sprintf("p%d", i), "n1")
+			p := o.Value.(*corev1.Pod).DeepCopy()
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: fmt.Sprintf("claim-%d-%d", round, i)},
+			}}}
+			o, err := objects.Of(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, o)
+		}
+		if _, err := h.Change(t.Context(), "prod", 0, list, nil); err != nil {
+			t.Fatal(err)
+		}
+		h.work.Wait()
+	}
+	v, err := h.View(t.Context(), "prod", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := v.State.Tables().Entries(); n > 2200 {
+		t.Errorf("the tables hold %d entries for %d pods", n, v.State.PodCount())
 	}
 }

@@ -51,6 +51,7 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	if err != nil {
 		return nil, nil, err
 	}
+	defer m.leave(l)
 	head, step, v, err := m.stepLocked(ctx, l, parent, f)
 	switch {
 	case head == nil:
@@ -178,6 +179,7 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 	if err != nil {
 		return nil, false, err
 	}
+	defer m.leave(l)
 	var checkpoint []byte
 	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
 		// Most likely needed, and no caller holds the lock yet.

@@ -93,6 +93,23 @@ func (t *Tables) Entries() int {
 		len(t.disks) + len(t.claimIDs) + len(t.volumeIDs) + len(t.driverIDs)
 }
 
+// Interned returns how many entries of the tables the state itself needs, at most.
+func (s *State) Interned() int {
+	n := len(s.nodes.scalars) + s.storage.attachments.n
+	shapes, classes := map[int32]struct{}{}, map[int32]struct{}{}
+	s.EachPod(func(p *Pod) {
+		shapes[p.Class.Shape.ID] = struct{}{}
+		if _, known := classes[p.Class.ID]; !known {
+			classes[p.Class.ID] = struct{}{}
+			n += len(p.Class.Terms) + len(p.Class.Ports) + len(p.Class.Request.Scalars)
+		}
+		if v := p.Volumes; v != nil {
+			n += len(v.disks) + len(v.claims) + len(v.mounts)
+		}
+	})
+	return n + len(shapes) + len(classes)
+}
+
 func (t *Tables) classCount() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
