@@ -11,7 +11,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,10 @@ mutants: ## show that the vectors alone catch faults put into the rules: make mu
 
 torture: postgres ## break servers and Postgres under load, then do the books: make torture SEEDS=1 SEED=7
 	$(GO) run ./test/torture --seeds $(SEEDS) $(if $(filter command line environment,$(origin SEED)),--seed $(SEED)) $(TORTURE)
+
+SOAK ?= 1h
+soak: ## clusters that come, change and go on one server, whose heap has to stay flat: make soak SOAK=2m
+	$(GO) run ./test/soak --for $(SOAK)
 
 hostile: ## requests that are made to end a server, on one with 1 GiB
 	$(GO) run ./test/hostile

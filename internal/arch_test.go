@@ -57,6 +57,7 @@ var rooms = map[string][]string{
 	"berth/cmd/openb":                        {},
 	"berth/test/faults":                      {},
 	"berth/test/hostile":                     {},
+	"berth/test/soak":                        {},
 	"berth/test/throughput":                  {"berth/internal/...", "berth/migrations"},
 	"berth/test/database":                    {"berth/internal/store/pgtest"},
 	"berth/test/torture":                     {"berth/internal/cluster", "berth/internal/store/pgtest"},

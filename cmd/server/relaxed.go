@@ -57,7 +57,7 @@ func (d *dependencies) recordKilled(ctx context.Context, path string, log *slog.
 	if err != nil || mark == nil {
 		return err
 	}
-	clusters, err := d.store.Clusters(ctx)
+	clusters, err := d.store.Clusters(ctx, store.ClusterFilter{})
 	if err != nil {
 		return fmt.Errorf("write the gaps of a killed process: %w", err)
 	}

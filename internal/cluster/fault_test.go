@@ -211,7 +211,7 @@ func TestDamagedRows(t *testing.T) {
 		put(name, store.Revision{Number: 1, Digest: d.digest()}, &store.Checkpoint{Cluster: name, Number: 1, Payload: payload})
 		put(name, store.Revision{Number: 2, Change: []byte(ch)}, nil)
 	}
-	list, err := h.Clusters(t.Context())
+	list, err := h.Clusters(t.Context(), store.ClusterFilter{})
 	if err != nil || len(list) != 7 {
 		t.Fatal(len(list), err)
 	}

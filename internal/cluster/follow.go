@@ -67,11 +67,11 @@ func (m *Manager) Following() Following {
 // Warm reads the newest states of as many clusters as are kept, so that the first request for one does
 // not wait and damage is known early.
 func (m *Manager) Warm(ctx context.Context) error {
-	list, err := m.st.Clusters(ctx)
+	list, err := m.st.Clusters(ctx, store.ClusterFilter{Limit: m.o.KeepViews})
 	if err != nil {
 		return fmt.Errorf("warm up: %w", err)
 	}
-	for _, c := range list[:min(len(list), m.o.KeepViews)] {
+	for _, c := range list {
 		if _, err := m.View(ctx, c.Name, 0); err != nil && ctx.Err() == nil {
 			m.o.Log.Error("a cluster's newest revision cannot be loaded", "cluster", c.Name, "error", err)
 		}

@@ -140,7 +140,7 @@ func askAll(t *testing.T, st *watched, what string) (named bool) {
 	if err := r.poll(ctx); err != nil {
 		t.Errorf("%s: poll: %v", what, err)
 	}
-	if _, err := r.Clusters(ctx); err != nil {
+	if _, err := r.Clusters(ctx, store.ClusterFilter{}); err != nil {
 		t.Errorf("%s: clusters: %v", what, err)
 	}
 	v, err := r.View(ctx, "good", 0)

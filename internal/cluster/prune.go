@@ -15,8 +15,14 @@ func (m *Manager) List(ctx context.Context, cluster string, before int64, limit 
 }
 
 // Clusters lists the clusters by name.
-func (m *Manager) Clusters(ctx context.Context) ([]store.ClusterInfo, error) {
-	return m.st.Clusters(ctx)
+func (m *Manager) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error) {
+	return m.st.Clusters(ctx, f)
+}
+
+// Count returns how many clusters there are.
+func (m *Manager) Count(ctx context.Context) (int, error) {
+	heads, err := m.st.Heads(ctx)
+	return len(heads), err
 }
 
 // Delete removes a revision: store.ErrInUse while decisions refer to it,

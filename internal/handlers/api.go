@@ -34,7 +34,8 @@ type Clusters interface {
 	List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error)
 	Delete(ctx context.Context, cluster string, revision int64) error
 	DeleteCluster(ctx context.Context, cluster string) error
-	Clusters(ctx context.Context) ([]store.ClusterInfo, error)
+	Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error)
+	Count(ctx context.Context) (int, error)
 	// Held lists the newest states that are in memory.
 	Held() []*cluster.View
 }

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"context"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"time"
@@ -19,9 +21,11 @@ type Cluster struct {
 	Decisions int64     `json:"decisions"`
 } // @name Cluster
 
-// ClusterList is all clusters, by name.
+// ClusterList is a page of clusters, by name.
 type ClusterList struct {
 	Items []Cluster `json:"items"`
+	// Cursor gives the next page; absent on the last.
+	Cursor string `json:"cursor,omitempty"`
 } // @name ClusterList
 
 func clusterOf(c store.ClusterInfo) Cluster {
@@ -30,20 +34,42 @@ func clusterOf(c store.ClusterInfo) Cluster {
 
 // listClusters lists the clusters.
 //
-//	@Summary	List clusters
+//	@Summary	List clusters, by name
 //	@Tags		clusters
 //	@Produce	json
+//	@Param		limit	query		int		false	"items in the page; all clusters, up to the server's max-page, if absent"
+//	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200	{object}	ClusterList
 //	@Failure	400,429,500,503	{object}	Problem
 //	@Router		/v1/clusters [get]
 func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
-	all, err := a.clusters.Clusters(r.Context())
+	limit := a.limits.MaxPage
+	if r.URL.Query().Has("limit") {
+		var err error
+		if limit, err = a.pageSize(r); err != nil {
+			return err
+		}
+	}
+	var after string
+	if c := r.URL.Query().Get("cursor"); c != "" {
+		text, err := base64.RawURLEncoding.DecodeString(c)
+		if err != nil || cluster.CheckName(string(text)) != nil {
+			return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+		}
+		after = string(text)
+	}
+	page, err := a.clusters.Clusters(r.Context(), store.ClusterFilter{After: after, Limit: limit + 1})
 	if err != nil {
 		return err
 	}
-	list := ClusterList{Items: make([]Cluster, 0, len(all))}
-	for _, c := range all {
+	more := len(page) > limit
+	page = page[:min(len(page), limit)]
+	list := ClusterList{Items: make([]Cluster, 0, len(page))}
+	for _, c := range page {
 		list.Items = append(list.Items, clusterOf(c))
+	}
+	if more {
+		list.Cursor = base64.RawURLEncoding.EncodeToString([]byte(page[limit-1].Name))
 	}
 	return writeJSON(w, http.StatusOK, list)
 }
@@ -73,16 +99,28 @@ func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
 	if err := cluster.CheckName(name); err != nil {
 		return store.ClusterInfo{}, badField(http.StatusBadRequest, "cluster", reason(err))
 	}
-	all, err := a.clusters.Clusters(r.Context())
+	found, err := a.clusters.Clusters(r.Context(), store.ClusterFilter{Name: name})
 	if err != nil {
 		return store.ClusterInfo{}, err
 	}
-	for _, c := range all {
-		if c.Name == name {
-			return c, nil
-		}
+	if len(found) == 0 {
+		return store.ClusterInfo{}, notFound(fmt.Sprintf("there is no cluster %q", name))
 	}
-	return store.ClusterInfo{}, notFound(fmt.Sprintf("there is no cluster %q", name))
+	return found[0], nil
+}
+
+// roomForCluster refuses a cluster that would be one too many. Uploads of several new ones at the same moment may pass
+// the limit by their number.
+func (a *API) roomForCluster(ctx context.Context, name string) error {
+	found, err := a.clusters.Clusters(ctx, store.ClusterFilter{Name: name})
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	n, err := a.clusters.Count(ctx)
+	if err == nil && n >= a.limits.MaxClusters {
+		return tooLarge("max-clusters", fmt.Sprintf("there are %d clusters, and the limit is max-clusters=%d; delete some that are not needed", n, a.limits.MaxClusters))
+	}
+	return err
 }
 
 // deleteCluster removes a cluster with everything in it.

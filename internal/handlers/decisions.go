@@ -84,7 +84,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 			}
 			return err
 		}
-		a.metrics.decided(r.Context(), "decide", ans.Profile, ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
+		a.metrics.decided(r.Context(), "decide", a.profileLabel(&q, ans.Profile), ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
 		a.logDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
 		ans.Warnings = p.warn(w)
 		if q.DryRun {
@@ -94,6 +94,18 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Location", "/v1/decisions/"+ans.ID)
 		return writeJSON(w, http.StatusCreated, ans)
 	})
+}
+
+// profileLabel is a profile's name for metrics. Those of a configuration that came with the question are the caller's
+// words, each of which would make series for good.
+func (a *API) profileLabel(q *decisionlog.Question, name string) string {
+	if q.Profiles == nil {
+		return name
+	}
+	if ours, _ := a.schedules(name); ours {
+		return name
+	}
+	return otherLabel
 }
 
 // checkNodes refuses names that the snapshot does not have: a misspelt one would silently count as a node that is out

@@ -50,6 +50,7 @@ type Limits struct {
 	MaxObjectBytes      Bytes         `name:"max-object-bytes" default:"4MiB" help:"One Kubernetes object as sent."`
 	MaxAliases          int           `name:"max-yaml-aliases" default:"0" help:"Aliases in YAML."`
 	MaxYAMLTokens       int           `name:"max-yaml-tokens" default:"100000" help:"Keys, values and lines of a YAML document, or of one item of a list as kubectl prints it; in any body."`
+	MaxClusters         int           `name:"max-clusters" default:"10000" help:"Clusters that uploads may make."`
 	MaxDepth            int           `name:"max-json-depth" default:"64" help:"Nesting of arrays and objects, in any body."`
 
 	MaxNodeTerms   int `name:"max-node-affinity-terms" default:"64" help:"Node affinity terms of a pod."`

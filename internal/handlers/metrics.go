@@ -80,12 +80,15 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	return m, nil
 }
 
+// otherLabel stands for what a caller may name as it likes.
+const otherLabel = "_OTHER"
+
 // known keeps a client from making up labels.
 var known = map[string]bool{http.MethodGet: true, http.MethodPost: true, http.MethodDelete: true, http.MethodHead: true, http.MethodPut: true, http.MethodOptions: true, http.MethodPatch: true}
 
 func (m *metrics) request(ctx context.Context, route, method string, status int, took time.Duration) {
 	if !known[method] {
-		method = "_OTHER"
+		method = otherLabel
 	}
 	m.requests.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
 		attribute.String("http.route", route), attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status))))

@@ -54,7 +54,7 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Get("/v1/snapshots/{id}/diff", a.admitted(a.decisionClass, only(a.diffSnapshots, "to", "limit")))
 	r.Post("/v1/snapshots/{id}/changes", a.admitted(a.decisionClass, only(a.changeSnapshot, fieldValidation)))
 
-	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters)))
+	r.Get("/v1/clusters", a.admitted(a.readClass, only(a.listClusters, "limit", "cursor")))
 	r.Get("/v1/clusters/{cluster}", a.admitted(a.readClass, only(a.getCluster)))
 	r.Get("/v1/clusters/{cluster}/queue", a.admitted(a.readClass, only(a.getQueue, "limit", "cursor", "snapshot", "now")))
 	r.Get("/v1/clusters/{cluster}/pending", a.admitted(a.decisionClass, only(a.listPending, "namespace", "limit", "suggest", "snapshot", "now")))

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,6 +167,40 @@ func TestObjectsPageByPage(t *testing.T) {
 	if len(l.Items) != 0 {
 		t.Error("services from nowhere")
 	}
+}
+
+// Clusters come in pages, and no more of them than the limit. Whoever asks about one that is not there makes none.
+func TestPagesAndNumberOfClusters(t *testing.T) {
+	h := start(t, func(o *Options) { o.Limits.MaxClusters, o.Limits.MaxPage = 5, 3 })
+	for _, name := range []string{"c", "a", "e", "b", "d"} {
+		h.upload(name, small())
+	}
+	var names []string
+	path, pages := "/v1/clusters", 0
+	for more := true; more; pages++ {
+		var l ClusterList
+		h.want(200, &l, "GET", path, "")
+		for _, c := range l.Items {
+			names = append(names, c.Name)
+		}
+		path, more = "/v1/clusters?limit=2&cursor="+l.Cursor, l.Cursor != ""
+	}
+	if got := strings.Join(names, ""); got != "abcde" || pages != 2 {
+		t.Errorf("%s in %d pages", got, pages)
+	}
+	for _, q := range []string{"limit=0", "limit=4", "cursor=!", "cursor=" + base64.RawURLEncoding.EncodeToString([]byte("a b"))} {
+		h.want(400, nil, "GET", "/v1/clusters?"+q, "")
+	}
+	h.do("POST", "/clusters/nobody/filter", `{"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c"}]}},"NodeNames":["n"]}`)
+	h.want(404, nil, "POST", "/v1/decisions", `{"snapshot":"nobody@latest","podRef":{"namespace":"shop","name":"web"}}`)
+	var p Problem
+	h.want(413, &p, "POST", "/v1/snapshots?cluster=f", small())
+	if p.Limit != "max-clusters" || !strings.Contains(p.Detail, "max-clusters=5") {
+		t.Errorf("%+v", p)
+	}
+	h.want(200, nil, "POST", "/v1/snapshots?cluster=a", small())
+	h.want(204, nil, "DELETE", "/v1/clusters/b", "")
+	h.want(201, nil, "POST", "/v1/snapshots?cluster=f", small())
 }
 
 func TestClusters(t *testing.T) {

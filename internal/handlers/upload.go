@@ -41,6 +41,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err := a.notFollowed(name); err != nil {
 		return err
 	}
+	if err := a.roomForCluster(r.Context(), name); err != nil {
+		return err
+	}
 	body, done, err := a.inflate(w, r)
 	if err != nil {
 		return err

@@ -238,10 +238,17 @@ type Revisions interface {
 	// one before.
 	DeleteRevision(ctx context.Context, cluster string, number int64) error
 	// Clusters lists the clusters that have revisions, by name.
-	Clusters(ctx context.Context) ([]ClusterInfo, error)
+	Clusters(ctx context.Context, f ClusterFilter) ([]ClusterInfo, error)
 	// DeleteCluster removes a cluster with everything in it; ErrNotFound where
 	// nothing of it is stored. Profiles belong to no cluster and stay.
 	DeleteCluster(ctx context.Context, cluster string) error
+}
+
+// ClusterFilter picks clusters. Zero fields pick all.
+type ClusterFilter struct {
+	Name  string // this one
+	After string // those behind this name
+	Limit int
 }
 
 // ClusterInfo sums a cluster up.

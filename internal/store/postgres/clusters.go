@@ -7,13 +7,20 @@ import (
 )
 
 // Clusters implements store.Revisions.
-func (s *Store) Clusters(ctx context.Context) ([]store.ClusterInfo, error) {
+func (s *Store) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	const query = `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
-FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest ORDER BY c.cluster`
-	rows, err := s.pool.Query(ctx, query)
+	where, value := `c.cluster > $1`, f.After
+	if f.Name != "" {
+		where, value = `c.cluster = $1`, f.Name
+	}
+	var limit *int // NULL: all
+	if f.Limit > 0 {
+		limit = &f.Limit
+	}
+	rows, err := s.pool.Query(ctx, `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
+FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest WHERE `+where+` ORDER BY c.cluster LIMIT $2`, value, limit)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}

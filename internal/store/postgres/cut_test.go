@@ -171,7 +171,7 @@ func cutAroundCommit(t *testing.T, before bool, size int) {
 	if err := direct.pool.QueryRow(t.Context(), `SELECT count(*), count(DISTINCT id) FROM decisions`).Scan(&rows, &ids); err != nil {
 		t.Fatal(err)
 	}
-	infos, err := direct.Clusters(t.Context())
+	infos, err := direct.Clusters(t.Context(), store.ClusterFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

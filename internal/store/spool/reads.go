@@ -120,8 +120,8 @@ func (w *Writer) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
 }
 
 // Clusters implements store.Revisions.
-func (w *Writer) Clusters(ctx context.Context) ([]store.ClusterInfo, error) {
-	return ask(ctx, w, w.Store.Clusters)
+func (w *Writer) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error) {
+	return ask(ctx, w, func(ctx context.Context) ([]store.ClusterInfo, error) { return w.Store.Clusters(ctx, f) })
 }
 
 // DeleteRevision implements store.Revisions. While records wait for the

@@ -7,13 +7,19 @@ import (
 )
 
 // Clusters implements store.Revisions.
-func (s *Store) Clusters(ctx context.Context) ([]store.ClusterInfo, error) {
+func (s *Store) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	const query = `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
-FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest ORDER BY c.cluster`
-	rows, err := s.reads.QueryContext(ctx, query)
+	where, value, limit := `c.cluster > ?`, f.After, -1
+	if f.Name != "" {
+		where, value = `c.cluster = ?`, f.Name
+	}
+	if f.Limit > 0 {
+		limit = f.Limit
+	}
+	rows, err := s.reads.QueryContext(ctx, `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
+FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest WHERE `+where+` ORDER BY c.cluster LIMIT ?`, value, limit)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}

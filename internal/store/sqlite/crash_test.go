@@ -98,7 +98,7 @@ func checkAfterCrash(t *testing.T, dir string, ids []string) {
 			t.Errorf("revision of bind %s: %+v, %v", id, r, err)
 		}
 	}
-	infos, err := s.Clusters(t.Context())
+	infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 	if err != nil || len(infos) != 1 {
 		t.Fatalf("Clusters: %v, %v", infos, err)
 	}

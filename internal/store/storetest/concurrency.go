@@ -91,7 +91,7 @@ var concurrencyCases = map[string]func(t *testing.T, s store.Store){
 		writers.Wait()
 		stop.Store(true)
 		readers.Wait()
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "decisions counted", int64(50), infos[0].Decisions)
 		same(t, "decisions listed", 50, len(ids(t, s, store.DecisionFilter{})))

@@ -16,7 +16,7 @@ var deletionCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "its checkpoint", err, store.ErrNotFound)
 		wantErr(t, "a second time", s.DeleteRevision(t.Context(), "prod", 1), store.ErrNotFound)
 		appendAll(t, s, change("prod", 4))
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "count", int64(3), infos[0].Revisions)
 	},
@@ -74,7 +74,7 @@ var clusterCases = map[string]func(t *testing.T, s store.Store){
 			&store.Entry{Decision: decision("b", "d2", at(1))},
 			&store.Entry{Decision: decision("no revisions", "d3", at(1))})
 		appendAll(t, s, &store.Entry{Decision: decision("b", "d4", at(1))})
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "clusters", []store.ClusterInfo{
 			{Name: "B", Newest: 1, Revisions: 1, CreatedAt: at(1)},
@@ -83,7 +83,7 @@ var clusterCases = map[string]func(t *testing.T, s store.Store){
 		}, infos)
 	},
 	"None": func(t *testing.T, s store.Store) {
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		sameList(t, "clusters", []store.ClusterInfo{}, infos)
 	},

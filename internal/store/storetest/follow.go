@@ -89,7 +89,7 @@ var followCases = map[string]func(t *testing.T, s store.Store){
 			wantErr(t, "DeleteCluster", s.DeleteCluster(t.Context(), "prod"), nil)
 			wantErr(t, "a second time", s.DeleteCluster(t.Context(), "prod"), store.ErrNotFound)
 		}
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		sameList(t, "clusters", []store.ClusterInfo{}, infos)
 	},

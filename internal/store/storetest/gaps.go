@@ -37,7 +37,7 @@ var gapCases = map[string]func(t *testing.T, s store.Store){
 	},
 	"MakesNoCluster": func(t *testing.T, s store.Store) {
 		appendAll(t, s, &store.Entry{Gap: gap("prod", "g1", 1, 2)})
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "clusters", 0, len(infos))
 	},

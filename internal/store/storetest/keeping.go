@@ -19,7 +19,7 @@ var keeperCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "Retain", err, nil)
 		same(t, "deleted", int64(3), n)
 		sameList(t, "what stays", []string{"5", "4", "3"}, ids(t, s, store.DecisionFilter{}))
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "books of prod", int64(1), infos[0].Decisions)
 		same(t, "books of test", int64(2), infos[1].Decisions)

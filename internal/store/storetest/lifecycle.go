@@ -22,7 +22,7 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			return s.PutCheckpoint(ctx, &store.Checkpoint{Cluster: "prod", Number: 1})
 		},
 		"DeleteRevision": func(ctx context.Context) error { return s.DeleteRevision(ctx, "prod", 1) },
-		"Clusters":       func(ctx context.Context) error { _, err := s.Clusters(ctx); return err },
+		"Clusters":       func(ctx context.Context) error { _, err := s.Clusters(ctx, store.ClusterFilter{}); return err },
 		"DeleteCluster":  func(ctx context.Context) error { return s.DeleteCluster(ctx, "prod") },
 		"Decision":       func(ctx context.Context) error { _, err := s.Decision(ctx, "d1"); return err },
 		"ListDecisions": func(ctx context.Context) error {

@@ -106,7 +106,7 @@ var revisionCases = map[string]func(t *testing.T, s store.Store){
 		rs, err := s.RevisionsAfter(t.Context(), "prod", 0, 0)
 		wantErr(t, "RevisionsAfter", err, nil)
 		sameList(t, "revisions", []int64{1, 2, 3, 4}, numbers(rs))
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "count", int64(4), infos[0].Revisions)
 	},

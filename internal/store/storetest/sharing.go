@@ -122,7 +122,7 @@ var pruneCases = map[string]func(t *testing.T, s store.Store){
 		sameList(t, "another cluster", []int64{1}, stored(t, s, "test"))
 		_, err = s.CheckpointAt(t.Context(), "prod", 3)
 		wantErr(t, "checkpoint of what went", err, store.ErrNotFound)
-		infos, err := s.Clusters(t.Context())
+		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
 		same(t, "books", int64(5), infos[0].Revisions)
 		n, err = s.Prune(t.Context(), at(100))
@@ -205,7 +205,7 @@ var pruneCases = map[string]func(t *testing.T, s store.Store){
 					}
 				}
 			}
-			infos, err := s.Clusters(t.Context())
+			infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 			wantErr(t, "Clusters", err, nil)
 			for _, c := range infos {
 				if c.Name == cluster {
