@@ -270,7 +270,7 @@ func (r *Result) firstOf(row int) string {
 // out.
 func (r *Result) addAlsoFailing(d *Decision) {
 	a, err := r.Alone()
-	r.Heed() // where err is of the caller's context
+	r.CheckContext() // where err is of the caller's context
 	defer func() {
 		if a != nil && err == nil {
 			a.Release()

@@ -86,8 +86,8 @@ func (s *State) Attachments() *Attachments {
 // asked for them, so that there is nothing to bring up to date.
 func (e *Edit) ownAttached() *Attachments {
 	set := e.s.attached
-	if !e.att {
-		e.att = true
+	if !e.attachedOwned {
+		e.attachedOwned = true
 		own := &attachedSet{}
 		set.mu.Lock()
 		if set.of != nil {
@@ -102,7 +102,7 @@ func (e *Edit) ownAttached() *Attachments {
 }
 
 // forgetAttached has them worked out anew.
-func (e *Edit) forgetAttached() { e.s.attached, e.att = &attachedSet{}, true }
+func (e *Edit) forgetAttached() { e.s.attached, e.attachedOwned = &attachedSet{}, true }
 
 // attach works attachments out.
 func (s *State) attach() *Attachments {

@@ -5,6 +5,12 @@ import (
 	"math/bits"
 )
 
+// Columns are read in chunks of 64 rows, as many as a word of Bits has.
+const (
+	ChunkBits = 6
+	ChunkSize = 1 << ChunkBits
+)
+
 // Bits is a set of node rows. Sets of one NodeSet have the same length, so the
 // operations below need no bounds of their own.
 type Bits []uint64
@@ -104,8 +110,8 @@ func (b Bits) First() int {
 	return -1
 }
 
-// countAnd gives the number of rows that both sets hold.
-func countAnd(a, b Bits) int {
+// CountAnd gives the number of rows that both sets hold.
+func CountAnd(a, b Bits) int {
 	n := 0
 	for i := range a {
 		n += bits.OnesCount64(a[i] & b[i])

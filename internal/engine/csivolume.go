@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,11 @@ import (
 // (plugins/nodevolumelimits/csi.go filterAttachableVolumes).
 func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
 	return s.attachedBy(dst, p, s.t.volume)
+}
+
+// AttachedBy is State.AttachedBy with ids that compare with those of MountedBy.
+func (l *LocalNames) AttachedBy(s *State, dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+	return s.attachedBy(dst, p, l.volume)
 }
 
 func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume) (volumes []CSIVolume, trouble string) {
@@ -44,12 +50,10 @@ func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume
 	return dst, ""
 }
 
-// Mounted gives the different CSI volumes that the pod in question would bring to
-// a node that has a CSINode, or to one that has none, where volumes of built-in
-// plugins do not count. Code other than Success says that they cannot be told:
-// UnschedulableAndUnresolvable for want of a claim.
-func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, code Code, reason string) {
-	s, pod := q.State, q.Pod
+// MountedBy returns the different CSI volumes that a pod which is not on a node would bring to
+// one that has a CSINode, or to one that has none, where volumes of built-in plugins do not
+// count. An error reports that they cannot be told: a MissingClaim for want of a claim.
+func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes []CSIVolume, err error) {
 	mounts := mountsOf(pod)
 	if len(mounts) > 0 {
 		s.Attachments() // which interns what the state's pods mount
@@ -60,27 +64,35 @@ func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, code Code, reason st
 		switch {
 		case m.claim == "" && !csiNode:
 		case m.claim == "" && m.trouble != "":
-			return nil, Error, m.trouble
+			return nil, errors.New(m.trouble)
 		case m.claim == "":
 			v, ok = volumeKey{driver: m.driver, handle: m.handle}, true
 		default:
 			c := s.PersistentVolumeClaim(pod.Namespace, m.claim)
 			if c == nil {
-				return nil, UnschedulableAndUnresolvable, fmt.Sprintf("looking up PVC %s/%s: %s", pod.Namespace, m.claim, ClaimNotFound(m.claim))
+				return nil, MissingClaim{pod.Namespace, m.claim}
 			}
 			if m.ephemeral && !madeFor(c, string(pod.UID)) {
-				return nil, Error, notMadeFor(c, pod.Name)
+				return nil, errors.New(notMadeFor(c, pod.Name))
 			}
 			v, ok = s.volumeOf(c, csiNode)
 		}
 		if !ok {
 			continue
 		}
-		if v := q.local.volume(v); !slices.Contains(volumes, v) {
+		if v := l.volume(v); !slices.Contains(volumes, v) {
 			volumes = append(volumes, v)
 		}
 	}
-	return volumes, Success, ""
+	return volumes, nil
+}
+
+// MissingClaim is the error of a claim that a pod names and the state does not have.
+type MissingClaim struct{ Namespace, Name string }
+
+// Error implements error.
+func (m MissingClaim) Error() string {
+	return fmt.Sprintf("looking up PVC %s/%s: %s", m.Namespace, m.Name, ClaimNotFound(m.Name))
 }
 
 // ClaimNotFound is what upstream's listers say of a claim that is not there.
@@ -166,19 +178,14 @@ func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) str
 	return driver
 }
 
-// Disks lists the disks that the pod mounts without a claim.
-func (q *Query) Disks() []Disk { return Disks(q.Pod) }
-
 // DiskConflicts appends the interned disks that d cannot share a node with.
-func (q *Query) DiskConflicts(dst []int32, d *Disk) []int32 {
-	return q.State.t.conflictingDisks(dst, d)
-}
+func (s *State) DiskConflicts(dst []int32, d *Disk) []int32 { return s.t.conflictingDisks(dst, d) }
 
-// Disk gives an interned disk.
-func (q *Query) Disk(id int32) Disk {
-	q.State.t.mu.RLock()
-	defer q.State.t.mu.RUnlock()
-	return q.State.t.disks[id]
+// Disk returns an interned disk.
+func (s *State) Disk(id int32) Disk {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	return s.t.disks[id]
 }
 
 // DiskPostings gives where an interned disk is mounted.

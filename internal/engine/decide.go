@@ -163,7 +163,7 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 		if f.PreFilter == nil {
 			continue
 		}
-		q.Work(q.Nodes.n)
+		q.Work(q.Nodes.Count())
 		state, res := f.PreFilter(q)
 		r.states[i] = state
 		switch {
@@ -220,7 +220,7 @@ func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
 		if f.Filter == nil || skip[i] {
 			continue
 		}
-		q.Work(q.Nodes.n)
+		q.Work(q.Nodes.Count())
 		rej := Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 		if err := f.Filter(q, r.states[i], in, &rej); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
@@ -275,11 +275,11 @@ func (r *Result) pick() error {
 // choose takes one of the best, by a hash of the pod's UID and the node's name.
 func (r *Result) choose() {
 	q := r.q
-	uid, hashes := q.chooser(), q.Nodes.hashes
+	uid, hashes := q.chooser(), q.Nodes.NameHashes()
 	var least uint64
 	for row := range r.best.All() {
-		h := mix(uid ^ hashes[row])
-		if r.Row < 0 || h < least || h == least && q.Nodes.rows[row].Name < q.Nodes.rows[r.Row].Name {
+		h := Mix(uid ^ hashes[row])
+		if r.Row < 0 || h < least || h == least && q.Nodes.Node(row).Name < q.Nodes.Node(r.Row).Name {
 			r.Row, least = row, h
 		}
 	}
@@ -287,7 +287,7 @@ func (r *Result) choose() {
 
 // chooser is the hash of what tells equal nodes apart for one pod and another.
 func (q *Query) chooser() uint64 {
-	return mixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
+	return MixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
 }
 
 func (r *Result) score() error {
@@ -316,7 +316,7 @@ func (r *Result) score() error {
 func (r *Result) scoreBy(w WeightedRule) (same int64, err error) {
 	q := r.q
 	sc := q.Profile.Rules[w.Rule]
-	q.Work(q.Nodes.n)
+	q.Work(q.Nodes.Count())
 	out := Scores{Raw: q.Column(), Norm: q.Column()}
 	if err := sc.Score(q, r.states[w.Rule], r.Feasible, &out); err != nil {
 		return 0, fmt.Errorf("%s: %w", sc.Name, err)
@@ -343,7 +343,7 @@ func addWeighted(total, norm []int64, weight int64, feasible Bits) {
 		if word == 0 {
 			continue
 		}
-		t, n := (*[leafSize]int64)(total[i<<leafBits:]), (*[leafSize]int64)(norm[i<<leafBits:])
+		t, n := (*[ChunkSize]int64)(total[i<<ChunkBits:]), (*[ChunkSize]int64)(norm[i<<ChunkBits:])
 		if word == ^uint64(0) {
 			for k := range t {
 				t[k] += weight * n[k]
@@ -364,7 +364,7 @@ func (r *Result) findBest(uniform int64) {
 		if word == 0 {
 			continue
 		}
-		t := (*[leafSize]int64)(r.total[i<<leafBits:])
+		t := (*[ChunkSize]int64)(r.total[i<<ChunkBits:])
 		var best uint64
 		for ; word != 0; word &= word - 1 {
 			k := bits.TrailingZeros64(word)
@@ -381,21 +381,4 @@ func (r *Result) findBest(uniform int64) {
 		r.best[i] = best
 	}
 	r.top = top
-}
-
-// mix is a bijective scrambling of 64 bits (the finaliser of splitmix64).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-func mixString(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := 0; i < len(s); i++ {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return mix(h)
 }

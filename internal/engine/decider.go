@@ -17,7 +17,7 @@ import (
 // until the next question, and is to be released before it. The last state is
 // kept alive.
 type Decider struct {
-	trail   trail
+	trail   Trail
 	classes map[classKey]*memo
 	newest  *memo // of a ring in order of use
 	bytes   int   // what all memos hold
@@ -73,13 +73,13 @@ func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Res
 // do not cover: some nodes only, a pod that is held back, has a nomination of
 // its own or asks for devices.
 func plainOnly(s *State, pod *corev1.Pod, p *Profile, o *Options) bool {
-	return o.Candidates != nil || o.Victims != nil || s.nodes.n == 0 || pod.Status.NominatedNodeName != "" || s.asksForDevices(pod) || p.Gates && len(pod.Spec.SchedulingGates) > 0
+	return o.Candidates != nil || o.Victims != nil || s.Nodes().Count() == 0 || pod.Status.NominatedNodeName != "" || s.AsksForDevices(pod) || p.Gates && len(pod.Spec.SchedulingGates) > 0
 }
 
 // recall answers from a memo, which it makes where there is none. It gives nil
 // where the question must be left to Decide, as all that fail are.
 func (d *Decider) recall(s *State, pod *corev1.Pod, p *Profile, o Options) *Result {
-	d.trail.follow(s)
+	d.trail.Follow(s)
 	m := d.memo(pod, p, &o)
 	if m == nil {
 		return nil
@@ -92,11 +92,11 @@ func (d *Decider) recall(s *State, pod *corev1.Pod, p *Profile, o Options) *Resu
 	r, err := m.decide(q, changed)
 	d.resize(m)
 	if err != nil || r == nil {
-		m.around = surroundings{} // whatever was half done is done again
+		m.around = Surroundings{} // whatever was half done is done again
 		release(q)
 		return nil
 	}
-	m.at = d.trail.end()
+	m.at = d.trail.End()
 	if changed == nil {
 		d.count.Whole++
 	} else {

@@ -121,9 +121,9 @@ func IsDeviceResource(name corev1.ResourceName) bool {
 	return IsExtended(name) || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
 }
 
-// asksForDevices says that a pod has claims, or resources behind which a device
+// AsksForDevices says that a pod has claims, or resources behind which a device
 // class stands.
-func (s *State) asksForDevices(pod *corev1.Pod) bool {
+func (s *State) AsksForDevices(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) > 0 {
 		return true
 	}

@@ -31,7 +31,7 @@ func (r *Result) fingerprint() string {
 	b := append(sc.bytes[:0], digestForm...)
 	b = appendText(b, string(r.Outcome))
 	b = appendText(b, r.Node())
-	b = append(b, r.q.Nodes.digest[:]...)
+	b = append(b, r.q.Nodes.NamesDigest()...)
 	for _, g := range r.gates {
 		b = appendText(append(b, 'g'), g)
 	}
@@ -39,7 +39,7 @@ func (r *Result) fingerprint() string {
 		b = appendText(append(b, 'p', byte(r.PreFilter.Code)), r.PreFilter.Plugin)
 		b = appendText(b, r.PreFilter.Reason)
 	}
-	if !slices.Equal(r.q.Candidates, r.q.Nodes.alive) {
+	if !slices.Equal(r.q.Candidates, r.q.Nodes.Alive()) {
 		b = r.appendRows(append(b, 'c'), r.q.Candidates)
 	}
 	for i := range r.Rejected {
@@ -104,11 +104,11 @@ func byText(reasons []Reason) []Reason {
 // inNameOrder gives a set of rows as a set of places in the order of names.
 func (r *Result) inNameOrder(rows Bits) Bits {
 	set := r.q.Nodes
-	if set.inOrder {
+	if set.InOrder() {
 		return rows
 	}
 	out := r.q.Bits()
-	for i, row := range set.order {
+	for i, row := range set.Order() {
 		if rows.Has(int(row)) {
 			out.Set(i)
 		}
@@ -119,8 +119,8 @@ func (r *Result) inNameOrder(rows Bits) Bits {
 // appendRows writes a set of rows as bits in order of the nodes' names.
 func (r *Result) appendRows(b []byte, rows Bits) []byte {
 	set := r.q.Nodes
-	from, size := len(b), (set.n+7)/8
-	if set.inOrder {
+	from, size := len(b), (set.Count()+7)/8
+	if set.InOrder() {
 		for _, w := range rows {
 			b = binary.LittleEndian.AppendUint64(b, w)
 		}
@@ -128,7 +128,7 @@ func (r *Result) appendRows(b []byte, rows Bits) []byte {
 	}
 	b = append(b, make([]byte, size)...)
 	out := b[from:]
-	for i, row := range set.order {
+	for i, row := range set.Order() {
 		if rows.Has(int(row)) {
 			out[i>>3] |= 1 << (i & 7)
 		}

@@ -69,24 +69,24 @@ func (r *Result) appendBytes(b []byte, rows Bits, col []int64) (out []byte, firs
 		if all&^0xff != 0 && differ != 0 {
 			break
 		}
-		var block [leafSize]byte
+		var block [ChunkSize]byte
 		switch {
-		case !set.inOrder:
+		case !set.InOrder():
 			for ; word != 0; word &= word - 1 {
 				k := bits.TrailingZeros64(word)
-				v := col[set.order[i<<leafBits+k]]
+				v := col[set.Order()[i<<ChunkBits+k]]
 				block[k] = byte(v)
 				differ |= v ^ first
 				all |= v
 			}
 		case word == ^uint64(0):
-			for k, v := range (*[leafSize]int64)(col[i<<leafBits:]) {
+			for k, v := range (*[ChunkSize]int64)(col[i<<ChunkBits:]) {
 				block[k] = byte(v)
 				differ |= v ^ first
 				all |= v
 			}
 		default: // the others may hold anything, and are masked
-			for k, v := range (*[leafSize]int64)(col[i<<leafBits:]) {
+			for k, v := range (*[ChunkSize]int64)(col[i<<ChunkBits:]) {
 				mask := -int64(word >> k & 1)
 				v &= mask
 				block[k] = byte(v)
@@ -110,16 +110,16 @@ func (r *Result) appendNarrow(b []byte, rows Bits, col []uint8) (out []byte, fir
 			continue
 		}
 		at := len(b)
-		b = append(b, col[i<<leafBits:(i+1)<<leafBits]...)
-		block := (*[leafSize]byte)(b[at:])
-		if !set.inOrder {
+		b = append(b, col[i<<ChunkBits:(i+1)<<ChunkBits]...)
+		block := (*[ChunkSize]byte)(b[at:])
+		if !set.InOrder() {
 			for k := range block {
 				if word>>k&1 == 1 {
-					block[k] = col[set.order[i<<leafBits+k]]
+					block[k] = col[set.Order()[i<<ChunkBits+k]]
 				}
 			}
 		}
-		for k := 0; k < leafSize; k += 8 {
+		for k := 0; k < ChunkSize; k += 8 {
 			mask := spread[word>>k&0xff]
 			v := binary.LittleEndian.Uint64(block[k:]) & mask
 			other |= (v ^ ones) & mask
@@ -156,8 +156,8 @@ func (r *Result) appendWide(b []byte, rows Bits, col []int64) []byte {
 		b = append(b, 'w')
 	}
 	for row := range rows.All() {
-		if !set.inOrder {
-			row = int(set.order[row])
+		if !set.InOrder() {
+			row = int(set.Order()[row])
 		}
 		if short {
 			b = binary.LittleEndian.AppendUint16(b, uint16(col[row]-least))

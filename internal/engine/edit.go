@@ -19,35 +19,36 @@ var lastEdit atomic.Uint64
 // Edit collects changes to a state. It is for one goroutine; Done gives the
 // next state and ends the edit.
 type Edit struct {
-	id    uint64
-	s     *State
-	nodes bool // s.nodes is a clone of ours
-	ns    bool
-	cls   bool
-	late  map[string]bool // nodes whose lists in s.waiting are ours, once the map is
-	stor  bool
-	devs  bool
-	att   bool            // s.attached is ours
-	scal  bool            // s.scalar is a slice of ours
-	objs  map[string]bool // namespaces whose objects are clones of ours
-	local *localNames     // of an overlay; nil for the next state of a cluster
+	id uint64
+	s  *State
+	// Owned parts are copies that this edit may write; nodes likewise.
+	nodes           bool
+	namespacesOwned bool
+	classesOwned    bool
+	storageOwned    bool
+	devicesOwned    bool
+	attachedOwned   bool
+	scalarsOwned    bool
+	waitingOwned    map[string]bool // nodes whose lists in s.waiting are owned, once the map is
+	objectsOwned    map[string]bool // namespaces
+	local           *LocalNames     // of an overlay; nil for the next state of a cluster
 
 	lists   map[int]*listChange // of long lists of pods, by row
-	walking bool
-	rows    []int32 // of a walk: those whose pods changed
+	inPlace bool
+	rows    []int32 // in place: those whose pods changed
 }
 
 // Edit starts the next state. The receiver stays as it is.
 func (s *State) Edit() *Edit {
 	next := *s
-	return &Edit{id: lastEdit.Add(1), s: &next, objs: map[string]bool{}}
+	return &Edit{id: lastEdit.Add(1), s: &next, objectsOwned: map[string]bool{}}
 }
 
 // Overlay starts a state for one question. The names of its nodes' resources stay out of the
 // tables, which the receiver shares with it for good.
 func (s *State) Overlay() *Edit {
 	e := s.Edit()
-	l := newLocalNames(s)
+	l := NewLocalNames(s)
 	e.local = &l
 	return e
 }
@@ -180,18 +181,18 @@ func (e *Edit) storageChanged(volumes, pools bool) {
 
 // storage gives tables that are the edit's own.
 func (e *Edit) storage() *storage {
-	if !e.stor {
+	if !e.storageOwned {
 		own := *e.s.storage
-		e.s.storage, e.stor = &own, true
+		e.s.storage, e.storageOwned = &own, true
 	}
 	return e.s.storage
 }
 
 func (e *Edit) devices() *devices {
-	if !e.devs {
+	if !e.devicesOwned {
 		own := *e.s.devices
 		own.memo = &deviceMemo{}
-		e.s.devices, e.devs = &own, true
+		e.s.devices, e.devicesOwned = &own, true
 	}
 	return e.s.devices
 }
@@ -209,26 +210,26 @@ func (e *Edit) Bind(pod *corev1.Pod, node string) error {
 }
 
 func (e *Edit) namespaces() map[string]labels.Set {
-	if !e.ns {
-		e.s.ns, e.s.nsEdit, e.ns = maps.Clone(e.s.ns), lastEdit.Add(1), true
+	if !e.namespacesOwned {
+		e.s.ns, e.s.nsEdit, e.namespacesOwned = maps.Clone(e.s.ns), lastEdit.Add(1), true
 	}
 	return e.s.ns
 }
 
 func (e *Edit) priorityClasses() map[string]*schedulingv1.PriorityClass {
-	if !e.cls {
-		e.s.classes, e.cls = maps.Clone(e.s.classes), true
+	if !e.classesOwned {
+		e.s.classes, e.classesOwned = maps.Clone(e.s.classes), true
 		e.s.classed = lastEdit.Add(1)
 	}
 	return e.s.classes
 }
 
 func (e *Edit) objects(ns string) *namespaced {
-	if len(e.objs) == 0 {
+	if len(e.objectsOwned) == 0 {
 		e.s.objects = maps.Clone(e.s.objects)
 	}
 	o := e.s.objects[ns]
-	if e.objs[ns] {
+	if e.objectsOwned[ns] {
 		return o
 	}
 	fresh := &namespaced{
@@ -243,7 +244,7 @@ func (e *Edit) objects(ns string) *namespaced {
 		maps.Copy(fresh.statefulSets, o.statefulSets)
 		maps.Copy(fresh.budgets, o.budgets)
 	}
-	e.objs[ns] = true
+	e.objectsOwned[ns] = true
 	e.s.objects[ns] = fresh
 	return fresh
 }
@@ -299,11 +300,11 @@ func (e *Edit) removeNode(name string) {
 // waitingPods gives a node's pods of s.waiting, to be changed in place: a copy for
 // every pod would cost the square of their number.
 func (e *Edit) waitingPods(node string) []*Pod {
-	if e.late == nil {
-		e.s.waiting, e.late = maps.Clone(e.s.waiting), map[string]bool{}
+	if e.waitingOwned == nil {
+		e.s.waiting, e.waitingOwned = maps.Clone(e.s.waiting), map[string]bool{}
 	}
-	if !e.late[node] {
-		e.s.waiting[node], e.late[node] = slices.Clone(e.s.waiting[node]), true
+	if !e.waitingOwned[node] {
+		e.s.waiting[node], e.waitingOwned[node] = slices.Clone(e.s.waiting[node]), true
 	}
 	return e.s.waiting[node]
 }
@@ -361,7 +362,7 @@ func (e *Edit) removePod(ns, name string) {
 // count adds a pod's class to its node's columns (sign 1), or takes it out (-1).
 func (e *Edit) count(p *Pod, sign int64) {
 	c, row := p.Class, int(p.Row)
-	if e.walking {
+	if e.inPlace {
 		e.rows = append(e.rows, p.Row)
 	}
 	u := e.s.use.edit(e.id, row)
@@ -373,10 +374,10 @@ func (e *Edit) count(p *Pod, sign int64) {
 	u.Pods += sign
 	u.weigh(&e.s.nodes.capacity[row])
 	if n := len(c.Request.Scalars); n > 0 {
-		if last := int(c.Request.Scalars[n-1].ID); !e.scal || last >= len(e.s.scalar) {
+		if last := int(c.Request.Scalars[n-1].ID); !e.scalarsOwned || last >= len(e.s.scalar) {
 			fresh := make([]vec[int64], max(len(e.s.scalar), last+1))
 			copy(fresh, e.s.scalar)
-			e.s.scalar, e.scal = fresh, true
+			e.s.scalar, e.scalarsOwned = fresh, true
 		}
 		for _, sc := range c.Request.Scalars {
 			*e.s.scalar[sc.ID].edit(e.id, row) += sign * sc.N

@@ -62,9 +62,9 @@ func (r *Result) Best() []string {
 		return []string{r.Node()}
 	}
 	var out []string
-	for _, row := range r.q.Nodes.order {
+	for _, row := range r.q.Nodes.Order() {
 		if r.best.Has(int(row)) {
-			out = append(out, r.q.Nodes.rows[row].Name)
+			out = append(out, r.q.Nodes.Node(int(row)).Name)
 		}
 	}
 	return out
@@ -147,7 +147,7 @@ func (r *Result) writeNodes(d *Decision, level Explain) {
 		}
 	}
 	omitted := 0
-	for _, row := range r.q.Nodes.order {
+	for _, row := range r.q.Nodes.Order() {
 		i := int(row)
 		if !r.q.Candidates.Has(i) {
 			continue
@@ -170,7 +170,7 @@ func (r *Result) writeNodes(d *Decision, level Explain) {
 }
 
 func (r *Result) feasibleVerdict(row int) NodeVerdict {
-	v := NodeVerdict{Name: r.q.Nodes.rows[row].Name, Feasible: true}
+	v := NodeVerdict{Name: r.q.Nodes.Node(row).Name, Feasible: true}
 	if !r.scored {
 		return v
 	}
@@ -247,7 +247,7 @@ func (r *Result) Verdict(row int) NodeVerdict {
 	if r.Feasible.Has(row) {
 		return r.feasibleVerdict(row)
 	}
-	v := NodeVerdict{Name: r.q.Nodes.rows[row].Name}
+	v := NodeVerdict{Name: r.q.Nodes.Node(row).Name}
 	if r.PreFilter != nil {
 		v.Plugin, v.Code, v.Reasons = r.PreFilter.Plugin, r.PreFilter.Code.String(), []string{r.PreFilter.Reason}
 		return v

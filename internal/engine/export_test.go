@@ -1,38 +1,9 @@
 package engine
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Fingerprint works the digest out, whether or not that was done before.
 func (r *Result) Fingerprint() string { return r.fingerprint() }
-
-// Dump writes a state's columns out, so that two can be compared to the byte.
-func (s *State) Dump() string {
-	var b strings.Builder
-	for row := range s.nodes.rows {
-		fmt.Fprintf(&b, "row %d: %+v", row, s.use.at(row))
-		for id := range s.scalar {
-			fmt.Fprintf(&b, " %d", s.scalar[id].at(row))
-		}
-		for _, p := range s.onNode.at(row) {
-			fmt.Fprintf(&b, " %s/%s", p.Namespace, p.Name)
-		}
-		b.WriteByte('\n')
-	}
-	for _, v := range []*vec[*Postings]{&s.shapes, &s.terms, &s.ports} {
-		for i := range len(v.leaves) * leafSize {
-			if p := v.at(i); p != nil {
-				fmt.Fprintf(&b, "%d: %d %v\n", i, p.total, p.segs)
-			}
-		}
-	}
-	for _, p := range s.nominated {
-		fmt.Fprintf(&b, "nominated %s/%s %s\n", p.Namespace, p.Name, p.Nominated)
-	}
-	return b.String()
-}
 
 // Undo takes all pods of lower priority off every node that was tried, puts them
 // back in another order, and says where the judges then say something else than
@@ -44,8 +15,8 @@ func (r *Result) Undo() (tried int, differs string) {
 	}
 	j := d.judge
 	for row := range d.potential.All() {
-		k := j.q.State.rankOf(j.slots, row, j.now)
-		gone := k.pods[k.below(j.priority):]
+		k := j.q.State.Ranking(row, j.now)
+		gone := k.Pods[k.Below(j.priority):]
 		j.begin(row, nil)
 		before := fmt.Sprint(j.why(row))
 		for _, p := range gone {
@@ -87,7 +58,3 @@ func (r *Result) Disagree() string {
 	}
 	return ""
 }
-
-// ForgetRanks makes the next preemption on the state, and on those made from it,
-// a first one.
-func (s *State) ForgetRanks() { s.t.ranks.rows.Store(nil) }

@@ -7,31 +7,32 @@ type scalarIDs interface {
 	lookupScalar(name string) (id int32, known bool)
 }
 
-// localNames gives ids to what a question names and the tables do not hold: resources of its
+// LocalNames gives ids to what a question names and the tables do not hold: resources of its
 // pod, resources of the nodes that it replaces, volumes of its pod. Tables are for good, so
 // whoever asks must not write into them. Local ids are negative. They go with the question, or
 // with the state of the overlay that was made for it.
 //
 // A name that has a local id keeps it, even if the tables learn the name meanwhile. Whatever
 // else the state holds was interned before the question came, so the two ids never meet.
-type localNames struct {
+type LocalNames struct {
 	t       *Tables
-	up      *localNames // of the state; nil without. Not written any more.
+	up      *LocalNames // of the state; nil without. Not written any more.
 	first   int         // how many names are above
 	names   []string
 	ids     map[string]int32
 	volumes map[volumeKey]int32
 }
 
-func newLocalNames(s *State) localNames {
-	l := localNames{t: s.t, up: s.local}
+// NewLocalNames returns the names of a question about the state.
+func NewLocalNames(s *State) LocalNames {
+	l := LocalNames{t: s.t, up: s.local}
 	if l.up != nil {
 		l.first = l.up.first + len(l.up.names)
 	}
 	return l
 }
 
-func (l *localNames) scalar(name string) int32 {
+func (l *LocalNames) scalar(name string) int32 {
 	if id, known := l.lookupScalar(name); known {
 		return id
 	}
@@ -44,7 +45,7 @@ func (l *localNames) scalar(name string) int32 {
 	return id
 }
 
-func (l *localNames) lookupScalar(name string) (int32, bool) {
+func (l *LocalNames) lookupScalar(name string) (int32, bool) {
 	for at := l; at != nil; at = at.up {
 		if id, ok := at.ids[name]; ok {
 			return id, true
@@ -53,7 +54,7 @@ func (l *localNames) lookupScalar(name string) (int32, bool) {
 	return l.t.lookupScalar(name)
 }
 
-func (l *localNames) scalarName(id int32) string {
+func (l *LocalNames) scalarName(id int32) string {
 	if id >= 0 {
 		return l.t.scalarName(id)
 	}
@@ -64,9 +65,19 @@ func (l *localNames) scalarName(id int32) string {
 	return l.names[i-l.first]
 }
 
+// ScalarID returns the id of a resource by name; ok is false where neither a node nor a pod of
+// the state nor the question mentions it.
+func (l *LocalNames) ScalarID(name string) (id int32, ok bool) { return l.lookupScalar(name) }
+
+// ScalarName returns a resource's name.
+func (l *LocalNames) ScalarName(id int32) string { return l.scalarName(id) }
+
+// ForgetVolumes drops the ids of volumes.
+func (l *LocalNames) ForgetVolumes() { l.volumes = nil }
+
 // volume returns the id of a CSI volume. Drivers are of the state or of Kubernetes' own list of
 // plugins, so they are interned.
-func (l *localNames) volume(key volumeKey) CSIVolume {
+func (l *LocalNames) volume(key volumeKey) CSIVolume {
 	by := l.t.driver(key.driver)
 	if id, ok := l.volumes[key]; ok {
 		return CSIVolume{id, by}

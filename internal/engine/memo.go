@@ -6,24 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// surroundings are what a memo depends on beside the pod and the pods on each
-// row. Rules say their Locality in view of them.
-type surroundings struct {
-	tables  *Tables
-	nodes   *NodeSet
-	objects *namespaced // of the pod's namespace
-	ns      uint64      // the edit that gave the namespaces their labels
-	terms   int         // interned
-	scalars int         // interned
-}
-
-func surroundingsOf(s *State, pod *corev1.Pod) surroundings {
-	s.t.mu.RLock()
-	terms, scalars := len(s.t.terms), len(s.t.scalarIDs)
-	s.t.mu.RUnlock()
-	return surroundings{s.t, s.nodes, s.objects[pod.Namespace], s.nsEdit, terms, scalars}
-}
-
 // memo is what was learned about one kind of pod: the verdicts and raw scores
 // that rules gave row by row, brought up to a place of the trail. Rules that
 // look beyond a row are asked every time.
@@ -32,13 +14,13 @@ type memo struct {
 	older, newer *memo
 	bytes        int
 
-	around   surroundings
+	around   Surroundings
 	at       uint64 // the place of the trail
 	hopeless bool   // nothing can be kept in these surroundings
 
 	// What a Query has of the pod.
 	request      Request
-	local        localNames
+	local        LocalNames
 	terms        []*Term
 	required     Bits
 	requiredDone bool
@@ -92,20 +74,20 @@ const (
 // query makes a question ready and says which rows changed since the memo was
 // last used; nil says that it knows nothing yet. ok is false where the question
 // is left to Decide.
-func (m *memo) query(s *State, pod *corev1.Pod, o Options, t *trail) (q *Query, changed Bits, ok bool) {
-	around := surroundingsOf(s, pod)
+func (m *memo) query(s *State, pod *corev1.Pod, o Options, t *Trail) (q *Query, changed Bits, ok bool) {
+	around := s.Surroundings(pod.Namespace)
 	if m.around == around {
 		if m.hopeless {
 			return nil, nil, false
 		}
 		q := &Query{
-			State: s, Nodes: s.nodes, Pod: pod, Profile: m.key.profile, Options: o, nsLabels: s.ns[pod.Namespace],
-			Request: m.request, local: m.local, Candidates: s.nodes.alive, terms: m.terms,
-			required: m.required, requiredDone: m.requiredDone, scoring: m.scoring, scratch: getScratch(s.nodes.Len()),
+			State: s, Nodes: s.Nodes(), Pod: pod, Profile: m.key.profile, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace),
+			Request: m.request, local: m.local, Candidates: s.Nodes().Alive(), terms: m.terms,
+			required: m.required, requiredDone: m.requiredDone, scoring: m.scoring, scratch: getScratch(s.Nodes().Len()),
 		}
 		changed := q.Bits()
-		if !t.since(m.at, changed) {
-			copy(changed, s.nodes.alive)
+		if !t.Since(m.at, changed) {
+			copy(changed, s.Nodes().Alive())
 		}
 		return q, changed, true
 	}
@@ -231,7 +213,7 @@ func (m *memo) judge(q *Query, rows Bits, whole bool) error {
 			s.ask(q, m.states[p.Score[k].Rule], in, whole, &m.out)
 		case s.kind == notAsked:
 			// Once for all rows, whether or not they are feasible just now.
-			s.ask(q, m.states[p.Score[k].Rule], q.Nodes.alive, true, &m.out)
+			s.ask(q, m.states[p.Score[k].Rule], q.Nodes.Alive(), true, &m.out)
 		}
 	}
 	return nil

@@ -9,14 +9,14 @@ import "slices"
 func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
 	whole := changed == nil
 	if whole {
-		changed = q.Nodes.alive
+		changed = q.Nodes.Alive()
 	}
 	if err := m.judge(q, changed, whole); err != nil {
 		return nil, err
 	}
 	r := &Result{q: q, Row: -1, Outcome: UnschedulableOK, states: m.states, Feasible: q.Bits(), Rejected: m.rejected[:0]}
 	m.apart = false
-	if m.anyLive || len(q.State.nominated) > 0 {
+	if m.anyLive || len(q.State.NominatedPods()) > 0 {
 		r.states = append([]any(nil), m.states...)
 		if ok, err := m.filterLive(r); err != nil || !ok {
 			return nil, err

@@ -162,7 +162,7 @@ func (m *memo) room(p *Profile) bool {
 func (m *memo) sum(p *Profile, changed Bits) {
 	if !m.summed {
 		if m.sums == nil {
-			m.sums, m.tops = make([]int32, len(m.pass)<<leafBits), make([]int32, len(m.pass))
+			m.sums, m.tops = make([]int32, len(m.pass)<<ChunkBits), make([]int32, len(m.pass))
 		}
 		changed, m.summed = nil, true
 	}
@@ -174,7 +174,7 @@ func (m *memo) sum(p *Profile, changed Bits) {
 		if rows == 0 {
 			continue
 		}
-		sums := (*[leafSize]int32)(m.sums[i<<leafBits:])
+		sums := (*[ChunkSize]int32)(m.sums[i<<ChunkBits:])
 		for ; rows != 0; rows &= rows - 1 {
 			k := bits.TrailingZeros64(rows)
 			if pass>>k&1 == 0 {
@@ -184,14 +184,14 @@ func (m *memo) sum(p *Profile, changed Bits) {
 			var sum int32
 			for j, w := range p.Score {
 				if s := &m.scores[j]; s.kind == saysByRow {
-					sum += int32(w.Weight) * int32(s.column()[i<<leafBits+k])
+					sum += int32(w.Weight) * int32(s.column()[i<<ChunkBits+k])
 				}
 			}
 			sums[k] = sum
 		}
 		// Four at a time, which do not wait for one another.
 		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
-		for k := 4; k < leafSize; k += 4 {
+		for k := 4; k < ChunkSize; k += 4 {
 			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
 		}
 		m.tops[i] = max(a, b, c, d)
@@ -206,7 +206,7 @@ func (m *memo) findBest(r *Result) {
 			continue
 		}
 		var best uint64
-		for k, sum := range (*[leafSize]int32)(m.sums[i<<leafBits:]) {
+		for k, sum := range (*[ChunkSize]int32)(m.sums[i<<ChunkBits:]) {
 			if sum == top {
 				best |= 1 << k
 			}
@@ -223,7 +223,7 @@ func addNarrow(total []int64, norm []uint8, weight int64, feasible Bits) {
 		if word == 0 {
 			continue
 		}
-		t, n := (*[leafSize]int64)(total[i<<leafBits:]), (*[leafSize]uint8)(norm[i<<leafBits:])
+		t, n := (*[ChunkSize]int64)(total[i<<ChunkBits:]), (*[ChunkSize]uint8)(norm[i<<ChunkBits:])
 		for k := range t {
 			t[k] += weight * int64(n[k])
 		}

@@ -22,11 +22,11 @@ var nodeOps = map[corev1.NodeSelectorOperator]selection.Operator{
 // and not to be written
 // (k8s.io/component-helpers/scheduling/corev1/nodeaffinity).
 func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
-	return s.findTermRows(term, func() {})
+	return s.FindTermRows(term, func() {})
 }
 
-// findTermRows is TermRows for a caller whose context is looked at between two requirements.
-func (s *NodeSet) findTermRows(term *corev1.NodeSelectorTerm, heed func()) (rows Bits, ok bool) {
+// FindTermRows is TermRows for a caller whose context is looked at between two requirements.
+func (s *NodeSet) FindTermRows(term *corev1.NodeSelectorTerm, check func()) (rows Bits, ok bool) {
 	key := termKey(term)
 	s.memo.mu.RLock()
 	rows, have := s.memo.terms[key]
@@ -34,7 +34,7 @@ func (s *NodeSet) findTermRows(term *corev1.NodeSelectorTerm, heed func()) (rows
 	if have {
 		return rows, rows != nil
 	}
-	rows = s.termRows(term, heed)
+	rows = s.termRows(term, check)
 	s.memo.keepTerm(key, rows)
 	return rows, rows != nil
 }
@@ -51,13 +51,13 @@ func termKey(term *corev1.NodeSelectorTerm) string {
 }
 
 // termRows evaluates a term; nil where it does not parse.
-func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm, heed func()) Bits {
+func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm, check func()) Bits {
 	if len(term.MatchExpressions) == 0 && len(term.MatchFields) == 0 {
 		return NewBits(len(s.rows))
 	}
 	out := s.alive.Clone()
 	for i := range term.MatchExpressions {
-		heed()
+		check()
 		e := &term.MatchExpressions[i]
 		op, known := nodeOps[e.Operator]
 		if !known {
@@ -171,7 +171,7 @@ func (s *NodeSet) SelectorRows(sel map[string]string) Bits {
 // the pod asks for nothing and all nodes match
 // (nodeaffinity.GetRequiredNodeAffinity).
 func (s *NodeSet) RequiredRows(pod *corev1.Pod) Bits {
-	required := requiredNodeAffinity(pod)
+	required := RequiredNodeAffinity(pod)
 	if len(pod.Spec.NodeSelector) == 0 && required == nil {
 		return nil
 	}
@@ -193,7 +193,8 @@ func (s *NodeSet) NodeSelectorRows(sel *corev1.NodeSelector) Bits {
 	return out
 }
 
-func requiredNodeAffinity(pod *corev1.Pod) *corev1.NodeSelector {
+// RequiredNodeAffinity returns the node selector of a pod's required node affinity; nil without one.
+func RequiredNodeAffinity(pod *corev1.Pod) *corev1.NodeSelector {
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	}

@@ -21,6 +21,9 @@ type Node struct {
 	nothingOf     []int32 // resources of which the status says 0
 }
 
+// NameHash returns a hash of the node's name.
+func (n *Node) NameHash() uint64 { return n.hash }
+
 // Image is an image that a node holds, under all its names.
 type Image struct {
 	Names []string
@@ -87,6 +90,15 @@ func (s *NodeSet) Order() []int32 { return s.order }
 
 // Alive gives the rows that have a node. Not to be written.
 func (s *NodeSet) Alive() Bits { return s.alive }
+
+// InOrder reports whether the rows are in order of the nodes' names, without gaps.
+func (s *NodeSet) InOrder() bool { return s.inOrder }
+
+// NamesDigest returns a hash over the nodes' names.
+func (s *NodeSet) NamesDigest() []byte { return s.digest[:] }
+
+// NameHashes returns a hash of each row's name. Not to be written.
+func (s *NodeSet) NameHashes() []uint64 { return s.hashes }
 
 // Cordoned gives the rows with spec.unschedulable. Not to be written.
 func (s *NodeSet) Cordoned() Bits { return s.cordoned }

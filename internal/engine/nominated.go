@@ -9,17 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NominatedPods lists the pending pods that an earlier preemption gave a node
-// to, by namespace and name. Not to be written.
-func (s *State) NominatedPods() []*Pod { return s.nominated }
-
 // nominatedRows gives, by row, the nominated pods that count while this pod is
 // filtered: of its priority or higher, another pod, ready, and of a scheduler
 // that the configuration runs
 // (pkg/scheduler/framework/runtime addGENominatedPods, backend/queue nominator).
 func (q *Query) nominatedRows() map[int][]*Pod {
 	var out map[int][]*Pod
-	for _, p := range q.State.nominated {
+	for _, p := range q.State.NominatedPods() {
 		if q.State.PriorityOf(p) < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || !q.Profile.runs(p.Scheduler) || q.Profile.gates(p) {
 			continue
 		}
@@ -68,12 +64,12 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 	var out []Rejected
 	// In order of the nodes' names, like everything that answers list.
 	for _, row := range slices.SortedFunc(maps.Keys(rows), func(a, b int) int {
-		return strings.Compare(r.q.Nodes.rows[a].Name, r.q.Nodes.rows[b].Name)
+		return strings.Compare(r.q.Nodes.Node(a).Name, r.q.Nodes.Node(b).Name)
 	}) {
 		if !in.Has(row) {
 			continue
 		}
-		r.q.heed()
+		r.q.checkContext()
 		rejected, err := r.filterWith(rows[row], int32(row), skip)
 		if err != nil {
 			return nil, err
@@ -104,25 +100,9 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 // state shares all but the row with the one at hand.
 func (r *Result) withPods(pods []*Pod, row int32) *Result {
 	q := r.q
-	e := q.State.Overlay()
-	added := make([]*Pod, 0, len(pods))
-	for _, p := range pods {
-		e.removePod(p.Namespace, p.Name)
-		there := *p
-		there.NodeName = q.Nodes.rows[row].Name
-		if there.Class.Shape.Terminating {
-			// Pods that are added count for topology spread even if they are on
-			// their way out.
-			c := *there.Class
-			c.Shape = q.State.t.shape(p.Namespace, c.Shape.Labels, false)
-			there.Class = &c
-		}
-		e.addPod(&there)
-		added = append(added, &there)
-	}
 	sub := *q
-	sub.State, sub.added = e.Done(), added
-	sub.local.volumes = nil // those of the pods that were added are interned by now
+	sub.State, sub.added = q.State.WithPods(pods, row)
+	sub.local.ForgetVolumes() // those of the pods that were added are interned by now
 	return &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
 }
 

@@ -71,10 +71,10 @@ func terminal(pod *corev1.Pod) bool {
 // occupies says that the pod counts on its node.
 func (p *Pod) occupies() bool { return p.Row >= 0 && !p.Terminal }
 
-// hostPorts lists the host ports that a pod claims: of containers, and of init
+// HostPorts lists the host ports that a pod claims: of containers, and of init
 // containers that keep running
 // (pkg/scheduler/util/utils.go GetHostPorts).
-func hostPorts(pod *corev1.Pod) []Port {
+func HostPorts(pod *corev1.Pod) []Port {
 	var out []Port
 	add := func(c *corev1.Container) {
 		for _, p := range c.Ports {
@@ -112,9 +112,9 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spec.affinity: %w", err)
 	}
-	c := Class{Shape: t.shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
+	c := Class{Shape: t.Shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
 	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
-	for _, p := range hostPorts(pod) {
+	for _, p := range HostPorts(pod) {
 		c.Ports = append(c.Ports, t.port(p))
 	}
 	for _, x := range terms {
@@ -174,7 +174,7 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 	if in.Spec.Priority != nil {
 		p.Priority, p.hasPriority = *in.Spec.Priority, true
 	}
-	p.id = mix(mixString(p.Namespace) ^ 3*mixString(p.Name) ^ 5*mixString(p.UID))
+	p.id = Mix(MixString(p.Namespace) ^ 3*MixString(p.Name) ^ 5*MixString(p.UID))
 	p.className = in.Spec.PriorityClassName
 	if in.Status.StartTime != nil {
 		p.Started = in.Status.StartTime.Unix()

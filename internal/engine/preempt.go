@@ -134,7 +134,7 @@ func (r *Result) NominatedNode() string {
 	if r.dry == nil || r.dry.best < 0 {
 		return ""
 	}
-	return r.q.Nodes.rows[r.dry.candidates[r.dry.best].row].Name
+	return r.q.Nodes.Node(int(r.dry.candidates[r.dry.best].row)).Name
 }
 
 // CandidateCount is the number of nodes on which evicting pods would help.
@@ -155,7 +155,7 @@ func (r *Result) ClearedNominations() []*Pod {
 		return nil
 	}
 	var out []*Pod
-	for _, p := range r.q.State.nominated {
+	for _, p := range r.q.State.NominatedPods() {
 		if p.Nominated == node && !r.q.Profile.gates(p) && r.q.Profile.runs(p.Scheduler) &&
 			p.UID != string(r.q.Pod.UID) && r.q.State.PriorityOf(p) < podPriority(r.q.Pod) {
 			out = append(out, p)

@@ -61,8 +61,8 @@ func (r *Result) against(a, b *candidate) (round, order int) {
 		}
 	}
 	uid := r.q.chooser()
-	x, y := r.q.Nodes.rows[a.row], r.q.Nodes.rows[b.row]
-	return len(Criteria) - 1, cmp.Or(cmp.Compare(mix(uid^x.hash), mix(uid^y.hash)), cmp.Compare(x.Name, y.Name))
+	x, y := r.q.Nodes.Node(int(a.row)), r.q.Nodes.Node(int(b.row))
+	return len(Criteria) - 1, cmp.Or(cmp.Compare(Mix(uid^x.NameHash()), Mix(uid^y.NameHash())), cmp.Compare(x.Name, y.Name))
 }
 
 func (r *Result) bestCandidate() int {

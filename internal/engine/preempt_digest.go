@@ -32,7 +32,7 @@ func (r *Result) appendPreemption(b []byte) []byte {
 	for i := range d.candidates {
 		at[d.candidates[i].row] = int32(i + 1)
 	}
-	for _, row := range r.q.Nodes.order {
+	for _, row := range r.q.Nodes.Order() {
 		if at[row] == 0 {
 			continue
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,10 +28,10 @@ func (r *Result) detail(row int) *evictions {
 		return e
 	}
 	j := d.judge
-	k := j.q.State.rankOf(j.slots, row, j.now)
-	from := k.below(j.priority)
-	because := make([][]string, len(k.of)-from)
-	j.begin(row, k.pods[from:])
+	k := j.q.State.Ranking(row, j.now)
+	from := k.Below(j.priority)
+	because := make([][]string, len(k.Of)-from)
+	j.begin(row, k.Pods[from:])
 	j.reprieve(row, k, from, func(i int) {
 		plugin, _, reasons := j.why(row)
 		for _, reason := range reasons {
@@ -38,10 +39,10 @@ func (r *Result) detail(row int) *evictions {
 		}
 	})
 	e := &evictions{}
-	j.ledger.reset()
+	j.allowances.reset()
 	for i := range j.gone {
-		p, of := k.pods[from+i], &k.of[from+i]
-		budgets := j.ledger.entries(of.Shape, p.Name)
+		p, of := k.Pods[from+i], &k.Of[from+i]
+		budgets := j.allowances.entries(of.Shape, p.Name)
 		if j.gone[i] {
 			e.pods = append(e.pods, p)
 			e.victims = append(e.victims, Victim{
@@ -63,27 +64,6 @@ func (r *Result) detail(row int) *evictions {
 	}
 	d.details[row] = e
 	return e
-}
-
-// entries takes a pod's eviction from its budgets, as take does, and writes it
-// down.
-func (l *ledger) entries(shape int32, name string) []Budget {
-	if len(l.list) == 0 {
-		return nil
-	}
-	var out []Budget
-	for _, i := range l.shape[shape] {
-		b := &l.list[i]
-		before := l.left[i]
-		if _, done := b.disrupted[name]; done {
-			out = append(out, Budget{Name: b.name, AllowedBefore: before, AllowedAfter: before, Disrupted: true})
-			continue
-		}
-		l.left[i]--
-		l.touched = append(l.touched, i)
-		out = append(out, Budget{Name: b.name, AllowedBefore: before, AllowedAfter: before - 1, Violated: before < 1})
-	}
-	return out
 }
 
 // explainPreemption writes the search for victims out; nil where there was none.
@@ -146,7 +126,7 @@ func (r *Result) explainCandidates(out *Preemption, level Explain) {
 	out.CandidatesOmitted = len(all) - len(list)
 	for i, c := range list {
 		e := r.detail(int(c.row))
-		pc := PreemptionCandidate{Node: r.q.Nodes.rows[c.row].Name, Victims: e.victims, NumPDBViolations: e.violating, Chosen: i == 0}
+		pc := PreemptionCandidate{Node: r.q.Nodes.Node(int(c.row)).Name, Victims: e.victims, NumPDBViolations: e.violating, Chosen: i == 0}
 		if i > 0 {
 			round, _ := r.against(list[0], c)
 			pc.Lost = &Tournament{Round: round + 1, Criterion: Criteria[round], Value: c.value(round), Best: list[0].value(round)}
@@ -166,7 +146,7 @@ func (r *Result) notCandidates(level Explain) []NotCandidate {
 	}
 	index := map[key]int{}
 	add := func(w refusal, tried bool, name string) {
-		k := key{w.Plugin, string(memoKey(nil).texts(w.Reasons)), w.Code, tried}
+		k := key{w.Plugin, fmt.Sprintf("%q", w.Reasons), w.Code, tried}
 		at, known := index[k]
 		if !known {
 			at = len(out)
@@ -179,12 +159,12 @@ func (r *Result) notCandidates(level Explain) []NotCandidate {
 		}
 	}
 	d := r.dry
-	for _, row := range r.q.Nodes.order {
+	for _, row := range r.q.Nodes.Order() {
 		i := int(row)
 		if !r.q.Candidates.Has(i) {
 			continue
 		}
-		name := r.q.Nodes.rows[row].Name
+		name := r.q.Nodes.Node(int(row)).Name
 		if d.potential.Has(i) {
 			if d.bare.Has(i) || d.unfit.Has(i) {
 				add(r.whyNot(i), true, name)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // NodeVictims is a node and the pods that kube-scheduler means to evict there.
@@ -89,12 +87,12 @@ func (r *Result) judgeVictims() error {
 // ask judges one node: first with the named victims gone, then with all pods of
 // lower priority gone, of which those are put back that can stay.
 func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
-	k := j.q.State.rankOf(j.slots, row, j.now)
-	index := make(map[string]int, len(k.pods))
-	for i, p := range k.pods {
+	k := j.q.State.Ranking(row, j.now)
+	index := make(map[string]int, len(k.Pods))
+	for i, p := range k.Pods {
 		index[p.UID] = i
 	}
-	named := make([]bool, len(k.pods))
+	named := make([]bool, len(k.Pods))
 	var known []*Pod
 	var foreign []NamedVictim
 	for _, n := range v.Victims {
@@ -102,15 +100,15 @@ func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
 			foreign = append(foreign, n)
 		} else if !named[i] {
 			named[i] = true
-			known = append(known, k.pods[i])
+			known = append(known, k.Pods[i])
 		}
 	}
-	from := k.below(j.priority)
+	from := k.Below(j.priority)
 	j.begin(row, known)
 	if !j.fits(row) {
-		for i := from; i < len(k.pods); i++ {
+		for i := from; i < len(k.Pods); i++ {
 			if !named[i] {
-				j.move(row, k.pods[i], -1)
+				j.move(row, k.Pods[i], -1)
 			}
 		}
 		if !j.fits(row) {
@@ -125,16 +123,16 @@ func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
 
 // spareUnnamed puts pods back that were not named, for as long as the pod fits
 // beside them, and names those that cannot stay.
-func (j *rowJudge) spareUnnamed(row int, k *rank, from int, named []bool) (added int) {
+func (j *rowJudge) spareUnnamed(row int, k *Ranking, from int, named []bool) (added int) {
 	j.classify(k, from)
 	for _, forbidden := range []bool{true, false} {
-		for i := from; i < len(k.pods); i++ {
+		for i := from; i < len(k.Pods); i++ {
 			if named[i] || j.violates[i-from] != forbidden {
 				continue
 			}
-			j.move(row, k.pods[i], 1)
+			j.move(row, k.Pods[i], 1)
 			if !j.fits(row) {
-				j.move(row, k.pods[i], -1)
+				j.move(row, k.Pods[i], -1)
 				named[i] = true
 				added++
 			}
@@ -146,15 +144,15 @@ func (j *rowJudge) spareUnnamed(row int, k *rank, from int, named []bool) (added
 // account lists the victims by importance and counts the violations anew. A
 // victim that the state does not know keeps its place behind the one that it was
 // named after, unless its priority is known.
-func (j *rowJudge) account(k *rank, from int, named []bool, foreign []NamedVictim, v *NodeVictims, a *judged) {
+func (j *rowJudge) account(k *Ranking, from int, named []bool, foreign []NamedVictim, v *NodeVictims, a *judged) {
 	j.classify(k, from)
 	violating := func(i int) bool { return i >= from && j.violates[i-from] }
 	last := int32(0)
 	priorities := map[string]int32{}
 	if len(foreign) > 0 {
-		uid := make(map[string]int32, len(k.pods))
-		for i, p := range k.pods {
-			uid[p.UID] = k.of[i].Priority
+		uid := make(map[string]int32, len(k.Pods))
+		for i, p := range k.Pods {
+			uid[p.UID] = k.Of[i].Priority
 		}
 		last = j.priority - 1
 		for _, n := range v.Victims {
@@ -166,11 +164,11 @@ func (j *rowJudge) account(k *rank, from int, named []bool, foreign []NamedVicti
 			priorities[n.UID] = last
 		}
 	}
-	for i, p := range k.pods {
+	for i, p := range k.Pods {
 		if !named[i] {
 			continue
 		}
-		w := Victim{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: k.of[i].Priority, GracePeriodSeconds: p.Grace, Terminating: p.Terminating, ViolatesPDB: violating(i)}
+		w := Victim{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: k.Of[i].Priority, GracePeriodSeconds: p.Grace, Terminating: p.Terminating, ViolatesPDB: violating(i)}
 		if w.ViolatesPDB {
 			a.violations++
 		}
@@ -179,7 +177,7 @@ func (j *rowJudge) account(k *rank, from int, named []bool, foreign []NamedVicti
 	blind := false
 	for _, n := range foreign {
 		w := Victim{Namespace: n.Namespace, Name: n.Name, UID: n.UID, Priority: priorities[n.UID], Unknown: true}
-		w.ViolatesPDB = n.Name != "" && j.ledger.takeForeign(&n)
+		w.ViolatesPDB = n.Name != "" && j.allowances.takeForeign(&n)
 		if w.ViolatesPDB {
 			a.violations++
 		}
@@ -192,26 +190,6 @@ func (j *rowJudge) account(k *rank, from int, named []bool, foreign []NamedVicti
 	if len(foreign) > 0 {
 		slices.SortStableFunc(a.victims, func(x, y Victim) int { return cmp.Compare(y.Priority, x.Priority) })
 	}
-}
-
-// takeForeign is take for a pod that the state does not know.
-func (l *ledger) takeForeign(n *NamedVictim) (violates bool) {
-	if len(n.Labels) == 0 {
-		return false
-	}
-	for i := range l.list {
-		b := &l.list[i]
-		if b.namespace != n.Namespace || !b.selector.Matches(labels.Set(n.Labels)) {
-			continue
-		}
-		if _, done := b.disrupted[n.Name]; done {
-			continue
-		}
-		l.left[i]--
-		l.touched = append(l.touched, int32(i))
-		violates = violates || l.left[i] < 0
-	}
-	return violates
 }
 
 // echoed gives named victims back as they came.

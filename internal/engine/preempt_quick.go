@@ -6,12 +6,12 @@ import (
 )
 
 // mindsOf says which of quick a pod matters to.
-func (j *rowJudge) mindsOf(k *rank, i int) uint32 {
-	known := &j.minds[k.of[i].Class]
+func (j *rowJudge) mindsOf(k *Ranking, i int) uint32 {
+	known := &j.minds[k.Of[i].Class]
 	if *known == 0 {
 		*known = 1
 		for b, t := range j.quick {
-			if t.Minds(k.pods[i].Class) {
+			if t.Minds(k.Pods[i].Class) {
 				*known |= 2 << b
 			}
 		}
@@ -30,8 +30,8 @@ func (s *slack) enough() bool {
 }
 
 // slack is for a row without all pods of lower priority.
-func (j *rowJudge) slack(row int, k *rank, from int) slack {
-	c, u, a := &j.q.Nodes.capacity[row], j.q.State.use.at(row), &k.after[from]
+func (j *rowJudge) slack(row int, k *Ranking, from int) slack {
+	c, u, a := &j.q.Nodes.Capacities()[row], j.q.State.Use(row), &k.After[from]
 	left := func(need, capacity, used, freed int64) int64 {
 		if need == math.MinInt64 {
 			return math.MaxInt64 / 2 // not asked for: as much as anybody likes
@@ -39,7 +39,7 @@ func (j *rowJudge) slack(row int, k *rank, from int) slack {
 		return capacity - used + freed - need
 	}
 	return slack{
-		pods: c.Pods - u.Pods + int64(len(k.of)-from) - 1,
+		pods: c.Pods - u.Pods + int64(len(k.Of)-from) - 1,
 		cpu:  left(j.need.CPU, c.CPU, u.CPU, a.CPU), memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
 		ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
 	}
@@ -49,14 +49,14 @@ func (j *rowJudge) slack(row int, k *rank, from int) slack {
 // whose eviction a budget forbids, each group by importance. Amounts are compared
 // at once, and the other judges are asked only about pods that matter to them:
 // whatever fits goes on fitting while others come back.
-func (j *rowJudge) tryQuick(row int, k *rank, from int, room slack) bool {
+func (j *rowJudge) tryQuick(row int, k *Ranking, from int, room slack) bool {
 	for _, t := range j.quick {
 		t.Begin(int32(row), nil)
 	}
 	if len(j.quick) > 0 {
-		for i := from; i < len(k.of); i++ {
+		for i := from; i < len(k.Of); i++ {
 			if m := j.mindsOf(k, i); m != 0 {
-				j.shift(m, k.pods[i], -1)
+				j.shift(m, k.Pods[i], -1)
 			}
 		}
 		if !j.fitsQuick(math.MaxUint32) {
@@ -72,16 +72,16 @@ func (j *rowJudge) tryQuick(row int, k *rank, from int, room slack) bool {
 			if passes == 2 && j.violates[i] != (pass == 0) {
 				continue
 			}
-			p := &k.of[from+i]
+			p := &k.Of[from+i]
 			if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
 				j.gone[i] = true
 				continue
 			}
 			if len(j.quick) > 0 {
 				if m := j.mindsOf(k, from+i); m != 0 {
-					j.shift(m, k.pods[from+i], 1)
+					j.shift(m, k.Pods[from+i], 1)
 					if !j.fitsQuick(m) {
-						j.shift(m, k.pods[from+i], -1)
+						j.shift(m, k.Pods[from+i], -1)
 						j.gone[i] = true
 						continue
 					}

@@ -3,7 +3,6 @@ package engine
 import (
 	"math"
 	"slices"
-	"sync/atomic"
 )
 
 // rowVerdict says what evicting pods does for one node.
@@ -26,17 +25,16 @@ type step struct {
 // rowJudge tries evictions node by node
 // (plugins/defaultpreemption SelectVictimsOnNode).
 type rowJudge struct {
-	q        *Query
-	priority int32
-	now      int64
-	nanos    int64
-	slots    []atomic.Pointer[rank]
-	ledger   *ledger
-	steps    []step
-	out      Bits           // nodes that some filter rejects whoever is on them
-	guests   map[int][]*Pod // by row: nominated to it
-	need     Amount         // with measured: what has to be left
-	measured bool
+	q          *Query
+	priority   int32
+	now        int64
+	nanos      int64
+	allowances *allowances
+	steps      []step
+	out        Bits           // nodes that some filter rejects whoever is on them
+	guests     map[int][]*Pod // by row: nominated to it
+	need       Amount         // with measured: what has to be left
+	measured   bool
 	// quick are the judges beside the amounts, or all of them where nobody
 	// measures; minds says by class which of them it matters to, a bit each, under
 	// a bit that says that it is known.
@@ -50,7 +48,7 @@ type rowJudge struct {
 // out, as they were before.
 func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 	q := r.q
-	j := &rowJudge{q: q, priority: podPriority(q.Pod), slots: q.State.t.ranks.slots(q.Nodes.Len()), ledger: q.State.ledger(), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.t.classCount())}
+	j := &rowJudge{q: q, priority: podPriority(q.Pod), allowances: newAllowances(q.State), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.Tables().Classes())}
 	j.now, j.nanos = q.nowSeconds()
 	for _, i := range q.Profile.Filter {
 		f := q.Profile.Rules[i]
@@ -103,9 +101,9 @@ func failEach(q *Query, f *Plugin, state any, rows Bits) *Rejected {
 
 // look tries one node.
 func (j *rowJudge) look(row int) (candidate, rowVerdict) {
-	k := j.q.State.rankOf(j.slots, row, j.now)
-	from := k.below(j.priority)
-	if from == len(k.of) {
+	k := j.q.State.Ranking(row, j.now)
+	from := k.Below(j.priority)
+	if from == len(k.Of) {
 		return candidate{}, noVictims
 	}
 	if j.out.Has(row) {
@@ -130,21 +128,21 @@ func (j *rowJudge) look(row int) (candidate, rowVerdict) {
 }
 
 // sumUp makes a candidate of who has to go.
-func (j *rowJudge) sumUp(row int, k *rank, from int) (candidate, rowVerdict) {
+func (j *rowJudge) sumUp(row int, k *Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
-	for i := from; i < len(k.of); i++ {
+	for i := from; i < len(k.Of); i++ {
 		if !j.gone[i-from] {
 			continue
 		}
 		if c.victims == 0 { // by importance, so that the first says it for all
-			c.top, c.earliest = k.of[i].Priority, j.nanos
-			if s := k.aside[i].Started; s != 0 {
+			c.top, c.earliest = k.Of[i].Priority, j.nanos
+			if s := k.Victims[i].Started; s != 0 {
 				c.earliest = nanosOf(s)
 			}
 		}
 		c.victims++
-		c.who = mix(c.who ^ k.aside[i].ID)
-		c.sum += int64(k.of[i].Priority) + priorityFloor
+		c.who = Mix(c.who ^ k.Victims[i].ID)
+		c.sum += int64(k.Of[i].Priority) + priorityFloor
 		if j.violates[i-from] {
 			c.violations++
 		}
@@ -164,20 +162,20 @@ func nanosOf(seconds int64) int64 {
 // classify marks the victims whose eviction a budget forbids, in order of
 // importance: those who come first use the budgets up, also if they stay in the
 // end (plugins/defaultpreemption filterPodsWithPDBViolation).
-func (j *rowJudge) classify(k *rank, from int) (any bool) {
-	n := len(k.of) - from
+func (j *rowJudge) classify(k *Ranking, from int) (any bool) {
+	n := len(k.Of) - from
 	if cap(j.gone) < n {
 		j.gone, j.violates = make([]bool, n, 2*n), make([]bool, n, 2*n)
 	}
 	j.gone, j.violates = j.gone[:n], j.violates[:n]
 	clear(j.violates)
-	if len(j.ledger.list) == 0 {
+	if len(j.allowances.list) == 0 {
 		return false
 	}
-	j.ledger.reset()
+	j.allowances.reset()
 	for i := range n {
-		if under := j.ledger.shape[k.of[from+i].Shape]; len(under) > 0 {
-			j.violates[i] = j.ledger.take(under, k.pods[from+i])
+		if under := j.allowances.shape[k.Of[from+i].Shape]; len(under) > 0 {
+			j.violates[i] = j.allowances.take(under, k.Pods[from+i])
 			any = any || j.violates[i]
 		}
 	}
@@ -186,8 +184,8 @@ func (j *rowJudge) classify(k *rank, from int) (any bool) {
 
 // tryAll does the same with every filter in full, and with the pods nominated to
 // the node.
-func (j *rowJudge) tryAll(row int, k *rank, from int) bool {
-	j.begin(row, k.pods[from:])
+func (j *rowJudge) tryAll(row int, k *Ranking, from int) bool {
+	j.begin(row, k.Pods[from:])
 	if !j.fits(row) {
 		return false
 	}
@@ -241,7 +239,7 @@ func (j *rowJudge) fits(row int) bool {
 
 // reprieve puts pods back for as long as the pod fits beside them. With why, it
 // is told of each that cannot stay, while the node is as it stands then.
-func (j *rowJudge) reprieve(row int, k *rank, from int, why func(i int)) {
+func (j *rowJudge) reprieve(row int, k *Ranking, from int, why func(i int)) {
 	passes := 1
 	if j.classify(k, from) {
 		passes = 2
@@ -251,7 +249,7 @@ func (j *rowJudge) reprieve(row int, k *rank, from int, why func(i int)) {
 			if passes == 2 && j.violates[i] != (pass == 0) {
 				continue
 			}
-			p := k.pods[from+i]
+			p := k.Pods[from+i]
 			j.move(row, p, 1)
 			j.gone[i] = !j.fits(row)
 			if !j.gone[i] {

@@ -111,8 +111,8 @@ func (r *Result) whyNot(row int) refusal {
 		return refusal{"", UnschedulableAndUnresolvable, []string{ReasonNoVictims}}
 	}
 	j := d.judge
-	k := j.q.State.rankOf(j.slots, row, j.now)
-	j.begin(row, k.pods[k.below(j.priority):])
+	k := j.q.State.Ranking(row, j.now)
+	j.begin(row, k.Pods[k.Below(j.priority):])
 	plugin, code, reasons := j.why(row)
 	return refusal{plugin, code, reasons}
 }

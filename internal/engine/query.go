@@ -29,7 +29,7 @@ type Query struct {
 	affinity     Bits
 	terms        []*Term
 	nsLabels     labels.Set
-	local        localNames
+	local        LocalNames
 	scratch      *scratch
 
 	steps, nextLook int64 // of Work
@@ -92,7 +92,7 @@ func (q *Query) Column() []int64 {
 	s := q.scratch
 	if s.ncols == len(s.columns) {
 		// Whole chunks of 64, so that loops over a chunk need no bounds.
-		s.columns = append(s.columns, make([]int64, (s.rows+leafSize-1)&^(leafSize-1)))
+		s.columns = append(s.columns, make([]int64, (s.rows+ChunkSize-1)&^(ChunkSize-1)))
 	}
 	s.ncols++
 	return s.columns[s.ncols-1]
@@ -148,7 +148,7 @@ func (q *Query) requiredRows() Bits {
 // AffinityRows gives the nodes that match the pod's required node affinity alone; nil says all.
 // Worked out once per decision. Not to be written.
 func (q *Query) AffinityRows() Bits {
-	if required := requiredNodeAffinity(q.Pod); required != nil && q.affinity == nil {
+	if required := RequiredNodeAffinity(q.Pod); required != nil && q.affinity == nil {
 		q.affinity = q.NodeSelectorRows(required)
 	}
 	return q.affinity
@@ -170,47 +170,35 @@ func (q *Query) NamespaceLabels() labels.Set { return q.nsLabels }
 // ShapesSelected appends the shapes of placed pods that one of the pod's own
 // terms selects.
 func (q *Query) ShapesSelected(dst []*Shape, t *Term) []*Shape {
-	if !t.NamespaceSelector.Empty() && len(t.Namespaces) == 1 {
-		return q.State.t.matchShapes(dst, t.Selector, t.Namespaces[0], nil, q.heed)
-	}
-	return q.State.t.matchShapes(dst, t.Selector, "", func(ns string) bool {
-		return t.NamespaceSelector.Empty() || t.names(ns)
-	}, q.heed)
+	return q.State.Tables().ShapesSelected(dst, t, q.checkContext)
 }
 
 // ShapesIn appends the shapes of one namespace that a selector matches.
 func (q *Query) ShapesIn(dst []*Shape, ns string, sel labels.Selector) []*Shape {
-	return q.State.t.matchShapes(dst, sel, ns, nil, q.heed)
+	return q.State.Tables().ShapesIn(dst, ns, sel, q.checkContext)
 }
 
 // TermsSelectingPod appends the terms of placed pods that select the pod.
 func (q *Query) TermsSelectingPod(dst []*Term) []*Term {
-	return q.State.t.termsSelecting(dst, q.Pod.Namespace, q.nsLabels, q.Pod.Labels, q.heed)
-}
-
-// HostPorts lists the host ports that the pod claims.
-func (q *Query) HostPorts() []Port { return hostPorts(q.Pod) }
-
-// PortConflicts appends the interned ports that p cannot share a node with.
-func (q *Query) PortConflicts(dst []int32, p Port) []int32 { return q.State.t.conflicting(dst, p) }
-
-// Port gives an interned port.
-func (q *Query) Port(id int32) Port {
-	q.State.t.mu.RLock()
-	defer q.State.t.mu.RUnlock()
-	return q.State.t.ports[id]
+	return q.State.Tables().TermsSelecting(dst, q.Pod.Namespace, q.nsLabels, q.Pod.Labels, q.checkContext)
 }
 
 // ScalarID returns the id of a resource by name; ok is false where neither a node nor a pod of
 // the state nor the pod in question mentions it.
-func (q *Query) ScalarID(name string) (id int32, ok bool) { return q.local.lookupScalar(name) }
+func (q *Query) ScalarID(name string) (id int32, ok bool) { return q.local.ScalarID(name) }
 
 // ScalarName returns a resource's name.
-func (q *Query) ScalarName(id int32) string { return q.local.scalarName(id) }
+func (q *Query) ScalarName(id int32) string { return q.local.ScalarName(id) }
+
+// Mounted returns the different CSI volumes that the pod would bring to a node, as
+// LocalNames.MountedBy.
+func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, err error) {
+	return q.local.MountedBy(q.State, q.Pod, csiNode)
+}
 
 // AttachedBy is State.AttachedBy with ids that compare with those of Mounted.
 func (q *Query) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
-	return q.State.attachedBy(dst, p, q.local.volume)
+	return q.local.AttachedBy(q.State, dst, p)
 }
 
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
@@ -224,7 +212,7 @@ func (q *Query) ScoringRequest(nonZero bool) Request {
 		i = 1
 	}
 	if !q.scoring.done[i] {
-		q.scoring.of[i], q.scoring.done[i] = scoringRequest(&q.local, q.Pod, nonZero), true
+		q.scoring.of[i], q.scoring.done[i] = q.local.ScoringRequest(q.Pod, nonZero), true
 	}
 	return q.scoring.of[i]
 }
@@ -236,40 +224,20 @@ type scoringRequests struct {
 }
 
 func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
-	q := &Query{State: s, Nodes: s.nodes, Pod: pod, Profile: p, Options: o, nsLabels: s.ns[pod.Namespace], local: newLocalNames(s)}
-	terms, err := podTerms(pod)
+	q := &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace), local: NewLocalNames(s)}
+	terms, err := s.TermsOf(pod)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range terms {
-		if t.NamespaceSelector.Empty() {
-			continue // all namespaces, even ones that have no object
-		}
-		if reqs, ok := t.NamespaceSelector.Requirements(); ok && len(reqs) > 0 {
-			for _, ns := range s.NamespacesMatching(t.NamespaceSelector) {
-				if !t.names(ns) {
-					t.Namespaces = append(t.Namespaces, ns)
-				}
-			}
-		}
-		// Upstream leaves the selector in place and then asks it about pods without
-		// their namespace's labels, so one that is content with no labels at all
-		// (DoesNotExist, NotIn) selects every namespace.
-		if t.NamespaceSelector.Matches(labels.Set{}) {
-			t.NamespaceSelector = labels.Everything()
-		} else {
-			t.NamespaceSelector = labels.Nothing()
-		}
-	}
 	q.terms = terms
-	q.Request = incomingRequest(&q.local, pod)
-	q.scratch = getScratch(s.nodes.Len())
+	q.Request = q.local.RequestOf(pod)
+	q.scratch = getScratch(s.Nodes().Len())
 	if o.Candidates == nil {
-		q.Candidates = s.nodes.alive
+		q.Candidates = s.Nodes().Alive()
 	} else {
 		q.Candidates = q.Bits()
 		for _, name := range o.Candidates {
-			if r := s.nodes.Row(name); r >= 0 {
+			if r := s.Nodes().Row(name); r >= 0 {
 				q.Candidates.Set(r)
 			}
 		}

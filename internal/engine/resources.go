@@ -59,13 +59,13 @@ func IsExtended(name corev1.ResourceName) bool {
 	return len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+s)) == 0
 }
 
-// incomingRequest is what a pod that is to be placed asks for: its spec alone
+// RequestOf returns what a pod that is to be placed asks for: its spec alone
 // (plugins/noderesources/fit.go computePodResourceRequest).
-func incomingRequest(ids scalarIDs, pod *corev1.Pod) Request {
-	if r, _, _, ok := plainRequest(ids, pod); ok {
+func (l *LocalNames) RequestOf(pod *corev1.Pod) Request {
+	if r, _, _, ok := plainRequest(l, pod); ok {
 		return r
 	}
-	return request(ids, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 }
 
 // statusOptions counts containers that are being resized by the largest of
@@ -111,24 +111,24 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 	return req, c.MilliValue(), m.Value()
 }
 
-// scoringRequest is what the resource scorers count for the pod to be placed.
+// ScoringRequest returns what the resource scorers count for the pod to be placed.
 // With nonZero, as Fit's strategies count, containers that lack a request for
 // cpu or memory stand for a little, and pod-level requests and what a resize has
 // in force are not looked at; without, as BalancedAllocation counts, they are.
 // The difference is upstream's: Fit makes its scorer without the two gates
 // (plugins/noderesources/fit.go NewFit, resource_allocation.go
 // calculatePodResourceRequest).
-func scoringRequest(ids scalarIDs, pod *corev1.Pod, nonZero bool) Request {
-	if r, cpu, memory, ok := plainRequest(ids, pod); ok {
+func (l *LocalNames) ScoringRequest(pod *corev1.Pod, nonZero bool) Request {
+	if r, cpu, memory, ok := plainRequest(l, pod); ok {
 		if nonZero {
 			r.CPU, r.Memory = cpu, memory
 		}
 		return r
 	}
 	if !nonZero {
-		return request(ids, resourcehelper.PodRequests(pod, statusOptions))
+		return request(l, resourcehelper.PodRequests(pod, statusOptions))
 	}
-	return request(ids, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
 		SkipPodLevelResources:       true,
 		NonMissingContainerRequests: nonMissing(true, true),
 	}))

@@ -74,7 +74,7 @@ func (r *Request) addScalar(id int32, n int64) {
 
 // Of gives the amount of a resource by name: millicores for cpu, else the
 // resource's own unit.
-func (r *Request) Of(q *Query, name corev1.ResourceName) int64 {
+func (r *Request) Of(ids interface{ ScalarID(string) (int32, bool) }, name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:
 		return r.CPU
@@ -83,7 +83,7 @@ func (r *Request) Of(q *Query, name corev1.ResourceName) int64 {
 	case corev1.ResourceEphemeralStorage:
 		return r.Ephemeral
 	}
-	if id, ok := q.ScalarID(string(name)); ok {
+	if id, ok := ids.ScalarID(string(name)); ok {
 		for _, s := range r.Scalars {
 			if s.ID == id {
 				return s.N

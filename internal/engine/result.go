@@ -58,7 +58,7 @@ func (r *Result) Node() string {
 	if r.Row < 0 {
 		return ""
 	}
-	return r.q.Nodes.rows[r.Row].Name
+	return r.q.Nodes.Node(r.Row).Name
 }
 
 // Nodes gives the nodes that rows are rows of.
@@ -130,7 +130,7 @@ func (r *Result) Failures() []FailureCount {
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
 		for _, reason := range rej.Reasons {
-			hard := countAnd(reason.Nodes, rej.Unresolvable)
+			hard := CountAnd(reason.Nodes, rej.Unresolvable)
 			soft := reason.Nodes.Count() - hard
 			if soft > 0 {
 				out = append(out, FailureCount{rej.Plugin, Unschedulable.String(), reason.Text, soft})
@@ -148,12 +148,12 @@ func (r *Result) Failures() []FailureCount {
 func (r *Result) RejectedNames(limit int) [][]string {
 	names := func(rows Bits, hard Bits, want bool) []string {
 		var out []string
-		for _, row := range r.q.Nodes.order {
+		for _, row := range r.q.Nodes.Order() {
 			if rows.Has(int(row)) && hard.Has(int(row)) == want {
 				if len(out) == limit {
 					return nil
 				}
-				out = append(out, r.q.Nodes.rows[row].Name)
+				out = append(out, r.q.Nodes.Node(int(row)).Name)
 			}
 		}
 		return out
@@ -168,7 +168,7 @@ func (r *Result) RejectedNames(limit int) [][]string {
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
 		for _, reason := range rej.Reasons {
-			hard := countAnd(reason.Nodes, rej.Unresolvable)
+			hard := CountAnd(reason.Nodes, rej.Unresolvable)
 			soft := reason.Nodes.Count() - hard
 			for _, part := range []struct {
 				n    int
@@ -248,7 +248,7 @@ func (r *Result) bestRows(n int) []int32 {
 				return x > y
 			}
 		}
-		return set.rows[a].Name < set.rows[b].Name
+		return set.Node(int(a)).Name < set.Node(int(b)).Name
 	}
 	var top []int32
 	for i := range r.Feasible.All() {

@@ -16,7 +16,7 @@ import (
 // makes the next one, which shares everything that did not change.
 type State struct {
 	t      *Tables
-	local  *localNames // of an overlay; nil otherwise
+	local  *LocalNames // of an overlay; nil otherwise
 	nodes  *NodeSet
 	use    vec[Use]
 	scalar []vec[int64] // by scalar id: requested by row
@@ -49,6 +49,8 @@ type State struct {
 	devicesEdit uint64
 }
 
+const percent = 100
+
 // Use is what the pods on a node hold. NonZero counts stand-ins for requests
 // that containers lack.
 type Use struct {
@@ -72,14 +74,14 @@ func Balance(cpu, cpuCapacity, memory, memoryCapacity int64) int64 {
 	if b > 1 {
 		b = 1
 	}
-	return int64((1 - math.Abs((a-b)/2)) * MaxScore)
+	return int64((1 - math.Abs((a-b)/2)) * percent)
 }
 
 // weigh brings Unbalanced up to date.
 func (u *Use) weigh(c *Capacity) {
 	u.Unbalanced = 0
 	if c.CPU != 0 && c.Memory != 0 {
-		u.Unbalanced = MaxScore - Balance(u.CPU, c.CPU, u.Memory, c.Memory)
+		u.Unbalanced = percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory)
 	}
 }
 
@@ -129,6 +131,10 @@ func (s *State) Pending() []*Pod {
 	return out
 }
 
+// NominatedPods lists the pending pods that an earlier preemption gave a node
+// to, by namespace and name. Not to be written.
+func (s *State) NominatedPods() []*Pod { return s.nominated }
+
 // Use gives what is held on a row.
 func (s *State) Use(row int) Use { return s.use.at(row) }
 
@@ -152,7 +158,7 @@ func (s *State) ScalarUse(id int32, row int) int64 {
 // ScalarID gives the id of a resource by name; ok is false where neither a node
 // nor a pod ever mentioned it.
 func (s *State) ScalarID(name string) (int32, bool) {
-	l := newLocalNames(s)
+	l := NewLocalNames(s)
 	return l.lookupScalar(name)
 }
 
@@ -161,6 +167,16 @@ func (s *State) ShapePostings(id int32) *Postings { return s.shapes.at(int(id)) 
 
 // TermPostings gives where pods with an interned term are.
 func (s *State) TermPostings(id int32) *Postings { return s.terms.at(int(id)) }
+
+// Port returns an interned port.
+func (s *State) Port(id int32) Port {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	return s.t.ports[id]
+}
+
+// PortConflicts appends the interned ports that p cannot share a node with.
+func (s *State) PortConflicts(dst []int32, p Port) []int32 { return s.t.conflicting(dst, p) }
 
 // PortPostings gives where an interned port is taken.
 func (s *State) PortPostings(id int32) *Postings { return s.ports.at(int(id)) }

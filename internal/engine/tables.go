@@ -110,7 +110,8 @@ func (s *State) Interned() int {
 	return n + len(shapes) + len(classes)
 }
 
-func (t *Tables) classCount() int {
+// Classes returns the number of interned classes.
+func (t *Tables) Classes() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.classes)
@@ -170,7 +171,8 @@ func shapeKey(ns string, set map[string]string, terminating bool) string {
 	return string(k)
 }
 
-func (t *Tables) shape(ns string, set map[string]string, terminating bool) *Shape {
+// Shape interns a shape.
+func (t *Tables) Shape(ns string, set map[string]string, terminating bool) *Shape {
 	id := interned(t, t.shapeIDs, shapeKey(ns, set, terminating), func() int32 {
 		s := &Shape{ID: int32(len(t.shapes)), Namespace: ns, Labels: set, Terminating: terminating}
 		t.shapes = append(t.shapes, s)
@@ -185,13 +187,29 @@ func (t *Tables) shape(ns string, set map[string]string, terminating bool) *Shap
 	return t.shapes[id]
 }
 
-// heedEach is after how many entries of a table a caller's context is looked at.
-const heedEach = 1024
+// checkEvery is after how many entries of a table a caller's context is looked at.
+const checkEvery = 1024
+
+// ShapesSelected appends the shapes that a resolved term selects. check is called from time to
+// time, and may panic to end the search.
+func (t *Tables) ShapesSelected(dst []*Shape, x *Term, check func()) []*Shape {
+	if !x.NamespaceSelector.Empty() && len(x.Namespaces) == 1 {
+		return t.matchShapes(dst, x.Selector, x.Namespaces[0], nil, check)
+	}
+	return t.matchShapes(dst, x.Selector, "", func(ns string) bool {
+		return x.NamespaceSelector.Empty() || x.names(ns)
+	}, check)
+}
+
+// ShapesIn appends the shapes of one namespace that a selector matches.
+func (t *Tables) ShapesIn(dst []*Shape, ns string, sel labels.Selector, check func()) []*Shape {
+	return t.matchShapes(dst, sel, ns, nil, check)
+}
 
 // matchShapes appends the shapes that inNamespace admits and sel matches. A
 // selector with an equality reads only the shapes that bear the label, one
 // without reads the namespace's (ns, where only one can match) or all.
-func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool, heed func()) []*Shape {
+func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool, check func()) []*Shape {
 	reqs, selectable := sel.Requirements()
 	if !selectable {
 		return dst
@@ -200,8 +218,8 @@ func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNam
 	defer t.mu.RUnlock()
 	pick := func(ids []int32) {
 		for i, id := range ids {
-			if i%heedEach == heedEach-1 {
-				heed()
+			if i%checkEvery == checkEvery-1 {
+				check()
 			}
 			s := t.shapes[id]
 			if ns != "" {

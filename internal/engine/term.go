@@ -134,6 +134,38 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 	return out, nil
 }
 
+// TermsOf compiles the inter-pod affinity terms of a pod that is to be placed. Their namespace
+// selectors are resolved to the namespaces of the state: what selects all namespaces stays a
+// selector, anything else becomes names
+// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
+func (s *State) TermsOf(pod *corev1.Pod) ([]*Term, error) {
+	terms, err := podTerms(pod)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range terms {
+		if t.NamespaceSelector.Empty() {
+			continue // all namespaces, even ones that have no object
+		}
+		if reqs, ok := t.NamespaceSelector.Requirements(); ok && len(reqs) > 0 {
+			for _, ns := range s.NamespacesMatching(t.NamespaceSelector) {
+				if !t.names(ns) {
+					t.Namespaces = append(t.Namespaces, ns)
+				}
+			}
+		}
+		// Upstream leaves the selector in place and then asks it about pods without
+		// their namespace's labels, so one that is content with no labels at all
+		// (DoesNotExist, NotIn) selects every namespace.
+		if t.NamespaceSelector.Matches(labels.Set{}) {
+			t.NamespaceSelector = labels.Everything()
+		} else {
+			t.NamespaceSelector = labels.Nothing()
+		}
+	}
+	return terms, nil
+}
+
 // affinityKey is the key of all that a term says, its id aside.
 func affinityKey(x *Term) string {
 	k := newMemoKey().number(int(x.Kind)).number(int(x.Weight)).text(x.TopologyKey).texts(x.Namespaces)
@@ -168,16 +200,16 @@ func (t *Tables) term(x *Term) int32 {
 	})
 }
 
-// termsSelecting appends the interned terms that select a pod with these
+// TermsSelecting appends the interned terms that select a pod with these
 // labels. Only terms whose equality the pod meets, and those without one, are
 // looked at.
-func (t *Tables) termsSelecting(dst []*Term, ns string, nsLabels, podLabels labels.Set, heed func()) []*Term {
+func (t *Tables) TermsSelecting(dst []*Term, ns string, nsLabels, podLabels labels.Set, check func()) []*Term {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	pick := func(ids []int32) {
 		for i, id := range ids {
-			if i%heedEach == heedEach-1 {
-				heed()
+			if i%checkEvery == checkEvery-1 {
+				check()
 			}
 			if x := t.terms[id]; x.Matches(ns, nsLabels, podLabels) {
 				dst = append(dst, x)

@@ -1,11 +1,11 @@
 package engine
 
-// trail notes which rows changed on the way from one state to the next, so that
+// Trail notes which rows changed on the way from one state to the next, so that
 // whoever worked something out some steps ago learns which of it is out of date.
 // Rows are compared by the lists of pods on them, of which states share all that
 // no edit touched; so any state may follow any other, and those that are edits of
 // one another cost least.
-type trail struct {
+type Trail struct {
 	last   *State
 	step   uint64 // of last, which a walk may have changed since
 	nodes  *NodeSet
@@ -14,11 +14,11 @@ type trail struct {
 	from   uint64  // the place of rows[0]
 }
 
-// end is the place behind the last step.
-func (t *trail) end() uint64 { return t.from + uint64(len(t.rows)) }
+// End is the place behind the last step.
+func (t *Trail) End() uint64 { return t.from + uint64(len(t.rows)) }
 
-// follow steps to a state.
-func (t *trail) follow(s *State) {
+// Follow steps to a state.
+func (t *Trail) Follow(s *State) {
 	if t.last == s && t.step == s.step {
 		return
 	}
@@ -32,8 +32,8 @@ func (t *trail) follow(s *State) {
 	t.arrive(s)
 }
 
-// walk steps to what a walk made of a state by changing these rows.
-func (t *trail) walk(s *State, rows []int32) {
+// Walk steps to what a walk made of a state by changing these rows.
+func (t *Trail) Walk(s *State, rows []int32) {
 	if t.last != s || t.step+1 != s.step || t.nodes != s.nodes || t.tables != s.t {
 		t.restart(s)
 		return
@@ -43,12 +43,12 @@ func (t *trail) walk(s *State, rows []int32) {
 }
 
 // restart forgets all places before this one.
-func (t *trail) restart(s *State) {
-	t.from, t.rows = t.end()+1, t.rows[:0]
+func (t *Trail) restart(s *State) {
+	t.from, t.rows = t.End()+1, t.rows[:0]
 	t.arrive(s)
 }
 
-func (t *trail) arrive(s *State) {
+func (t *Trail) arrive(s *State) {
 	t.last, t.step, t.nodes, t.tables = s, s.step, s.nodes, s.t
 	if most := max(4*s.nodes.Len(), 1024); len(t.rows) > most {
 		gone := len(t.rows) - most/2
@@ -57,7 +57,7 @@ func (t *trail) arrive(s *State) {
 	}
 }
 
-func (t *trail) compare(a, b *vec[[]*Pod]) {
+func (t *Trail) compare(a, b *vec[[]*Pod]) {
 	var none leaf[[]*Pod]
 	for i := range max(len(a.leaves), len(b.leaves)) {
 		was, is := &none, &none
@@ -80,9 +80,9 @@ func (t *trail) compare(a, b *vec[[]*Pod]) {
 	}
 }
 
-// since adds the rows that changed behind a place to out; ok is false where the
+// Since adds the rows that changed behind a place to out; ok is false where the
 // trail no longer reaches back to it.
-func (t *trail) since(place uint64, out Bits) (ok bool) {
+func (t *Trail) Since(place uint64, out Bits) (ok bool) {
 	if place < t.from {
 		return false
 	}

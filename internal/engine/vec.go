@@ -1,8 +1,8 @@
 package engine
 
 const (
-	leafBits = 6
-	leafSize = 1 << leafBits
+	leafBits = ChunkBits
+	leafSize = ChunkSize
 )
 
 // vec is a persistent vector: states share all leaves that an edit did not

@@ -41,12 +41,12 @@ func (q *Query) Work(steps int) {
 	if most := q.Options.MaxSteps; most > 0 && q.steps > most && !q.explaining {
 		panic(stop{&WorkError{most}})
 	}
-	q.heed()
+	q.checkContext()
 }
 
-// heed ends the decision where its caller's context has ended. Loops over what the tables hold
+// checkContext ends the decision where its caller's context has ended. Loops over what the tables hold
 // call it, whose length depends on other pods and on history and is no work of the question's.
-func (q *Query) heed() {
+func (q *Query) checkContext() {
 	if ctx := q.Options.Context; ctx != nil && ctx.Err() != nil && q.nextLook < answered {
 		panic(stop{fmt.Errorf("%w: %w", ErrStopped, ctx.Err())})
 	}
@@ -80,10 +80,10 @@ func (r *Result) Within(ctx context.Context, f func()) (err error) {
 	return nil
 }
 
-// Heed ends the function that Within runs, where its context has ended.
-func (r *Result) Heed() { r.q.heed() }
+// CheckContext ends the function that Within runs, where its context has ended.
+func (r *Result) CheckContext() { r.q.checkContext() }
 
-// TermRows is NodeSet.TermRows with its work counted, and the caller's context heeded meanwhile.
+// TermRows is NodeSet.TermRows with its work counted, and the caller's context looked at meanwhile.
 func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 	for i := range term.MatchExpressions {
 		e := &term.MatchExpressions[i]
@@ -93,7 +93,7 @@ func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 		}
 		q.Work(steps)
 	}
-	return q.Nodes.findTermRows(term, q.heed)
+	return q.Nodes.FindTermRows(term, q.checkContext)
 }
 
 // NodeSelectorRows is NodeSet.NodeSelectorRows with its work counted.

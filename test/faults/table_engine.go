@@ -23,13 +23,13 @@ var engineFaults = []fault{
 	}},
 
 	{"preempt-equals", "a pod evicts its equals", "./internal/engine", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
-		{"internal/engine/preempt_rank.go", `return k.of[i].Priority < priority })`, `return k.of[i].Priority <= priority })`},
+		{"internal/engine/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},
 	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
 		{"internal/engine/preempt_quick.go", `if room.pods < 1 || p.CPU > room.cpu`, `if true || room.pods < 1 || p.CPU > room.cpu`},
 	}},
 	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine", "TestBudgetsAreBestEffort", []edit{
-		{"internal/engine/preempt_row.go", `if len(j.ledger.list) == 0 {`, `if len(j.ledger.list) >= 0 {`},
+		{"internal/engine/preempt_row.go", `if len(j.allowances.list) == 0 {`, `if len(j.allowances.list) >= 0 {`},
 	}},
 	{"drop-unknown-victims", "a pod that kube-scheduler would evict is forgotten", "./internal/handlers", "TestPreemptByUID", []edit{
 		{"internal/engine/preempt_extender.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},

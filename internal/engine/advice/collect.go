@@ -61,8 +61,8 @@ type seen struct {
 	node        string
 }
 
-// collect reads every verdict once. heed is called each few of them.
-func collect(r *engine.Result, heed func()) *collection {
+// collect reads every verdict once. check is called each few of them.
+func collect(r *engine.Result, check func()) *collection {
 	c := &collection{buckets: map[Cause]*bucket{}, details: map[Cause]*seen{}, rows: r.Nodes().Len()}
 	if r.Options().Victims != nil || r.Outcome == engine.Scheduled {
 		return c
@@ -83,7 +83,7 @@ func collect(r *engine.Result, heed func()) *collection {
 			continue
 		}
 		if i%64 == 63 {
-			heed()
+			check()
 		}
 		v := r.Verdict(i)
 		c.take(&v, i)

@@ -74,7 +74,7 @@ const (
 // the largest group first; each names up to sample nodes. There are none for a
 // pod that fits.
 func Groups(r *engine.Result, sample int) []Group {
-	list := collect(r, r.Heed).list()
+	list := collect(r, r.CheckContext).list()
 	if len(list) > maxGroups {
 		list = append(list[:keptGroups:keptGroups], mergeTail(list[keptGroups:])...)
 	}
@@ -86,7 +86,7 @@ func Groups(r *engine.Result, sample int) []Group {
 		return out
 	}
 	alone, err := r.Alone()
-	r.Heed()
+	r.CheckContext()
 	if err != nil { // the caller's context has ended
 		return out
 	}

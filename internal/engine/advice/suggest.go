@@ -105,7 +105,7 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 	if r.Outcome == engine.Scheduled || r.Options().Victims != nil {
 		return nil
 	}
-	s := &seeker{q: q, base: r, heed: r.Heed, seen: collect(r, r.Heed), limit: MaxTries}
+	s := &seeker{q: q, base: r, check: r.CheckContext, seen: collect(r, r.CheckContext), limit: MaxTries}
 	var err error
 	if s.pod, err = encode(q.Pod); err != nil {
 		return nil
@@ -127,7 +127,7 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.preemption()
 		s.beyond()
 	}
-	s.heed() // a change that was not tried for want of time is not to be missed
+	s.check() // a change that was not tried for want of time is not to be missed
 	slices.SortStableFunc(s.found, cheapest)
 	out := make([]Suggestion, 0, min(len(s.found), maxSuggested))
 	alike := map[string]int{}

@@ -197,7 +197,7 @@ func (s *seeker) then(k pairOf, change string, ops []Op) {
 		return
 	}
 	defer r.Release()
-	next := &seeker{q: s.q, base: r, heed: s.heed, seen: collect(r, s.heed), tries: s.tries, limit: s.limit}
+	next := &seeker{q: s.q, base: r, check: s.check, seen: collect(r, s.check), tries: s.tries, limit: s.limit}
 	next.q.Pod = pod
 	var err error
 	if next.pod, err = encode(pod); err != nil {

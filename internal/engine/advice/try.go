@@ -11,7 +11,7 @@ import (
 type seeker struct {
 	q     Question
 	base  *engine.Result
-	heed  func() // ends the search where the caller's context has ended
+	check func() // ends the search where the caller's context has ended
 	seen  *collection
 	pod   []byte // the pod as JSON, which patches are of
 	tries int
@@ -44,7 +44,7 @@ const (
 // decide runs the engine, unless that was done often enough or the caller's context has
 // ended. A question that cannot be judged is no help.
 func (s *seeker) decide(state *engine.State, pod *corev1.Pod, e effort) *engine.Result {
-	s.heed()
+	s.check()
 	if ctx := s.q.Options.Context; s.tries >= s.limit || ctx != nil && ctx.Err() != nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (s *seeker) patched(ops []Op) *corev1.Pod {
 	if s.tries >= s.limit {
 		return nil
 	}
-	s.heed()
+	s.check()
 	p := &corev1.Pod{}
 	if apply(s.pod, ops, p) != nil {
 		return nil
@@ -118,7 +118,7 @@ func (s *seeker) offerPod(kind string, cost int, action Action, change string, o
 
 // node gives a node of the state to look at; nil without.
 func (s *seeker) node(name string) (*corev1.Node, []byte) {
-	s.heed()
+	s.check()
 	js := s.q.Object("Node", "", name)
 	if js == nil {
 		return nil, nil

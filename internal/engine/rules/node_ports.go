@@ -29,18 +29,18 @@ func (NodePorts) Locality(_ *engine.Query) engine.Locality { return engine.OwnRo
 
 // PreFilter skips pods without host ports.
 func (NodePorts) PreFilter(q *engine.Query) ([]engine.Port, engine.PreFilterResult) {
-	ports := q.HostPorts()
+	ports := engine.HostPorts(q.Pod)
 	return ports, engine.PreFilterResult{Skip: len(ports) == 0}
 }
 
 // Filter reads where the conflicting ports are taken.
 func (NodePorts) Filter(q *engine.Query, ports []engine.Port, in engine.Bits, rej *engine.Rejected) error {
 	if ports == nil {
-		ports = q.HostPorts()
+		ports = engine.HostPorts(q.Pod)
 	}
 	taken := q.Bits()
 	for _, p := range ports {
-		for _, id := range q.PortConflicts(nil, p) {
+		for _, id := range q.State.PortConflicts(nil, p) {
 			q.State.PortPostings(id).Each(func(row, _ int32) { taken.Set(int(row)) })
 		}
 	}
@@ -53,9 +53,9 @@ func (NodePorts) Filter(q *engine.Query, ports []engine.Port, in engine.Bits, re
 // order of protocol, number and address.
 func (NodePorts) Details(q *engine.Query, _ []engine.Port, row int) []engine.Detail {
 	var out []engine.Detail
-	for _, p := range q.HostPorts() {
-		for _, id := range q.PortConflicts(nil, p) {
-			o := q.Port(id)
+	for _, p := range engine.HostPorts(q.Pod) {
+		for _, id := range q.State.PortConflicts(nil, p) {
+			o := q.State.Port(id)
 			d := engine.Detail{Kind: "port", Protocol: o.Protocol, HostIP: o.IP, Port: o.Number}
 			if q.State.PortPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
 				out = append(out, d)

@@ -11,11 +11,11 @@ var _ engine.Trier[[]engine.Port] = NodePorts{}
 // Try judges nodes by the ports that are taken there.
 func (NodePorts) Try(q *engine.Query, ports []engine.Port) engine.Trial {
 	if ports == nil {
-		ports = q.HostPorts()
+		ports = engine.HostPorts(q.Pod)
 	}
 	t := &portsTrial{q: q}
 	for _, p := range ports {
-		t.ids = q.PortConflicts(t.ids, p)
+		t.ids = q.State.PortConflicts(t.ids, p)
 	}
 	slices.Sort(t.ids)
 	t.ids = slices.Compact(t.ids)

@@ -76,8 +76,8 @@ type verdict struct {
 
 func attaching(q *engine.Query) *incoming {
 	in := &incoming{}
-	volumes, code, reason := q.Mounted(true)
-	in.with = verdict{code, reason}
+	volumes, err := q.Mounted(true)
+	in.with = verdictOf(err)
 	for _, v := range volumes {
 		i := slices.IndexFunc(in.drivers, func(d driven) bool { return d.driver == v.Driver })
 		if i < 0 {
@@ -86,8 +86,8 @@ func attaching(q *engine.Query) *incoming {
 		}
 		in.drivers[i].volumes = append(in.drivers[i].volumes, v.ID)
 	}
-	_, code, reason = q.Mounted(false)
-	in.without = verdict{code, reason}
+	_, err = q.Mounted(false)
+	in.without = verdictOf(err)
 	return in
 }
 
@@ -97,6 +97,18 @@ func (in *incoming) or(q *engine.Query) *incoming {
 		return in
 	}
 	return attaching(q)
+}
+
+// verdictOf returns what follows from volumes that cannot be told.
+func verdictOf(err error) verdict {
+	var missing engine.MissingClaim
+	switch {
+	case err == nil:
+		return verdict{}
+	case errors.As(err, &missing):
+		return verdict{engine.UnschedulableAndUnresolvable, err.Error()}
+	}
+	return verdict{engine.Error, err.Error()}
 }
 
 // reject rejects rows for what the claims come to. ok is false where that leaves

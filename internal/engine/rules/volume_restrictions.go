@@ -98,9 +98,9 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilt
 // a claim is in use.
 func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in engine.Bits, rej *engine.Rejected) error {
 	taken := q.Bits()
-	disks := q.Disks()
+	disks := engine.Disks(q.Pod)
 	for i := range disks {
-		for _, id := range q.DiskConflicts(nil, &disks[i]) {
+		for _, id := range q.State.DiskConflicts(nil, &disks[i]) {
 			q.State.DiskPostings(id).Each(func(row, _ int32) { taken.Set(int(row)) })
 		}
 	}
@@ -119,9 +119,9 @@ func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in engine.Bits, 
 // with their users, in order.
 func (VolumeRestrictions) Details(q *engine.Query, r restricted, row int) []engine.Detail {
 	var out []engine.Detail
-	disks := q.Disks()
+	disks := engine.Disks(q.Pod)
 	for i := range disks {
-		for _, id := range q.DiskConflicts(nil, &disks[i]) {
+		for _, id := range q.State.DiskConflicts(nil, &disks[i]) {
 			d := engine.Detail{Kind: "diskInUse", Key: disks[i].Kind, Name: disks[i].String()}
 			if q.State.DiskPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
 				out = append(out, d)

@@ -11,9 +11,9 @@ var _ engine.Trier[restricted] = VolumeRestrictions{}
 // Try judges nodes by the disks and claims that pods there hold.
 func (VolumeRestrictions) Try(q *engine.Query, r restricted) engine.Trial {
 	t := &volumesTrial{q: q, of: r}
-	disks := q.Disks()
+	disks := engine.Disks(q.Pod)
 	for i := range disks {
-		t.ids = q.DiskConflicts(t.ids, &disks[i])
+		t.ids = q.State.DiskConflicts(t.ids, &disks[i])
 	}
 	slices.Sort(t.ids)
 	t.ids = slices.Compact(t.ids)

@@ -9,42 +9,42 @@ import (
 	"sync/atomic"
 )
 
-// ranked is what the dry run reads of a pod, next to each other for all pods of
+// Ranked is what a dry run reads of a pod, next to each other for all pods of
 // a node: the pods themselves are far apart in memory.
-type ranked struct {
+type Ranked struct {
 	Amount
 	Priority, Shape, Class int32
 }
 
-// aside is what it reads of victims besides.
-type aside struct {
+// RankedVictim is what it reads of victims besides.
+type RankedVictim struct {
 	Started int64
 	ID      uint64 // of namespace, name and UID
 }
 
-// rank is a node's pods by importance: priority first, then who has run for
+// Ranking is a node's pods by importance: priority first, then who has run for
 // longer. Pods that have not started come last of their priority; what upstream
 // leaves to chance goes by namespace and name
 // (pkg/scheduler/util/utils.go MoreImportantPod).
-type rank struct {
+type Ranking struct {
 	list    []*Pod // as the state has it; its identity says whether the rank still holds
 	classed uint64 // of the state, where some pod has its priority from a class
 	own     bool   // every pod has a priority of its own
 	latest  int64  // the latest start
-	pods    []*Pod
-	of      []ranked
-	aside   []aside
-	after   []Amount // by index: what the pods from there on hold together
+	Pods    []*Pod
+	Of      []Ranked
+	Victims []RankedVictim
+	After   []Amount // by index: what the pods from there on hold together
 }
 
 // rankCache keeps the ranks of a lineage of states, one a row: nobody can see it
 // but by the clock. A row whose pods changed is ranked anew.
 type rankCache struct {
 	mu   sync.Mutex
-	rows atomic.Pointer[[]atomic.Pointer[rank]]
+	rows atomic.Pointer[[]atomic.Pointer[Ranking]]
 }
 
-func (c *rankCache) slots(n int) []atomic.Pointer[rank] {
+func (c *rankCache) slots(n int) []atomic.Pointer[Ranking] {
 	if have := c.rows.Load(); have != nil && len(*have) >= n {
 		return *have
 	}
@@ -54,7 +54,7 @@ func (c *rankCache) slots(n int) []atomic.Pointer[rank] {
 	if have != nil && len(*have) >= n {
 		return *have
 	}
-	grown := make([]atomic.Pointer[rank], n+n/8)
+	grown := make([]atomic.Pointer[Ranking], n+n/8)
 	if have != nil {
 		for i := range *have {
 			grown[i].Store((*have)[i].Load())
@@ -64,14 +64,15 @@ func (c *rankCache) slots(n int) []atomic.Pointer[rank] {
 	return grown
 }
 
-// rankOf ranks a row's pods. now is in seconds since 1970: a pod without a start
+// Ranking ranks a row's pods. now is in seconds since 1970: a pod without a start
 // time counts as started then, which only matters beside one that says it
 // started later.
-func (s *State) rankOf(slots []atomic.Pointer[rank], row int, now int64) *rank {
+func (s *State) Ranking(row int, now int64) *Ranking {
 	list := s.onNode.at(row)
 	if len(list) == 0 {
-		return &emptyRank
+		return &emptyRanking
 	}
+	slots := s.t.ranks.slots(s.nodes.Len())
 	have := slots[row].Load()
 	if have != nil && len(have.list) == len(list) && &have.list[0] == &list[0] && (have.own || have.classed == s.classed) {
 		if have.latest <= now {
@@ -87,10 +88,10 @@ func (s *State) rankOf(slots []atomic.Pointer[rank], row int, now int64) *rank {
 	return fresh
 }
 
-var emptyRank = rank{own: true, after: make([]Amount, 1)}
+var emptyRanking = Ranking{own: true, After: make([]Amount, 1)}
 
-func (s *State) ranking(list []*Pod, now int64) *rank {
-	k := &rank{list: list, classed: s.classed, own: true, pods: make([]*Pod, len(list)), of: make([]ranked, len(list)), aside: make([]aside, len(list)), after: make([]Amount, len(list)+1)}
+func (s *State) ranking(list []*Pod, now int64) *Ranking {
+	k := &Ranking{list: list, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list)), Victims: make([]RankedVictim, len(list)), After: make([]Amount, len(list)+1)}
 	priority := func(p *Pod) int32 { return p.Priority }
 	for _, p := range list {
 		k.own = k.own && p.hasPriority
@@ -119,14 +120,14 @@ func (s *State) ranking(list []*Pod, now int64) *rank {
 		return int(a.at - b.at)
 	})
 	for i, key := range keys {
-		k.pods[i] = list[key.at]
+		k.Pods[i] = list[key.at]
 	}
-	for i := len(k.pods) - 1; i >= 0; i-- {
-		p := k.pods[i]
+	for i := len(k.Pods) - 1; i >= 0; i-- {
+		p := k.Pods[i]
 		a := p.Class.Request.Amount
-		k.of[i] = ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
-		k.aside[i] = aside{Started: p.Started, ID: p.id}
-		k.after[i] = Amount{CPU: k.after[i+1].CPU + a.CPU, Memory: k.after[i+1].Memory + a.Memory, Ephemeral: k.after[i+1].Ephemeral + a.Ephemeral}
+		k.Of[i] = Ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
+		k.Victims[i] = RankedVictim{Started: p.Started, ID: p.id}
+		k.After[i] = Amount{CPU: k.After[i+1].CPU + a.CPU, Memory: k.After[i+1].Memory + a.Memory, Ephemeral: k.After[i+1].Ephemeral + a.Ephemeral}
 	}
 	return k
 }
@@ -138,8 +139,8 @@ func startOf(started, now int64) int64 {
 	return started
 }
 
-// below gives the index of the first pod of lower priority: from there on all
+// Below returns the index of the first pod of lower priority: from there on all
 // are.
-func (k *rank) below(priority int32) int {
-	return sort.Search(len(k.of), func(i int) bool { return k.of[i].Priority < priority })
+func (k *Ranking) Below(priority int32) int {
+	return sort.Search(len(k.Of), func(i int) bool { return k.Of[i].Priority < priority })
 }

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// budget is a PodDisruptionBudget, ready to match.
-type budget struct {
-	namespace, name string
-	allowed         int32
-	disrupted       map[string]metav1.Time
-	selector        labels.Selector
+// DisruptionBudget is a PodDisruptionBudget, ready to match.
+type DisruptionBudget struct {
+	Namespace, Name string
+	Allowed         int32
+	Disrupted       map[string]metav1.Time
+	Selector        labels.Selector
 }
 
 // budgetSet is all budgets of the states that share it, worked out when the
@@ -23,14 +23,18 @@ type budget struct {
 type budgetSet struct {
 	mu    sync.Mutex
 	built bool
-	list  []budget // by namespace and name
+	list  []DisruptionBudget // by namespace and name
 	byNS  map[string][]int32
 	shape [][]int32 // by shape: the budgets that it is under
 }
 
+// Budgets returns the disruption budgets by namespace and name, and by shape which of them it is
+// under. Neither is to be written.
+func (s *State) Budgets() (list []DisruptionBudget, byShape [][]int32) { return s.budgets.of(s) }
+
 // of gives the budgets, and by shape which of them it is under. Both are only
 // ever added to, so what was given stays as it is.
-func (b *budgetSet) of(s *State) ([]budget, [][]int32) {
+func (b *budgetSet) of(s *State) ([]DisruptionBudget, [][]int32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.built {
@@ -54,7 +58,7 @@ func (b *budgetSet) matching(sh *Shape) []int32 {
 	}
 	var out []int32
 	for _, i := range b.byNS[sh.Namespace] {
-		if b.list[i].selector.Matches(sh.Labels) {
+		if b.list[i].Selector.Matches(sh.Labels) {
 			out = append(out, i)
 		}
 	}
@@ -86,7 +90,7 @@ func (b *budgetSet) build(s *State) {
 			continue
 		}
 		b.byNS[p.Namespace] = append(b.byNS[p.Namespace], int32(len(b.list)))
-		b.list = append(b.list, budget{p.Namespace, p.Name, p.Status.DisruptionsAllowed, p.Status.DisruptedPods, sel})
+		b.list = append(b.list, DisruptionBudget{p.Namespace, p.Name, p.Status.DisruptionsAllowed, p.Status.DisruptedPods, sel})
 	}
 	if len(b.list) == 0 {
 		return
@@ -94,56 +98,11 @@ func (b *budgetSet) build(s *State) {
 	b.shape = make([][]int32, s.t.Size())
 	var found []*Shape
 	for i := range b.list {
-		found = s.t.matchShapes(found[:0], b.list[i].selector, b.list[i].namespace, nil, func() {})
+		found = s.t.matchShapes(found[:0], b.list[i].Selector, b.list[i].Namespace, nil, func() {})
 		for _, sh := range found {
 			if len(sh.Labels) > 0 && int(sh.ID) < len(b.shape) {
 				b.shape[sh.ID] = append(b.shape[sh.ID], int32(i))
 			}
 		}
 	}
-}
-
-// ledger counts what evictions take from the budgets, on one node at a time.
-type ledger struct {
-	list    []budget
-	shape   [][]int32
-	left    []int32
-	touched []int32
-	// disrupts says which budgets name pods that are gone already.
-	disrupts []bool
-}
-
-func (s *State) ledger() *ledger {
-	list, shape := s.budgets.of(s)
-	l := &ledger{list: list, shape: shape, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
-	for i := range list {
-		l.left[i], l.disrupts[i] = list[i].allowed, len(list[i].disrupted) > 0
-	}
-	return l
-}
-
-// reset gives everything back, for the next node.
-func (l *ledger) reset() {
-	for _, i := range l.touched {
-		l.left[i] = l.list[i].allowed
-	}
-	l.touched = l.touched[:0]
-}
-
-// take counts a pod against its budgets and says whether one of them has no
-// room for that. A pod that a budget counts as disrupted already takes nothing
-// more from it. The pod itself is looked at only for that: it is far away in
-// memory.
-func (l *ledger) take(under []int32, p *Pod) (violates bool) {
-	for _, i := range under {
-		if l.disrupts[i] {
-			if _, done := l.list[i].disrupted[p.Name]; done {
-				continue
-			}
-		}
-		l.left[i]--
-		l.touched = append(l.touched, i)
-		violates = violates || l.left[i] < 0
-	}
-	return violates
 }

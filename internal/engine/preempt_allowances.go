@@ -1,0 +1,90 @@
+package engine
+
+import "k8s.io/apimachinery/pkg/labels"
+
+// allowances counts what evictions take from the budgets, on one node at a time.
+type allowances struct {
+	list    []DisruptionBudget
+	shape   [][]int32
+	left    []int32
+	touched []int32
+	// disrupts says which budgets name pods that are gone already.
+	disrupts []bool
+}
+
+func newAllowances(s *State) *allowances {
+	list, shape := s.Budgets()
+	a := &allowances{list: list, shape: shape, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
+	for i := range list {
+		a.left[i], a.disrupts[i] = list[i].Allowed, len(list[i].Disrupted) > 0
+	}
+	return a
+}
+
+// reset gives everything back, for the next node.
+func (a *allowances) reset() {
+	for _, i := range a.touched {
+		a.left[i] = a.list[i].Allowed
+	}
+	a.touched = a.touched[:0]
+}
+
+// spend takes one eviction from a budget and reports whether there was none left.
+func (a *allowances) spend(i int32) (violates bool) {
+	a.left[i]--
+	a.touched = append(a.touched, i)
+	return a.left[i] < 0
+}
+
+// take counts a pod against its budgets and says whether one of them has no
+// room for that. A pod that a budget counts as disrupted already takes nothing
+// more from it. The pod itself is looked at only for that: it is far away in
+// memory.
+func (a *allowances) take(under []int32, p *Pod) (violates bool) {
+	for _, i := range under {
+		if a.disrupts[i] {
+			if _, done := a.list[i].Disrupted[p.Name]; done {
+				continue
+			}
+		}
+		violates = a.spend(i) || violates
+	}
+	return violates
+}
+
+// entries takes a pod's eviction from its budgets, as take does, and writes it
+// down.
+func (a *allowances) entries(shape int32, name string) []Budget {
+	if len(a.list) == 0 {
+		return nil
+	}
+	var out []Budget
+	for _, i := range a.shape[shape] {
+		b := &a.list[i]
+		before := a.left[i]
+		if _, done := b.Disrupted[name]; done {
+			out = append(out, Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before, Disrupted: true})
+			continue
+		}
+		out = append(out, Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before - 1, Violated: a.spend(i)})
+	}
+	return out
+}
+
+// takeForeign is take for a pod that the state does not know.
+func (a *allowances) takeForeign(n *NamedVictim) (violates bool) {
+	if len(n.Labels) == 0 {
+		return false
+	}
+	for i := range a.list {
+		b := &a.list[i]
+		if b.Namespace != n.Namespace || !b.Selector.Matches(labels.Set(n.Labels)) {
+			continue
+		}
+		if _, done := b.Disrupted[n.Name]; done {
+			continue
+		}
+		violates = a.spend(int32(i)) || violates
+	}
+	return violates
+}
