@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
 )
@@ -104,7 +104,7 @@ func (s *settings) validate() error {
 // profiles reads the scheduler's configuration.
 func (s *settings) profiles() (*profiles.Config, error) {
 	if s.Config == "" {
-		return &profiles.Config{Profiles: profiles.Default(), Backoff: engine.DefaultBackoff()}, nil
+		return &profiles.Config{Profiles: profiles.Default(), Backoff: state.DefaultBackoff()}, nil
 	}
 	raw, err := os.ReadFile(s.Config)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/store"
 	"berth/internal/store/commit"
@@ -226,7 +227,7 @@ func TestLoadedIsTheSame(t *testing.T) {
 		if bytes.Contains(row.Change, []byte(`"bind"`)) {
 			short++
 		}
-		fresh, err := advance(engine.NewState(), new(inventory), v.inv)
+		fresh, err := advance(state.NewState(), new(inventory), v.inv)
 		if err != nil || fresh.PodCount() != v.State.PodCount() || fmt.Sprint(fresh.Use(0), fresh.Use(1)) != fmt.Sprint(v.State.Use(0), v.State.Use(1)) {
 			t.Fatalf("revision %d: columns differ: %v", n, err)
 		}

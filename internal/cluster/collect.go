@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/steps"
 )
@@ -31,7 +31,7 @@ const bareSteps = 500
 // collectPods resolves the priority of pods that are not ready. They are compiled
 // last, since classes may come after them.
 func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
-	d, e := new(inventory).draft(), engine.NewState().Edit()
+	d, e := new(inventory).draft(), state.NewState().Edit()
 	var bare []objects.Key
 	count := steps.Of(ctx)
 	ignored, err := read(func(o objects.Object) error {
@@ -78,7 +78,7 @@ func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Po
 	return v, nil
 }
 
-func putUploaded(e *engine.Edit, o objects.Object) error {
+func putUploaded(e *state.Edit, o objects.Object) error {
 	if err := e.Put(o.Value); err != nil {
 		return &InvalidError{Field: "items", Detail: err.Error()}
 	}
@@ -90,7 +90,7 @@ func putUploaded(e *engine.Edit, o objects.Object) error {
 // (plugin/pkg/admission/priority admission.go admitPod). It returns the argument
 // itself where the pod has a priority or its class is unknown; the argument is
 // not written.
-func ResolvePriority(st *engine.State, pod *corev1.Pod, stored Classes) *corev1.Pod {
+func ResolvePriority(st *state.State, pod *corev1.Pod, stored Classes) *corev1.Pod {
 	if pod.Spec.Priority != nil {
 		return pod
 	}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 )
 
 // advance returns the engine's state of inventory to, from the state of from.
 // Only what differs is decoded.
-func advance(st *engine.State, from, to *inventory) (*engine.State, error) {
+func advance(st *state.State, from, to *inventory) (*state.State, error) {
 	e := st.Edit()
 	var nodes, others []*entry
 	diff(from, to, func(before, after *entry) {
@@ -46,7 +46,7 @@ func advance(st *engine.State, from, to *inventory) (*engine.State, error) {
 	return e.Done(), nil
 }
 
-func putEntry(e *engine.Edit, o *entry) error {
+func putEntry(e *state.Edit, o *entry) error {
 	obj, err := objects.FromCanonical(o.key.Kind, o.json)
 	if err != nil {
 		return fmt.Errorf("%s %s/%s: %w", o.key.Kind, o.key.Namespace, o.key.Name, err)
@@ -58,7 +58,7 @@ func putEntry(e *engine.Edit, o *entry) error {
 }
 
 // recount makes a summary from scratch.
-func recount(inv *inventory, st *engine.State, ignored map[string]int) Summary {
+func recount(inv *inventory, st *state.State, ignored map[string]int) Summary {
 	s := Summary{Objects: map[string]int{}, Ignored: ignored}
 	inv.each(func(e *entry) { s.Objects[e.key.Kind]++ })
 	survey(st, &s.Hygiene)
@@ -68,7 +68,7 @@ func recount(inv *inventory, st *engine.State, ignored map[string]int) Summary {
 }
 
 // outgrown reports whether most of what a state has interned is of deleted pods.
-func outgrown(st *engine.State) bool {
+func outgrown(st *state.State) bool {
 	entries := st.Tables().Entries()
 	return entries > 1000 && entries > 2*st.Interned()+1000
 }

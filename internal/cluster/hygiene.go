@@ -7,14 +7,14 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // survey counts a state's pods from scratch.
-func survey(st *engine.State, h *Hygiene) {
+func survey(st *state.State, h *Hygiene) {
 	h.TerminalPods, h.PendingPods = 0, 0
 	h.PodsOnUnknownNodes, h.PodsOfUnknownClasses, h.PodsOfWrappingAmounts = PodList{}, PodList{}, PodList{}
-	st.EachPod(func(p *engine.Pod) { h.count(st, p, 1) })
+	st.EachPod(func(p *state.Pod) { h.count(st, p, 1) })
 	h.NodesOvercommitted = 0
 	for _, row := range st.Nodes().Order() {
 		h.NodesOvercommitted += overcommitted(st, int(row))
@@ -23,7 +23,7 @@ func survey(st *engine.State, h *Hygiene) {
 
 // overcommitted is 1 for a row whose pods ask for more than its node has. A node that does not say what it has is counted
 // elsewhere (NodesWithoutCapacity).
-func overcommitted(st *engine.State, row int) int {
+func overcommitted(st *state.State, row int) int {
 	use, has := st.Use(row), st.Nodes().Capacity(row)
 	if has.Pods == 0 || has.CPU == 0 && has.Memory == 0 {
 		return 0
@@ -36,7 +36,7 @@ func overcommitted(st *engine.State, row int) int {
 
 // surveyKinds counts what is odd about objects other than pods; kinds names
 // those that changed, nil all.
-func surveyKinds(st *engine.State, h *Hygiene, kinds map[string]int) {
+func surveyKinds(st *state.State, h *Hygiene, kinds map[string]int) {
 	changed := func(kind string) bool {
 		_, ok := kinds[kind]
 		return ok || kinds == nil
@@ -70,7 +70,7 @@ func surveyKinds(st *engine.State, h *Hygiene, kinds map[string]int) {
 
 // count adds a pod of a state (sign 1) or takes it out (-1). Taking out may leave
 // a sample shorter than it should be; see stale.
-func (h *Hygiene) count(st *engine.State, p *engine.Pod, sign int) {
+func (h *Hygiene) count(st *state.State, p *state.Pod, sign int) {
 	if p == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func (l *PodList) stale() bool { return len(l.Sample) < min(l.Count, sampleSize)
 // next makes the summary of a state that came from another by a few objects.
 // touched are the names of the pods among them, others reports whether nodes or
 // classes changed too, which move any number of pods to and from unknown ones.
-func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, others bool, kinds map[string]int) Summary {
+func (s *Summary) next(from, to *state.State, touched map[podName]struct{}, others bool, kinds map[string]int) Summary {
 	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Hygiene: s.Hygiene}
 	changed := false
 	for kind, n := range kinds {
@@ -141,7 +141,7 @@ func (s *Summary) next(from, to *engine.State, touched map[podName]struct{}, oth
 			was, is := from.Pod(name.namespace, name.name), to.Pod(name.namespace, name.name)
 			h.count(from, was, -1)
 			h.count(to, is, 1)
-			for _, p := range []*engine.Pod{was, is} {
+			for _, p := range []*state.Pod{was, is} {
 				if p != nil && p.Row >= 0 {
 					rows[int(p.Row)] = struct{}{}
 				}

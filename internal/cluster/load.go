@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
@@ -104,7 +104,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
 	v := viewOf(r, inv, c.Number)
-	if err := m.compile(v, engine.NewState(), new(inventory)); err != nil {
+	if err := m.compile(v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
 	}
 	v.Summary = recount(inv, v.State, stored.Ignored)
@@ -120,7 +120,7 @@ func viewOf(r *store.Revision, inv *inventory, checkpoint int64) *View {
 
 // compile checks what was read against its digest and makes the state. Only
 // then are objects decoded.
-func (m *Manager) compile(v *View, st *engine.State, from *inventory) error {
+func (m *Manager) compile(v *View, st *state.State, from *inventory) error {
 	if got := v.inv.digest(); got != v.Digest {
 		return corrupt(v.Cluster, v.Revision, fmt.Sprintf("content has the digest %s, not %s", got, v.Digest), nil)
 	}

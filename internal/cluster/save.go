@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
@@ -66,7 +66,7 @@ func (m *Manager) putCheckpoint(v *View) error {
 // uses. It is made from v without holding up writers; what they changed since
 // is added under the lock.
 func (m *Manager) recompile(l *chain, v *View) error {
-	fresh, err := advance(engine.NewState(), new(inventory), v.inv)
+	fresh, err := advance(state.NewState(), new(inventory), v.inv)
 	if err != nil {
 		return err
 	}

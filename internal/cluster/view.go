@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/steps"
 	"berth/internal/store"
@@ -23,7 +23,7 @@ type View struct {
 	Digest    string // sha256:… over the content alone
 	CreatedAt time.Time
 	Cause     string // upload, change, bind
-	State     *engine.State
+	State     *state.State
 	Summary   Summary
 
 	before     *Summary // of the revision that this one was grown from; nil for others

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
@@ -86,7 +87,7 @@ func (w *Walk) Leave() {
 // Decide is engine.Decide for the state of the walk's view, or for one that was
 // made from it. The walk remembers what pods of one kind were told. A result is
 // good until the next question or step, and is to be released before it.
-func (w *Walk) Decide(s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+func (w *Walk) Decide(s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
 	if w.at == nil || s != w.at.State {
 		return engine.Decide(s, pod, p, o)
 	}
@@ -209,7 +210,7 @@ func (w *Walk) Verify() error {
 	}
 	w.steps = 0
 	if outgrown(at.State) {
-		st, err := advance(engine.NewState(), new(inventory), inv)
+		st, err := advance(state.NewState(), new(inventory), inv)
 		if err != nil {
 			return corrupt(w.cluster, at.Revision, "content", err)
 		}
@@ -222,7 +223,7 @@ func (w *Walk) Verify() error {
 }
 
 // apply carries out a stored change on the objects and on the state.
-func (w *Walk) apply(e *engine.Edit, r *walkStep) error {
+func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 	c := r.c
 	for _, k := range c.Delete {
 		if w.d.remove(k) == nil {

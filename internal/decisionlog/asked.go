@@ -9,14 +9,15 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
 // passage is which nodes an answer let a pod pass to. The set of nodes is held
 // weakly, so that a pod which nobody binds keeps no state in memory.
 type passage struct {
-	nodes    weak.Pointer[engine.NodeSet]
-	feasible engine.Bits
+	nodes    weak.Pointer[state.NodeSet]
+	feasible state.Bits
 }
 
 // notePassed remembers an answer that is on record, in a cluster where a bind

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
@@ -177,7 +178,7 @@ func (c *matter) bindable() error {
 
 // countable refuses a pod whose amounts wrap where the ledger is all the books there are.
 func (c *matter) countable() error {
-	errs := engine.AmountErrors(c.pod)
+	errs := state.AmountErrors(c.pod)
 	if len(errs) == 0 {
 		return nil
 	}

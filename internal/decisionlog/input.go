@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 )
 
@@ -93,9 +94,9 @@ func (in *input) encode() ([]byte, error) {
 }
 
 // pick writes a subset of a state's nodes.
-func pick(nodes *engine.NodeSet, names []string) *candidates {
+func pick(nodes *state.NodeSet, names []string) *candidates {
 	order := nodes.Order()
-	in := engine.NewBits(nodes.Len())
+	in := state.NewBits(nodes.Len())
 	for _, n := range names {
 		if row := nodes.Row(n); row >= 0 {
 			in.Set(row)
@@ -127,7 +128,7 @@ func pick(nodes *engine.NodeSet, names []string) *candidates {
 }
 
 // names gives the subset back; order is that of the state it was taken from.
-func (c *candidates) names(nodes *engine.NodeSet) ([]string, error) {
+func (c *candidates) names(nodes *state.NodeSet) ([]string, error) {
 	if len(c.Without) == 0 && len(c.Bits) == 0 {
 		return append([]string{}, c.Names...), nil // none at all is a set too
 	}

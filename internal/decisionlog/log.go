@@ -12,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 	MaxSteps int64
 	// Backoff is the server's configuration of the queue; upstream's defaults where it
 	// is zero.
-	Backoff engine.Backoff
+	Backoff state.Backoff
 	// Classes gives the stored priority classes; none where it is nil.
 	Classes Classes
 	// TolerationSeconds admits pods that are decided on with the plugin
@@ -81,8 +82,8 @@ func New(m *cluster.Manager, st store.Store, profiles []*engine.Profile, o Optio
 	if o.TopScores <= 0 {
 		o.TopScores = 3
 	}
-	if o.Backoff == (engine.Backoff{}) {
-		o.Backoff = engine.DefaultBackoff()
+	if o.Backoff == (state.Backoff{}) {
+		o.Backoff = state.DefaultBackoff()
 	}
 	return &Log{m: m, st: st, profiles: profiles, o: o, stored: map[string]struct{}{}, restored: map[string]*engine.Profile{}}
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 )
 
@@ -21,7 +21,7 @@ const keepOverlays = 4
 type overlay struct {
 	view    *cluster.View
 	nodes   []*corev1.Node
-	state   *engine.State
+	state   *state.State
 	differs [][]byte                // canonical JSON of the nodes that are not as the view has them
 	encoded map[*corev1.Node][]byte // of all nodes, by identity
 }
@@ -63,7 +63,7 @@ func (c *overlayCache) get(v *cluster.View, nodes []*corev1.Node) (*overlay, err
 
 func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
 	o := &overlay{view: v, nodes: slices.Clone(nodes), state: v.State, encoded: make(map[*corev1.Node][]byte, len(nodes))}
-	var e *engine.Edit
+	var e *state.Edit
 	seen := make(map[string]struct{}, len(nodes))
 	for _, n := range nodes {
 		if _, twice := seen[n.Name]; twice {

@@ -13,6 +13,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 )
 
@@ -20,10 +21,10 @@ import (
 type matter struct {
 	q       Question
 	view    *cluster.View
-	state   *engine.State // the view's, or one made from it for this question
-	pod     *corev1.Pod   // with its priority, without a node
-	asked   []byte        // canonical JSON of the pod as it was asked about
-	byRef   bool          // asked is what the view holds
+	state   *state.State // the view's, or one made from it for this question
+	pod     *corev1.Pod  // with its priority, without a node
+	asked   []byte       // canonical JSON of the pod as it was asked about
+	byRef   bool         // asked is what the view holds
 	profile *engine.Profile
 	names   []string // candidates; nil: all
 	overlay *overlay
@@ -192,7 +193,7 @@ func (c *matter) present(list []Gone) (out []Gone) {
 // succeeds says that the extender is asked about a pod of the same name but
 // another UID than the one held: an apiserver has only one pod of a name, so the
 // one held is gone, and berth only has not heard of it yet.
-func (c *matter) succeeds(held *engine.Pod) bool {
+func (c *matter) succeeds(held *state.Pod) bool {
 	if c.q.Verb != VerbFilter && c.q.Verb != VerbPrioritize && c.q.Verb != VerbPreempt {
 		return false
 	}
@@ -231,7 +232,7 @@ func (c *matter) decide(ctx context.Context) (*engine.Result, error) {
 // decideBy is decide by another way to the same answers. Where ctx ends before
 // there is one, its error is what comes of it, as of all that wait too long: there
 // is nothing to record.
-func (c *matter) decideBy(ctx context.Context, decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
+func (c *matter) decideBy(ctx context.Context, decide func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) (*engine.Result, error) {
 	r, err := decide(c.state, c.pod, c.profile, c.options(ctx))
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return nil, fmt.Errorf("decide: %w", err)

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Classes gives the priority classes that are stored beside the snapshots;
@@ -57,7 +57,7 @@ func (l *Log) sources(rec *recalled, cluster string) classSource {
 // resolvePriority gives the pod its priority, and where it has none of its own
 // its preemption policy, as admission would. used is the class of extra that
 // gave it; nil where none did. The pod is not written.
-func resolvePriority(st *engine.State, pod *corev1.Pod, extra classSource) (_ *corev1.Pod, used *storedClass, err error) {
+func resolvePriority(st *state.State, pod *corev1.Pod, extra classSource) (_ *corev1.Pod, used *storedClass, err error) {
 	if pod.Spec.Priority != nil {
 		return pod, nil, nil
 	}

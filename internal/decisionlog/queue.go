@@ -9,7 +9,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
@@ -20,14 +20,14 @@ const namesAtOnce = 1000
 // them.
 type Queue struct {
 	// Active are all that are not gated, in the order in which they are tried.
-	Active []engine.Waiting
-	Gated  []engine.Queued
+	Active []state.Waiting
+	Gated  []state.Queued
 	// Nominated are those that hold a node, in the order of their priority.
-	Nominated []engine.Queued
+	Nominated []state.Queued
 }
 
 // In counts the pods in a part of the queue.
-func (q *Queue) In(part engine.SubQueue) (n int) {
+func (q *Queue) In(part state.SubQueue) (n int) {
 	for i := range q.Active {
 		if q.Active[i].In == part {
 			n++
@@ -41,7 +41,7 @@ func (q *Queue) In(part engine.SubQueue) (n int) {
 // cluster: a revision that no failed attempt made. kube-scheduler asks those
 // plugins which rejected the pod whether a change may help
 // (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
-func (l *Log) Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
+func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
 	q := v.State.Queue(runs, class)
 	tried, err := l.tried(ctx, v, q.Active, now)
 	if err != nil {
@@ -51,17 +51,17 @@ func (l *Log) Queue(ctx context.Context, v *cluster.View, runs engine.Runs, clas
 }
 
 // Untried is the queue of a view that no log belongs to.
-func Untried(v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) *Queue {
-	return queueOf(v.State.Queue(runs, class), nil, now, engine.DefaultBackoff())
+func Untried(v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) *Queue {
+	return queueOf(v.State.Queue(runs, class), nil, now, state.DefaultBackoff())
 }
 
-func queueOf(q engine.Queue, tried map[PodRef]engine.Tried, now time.Time, b engine.Backoff) *Queue {
-	of := func(p *engine.Pod) engine.Tried { return tried[PodRef{p.Namespace, p.Name, p.UID}] }
-	return &Queue{Active: engine.Requeue(q.Active, of, now, b), Gated: q.Gated, Nominated: q.Nominated}
+func queueOf(q state.Queue, tried map[PodRef]state.Tried, now time.Time, b state.Backoff) *Queue {
+	of := func(p *state.Pod) state.Tried { return tried[PodRef{p.Namespace, p.Name, p.UID}] }
+	return &Queue{Active: state.Requeue(q.Active, of, now, b), Gated: q.Gated, Nominated: q.Nominated}
 }
 
 // tried sums up the failed attempts at pods.
-func (l *Log) tried(ctx context.Context, v *cluster.View, pods []engine.Queued, now time.Time) (map[PodRef]engine.Tried, error) {
+func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, now time.Time) (map[PodRef]state.Tried, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func (l *Log) tried(ctx context.Context, v *cluster.View, pods []engine.Queued, 
 	if err != nil {
 		return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
 	}
-	out := map[PodRef]engine.Tried{}
+	out := map[PodRef]state.Tried{}
 	for part := range slices.Chunk(pods, namesAtOnce) {
 		f := store.AttemptFilter{Cluster: v.Cluster, Until: now, Revision: v.Revision}
 		for i := range part {
@@ -80,7 +80,7 @@ func (l *Log) tried(ctx context.Context, v *cluster.View, pods []engine.Queued, 
 			return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
 		}
 		for _, a := range list {
-			out[PodRef{a.Namespace, a.Pod, a.UID}] = engine.Tried{Count: a.Count, Last: a.Last, Changed: changed > a.Revision}
+			out[PodRef{a.Namespace, a.Pod, a.UID}] = state.Tried{Count: a.Count, Last: a.Last, Changed: changed > a.Revision}
 		}
 	}
 	return out, nil

@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"slices"
+
+	"berth/internal/engine/state"
 )
 
 // Alone holds what each filter returns about the rejected nodes of a decision when
@@ -103,7 +105,7 @@ func (r *Result) Alone() (a *Alone, err error) {
 }
 
 // nominatedTrials begins a trial for each of the rows that pods are nominated to.
-func (r *Result) nominatedTrials(rows Bits) map[int]*Result {
+func (r *Result) nominatedTrials(rows state.Bits) map[int]*Result {
 	out := map[int]*Result{}
 	for row, pods := range r.q.nominatedRows() {
 		if rows.Has(row) {
@@ -144,7 +146,7 @@ func (r *Result) preFilterAlone(i int) (whole *PreFilterRejection, broken string
 }
 
 // filterAlone runs one filter over rows, which it leaves as they are.
-func (r *Result) filterAlone(i int, rows Bits) (Rejected, error) {
+func (r *Result) filterAlone(i int, rows state.Bits) (Rejected, error) {
 	q := r.q
 	f := q.Profile.Rules[i]
 	if f.Filter == nil || !slices.Contains(q.Profile.Filter, i) {
@@ -159,7 +161,7 @@ func (r *Result) filterAlone(i int, rows Bits) (Rejected, error) {
 
 // rowByRow judges each row by itself, where a filter cannot judge them together:
 // its error may be about some of them only.
-func (a *Alone) rowByRow(rule *ruleAlone, rows Bits) {
+func (a *Alone) rowByRow(rule *ruleAlone, rows state.Bits) {
 	q := a.on.q
 	rule.rejected = Rejected{Plugin: q.Profile.Rules[rule.index].Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 	one := q.Bits()

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"berth/internal/engine/state"
 )
 
 // Along is what kube-scheduler writes beside a pod that it binds, so that nobody
@@ -68,7 +70,7 @@ func (r *Result) Along() (*Along, error) {
 // node. Only the rules that have something to write are asked, each by itself,
 // about that node alone. One that cannot give what the pod's claims need leaves
 // them as they are.
-func Settle(s *State, pod *corev1.Pod, p *Profile, node string, now time.Time) (*Along, error) {
+func Settle(s *state.State, pod *corev1.Pod, p *Profile, node string, now time.Time) (*Along, error) {
 	a := &Along{}
 	q, err := newQuery(s, pod, p, Options{Candidates: []string{node}, Now: now})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // TestAttachmentsFollowPods binds, deletes and moves pods one edit at a time, asked
@@ -42,7 +43,7 @@ func TestAttachmentsFollowPods(t *testing.T) {
 		}
 		x := newTrio(t, p, objects...)
 		pods := map[string]any{}
-		var states []*engine.State
+		var states []*state.State
 		var answers []string
 		for range 60 {
 			pod := enginetest.Pod(name("p", 12), enginetest.On(name("n", 7)), enginetest.Mounts(name("claim", 7)), enginetest.Mounts(name("claim", 7)))

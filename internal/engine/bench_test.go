@@ -14,10 +14,11 @@ import (
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // large is the cluster of the benchmarks, made once.
-var large = sync.OnceValues(func() ([]any, *engine.State) {
+var large = sync.OnceValues(func() ([]any, *state.State) {
 	objects := enginetest.Large(enginetest.FullSize)
 	s, err := enginetest.State(objects...)
 	if err != nil {
@@ -100,7 +101,7 @@ func questions() []question {
 
 // profile builds a question's profile and checks that the answer is what the
 // benchmark claims to measure.
-func (q *question) profile(b *testing.B, s *engine.State) *engine.Profile {
+func (q *question) profile(b *testing.B, s *state.State) *engine.Profile {
 	b.Helper()
 	p, err := rules.Build(q.spec)
 	if err != nil {
@@ -199,7 +200,7 @@ func BenchmarkBuild(b *testing.B) {
 		return float64(m.HeapAlloc)
 	}
 	before := heap()
-	var s *engine.State
+	var s *state.State
 	var err error
 	start, n := time.Now(), 0
 	for b.Loop() {

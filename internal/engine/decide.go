@@ -9,6 +9,8 @@ import (
 	"sort"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // Decide judges one pod against one state under one profile, as one cycle of
@@ -19,7 +21,7 @@ import (
 //
 // The pod is taken as an apiserver would hand it over: defaulted, with its
 // priority resolved.
-func Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (r *Result, err error) {
+func Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options) (r *Result, err error) {
 	q, err := newQuery(s, pod, p, o)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -212,7 +214,7 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 // filter runs the filters over in and takes out of it what they reject: each
 // rule sees only what the ones before it let pass, so the first failing plugin
 // is the one that a node is filed under.
-func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
+func (r *Result) filter(in state.Bits, skip []bool) ([]Rejected, error) {
 	q, p := r.q, r.q.Profile
 	var out []Rejected
 	for _, i := range p.Filter {
@@ -238,7 +240,7 @@ func (r *Result) filter(in Bits, skip []bool) ([]Rejected, error) {
 }
 
 // filterTwice filters with the pods nominated to the nodes, then without.
-func (r *Result) filterTwice(in Bits, skip []bool) ([]Rejected, error) {
+func (r *Result) filterTwice(in state.Bits, skip []bool) ([]Rejected, error) {
 	with, err := r.filterWithNominated(in, skip)
 	if err != nil {
 		return nil, err
@@ -278,7 +280,7 @@ func (r *Result) choose() {
 	uid, hashes := q.chooser(), q.Nodes.NameHashes()
 	var least uint64
 	for row := range r.best.All() {
-		h := Mix(uid ^ hashes[row])
+		h := state.Mix(uid ^ hashes[row])
 		if r.Row < 0 || h < least || h == least && q.Nodes.Node(row).Name < q.Nodes.Node(r.Row).Name {
 			r.Row, least = row, h
 		}
@@ -287,7 +289,7 @@ func (r *Result) choose() {
 
 // chooser is the hash of what tells equal nodes apart for one pod and another.
 func (q *Query) chooser() uint64 {
-	return MixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
+	return state.MixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
 }
 
 func (r *Result) score() error {
@@ -338,12 +340,12 @@ func (r *Result) scoreBy(w WeightedRule) (same int64, err error) {
 
 // addWeighted adds weight × norm to the totals of the feasible rows. Chunks
 // without a hole, which are most, get a loop without bounds.
-func addWeighted(total, norm []int64, weight int64, feasible Bits) {
+func addWeighted(total, norm []int64, weight int64, feasible state.Bits) {
 	for i, word := range feasible {
 		if word == 0 {
 			continue
 		}
-		t, n := (*[ChunkSize]int64)(total[i<<ChunkBits:]), (*[ChunkSize]int64)(norm[i<<ChunkBits:])
+		t, n := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), (*[state.ChunkSize]int64)(norm[i<<state.ChunkBits:])
 		if word == ^uint64(0) {
 			for k := range t {
 				t[k] += weight * n[k]
@@ -364,7 +366,7 @@ func (r *Result) findBest(uniform int64) {
 		if word == 0 {
 			continue
 		}
-		t := (*[ChunkSize]int64)(r.total[i<<ChunkBits:])
+		t := (*[state.ChunkSize]int64)(r.total[i<<state.ChunkBits:])
 		var best uint64
 		for ; word != 0; word &= word - 1 {
 			k := bits.TrailingZeros64(word)

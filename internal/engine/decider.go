@@ -2,6 +2,8 @@ package engine
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // Decider answers one question after the other as Decide does, to the byte, and
@@ -17,7 +19,7 @@ import (
 // until the next question, and is to be released before it. The last state is
 // kept alive.
 type Decider struct {
-	trail   Trail
+	trail   state.Trail
 	classes map[classKey]*memo
 	newest  *memo // of a ring in order of use
 	bytes   int   // what all memos hold
@@ -59,7 +61,7 @@ func (d *Decider) Counters() Counters { return d.count }
 func (d *Decider) Bytes() int { return d.bytes }
 
 // Decide is Decide. The result is good until the next call.
-func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
+func (d *Decider) Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 	if !plainOnly(s, pod, p, &o) {
 		if r := d.recall(s, pod, p, o); r != nil {
 			return r, nil
@@ -72,13 +74,13 @@ func (d *Decider) Decide(s *State, pod *corev1.Pod, p *Profile, o Options) (*Res
 // plainOnly says that a question is not worth remembering, or needs what memos
 // do not cover: some nodes only, a pod that is held back, has a nomination of
 // its own or asks for devices.
-func plainOnly(s *State, pod *corev1.Pod, p *Profile, o *Options) bool {
+func plainOnly(s *state.State, pod *corev1.Pod, p *Profile, o *Options) bool {
 	return o.Candidates != nil || o.Victims != nil || s.Nodes().Count() == 0 || pod.Status.NominatedNodeName != "" || s.AsksForDevices(pod) || p.Gates && len(pod.Spec.SchedulingGates) > 0
 }
 
 // recall answers from a memo, which it makes where there is none. It gives nil
 // where the question must be left to Decide, as all that fail are.
-func (d *Decider) recall(s *State, pod *corev1.Pod, p *Profile, o Options) *Result {
+func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *Profile, o Options) *Result {
 	d.trail.Follow(s)
 	m := d.memo(pod, p, &o)
 	if m == nil {
@@ -92,7 +94,7 @@ func (d *Decider) recall(s *State, pod *corev1.Pod, p *Profile, o Options) *Resu
 	r, err := m.decide(q, changed)
 	d.resize(m)
 	if err != nil || r == nil {
-		m.around = Surroundings{} // whatever was half done is done again
+		m.around = state.Surroundings{} // whatever was half done is done again
 		release(q)
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // follows asks a Decider and Decide about a sequence, and how often the first
@@ -29,7 +30,7 @@ func newFollows(t *testing.T, limit int) *follows {
 	return &follows{t, engine.NewDecider(limit), p}
 }
 
-func (f *follows) ask(s *engine.State, pod *corev1.Pod) {
+func (f *follows) ask(s *state.State, pod *corev1.Pod) {
 	f.t.Helper()
 	want := everything(f.t, engine.Decide, s, pod, f.p, engine.Options{})
 	if diff := cmp.Diff(want, everything(f.t, f.d.Decide, s, pod, f.p, engine.Options{})); diff != "" {
@@ -37,7 +38,7 @@ func (f *follows) ask(s *engine.State, pod *corev1.Pod) {
 	}
 }
 
-func (f *follows) bind(s *engine.State, pod *corev1.Pod, node string) *engine.State {
+func (f *follows) bind(s *state.State, pod *corev1.Pod, node string) *state.State {
 	f.t.Helper()
 	e := s.Edit()
 	if err := e.Bind(pod, node); err != nil {

@@ -14,13 +14,14 @@ import (
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // decideFunc is what engine.Decide and Decider.Decide have in common.
-type decideFunc func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
+type decideFunc func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
 
 // everything is all that can be read off an answer, as text.
-func everything(t *testing.T, decide decideFunc, s *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) string {
+func everything(t *testing.T, decide decideFunc, s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) string {
 	t.Helper()
 	r, err := decide(s, pod, p, o)
 	if err != nil {
@@ -39,7 +40,7 @@ func everything(t *testing.T, decide decideFunc, s *engine.State, pod *corev1.Po
 }
 
 // inTwoSteps compiles objects, every other pod by an edit of its own.
-func inTwoSteps(t *testing.T, objects []any) (early, late *engine.State) {
+func inTwoSteps(t *testing.T, objects []any) (early, late *state.State) {
 	t.Helper()
 	var first, second []any
 	for i, o := range objects {
@@ -60,7 +61,7 @@ func inTwoSteps(t *testing.T, objects []any) (early, late *engine.State) {
 }
 
 // remembering decides by a Decider that has met the pod before, on another state.
-func remembering(early *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) decideFunc {
+func remembering(early *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) decideFunc {
 	d := engine.NewDecider(0)
 	if r, err := d.Decide(early, pod, p, o); err == nil {
 		r.Release()
@@ -115,8 +116,8 @@ type wander struct {
 }
 
 // steps are the changes from one state to the next.
-func (w *wander) steps(s *engine.State, pods []*corev1.Pod) []func(*engine.Edit) error {
-	var out []func(*engine.Edit) error
+func (w *wander) steps(s *state.State, pods []*corev1.Pod) []func(*state.Edit) error {
+	var out []func(*state.Edit) error
 	for range 1 + w.r.IntN(2) {
 		what := w.r.IntN(20)
 		if w.calm && w.r.IntN(10) > 0 {
@@ -125,14 +126,14 @@ func (w *wander) steps(s *engine.State, pods []*corev1.Pod) []func(*engine.Edit)
 		o := w.other[w.r.IntN(len(w.other))]
 		switch what {
 		case 0, 1, 2: // an object of another cluster, which may be a node of the same name
-			out = append(out, func(e *engine.Edit) error { return e.Put(o) })
+			out = append(out, func(e *state.Edit) error { return e.Put(o) })
 		case 3, 4:
 			kind, ns, name := enginetest.Key(o)
-			out = append(out, func(e *engine.Edit) error { e.Delete(kind, ns, name); return nil })
+			out = append(out, func(e *state.Edit) error { e.Delete(kind, ns, name); return nil })
 		case 5, 6, 7, 8, 9:
 			if len(w.bound) > 0 {
 				k := w.bound[w.r.IntN(len(w.bound))]
-				out = append(out, func(e *engine.Edit) error { e.Delete("Pod", k[0], k[1]); return nil })
+				out = append(out, func(e *state.Edit) error { e.Delete("Pod", k[0], k[1]); return nil })
 			}
 		default:
 			p := *pods[w.r.IntN(len(pods))]
@@ -144,14 +145,14 @@ func (w *wander) steps(s *engine.State, pods []*corev1.Pod) []func(*engine.Edit)
 				continue
 			}
 			node := s.Nodes().Node(int(order[w.r.IntN(len(order))])).Name
-			out = append(out, func(e *engine.Edit) error { return e.Bind(&p, node) })
+			out = append(out, func(e *state.Edit) error { return e.Bind(&p, node) })
 			w.bound = append(w.bound, [2]string{p.Namespace, p.Name})
 		}
 	}
 	return out
 }
 
-func changed(t *testing.T, e *engine.Edit, by []func(*engine.Edit) error) *engine.Edit {
+func changed(t *testing.T, e *state.Edit, by []func(*state.Edit) error) *state.Edit {
 	t.Helper()
 	for _, f := range by {
 		if err := f(e); err != nil {
@@ -207,7 +208,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 		for i := range pods {
 			pods[i] = calmed(pods[i], w.calm).(*corev1.Pod)
 		}
-		states := []*engine.State{fresh(t, c.Objects...)}
+		states := []*state.State{fresh(t, c.Objects...)}
 		walk := engine.NewDecider(limit).Walk(states[0])
 		for i := range 60 {
 			newest := states[len(states)-1]
@@ -226,7 +227,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 				t.Fatalf("seed %d, step %d (-Decide +Decider):\n%s", seed, i, diff)
 			}
 			if s == newest {
-				if diff := cmp.Diff(want, everything(t, func(_ *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+				if diff := cmp.Diff(want, everything(t, func(_ *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
 					return walk.Decide(pod, p, o)
 				}, s, &pod, p, o)); diff != "" {
 					t.Fatalf("seed %d, step %d (-Decide +Walk):\n%s", seed, i, diff)

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"berth/internal/engine/state"
 )
 
 // digestForm names what the digest is over. It changes with the form.
@@ -102,7 +104,7 @@ func byText(reasons []Reason) []Reason {
 }
 
 // inNameOrder gives a set of rows as a set of places in the order of names.
-func (r *Result) inNameOrder(rows Bits) Bits {
+func (r *Result) inNameOrder(rows state.Bits) state.Bits {
 	set := r.q.Nodes
 	if set.InOrder() {
 		return rows
@@ -117,7 +119,7 @@ func (r *Result) inNameOrder(rows Bits) Bits {
 }
 
 // appendRows writes a set of rows as bits in order of the nodes' names.
-func (r *Result) appendRows(b []byte, rows Bits) []byte {
+func (r *Result) appendRows(b []byte, rows state.Bits) []byte {
 	set := r.q.Nodes
 	from, size := len(b), (set.Count()+7)/8
 	if set.InOrder() {

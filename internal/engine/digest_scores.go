@@ -4,13 +4,15 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"berth/internal/engine/state"
 )
 
 // appendScores writes a rule's scores of the feasible nodes, rows being their
 // places in order of name: the raw ones, then the normalised ones unless they are
 // the same. The form depends on the values alone, not on how the rule came to
 // them.
-func (r *Result) appendScores(b []byte, rows Bits, s *Scores) []byte {
+func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
 	if s.uniform {
 		b = appendAlike(b, s.raw)
 		if s.raw == s.norm {
@@ -38,7 +40,7 @@ func appendAlike(b []byte, v int64) []byte { return binary.AppendVarint(append(b
 // a feasible node left out and other nodes being 0; two bytes each above the
 // least; eight bytes each. Values are in wide, or in narrow where the caller
 // knows that they are bytes.
-func (r *Result) appendColumn(b []byte, rows Bits, wide []int64, narrow []uint8) []byte {
+func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []uint8) []byte {
 	from := len(b)
 	b = append(b, 'b')
 	var first, differ, all int64
@@ -59,7 +61,7 @@ func (r *Result) appendColumn(b []byte, rows Bits, wide []int64, narrow []uint8)
 // appendBytes writes the low bytes of a column in blocks. It gives the first
 // value, the bits in which others differ from it, and all bits that are set. It
 // stops where it has seen that bytes will not do.
-func (r *Result) appendBytes(b []byte, rows Bits, col []int64) (out []byte, first, differ, all int64) {
+func (r *Result) appendBytes(b []byte, rows state.Bits, col []int64) (out []byte, first, differ, all int64) {
 	set := r.q.Nodes
 	first = col[r.Feasible.First()]
 	for i, word := range rows {
@@ -69,24 +71,24 @@ func (r *Result) appendBytes(b []byte, rows Bits, col []int64) (out []byte, firs
 		if all&^0xff != 0 && differ != 0 {
 			break
 		}
-		var block [ChunkSize]byte
+		var block [state.ChunkSize]byte
 		switch {
 		case !set.InOrder():
 			for ; word != 0; word &= word - 1 {
 				k := bits.TrailingZeros64(word)
-				v := col[set.Order()[i<<ChunkBits+k]]
+				v := col[set.Order()[i<<state.ChunkBits+k]]
 				block[k] = byte(v)
 				differ |= v ^ first
 				all |= v
 			}
 		case word == ^uint64(0):
-			for k, v := range (*[ChunkSize]int64)(col[i<<ChunkBits:]) {
+			for k, v := range (*[state.ChunkSize]int64)(col[i<<state.ChunkBits:]) {
 				block[k] = byte(v)
 				differ |= v ^ first
 				all |= v
 			}
 		default: // the others may hold anything, and are masked
-			for k, v := range (*[ChunkSize]int64)(col[i<<ChunkBits:]) {
+			for k, v := range (*[state.ChunkSize]int64)(col[i<<state.ChunkBits:]) {
 				mask := -int64(word >> k & 1)
 				v &= mask
 				block[k] = byte(v)
@@ -100,7 +102,7 @@ func (r *Result) appendBytes(b []byte, rows Bits, col []int64) (out []byte, firs
 }
 
 // appendNarrow is appendBytes for a column of bytes, eight at a time.
-func (r *Result) appendNarrow(b []byte, rows Bits, col []uint8) (out []byte, first, differ int64) {
+func (r *Result) appendNarrow(b []byte, rows state.Bits, col []uint8) (out []byte, first, differ int64) {
 	set := r.q.Nodes
 	one := col[r.Feasible.First()]
 	ones := uint64(one) * 0x0101010101010101
@@ -110,16 +112,16 @@ func (r *Result) appendNarrow(b []byte, rows Bits, col []uint8) (out []byte, fir
 			continue
 		}
 		at := len(b)
-		b = append(b, col[i<<ChunkBits:(i+1)<<ChunkBits]...)
-		block := (*[ChunkSize]byte)(b[at:])
+		b = append(b, col[i<<state.ChunkBits:(i+1)<<state.ChunkBits]...)
+		block := (*[state.ChunkSize]byte)(b[at:])
 		if !set.InOrder() {
 			for k := range block {
 				if word>>k&1 == 1 {
-					block[k] = col[set.Order()[i<<ChunkBits+k]]
+					block[k] = col[set.Order()[i<<state.ChunkBits+k]]
 				}
 			}
 		}
-		for k := 0; k < ChunkSize; k += 8 {
+		for k := 0; k < state.ChunkSize; k += 8 {
 			mask := spread[word>>k&0xff]
 			v := binary.LittleEndian.Uint64(block[k:]) & mask
 			other |= (v ^ ones) & mask
@@ -142,7 +144,7 @@ var spread = func() (out [256]uint64) {
 // appendWide writes values that do not fit a byte: two bytes each above the
 // least where the span allows, which it does for all but strange weights, else
 // eight.
-func (r *Result) appendWide(b []byte, rows Bits, col []int64) []byte {
+func (r *Result) appendWide(b []byte, rows state.Bits, col []int64) []byte {
 	set := r.q.Nodes
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for row := range r.Feasible.All() {

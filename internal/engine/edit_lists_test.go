@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/state"
 )
 
 // TestLongLists puts, moves and deletes pods of one crowded node and compares the state with one
@@ -15,7 +15,7 @@ func TestLongLists(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		base := []any{enginetest.Node("n1"), enginetest.Node("n2")}
-		e := engine.NewState().Edit()
+		e := state.NewState().Edit()
 		for _, o := range base {
 			if err := e.Put(o); err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func TestLongLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		for row := range 2 {
-			names := func(s *engine.State, row int) (out string) {
+			names := func(s *state.State, row int) (out string) {
 				for _, p := range s.PodsOn(row) {
 					out += p.Name + " "
 				}
@@ -70,7 +70,7 @@ func TestLongLists(t *testing.T) {
 				t.Fatalf("seed %d, %s: %s, want %s", seed, node, a, b)
 			}
 		}
-		nominated := func(s *engine.State) (out string) {
+		nominated := func(s *state.State) (out string) {
 			for _, p := range s.NominatedPods() {
 				out += p.Name + " "
 			}
@@ -91,7 +91,7 @@ func BenchmarkCrowdedNode(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				e := engine.NewState().Edit()
+				e := state.NewState().Edit()
 				_ = e.Put(enginetest.Node("n1"))
 				for _, p := range pods {
 					if err := e.Put(p); err != nil {

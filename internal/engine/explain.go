@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"strings"
+
+	"berth/internal/engine/state"
 )
 
 // bestListed is how many feasible nodes ExplainFailures writes out.
@@ -128,7 +130,7 @@ func (r *Result) NotEvaluated() []NotEvaluated {
 }
 
 func (r *Result) writeNodes(d *Decision, level Explain) {
-	var shown Bits
+	var shown state.Bits
 	if level == ExplainFailures {
 		shown = r.q.Bits()
 		listed := 0

@@ -9,6 +9,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // singleCall is one call on a state.
@@ -17,7 +18,7 @@ type singleCall struct {
 	opts engine.Options
 }
 
-func (q *singleCall) answer(s *engine.State, p *engine.Profile, decide func(*engine.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) string {
+func (q *singleCall) answer(s *state.State, p *engine.Profile, decide func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)) string {
 	r, err := decide(s, q.pod, p, q.opts)
 	if err != nil {
 		return "error: " + err.Error()

@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // unheard is a pod all of whose words nobody has used before.
@@ -53,7 +54,7 @@ func unheard(i int) *corev1.Pod {
 }
 
 // busy is a state whose nodes limit volumes and whose pods hold a little of everything.
-func busy(t *testing.T) *engine.State {
+func busy(t *testing.T) *state.State {
 	t.Helper()
 	limit := int32(3)
 	var list []any
@@ -187,7 +188,7 @@ func TestOverlayOffersItsOwnResources(t *testing.T) {
 	}
 	e.Done()
 	for _, c := range []struct {
-		state *engine.State
+		state *state.State
 		want  string
 		node  string
 	}{{over, name, "n2"}, {twice, name, "n2"}, {twice, "example.com/another", "n0"}, {over, "example.com/another", ""}, {s, name, ""}} {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // memo is what was learned about one kind of pod: the verdicts and raw scores
@@ -14,15 +16,15 @@ type memo struct {
 	older, newer *memo
 	bytes        int
 
-	around   Surroundings
+	around   state.Surroundings
 	at       uint64 // the place of the trail
 	hopeless bool   // nothing can be kept in these surroundings
 
 	// What a Query has of the pod.
-	request      Request
-	local        LocalNames
-	terms        []*Term
-	required     Bits
+	request      state.Request
+	local        state.LocalNames
+	terms        []*state.Term
+	required     state.Bits
 	requiredDone bool
 	scoring      *scoringRequests
 
@@ -34,7 +36,7 @@ type memo struct {
 	filters []*Plugin  // by place in the profile's list; nil for those that are not asked
 	kept    []Rejected // by place
 	settled int        // so many filters, from the first, need no second look at a row
-	pass    Bits       // what all kept filters let through
+	pass    state.Bits // what all kept filters let through
 	scores  []keptScore
 	sums    []int32 // of what they add to the totals, by row
 	tops    []int32 // of sums, the best of every 64
@@ -74,7 +76,7 @@ const (
 // query makes a question ready and says which rows changed since the memo was
 // last used; nil says that it knows nothing yet. ok is false where the question
 // is left to Decide.
-func (m *memo) query(s *State, pod *corev1.Pod, o Options, t *Trail) (q *Query, changed Bits, ok bool) {
+func (m *memo) query(s *state.State, pod *corev1.Pod, o Options, t *state.Trail) (q *Query, changed state.Bits, ok bool) {
 	around := s.Surroundings(pod.Namespace)
 	if m.around == around {
 		if m.hopeless {
@@ -113,7 +115,7 @@ func (m *memo) learn(q *Query) {
 		request: q.Request, local: q.local, terms: q.terms,
 		live: make([]bool, len(p.Rules)), skip: make([]bool, len(p.Rules)), states: make([]any, len(p.Rules)),
 		filters: make([]*Plugin, len(p.Filter)), kept: make([]Rejected, len(p.Filter)), scores: make([]keptScore, len(p.Score)),
-		pass: NewBits(q.Nodes.Len()),
+		pass: state.NewBits(q.Nodes.Len()),
 	}
 	near := make([]Locality, len(p.Rules))
 	for i, rule := range p.Rules {
@@ -144,7 +146,7 @@ func (m *memo) learn(q *Query) {
 			continue
 		}
 		m.filters[k], m.live[i] = f, near[i] == Anywhere
-		m.kept[k] = Rejected{Plugin: f.Name, Nodes: NewBits(q.Nodes.Len()), Unresolvable: NewBits(q.Nodes.Len())}
+		m.kept[k] = Rejected{Plugin: f.Name, Nodes: state.NewBits(q.Nodes.Len()), Unresolvable: state.NewBits(q.Nodes.Len())}
 		// Rules that are always asked leave the rows to the ones behind them. Behind
 		// one that looks at the row's pods, a row may not have been looked at yet.
 		settled = settled && near[i] != OwnRow
@@ -173,7 +175,7 @@ func (m *memo) learn(q *Query) {
 
 // judge brings the kept verdicts and scores up to date for rows; whole says that
 // they are all rows, of which nothing is known.
-func (m *memo) judge(q *Query, rows Bits, whole bool) error {
+func (m *memo) judge(q *Query, rows state.Bits, whole bool) error {
 	p := q.Profile
 	in := q.Bits()
 	copy(in, rows)
@@ -221,7 +223,7 @@ func (m *memo) judge(q *Query, rows Bits, whole bool) error {
 
 // absorb replaces what is kept about rows. It says no where reasons came
 // together that it cannot put into the rule's own order.
-func (r *Rejected) absorb(rows Bits, fresh *Rejected, rule *Plugin) bool {
+func (r *Rejected) absorb(rows state.Bits, fresh *Rejected, rule *Plugin) bool {
 	r.Nodes.AndNot(rows)
 	r.Unresolvable.AndNot(rows)
 	for i := range r.Reasons {

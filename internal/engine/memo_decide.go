@@ -2,11 +2,13 @@ package engine
 
 import "slices"
 
+import "berth/internal/engine/state"
+
 // decide answers from what is kept, once it is up to date, and from the rules
 // that are asked every time. changed nil says that nothing is known yet. It gives
 // no result where a rule rejects the pod itself or narrows the nodes, which is
 // left to Decide.
-func (m *memo) decide(q *Query, changed Bits) (*Result, error) {
+func (m *memo) decide(q *Query, changed state.Bits) (*Result, error) {
 	whole := changed == nil
 	if whole {
 		changed = q.Nodes.Alive()
@@ -111,8 +113,8 @@ func (m *memo) filterLive(r *Result) (bool, error) {
 }
 
 // within gives the rejections of the rows of in.
-func (r *Rejected) within(q *Query, in Bits) Rejected {
-	both := func(a Bits) Bits {
+func (r *Rejected) within(q *Query, in state.Bits) Rejected {
+	both := func(a state.Bits) state.Bits {
 		out := q.Bits()
 		copy(out, a)
 		out.And(in)

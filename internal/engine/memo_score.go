@@ -4,12 +4,14 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"berth/internal/engine/state"
 )
 
 // ask lets a scorer score rows and keeps what it says. Scores that are not
 // bytes, and normalised ones of the rule's own making, are not kept: the rule is
 // asked every time then, as after an error, which it will give again.
-func (s *keptScore) ask(q *Query, state any, rows Bits, whole bool, out *Scores) {
+func (s *keptScore) ask(q *Query, state any, rows state.Bits, whole bool, out *Scores) {
 	if rows.Empty() && !whole {
 		return
 	}
@@ -59,7 +61,7 @@ func (s *keptScore) ask(q *Query, state any, rows Bits, whole bool, out *Scores)
 // normalise brings the normalised scores of a kept column up to date. They
 // depend on the feasible rows by the largest raw score alone, and all change with
 // it.
-func (s *keptScore) normalise(feasible Bits) (changed bool) {
+func (s *keptScore) normalise(feasible state.Bits) (changed bool) {
 	if s.norms == nil {
 		return false
 	}
@@ -93,7 +95,7 @@ func (s *keptScore) column() []uint8 {
 }
 
 // score puts kept and new scores together and finds the best.
-func (m *memo) score(r *Result, changed Bits) error {
+func (m *memo) score(r *Result, changed state.Bits) error {
 	q, p := r.q, r.q.Profile
 	r.best = q.Bits()
 	r.scores, r.scoreRules = m.given[:0], m.givenBy[:0]
@@ -159,10 +161,10 @@ func (m *memo) room(p *Profile) bool {
 
 // sum brings the sums of the kept scores up to date, and the best of every 64
 // rows; rows that do not pass have less than any sum.
-func (m *memo) sum(p *Profile, changed Bits) {
+func (m *memo) sum(p *Profile, changed state.Bits) {
 	if !m.summed {
 		if m.sums == nil {
-			m.sums, m.tops = make([]int32, len(m.pass)<<ChunkBits), make([]int32, len(m.pass))
+			m.sums, m.tops = make([]int32, len(m.pass)<<state.ChunkBits), make([]int32, len(m.pass))
 		}
 		changed, m.summed = nil, true
 	}
@@ -174,7 +176,7 @@ func (m *memo) sum(p *Profile, changed Bits) {
 		if rows == 0 {
 			continue
 		}
-		sums := (*[ChunkSize]int32)(m.sums[i<<ChunkBits:])
+		sums := (*[state.ChunkSize]int32)(m.sums[i<<state.ChunkBits:])
 		for ; rows != 0; rows &= rows - 1 {
 			k := bits.TrailingZeros64(rows)
 			if pass>>k&1 == 0 {
@@ -184,14 +186,14 @@ func (m *memo) sum(p *Profile, changed Bits) {
 			var sum int32
 			for j, w := range p.Score {
 				if s := &m.scores[j]; s.kind == saysByRow {
-					sum += int32(w.Weight) * int32(s.column()[i<<ChunkBits+k])
+					sum += int32(w.Weight) * int32(s.column()[i<<state.ChunkBits+k])
 				}
 			}
 			sums[k] = sum
 		}
 		// Four at a time, which do not wait for one another.
 		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
-		for k := 4; k < ChunkSize; k += 4 {
+		for k := 4; k < state.ChunkSize; k += 4 {
 			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
 		}
 		m.tops[i] = max(a, b, c, d)
@@ -206,7 +208,7 @@ func (m *memo) findBest(r *Result) {
 			continue
 		}
 		var best uint64
-		for k, sum := range (*[ChunkSize]int32)(m.sums[i<<ChunkBits:]) {
+		for k, sum := range (*[state.ChunkSize]int32)(m.sums[i<<state.ChunkBits:]) {
 			if sum == top {
 				best |= 1 << k
 			}
@@ -218,12 +220,12 @@ func (m *memo) findBest(r *Result) {
 
 // addNarrow is addWeighted for bytes. It adds for whole chunks: what it makes of
 // rows that are not feasible is not read.
-func addNarrow(total []int64, norm []uint8, weight int64, feasible Bits) {
+func addNarrow(total []int64, norm []uint8, weight int64, feasible state.Bits) {
 	for i, word := range feasible {
 		if word == 0 {
 			continue
 		}
-		t, n := (*[ChunkSize]int64)(total[i<<ChunkBits:]), (*[ChunkSize]uint8)(norm[i<<ChunkBits:])
+		t, n := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), (*[state.ChunkSize]uint8)(norm[i<<state.ChunkBits:])
 		for k := range t {
 			t[k] += weight * int64(n[k])
 		}

@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // nominatedRows gives, by row, the nominated pods that count while this pod is
 // filtered: of its priority or higher, another pod, ready, and of a scheduler
 // that the configuration runs
 // (pkg/scheduler/framework/runtime addGENominatedPods, backend/queue nominator).
-func (q *Query) nominatedRows() map[int][]*Pod {
-	var out map[int][]*Pod
+func (q *Query) nominatedRows() map[int][]*state.Pod {
+	var out map[int][]*state.Pod
 	for _, p := range q.State.NominatedPods() {
 		if q.State.PriorityOf(p) < podPriority(q.Pod) || p.UID == string(q.Pod.UID) || !q.Profile.runs(p.Scheduler) || q.Profile.gates(p) {
 			continue
@@ -24,7 +26,7 @@ func (q *Query) nominatedRows() map[int][]*Pod {
 			continue
 		}
 		if out == nil {
-			out = map[int][]*Pod{}
+			out = map[int][]*state.Pod{}
 		}
 		out[row] = append(out[row], p)
 	}
@@ -47,7 +49,7 @@ func (p *Profile) runs(scheduler string) bool {
 // gates says whether a pod waits for its gates, by the profile that decides it: a
 // queue that does not know SchedulingGates lets it through
 // (pkg/scheduler/backend/queue runPreEnqueuePlugins).
-func (p *Profile) gates(pod *Pod) bool {
+func (p *Profile) gates(pod *state.Pod) bool {
 	return len(pod.Gates) > 0 && !slices.Contains(p.Ungated, pod.Scheduler)
 }
 
@@ -56,7 +58,7 @@ func (p *Profile) gates(pod *Pod) bool {
 // that fail out of in; those that pass are still to be filtered without the
 // nominated pods, since both must hold
 // (pkg/scheduler/framework/runtime RunFilterPluginsWithNominatedPods).
-func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
+func (r *Result) filterWithNominated(in state.Bits, skip []bool) ([]Rejected, error) {
 	rows := r.q.nominatedRows()
 	if len(rows) == 0 {
 		return nil, nil
@@ -83,7 +85,7 @@ func (r *Result) filterWithNominated(in Bits, skip []bool) ([]Rejected, error) {
 }
 
 // filterWith judges one row with more pods on it.
-func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, error) {
+func (r *Result) filterWith(pods []*state.Pod, row int32, skip []bool) ([]Rejected, error) {
 	trial := r.withPods(pods, row)
 	again := make([]bool, len(skip))
 	if _, _, err := trial.preFilter(again); err != nil {
@@ -98,7 +100,7 @@ func (r *Result) filterWith(pods []*Pod, row int32, skip []bool) ([]Rejected, er
 
 // withPods begins a decision on a state in which more pods are on one row. That
 // state shares all but the row with the one at hand.
-func (r *Result) withPods(pods []*Pod, row int32) *Result {
+func (r *Result) withPods(pods []*state.Pod, row int32) *Result {
 	q := r.q
 	sub := *q
 	sub.State, sub.added = q.State.WithPods(pods, row)

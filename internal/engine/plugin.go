@@ -1,5 +1,7 @@
 package engine
 
+import "berth/internal/engine/state"
+
 // Plugin is a rule as the cycle runs it: a function for each phase, nil for those
 // that the rule has no part in. State is what PreFilter returned, nil where it did
 // not run.
@@ -8,14 +10,14 @@ type Plugin struct {
 
 	PreEnqueue func(q *Query) string
 	PreFilter  func(q *Query) (state any, r PreFilterResult)
-	Filter     func(q *Query, state any, in Bits, rej *Rejected) error
+	Filter     func(q *Query, state any, in state.Bits, rej *Rejected) error
 	PostFilter func(q *Query, state any, rej *Rejected) string
-	Score      func(q *Query, state any, feasible Bits, out *Scores) error
+	Score      func(q *Query, state any, feasible state.Bits, out *Scores) error
 	PreBind    func(q *Query, state any, row int, a *Along) error
 
 	// Try and Measure are of filters whose verdict changes with the pods on a node.
 	Try     func(q *Query, state any) Trial
-	Measure func(q *Query) (need Amount, rest Trial)
+	Measure func(q *Query) (need state.Amount, rest Trial)
 
 	// What a Decider has to know; without them a rule is asked about all rows every time.
 	Locality   func(q *Query) Locality
@@ -44,13 +46,15 @@ func Adapt[S any](rule Rule) *Plugin {
 		p.PreFilter = func(q *Query) (any, PreFilterResult) { return r.PreFilter(q) }
 	}
 	if r, ok := rule.(Filterer[S]); ok {
-		p.Filter = func(q *Query, state any, in Bits, rej *Rejected) error { return r.Filter(q, typed(state), in, rej) }
+		p.Filter = func(q *Query, state any, in state.Bits, rej *Rejected) error {
+			return r.Filter(q, typed(state), in, rej)
+		}
 	}
 	if r, ok := rule.(PostFilterer[S]); ok {
 		p.PostFilter = func(q *Query, state any, rej *Rejected) string { return r.PostFilter(q, typed(state), rej) }
 	}
 	if r, ok := rule.(Scorer[S]); ok {
-		p.Score = func(q *Query, state any, feasible Bits, out *Scores) error {
+		p.Score = func(q *Query, state any, feasible state.Bits, out *Scores) error {
 			return r.Score(q, typed(state), feasible, out)
 		}
 	}

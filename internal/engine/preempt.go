@@ -4,6 +4,8 @@ import (
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // What is said of pods that may not preempt, word for word upstream's
@@ -25,7 +27,7 @@ type dryRun struct {
 	// potential are the nodes on which evicting pods might help; bare those of
 	// them without a pod of lower priority, unfit those that do not take the pod
 	// even without all of these.
-	potential, bare, unfit Bits
+	potential, bare, unfit state.Bits
 	candidates             []candidate // in order of rows
 	best                   int         // of candidates; -1 without
 	asked                  []judged    // instead: what came of the nodes that an extender was asked about
@@ -149,12 +151,12 @@ func (r *Result) CandidateCount() int {
 // node: those of lower priority than the pod, of schedulers that the
 // configuration runs, by namespace and name
 // (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods).
-func (r *Result) ClearedNominations() []*Pod {
+func (r *Result) ClearedNominations() []*state.Pod {
 	node := r.NominatedNode()
 	if node == "" {
 		return nil
 	}
-	var out []*Pod
+	var out []*state.Pod
 	for _, p := range r.q.State.NominatedPods() {
 		if p.Nominated == node && !r.q.Profile.gates(p) && r.q.Profile.runs(p.Scheduler) &&
 			p.UID != string(r.q.Pod.UID) && r.q.State.PriorityOf(p) < podPriority(r.q.Pod) {

@@ -2,9 +2,11 @@ package engine
 
 import "k8s.io/apimachinery/pkg/labels"
 
+import "berth/internal/engine/state"
+
 // allowances counts what evictions take from the budgets, on one node at a time.
 type allowances struct {
-	list    []DisruptionBudget
+	list    []state.DisruptionBudget
 	shape   [][]int32
 	left    []int32
 	touched []int32
@@ -12,7 +14,7 @@ type allowances struct {
 	disrupts []bool
 }
 
-func newAllowances(s *State) *allowances {
+func newAllowances(s *state.State) *allowances {
 	list, shape := s.Budgets()
 	a := &allowances{list: list, shape: shape, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
 	for i := range list {
@@ -40,7 +42,7 @@ func (a *allowances) spend(i int32) (violates bool) {
 // room for that. A pod that a budget counts as disrupted already takes nothing
 // more from it. The pod itself is looked at only for that: it is far away in
 // memory.
-func (a *allowances) take(under []int32, p *Pod) (violates bool) {
+func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
 	for _, i := range under {
 		if a.disrupts[i] {
 			if _, done := a.list[i].Disrupted[p.Name]; done {

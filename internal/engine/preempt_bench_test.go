@@ -16,13 +16,14 @@ import (
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // crowded is the large cluster with every node full to the last millicore, its
 // pods of four priorities and many ages, and a budget for each of its apps.
 var crowded = sync.OnceValue(func() (out struct {
 	objects, budgets []any
-	plain, budgeted  *engine.State
+	plain, budgeted  *state.State
 },
 ) {
 	r := rand.New(rand.NewPCG(11, 13))
@@ -75,7 +76,7 @@ func urgent(opts ...enginetest.PodOption) *corev1.Pod {
 type preemption struct {
 	name  string
 	pod   *corev1.Pod
-	state *engine.State
+	state *state.State
 }
 
 func preemptions() []preemption {
@@ -169,7 +170,7 @@ func BenchmarkPreemptNaive(b *testing.B) {
 }
 
 // otherLists returns the state with another list of pods for every row, none of which is ranked.
-func otherLists(b *testing.B, s *engine.State) *engine.State {
+func otherLists(b *testing.B, s *state.State) *state.State {
 	e := s.Edit()
 	for _, row := range s.Nodes().Order() {
 		if err := e.Put(enginetest.Pod("passing", enginetest.On(s.Nodes().Node(int(row)).Name))); err != nil {

@@ -1,10 +1,12 @@
 package engine
 
+import "berth/internal/engine/state"
+
 // CandidateRows gives the nodes on which evicting pods would let the pod in, and
 // those of them on which no budget would be violated; both are empty where
 // preemption was not tried or is of no use.
-func (r *Result) CandidateRows() (all, unviolated Bits) {
-	all, unviolated = NewBits(r.q.Nodes.Len()), NewBits(r.q.Nodes.Len())
+func (r *Result) CandidateRows() (all, unviolated state.Bits) {
+	all, unviolated = state.NewBits(r.q.Nodes.Len()), state.NewBits(r.q.Nodes.Len())
 	if r.dry == nil {
 		return all, unviolated
 	}

@@ -2,6 +2,8 @@ package engine
 
 import "cmp"
 
+import "berth/internal/engine/state"
+
 // candidate is a node on which evicting pods helps, with what the choice among
 // such nodes reads.
 type candidate struct {
@@ -62,7 +64,7 @@ func (r *Result) against(a, b *candidate) (round, order int) {
 	}
 	uid := r.q.chooser()
 	x, y := r.q.Nodes.Node(int(a.row)), r.q.Nodes.Node(int(b.row))
-	return len(Criteria) - 1, cmp.Or(cmp.Compare(Mix(uid^x.NameHash()), Mix(uid^y.NameHash())), cmp.Compare(x.Name, y.Name))
+	return len(Criteria) - 1, cmp.Or(cmp.Compare(state.Mix(uid^x.NameHash()), state.Mix(uid^y.NameHash())), cmp.Compare(x.Name, y.Name))
 }
 
 func (r *Result) bestCandidate() int {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"berth/internal/podlife"
+
+	"berth/internal/engine/state"
 )
 
 // maxNamedNodes is how many nodes are named that are no candidates, unless
@@ -16,7 +18,7 @@ const maxNamedNodes = 10
 // evictions is what a dry run does on one node, with the reasons.
 type evictions struct {
 	victims   []Victim
-	pods      []*Pod // the victims as the state knows them
+	pods      []*state.Pod // the victims as the state knows them
 	reprieved []Reprieved
 	violating int
 }

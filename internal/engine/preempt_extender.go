@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"berth/internal/engine/state"
 )
 
 // NodeVictims is a node and the pods that kube-scheduler means to evict there.
@@ -93,7 +95,7 @@ func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
 		index[p.UID] = i
 	}
 	named := make([]bool, len(k.Pods))
-	var known []*Pod
+	var known []*state.Pod
 	var foreign []NamedVictim
 	for _, n := range v.Victims {
 		if i, ok := index[n.UID]; !ok {
@@ -123,7 +125,7 @@ func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
 
 // spareUnnamed puts pods back that were not named, for as long as the pod fits
 // beside them, and names those that cannot stay.
-func (j *rowJudge) spareUnnamed(row int, k *Ranking, from int, named []bool) (added int) {
+func (j *rowJudge) spareUnnamed(row int, k *state.Ranking, from int, named []bool) (added int) {
 	j.classify(k, from)
 	for _, forbidden := range []bool{true, false} {
 		for i := from; i < len(k.Pods); i++ {
@@ -144,7 +146,7 @@ func (j *rowJudge) spareUnnamed(row int, k *Ranking, from int, named []bool) (ad
 // account lists the victims by importance and counts the violations anew. A
 // victim that the state does not know keeps its place behind the one that it was
 // named after, unless its priority is known.
-func (j *rowJudge) account(k *Ranking, from int, named []bool, foreign []NamedVictim, v *NodeVictims, a *judged) {
+func (j *rowJudge) account(k *state.Ranking, from int, named []bool, foreign []NamedVictim, v *NodeVictims, a *judged) {
 	j.classify(k, from)
 	violating := func(i int) bool { return i >= from && j.violates[i-from] }
 	last := int32(0)

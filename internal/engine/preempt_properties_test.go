@@ -11,10 +11,11 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // eachPreemption goes through random cases in which preemption finds a node.
-func eachPreemption(t *testing.T, f func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision)) {
+func eachPreemption(t *testing.T, f func(seed uint64, c *enginetest.Case, s *state.State, d *engine.Decision)) {
 	t.Helper()
 	from, to := seeds(t, 600)
 	found := 0
@@ -35,7 +36,7 @@ func eachPreemption(t *testing.T, f func(seed uint64, c *enginetest.Case, s *eng
 
 func TestNobodyOfEqualOrHigherPriorityGoes(t *testing.T) {
 	t.Parallel()
-	eachPreemption(t, func(seed uint64, _ *enginetest.Case, s *engine.State, d *engine.Decision) {
+	eachPreemption(t, func(seed uint64, _ *enginetest.Case, s *state.State, d *engine.Decision) {
 		for _, c := range d.Preemption.Candidates {
 			for i, v := range c.Victims {
 				p := s.Pod(v.Namespace, v.Name)
@@ -93,7 +94,7 @@ func mounts(p *corev1.Pod, claim string) bool {
 func TestThePodFitsOnceTheVictimsAreGone(t *testing.T) {
 	t.Parallel()
 	checked := 0
-	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision) {
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *state.State, d *engine.Decision) {
 		if !simple(c) {
 			return
 		}
@@ -138,7 +139,7 @@ func TestThePodFitsOnceTheVictimsAreGone(t *testing.T) {
 func TestNoCandidateWithFewerViolationsIsPassedOver(t *testing.T) {
 	t.Parallel()
 	several, guarded := 0, 0
-	eachPreemption(t, func(seed uint64, _ *enginetest.Case, _ *engine.State, d *engine.Decision) {
+	eachPreemption(t, func(seed uint64, _ *enginetest.Case, _ *state.State, d *engine.Decision) {
 		p := d.Preemption
 		if len(p.Candidates) > 1 {
 			several++
@@ -174,7 +175,7 @@ func TestNoCandidateWithFewerViolationsIsPassedOver(t *testing.T) {
 }
 
 // columns writes a state's columns out, so that two can be compared to the byte.
-func columns(s *engine.State) string {
+func columns(s *state.State) string {
 	var b strings.Builder
 	const ids = 1000 // more than a case interns of anything
 	for row := range s.Nodes().Len() {
@@ -190,7 +191,7 @@ func columns(s *engine.State) string {
 		b.WriteByte('\n')
 	}
 	for id := range int32(ids) {
-		for _, p := range []*engine.Postings{s.ShapePostings(id), s.TermPostings(id), s.PortPostings(id)} {
+		for _, p := range []*state.Postings{s.ShapePostings(id), s.TermPostings(id), s.PortPostings(id)} {
 			fmt.Fprintf(&b, "%d: %d %v\n", id, p.Total(), p.Segments())
 		}
 	}
@@ -205,7 +206,7 @@ func columns(s *engine.State) string {
 func TestSearchingLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	undone := 0
-	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, d *engine.Decision) {
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *state.State, d *engine.Decision) {
 		own := fresh(t, c.Objects...)
 		before := columns(own)
 		again, err := c.DecideOn(own)
@@ -240,7 +241,7 @@ func TestSearchingLeavesNoTrace(t *testing.T) {
 // explanation.
 func TestTheChoiceIsByTheVictimsThatAreNamed(t *testing.T) {
 	t.Parallel()
-	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *engine.State, _ *engine.Decision) {
+	eachPreemption(t, func(seed uint64, c *enginetest.Case, s *state.State, _ *engine.Decision) {
 		p, err := rules.Build(c.Spec)
 		if err != nil {
 			t.Fatal(err)

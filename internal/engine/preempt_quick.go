@@ -3,10 +3,12 @@ package engine
 import (
 	"math"
 	"math/bits"
+
+	"berth/internal/engine/state"
 )
 
 // mindsOf says which of quick a pod matters to.
-func (j *rowJudge) mindsOf(k *Ranking, i int) uint32 {
+func (j *rowJudge) mindsOf(k *state.Ranking, i int) uint32 {
 	known := &j.minds[k.Of[i].Class]
 	if *known == 0 {
 		*known = 1
@@ -30,7 +32,7 @@ func (s *slack) enough() bool {
 }
 
 // slack is for a row without all pods of lower priority.
-func (j *rowJudge) slack(row int, k *Ranking, from int) slack {
+func (j *rowJudge) slack(row int, k *state.Ranking, from int) slack {
 	c, u, a := &j.q.Nodes.Capacities()[row], j.q.State.Use(row), &k.After[from]
 	left := func(need, capacity, used, freed int64) int64 {
 		if need == math.MinInt64 {
@@ -49,7 +51,7 @@ func (j *rowJudge) slack(row int, k *Ranking, from int) slack {
 // whose eviction a budget forbids, each group by importance. Amounts are compared
 // at once, and the other judges are asked only about pods that matter to them:
 // whatever fits goes on fitting while others come back.
-func (j *rowJudge) tryQuick(row int, k *Ranking, from int, room slack) bool {
+func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room slack) bool {
 	for _, t := range j.quick {
 		t.Begin(int32(row), nil)
 	}
@@ -98,7 +100,7 @@ func (j *rowJudge) tryQuick(row int, k *Ranking, from int, room slack) bool {
 }
 
 // shift moves a pod for some of quick.
-func (j *rowJudge) shift(which uint32, p *Pod, n int32) {
+func (j *rowJudge) shift(which uint32, p *state.Pod, n int32) {
 	for ; which != 0; which &= which - 1 {
 		j.quick[bits.TrailingZeros32(which)].Move(p, n)
 	}

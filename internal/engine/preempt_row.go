@@ -3,6 +3,8 @@ package engine
 import (
 	"math"
 	"slices"
+
+	"berth/internal/engine/state"
 )
 
 // rowVerdict says what evicting pods does for one node.
@@ -31,9 +33,9 @@ type rowJudge struct {
 	nanos      int64
 	allowances *allowances
 	steps      []step
-	out        Bits           // nodes that some filter rejects whoever is on them
-	guests     map[int][]*Pod // by row: nominated to it
-	need       Amount         // with measured: what has to be left
+	out        state.Bits           // nodes that some filter rejects whoever is on them
+	guests     map[int][]*state.Pod // by row: nominated to it
+	need       state.Amount         // with measured: what has to be left
 	measured   bool
 	// quick are the judges beside the amounts, or all of them where nobody
 	// measures; minds says by class which of them it matters to, a bit each, under
@@ -46,7 +48,7 @@ type rowJudge struct {
 
 // newRowJudge makes ready for some rows. Filters that skipped the pod are left
 // out, as they were before.
-func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
+func newRowJudge(r *Result, skip []bool, rows state.Bits) *rowJudge {
 	q := r.q
 	j := &rowJudge{q: q, priority: podPriority(q.Pod), allowances: newAllowances(q.State), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.Tables().Classes())}
 	j.now, j.nanos = q.nowSeconds()
@@ -87,7 +89,7 @@ func newRowJudge(r *Result, skip []bool, rows Bits) *rowJudge {
 
 // failEach asks a filter that failed about one node at a time: what cannot be
 // judged of one node says nothing about the others.
-func failEach(q *Query, f *Plugin, state any, rows Bits) *Rejected {
+func failEach(q *Query, f *Plugin, state any, rows state.Bits) *Rejected {
 	rej := &Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 	for row := range rows.All() {
 		in := q.Bits()
@@ -128,7 +130,7 @@ func (j *rowJudge) look(row int) (candidate, rowVerdict) {
 }
 
 // sumUp makes a candidate of who has to go.
-func (j *rowJudge) sumUp(row int, k *Ranking, from int) (candidate, rowVerdict) {
+func (j *rowJudge) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
 	for i := from; i < len(k.Of); i++ {
 		if !j.gone[i-from] {
@@ -141,7 +143,7 @@ func (j *rowJudge) sumUp(row int, k *Ranking, from int) (candidate, rowVerdict) 
 			}
 		}
 		c.victims++
-		c.who = Mix(c.who ^ k.Victims[i].ID)
+		c.who = state.Mix(c.who ^ k.Victims[i].ID)
 		c.sum += int64(k.Of[i].Priority) + priorityFloor
 		if j.violates[i-from] {
 			c.violations++
@@ -162,7 +164,7 @@ func nanosOf(seconds int64) int64 {
 // classify marks the victims whose eviction a budget forbids, in order of
 // importance: those who come first use the budgets up, also if they stay in the
 // end (plugins/defaultpreemption filterPodsWithPDBViolation).
-func (j *rowJudge) classify(k *Ranking, from int) (any bool) {
+func (j *rowJudge) classify(k *state.Ranking, from int) (any bool) {
 	n := len(k.Of) - from
 	if cap(j.gone) < n {
 		j.gone, j.violates = make([]bool, n, 2*n), make([]bool, n, 2*n)
@@ -184,7 +186,7 @@ func (j *rowJudge) classify(k *Ranking, from int) (any bool) {
 
 // tryAll does the same with every filter in full, and with the pods nominated to
 // the node.
-func (j *rowJudge) tryAll(row int, k *Ranking, from int) bool {
+func (j *rowJudge) tryAll(row int, k *state.Ranking, from int) bool {
 	j.begin(row, k.Pods[from:])
 	if !j.fits(row) {
 		return false
@@ -194,7 +196,7 @@ func (j *rowJudge) tryAll(row int, k *Ranking, from int) bool {
 }
 
 // begin turns to a row without some of its pods.
-func (j *rowJudge) begin(row int, without []*Pod) {
+func (j *rowJudge) begin(row int, without []*state.Pod) {
 	for i := range j.steps {
 		s := &j.steps[i]
 		if s.trial == nil {
@@ -210,7 +212,7 @@ func (j *rowJudge) begin(row int, without []*Pod) {
 	}
 }
 
-func (j *rowJudge) move(row int, p *Pod, n int32) {
+func (j *rowJudge) move(row int, p *state.Pod, n int32) {
 	for i := range j.steps {
 		s := &j.steps[i]
 		if s.trial == nil {
@@ -239,7 +241,7 @@ func (j *rowJudge) fits(row int) bool {
 
 // reprieve puts pods back for as long as the pod fits beside them. With why, it
 // is told of each that cannot stay, while the node is as it stands then.
-func (j *rowJudge) reprieve(row int, k *Ranking, from int, why func(i int)) {
+func (j *rowJudge) reprieve(row int, k *state.Ranking, from int, why func(i int)) {
 	passes := 1
 	if j.classify(k, from) {
 		passes = 2

@@ -13,10 +13,11 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // written is a case's complete answer on a state, digest included.
-func written(t *testing.T, c *enginetest.Case, s *engine.State) string {
+func written(t *testing.T, c *enginetest.Case, s *state.State) string {
 	t.Helper()
 	d, err := c.DecideOn(s)
 	if err != nil {
@@ -29,7 +30,7 @@ func written(t *testing.T, c *enginetest.Case, s *engine.State) string {
 	return string(raw)
 }
 
-func fresh(t *testing.T, objects ...any) *engine.State {
+func fresh(t *testing.T, objects ...any) *state.State {
 	t.Helper()
 	s, err := enginetest.State(objects...)
 	if err != nil {
@@ -68,10 +69,10 @@ func TestHistoryChangesNothing(t *testing.T) {
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
 		r := rand.New(rand.NewPCG(seed, 2))
-		s := engine.NewState()
-		var states []*engine.State
+		s := state.NewState()
+		var states []*state.State
 		var answers []string
-		step := func(change func(*engine.Edit) error) {
+		step := func(change func(*state.Edit) error) {
 			if r.IntN(12) == 0 {
 				states, answers = append(states, s), append(answers, written(t, c, s))
 			}
@@ -88,11 +89,11 @@ func TestHistoryChangesNothing(t *testing.T) {
 		}
 		other := shuffled(r, enginetest.Generate(seed+1_000_000).Objects)
 		for _, o := range other {
-			step(func(e *engine.Edit) error { return e.Put(o) })
+			step(func(e *state.Edit) error { return e.Put(o) })
 		}
 		for _, o := range shuffled(r, other) {
 			if k := key(o); !wanted[k] || r.IntN(3) == 0 {
-				step(func(e *engine.Edit) error { e.Delete(k[0], k[1], k[2]); return nil })
+				step(func(e *state.Edit) error { e.Delete(k[0], k[1], k[2]); return nil })
 			}
 		}
 		for _, o := range shuffled(r, c.Objects) {
@@ -100,17 +101,17 @@ func TestHistoryChangesNothing(t *testing.T) {
 			if isPod && p.Spec.NodeName != "" && p.Status.Phase == corev1.PodRunning && r.IntN(2) == 0 {
 				waiting := p.DeepCopy()
 				waiting.Spec.NodeName, waiting.Status.NominatedNodeName = "", "n00"
-				step(func(e *engine.Edit) error { return e.Put(waiting) })
-				step(func(e *engine.Edit) error { return e.Bind(waiting, p.Spec.NodeName) })
+				step(func(e *state.Edit) error { return e.Put(waiting) })
+				step(func(e *state.Edit) error { return e.Bind(waiting, p.Spec.NodeName) })
 				continue
 			}
-			step(func(e *engine.Edit) error { return e.Put(o) })
+			step(func(e *state.Edit) error { return e.Put(o) })
 		}
 		// Some nodes leave and come back.
 		for _, o := range c.Objects {
 			if n, ok := o.(*corev1.Node); ok && r.IntN(4) == 0 {
-				step(func(e *engine.Edit) error { e.Delete("Node", "", n.Name); return nil })
-				step(func(e *engine.Edit) error { return e.Put(n) })
+				step(func(e *state.Edit) error { e.Delete("Node", "", n.Name); return nil })
+				step(func(e *state.Edit) error { return e.Put(n) })
 			}
 		}
 		if diff := cmp.Diff(written(t, c, fresh(t, c.Objects...)), written(t, c, s)); diff != "" {
@@ -255,7 +256,7 @@ func TestDecisionsAtOnceDoNotMeet(t *testing.T) {
 	t.Parallel()
 	type question struct {
 		c *enginetest.Case
-		s *engine.State
+		s *state.State
 		p *engine.Profile
 		w string
 	}

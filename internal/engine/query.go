@@ -6,30 +6,32 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/engine/state"
 )
 
 // Query is one pod asked against one state. It owns the decision's scratch
 // memory; a Query is for one goroutine.
 type Query struct {
-	State   *State
-	Nodes   *NodeSet
+	State   *state.State
+	Nodes   *state.NodeSet
 	Pod     *corev1.Pod
 	Profile *Profile
 	Options Options
 
 	// Request is what the pod asks for.
-	Request Request
+	Request state.Request
 	// Candidates are the nodes that the decision considers.
-	Candidates Bits
+	Candidates state.Bits
 
 	scoring      *scoringRequests
-	added        []*Pod
-	required     Bits
+	added        []*state.Pod
+	required     state.Bits
 	requiredDone bool
-	affinity     Bits
-	terms        []*Term
+	affinity     state.Bits
+	terms        []*state.Term
 	nsLabels     labels.Set
-	local        LocalNames
+	local        state.LocalNames
 	scratch      *scratch
 
 	steps, nextLook int64 // of Work
@@ -49,7 +51,7 @@ func (q *Query) Context() context.Context {
 // scratch is memory that decisions use again. Nothing of it outlives Release.
 type scratch struct {
 	rows       int
-	bits       []Bits
+	bits       []state.Bits
 	nbits      int
 	columns    [][]int64
 	ncols      int
@@ -73,10 +75,10 @@ func getScratch(rows int) *scratch {
 }
 
 // Bits gives an empty set that lives as long as the decision.
-func (q *Query) Bits() Bits {
+func (q *Query) Bits() state.Bits {
 	s := q.scratch
 	if s.nbits == len(s.bits) {
-		s.bits = append(s.bits, NewBits(s.rows))
+		s.bits = append(s.bits, state.NewBits(s.rows))
 		s.nbits++
 		return s.bits[s.nbits-1]
 	}
@@ -92,7 +94,7 @@ func (q *Query) Column() []int64 {
 	s := q.scratch
 	if s.ncols == len(s.columns) {
 		// Whole chunks of 64, so that loops over a chunk need no bounds.
-		s.columns = append(s.columns, make([]int64, (s.rows+ChunkSize-1)&^(ChunkSize-1)))
+		s.columns = append(s.columns, make([]int64, (s.rows+state.ChunkSize-1)&^(state.ChunkSize-1)))
 	}
 	s.ncols++
 	return s.columns[s.ncols-1]
@@ -124,7 +126,7 @@ func (q *Query) Floats() []float64 {
 
 // RequiredRows gives the nodes that match the pod's nodeSelector and required
 // node affinity; nil says all. Worked out once per decision. Not to be written.
-func (q *Query) RequiredRows() Bits {
+func (q *Query) RequiredRows() state.Bits {
 	if !q.requiredDone {
 		q.required, q.requiredDone = q.requiredRows(), true
 	}
@@ -132,7 +134,7 @@ func (q *Query) RequiredRows() Bits {
 }
 
 // requiredRows is NodeSet.RequiredRows with its work counted.
-func (q *Query) requiredRows() Bits {
+func (q *Query) requiredRows() state.Bits {
 	affinity := q.AffinityRows()
 	if len(q.Pod.Spec.NodeSelector) == 0 && affinity == nil {
 		return nil
@@ -147,8 +149,8 @@ func (q *Query) requiredRows() Bits {
 
 // AffinityRows gives the nodes that match the pod's required node affinity alone; nil says all.
 // Worked out once per decision. Not to be written.
-func (q *Query) AffinityRows() Bits {
-	if required := RequiredNodeAffinity(q.Pod); required != nil && q.affinity == nil {
+func (q *Query) AffinityRows() state.Bits {
+	if required := state.RequiredNodeAffinity(q.Pod); required != nil && q.affinity == nil {
 		q.affinity = q.NodeSelectorRows(required)
 	}
 	return q.affinity
@@ -156,30 +158,30 @@ func (q *Query) AffinityRows() Bits {
 
 // Added lists pods that were put into the state for this judgement alone, such
 // as those nominated to a node. Not to be written.
-func (q *Query) Added() []*Pod { return q.added }
+func (q *Query) Added() []*state.Pod { return q.added }
 
 // Terms gives the pod's own inter-pod affinity terms, their namespace
 // selectors resolved to the namespaces of the state: what selects all
 // namespaces stays a selector, anything else becomes names
 // (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
-func (q *Query) Terms() []*Term { return q.terms }
+func (q *Query) Terms() []*state.Term { return q.terms }
 
 // NamespaceLabels gives the labels of the pod's namespace.
 func (q *Query) NamespaceLabels() labels.Set { return q.nsLabels }
 
 // ShapesSelected appends the shapes of placed pods that one of the pod's own
 // terms selects.
-func (q *Query) ShapesSelected(dst []*Shape, t *Term) []*Shape {
+func (q *Query) ShapesSelected(dst []*state.Shape, t *state.Term) []*state.Shape {
 	return q.State.Tables().ShapesSelected(dst, t, q.checkContext)
 }
 
 // ShapesIn appends the shapes of one namespace that a selector matches.
-func (q *Query) ShapesIn(dst []*Shape, ns string, sel labels.Selector) []*Shape {
+func (q *Query) ShapesIn(dst []*state.Shape, ns string, sel labels.Selector) []*state.Shape {
 	return q.State.Tables().ShapesIn(dst, ns, sel, q.checkContext)
 }
 
 // TermsSelectingPod appends the terms of placed pods that select the pod.
-func (q *Query) TermsSelectingPod(dst []*Term) []*Term {
+func (q *Query) TermsSelectingPod(dst []*state.Term) []*state.Term {
 	return q.State.Tables().TermsSelecting(dst, q.Pod.Namespace, q.nsLabels, q.Pod.Labels, q.checkContext)
 }
 
@@ -192,18 +194,18 @@ func (q *Query) ScalarName(id int32) string { return q.local.ScalarName(id) }
 
 // Mounted returns the different CSI volumes that the pod would bring to a node, as
 // LocalNames.MountedBy.
-func (q *Query) Mounted(csiNode bool) (volumes []CSIVolume, err error) {
+func (q *Query) Mounted(csiNode bool) (volumes []state.CSIVolume, err error) {
 	return q.local.MountedBy(q.State, q.Pod, csiNode)
 }
 
 // AttachedBy is State.AttachedBy with ids that compare with those of Mounted.
-func (q *Query) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+func (q *Query) AttachedBy(dst []state.CSIVolume, p *state.Pod) (volumes []state.CSIVolume, trouble string) {
 	return q.local.AttachedBy(q.State, dst, p)
 }
 
 // ScoringRequest gives what resource scorers count for the pod; with nonZero,
 // containers that lack a request for cpu or memory count as 100m and 200Mi.
-func (q *Query) ScoringRequest(nonZero bool) Request {
+func (q *Query) ScoringRequest(nonZero bool) state.Request {
 	if q.scoring == nil {
 		q.scoring = &scoringRequests{}
 	}
@@ -219,12 +221,12 @@ func (q *Query) ScoringRequest(nonZero bool) Request {
 
 // scoringRequests are worked out once: without and with stand-ins.
 type scoringRequests struct {
-	of   [2]Request
+	of   [2]state.Request
 	done [2]bool
 }
 
-func newQuery(s *State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
-	q := &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace), local: NewLocalNames(s)}
+func newQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
+	q := &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace), local: state.NewLocalNames(s)}
 	terms, err := s.TermsOf(pod)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 func waiting(name string, priority int32, created int64, change func(*corev1.Pod)) *corev1.Pod {
@@ -25,9 +25,9 @@ func waiting(name string, priority int32, created int64, change func(*corev1.Pod
 	return p
 }
 
-func stateOf(t testing.TB, pods ...*corev1.Pod) *engine.State {
+func stateOf(t testing.TB, pods ...*corev1.Pod) *state.State {
 	t.Helper()
-	e := engine.NewState().Edit()
+	e := state.NewState().Edit()
 	for _, p := range pods {
 		if err := e.Put(p); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestQueueOrder(t *testing.T) {
 		return nil
 	}
 	q := st.Queue(runsDefault, stored)
-	names := func(list []engine.Queued) []string {
+	names := func(list []state.Queued) []string {
 		out := []string{}
 		for _, e := range list {
 			out = append(out, fmt.Sprint(e.Name, " ", e.Priority))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"berth/internal/engine/state"
 )
 
 // Result is a decision in columns, before anything is written out. It holds
@@ -15,7 +17,7 @@ type Result struct {
 	Row     int // the chosen node, -1 without
 	// Nominated says that Row was taken for being nominated, unscored.
 	Nominated bool
-	Feasible  Bits
+	Feasible  state.Bits
 	Rejected  []Rejected
 	// PreFilter says that a rule rejected the pod before the nodes were looked
 	// at: its plugin, code and reason hold for every node.
@@ -29,7 +31,7 @@ type Result struct {
 	total      []int64
 	sums       []int32 // where a Decider kept them, instead of total and less alike
 	alike      int64   // what all feasible nodes have in common of sums
-	best       Bits
+	best       state.Bits
 	top        int64
 	noNodes    bool
 	gates      []string
@@ -62,7 +64,7 @@ func (r *Result) Node() string {
 }
 
 // Nodes gives the nodes that rows are rows of.
-func (r *Result) Nodes() *NodeSet { return r.q.Nodes }
+func (r *Result) Nodes() *state.NodeSet { return r.q.Nodes }
 
 // Scored says that the feasible nodes were scored. They are not where only one
 // was feasible, or the nominated one was taken.
@@ -130,7 +132,7 @@ func (r *Result) Failures() []FailureCount {
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
 		for _, reason := range rej.Reasons {
-			hard := CountAnd(reason.Nodes, rej.Unresolvable)
+			hard := state.CountAnd(reason.Nodes, rej.Unresolvable)
 			soft := reason.Nodes.Count() - hard
 			if soft > 0 {
 				out = append(out, FailureCount{rej.Plugin, Unschedulable.String(), reason.Text, soft})
@@ -146,7 +148,7 @@ func (r *Result) Failures() []FailureCount {
 // RejectedNames names, for each entry of Failures, the nodes that it counts, by
 // name; nil where there are more than limit.
 func (r *Result) RejectedNames(limit int) [][]string {
-	names := func(rows Bits, hard Bits, want bool) []string {
+	names := func(rows state.Bits, hard state.Bits, want bool) []string {
 		var out []string
 		for _, row := range r.q.Nodes.Order() {
 			if rows.Has(int(row)) && hard.Has(int(row)) == want {
@@ -168,7 +170,7 @@ func (r *Result) RejectedNames(limit int) [][]string {
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
 		for _, reason := range rej.Reasons {
-			hard := CountAnd(reason.Nodes, rej.Unresolvable)
+			hard := state.CountAnd(reason.Nodes, rej.Unresolvable)
 			soft := reason.Nodes.Count() - hard
 			for _, part := range []struct {
 				n    int

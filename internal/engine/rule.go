@@ -1,5 +1,7 @@
 package engine
 
+import "berth/internal/engine/state"
+
 // Rule is one plugin with its arguments, built once per profile and used by
 // many decisions at a time: it keeps nothing about a decision. It implements
 // those of the phases below that it needs, and Adapt makes of it what the cycle
@@ -43,13 +45,13 @@ type PreFilterResult struct {
 // of in that fail.
 type Filterer[S any] interface {
 	Rule
-	Filter(q *Query, state S, in Bits, rej *Rejected) error
+	Filter(q *Query, state S, in state.Bits, rej *Rejected) error
 }
 
 // Scorer gives every feasible node a raw and a normalised score.
 type Scorer[S any] interface {
 	Rule
-	Score(q *Query, state S, feasible Bits, out *Scores) error
+	Score(q *Query, state S, feasible state.Bits, out *Scores) error
 }
 
 // Locality says how far a rule looks when it judges a node for one pod.
@@ -132,7 +134,7 @@ type Rejected struct {
 	// Plugin is the rule's name.
 	Plugin string
 	// Nodes are all that failed, Unresolvable those that preemption cannot help.
-	Nodes, Unresolvable Bits
+	Nodes, Unresolvable state.Bits
 	// Reasons say why; a node may have several.
 	Reasons []Reason
 }
@@ -140,12 +142,12 @@ type Rejected struct {
 // Reason is one of a rule's reasons and the nodes that it holds for.
 type Reason struct {
 	Text  string
-	Nodes Bits
+	Nodes state.Bits
 }
 
 // Add rejects nodes for a reason. It keeps the set, which therefore must not be
 // written afterwards.
-func (r *Rejected) Add(text string, code Code, nodes Bits) {
+func (r *Rejected) Add(text string, code Code, nodes state.Bits) {
 	if nodes.Empty() {
 		return
 	}
@@ -222,7 +224,7 @@ const MaxScore = 100
 // NormalizeByMax maps raw scores to 0..100 in proportion to the largest, the
 // other way round if reverse, truncating as upstream does
 // (plugins/helper/normalize_score.go DefaultNormalizeScore).
-func NormalizeByMax(feasible Bits, out *Scores, reverse bool) {
+func NormalizeByMax(feasible state.Bits, out *Scores, reverse bool) {
 	out.NormalizedByMax(reverse)
 	var most int64
 	for row := range feasible.All() {

@@ -10,12 +10,13 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // walk is a recorded sequence: a pod each, and the state that it was asked on.
 type walk struct {
 	pods    []*corev1.Pod
-	states  []*engine.State
+	states  []*state.State
 	profile *engine.Profile
 }
 

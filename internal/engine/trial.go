@@ -1,5 +1,7 @@
 package engine
 
+import "berth/internal/engine/state"
+
 // Trier is a filter whose verdict on a node depends on the pods there, so that
 // evicting some may change it. The others judge a node the same whoever is on
 // it.
@@ -16,11 +18,11 @@ type Trier[S any] interface {
 type Trial interface {
 	// Begin turns to a row as the state has it, with guests on it besides: pods
 	// that are nominated to it.
-	Begin(row int32, guests []*Pod)
+	Begin(row int32, guests []*state.Pod)
 	// Move puts a pod on the node (n = 1) or takes it off (n = -1).
-	Move(p *Pod, n int32)
+	Move(p *state.Pod, n int32)
 	// Minds says whether moving pods of a class can ever change Fits, on any node.
-	Minds(c *Class) bool
+	Minds(c *state.Class) bool
 	// Fits says that nothing stands against the pod now.
 	Fits() bool
 	// Verdict says what does, in the words of Filter; Success without any.
@@ -32,5 +34,5 @@ type Trial interface {
 // judges what need leaves out, fits too. rest is nil where nothing is left out.
 type Measurer interface {
 	Rule
-	Measure(q *Query) (need Amount, rest Trial)
+	Measure(q *Query) (need state.Amount, rest Trial)
 }

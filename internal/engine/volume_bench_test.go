@@ -11,6 +11,7 @@ import (
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 const benchDriver = "csi.example.com"
@@ -18,7 +19,7 @@ const benchDriver = "csi.example.com"
 // mounted is the large cluster with a limit of eight volumes on every node, four
 // pods on each that mount one of their own, each of which is attached as well, and
 // a disk that is mounted on one node in fifty.
-var mounted = sync.OnceValues(func() ([]any, *engine.State) {
+var mounted = sync.OnceValues(func() ([]any, *state.State) {
 	objects, _ := large()
 	objects = append([]any{}, objects...)
 	on := map[string]int{}

@@ -10,11 +10,12 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // stored is the large cluster with two local volumes a node, of as many sizes as
 // there are, and a volume of one zone that is bound.
-var stored = sync.OnceValue(func() *engine.State {
+var stored = sync.OnceValue(func() *state.State {
 	_, s := large()
 	e := s.Edit()
 	put := func(o any) {

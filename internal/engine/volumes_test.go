@@ -8,6 +8,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // TestVolumesComeAndGo asks again after each change to volumes and nodes: what
@@ -25,11 +26,11 @@ func TestVolumesComeAndGo(t *testing.T) {
 	s := fresh(t, enginetest.Node("n1"), enginetest.Node("n2"), enginetest.Class("local", "kubernetes.io/no-provisioner"), enginetest.Claim("c", "local", "2Gi"))
 	d := engine.NewDecider(0)
 	type answered struct {
-		s    *engine.State
+		s    *state.State
 		want string
 	}
 	var before []answered
-	ask := func(s *engine.State) string {
+	ask := func(s *state.State) string {
 		t.Helper()
 		plain, err := engine.Decide(s, pod, p, engine.Options{})
 		if err != nil {

@@ -2,6 +2,8 @@ package engine
 
 import corev1 "k8s.io/api/core/v1"
 
+import "berth/internal/engine/state"
+
 // Walk goes through the revisions of a cluster, one edit after the other, and
 // decides on the way, as Decide would on a state made for each revision. It
 // changes one state of its own in place, so a step copies nothing, and remembers
@@ -10,22 +12,22 @@ import corev1 "k8s.io/api/core/v1"
 // A Walk is for one goroutine. What was read of its state, and every result, is
 // good until the next change or question; results are to be released before it.
 type Walk struct {
-	states *InPlace
+	states *state.InPlace
 	d      *Decider
 }
 
 // Walk starts a walk at a state, which stays as it is. It decides with what the
 // Decider remembers, and adds to it.
-func (d *Decider) Walk(from *State) *Walk {
+func (d *Decider) Walk(from *state.State) *Walk {
 	return &Walk{from.EditInPlace(), d}
 }
 
 // Edit takes changes. It is good for the whole walk, and is not to be ended with
 // Done.
-func (w *Walk) Edit() *Edit { return w.states.Edit() }
+func (w *Walk) Edit() *state.Edit { return w.states.Edit() }
 
 // State gives the state as it is now, for looking things up.
-func (w *Walk) State() *State {
+func (w *Walk) State() *state.State {
 	s, rows, changed := w.states.Next()
 	if changed {
 		w.d.trail.Walk(s, rows)

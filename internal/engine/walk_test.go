@@ -16,12 +16,13 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // trio asks Decide, a Decider and a Walk about the same states.
 type trio struct {
 	t *testing.T
-	s *engine.State
+	s *state.State
 	d *engine.Decider
 	w *engine.Walk
 	p *engine.Profile
@@ -32,7 +33,7 @@ func newTrio(t *testing.T, p *engine.Profile, objects ...any) *trio {
 	return &trio{t, s, engine.NewDecider(0), engine.NewDecider(0).Walk(s), p}
 }
 
-func (x *trio) do(steps ...func(*engine.Edit) error) {
+func (x *trio) do(steps ...func(*state.Edit) error) {
 	x.t.Helper()
 	x.s = changed(x.t, x.s.Edit(), steps).Done()
 	changed(x.t, x.w.Edit(), steps)
@@ -40,19 +41,19 @@ func (x *trio) do(steps ...func(*engine.Edit) error) {
 
 func (x *trio) put(o any) {
 	x.t.Helper()
-	x.do(func(e *engine.Edit) error { return e.Put(o) })
+	x.do(func(e *state.Edit) error { return e.Put(o) })
 }
 
 func (x *trio) remove(kind, ns, name string) {
 	x.t.Helper()
-	x.do(func(e *engine.Edit) error { e.Delete(kind, ns, name); return nil })
+	x.do(func(e *state.Edit) error { e.Delete(kind, ns, name); return nil })
 }
 
 // ask asks all three, and gives what they say, once they say the same.
 func (x *trio) ask(pod *corev1.Pod) string {
 	x.t.Helper()
 	want := everything(x.t, engine.Decide, x.s, pod, x.p, engine.Options{})
-	for how, decide := range map[string]decideFunc{"Decider": x.d.Decide, "Walk": func(_ *engine.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+	for how, decide := range map[string]decideFunc{"Decider": x.d.Decide, "Walk": func(_ *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
 		return x.w.Decide(pod, p, o)
 	}} {
 		if diff := cmp.Diff(want, everything(x.t, decide, x.s, pod, x.p, engine.Options{})); diff != "" {
@@ -172,7 +173,7 @@ func (m *made) Name() string                            { return fmt.Sprintf("ma
 func (m *made) Locality(*engine.Query) engine.Locality  { return m.near }
 func (m *made) pods(q *engine.Query, row int) (n int64) { return int64(len(q.State.PodsOn(row))) }
 
-func (m *made) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
+func (m *made) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	odd, full := q.Bits(), q.Bits()
 	for row := range in.All() {
 		if n := m.pods(q, row); n >= m.full {
@@ -188,7 +189,7 @@ func (m *made) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *en
 	return nil
 }
 
-func (m *made) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+func (m *made) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	for row := range feasible.All() {
 		out.Raw[row] = m.pods(q, row) * m.weight
 	}

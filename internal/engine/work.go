@@ -7,6 +7,8 @@ import (
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // ErrStopped is of a decision that was given up because its caller's context ended. It wraps the
@@ -84,7 +86,7 @@ func (r *Result) Within(ctx context.Context, f func()) (err error) {
 func (r *Result) CheckContext() { r.q.checkContext() }
 
 // TermRows is NodeSet.TermRows with its work counted, and the caller's context looked at meanwhile.
-func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
+func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows state.Bits, ok bool) {
 	for i := range term.MatchExpressions {
 		e := &term.MatchExpressions[i]
 		steps := 1 + len(e.Values)
@@ -97,8 +99,8 @@ func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 }
 
 // NodeSelectorRows is NodeSet.NodeSelectorRows with its work counted.
-func (q *Query) NodeSelectorRows(sel *corev1.NodeSelector) Bits {
-	out := NewBits(q.Nodes.Len())
+func (q *Query) NodeSelectorRows(sel *corev1.NodeSelector) state.Bits {
+	out := state.NewBits(q.Nodes.Len())
 	for i := range sel.NodeSelectorTerms {
 		if rows, ok := q.TermRows(&sel.NodeSelectorTerms[i]); ok {
 			out.Or(rows)

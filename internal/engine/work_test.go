@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 	"berth/internal/steps/stepstest"
 )
 
@@ -30,7 +31,7 @@ func laborious(terms, expressions int) *corev1.Pod {
 	return enginetest.Pod("laborious", enginetest.RequireNodes(list...))
 }
 
-func wide(tb testing.TB, nodes int) (*engine.State, *engine.Profile) {
+func wide(tb testing.TB, nodes int) (*state.State, *engine.Profile) {
 	tb.Helper()
 	var objs []any
 	for i := range nodes {

@@ -17,6 +17,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 	"berth/internal/ledger"
 	"berth/internal/memory"
@@ -50,7 +51,7 @@ type Decisions interface {
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)
 	Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
-	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
+	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
 }
 
 // Check is one thing that has to be right for the server to be ready.

@@ -16,6 +16,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 	"berth/internal/memory"
 	"berth/internal/objects"
@@ -122,7 +123,7 @@ type call struct {
 	verdicts []wire.Verdict
 	scores   []int64
 	rows     []int32
-	seen     engine.Bits
+	seen     state.Bits
 	table    nameTable
 	reply    []byte
 	id       string
@@ -279,7 +280,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decisionlog.
 func (c *call) candidates() []string {
 	set := c.table.set
 	if n := len(set.Alive()); cap(c.seen) < n {
-		c.seen = make(engine.Bits, n)
+		c.seen = make(state.Bits, n)
 	} else {
 		c.seen = c.seen[:n]
 		c.seen.Zero()

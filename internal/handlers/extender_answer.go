@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 )
 
@@ -12,7 +13,7 @@ const bestScore = 10
 
 // place finds the rows of the asked nodes in the state that was judged; -1 where it has no such node. That state has
 // other rows than the table only in Nodes mode, or if nodes changed in between.
-func (c *call) place(set *engine.NodeSet) {
+func (c *call) place(set *state.NodeSet) {
 	byNodes := c.args.HasNodes && !c.args.HasNames
 	n := len(c.args.Rows)
 	if byNodes {

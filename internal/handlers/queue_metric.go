@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // countEvery is for how long a state's counts are shown again: they change with time and with attempts, too.
@@ -71,7 +71,7 @@ func (a *API) countWaiting(ctx context.Context) []counted {
 			if err != nil {
 				continue
 			}
-			c = counted{v, now, q.In(engine.ActiveQueue), q.In(engine.BackoffQueue), q.In(engine.UnschedulablePods), len(q.Gated)}
+			c = counted{v, now, q.In(state.ActiveQueue), q.In(state.BackoffQueue), q.In(state.UnschedulablePods), len(q.Gated)}
 		}
 		fresh[v.Cluster] = c
 		out = append(out, c)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/overview"
 	"berth/internal/profiles"
 )
@@ -197,7 +197,7 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, book, st := roomsAndClasses(t)
 	h := start(t, func(o *Options) {
 		o.Clusters, o.PriorityClasses = m, book
-		o.Decisions = decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: engine.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		o.Decisions = decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}}`)

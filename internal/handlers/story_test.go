@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
 	"berth/internal/story"
 )
 
@@ -58,7 +58,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	if s.State != story.Pending || s.Snapshot != "prod@1" || s.Summary != "No node fits: of 4 nodes 2 lack cpu, 1 is cordoned, 1 has a taint it does not tolerate." {
 		t.Errorf("%s %s: %s", s.State, s.Snapshot, s.Summary)
 	}
-	if d := cmp.Diff(&story.Place{List: "active", Position: 3, Of: 3, HigherPriority: 1, Sooner: 1, Ahead: s.Queue.Ahead, Queue: engine.UnschedulablePods, Attempts: 4, NextTry: s.Queue.NextTry}, s.Queue); d != "" || len(s.Queue.Ahead) != 2 || s.Queue.Ahead[0].Name != "first" {
+	if d := cmp.Diff(&story.Place{List: "active", Position: 3, Of: 3, HigherPriority: 1, Sooner: 1, Ahead: s.Queue.Ahead, Queue: state.UnschedulablePods, Attempts: 4, NextTry: s.Queue.NextTry}, s.Queue); d != "" || len(s.Queue.Ahead) != 2 || s.Queue.Ahead[0].Name != "first" {
 		t.Errorf("queue (-want +got):\n%s", d)
 	}
 	if s.Readiness == nil || !s.Readiness.Schedulable || s.Binding != nil || s.Nomination != nil || s.Lifecycle == nil || s.Lifecycle.Status != "Pending" {

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 )
 
@@ -21,7 +21,7 @@ type nameTables struct {
 }
 
 type nameTable struct {
-	set   *engine.NodeSet
+	set   *state.NodeSet
 	names *wire.Names
 }
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/steps"
@@ -43,7 +43,7 @@ func (w *work) run(list []step) (*cluster.Step, error) {
 		if err := list[i].do(w, &list[i]); err != nil {
 			return nil, err
 		}
-		if errs := engine.AmountErrors(w.made[list[i].key].Value); len(errs) > 0 {
+		if errs := state.AmountErrors(w.made[list[i].key].Value); len(errs) > 0 {
 			return nil, w.refuse(&list[i], errs)
 		}
 	}

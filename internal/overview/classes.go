@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/podlife"
 )
 
@@ -68,7 +68,7 @@ func ClassesIn(v *cluster.View, stored []schedulingv1.PriorityClass) (*Classes, 
 		s.add(c, builtIn)
 	}
 	s.defaults()
-	v.State.EachPod(func(p *engine.Pod) { s.pod(p, v.State.PriorityOf(p)) })
+	v.State.EachPod(func(p *state.Pod) { s.pod(p, v.State.PriorityOf(p)) })
 	return s.answer(v.ID()), nil
 }
 
@@ -118,7 +118,7 @@ func (s *classSurvey) defaults() {
 		"%s are all globalDefault: pods that name no class get %s, %s", strings.Join(names, ", "), names[0], why)})
 }
 
-func (s *classSurvey) pod(p *engine.Pod, priority int32) {
+func (s *classSurvey) pod(p *state.Pod, priority int32) {
 	name := p.ClassName()
 	if name == "" || p.Terminal {
 		return
@@ -137,7 +137,7 @@ func (s *classSurvey) pod(p *engine.Pod, priority int32) {
 	}
 }
 
-func note(into map[string]*ClassFinding, code, class string, p *engine.Pod) {
+func note(into map[string]*ClassFinding, code, class string, p *state.Pod) {
 	f := into[class]
 	if f == nil {
 		f = &ClassFinding{Code: code, Class: class}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/steps"
@@ -42,15 +42,15 @@ const decodeSteps = 200
 // there are not too many of them, since most clusters have thousands.
 func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*corev1.Node, err error) {
 	over := 0
-	v.State.EachPod(func(p *engine.Pod) {
+	v.State.EachPod(func(p *state.Pod) {
 		if p.Terminal {
 			over++
 		}
 	})
 	tooMany := threshold > 0 && over > threshold
 	known := map[string]bool{}
-	var look []*engine.Pod
-	v.State.EachPod(func(p *engine.Pod) {
+	var look []*state.Pod
+	v.State.EachPod(func(p *state.Pod) {
 		there, asked := known[p.NodeName]
 		if !asked && p.NodeName != "" {
 			_, there = v.Object(objects.Key{Kind: "Node", Name: p.NodeName})

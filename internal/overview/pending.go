@@ -12,6 +12,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/story"
 )
@@ -106,7 +107,7 @@ func PendingIn(ctx context.Context, v *cluster.View, t *story.Teller, ask Pendin
 	})
 	out := &Pending{Snapshot: v.ID(), Pods: []PendingPod{}}
 	for _, list := range []struct {
-		pods  []engine.Queued
+		pods  []state.Queued
 		count *int
 	}{{q.Active, &out.Counts.Active}, {q.Gated, &out.Counts.Gated}} {
 		for i := range list.pods {
@@ -145,7 +146,7 @@ type judge struct {
 	tried           int // pods for which changes were tried
 }
 
-func (j *judge) pod(p *engine.Queued) (*PendingPod, error) {
+func (j *judge) pod(p *state.Queued) (*PendingPod, error) {
 	out := &PendingPod{Namespace: p.Namespace, Name: p.Name, Priority: p.Priority, Gates: p.Gates}
 	if p.Created != 0 {
 		at := time.Unix(p.Created, 0).UTC()
@@ -216,7 +217,7 @@ func addReason(list []PendingReason, reason string, nodes int) []PendingReason {
 // shape is the part of a pod that decisions read. Name, uid and age are no part of
 // it, with one exception: the claims of ephemeral volumes bear the pod's name
 // (component-helpers/storage/ephemeral VolumeClaimName).
-func (j *judge) shape(p *engine.Pod) (string, error) {
+func (j *judge) shape(p *state.Pod) (string, error) {
 	js, ok := j.view.Object(objects.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 	if !ok {
 		return "", fmt.Errorf("pod %s/%s is in the state of %s and not among its objects", p.Namespace, p.Name, j.view.ID())

@@ -8,7 +8,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Queue is the pods of a cluster that wait for a node.
@@ -83,15 +83,15 @@ type NominatedPod struct {
 // QueueOf shows a queue: limit entries of each list from a place on.
 func QueueOf(v *cluster.View, q *decisionlog.Queue, from, limit int, now time.Time) Queue {
 	out := Queue{Snapshot: v.ID(), Now: now, Counts: QueueCounts{
-		Active: len(q.Active), Backoff: q.In(engine.BackoffQueue), Unschedulable: q.In(engine.UnschedulablePods), Gated: len(q.Gated), Nominated: len(q.Nominated),
+		Active: len(q.Active), Backoff: q.In(state.BackoffQueue), Unschedulable: q.In(state.UnschedulablePods), Gated: len(q.Gated), Nominated: len(q.Nominated),
 	}}
-	out.Active = pageOf(q.Active, from, limit, func(p engine.Waiting) QueuedPod {
+	out.Active = pageOf(q.Active, from, limit, func(p state.Waiting) QueuedPod {
 		return QueuedPod{p.Namespace, p.Name, p.Priority, created(p.Queued), string(p.In), p.Tried.Count, orAbsent(p.Tried.Last), orAbsent(p.Next)}
 	})
-	out.Gated = pageOf(q.Gated, from, limit, func(p engine.Queued) GatedPod {
+	out.Gated = pageOf(q.Gated, from, limit, func(p state.Queued) GatedPod {
 		return GatedPod{p.Namespace, p.Name, p.Priority, created(p), p.Gates}
 	})
-	out.Nominated = pageOf(q.Nominated, from, limit, func(p engine.Queued) NominatedPod {
+	out.Nominated = pageOf(q.Nominated, from, limit, func(p state.Queued) NominatedPod {
 		return NominatedPod{p.Namespace, p.Name, p.Priority, p.Pod.Nominated, nominatedSince(v, p)}
 	})
 	return out
@@ -99,10 +99,10 @@ func QueueOf(v *cluster.View, q *decisionlog.Queue, from, limit int, now time.Ti
 
 // QueueWithoutLog is the queue of a view of whose attempts nothing is known: every
 // pod counts as untried.
-func QueueWithoutLog(v *cluster.View, runs engine.Runs, now time.Time) Queue {
+func QueueWithoutLog(v *cluster.View, runs state.Runs, now time.Time) Queue {
 	q := v.State.Queue(runs, func(string) *schedulingv1.PriorityClass { return nil })
 	known := &decisionlog.Queue{Gated: q.Gated, Nominated: q.Nominated}
-	known.Active = engine.Requeue(q.Active, func(*engine.Pod) engine.Tried { return engine.Tried{} }, now, engine.DefaultBackoff())
+	known.Active = state.Requeue(q.Active, func(*state.Pod) state.Tried { return state.Tried{} }, now, state.DefaultBackoff())
 	return QueueOf(v, known, 0, max(len(q.Active), len(q.Gated), len(q.Nominated)), now)
 }
 
@@ -125,7 +125,7 @@ func pageOf[P, T any](list []P, from, limit int, show func(P) T) []T {
 	return out
 }
 
-func created(p engine.Queued) *time.Time {
+func created(p state.Queued) *time.Time {
 	if p.Created == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func created(p engine.Queued) *time.Time {
 }
 
 // nominatedSince is when the scheduler wrote that the pod has to wait, which it does together with the nomination.
-func nominatedSince(v *cluster.View, p engine.Queued) *time.Time {
+func nominatedSince(v *cluster.View, p state.Queued) *time.Time {
 	pod, err := v.Pod(p.Namespace, p.Name)
 	if err != nil {
 		return created(p)

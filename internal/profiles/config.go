@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // Config is a configuration that has been read.
@@ -18,7 +19,7 @@ type Config struct {
 	// Profiles are the profiles in the order of the file, at least one.
 	Profiles []*engine.Profile
 	// Backoff is how long pods wait after rejections.
-	Backoff engine.Backoff
+	Backoff state.Backoff
 	// Ignored says, a sentence each, what stands in the file and has no part in
 	// berth's decisions, with the path of the field first.
 	Ignored []string

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 	"berth/internal/profiles"
 )
 
@@ -391,7 +392,7 @@ func TestProcess(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	for doc, want := range map[string]engine.Backoff{
+	for doc, want := range map[string]state.Backoff{
 		head:                                   {Initial: time.Second, Max: 10 * time.Second},
 		head + "podInitialBackoffSeconds: 4\n": {Initial: 4 * time.Second, Max: 10 * time.Second},
 		head + "podInitialBackoffSeconds: 3\npodMaxBackoffSeconds: 9223372036854775807\n": {Initial: 3 * time.Second, Max: 9223372036 * time.Second},

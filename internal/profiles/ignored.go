@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 const (
@@ -52,7 +52,7 @@ func (r *reader) checkNumbers(c *configv1.KubeSchedulerConfiguration) {
 
 // backoffSeconds returns the two numbers, with upstream's defaults.
 func backoffSeconds(c *configv1.KubeSchedulerConfiguration) (first, most int64) {
-	d := engine.DefaultBackoff()
+	d := state.DefaultBackoff()
 	first, most = int64(d.Initial/time.Second), int64(d.Max/time.Second)
 	if c.PodInitialBackoffSeconds != nil {
 		first = *c.PodInitialBackoffSeconds
@@ -64,10 +64,10 @@ func backoffSeconds(c *configv1.KubeSchedulerConfiguration) (first, most int64) 
 }
 
 // backoffOf bounds both to what a Duration holds.
-func backoffOf(c *configv1.KubeSchedulerConfiguration) engine.Backoff {
+func backoffOf(c *configv1.KubeSchedulerConfiguration) state.Backoff {
 	first, most := backoffSeconds(c)
 	const bound = math.MaxInt64 / int64(time.Second)
-	return engine.Backoff{Initial: time.Duration(min(first, bound)) * time.Second, Max: time.Duration(min(most, bound)) * time.Second}
+	return state.Backoff{Initial: time.Duration(min(first, bound)) * time.Second, Max: time.Duration(min(most, bound)) * time.Second}
 }
 
 func (r *reader) percentage(path *field.Path, v *int32) {
@@ -96,7 +96,7 @@ func (r *reader) extenders(list []configv1.Extender) []string {
 		r.checkTLS(at.Index(i).Child("tlsConfig"), e.TLSConfig)
 		for k, res := range e.ManagedResources {
 			path := at.Index(i).Child("managedResources").Index(k).Child("name")
-			if len(validation.IsQualifiedName(res.Name)) > 0 || !engine.IsExtended(corev1.ResourceName(res.Name)) {
+			if len(validation.IsQualifiedName(res.Name)) > 0 || !state.IsExtended(corev1.ResourceName(res.Name)) {
 				r.refuse(field.Invalid(path, res.Name, "is not the name of an extended resource"))
 			}
 			if seen[res.Name] {

@@ -10,6 +10,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
@@ -30,7 +31,7 @@ func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
 
 // RunsOf returns which schedulers a configuration has, and which of them wait for
 // scheduling gates.
-func RunsOf(profiles []*engine.Profile) engine.Runs {
+func RunsOf(profiles []*engine.Profile) state.Runs {
 	return func(scheduler string) (ours, gates bool) {
 		i := slices.IndexFunc(profiles, func(p *engine.Profile) bool { return p.Name == scheduler })
 		return i >= 0, i >= 0 && profiles[i].Gates
@@ -53,7 +54,7 @@ func (f Unlogged) Decide(ctx context.Context, q decisionlog.Question) (*decision
 }
 
 // Queue implements Log: nobody was tried.
-func (Unlogged) Queue(_ context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+func (Unlogged) Queue(_ context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
 	return decisionlog.Untried(v, runs, class, now), nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/podlife"
 )
 
@@ -40,8 +40,8 @@ func (s *telling) next() {
 	}
 	if q := o.Queue; q != nil {
 		why := "tried again: its back-off is over"
-		if q.Queue == engine.UnschedulablePods {
-			why = fmt.Sprintf("tried again: nothing has changed for %d minutes", engine.UnschedulableFor/time.Minute)
+		if q.Queue == state.UnschedulablePods {
+			why = fmt.Sprintf("tried again: nothing has changed for %d minutes", state.UnschedulableFor/time.Minute)
 		}
 		add(q.NextTry, Event{Component: componentScheduler, Event: why})
 	}

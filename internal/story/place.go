@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 const maxAhead = 5
@@ -15,7 +15,7 @@ func (s *telling) place(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	is := func(p *engine.Pod) bool { return p.Namespace == s.pod.Namespace && p.Name == s.pod.Name }
+	is := func(p *state.Pod) bool { return p.Namespace == s.pod.Namespace && p.Name == s.pod.Name }
 	if s.out.State == Gated {
 		p := &Place{List: "gated", Of: len(q.Gated)}
 		for i := range q.Gated {
@@ -48,7 +48,7 @@ func (s *telling) place(ctx context.Context) error {
 }
 
 // pass counts a pod that is ahead by what puts it there.
-func (p *Place) pass(o *engine.Queued, priority int32, sooner bool) {
+func (p *Place) pass(o *state.Queued, priority int32, sooner bool) {
 	switch {
 	case o.Priority > priority:
 		p.HigherPriority++

@@ -8,6 +8,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
 	"berth/internal/podlife"
 )
 
@@ -139,9 +140,9 @@ type Place struct {
 	Ahead []decisionlog.PodRef `json:"ahead,omitempty"`
 	// Queue, Attempts and NextTry are as GET /v1/clusters/{cluster}/queue has them;
 	// absent for a gated pod.
-	Queue    engine.SubQueue `json:"queue,omitempty" enums:"active,backoff,unschedulable" swaggertype:"string"`
-	Attempts int             `json:"attempts,omitempty"`
-	NextTry  *time.Time      `json:"nextTry,omitempty"`
+	Queue    state.SubQueue `json:"queue,omitempty" enums:"active,backoff,unschedulable" swaggertype:"string"`
+	Attempts int            `json:"attempts,omitempty"`
+	NextTry  *time.Time     `json:"nextTry,omitempty"`
 } // @name PodStoryPlace
 
 // Attempt is one or more decisions in a row that came out alike.

@@ -16,8 +16,8 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/profiles"
 	"berth/internal/store"
@@ -141,7 +141,7 @@ func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*decis
 	return f.rows[at:min(len(f.rows), at+filter.Limit)], nil
 }
 
-func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs engine.Runs, _ func(string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs state.Runs, _ func(string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
 	return decisionlog.Untried(v, runs, nil, now), nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/store"
@@ -27,7 +28,7 @@ type Log interface {
 	Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
-	Queue(ctx context.Context, v *cluster.View, runs engine.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
+	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
 }
 
 // Teller tells stories. It is safe for concurrent use.
@@ -36,7 +37,7 @@ type Teller struct {
 	Log      Log
 	// Runs reports whether a scheduler of that name is one of the server's, and
 	// whether its pods wait for gates.
-	Runs engine.Runs
+	Runs state.Runs
 	// Class returns a stored priority class; it may be nil.
 	Class func(cluster, name string) *schedulingv1.PriorityClass
 	Clock func() time.Time
@@ -71,7 +72,7 @@ type telling struct {
 	view *cluster.View
 	at   time.Time
 	ask  Ask
-	pod  *engine.Pod // of the view; nil for one that is gone
+	pod  *state.Pod // of the view; nil for one that is gone
 	full *corev1.Pod
 	rows []*decisionlog.Row // newest first
 	out  *Story

@@ -3,27 +3,27 @@ package main
 // engineFaults are faults of the engine, its rules, preemption and devices.
 var engineFaults = []fault{
 	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/trail.go", `rows := t.rows[place-t.from:]`, `rows := t.rows[place-t.from:]
+		{"internal/engine/state/trail.go", `rows := t.rows[place-t.from:]`, `rows := t.rows[place-t.from:]
 	rows = rows[:max(0, len(rows)-1)]`},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},
 	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine", "TestAttachmentsFollowPods", []edit{
-		{"internal/engine/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
+		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
 	}},
 	{"queue-by-age", "an important pod waits behind an older one", "./internal/engine", "TestQueueOrder", []edit{
-		{"internal/engine/queue.go", `c := cmp.Compare(b.Priority, a.Priority); c != 0 {`, `c := cmp.Compare(b.Priority, a.Priority); c != 0 && false {`},
+		{"internal/engine/state/queue.go", `c := cmp.Compare(b.Priority, a.Priority); c != 0 {`, `c := cmp.Compare(b.Priority, a.Priority); c != 0 && false {`},
 	}},
 	{"volume-index-outlives-its-tables", "volumes that came or went since the first look are not seen", "./internal/engine", "TestVolumesComeAndGo", []edit{
-		{"internal/engine/edit.go", `if volumes {`, `if volumes && false {`},
+		{"internal/engine/state/edit.go", `if volumes {`, `if volumes && false {`},
 	}},
 	{"stale-inventory", "what was worked out from claims and slices outlives their change", "./internal/engine/rules", "TestDevicesFollowTheState", []edit{
-		{"internal/engine/edit.go", `own.memo = &deviceMemo{}`, ``},
+		{"internal/engine/state/edit.go", `own.memo = &deviceMemo{}`, ``},
 	}},
 
 	{"preempt-equals", "a pod evicts its equals", "./internal/engine", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
-		{"internal/engine/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
+		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},
 	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
 		{"internal/engine/preempt_quick.go", `if room.pods < 1 || p.CPU > room.cpu`, `if true || room.pods < 1 || p.CPU > room.cpu`},

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // bucket is a group while it is being filled.
 type bucket struct {
 	cause  Cause
-	rows   engine.Bits
+	rows   state.Bits
 	nodes  int
 	lacks  lacks
 	also   map[Cause]*bucket
@@ -94,7 +95,7 @@ func collect(r *engine.Result, check func()) *collection {
 func (c *collection) bucket(k Cause) *bucket {
 	b := c.buckets[k]
 	if b == nil {
-		b = &bucket{cause: k, rows: engine.NewBits(c.rows)}
+		b = &bucket{cause: k, rows: state.NewBits(c.rows)}
 		c.buckets[k] = b
 	}
 	return b

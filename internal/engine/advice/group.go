@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Group is nodes that the same verdict keeps the pod off. A node is in one group
@@ -99,7 +100,7 @@ func Groups(r *engine.Result, sample int) []Group {
 
 // alsoFailing counts what else rejects the rows of a group, what rejects most of them
 // first.
-func alsoFailing(alone *engine.Alone, rows engine.Bits) []AlsoFailing {
+func alsoFailing(alone *engine.Alone, rows state.Bits) []AlsoFailing {
 	type key struct{ rule, message string }
 	at := map[key]int{}
 	var out []AlsoFailing

@@ -23,12 +23,13 @@ import (
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // trial is a random case made ready.
 type trial struct {
 	*enginetest.Case
-	state   *engine.State
+	state   *state.State
 	profile *engine.Profile
 	objects map[string]any
 }
@@ -71,7 +72,7 @@ func (c *trial) object(kind, ns, name string) []byte {
 	return js
 }
 
-func (c *trial) decide(t testing.TB, s *engine.State, pod *corev1.Pod) *engine.Decision {
+func (c *trial) decide(t testing.TB, s *state.State, pod *corev1.Pod) *engine.Decision {
 	t.Helper()
 	r, err := engine.Decide(s, pod, c.profile, c.Options)
 	if err != nil {
@@ -96,7 +97,7 @@ func (c *trial) advise() (groups []advice.Group, list []advice.Suggestion, r *en
 
 // edited makes the change that a suggestion describes, from its JSON alone: with these
 // operations in place of the first edit's.
-func (c *trial) edited(t testing.TB, g *advice.Suggestion, ops []advice.Op) (*engine.State, *corev1.Pod) {
+func (c *trial) edited(t testing.TB, g *advice.Suggestion, ops []advice.Op) (*state.State, *corev1.Pod) {
 	t.Helper()
 	edits := slices.Clone(g.Edits)
 	if len(edits) == 0 {

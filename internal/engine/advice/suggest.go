@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Suggestion is a change after which a pod that fits nowhere would fit somewhere: a
@@ -48,7 +49,7 @@ type Cure struct {
 
 // Question is the decision that suggestions are wanted for.
 type Question struct {
-	State   *engine.State
+	State   *state.State
 	Pod     *corev1.Pod // as it was decided on
 	Profile *engine.Profile
 	Options engine.Options

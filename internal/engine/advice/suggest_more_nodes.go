@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 const (
@@ -72,7 +73,7 @@ func (s *seeker) oneMoreNode(alone *engine.Alone) {
 // what others need one more of.
 func extended(list corev1.ResourceList) (n int) {
 	for name := range list {
-		if engine.IsExtended(name) {
+		if state.IsExtended(name) {
 			n++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 const (
@@ -180,7 +180,7 @@ func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, s
 // alike says that a resource is asked for and limited alike, since it cannot be
 // overcommitted.
 func alike(key corev1.ResourceName) bool {
-	return engine.IsExtended(key) || strings.HasPrefix(string(key), corev1.ResourceHugePagesPrefix)
+	return state.IsExtended(key) || strings.HasPrefix(string(key), corev1.ResourceHugePagesPrefix)
 }
 
 // wholePages rounds an amount of huge pages down to whole ones, of which alone an API

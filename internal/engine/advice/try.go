@@ -5,6 +5,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // seeker looks for suggestions for one decision.
@@ -28,8 +29,8 @@ type offer struct {
 
 // verdict is what trying a change came to: nil where the pod still fits nowhere.
 type verdict struct {
-	rows  engine.Bits
-	nodes *engine.NodeSet
+	rows  state.Bits
+	nodes *state.NodeSet
 }
 
 // effort is how much of a decision is asked for.
@@ -43,7 +44,7 @@ const (
 
 // decide runs the engine, unless that was done often enough or the caller's context has
 // ended. A question that cannot be judged is no help.
-func (s *seeker) decide(state *engine.State, pod *corev1.Pod, e effort) *engine.Result {
+func (s *seeker) decide(state *state.State, pod *corev1.Pod, e effort) *engine.Result {
 	s.check()
 	if ctx := s.q.Options.Context; s.tries >= s.limit || ctx != nil && ctx.Err() != nil {
 		return nil
@@ -59,7 +60,7 @@ func (s *seeker) decide(state *engine.State, pod *corev1.Pod, e effort) *engine.
 }
 
 // fits says where a pod would fit without evicting anybody.
-func (s *seeker) fits(state *engine.State, pod *corev1.Pod, e effort) *verdict {
+func (s *seeker) fits(state *state.State, pod *corev1.Pod, e effort) *verdict {
 	r := s.decide(state, pod, e)
 	if r == nil {
 		return nil
@@ -155,7 +156,7 @@ func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op
 
 // evicts says on which nodes evicting others would let a pod in: on all of them,
 // and on those where no budget is violated.
-func (s *seeker) evicts(state *engine.State, pod *corev1.Pod) (all, unviolated *verdict, outcome engine.Outcome) {
+func (s *seeker) evicts(state *state.State, pod *corev1.Pod) (all, unviolated *verdict, outcome engine.Outcome) {
 	r := s.decide(state, pod, evicting)
 	if r == nil {
 		return nil, nil, ""

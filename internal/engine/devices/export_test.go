@@ -5,7 +5,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Never has AllocateBy leave nothing out.
@@ -13,7 +13,7 @@ const Never = -1
 
 // AllocateBy is Allocate with a bound of its own that counts as hard after so many
 // steps. It says how many were taken.
-func (inv *Inventory) AllocateBy(ctx context.Context, e *Expressions, set *engine.NodeSet, claims []*resourcev1.ResourceClaim, bound, hardAfter int) (given []Given, steps int, err error) {
+func (inv *Inventory) AllocateBy(ctx context.Context, e *Expressions, set *state.NodeSet, claims []*resourcev1.ResourceClaim, bound, hardAfter int) (given []Given, steps int, err error) {
 	s, err := inv.prepare(ctx, e, set, 0, claims)
 	if err != nil {
 		return nil, 0, err
@@ -25,7 +25,7 @@ func (inv *Inventory) AllocateBy(ctx context.Context, e *Expressions, set *engin
 
 // Kinds prepares a search whose devices are all listed and sorts them into kinds
 // under a context of its own.
-func (inv *Inventory) Kinds(ctx context.Context, e *Expressions, set *engine.NodeSet, claims []*resourcev1.ResourceClaim) (sort func() ([]int32, bool, error), err error) {
+func (inv *Inventory) Kinds(ctx context.Context, e *Expressions, set *state.NodeSet, claims []*resourcev1.ResourceClaim) (sort func() ([]int32, bool, error), err error) {
 	s, err := inv.prepare(context.Background(), e, set, 0, claims)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ID names a device in the cluster.
@@ -61,7 +61,7 @@ func text(s *string) string {
 }
 
 // NewInventory sorts a state's objects out.
-func NewInventory(s *engine.State) *Inventory {
+func NewInventory(s *state.State) *Inventory {
 	inv := &Inventory{
 		classes: map[string]*resourcev1.DeviceClass{}, local: map[string][]*slice{}, pools: map[poolID][]*slice{}, ids: map[ID]int32{},
 	}

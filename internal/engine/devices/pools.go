@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // poolID names a pool. Pools of different drivers may share a name.
@@ -34,7 +34,7 @@ type pool struct {
 
 // nodePools remembers what each node of a set sees.
 type nodePools struct {
-	set  *engine.NodeSet
+	set  *state.NodeSet
 	rows []atomic.Pointer[view]
 
 	mu       sync.Mutex
@@ -47,13 +47,13 @@ type view struct {
 }
 
 type selection struct {
-	rows engine.Bits
+	rows state.Bits
 	err  error
 }
 
 // forNodes gives the memory for a set of nodes. A set that is asked about while
 // another one is in use replaces it, which costs time and nothing else.
-func (inv *Inventory) forNodes(set *engine.NodeSet) *nodePools {
+func (inv *Inventory) forNodes(set *state.NodeSet) *nodePools {
 	if np := inv.nodes.Load(); np != nil && np.set == set {
 		return np
 	}
@@ -64,7 +64,7 @@ func (inv *Inventory) forNodes(set *engine.NodeSet) *nodePools {
 
 // rowsOf gives the nodes that a selector selects; a term that does not parse is
 // an error, as it is upstream, and an empty one selects nobody.
-func (np *nodePools) rowsOf(sel *corev1.NodeSelector) (engine.Bits, error) {
+func (np *nodePools) rowsOf(sel *corev1.NodeSelector) (state.Bits, error) {
 	np.mu.Lock()
 	defer np.mu.Unlock()
 	if s, ok := np.selected[sel]; ok {

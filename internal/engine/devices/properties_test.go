@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/engine"
 	"berth/internal/engine/devices"
 	et "berth/internal/engine/enginetest"
+	"berth/internal/engine/state"
 )
 
 // at compiles objects and gives the inventory and the one node.
-func at(tb testing.TB, objects ...any) (*devices.Inventory, *engine.NodeSet) {
+func at(tb testing.TB, objects ...any) (*devices.Inventory, *state.NodeSet) {
 	tb.Helper()
 	s, err := et.State(objects...)
 	if err != nil {
@@ -29,7 +29,7 @@ func at(tb testing.TB, objects ...any) (*devices.Inventory, *engine.NodeSet) {
 var compiled = devices.NewExpressions()
 
 // allocate is Allocate under the bounds of a decision.
-func allocate(inv *devices.Inventory, set *engine.NodeSet, claims ...*resourcev1.ResourceClaim) ([]devices.Given, error) {
+func allocate(inv *devices.Inventory, set *state.NodeSet, claims ...*resourcev1.ResourceClaim) ([]devices.Given, error) {
 	budget := devices.Budget
 	return inv.Allocate(context.Background(), compiled, set, 0, claims, &budget)
 }

@@ -7,7 +7,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ErrInvalidPools says that nothing was found on a node of which some pools are
@@ -56,7 +56,7 @@ type GivenDevice struct {
 // whatever node. What it looks at is taken off the decision's budget, and the end
 // of ctx ends it with ErrStopped: ctx decides whether there is an answer, never
 // which (structured/internal/incubating Allocator.Allocate).
-func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
+func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *state.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
 	s, err := inv.prepare(ctx, e, set, row, claims)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ type take struct {
 }
 
 // prepare works out what every request needs on the node.
-func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim) (*search, error) {
+func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.NodeSet, row int, claims []*resourcev1.ResourceClaim) (*search, error) {
 	np := inv.forNodes(set)
 	pools, err := inv.see(np, row)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Need says what one request, or one alternative of it, finds on a node.
@@ -22,7 +22,7 @@ type BrokenPool struct{ Name, Why string }
 // Survey counts what claims find on a node, for explanations: each request by
 // itself, before anything is given out. It belongs to an answer that is there
 // already, so nothing stops it.
-func (inv *Inventory) Survey(e *Expressions, set *engine.NodeSet, row int, claims []*resourcev1.ResourceClaim) (needs []Need, broken []BrokenPool) {
+func (inv *Inventory) Survey(e *Expressions, set *state.NodeSet, row int, claims []*resourcev1.ResourceClaim) (needs []Need, broken []BrokenPool) {
 	s, err := inv.prepare(context.Background(), e, set, row, claims)
 	if err != nil {
 		return nil, nil

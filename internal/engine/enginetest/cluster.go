@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // Case is one question: a cluster, the pod that wants a node, and how it is
@@ -21,8 +22,8 @@ type Case struct {
 }
 
 // State compiles objects, one after the other.
-func State(objects ...any) (*engine.State, error) {
-	e := engine.NewState().Edit()
+func State(objects ...any) (*state.State, error) {
+	e := state.NewState().Edit()
 	for _, o := range objects {
 		if err := e.Put(o); err != nil {
 			return nil, err
@@ -41,7 +42,7 @@ func (c *Case) Decide() (*engine.Decision, error) {
 }
 
 // DecideOn answers the case's question on a given state.
-func (c *Case) DecideOn(s *engine.State) (*engine.Decision, error) {
+func (c *Case) DecideOn(s *state.State) (*engine.Decision, error) {
 	p, err := rules.Build(c.Spec)
 	if err != nil {
 		return nil, err

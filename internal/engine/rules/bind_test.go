@@ -16,6 +16,7 @@ import (
 	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // sequence is a random cluster whose pods are bound one after the other.
@@ -99,7 +100,7 @@ func newSequence(seed uint64) *sequence {
 }
 
 // write makes the next state of a bind, and the list of its objects.
-func (g *sequence) write(t *testing.T, st *engine.State, a *engine.Along, pod *corev1.Pod, node string) *engine.State {
+func (g *sequence) write(t *testing.T, st *state.State, a *engine.Along, pod *corev1.Pod, node string) *state.State {
 	t.Helper()
 	e := st.Edit()
 	put := func(o any) {
@@ -135,10 +136,10 @@ func verdicts(d *engine.Decision) (out []string) {
 
 // agrees holds a decision in a sequence of binds against one on a state that is
 // made afresh of the same objects, and where it can be against the naive twin.
-func (g *sequence) agrees(t *testing.T, st *engine.State, pod *corev1.Pod, p *engine.Profile) {
+func (g *sequence) agrees(t *testing.T, st *state.State, pod *corev1.Pod, p *engine.Profile) {
 	t.Helper()
 	o := engine.Options{Now: et.Epoch, NoPreemption: true}
-	full := func(st *engine.State) *engine.Decision {
+	full := func(st *state.State) *engine.Decision {
 		r, err := engine.Decide(st, pod, p, o)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +168,7 @@ func (g *sequence) agrees(t *testing.T, st *engine.State, pod *corev1.Pod, p *en
 }
 
 // devicesOnce says in words which device is given out more often than it may be.
-func devicesOnce(st *engine.State) (wrong []string) {
+func devicesOnce(st *state.State) (wrong []string) {
 	whole := map[string]string{}
 	part := map[string]resource.Quantity{}
 	shares := map[string]bool{}
@@ -216,7 +217,7 @@ func devicesOnce(st *engine.State) (wrong []string) {
 }
 
 // volumesOnce says in words which volume or claim is bound twice or by halves.
-func volumesOnce(st *engine.State, claims int) (wrong []string) {
+func volumesOnce(st *state.State, claims int) (wrong []string) {
 	of := map[string]string{}
 	for i := range claims {
 		c := st.PersistentVolumeClaim("default", fmt.Sprintf("v%d", i))

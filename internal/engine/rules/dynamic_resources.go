@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/devices"
+	"berth/internal/engine/state"
 )
 
 // The reasons of DynamicResources for a node.
@@ -104,7 +105,7 @@ func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreF
 				return nil, engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
 			}
 			if s.selected == nil {
-				s.selected = make([]engine.Bits, len(s.claims))
+				s.selected = make([]state.Bits, len(s.claims))
 			}
 			s.selected[i] = rows
 			continue
@@ -156,11 +157,11 @@ func classesExist(q *engine.Query, c *resourcev1.ResourceClaim) (engine.Code, st
 // selector fails or all devices of a pool are wanted that is being updated, ends
 // the decision, as it ends upstream's cycle; of several nodes the first by name
 // is blamed.
-func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in engine.Bits, rej *engine.Rejected) error {
+func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in state.Bits, rej *engine.Rejected) error {
 	if s == nil {
 		return nil
 	}
-	by := map[string]engine.Bits{}
+	by := map[string]state.Bits{}
 	var order []string
 	for _, r := range q.Nodes.Order() {
 		row := int(r)
@@ -212,7 +213,7 @@ func (d *DynamicResources) PostFilter(q *engine.Query, s *deviceState, rej *engi
 // Score adds up, per request that left a choice, how early in its list the
 // alternative stands that the node gives
 // (plugins/dynamicresources computeScore).
-func (d *DynamicResources) Score(q *engine.Query, s *deviceState, feasible engine.Bits, out *engine.Scores) error {
+func (d *DynamicResources) Score(q *engine.Query, s *deviceState, feasible state.Bits, out *engine.Scores) error {
 	if s == nil || !s.allocate {
 		out.Uniform(0, 0)
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/devices"
+	"berth/internal/engine/state"
 )
 
 // deviceState is what PreFilter of DynamicResources leaves: the pod's claims,
@@ -20,9 +21,9 @@ type deviceState struct {
 	rule      *DynamicResources
 	inventory *devices.Inventory
 	claims    []*resourcev1.ResourceClaim
-	selected  []engine.Bits // by claim: the nodes that its allocation is good for; nil for all
-	special   int           // the place of the claim for extended resources; -1 without
-	resources []engine.Scalar
+	selected  []state.Bits // by claim: the nodes that its allocation is good for; nil for all
+	special   int          // the place of the claim for extended resources; -1 without
+	resources []state.Scalar
 	allocate  bool // some claim is not allocated yet
 	budget    int  // how many devices may still be looked at
 	rows      map[int]*deviceVerdict
@@ -138,7 +139,7 @@ func bindingState(c *resourcev1.ResourceClaim) (ready, failed bool) {
 
 // releasable says whether some claim that was not available on one of the nodes
 // is reserved for nobody but the pod.
-func (s *deviceState) releasable(q *engine.Query, rows engine.Bits) bool {
+func (s *deviceState) releasable(q *engine.Query, rows state.Bits) bool {
 	found := false
 	for row := range rows.All() {
 		for _, i := range s.on(q, row).missing {
@@ -154,7 +155,7 @@ func (s *deviceState) releasable(q *engine.Query, rows engine.Bits) bool {
 
 // selectedBy gives the nodes that an allocation is good for. Upstream cannot go on
 // where it cannot read the selector.
-func selectedBy(set *engine.NodeSet, sel *corev1.NodeSelector) (engine.Bits, error) {
+func selectedBy(set *state.NodeSet, sel *corev1.NodeSelector) (state.Bits, error) {
 	for i := range sel.NodeSelectorTerms {
 		if _, ok := set.TermRows(&sel.NodeSelectorTerms[i]); !ok {
 			return nil, fmt.Errorf("node selector of an allocation: term %d does not parse", i)
@@ -221,11 +222,11 @@ const extendedClaimName = "<extended-resources>"
 
 // deviceResources lists the extended resources that the pod asks for and that
 // device classes stand behind.
-func deviceResources(q *engine.Query) []engine.Scalar {
-	var out []engine.Scalar
+func deviceResources(q *engine.Query) []state.Scalar {
+	var out []state.Scalar
 	for _, s := range q.Request.Scalars {
 		name := corev1.ResourceName(q.ScalarName(s.ID))
-		if s.N != 0 && q.State.ExtendedClass(name) != nil && engine.IsDeviceResource(name) {
+		if s.N != 0 && q.State.ExtendedClass(name) != nil && state.IsDeviceResource(name) {
 			out = append(out, s)
 		}
 	}
@@ -233,10 +234,10 @@ func deviceResources(q *engine.Query) []engine.Scalar {
 }
 
 // scalarResources lists all that classes may stand behind.
-func scalarResources(q *engine.Query) []engine.Scalar {
-	var out []engine.Scalar
+func scalarResources(q *engine.Query) []state.Scalar {
+	var out []state.Scalar
 	for _, s := range q.Request.Scalars {
-		if s.N != 0 && engine.IsDeviceResource(corev1.ResourceName(q.ScalarName(s.ID))) {
+		if s.N != 0 && state.IsDeviceResource(corev1.ResourceName(q.ScalarName(s.ID))) {
 			out = append(out, s)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine"
 	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // two nodes, a class for all devices, and what a test adds.
@@ -343,16 +344,16 @@ func TestDevicesFollowTheState(t *testing.T) {
 	pod := et.Pod("p", et.Claims("c"))
 	for _, step := range []struct {
 		name   string
-		change func(*engine.Edit) error
+		change func(*state.Edit) error
 		want   string
 	}{
-		{"nothing is published", func(*engine.Edit) error { return nil }, ""},
-		{"a device is", func(e *engine.Edit) error { return e.Put(et.Slice("s", "a", et.Device("d"))) }, "a"},
-		{"somebody takes it", func(e *engine.Edit) error { return e.Put(et.Given(et.DeviceClaim("other"), "a", "s/d")) }, ""},
-		{"another one comes", func(e *engine.Edit) error { return e.Put(et.Slice("t", "b", et.Device("d"))) }, "b"},
-		{"a node goes", func(e *engine.Edit) error { e.Delete("Node", "", "b"); return nil }, ""},
-		{"the first is given back", func(e *engine.Edit) error { e.Delete("ResourceClaim", "default", "other"); return nil }, "a"},
-		{"the class changes its mind", func(e *engine.Edit) error { return e.Put(et.DeviceClass("gpu", "false")) }, ""},
+		{"nothing is published", func(*state.Edit) error { return nil }, ""},
+		{"a device is", func(e *state.Edit) error { return e.Put(et.Slice("s", "a", et.Device("d"))) }, "a"},
+		{"somebody takes it", func(e *state.Edit) error { return e.Put(et.Given(et.DeviceClaim("other"), "a", "s/d")) }, ""},
+		{"another one comes", func(e *state.Edit) error { return e.Put(et.Slice("t", "b", et.Device("d"))) }, "b"},
+		{"a node goes", func(e *state.Edit) error { e.Delete("Node", "", "b"); return nil }, ""},
+		{"the first is given back", func(e *state.Edit) error { e.Delete("ResourceClaim", "default", "other"); return nil }, "a"},
+		{"the class changes its mind", func(e *state.Edit) error { return e.Put(et.DeviceClass("gpu", "false")) }, ""},
 	} {
 		if err := step.change(w.Edit()); err != nil {
 			t.Fatal(err)

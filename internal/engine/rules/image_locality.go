@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The sizes between which an image counts: below 23 MiB a container it makes no
@@ -29,9 +30,9 @@ func (ImageLocality) Name() string { return "ImageLocality" }
 func (ImageLocality) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Score adds up image sizes, scaled by the share of nodes that have them.
-func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	type held struct {
-		rows  engine.Bits
+		rows  state.Bits
 		scale int64
 	}
 	spec := &q.Pod.Spec

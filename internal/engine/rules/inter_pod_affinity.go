@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The reasons of InterPodAffinity, in the order that they are looked for.
@@ -49,7 +50,7 @@ func (*InterPodAffinity) Locality(q *engine.Query) engine.Locality {
 
 // domainCounts counts something per value of a topology key.
 type domainCounts struct {
-	column *engine.Column
+	column *state.Column
 	n      []int32
 	total  int32
 }
@@ -60,7 +61,7 @@ func newDomainCounts(q *engine.Query, key string) *domainCounts {
 	return &domainCounts{column: c, n: q.Counts(len(c.Values))}
 }
 
-func (d *domainCounts) add(p *engine.Postings) {
+func (d *domainCounts) add(p *state.Postings) {
 	for _, seg := range p.Segments() {
 		for _, e := range seg {
 			if v := d.column.Value[e.Row]; v >= 0 {
@@ -72,7 +73,7 @@ func (d *domainCounts) add(p *engine.Postings) {
 }
 
 // mark adds the nodes of every domain that counted somebody to out.
-func (d *domainCounts) mark(out engine.Bits) {
+func (d *domainCounts) mark(out state.Bits) {
 	if d.total == 0 {
 		return
 	}
@@ -87,15 +88,15 @@ func (d *domainCounts) mark(out engine.Bits) {
 
 // affinityCounts is what filtering needs to know of the pods that are there.
 type affinityCounts struct {
-	required []*engine.Term
+	required []*state.Term
 	near     []*domainCounts // per required affinity term: pods that match all of them
 	anyNear  bool            // such a pod exists on a node with one of the keys
 	first    bool            // the pod matches its own required terms
-	anti     []*engine.Term
+	anti     []*state.Term
 	away     []*domainCounts // per required anti-affinity term: pods that match it
 	existing map[string]*domainCounts
-	terms    []*engine.Term // existing pods' anti-affinity terms that select the pod
-	nearby   engine.Bits    // what nearRows found
+	terms    []*state.Term // existing pods' anti-affinity terms that select the pod
+	nearby   state.Bits    // what nearRows found
 }
 
 // PreFilter counts, per topology domain, the pods that the pod's required terms
@@ -103,7 +104,7 @@ type affinityCounts struct {
 func (a *InterPodAffinity) PreFilter(q *engine.Query) (*affinityCounts, engine.PreFilterResult) {
 	s := &affinityCounts{existing: map[string]*domainCounts{}}
 	for _, t := range q.TermsSelectingPod(nil) {
-		if t.Kind != engine.RequiredAntiAffinity {
+		if t.Kind != state.RequiredAntiAffinity {
 			continue
 		}
 		where := q.State.TermPostings(t.ID)
@@ -125,9 +126,9 @@ func (a *InterPodAffinity) PreFilter(q *engine.Query) (*affinityCounts, engine.P
 	}
 	for _, t := range q.Terms() {
 		switch t.Kind {
-		case engine.RequiredAffinity:
+		case state.RequiredAffinity:
 			s.required = append(s.required, t)
-		case engine.RequiredAntiAffinity:
+		case state.RequiredAntiAffinity:
 			s.anti = append(s.anti, t)
 		default:
 		}
@@ -170,7 +171,7 @@ func (a *InterPodAffinity) countNear(q *engine.Query, s *affinityCounts) {
 	s.first = selectsAll(s.required, q.Pod.Namespace, q.Pod.Labels)
 }
 
-func selectsAll(terms []*engine.Term, ns string, set labels.Set) bool {
+func selectsAll(terms []*state.Term, ns string, set labels.Set) bool {
 	for _, t := range terms {
 		if !t.Matches(ns, nil, set) {
 			return false
@@ -181,7 +182,7 @@ func selectsAll(terms []*engine.Term, ns string, set labels.Set) bool {
 
 // Filter rejects nodes that the pod's affinity leaves out (for good), then
 // those that its anti-affinity does, then those whose pods want it away.
-func (a *InterPodAffinity) Filter(q *engine.Query, s *affinityCounts, in engine.Bits, rej *engine.Rejected) error {
+func (a *InterPodAffinity) Filter(q *engine.Query, s *affinityCounts, in state.Bits, rej *engine.Rejected) error {
 	if s == nil {
 		return nil
 	}
@@ -217,7 +218,7 @@ func (a *InterPodAffinity) Filter(q *engine.Query, s *affinityCounts, in engine.
 // nearRows gives the nodes that satisfy the required affinity: in every term's
 // domain there is a pod that matches all terms. The first pod of a group that
 // has affinity to itself may go wherever the keys are.
-func (s *affinityCounts) nearRows(q *engine.Query) engine.Bits {
+func (s *affinityCounts) nearRows(q *engine.Query) state.Bits {
 	if s.nearby != nil {
 		return s.nearby
 	}
@@ -247,7 +248,7 @@ func (a *InterPodAffinity) Details(q *engine.Query, s *affinityCounts, row int) 
 		return nil
 	}
 	var out []engine.Detail
-	add := func(kind string, t *engine.Term, d *domainCounts) {
+	add := func(kind string, t *state.Term, d *domainCounts) {
 		det := engine.Detail{Kind: kind, TopologyKey: t.TopologyKey, Term: q.Words(t, t.String)}
 		if v := d.column.Value[row]; v >= 0 {
 			n := int64(d.n[v])
@@ -288,7 +289,7 @@ func (a *InterPodAffinity) Details(q *engine.Query, s *affinityCounts, row int) 
 }
 
 // holds says whether a pod with this very term is in the row's domain.
-func holds(q *engine.Query, t *engine.Term, d *domainCounts, row int) bool {
+func holds(q *engine.Query, t *state.Term, d *domainCounts, row int) bool {
 	want, found := d.column.Value[row], false
 	q.State.TermPostings(t.ID).Each(func(r, _ int32) { found = found || d.column.Value[r] == want })
 	return found

@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // domainPoints is a score per value of a topology key.
 type domainPoints struct {
-	column *engine.Column
+	column *state.Column
 	points []int64
 }
 
@@ -16,10 +17,10 @@ type domainPoints struct {
 // pods there satisfy, and of preferences and required affinity of pods there
 // that the pod satisfies; anti-affinity counts against
 // (plugins/interpodaffinity/scoring.go).
-func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible engine.Bits, out *engine.Scores) error {
+func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible state.Bits, out *engine.Scores) error {
 	own := false
 	for _, t := range q.Terms() {
-		own = own || t.Kind == engine.PreferredAffinity || t.Kind == engine.PreferredAntiAffinity
+		own = own || t.Kind == state.PreferredAffinity || t.Kind == state.PreferredAntiAffinity
 	}
 	if a.IgnoreExisting && !own {
 		out.Skip()
@@ -27,7 +28,7 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible en
 	}
 	var list []*domainPoints
 	touched := false
-	add := func(key string, weight int64, where *engine.Postings) {
+	add := func(key string, weight int64, where *state.Postings) {
 		if where.Total() == 0 {
 			return
 		}
@@ -54,7 +55,7 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible en
 	}
 	for _, t := range q.Terms() {
 		weight, counts := a.weight(t)
-		if !counts || t.Kind == engine.RequiredAffinity {
+		if !counts || t.Kind == state.RequiredAffinity {
 			continue
 		}
 		for _, shape := range q.ShapesSelected(nil, t) {
@@ -86,7 +87,7 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible en
 }
 
 // normalizeSpan maps least..most to 0..100, truncating; all equal is 0.
-func normalizeSpan(feasible engine.Bits, least, most int64, out *engine.Scores) {
+func normalizeSpan(feasible state.Bits, least, most int64, out *engine.Scores) {
 	span := float64(most - least)
 	one := func(raw int64) int64 {
 		if span == 0 {
@@ -112,13 +113,13 @@ func normalizeSpan(feasible engine.Bits, least, most int64, out *engine.Scores) 
 
 // weight is what one pod that a term connects adds; counts is false for terms
 // that play no part in scoring.
-func (a *InterPodAffinity) weight(t *engine.Term) (weight int64, counts bool) {
+func (a *InterPodAffinity) weight(t *state.Term) (weight int64, counts bool) {
 	switch t.Kind {
-	case engine.PreferredAffinity:
+	case state.PreferredAffinity:
 		return int64(t.Weight), true
-	case engine.PreferredAntiAffinity:
+	case state.PreferredAntiAffinity:
 		return -int64(t.Weight), true
-	case engine.RequiredAffinity:
+	case state.RequiredAffinity:
 		return int64(a.HardWeight), a.HardWeight > 0
 	default:
 		return 0, false

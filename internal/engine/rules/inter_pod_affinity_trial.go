@@ -1,6 +1,9 @@
 package rules
 
-import "berth/internal/engine"
+import (
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
 
 var _ engine.Trier[*affinityCounts] = (*InterPodAffinity)(nil)
 
@@ -31,7 +34,7 @@ func (a *InterPodAffinity) Try(q *engine.Query, s *affinityCounts) engine.Trial 
 	// Terms that only guests bring count too, so all that select the pod are asked.
 	index := map[string]int{}
 	for _, term := range q.TermsSelectingPod(nil) {
-		if term.Kind != engine.RequiredAntiAffinity {
+		if term.Kind != state.RequiredAntiAffinity {
 			continue
 		}
 		k, known := index[term.TopologyKey]
@@ -65,7 +68,7 @@ type interPodTrial struct {
 }
 
 // Begin turns to the row's domains.
-func (t *interPodTrial) Begin(row int32, guests []*engine.Pod) {
+func (t *interPodTrial) Begin(row int32, guests []*state.Pod) {
 	t.row, t.nearMoved = row, 0
 	clear(t.awayMoved)
 	clear(t.keyMoved)
@@ -75,7 +78,7 @@ func (t *interPodTrial) Begin(row int32, guests []*engine.Pod) {
 }
 
 // Move counts a pod in or out, by its labels and by its own terms.
-func (t *interPodTrial) Move(p *engine.Pod, n int32) {
+func (t *interPodTrial) Move(p *state.Pod, n int32) {
 	shape := p.Class.Shape.ID
 	if t.isNear != nil && t.isNear[shape] {
 		t.nearMoved += n
@@ -96,7 +99,7 @@ func (t *interPodTrial) Move(p *engine.Pod, n int32) {
 }
 
 // Minds pods that some term of the pod selects, or that select the pod.
-func (t *interPodTrial) Minds(c *engine.Class) bool {
+func (t *interPodTrial) Minds(c *state.Class) bool {
 	if t.isNear != nil && t.isNear[c.Shape.ID] {
 		return true
 	}

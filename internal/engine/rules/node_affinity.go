@@ -9,6 +9,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The reasons of NodeAffinity.
@@ -121,7 +122,7 @@ func namedBy(term *corev1.NodeSelectorTerm) (names map[string]struct{}, named bo
 
 // Filter rejects, for good, what the profile's affinity excludes, then what the
 // pod's does.
-func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
+func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	left := in
 	if e := a.enforced(); e != nil {
 		out := q.Bits()
@@ -192,7 +193,7 @@ func selectorWords(sel *corev1.NodeSelector) string {
 
 // Score adds up the weights of the preferred terms that a node matches, the
 // profile's and the pod's. A term of the pod that does not parse is an error.
-func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	var own []corev1.PreferredSchedulingTerm
 	if na := affinityOf(q.Pod); na != nil {
 		own = na.PreferredDuringSchedulingIgnoredDuringExecution

@@ -7,6 +7,7 @@ import (
 	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ReasonFeatures is why a node without a needed feature is out.
@@ -50,7 +51,7 @@ func (NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFilt
 }
 
 // Filter rejects nodes that lack a needed feature for good.
-func (NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in engine.Bits, rej *engine.Rejected) error {
+func (NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in state.Bits, rej *engine.Rejected) error {
 	if len(need) == 0 {
 		return nil
 	}

@@ -1,6 +1,9 @@
 package rules
 
-import "berth/internal/engine"
+import (
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
 
 // ReasonNodeName is why all nodes but the one asked for are out.
 const ReasonNodeName = "node(s) didn't match the requested node name"
@@ -22,7 +25,7 @@ func (NodeName) Name() string { return "NodeName" }
 func (NodeName) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter rejects every node but the named one for good.
-func (NodeName) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
+func (NodeName) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	want := q.Pod.Spec.NodeName
 	if want == "" {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ReasonPorts is why a node whose ports are taken is out.
@@ -15,10 +16,10 @@ const ReasonPorts = "node(s) didn't have free ports for the requested pod ports"
 type NodePorts struct{}
 
 var (
-	_ engine.PreFilterer[[]engine.Port] = NodePorts{}
-	_ engine.Filterer[[]engine.Port]    = NodePorts{}
-	_ engine.Detailer[[]engine.Port]    = NodePorts{}
-	_ engine.Local                      = NodePorts{}
+	_ engine.PreFilterer[[]state.Port] = NodePorts{}
+	_ engine.Filterer[[]state.Port]    = NodePorts{}
+	_ engine.Detailer[[]state.Port]    = NodePorts{}
+	_ engine.Local                     = NodePorts{}
 )
 
 // Name is the plugin's name.
@@ -28,15 +29,15 @@ func (NodePorts) Name() string { return "NodePorts" }
 func (NodePorts) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
 
 // PreFilter skips pods without host ports.
-func (NodePorts) PreFilter(q *engine.Query) ([]engine.Port, engine.PreFilterResult) {
-	ports := engine.HostPorts(q.Pod)
+func (NodePorts) PreFilter(q *engine.Query) ([]state.Port, engine.PreFilterResult) {
+	ports := state.HostPorts(q.Pod)
 	return ports, engine.PreFilterResult{Skip: len(ports) == 0}
 }
 
 // Filter reads where the conflicting ports are taken.
-func (NodePorts) Filter(q *engine.Query, ports []engine.Port, in engine.Bits, rej *engine.Rejected) error {
+func (NodePorts) Filter(q *engine.Query, ports []state.Port, in state.Bits, rej *engine.Rejected) error {
 	if ports == nil {
-		ports = engine.HostPorts(q.Pod)
+		ports = state.HostPorts(q.Pod)
 	}
 	taken := q.Bits()
 	for _, p := range ports {
@@ -51,9 +52,9 @@ func (NodePorts) Filter(q *engine.Query, ports []engine.Port, in engine.Bits, re
 
 // Details names the ports that are taken, as they are claimed on the node, in
 // order of protocol, number and address.
-func (NodePorts) Details(q *engine.Query, _ []engine.Port, row int) []engine.Detail {
+func (NodePorts) Details(q *engine.Query, _ []state.Port, row int) []engine.Detail {
 	var out []engine.Detail
-	for _, p := range engine.HostPorts(q.Pod) {
+	for _, p := range state.HostPorts(q.Pod) {
 		for _, id := range q.State.PortConflicts(nil, p) {
 			o := q.State.Port(id)
 			d := engine.Detail{Kind: "port", Protocol: o.Protocol, HostIP: o.IP, Port: o.Number}

@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
-var _ engine.Trier[[]engine.Port] = NodePorts{}
+var _ engine.Trier[[]state.Port] = NodePorts{}
 
 // Try judges nodes by the ports that are taken there.
-func (NodePorts) Try(q *engine.Query, ports []engine.Port) engine.Trial {
+func (NodePorts) Try(q *engine.Query, ports []state.Port) engine.Trial {
 	if ports == nil {
-		ports = engine.HostPorts(q.Pod)
+		ports = state.HostPorts(q.Pod)
 	}
 	t := &portsTrial{q: q}
 	for _, p := range ports {
@@ -31,11 +32,11 @@ type portsTrial struct {
 	q      *engine.Query
 	ids    []int32 // sorted
 	taken  []bool
-	guests []*engine.Pod
+	guests []*state.Pod
 }
 
 // Begin looks up which of the ports are taken.
-func (t *portsTrial) Begin(row int32, guests []*engine.Pod) {
+func (t *portsTrial) Begin(row int32, guests []*state.Pod) {
 	for i, id := range t.ids {
 		t.taken[i] = t.q.State.PortPostings(id).At(row) > 0
 	}
@@ -43,7 +44,7 @@ func (t *portsTrial) Begin(row int32, guests []*engine.Pod) {
 }
 
 // Move takes or frees a pod's ports.
-func (t *portsTrial) Move(p *engine.Pod, n int32) {
+func (t *portsTrial) Move(p *state.Pod, n int32) {
 	for _, id := range p.Class.Ports {
 		if i, ok := slices.BinarySearch(t.ids, id); ok {
 			t.taken[i] = n > 0
@@ -52,7 +53,7 @@ func (t *portsTrial) Move(p *engine.Pod, n int32) {
 }
 
 // Minds pods with one of the ports.
-func (t *portsTrial) Minds(c *engine.Class) bool {
+func (t *portsTrial) Minds(c *state.Class) bool {
 	for _, id := range c.Ports {
 		if _, ok := slices.BinarySearch(t.ids, id); ok {
 			return true

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // NodeResourcesBalancedAllocation prefers nodes whose resources the pod would
@@ -28,7 +29,7 @@ func (*NodeResourcesBalancedAllocation) Locality(_ *engine.Query) engine.Localit
 }
 
 // Score skips pods that ask for none of the resources.
-func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	list := ask(q, b.Resources, false)
 	idle := true
 	for i := range list {
@@ -44,7 +45,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 		return nil
 	}
 	after, before := make([]float64, 0, len(list)), make([]float64, 0, len(list))
-	each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
+	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
 		after, before = after[:0], before[:0]
 		for i := range list {
 			capacity, used := list[i].read.at(q, c, u, row)
@@ -61,9 +62,9 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 }
 
 // balancedOfPair is the default case, cpu and memory.
-func balancedOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, memory int64) {
+func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
-	var idle engine.Use
+	var idle state.Use
 	for i, word := range feasible {
 		if word == 0 {
 			continue
@@ -81,7 +82,7 @@ func balancedOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, mem
 				out[k] = 75 // with one resource there is nothing to balance
 				continue
 			}
-			out[k] = compare(engine.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-u.Unbalanced)
+			out[k] = compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-u.Unbalanced)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The reasons of NodeResourcesFit; a scalar resource's is ReasonInsufficient and
@@ -44,7 +45,7 @@ func (*NodeResourcesFit) Locality(_ *engine.Query) engine.Locality { return engi
 
 // ignores says whether an extended resource is left to somebody else.
 func (f *NodeResourcesFit) ignores(name string) bool {
-	if len(f.Ignored)+len(f.IgnoredGroups) == 0 || !engine.IsExtended(corev1.ResourceName(name)) {
+	if len(f.Ignored)+len(f.IgnoredGroups) == 0 || !state.IsExtended(corev1.ResourceName(name)) {
 		return false
 	}
 	group, _, _ := strings.Cut(name, "/")
@@ -54,12 +55,12 @@ func (f *NodeResourcesFit) ignores(name string) bool {
 // Filter compares request and room, resource by resource. A node that could
 // never hold one of the requests is out for good; one with too many pods is
 // not.
-func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
+func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	tooMany, noCPU, noMemory, noDisk, never := q.Bits(), q.Bits(), q.Bits(), q.Bits(), q.Bits()
 	// A resource that is not asked for never falls short.
 	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
 	capacity := q.Nodes.Capacities()
-	var idle engine.Use
+	var idle state.Use
 	for i, word := range in {
 		if word == 0 {
 			continue
@@ -148,8 +149,8 @@ func wanted(n int64) int64 {
 
 // scalars lists the other resources to compare, by name, so that reasons come
 // in one order.
-func (f *NodeResourcesFit) scalars(q *engine.Query) []engine.Scalar {
-	var out []engine.Scalar
+func (f *NodeResourcesFit) scalars(q *engine.Query) []state.Scalar {
+	var out []state.Scalar
 	for _, s := range q.Request.Scalars {
 		if s.N != 0 && !f.ignores(q.ScalarName(s.ID)) {
 			out = append(out, s)
@@ -196,7 +197,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 }
 
 // Score scores by the profile's strategy; raw and normalised are the same.
-func (f *NodeResourcesFit) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+func (f *NodeResourcesFit) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	f.scorer.score(q, feasible, out.Raw)
 	out.Same()
 	return nil

@@ -4,13 +4,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 var _ engine.Measurer = (*NodeResourcesFit)(nil)
 
 // Measure is what the pod needs of the plain resources; the rest are the others
 // that it asks for.
-func (f *NodeResourcesFit) Measure(q *engine.Query) (need engine.Amount, rest engine.Trial) {
+func (f *NodeResourcesFit) Measure(q *engine.Query) (need state.Amount, rest engine.Trial) {
 	t := f.try(q)
 	if need = t.need; len(t.scalars) == 0 {
 		return need, nil
@@ -25,7 +26,7 @@ func (f *NodeResourcesFit) Try(q *engine.Query, _ engine.NoState) engine.Trial {
 func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 	r := &q.Request
 	t := &fitTrial{q: q, scalars: f.scalars(q)}
-	t.need = engine.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}
+	t.need = state.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}
 	t.other = make([]int64, len(t.scalars))
 	t.column = make([][]int64, len(t.scalars))
 	t.devices = make([]bool, len(t.scalars))
@@ -39,18 +40,18 @@ func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 // fitTrial is NodeResourcesFit on one node.
 type fitTrial struct {
 	q        *engine.Query
-	need     engine.Amount
-	restOnly bool            // judge the scalars alone
-	scalars  []engine.Scalar // by name
-	column   [][]int64       // their capacity by row
-	devices  []bool          // device classes stand behind them
+	need     state.Amount
+	restOnly bool           // judge the scalars alone
+	scalars  []state.Scalar // by name
+	column   [][]int64      // their capacity by row
+	devices  []bool         // device classes stand behind them
 	row      int32
-	use      engine.Use
+	use      state.Use
 	other    []int64 // of the scalars: what is held
 }
 
 // Begin takes the row's sums.
-func (t *fitTrial) Begin(row int32, guests []*engine.Pod) {
+func (t *fitTrial) Begin(row int32, guests []*state.Pod) {
 	t.row, t.use = row, t.q.State.Use(int(row))
 	for i, s := range t.scalars {
 		t.other[i] = t.q.State.ScalarUse(s.ID, int(row))
@@ -61,7 +62,7 @@ func (t *fitTrial) Begin(row int32, guests []*engine.Pod) {
 }
 
 // Move adds or subtracts a pod's requests.
-func (t *fitTrial) Move(p *engine.Pod, n int32) {
+func (t *fitTrial) Move(p *state.Pod, n int32) {
 	r, k := &p.Class.Request, int64(n)
 	t.use.Pods += k
 	t.use.CPU += k * r.CPU
@@ -77,7 +78,7 @@ func (t *fitTrial) Move(p *engine.Pod, n int32) {
 }
 
 // Minds whatever holds what is judged.
-func (t *fitTrial) Minds(c *engine.Class) bool {
+func (t *fitTrial) Minds(c *state.Class) bool {
 	if !t.restOnly {
 		return true
 	}

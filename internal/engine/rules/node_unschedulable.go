@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ReasonUnschedulable is why a cordoned node is out.
@@ -26,7 +27,7 @@ func (NodeUnschedulable) Name() string { return "NodeUnschedulable" }
 func (NodeUnschedulable) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter rejects cordoned nodes for good.
-func (NodeUnschedulable) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
+func (NodeUnschedulable) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	cordoned := q.Nodes.Cordoned()
 	if cordoned.Empty() {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ReasonVolumeLimit is why a node that cannot attach the pod's volumes is out.
@@ -39,7 +40,7 @@ func (NodeVolumeLimits) Locality(q *engine.Query) engine.Locality {
 // attaches says that the pod mounts something that may count.
 func attaches(q *engine.Query) bool {
 	for i := range q.Pod.Spec.Volumes {
-		if engine.Attachable(&q.Pod.Spec.Volumes[i]) {
+		if state.Attachable(&q.Pod.Spec.Volumes[i]) {
 			return true
 		}
 	}
@@ -101,7 +102,7 @@ func (in *incoming) or(q *engine.Query) *incoming {
 
 // verdictOf returns what follows from volumes that cannot be told.
 func verdictOf(err error) verdict {
-	var missing engine.MissingClaim
+	var missing state.MissingClaim
 	switch {
 	case err == nil:
 		return verdict{}
@@ -113,7 +114,7 @@ func verdictOf(err error) verdict {
 
 // reject rejects rows for what the claims come to. ok is false where that leaves
 // nothing to count.
-func (v verdict) reject(rows engine.Bits, rej *engine.Rejected) (ok bool, err error) {
+func (v verdict) reject(rows state.Bits, rej *engine.Rejected) (ok bool, err error) {
 	switch {
 	case v.code == engine.Success:
 		return true, nil
@@ -127,7 +128,7 @@ func (v verdict) reject(rows engine.Bits, rej *engine.Rejected) (ok bool, err er
 
 // Filter compares, driver by driver, what each row holds and would have to hold
 // with its limit.
-func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in engine.Bits, rej *engine.Rejected) error {
+func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in state.Bits, rej *engine.Rejected) error {
 	pod, a := pod.or(q), q.State.Attachments()
 	if pod.with == pod.without && pod.with.code != engine.Success {
 		_, err := pod.with.reject(in.Clone(), rej)
@@ -161,7 +162,7 @@ func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in engine.Bits, r
 }
 
 // trouble is the error of the first pod on the rows whose volumes cannot be told.
-func trouble(q *engine.Query, a *engine.Attachments, rows engine.Bits) error {
+func trouble(q *engine.Query, a *state.Attachments, rows state.Bits) error {
 	var err error
 	for row := range rows.All() {
 		if err != nil || a.Troubled(int32(row)) == 0 {
@@ -178,7 +179,7 @@ func trouble(q *engine.Query, a *engine.Attachments, rows engine.Bits) error {
 
 // exceeds adds the rows to full on which the driver's limit does not allow for the
 // volumes.
-func (d *driven) exceeds(q *engine.Query, a *engine.Attachments, rows, full engine.Bits) {
+func (d *driven) exceeds(q *engine.Query, a *state.Attachments, rows, full state.Bits) {
 	limits := a.Limits(d.driver)
 	if limits == nil {
 		return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 var _ engine.Trier[*incoming] = NodeVolumeLimits{}
@@ -24,20 +25,20 @@ const VolumesUntold = "the volumes of a pod on the node cannot be told"
 type limitsTrial struct {
 	q        *engine.Query
 	pod      *incoming
-	all      *engine.Attachments
+	all      *state.Attachments
 	row      int32
 	limited  bool
 	held     []int32 // by driver of pod
 	troubled int32
 	touched  []touched
-	volumes  []engine.CSIVolume
+	volumes  []state.CSIVolume
 }
 
 // touched is a volume and how often pods on the row mount it now.
 type touched struct{ volume, users int32 }
 
 // Begin takes the row's counts.
-func (t *limitsTrial) Begin(row int32, guests []*engine.Pod) {
+func (t *limitsTrial) Begin(row int32, guests []*state.Pod) {
 	t.row, t.limited, t.touched = row, t.all.Limited().Has(int(row)), t.touched[:0]
 	t.troubled = t.all.Troubled(row)
 	for i, d := range t.pod.drivers {
@@ -49,7 +50,7 @@ func (t *limitsTrial) Begin(row int32, guests []*engine.Pod) {
 }
 
 // Move mounts or unmounts a pod's volumes.
-func (t *limitsTrial) Move(p *engine.Pod, n int32) {
+func (t *limitsTrial) Move(p *state.Pod, n int32) {
 	if !t.limited || p.Volumes == nil {
 		return
 	}
@@ -92,7 +93,7 @@ func (t *limitsTrial) users(volume int32) int32 {
 }
 
 // Minds pods that mount something.
-func (t *limitsTrial) Minds(c *engine.Class) bool { return c.Mounts }
+func (t *limitsTrial) Minds(c *state.Class) bool { return c.Mounts }
 
 // Fits says that every driver may attach what the pod needs beside what is there.
 func (t *limitsTrial) Fits() bool {

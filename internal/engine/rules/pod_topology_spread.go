@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The reasons of PodTopologySpread.
@@ -132,7 +133,7 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 }
 
 // Filter rejects nodes whose domain would get too far ahead of the emptiest.
-func (p *PodTopologySpread) Filter(q *engine.Query, counts []*spreadCounts, in engine.Bits, rej *engine.Rejected) error {
+func (p *PodTopologySpread) Filter(q *engine.Query, counts []*spreadCounts, in state.Bits, rej *engine.Rejected) error {
 	if counts == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Spec is a profile as data: which plugins run in which phase, in which order
@@ -123,7 +124,7 @@ var registry = []plugin{
 		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)
 		return engine.Adapt[engine.NoState](r), err
 	}},
-	{name: "NodePorts", preFilter: true, filter: true, build: always[[]engine.Port](NodePorts{})},
+	{name: "NodePorts", preFilter: true, filter: true, build: always[[]state.Port](NodePorts{})},
 	{name: "NodeResourcesFit", preFilter: true, filter: true, scoring: true, weight: 1, build: func(a *Args) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Strategy names a way to score by resources.
@@ -74,7 +75,7 @@ type resourceReader struct {
 	nonZero bool
 }
 
-func (r *resourceReader) at(q *engine.Query, c *engine.Capacity, u *engine.Use, row int) (capacity, used int64) {
+func (r *resourceReader) at(q *engine.Query, c *state.Capacity, u *state.Use, row int) (capacity, used int64) {
 	switch r.kind {
 	case corev1.ResourceCPU:
 		if r.nonZero {
@@ -121,13 +122,13 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 }
 
 // score fills the raw column.
-func (s *resourceScorer) score(q *engine.Query, feasible engine.Bits, raw []int64) {
+func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, raw []int64) {
 	list := ask(q, s.resources, true)
 	if s.strategy == LeastAllocated && plainPair(list) && list[0].weight == list[1].weight {
 		leastOfPair(q, feasible, raw, list[0].want, list[1].want)
 		return
 	}
-	each(q, feasible, func(row int, c *engine.Capacity, u *engine.Use) {
+	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
 		var sum, weights int64
 		for i := range list {
 			a := &list[i]
@@ -191,8 +192,8 @@ func (s *resourceScorer) at(utilization int64) int64 {
 }
 
 // each visits the feasible rows with what they offer and hold.
-func each(q *engine.Query, feasible engine.Bits, f func(row int, c *engine.Capacity, u *engine.Use)) {
-	var idle engine.Use
+func each(q *engine.Query, feasible state.Bits, f func(row int, c *state.Capacity, u *state.Use)) {
+	var idle state.Use
 	capacity := q.Nodes.Capacities()
 	for i, word := range feasible {
 		if word == 0 {
@@ -217,9 +218,9 @@ func plainPair(list []asked) bool {
 }
 
 // leastOfPair is LeastAllocated for cpu and memory of equal weight.
-func leastOfPair(q *engine.Query, feasible engine.Bits, raw []int64, cpu, memory int64) {
+func leastOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
-	var idle engine.Use
+	var idle state.Use
 	for i, word := range feasible {
 		if word == 0 {
 			continue

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 var (
@@ -20,7 +21,7 @@ var (
 func scoresByDevices(q *engine.Query, resources []ResourceWeight) (string, bool) {
 	for _, r := range resources {
 		name := corev1.ResourceName(r.Name)
-		if q.State.ExtendedClass(name) == nil || !engine.IsDeviceResource(name) {
+		if q.State.ExtendedClass(name) == nil || !state.IsDeviceResource(name) {
 			continue
 		}
 		id, known := q.ScalarID(r.Name)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // spreadConstraint is one constraint made ready for a query.
@@ -19,7 +20,7 @@ type spreadConstraint struct {
 	honorTaints   bool
 	self          bool // the pod matches its own selector
 	source        string
-	column        *engine.Column
+	column        *state.Column
 }
 
 // constraints gives the constraints of one kind that apply to the pod: its own,
@@ -97,7 +98,7 @@ func narrowed(s labels.Selector, keys []string, podLabels map[string]string) lab
 }
 
 // withKeys gives the nodes that bear the topology keys of all constraints.
-func withKeys(q *engine.Query, list []*spreadConstraint) engine.Bits {
+func withKeys(q *engine.Query, list []*spreadConstraint) state.Bits {
 	keyed := q.Bits()
 	copy(keyed, q.Nodes.Alive())
 	for _, c := range list {
@@ -115,12 +116,12 @@ func withKeys(q *engine.Query, list []*spreadConstraint) engine.Bits {
 
 // counting narrows keyed to the nodes that the constraint's policies let count;
 // nil says that the policies exclude nobody.
-func (c *spreadConstraint) counting(q *engine.Query, keyed engine.Bits) engine.Bits {
-	var required engine.Bits
+func (c *spreadConstraint) counting(q *engine.Query, keyed state.Bits) state.Bits {
+	var required state.Bits
 	if c.honorAffinity {
 		required = q.RequiredRows()
 	}
-	var tainted engine.Bits
+	var tainted state.Bits
 	if c.honorTaints {
 		tainted, _ = q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
 			return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil

@@ -6,12 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // Score prefers domains with fewer matching pods. Per soft constraint a node
 // gets count × ln(domains+2) + maxSkew-1, the counts of hostnames being those of
 // the node itself; fewer is better (plugins/podtopologyspread/scoring.go).
-func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible engine.Bits, out *engine.Scores) error {
+func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible state.Bits, out *engine.Scores) error {
 	list, err := p.constraints(q, corev1.ScheduleAnyway)
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ type softPoints struct {
 // machine fuses it with the sum into other bits.
 func (s *softPoints) of(count int64) float64 { return float64(float64(count)*s.weight) + s.base }
 
-func (c *spreadConstraint) points(q *engine.Query, keyed, scored engine.Bits, nodes int) softPoints {
+func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nodes int) softPoints {
 	out := softPoints{value: c.column.Value, base: float64(c.MaxSkew - 1)}
 	if c.TopologyKey == corev1.LabelHostname {
 		// Counted on the node itself, whatever the policies say.
@@ -132,7 +133,7 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored engine.Bits, no
 // unkeyedMatching counts the matching pods on nodes without the key: upstream
 // reads their missing label as "", which is a real value where some node bears
 // it.
-func (c *spreadConstraint) unkeyedMatching(q *engine.Query, keyed, counting engine.Bits) int64 {
+func (c *spreadConstraint) unkeyedMatching(q *engine.Query, keyed, counting state.Bits) int64 {
 	var total int64
 	if c.selector.Empty() {
 		return 0
@@ -154,7 +155,7 @@ func (c *spreadConstraint) unkeyedMatching(q *engine.Query, keyed, counting engi
 }
 
 // normalizeSpread turns "fewer is better" into 0..100; ignored nodes get 0.
-func normalizeSpread(feasible, scored engine.Bits, least, most int64, out *engine.Scores) {
+func normalizeSpread(feasible, scored state.Bits, least, most int64, out *engine.Scores) {
 	// Raw scores are few and small, so each is divided once.
 	var known []int64
 	if most > 0 && most-least < 4096 {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 var _ engine.Trier[[]*spreadCounts] = (*PodTopologySpread)(nil)
@@ -36,7 +37,7 @@ func (p *PodTopologySpread) Try(q *engine.Query, counts []*spreadCounts) engine.
 // of the others.
 type spreadLevel struct {
 	*spreadCounts
-	keyed, counting engine.Bits
+	keyed, counting state.Bits
 	matches         []bool   // by shape
 	low             [2]int32 // of the two emptiest domains
 	at              int32    // the emptiest
@@ -88,7 +89,7 @@ func (l *spreadLevel) skewNow() int32 {
 type spreadTrial struct{ levels []spreadLevel }
 
 // Begin turns to the row's domains.
-func (t *spreadTrial) Begin(row int32, guests []*engine.Pod) {
+func (t *spreadTrial) Begin(row int32, guests []*state.Pod) {
 	for i := range t.levels {
 		t.levels[i].begin(row)
 	}
@@ -98,7 +99,7 @@ func (t *spreadTrial) Begin(row int32, guests []*engine.Pod) {
 }
 
 // Move counts a pod in or out where the selector matches and the node counts.
-func (t *spreadTrial) Move(p *engine.Pod, n int32) {
+func (t *spreadTrial) Move(p *state.Pod, n int32) {
 	for i := range t.levels {
 		if l := &t.levels[i]; l.counts && l.matches[p.Class.Shape.ID] {
 			l.moved += n
@@ -107,7 +108,7 @@ func (t *spreadTrial) Move(p *engine.Pod, n int32) {
 }
 
 // Minds pods that a selector matches.
-func (t *spreadTrial) Minds(c *engine.Class) bool {
+func (t *spreadTrial) Minds(c *state.Class) bool {
 	for i := range t.levels {
 		if t.levels[i].matches[c.Shape.ID] {
 			return true

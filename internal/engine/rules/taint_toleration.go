@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // ReasonTaint is why a tainted node is out. Upstream stopped naming the taint;
@@ -29,7 +30,7 @@ func (TaintToleration) Name() string { return "TaintToleration" }
 func (TaintToleration) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter judges each distinct list of taints once.
-func (TaintToleration) Filter(q *engine.Query, _ engine.NoState, in engine.Bits, rej *engine.Rejected) error {
+func (TaintToleration) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	q.Work(len(q.Nodes.TaintSets()) * (1 + len(q.Pod.Spec.Tolerations)))
 	out, any := q.Nodes.TaintedRows(q.Bits, func(taints []corev1.Taint) bool {
 		return firstUntolerated(q.Pod.Spec.Tolerations, taints) != nil
@@ -56,7 +57,7 @@ func (TaintToleration) Details(q *engine.Query, _ engine.NoState, row int) []eng
 
 // Score counts the PreferNoSchedule taints that the pod does not tolerate;
 // fewer is better. Only tolerations of that effect, or of all, count.
-func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible engine.Bits, out *engine.Scores) error {
+func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	var tolerations []corev1.Toleration
 	for _, t := range q.Pod.Spec.Tolerations {
 		if t.Effect == "" || t.Effect == corev1.TaintEffectPreferNoSchedule {

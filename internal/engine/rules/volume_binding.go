@@ -8,6 +8,7 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The reasons of VolumeBinding.
@@ -175,7 +176,7 @@ func claimClass(c *corev1.PersistentVolumeClaim) string {
 var filterReasons = []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone}
 
 // Filter rejects, for good, the nodes that some claim cannot be used on.
-func (VolumeBinding) Filter(q *engine.Query, b *bindings, in engine.Bits, rej *engine.Rejected) error {
+func (VolumeBinding) Filter(q *engine.Query, b *bindings, in state.Bits, rej *engine.Rejected) error {
 	if b == nil {
 		return nil
 	}
@@ -184,7 +185,7 @@ func (VolumeBinding) Filter(q *engine.Query, b *bindings, in engine.Bits, rej *e
 		return b.err
 	}
 	for _, reason := range filterReasons {
-		var out engine.Bits
+		var out state.Bits
 		for i := range b.against {
 			o := &b.against[i]
 			if o.reason != reason || !meet(o.rows, in) {
@@ -204,7 +205,7 @@ func (VolumeBinding) Filter(q *engine.Query, b *bindings, in engine.Bits, rej *e
 }
 
 // meet says that two sets have a row in common.
-func meet(a, b engine.Bits) bool {
+func meet(a, b state.Bits) bool {
 	for i := range a {
 		if a[i]&b[i] != 0 {
 			return true

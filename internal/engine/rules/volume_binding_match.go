@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // match is which of the volumes that are there a claim would get, by node.
@@ -17,7 +18,7 @@ type match struct {
 	claim *corev1.PersistentVolumeClaim
 	taken []*corev1.PersistentVolume
 	index []int32 // by row: into taken, one more; 0 without
-	none  engine.Bits
+	none  state.Bits
 }
 
 // at gives the volume for a row; nil without.
@@ -39,7 +40,7 @@ type wish struct {
 // none for it; then the smallest that is large enough. Volumes that the pod's other
 // claims got on a node are not there any more
 // (k8s.io/component-helpers/storage/volume FindMatchingVolume).
-func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open engine.Bits) (*match, error) {
+func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open state.Bits) (*match, error) {
 	m := &match{claim: c, index: q.Counts(q.Nodes.Len()), none: q.Bits()}
 	copy(m.none, open)
 	w := &wish{claim: c}
@@ -87,7 +88,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 
 // take gives a volume to the claim on the nodes that are left and that it
 // reaches, takes these out of left and says how many they are.
-func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *engine.Reach, left engine.Bits) int {
+func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *state.Reach, left state.Bits) int {
 	n := 0
 	give := func(row int) {
 		if b.got(row, pv) {

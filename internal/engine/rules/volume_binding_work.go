@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // bindings is what VolumeBinding knows of a pod: its claims and, once worked out
@@ -18,7 +19,7 @@ type bindings struct {
 
 	worked    bool
 	against   []obstacle
-	broken    engine.Bits // nodes that cannot be judged, and why
+	broken    state.Bits // nodes that cannot be judged, and why
 	err       error
 	matched   []*match
 	provision []provision
@@ -27,14 +28,14 @@ type bindings struct {
 // obstacle is one cause of nodes being out.
 type obstacle struct {
 	reason string
-	rows   engine.Bits
+	rows   state.Bits
 	detail engine.Detail
 }
 
 // provision is a claim that needs a new volume on some nodes.
 type provision struct {
 	claim *corev1.PersistentVolumeClaim
-	rows  engine.Bits
+	rows  state.Bits
 }
 
 // work judges every candidate (plugins/volumebinding/binder.go FindPodVolumes).
@@ -89,7 +90,7 @@ func (b *bindings) work(q *engine.Query) {
 }
 
 // add files nodes under a cause.
-func (b *bindings) add(reason string, rows engine.Bits, d engine.Detail) {
+func (b *bindings) add(reason string, rows state.Bits, d engine.Detail) {
 	if !rows.Empty() {
 		b.against = append(b.against, obstacle{reason, rows, d})
 	}
@@ -145,7 +146,7 @@ func (b *bindings) checkBound(q *engine.Query) {
 // checkProvisions asks whether what is not matched can be made (binder.go
 // checkVolumeProvisions): the first claim that a node fails is the one that
 // counts.
-func (b *bindings) checkProvisions(q *engine.Query, open engine.Bits) {
+func (b *bindings) checkProvisions(q *engine.Query, open state.Bits) {
 	left := q.Bits()
 	copy(left, open)
 	for _, p := range b.provision {
@@ -179,7 +180,7 @@ func (b *bindings) checkProvisions(q *engine.Query, open engine.Bits) {
 // checkCapacity takes out of left the nodes of need that no pool of storage with
 // enough room reaches, where the driver says what it has
 // (binder.go hasEnoughCapacity).
-func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, need, left engine.Bits) {
+func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, need, left state.Bits) {
 	size, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	driver := q.State.CSIDriver(class.Provisioner)
 	if !asks || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
@@ -205,7 +206,7 @@ func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClai
 
 // topologyRows gives the nodes that one of a class's terms allows
 // (pkg/apis/core/v1/helper MatchTopologySelectorTerms).
-func topologyRows(q *engine.Query, terms []corev1.TopologySelectorTerm) engine.Bits {
+func topologyRows(q *engine.Query, terms []corev1.TopologySelectorTerm) state.Bits {
 	out := q.Bits()
 	for _, t := range terms {
 		var as corev1.NodeSelectorTerm // an empty one selects nobody here too

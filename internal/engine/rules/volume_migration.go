@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // migrating are the kinds of volumes of old that a CSI driver serves by now,
@@ -23,7 +24,7 @@ var migrating = []string{
 
 // migrated gives the rows of in on which a CSI driver stands in for the volume's
 // own kind; nil without any.
-func migrated(q *engine.Query, pv *corev1.PersistentVolume, in engine.Bits) engine.Bits {
+func migrated(q *engine.Query, pv *corev1.PersistentVolume, in state.Bits) state.Bits {
 	s := &pv.Spec.PersistentVolumeSource
 	if s.AWSElasticBlockStore == nil && s.GCEPersistentDisk == nil && s.AzureDisk == nil && s.Cinder == nil && s.PortworxVolume == nil {
 		return nil
@@ -32,7 +33,7 @@ func migrated(q *engine.Query, pv *corev1.PersistentVolume, in engine.Bits) engi
 	if err != nil || !slices.Contains(migrating, kind) {
 		return nil
 	}
-	var out engine.Bits
+	var out state.Bits
 	for row := range in.All() {
 		n := q.State.CSINode(q.Nodes.Node(row).Name)
 		if n == nil || !slices.Contains(strings.Split(n.Annotations[corev1.MigratedPluginsAnnotationKey], ","), kind) {

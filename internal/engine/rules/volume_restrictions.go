@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // What VolumeRestrictions says of a node.
@@ -72,7 +73,7 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilt
 		name := v.PersistentVolumeClaim.ClaimName
 		c := q.State.PersistentVolumeClaim(q.Pod.Namespace, name)
 		if c == nil {
-			return restricted{}, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: engine.ClaimNotFound(name)}
+			return restricted{}, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: state.ClaimNotFound(name)}
 		}
 		if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) && !slices.Contains(r.claims, name) {
 			r.claims = append(r.claims, name)
@@ -96,9 +97,9 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilt
 
 // Filter reads where conflicting disks are; of the rest it rejects every node while
 // a claim is in use.
-func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in engine.Bits, rej *engine.Rejected) error {
+func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in state.Bits, rej *engine.Rejected) error {
 	taken := q.Bits()
-	disks := engine.Disks(q.Pod)
+	disks := state.Disks(q.Pod)
 	for i := range disks {
 		for _, id := range q.State.DiskConflicts(nil, &disks[i]) {
 			q.State.DiskPostings(id).Each(func(row, _ int32) { taken.Set(int(row)) })
@@ -119,7 +120,7 @@ func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in engine.Bits, 
 // with their users, in order.
 func (VolumeRestrictions) Details(q *engine.Query, r restricted, row int) []engine.Detail {
 	var out []engine.Detail
-	disks := engine.Disks(q.Pod)
+	disks := state.Disks(q.Pod)
 	for i := range disks {
 		for _, id := range q.State.DiskConflicts(nil, &disks[i]) {
 			d := engine.Detail{Kind: "diskInUse", Key: disks[i].Kind, Name: disks[i].String()}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 var _ engine.Trier[restricted] = VolumeRestrictions{}
@@ -11,7 +12,7 @@ var _ engine.Trier[restricted] = VolumeRestrictions{}
 // Try judges nodes by the disks and claims that pods there hold.
 func (VolumeRestrictions) Try(q *engine.Query, r restricted) engine.Trial {
 	t := &volumesTrial{q: q, of: r}
-	disks := engine.Disks(q.Pod)
+	disks := state.Disks(q.Pod)
 	for i := range disks {
 		t.ids = q.State.DiskConflicts(t.ids, &disks[i])
 	}
@@ -34,7 +35,7 @@ type volumesTrial struct {
 }
 
 // Begin counts what is on the row.
-func (t *volumesTrial) Begin(row int32, guests []*engine.Pod) {
+func (t *volumesTrial) Begin(row int32, guests []*state.Pod) {
 	t.disks, t.users = 0, t.of.users
 	for _, id := range t.ids {
 		t.disks += t.q.State.DiskPostings(id).At(row)
@@ -45,7 +46,7 @@ func (t *volumesTrial) Begin(row int32, guests []*engine.Pod) {
 }
 
 // Move adds or subtracts what a pod mounts.
-func (t *volumesTrial) Move(p *engine.Pod, n int32) {
+func (t *volumesTrial) Move(p *state.Pod, n int32) {
 	for _, id := range p.Volumes.Disks() {
 		if _, ok := slices.BinarySearch(t.ids, id); ok {
 			t.disks += n
@@ -57,7 +58,7 @@ func (t *volumesTrial) Move(p *engine.Pod, n int32) {
 }
 
 // Minds pods that mount something.
-func (t *volumesTrial) Minds(c *engine.Class) bool { return c.Mounts }
+func (t *volumesTrial) Minds(c *state.Class) bool { return c.Mounts }
 
 // Fits says that no disk is taken and no claim in use.
 func (t *volumesTrial) Fits() bool { return t.disks <= 0 && t.users <= 0 }

@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // The reasons of VolumeZone.
@@ -62,7 +63,7 @@ type volumeZone struct {
 // once these were looked for.
 type zonesOfVolumes struct {
 	zones []volumeZone
-	fit   engine.Bits
+	fit   state.Bits
 }
 
 // PreFilter reads the labels of the bound volumes. It only looks at claims that
@@ -140,7 +141,7 @@ func labelZones(value string) []string {
 
 // Filter rejects, for good, the nodes in other zones. A node that bears none of
 // the labels is in every zone.
-func (VolumeZone) Filter(q *engine.Query, s *zonesOfVolumes, in engine.Bits, rej *engine.Rejected) error {
+func (VolumeZone) Filter(q *engine.Query, s *zonesOfVolumes, in state.Bits, rej *engine.Rejected) error {
 	if s == nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // filters gives the profile's filters, in order.
@@ -247,7 +248,7 @@ func (y *cycle) fit(n *node, extra []*corev1.Pod) status {
 	names := []string{"cpu", "memory", "ephemeral-storage"}
 	var others []string
 	for name := range ask {
-		if engine.IsScalar(name) && !y.ignored(string(name)) {
+		if state.IsScalar(name) && !y.ignored(string(name)) {
 			others = append(others, string(name))
 		}
 	}
@@ -287,7 +288,7 @@ func amount(l corev1.ResourceList, name string) int64 {
 }
 
 func (y *cycle) ignored(name string) bool {
-	if !engine.IsExtended(corev1.ResourceName(name)) {
+	if !state.IsExtended(corev1.ResourceName(name)) {
 		return false
 	}
 	f := y.spec.Args.NodeResourcesFit

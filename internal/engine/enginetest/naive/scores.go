@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // score gives every feasible node its scores, plugin by plugin; nil where
@@ -168,7 +169,7 @@ func (y *cycle) shares(n *node, list []rules.ResourceWeight, nonZero bool) []sha
 	var out []share
 	for _, r := range list {
 		s := share{want: amount(ask, r.Name), have: amount(n.Status.Allocatable, r.Name), weight: r.Weight}
-		if s.have == 0 || s.want == 0 && engine.IsScalar(corev1.ResourceName(r.Name)) {
+		if s.have == 0 || s.want == 0 && state.IsScalar(corev1.ResourceName(r.Name)) {
 			continue
 		}
 		for _, p := range n.pods {

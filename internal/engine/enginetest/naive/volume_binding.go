@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
 )
 
 // unboundPod is what VolumeBinding says of the pod before any node.
@@ -226,7 +227,7 @@ func (y *cycle) findVolume(c *corev1.PersistentVolumeClaim, n *node, taken []str
 	var found []*corev1.PersistentVolume
 	for _, pv := range y.volumes {
 		capacity, request := pv.Spec.Capacity[corev1.ResourceStorage], c.Spec.Resources.Requests[corev1.ResourceStorage]
-		if engine.VolumeClass(pv) != className(c) || contains(taken, pv.Name) || capacity.Cmp(request) < 0 || mode(pv.Spec.VolumeMode) != mode(c.Spec.VolumeMode) || pv.DeletionTimestamp != nil {
+		if state.VolumeClass(pv) != className(c) || contains(taken, pv.Name) || capacity.Cmp(request) < 0 || mode(pv.Spec.VolumeMode) != mode(c.Spec.VolumeMode) || pv.DeletionTimestamp != nil {
 			continue
 		}
 		found = append(found, pv)

@@ -1,0 +1,130 @@
+package state
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Columns are read in chunks of 64 rows, as many as a word of Bits has.
+const (
+	ChunkBits = 6
+	ChunkSize = 1 << ChunkBits
+)
+
+// Bits is a set of node rows. Sets of one NodeSet have the same length, so the
+// operations below need no bounds of their own.
+type Bits []uint64
+
+// NewBits makes an empty set for n rows.
+func NewBits(n int) Bits { return make(Bits, (n+63)>>6) }
+
+// Has says whether row is in the set.
+func (b Bits) Has(row int) bool { return b[row>>6]&(1<<(row&63)) != 0 }
+
+// Set adds row.
+func (b Bits) Set(row int) { b[row>>6] |= 1 << (row & 63) }
+
+// Clear takes row out.
+func (b Bits) Clear(row int) { b[row>>6] &^= 1 << (row & 63) }
+
+// Count gives the number of rows in the set.
+func (b Bits) Count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Empty says that no row is in the set.
+func (b Bits) Empty() bool {
+	for _, w := range b {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// And keeps the rows that are in o too.
+func (b Bits) And(o Bits) {
+	for i := range b {
+		b[i] &= o[i]
+	}
+}
+
+// AndNot takes the rows of o out.
+func (b Bits) AndNot(o Bits) {
+	for i := range b {
+		b[i] &^= o[i]
+	}
+}
+
+// Or adds the rows of o.
+func (b Bits) Or(o Bits) {
+	for i := range b {
+		b[i] |= o[i]
+	}
+}
+
+// Zero empties the set.
+func (b Bits) Zero() { clear(b) }
+
+// Clone copies the set.
+func (b Bits) Clone() Bits { return append(Bits(nil), b...) }
+
+// All returns the rows in ascending order. The compiler inlines it, so that a range over it
+// costs what a loop over the words would.
+func (b Bits) All() iter.Seq[int] {
+	return func(yield func(row int) bool) {
+		for i, w := range b {
+			for ; w != 0; w &= w - 1 {
+				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// AllAnd returns the rows that are in o too, in ascending order.
+func (b Bits) AllAnd(o Bits) iter.Seq[int] {
+	return func(yield func(row int) bool) {
+		for i, w := range b {
+			for w &= o[i]; w != 0; w &= w - 1 {
+				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// First gives the lowest row, or -1.
+func (b Bits) First() int {
+	for i, w := range b {
+		if w != 0 {
+			return i<<6 + bits.TrailingZeros64(w)
+		}
+	}
+	return -1
+}
+
+// CountAnd gives the number of rows that both sets hold.
+func CountAnd(a, b Bits) int {
+	n := 0
+	for i := range a {
+		n += bits.OnesCount64(a[i] & b[i])
+	}
+	return n
+}
+
+// grown gives the set with room for n rows, its own backing array kept where
+// that is large enough.
+func (b Bits) grown(n int) Bits {
+	want := (n + 63) >> 6
+	if len(b) >= want {
+		return b
+	}
+	return append(b, make(Bits, want-len(b))...)
+}

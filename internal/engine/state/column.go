@@ -1,0 +1,118 @@
+package state
+
+import "sync"
+
+// nodeMemo holds what was derived from the nodes on demand. It is bounded and
+// semantically invisible.
+type nodeMemo struct {
+	mu          sync.RWMutex
+	columns     map[string]*Column
+	columnBytes int
+	terms       map[string]Bits
+	termBytes   int
+	reach       map[any]*Reach // of volumes and pools of storage, by their selector
+}
+
+// Bounds of a nodeMemo. Keys are written by whoever asks, so that numbers of entries alone
+// would bound nothing. What is over a bound is worked out each time it is needed.
+const (
+	maxMemoTerms       = 4096
+	maxMemoTermBytes   = 16 << 20 // keys and rows of all terms
+	maxMemoTermKey     = 64 << 10 // bytes of one key
+	maxMemoColumns     = 1024
+	maxMemoColumnBytes = 32 << 20 // of all columns; 512 bytes a node where that is more
+)
+
+// keepTerm remembers the rows of a term, nil where it does not parse.
+func (m *nodeMemo) keepTerm(key string, rows Bits) {
+	size := len(key) + 8*len(rows)
+	if len(key) > maxMemoTermKey {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, have := m.terms[key]; have {
+		return
+	}
+	if len(m.terms) >= maxMemoTerms || m.termBytes+size > maxMemoTermBytes {
+		clear(m.terms)
+		m.termBytes = 0
+	}
+	m.terms[key] = rows
+	m.termBytes += size
+}
+
+// Column is one label key over all nodes. Whole says that every node bears it.
+type Column struct {
+	Key    string
+	Value  []int32  // by row: index into Values, -1 without the label
+	Values []string // distinct values in order of first row by name
+	Rows   [][]int32
+	Whole  bool
+	index  map[string]int32
+}
+
+// Lookup gives the index of a value; -1 where no node has it.
+func (c *Column) Lookup(value string) int32 {
+	if i, ok := c.index[value]; ok {
+		return i
+	}
+	return -1
+}
+
+// Column gives a label key's column, made at first use.
+func (s *NodeSet) Column(key string) *Column {
+	s.memo.mu.RLock()
+	c := s.memo.columns[key]
+	s.memo.mu.RUnlock()
+	if c != nil {
+		return c
+	}
+	c = &Column{Key: key, Value: make([]int32, len(s.rows)), index: map[string]int32{}}
+	for i := range c.Value {
+		c.Value[i] = -1
+	}
+	for _, r := range s.order {
+		v, ok := s.rows[r].Labels[key]
+		if !ok {
+			continue
+		}
+		id, known := c.index[v]
+		if !known {
+			id = int32(len(c.Values))
+			c.index[v] = id
+			c.Values = append(c.Values, v)
+			c.Rows = append(c.Rows, nil)
+		}
+		c.Value[r] = id
+		c.Rows[id] = append(c.Rows[id], r)
+	}
+	n := 0
+	for _, rows := range c.Rows {
+		n += len(rows)
+	}
+	c.Whole = n == s.n
+	s.memo.mu.Lock()
+	defer s.memo.mu.Unlock()
+	if have := s.memo.columns[key]; have != nil {
+		return have
+	}
+	size := c.bytes()
+	if len(s.memo.columns) >= maxMemoColumns || s.memo.columnBytes+size > max(maxMemoColumnBytes, 512*len(s.rows)) {
+		clear(s.memo.columns)
+		s.memo.columnBytes = 0
+	}
+	s.memo.columns[key] = c
+	s.memo.columnBytes += size
+	return c
+}
+
+// bytes is about what a column holds; the values' text is the nodes' own.
+func (c *Column) bytes() int {
+	const valueBytes = 100 // a string, a list of rows, an entry of the index
+	n := len(c.Key) + 4*len(c.Value) + valueBytes*len(c.Values)
+	for _, rows := range c.Rows {
+		n += 4 * cap(rows)
+	}
+	return n
+}

@@ -1,0 +1,216 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+)
+
+// AttachedBy appends the CSI volumes that a pod of the state mounts on a node that
+// has a CSINode; trouble says why they cannot be told. A claim that is not there
+// counts for nothing
+// (plugins/nodevolumelimits/csi.go filterAttachableVolumes).
+func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+	return s.attachedBy(dst, p, s.t.volume)
+}
+
+// AttachedBy is State.AttachedBy with ids that compare with those of MountedBy.
+func (l *LocalNames) AttachedBy(s *State, dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
+	return s.attachedBy(dst, p, l.volume)
+}
+
+func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume) (volumes []CSIVolume, trouble string) {
+	if p.Volumes == nil {
+		return dst, ""
+	}
+	for i := range p.Volumes.mounts {
+		m := &p.Volumes.mounts[i]
+		if m.claim == "" {
+			if m.trouble != "" {
+				return dst, m.trouble
+			}
+			dst = append(dst, id(volumeKey{driver: m.driver, handle: m.handle}))
+			continue
+		}
+		c := s.PersistentVolumeClaim(p.Namespace, m.claim)
+		if c == nil {
+			continue
+		}
+		if m.ephemeral && !madeFor(c, p.UID) {
+			return dst, notMadeFor(c, p.Name)
+		}
+		if v, ok := s.volumeOf(c, true); ok {
+			dst = append(dst, id(v))
+		}
+	}
+	return dst, ""
+}
+
+// MountedBy returns the different CSI volumes that a pod which is not on a node would bring to
+// one that has a CSINode, or to one that has none, where volumes of built-in plugins do not
+// count. An error reports that they cannot be told: a MissingClaim for want of a claim.
+func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes []CSIVolume, err error) {
+	mounts := mountsOf(pod)
+	if len(mounts) > 0 {
+		s.Attachments() // which interns what the state's pods mount
+	}
+	for _, m := range mounts {
+		var v volumeKey
+		ok := false
+		switch {
+		case m.claim == "" && !csiNode:
+		case m.claim == "" && m.trouble != "":
+			return nil, errors.New(m.trouble)
+		case m.claim == "":
+			v, ok = volumeKey{driver: m.driver, handle: m.handle}, true
+		default:
+			c := s.PersistentVolumeClaim(pod.Namespace, m.claim)
+			if c == nil {
+				return nil, MissingClaim{pod.Namespace, m.claim}
+			}
+			if m.ephemeral && !madeFor(c, string(pod.UID)) {
+				return nil, errors.New(notMadeFor(c, pod.Name))
+			}
+			v, ok = s.volumeOf(c, csiNode)
+		}
+		if !ok {
+			continue
+		}
+		if v := l.volume(v); !slices.Contains(volumes, v) {
+			volumes = append(volumes, v)
+		}
+	}
+	return volumes, nil
+}
+
+// MissingClaim is the error of a claim that a pod names and the state does not have.
+type MissingClaim struct{ Namespace, Name string }
+
+// Error implements error.
+func (m MissingClaim) Error() string {
+	return fmt.Sprintf("looking up PVC %s/%s: %s", m.Namespace, m.Name, ClaimNotFound(m.Name))
+}
+
+// ClaimNotFound is what upstream's listers say of a claim that is not there.
+func ClaimNotFound(name string) string {
+	return fmt.Sprintf("persistentvolumeclaim %q not found", name)
+}
+
+// madeFor says that a claim was made for an ephemeral volume of the pod
+// (k8s.io/component-helpers/storage/ephemeral VolumeIsForPod).
+func madeFor(c *corev1.PersistentVolumeClaim, podUID string) bool {
+	owner := metav1.GetControllerOfNoCopy(c)
+	return owner != nil && string(owner.UID) == podUID
+}
+
+func notMadeFor(c *corev1.PersistentVolumeClaim, pod string) string {
+	return fmt.Sprintf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", c.Namespace, c.Name, c.Namespace, pod)
+}
+
+// volumeOf returns the key of the CSI volume that a claim stands for: that of its
+// PersistentVolume, or one that its class would have made, which is taken for
+// another than all that exist. ok is false for a claim that does not count
+// (plugins/nodevolumelimits/csi.go getCSIDriverInfo).
+func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v volumeKey, ok bool) {
+	if c.Spec.VolumeName != "" {
+		if pv := s.PersistentVolume(c.Spec.VolumeName); pv != nil {
+			src := pv.Spec.CSI
+			if src == nil {
+				src = translated(pv, csiNode)
+			}
+			if src == nil || src.Driver == "" || src.VolumeHandle == "" {
+				return v, false
+			}
+			return volumeKey{driver: src.Driver, handle: src.VolumeHandle}, true
+		}
+	}
+	driver := s.provisionerOf(c, csiNode)
+	if driver == "" {
+		return v, false
+	}
+	return volumeKey{driver: driver, namespace: c.Namespace, claim: c.Name}, true
+}
+
+// translated is the CSI source of a PersistentVolume of a built-in plugin; nil
+// where it has none.
+func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistentVolumeSource {
+	if !csiNode || !migration.IsPVMigratable(pv) {
+		return nil
+	}
+	if plugin, err := migration.GetInTreePluginNameFromSpec(pv, nil); err != nil || !migrated(plugin) {
+		return nil
+	}
+	out, err := migration.TranslateInTreePVToCSI(klog.Logger{}, pv)
+	if err != nil {
+		return nil
+	}
+	return out.Spec.CSI
+}
+
+// provisionerOf is the CSI driver that would make the claim's volume; "" where its
+// class does not say, or has a built-in plugin that does not count
+// (plugins/nodevolumelimits/csi.go getCSIDriverInfoFromSC).
+func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) string {
+	name, beta := c.Annotations[corev1.BetaStorageClassAnnotation]
+	if !beta && c.Spec.StorageClassName != nil {
+		name = *c.Spec.StorageClassName
+	}
+	if name == "" {
+		return ""
+	}
+	class := s.StorageClass(name)
+	switch {
+	case class == nil:
+		return ""
+	case !migration.IsMigratableIntreePluginByName(class.Provisioner):
+		return class.Provisioner
+	case !csiNode || !migrated(class.Provisioner):
+		return ""
+	}
+	driver, err := migration.GetCSINameFromInTreeName(class.Provisioner)
+	if err != nil {
+		return ""
+	}
+	return driver
+}
+
+// DiskConflicts appends the interned disks that d cannot share a node with.
+func (s *State) DiskConflicts(dst []int32, d *Disk) []int32 { return s.t.conflictingDisks(dst, d) }
+
+// Disk returns an interned disk.
+func (s *State) Disk(id int32) Disk {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	return s.t.disks[id]
+}
+
+// DiskPostings gives where an interned disk is mounted.
+func (s *State) DiskPostings(id int32) *Postings { return s.disks.at(int(id)) }
+
+// ClaimPostings gives where pods name a claim in a volume; ephemeral volumes do
+// not.
+func (s *State) ClaimPostings(namespace, name string) *Postings {
+	s.t.mu.RLock()
+	id, ok := s.t.claimIDs[[2]string{namespace, name}]
+	s.t.mu.RUnlock()
+	if !ok {
+		return nil
+	}
+	return s.claims.at(int(id))
+}
+
+// DriverName gives an interned CSI driver's name.
+func (s *State) DriverName(id int32) string {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	for name, i := range s.t.driverIDs {
+		if i == id {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package state
+
+import (
+	"cmp"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// devices holds the objects that DynamicResources reads. A state without any
+// has none of it.
+type devices struct {
+	claims    objectTable[*resourcev1.ResourceClaim]
+	templates objectTable[*resourcev1.ResourceClaimTemplate]
+	slices    objectTable[*resourcev1.ResourceSlice]
+	classes   objectTable[*resourcev1.DeviceClass]
+
+	memo *deviceMemo // replaced by whoever changes the tables
+}
+
+// deviceMemo is what was worked out from the tables, made at first use.
+type deviceMemo struct {
+	mapping  sync.Once
+	extended map[corev1.ResourceName]*resourcev1.DeviceClass
+	making   sync.Once
+	made     any
+}
+
+// put files an object of one of the kinds; false says that it is of none.
+func (d *devices) put(edit uint64, obj any) bool {
+	switch o := obj.(type) {
+	case *resourcev1.ResourceClaim:
+		d.claims.put(edit, o.Namespace, o.Name, o)
+	case *resourcev1.ResourceClaimTemplate:
+		d.templates.put(edit, o.Namespace, o.Name, o)
+	case *resourcev1.ResourceSlice:
+		d.slices.put(edit, "", o.Name, o)
+	case *resourcev1.DeviceClass:
+		d.classes.put(edit, "", o.Name, o)
+	default:
+		return false
+	}
+	return true
+}
+
+// remove takes an object out; false says that the kind is none of these.
+func (d *devices) remove(edit uint64, kind, namespace, name string) bool {
+	switch kind {
+	case "ResourceClaim":
+		d.claims.remove(edit, namespace, name)
+	case "ResourceClaimTemplate":
+		d.templates.remove(edit, namespace, name)
+	case "ResourceSlice":
+		d.slices.remove(edit, "", name)
+	case "DeviceClass":
+		d.classes.remove(edit, "", name)
+	default:
+		return false
+	}
+	return true
+}
+
+// ResourceClaim finds one; nil without.
+func (s *State) ResourceClaim(namespace, name string) *resourcev1.ResourceClaim {
+	return s.devices.claims.get(namespace, name)
+}
+
+// ResourceClaims lists them by namespace and name.
+func (s *State) ResourceClaims() []*resourcev1.ResourceClaim { return s.devices.claims.all() }
+
+// ResourceSlices lists them by name.
+func (s *State) ResourceSlices() []*resourcev1.ResourceSlice { return s.devices.slices.all() }
+
+// DeviceClass finds one; nil without.
+func (s *State) DeviceClass(name string) *resourcev1.DeviceClass {
+	return s.devices.classes.get("", name)
+}
+
+// DeviceClasses lists them by name.
+func (s *State) DeviceClasses() []*resourcev1.DeviceClass { return s.devices.classes.all() }
+
+// DeviceMemo gives what make made of the state's claims, slices and classes when
+// it was first asked about them. All states with the same ones share it, so it
+// must not be of anything else.
+func (s *State) DeviceMemo(make func() any) any {
+	m := s.devices.memo
+	m.making.Do(func() { m.made = make() })
+	return m.made
+}
+
+// ExtendedClass gives the device class that stands behind an extended resource;
+// nil without. Each class stands behind one of its own name; of several that
+// claim the same other name the newest does, then the first by name
+// (k8s.io/dynamic-resource-allocation/deviceclass/extendedresourcecache).
+func (s *State) ExtendedClass(name corev1.ResourceName) *resourcev1.DeviceClass {
+	if s.devices.classes.n == 0 {
+		return nil
+	}
+	m := s.devices.memo
+	m.mapping.Do(func() {
+		m.extended = map[corev1.ResourceName]*resourcev1.DeviceClass{}
+		for _, c := range s.DeviceClasses() {
+			m.extended[corev1.ResourceName(resourcev1.ResourceDeviceClassPrefix+c.Name)] = c
+			if c.Spec.ExtendedResourceName == nil {
+				continue
+			}
+			other := m.extended[corev1.ResourceName(*c.Spec.ExtendedResourceName)]
+			if other == nil || cmp.Or(c.CreationTimestamp.Compare(other.CreationTimestamp.Time), strings.Compare(other.Name, c.Name)) > 0 {
+				m.extended[corev1.ResourceName(*c.Spec.ExtendedResourceName)] = c
+			}
+		}
+	})
+	return m.extended[name]
+}
+
+// IsDeviceResource says whether device classes may stand behind a resource
+// (pkg/scheduler/util IsDRAExtendedResourceName).
+func IsDeviceResource(name corev1.ResourceName) bool {
+	return IsExtended(name) || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
+}
+
+// AsksForDevices says that a pod has claims, or resources behind which a device
+// class stands.
+func (s *State) AsksForDevices(pod *corev1.Pod) bool {
+	if len(pod.Spec.ResourceClaims) > 0 {
+		return true
+	}
+	if s.devices.classes.n == 0 {
+		return false
+	}
+	mapped := func(list corev1.ResourceList) bool {
+		for name := range list {
+			if s.ExtendedClass(name) != nil {
+				return true
+			}
+		}
+		return false
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			if mapped(containers[i].Resources.Requests) {
+				return true
+			}
+		}
+	}
+	return mapped(pod.Spec.Overhead) || pod.Spec.Resources != nil && mapped(pod.Spec.Resources.Requests)
+}

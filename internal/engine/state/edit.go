@@ -1,0 +1,409 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+var lastEdit atomic.Uint64
+
+// Edit collects changes to a state. It is for one goroutine; Done gives the
+// next state and ends the edit.
+type Edit struct {
+	id uint64
+	s  *State
+	// Owned parts are copies that this edit may write; nodes likewise.
+	nodes           bool
+	namespacesOwned bool
+	classesOwned    bool
+	storageOwned    bool
+	devicesOwned    bool
+	attachedOwned   bool
+	scalarsOwned    bool
+	waitingOwned    map[string]bool // nodes whose lists in s.waiting are owned, once the map is
+	objectsOwned    map[string]bool // namespaces
+	local           *LocalNames     // of an overlay; nil for the next state of a cluster
+
+	lists   map[int]*listChange // of long lists of pods, by row
+	inPlace bool
+	rows    []int32 // in place: those whose pods changed
+}
+
+// Edit starts the next state. The receiver stays as it is.
+func (s *State) Edit() *Edit {
+	next := *s
+	return &Edit{id: lastEdit.Add(1), s: &next, objectsOwned: map[string]bool{}}
+}
+
+// Overlay starts a state for one question. The names of its nodes' resources stay out of the
+// tables, which the receiver shares with it for good.
+func (s *State) Overlay() *Edit {
+	e := s.Edit()
+	l := NewLocalNames(s)
+	e.local = &l
+	return e
+}
+
+func (e *Edit) scalarIDs() scalarIDs {
+	if e.local != nil {
+		return e.local
+	}
+	return e.s.t
+}
+
+// Done gives the edited state.
+func (e *Edit) Done() *State {
+	e.applyLists()
+	if e.local != nil && len(e.local.names) > 0 {
+		e.s.local = e.local
+	}
+	if e.nodes {
+		e.s.nodes.seal()
+	}
+	s := e.s
+	e.s = nil
+	return s
+}
+
+// Put adds or replaces an object. Kinds that no rule reads are accepted and
+// left aside; an object that cannot be compiled is an error that names it.
+func (e *Edit) Put(obj any) error {
+	switch o := obj.(type) {
+	case *corev1.Node:
+		e.putNode(o)
+	case *corev1.Pod:
+		p, err := newPod(e.s.t, o)
+		if err != nil {
+			return err
+		}
+		e.removePod(o.Namespace, o.Name)
+		e.addPod(p)
+	case *corev1.Namespace:
+		e.namespaces()[o.Name] = nonNil(o.Labels)
+	case *corev1.Service:
+		e.objects(o.Namespace).services[o.Name] = o
+	case *corev1.ReplicationController:
+		e.objects(o.Namespace).controllers[o.Name] = o
+	case *appsv1.ReplicaSet:
+		e.objects(o.Namespace).replicaSets[o.Name] = o
+	case *appsv1.StatefulSet:
+		e.objects(o.Namespace).statefulSets[o.Name] = o
+	case *policyv1.PodDisruptionBudget:
+		e.objects(o.Namespace).budgets[o.Name] = o
+		e.s.budgets = &budgetSet{}
+	case *schedulingv1.PriorityClass:
+		e.priorityClasses()[o.Name] = o
+	case nil:
+		return fmt.Errorf("no object to put")
+	default:
+		e.putOther(obj)
+	}
+	return nil
+}
+
+func nonNil(m map[string]string) labels.Set {
+	if m == nil {
+		return labels.Set{}
+	}
+	return m
+}
+
+// Delete takes an object out; taking out one that is not there is no error.
+func (e *Edit) Delete(kind, namespace, name string) {
+	switch kind {
+	case "Node":
+		e.removeNode(name)
+	case "Pod":
+		e.removePod(namespace, name)
+	case "Namespace":
+		delete(e.namespaces(), name)
+	case "PriorityClass":
+		delete(e.priorityClasses(), name)
+	case "Service":
+		delete(e.objects(namespace).services, name)
+	case "ReplicationController":
+		delete(e.objects(namespace).controllers, name)
+	case "ReplicaSet":
+		delete(e.objects(namespace).replicaSets, name)
+	case "StatefulSet":
+		delete(e.objects(namespace).statefulSets, name)
+	case "PodDisruptionBudget":
+		delete(e.objects(namespace).budgets, name)
+		e.s.budgets = &budgetSet{}
+	default:
+		e.deleteOther(kind, namespace, name)
+	}
+}
+
+// putOther files an object that rules about volumes or devices read.
+func (e *Edit) putOther(obj any) {
+	if e.storage().put(e.id, obj) {
+		_, volume := obj.(*corev1.PersistentVolume)
+		_, pool := obj.(*storagev1.CSIStorageCapacity)
+		e.storageChanged(volume, pool)
+		return
+	}
+	if e.devices().put(e.id, obj) {
+		e.s.devicesEdit = lastEdit.Add(1)
+	}
+}
+
+func (e *Edit) deleteOther(kind, namespace, name string) {
+	if e.storage().remove(e.id, kind, namespace, name) {
+		e.storageChanged(kind == "PersistentVolume", kind == "CSIStorageCapacity")
+		return
+	}
+	if e.devices().remove(e.id, kind, namespace, name) {
+		e.s.devicesEdit = lastEdit.Add(1)
+	}
+}
+
+// storageChanged forgets what was derived from the tables as they were.
+func (e *Edit) storageChanged(volumes, pools bool) {
+	e.s.storageEdit = lastEdit.Add(1)
+	if volumes {
+		e.s.storage.index = &volumeIndex{}
+	}
+	if pools {
+		e.s.storage.pools = &poolIndex{}
+	}
+	e.forgetAttached()
+}
+
+// storage gives tables that are the edit's own.
+func (e *Edit) storage() *storage {
+	if !e.storageOwned {
+		own := *e.s.storage
+		e.s.storage, e.storageOwned = &own, true
+	}
+	return e.s.storage
+}
+
+func (e *Edit) devices() *devices {
+	if !e.devicesOwned {
+		own := *e.s.devices
+		own.memo = &deviceMemo{}
+		e.s.devices, e.devicesOwned = &own, true
+	}
+	return e.s.devices
+}
+
+// Bind puts a pending pod (or one that the state does not know) on a node.
+func (e *Edit) Bind(pod *corev1.Pod, node string) error {
+	p, err := newPod(e.s.t, pod)
+	if err != nil {
+		return err
+	}
+	p.NodeName, p.Nominated = node, ""
+	e.removePod(pod.Namespace, pod.Name)
+	e.addPod(p)
+	return nil
+}
+
+func (e *Edit) namespaces() map[string]labels.Set {
+	if !e.namespacesOwned {
+		e.s.ns, e.s.nsEdit, e.namespacesOwned = maps.Clone(e.s.ns), lastEdit.Add(1), true
+	}
+	return e.s.ns
+}
+
+func (e *Edit) priorityClasses() map[string]*schedulingv1.PriorityClass {
+	if !e.classesOwned {
+		e.s.classes, e.classesOwned = maps.Clone(e.s.classes), true
+		e.s.classed = lastEdit.Add(1)
+	}
+	return e.s.classes
+}
+
+func (e *Edit) objects(ns string) *namespaced {
+	if len(e.objectsOwned) == 0 {
+		e.s.objects = maps.Clone(e.s.objects)
+	}
+	o := e.s.objects[ns]
+	if e.objectsOwned[ns] {
+		return o
+	}
+	fresh := &namespaced{
+		services: map[string]*corev1.Service{}, controllers: map[string]*corev1.ReplicationController{},
+		replicaSets: map[string]*appsv1.ReplicaSet{}, statefulSets: map[string]*appsv1.StatefulSet{},
+		budgets: map[string]*policyv1.PodDisruptionBudget{},
+	}
+	if o != nil {
+		maps.Copy(fresh.services, o.services)
+		maps.Copy(fresh.controllers, o.controllers)
+		maps.Copy(fresh.replicaSets, o.replicaSets)
+		maps.Copy(fresh.statefulSets, o.statefulSets)
+		maps.Copy(fresh.budgets, o.budgets)
+	}
+	e.objectsOwned[ns] = true
+	e.s.objects[ns] = fresh
+	return fresh
+}
+
+func (e *Edit) nodeSet() *NodeSet {
+	if !e.nodes {
+		e.s.nodes, e.nodes = e.s.nodes.clone(), true
+	}
+	return e.s.nodes
+}
+
+func (e *Edit) putNode(in *corev1.Node) {
+	set := e.nodeSet()
+	_, had := set.byName[in.Name]
+	row := set.put(compileNode(e.scalarIDs(), in))
+	if had {
+		if e.s.use.ref(int(row)) != nil {
+			e.s.use.edit(e.id, int(row)).weigh(&set.capacity[row])
+		}
+		return
+	}
+	e.forgetAttached() // rows are others now
+	// Pods that were bound to it before it was known count from now on.
+	if late := e.s.waiting[in.Name]; len(late) > 0 {
+		late = slices.Clone(e.waitingPods(in.Name))
+		delete(e.s.waiting, in.Name)
+		for _, p := range late {
+			e.removePod(p.Namespace, p.Name)
+			fresh := *p
+			e.addPod(&fresh)
+		}
+	}
+}
+
+func (e *Edit) removeNode(name string) {
+	row, ok := e.s.nodes.byName[name]
+	if !ok {
+		return
+	}
+	e.forgetAttached() // rows are others now
+	e.applyList(int(row))
+	pods := slices.Clone(e.s.onNode.at(int(row)))
+	for _, p := range pods {
+		e.removePod(p.Namespace, p.Name)
+	}
+	e.nodeSet().remove(name)
+	for _, p := range pods {
+		fresh := *p
+		e.addPod(&fresh)
+	}
+}
+
+// waitingPods gives a node's pods of s.waiting, to be changed in place: a copy for
+// every pod would cost the square of their number.
+func (e *Edit) waitingPods(node string) []*Pod {
+	if e.waitingOwned == nil {
+		e.s.waiting, e.waitingOwned = maps.Clone(e.s.waiting), map[string]bool{}
+	}
+	if !e.waitingOwned[node] {
+		e.s.waiting[node], e.waitingOwned[node] = slices.Clone(e.s.waiting[node]), true
+	}
+	return e.s.waiting[node]
+}
+
+// addPod files a compiled pod under its node; Row is set here.
+func (e *Edit) addPod(p *Pod) {
+	p.Row = -1
+	if p.NodeName != "" {
+		if r, ok := e.s.nodes.byName[p.NodeName]; ok {
+			p.Row = r
+		}
+	}
+	e.s.pods.put(e.id, p)
+	switch {
+	case p.occupies():
+		e.count(p, 1)
+		e.insertPod(int(p.Row), p)
+	case p.Terminal:
+	case p.NodeName != "":
+		list := append(e.waitingPods(p.NodeName), p)
+		e.s.waiting[p.NodeName] = list
+	default:
+		e.s.pending.put(e.id, p)
+		if p.Nominated != "" {
+			e.insertPod(nominatedList, p)
+		}
+	}
+}
+
+func (e *Edit) removePod(ns, name string) {
+	p := e.s.pods.get(ns, name)
+	if p == nil {
+		return
+	}
+	e.s.pods.remove(e.id, ns, name)
+	switch {
+	case p.occupies():
+		e.count(p, -1)
+		e.dropPod(int(p.Row), p)
+	case p.Terminal:
+	case p.NodeName != "":
+		rest := slices.DeleteFunc(e.waitingPods(p.NodeName), func(o *Pod) bool { return o == p })
+		e.s.waiting[p.NodeName] = rest
+		if len(rest) == 0 {
+			delete(e.s.waiting, p.NodeName)
+		}
+	default:
+		e.s.pending.remove(e.id, ns, name)
+		if p.Nominated != "" {
+			e.dropPod(nominatedList, p)
+		}
+	}
+}
+
+// count adds a pod's class to its node's columns (sign 1), or takes it out (-1).
+func (e *Edit) count(p *Pod, sign int64) {
+	c, row := p.Class, int(p.Row)
+	if e.inPlace {
+		e.rows = append(e.rows, p.Row)
+	}
+	u := e.s.use.edit(e.id, row)
+	u.CPU += sign * c.Request.CPU
+	u.Memory += sign * c.Request.Memory
+	u.Ephemeral += sign * c.Request.Ephemeral
+	u.NonZeroCPU += sign * c.NonZeroCPU
+	u.NonZeroMem += sign * c.NonZeroMem
+	u.Pods += sign
+	u.weigh(&e.s.nodes.capacity[row])
+	if n := len(c.Request.Scalars); n > 0 {
+		if last := int(c.Request.Scalars[n-1].ID); !e.scalarsOwned || last >= len(e.s.scalar) {
+			fresh := make([]vec[int64], max(len(e.s.scalar), last+1))
+			copy(fresh, e.s.scalar)
+			e.s.scalar, e.scalarsOwned = fresh, true
+		}
+		for _, sc := range c.Request.Scalars {
+			*e.s.scalar[sc.ID].edit(e.id, row) += sign * sc.N
+		}
+	}
+	bump := func(v *vec[*Postings], id int32) {
+		at := v.edit(e.id, int(id))
+		*at = (*at).add(p.Row, int32(sign))
+	}
+	bump(&e.s.shapes, c.Shape.ID)
+	for _, id := range c.Terms {
+		bump(&e.s.terms, id)
+	}
+	for _, id := range c.Ports {
+		bump(&e.s.ports, id)
+	}
+	if p.Volumes == nil {
+		return
+	}
+	for _, id := range p.Volumes.disks {
+		bump(&e.s.disks, id)
+	}
+	for _, id := range p.Volumes.claims {
+		bump(&e.s.claims, id)
+	}
+	if a := e.ownAttached(); a != nil {
+		a.count(e.id, e.s, p, int32(sign))
+	}
+}

@@ -1,0 +1,99 @@
+package state
+
+import "slices"
+
+// longList is the length from which an edit collects what changes in a list of pods and applies
+// it at once. Below, each change copies the list, which is faster for the few that a node has.
+const longList = 256
+
+// nominatedList stands for State.nominated where other keys are rows.
+const nominatedList = -1
+
+// listChange is what an edit has still to apply to one list of pods.
+type listChange struct {
+	add  []*Pod
+	gone map[*Pod]struct{}
+}
+
+// podList gives the list of a row's pods, or of nominated ones, for writing.
+func (e *Edit) podList(key int) *[]*Pod {
+	if key == nominatedList {
+		return &e.s.nominated
+	}
+	return e.s.onNode.edit(e.id, key)
+}
+
+// insertPod files a pod in a list in order of namespace and name.
+func (e *Edit) insertPod(key int, p *Pod) {
+	list := e.podList(key)
+	if c := e.change(key, *list); c != nil {
+		if _, gone := c.gone[p]; gone {
+			delete(c.gone, p)
+			return
+		}
+		c.add = append(c.add, p)
+		return
+	}
+	i, _ := findPod(*list, p.Namespace, p.Name)
+	fresh := make([]*Pod, 0, len(*list)+1)
+	*list = append(append(append(fresh, (*list)[:i]...), p), (*list)[i:]...)
+}
+
+// dropPod takes a pod out of a list.
+func (e *Edit) dropPod(key int, p *Pod) {
+	list := e.podList(key)
+	if c := e.change(key, *list); c != nil {
+		c.gone[p] = struct{}{}
+		return
+	}
+	if i, ok := findPod(*list, p.Namespace, p.Name); ok {
+		*list = append(append(make([]*Pod, 0, len(*list)-1), (*list)[:i]...), (*list)[i+1:]...)
+	}
+}
+
+// change gives what is collected for a list; nil where its changes are applied one by one.
+func (e *Edit) change(key int, list []*Pod) *listChange {
+	c := e.lists[key]
+	if c == nil && len(list) >= longList {
+		if e.lists == nil {
+			e.lists = map[int]*listChange{}
+		}
+		c = &listChange{gone: map[*Pod]struct{}{}}
+		e.lists[key] = c
+	}
+	return c
+}
+
+// applyLists applies all that was collected. It has to run before anybody reads the lists.
+func (e *Edit) applyLists() {
+	for key := range e.lists {
+		e.applyList(key)
+	}
+}
+
+func (e *Edit) applyList(key int) {
+	c := e.lists[key]
+	if c == nil {
+		return
+	}
+	delete(e.lists, key)
+	list := e.podList(key)
+	fresh := make([]*Pod, 0, len(*list)+len(c.add))
+	for _, from := range [][]*Pod{*list, c.add} {
+		for _, p := range from {
+			if _, gone := c.gone[p]; !gone {
+				fresh = append(fresh, p)
+			}
+		}
+	}
+	slices.SortFunc(fresh, func(a, b *Pod) int {
+		switch {
+		case podLess(a, b.Namespace, b.Name):
+			return -1
+		case podLess(b, a.Namespace, a.Name):
+			return 1
+		}
+		return 0
+	})
+	*list = fresh
+}

@@ -1,0 +1,39 @@
+package state
+
+// InPlace is a state that changes from one revision to the next without a copy. What was read of
+// it is good until the next change. It is for one goroutine.
+type InPlace struct{ e *Edit }
+
+// EditInPlace starts from a copy of the state, which stays as it is.
+func (s *State) EditInPlace() *InPlace {
+	e := s.Edit()
+	e.inPlace = true
+	return &InPlace{e}
+}
+
+// Edit takes changes. It is good for as long as the InPlace is, and is not to be ended with Done.
+func (p *InPlace) Edit() *Edit { return p.e }
+
+// Next makes the edit so far a state to decide on, and lets the edits to come clone whatever memos
+// tell apart by its identity. It reports whether anything changed that memos depend on, and in which
+// rows pods did, some of them more than once. The rows are good until the next change.
+func (p *InPlace) Next() (s *State, rows []int32, changed bool) {
+	e := p.e
+	e.applyLists()
+	if !e.dirty() {
+		return e.s, nil, false
+	}
+	if e.nodes {
+		e.s.nodes.seal()
+	}
+	e.nodes, e.namespacesOwned, e.classesOwned, e.storageOwned, e.devicesOwned = false, false, false, false, false
+	clear(e.objectsOwned)
+	e.s.step++
+	rows, e.rows = e.rows, e.rows[:0]
+	return e.s, rows, true
+}
+
+// dirty reports whether something of what memos depend on changed since Next.
+func (e *Edit) dirty() bool {
+	return len(e.rows) > 0 || e.nodes || e.namespacesOwned || e.classesOwned || e.storageOwned || e.devicesOwned || len(e.objectsOwned) > 0
+}

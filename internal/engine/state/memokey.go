@@ -1,0 +1,33 @@
+package state
+
+import "encoding/binary"
+
+// memoKey is the key of a memo or of an interning table. Every text is preceded by its length
+// and every list by its number of items, so that different inputs never have the same key,
+// whatever bytes their values hold. Separators would not do: values of preferred node affinity
+// and of several other fields are free text.
+type memoKey []byte
+
+// newMemoKey has room for a key of usual length.
+func newMemoKey() memoKey { return make(memoKey, 0, 128) }
+
+func (k memoKey) text(s string) memoKey {
+	return append(binary.AppendUvarint(k, uint64(len(s))), s...)
+}
+
+func (k memoKey) texts(list []string) memoKey {
+	k = k.number(len(list))
+	for _, s := range list {
+		k = k.text(s)
+	}
+	return k
+}
+
+func (k memoKey) number(n int) memoKey { return binary.AppendVarint(k, int64(n)) }
+
+func (k memoKey) flag(b bool) memoKey {
+	if b {
+		return append(k, 1)
+	}
+	return append(k, 0)
+}

@@ -1,0 +1,280 @@
+package state
+
+import (
+	"crypto/sha256"
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Node is what a state knows of a node beside its columns.
+type Node struct {
+	Name          string
+	Labels        labels.Set
+	Taints        []corev1.Taint
+	Unschedulable bool
+	Features      []string // status.declaredFeatures
+	Images        []Image
+	hash          uint64
+	nothingOf     []int32 // resources of which the status says 0
+}
+
+// NameHash returns a hash of the node's name.
+func (n *Node) NameHash() uint64 { return n.hash }
+
+// Image is an image that a node holds, under all its names.
+type Image struct {
+	Names []string
+	Bytes int64
+}
+
+// Capacity is what a node offers: its allocatable.
+type Capacity struct {
+	Amount
+	Pods int64
+}
+
+// NodeSet is the part of a state that only changes with nodes: rows, columns
+// and what was derived from them. A row keeps its node for as long as it
+// exists; Order gives the rows by name. Immutable once a state bears it, but for
+// memos that nobody can see.
+type NodeSet struct {
+	rows     []*Node
+	byName   map[string]int32
+	order    []int32
+	alive    Bits
+	n        int
+	capacity []Capacity
+	scalars  map[int32][]int64 // by scalar id: allocatable by row
+	taintSet []int32           // by row
+	taints   [][]corev1.Taint  // distinct lists
+	tainted  []Bits            // by list: the rows that have it
+	cordoned Bits
+	images   map[string]*imageHolders
+	hashes   []uint64 // of the names, by row
+	inOrder  bool     // row order is name order, without gaps
+	digest   [sha256.Size]byte
+
+	memo *nodeMemo
+}
+
+// imageHolders says which nodes hold an image. Bytes is what the first node by
+// name reported, which is the size that upstream goes on with.
+type imageHolders struct {
+	rows  Bits
+	count int
+	bytes int64
+}
+
+// Len gives the number of rows, holes included; bitsets have this many bits.
+func (s *NodeSet) Len() int { return len(s.rows) }
+
+// Count gives the number of nodes.
+func (s *NodeSet) Count() int { return s.n }
+
+// Node gives the node of a row; nil for a hole.
+func (s *NodeSet) Node(row int) *Node { return s.rows[row] }
+
+// Row finds a node by name; -1 where there is none.
+func (s *NodeSet) Row(name string) int {
+	if r, ok := s.byName[name]; ok {
+		return int(r)
+	}
+	return -1
+}
+
+// Order gives the rows in order of the nodes' names. Not to be written.
+func (s *NodeSet) Order() []int32 { return s.order }
+
+// Alive gives the rows that have a node. Not to be written.
+func (s *NodeSet) Alive() Bits { return s.alive }
+
+// InOrder reports whether the rows are in order of the nodes' names, without gaps.
+func (s *NodeSet) InOrder() bool { return s.inOrder }
+
+// NamesDigest returns a hash over the nodes' names.
+func (s *NodeSet) NamesDigest() []byte { return s.digest[:] }
+
+// NameHashes returns a hash of each row's name. Not to be written.
+func (s *NodeSet) NameHashes() []uint64 { return s.hashes }
+
+// Cordoned gives the rows with spec.unschedulable. Not to be written.
+func (s *NodeSet) Cordoned() Bits { return s.cordoned }
+
+// Capacity gives a row's allocatable.
+func (s *NodeSet) Capacity(row int) *Capacity { return &s.capacity[row] }
+
+// Capacities gives the column of allocatables. Not to be written.
+func (s *NodeSet) Capacities() []Capacity { return s.capacity }
+
+// ScalarColumn gives a resource's allocatable by row; nil where no node has it.
+func (s *NodeSet) ScalarColumn(id int32) []int64 { return s.scalars[id] }
+
+// Offers gives a node's allocatable of an interned resource; listed is false
+// where its status does not mention it, which is not the same as 0 to all rules.
+func (s *NodeSet) Offers(id int32, row int) (n int64, listed bool) {
+	if col := s.scalars[id]; row < len(col) {
+		n = col[row]
+	}
+	return n, n != 0 || slices.Contains(s.rows[row].nothingOf, id)
+}
+
+// TaintSets gives the distinct lists of taints; TaintSetOf says which a row has.
+func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
+
+// TaintSetOf is the column of indexes into TaintSets.
+func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
+
+func emptyNodeSet() *NodeSet {
+	s := &NodeSet{}
+	s.seal()
+	return s
+}
+
+// clone copies the set so that an edit may change it.
+func (s *NodeSet) clone() *NodeSet {
+	c := &NodeSet{
+		rows: slices.Clone(s.rows), byName: make(map[string]int32, len(s.byName)+1),
+		alive: s.alive.Clone(), n: s.n, capacity: slices.Clone(s.capacity),
+		scalars: make(map[int32][]int64, len(s.scalars)),
+	}
+	for k, v := range s.byName {
+		c.byName[k] = v
+	}
+	for k, v := range s.scalars {
+		c.scalars[k] = slices.Clone(v)
+	}
+	return c
+}
+
+// put adds or replaces a node and gives its row.
+func (s *NodeSet) put(spec nodeSpec) int32 {
+	if s.byName == nil {
+		s.byName = map[string]int32{}
+		s.scalars = map[int32][]int64{}
+	}
+	row, ok := s.byName[spec.node.Name]
+	if !ok {
+		row = int32(len(s.rows))
+		s.rows = append(s.rows, nil)
+		s.capacity = append(s.capacity, Capacity{})
+		s.alive = s.alive.grown(len(s.rows))
+		s.byName[spec.node.Name] = row
+		s.alive.Set(int(row))
+		s.n++
+	}
+	s.rows[row] = spec.node
+	s.capacity[row] = spec.capacity
+	for id, col := range s.scalars {
+		if int(row) < len(col) {
+			s.scalars[id][row] = 0
+		}
+	}
+	for _, sc := range spec.scalars {
+		col := s.scalars[sc.ID]
+		for len(col) < len(s.rows) {
+			col = append(col, 0)
+		}
+		col[row] = sc.N
+		s.scalars[sc.ID] = col
+	}
+	return row
+}
+
+// remove takes a node out; its row stays a hole.
+func (s *NodeSet) remove(name string) (int32, bool) {
+	row, ok := s.byName[name]
+	if !ok {
+		return -1, false
+	}
+	delete(s.byName, name)
+	s.rows[row] = nil
+	s.capacity[row] = Capacity{}
+	s.alive.Clear(int(row))
+	for _, col := range s.scalars {
+		if int(row) < len(col) {
+			col[row] = 0
+		}
+	}
+	s.n--
+	return row, true
+}
+
+// seal derives the columns after nodes changed.
+func (s *NodeSet) seal() {
+	s.order = s.order[:0]
+	for r, n := range s.rows {
+		if n != nil {
+			s.order = append(s.order, int32(r))
+		}
+	}
+	sort.Slice(s.order, func(i, j int) bool { return s.rows[s.order[i]].Name < s.rows[s.order[j]].Name })
+	s.inOrder = len(s.order) == len(s.rows)
+	h := sha256.New()
+	for i, r := range s.order {
+		if int(r) != i {
+			s.inOrder = false
+		}
+		h.Write([]byte(s.rows[r].Name))
+		h.Write([]byte{0})
+	}
+	h.Sum(s.digest[:0])
+	for id, col := range s.scalars {
+		for len(col) < len(s.rows) {
+			col = append(col, 0)
+		}
+		s.scalars[id] = col
+	}
+	s.taintSet = make([]int32, len(s.rows))
+	s.taints, s.tainted = nil, nil
+	s.cordoned = NewBits(len(s.rows))
+	s.hashes = make([]uint64, len(s.rows))
+	s.images = map[string]*imageHolders{}
+	known := map[string]int32{}
+	for _, r := range s.order {
+		n := s.rows[r]
+		s.hashes[r] = n.hash
+		key := taintKey(n.Taints)
+		id, ok := known[key]
+		if !ok {
+			id = int32(len(s.taints))
+			known[key] = id
+			s.taints = append(s.taints, n.Taints)
+			if id < maxTaintRows {
+				s.tainted = append(s.tainted, NewBits(len(s.rows)))
+			}
+		}
+		s.taintSet[r] = id
+		if id < maxTaintRows {
+			s.tainted[id].Set(int(r))
+		}
+		if n.Unschedulable {
+			s.cordoned.Set(int(r))
+		}
+		for _, im := range n.Images {
+			for _, name := range im.Names {
+				h := s.images[name]
+				if h == nil {
+					h = &imageHolders{rows: NewBits(len(s.rows)), bytes: im.Bytes}
+					s.images[name] = h
+				}
+				if !h.rows.Has(int(r)) {
+					h.rows.Set(int(r))
+					h.count++
+				}
+			}
+		}
+	}
+	s.memo = &nodeMemo{columns: map[string]*Column{}, terms: map[string]Bits{}}
+}
+
+// Image gives the nodes that hold an image of this (normalised) name, how many
+// they are and its size; nil without any.
+func (s *NodeSet) Image(name string) (rows Bits, count int, bytes int64) {
+	if h := s.images[name]; h != nil {
+		return h.rows, h.count, h.bytes
+	}
+	return nil, 0, 0
+}

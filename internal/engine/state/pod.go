@@ -1,0 +1,194 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
+)
+
+const anyIP = "0.0.0.0"
+
+// Class is everything about a placed pod that changes a node's columns. Pods
+// from one template share a class.
+type Class struct {
+	ID         int32
+	Shape      *Shape
+	Request    Request
+	NonZeroCPU int64 // millicores, 100 for each container without a request
+	NonZeroMem int64 // bytes, 200 MiB for each container without a request
+	Ports      []int32
+	Terms      []int32
+	// Mounts says that pods of the class have Volumes.
+	Mounts bool
+}
+
+// Pod is a pod as a state knows it.
+type Pod struct {
+	Namespace, Name, UID string
+	// What ranking a node's pods reads stands together.
+	Class *Class
+	// id is of namespace, name and UID.
+	id uint64
+	// Created and Started are seconds since 1970; Started is 0 where the pod has
+	// no start time.
+	Started, Created int64
+	// Priority is spec.priority; State.PriorityOf knows what a pod without one
+	// gets.
+	Priority    int32
+	hasPriority bool
+	// NodeName is where the pod is bound; empty for a pending pod. Row is that
+	// node's row, -1 where the state has no such node.
+	NodeName  string
+	Row       int32
+	className string
+	Nominated string // status.nominatedNodeName
+	Gates     []string
+	// Terminal pods (Succeeded, Failed) take no room.
+	Terminal    bool
+	Terminating bool
+	// EvictedByScheduler says that the pod goes because of a preemption.
+	EvictedByScheduler bool
+	Scheduler          string
+	// Grace is the seconds that an eviction gives the pod to end, or that it has
+	// been given (podlife.GracePeriod).
+	Grace int64
+	// Wraps reports that an amount that the pod asks for does not fit 64 bits.
+	Wraps bool
+	// Volumes is what it mounts; nil where that concerns no rule.
+	Volumes *Volumes
+}
+
+// ClassName gives the name of the priority class in the pod's spec.
+func (p *Pod) ClassName() string { return p.className }
+
+func terminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// occupies says that the pod counts on its node.
+func (p *Pod) occupies() bool { return p.Row >= 0 && !p.Terminal }
+
+// HostPorts lists the host ports that a pod claims: of containers, and of init
+// containers that keep running
+// (pkg/scheduler/util/utils.go GetHostPorts).
+func HostPorts(pod *corev1.Pod) []Port {
+	var out []Port
+	add := func(c *corev1.Container) {
+		for _, p := range c.Ports {
+			if p.HostPort <= 0 {
+				continue
+			}
+			q := Port{IP: p.HostIP, Protocol: string(p.Protocol), Number: p.HostPort}
+			if q.IP == "" {
+				q.IP = anyIP
+			}
+			if q.Protocol == "" {
+				q.Protocol = string(corev1.ProtocolTCP)
+			}
+			out = append(out, q)
+		}
+	}
+	for i := range pod.Spec.Containers {
+		add(&pod.Spec.Containers[i])
+	}
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; restarts(c) {
+			add(c)
+		}
+	}
+	return out
+}
+
+func restarts(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// class compiles what the pod does to a node and interns it.
+func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
+	terms, err := podTerms(pod)
+	if err != nil {
+		return nil, fmt.Errorf("spec.affinity: %w", err)
+	}
+	c := Class{Shape: t.Shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
+	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
+	for _, p := range HostPorts(pod) {
+		c.Ports = append(c.Ports, t.port(p))
+	}
+	for _, x := range terms {
+		c.Terms = append(c.Terms, t.term(x))
+	}
+	key := make([]byte, 0, 64)
+	num := func(ns ...int64) {
+		for _, n := range ns {
+			key = binary.AppendVarint(key, n)
+		}
+	}
+	num(int64(c.Shape.ID), c.Request.CPU, c.Request.Memory, c.Request.Ephemeral, c.NonZeroCPU, c.NonZeroMem, int64(len(c.Request.Scalars)), int64(len(c.Ports)))
+	for _, s := range c.Request.Scalars {
+		num(int64(s.ID), s.N)
+	}
+	for _, p := range c.Ports {
+		num(int64(p))
+	}
+	for _, x := range c.Terms {
+		num(int64(x))
+	}
+	if mounts {
+		num(-1) // which no term has
+	}
+	t.mu.RLock()
+	have := t.classes[string(key)]
+	t.mu.RUnlock()
+	if have != nil {
+		return have, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if have := t.classes[string(key)]; have != nil {
+		return have, nil
+	}
+	c.ID = int32(len(t.classes))
+	t.classes[string(key)] = &c
+	return &c, nil
+}
+
+// newPod compiles a pod of a state.
+func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
+	v := t.volumes(in)
+	c, err := t.class(in, v != nil)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s/%s: %w", in.Namespace, in.Name, err)
+	}
+	p := &Pod{
+		Namespace: in.Namespace, Name: in.Name, UID: string(in.UID), Class: c,
+		NodeName: in.Spec.NodeName, Row: -1, Nominated: in.Status.NominatedNodeName,
+		Created: in.CreationTimestamp.Unix(), Terminal: terminal(in),
+		Terminating: in.DeletionTimestamp != nil, Scheduler: in.Spec.SchedulerName, Volumes: v,
+	}
+	if in.CreationTimestamp.IsZero() {
+		p.Created = 0
+	}
+	if in.Spec.Priority != nil {
+		p.Priority, p.hasPriority = *in.Spec.Priority, true
+	}
+	p.id = Mix(MixString(p.Namespace) ^ 3*MixString(p.Name) ^ 5*MixString(p.UID))
+	p.className = in.Spec.PriorityClassName
+	if in.Status.StartTime != nil {
+		p.Started = in.Status.StartTime.Unix()
+	}
+	for _, g := range in.Spec.SchedulingGates {
+		p.Gates = append(p.Gates, g.Name)
+	}
+	for _, cond := range in.Status.Conditions {
+		if cond.Type == corev1.DisruptionTarget {
+			p.EvictedByScheduler = cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonPreemptionByScheduler
+			break
+		}
+	}
+	p.Grace = podlife.GracePeriod(in)
+	p.Wraps = wraps(in)
+	return p, nil
+}

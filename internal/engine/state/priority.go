@@ -1,0 +1,72 @@
+package state
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+)
+
+// The classes that every cluster has
+// (pkg/apis/scheduling/v1 SystemPriorityClasses).
+var systemClasses = map[string]int32{
+	"system-cluster-critical": 2000000000,
+	"system-node-critical":    2000001000,
+}
+
+// Admitted is what admission writes into a pod for its class.
+type Admitted struct {
+	Priority int32
+	// Policy is the class's preemptionPolicy; nil where it has none.
+	Policy *corev1.PreemptionPolicy
+}
+
+// ResolvePriority gives the priority that admission would give a pod: its own
+// where it has one, else its class's, else the default class's, else 0. ok is
+// false for a class that nobody knows. extra is asked for classes that the
+// snapshot lacks; it may be nil, and it is asked for the name "" where the
+// snapshot has no default class
+// (plugin/pkg/admission/priority admission.go admitPod).
+func (s *State) ResolvePriority(pod *corev1.Pod, extra func(name string) *schedulingv1.PriorityClass) (a Admitted, ok bool) {
+	if pod.Spec.Priority != nil {
+		return Admitted{*pod.Spec.Priority, pod.Spec.PreemptionPolicy}, true
+	}
+	return s.ofClass(pod.Spec.PriorityClassName, extra)
+}
+
+func (s *State) ofClass(name string, extra func(string) *schedulingv1.PriorityClass) (Admitted, bool) {
+	c := s.classes[name]
+	if name == "" {
+		c = s.GlobalDefaultClass()
+	}
+	if c == nil && extra != nil {
+		c = extra(name)
+	}
+	if c != nil {
+		return Admitted{c.Value, c.PreemptionPolicy}, true
+	}
+	if v, ok := systemClasses[name]; ok {
+		return Admitted{Priority: v}, true
+	}
+	return Admitted{}, name == ""
+}
+
+// PriorityOf gives a known pod's priority. A pod that came without one has that
+// of its class, as admission would have written it.
+func (s *State) PriorityOf(p *Pod) int32 {
+	if p.hasPriority {
+		return p.Priority
+	}
+	a, _ := s.ofClass(p.className, nil)
+	return a.Priority
+}
+
+// UnknownClass returns the class that a known pod without a priority names, where
+// the state has no such class and it is no built-in one; "" otherwise.
+func (s *State) UnknownClass(p *Pod) string {
+	if p.hasPriority || p.className == "" {
+		return ""
+	}
+	if _, known := s.ofClass(p.className, nil); known {
+		return ""
+	}
+	return p.className
+}

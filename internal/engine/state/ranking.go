@@ -1,0 +1,146 @@
+package state
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+)
+
+// Ranked is what a dry run reads of a pod, next to each other for all pods of
+// a node: the pods themselves are far apart in memory.
+type Ranked struct {
+	Amount
+	Priority, Shape, Class int32
+}
+
+// RankedVictim is what it reads of victims besides.
+type RankedVictim struct {
+	Started int64
+	ID      uint64 // of namespace, name and UID
+}
+
+// Ranking is a node's pods by importance: priority first, then who has run for
+// longer. Pods that have not started come last of their priority; what upstream
+// leaves to chance goes by namespace and name
+// (pkg/scheduler/util/utils.go MoreImportantPod).
+type Ranking struct {
+	list    []*Pod // as the state has it; its identity says whether the rank still holds
+	classed uint64 // of the state, where some pod has its priority from a class
+	own     bool   // every pod has a priority of its own
+	latest  int64  // the latest start
+	Pods    []*Pod
+	Of      []Ranked
+	Victims []RankedVictim
+	After   []Amount // by index: what the pods from there on hold together
+}
+
+// rankCache keeps the ranks of a lineage of states, one a row: nobody can see it
+// but by the clock. A row whose pods changed is ranked anew.
+type rankCache struct {
+	mu   sync.Mutex
+	rows atomic.Pointer[[]atomic.Pointer[Ranking]]
+}
+
+func (c *rankCache) slots(n int) []atomic.Pointer[Ranking] {
+	if have := c.rows.Load(); have != nil && len(*have) >= n {
+		return *have
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	have := c.rows.Load()
+	if have != nil && len(*have) >= n {
+		return *have
+	}
+	grown := make([]atomic.Pointer[Ranking], n+n/8)
+	if have != nil {
+		for i := range *have {
+			grown[i].Store((*have)[i].Load())
+		}
+	}
+	c.rows.Store(&grown)
+	return grown
+}
+
+// Ranking ranks a row's pods. now is in seconds since 1970: a pod without a start
+// time counts as started then, which only matters beside one that says it
+// started later.
+func (s *State) Ranking(row int, now int64) *Ranking {
+	list := s.onNode.at(row)
+	if len(list) == 0 {
+		return &emptyRanking
+	}
+	slots := s.t.ranks.slots(s.nodes.Len())
+	have := slots[row].Load()
+	if have != nil && len(have.list) == len(list) && &have.list[0] == &list[0] && (have.own || have.classed == s.classed) {
+		if have.latest <= now {
+			return have
+		}
+		return s.ranking(list, now)
+	}
+	fresh := s.ranking(list, math.MaxInt64)
+	slots[row].Store(fresh)
+	if fresh.latest > now {
+		return s.ranking(list, now)
+	}
+	return fresh
+}
+
+var emptyRanking = Ranking{own: true, After: make([]Amount, 1)}
+
+func (s *State) ranking(list []*Pod, now int64) *Ranking {
+	k := &Ranking{list: list, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list)), Victims: make([]RankedVictim, len(list)), After: make([]Amount, len(list)+1)}
+	priority := func(p *Pod) int32 { return p.Priority }
+	for _, p := range list {
+		k.own = k.own && p.hasPriority
+		k.latest = max(k.latest, p.Started)
+	}
+	if !k.own {
+		priority = s.PriorityOf
+	}
+	// The list is in order of namespace and name, which settles what is left.
+	type key struct {
+		started      int64
+		priority, at int32
+	}
+	var room [128]key
+	keys := room[:0]
+	for i, p := range list {
+		keys = append(keys, key{startOf(p.Started, now), priority(p), int32(i)})
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.priority != b.priority:
+			return cmp.Compare(b.priority, a.priority)
+		case a.started != b.started:
+			return cmp.Compare(a.started, b.started)
+		}
+		return int(a.at - b.at)
+	})
+	for i, key := range keys {
+		k.Pods[i] = list[key.at]
+	}
+	for i := len(k.Pods) - 1; i >= 0; i-- {
+		p := k.Pods[i]
+		a := p.Class.Request.Amount
+		k.Of[i] = Ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
+		k.Victims[i] = RankedVictim{Started: p.Started, ID: p.id}
+		k.After[i] = Amount{CPU: k.After[i+1].CPU + a.CPU, Memory: k.After[i+1].Memory + a.Memory, Ephemeral: k.After[i+1].Ephemeral + a.Ephemeral}
+	}
+	return k
+}
+
+func startOf(started, now int64) int64 {
+	if started == 0 {
+		return now
+	}
+	return started
+}
+
+// Below returns the index of the first pod of lower priority: from there on all
+// are.
+func (k *Ranking) Below(priority int32) int {
+	return sort.Search(len(k.Of), func(i int) bool { return k.Of[i].Priority < priority })
+}

@@ -1,0 +1,156 @@
+package state
+
+import (
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// What a container without a request counts as in LeastAllocated and its
+// kin: 100 millicores and 200 MiB (pkg/scheduler/util/pod_resources.go).
+const (
+	defaultMilliCPU = 100
+	defaultMemory   = 200 * 1024 * 1024
+)
+
+// Amount is an amount of the three resources that every node has. CPU is in
+// millicores, the others in bytes.
+type Amount struct {
+	CPU, Memory, Ephemeral int64
+}
+
+// Scalar is an amount of an interned extended (or hugepages, or attachable)
+// resource, in the resource's own unit.
+type Scalar struct {
+	ID int32
+	N  int64
+}
+
+// Request is what a pod asks for.
+type Request struct {
+	Amount
+	Scalars []Scalar // by ascending ID; zero amounts are kept as upstream keeps them
+}
+
+// IsScalar says whether name is a resource that the scheduler counts beside
+// cpu, memory, ephemeral-storage and pods
+// (pkg/scheduler/util/utils.go IsScalarResourceName).
+func IsScalar(name corev1.ResourceName) bool {
+	s := string(name)
+	return strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) ||
+		strings.Contains(s, corev1.ResourceDefaultNamespacePrefix) ||
+		strings.HasPrefix(s, corev1.ResourceAttachableVolumesPrefix) ||
+		IsExtended(name)
+}
+
+// IsExtended says whether name is an extended resource: it has a prefix that
+// is not Kubernetes' own, and stays a qualified name behind a quota's
+// "requests." (pkg/apis/core/v1/helper/helpers.go IsExtendedResourceName).
+func IsExtended(name corev1.ResourceName) bool {
+	s := string(name)
+	if !strings.Contains(s, "/") || strings.Contains(s, corev1.ResourceDefaultNamespacePrefix) ||
+		strings.HasPrefix(s, corev1.DefaultResourceRequestsPrefix) {
+		return false
+	}
+	return len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+s)) == 0
+}
+
+// RequestOf returns what a pod that is to be placed asks for: its spec alone
+// (plugins/noderesources/fit.go computePodResourceRequest).
+func (l *LocalNames) RequestOf(pod *corev1.Pod) Request {
+	if r, _, _, ok := plainRequest(l, pod); ok {
+		return r
+	}
+	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+}
+
+// statusOptions counts containers that are being resized by the largest of
+// what is asked, allocated and in force.
+var statusOptions = resourcehelper.PodResourcesOptions{
+	UseStatusResources: true,
+	InPlacePodLevelResourcesVerticalScalingEnabled: true,
+}
+
+// nonMissing stands in for requests that containers lack.
+func nonMissing(cpu, memory bool) corev1.ResourceList {
+	l := corev1.ResourceList{}
+	if cpu {
+		l[corev1.ResourceCPU] = *resource.NewMilliQuantity(defaultMilliCPU, resource.DecimalSI)
+	}
+	if memory {
+		l[corev1.ResourceMemory] = *resource.NewQuantity(defaultMemory, resource.DecimalSI)
+	}
+	return l
+}
+
+// placedRequest is what a pod on a node holds, and its cpu and memory with
+// stand-ins for missing requests
+// (pkg/scheduler/framework/types.go PodInfo.CalculateResource).
+func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZeroMemory int64) {
+	if r, cpu, memory, ok := plainRequest(t, pod); ok {
+		return r, cpu, memory
+	}
+	list := resourcehelper.PodRequests(pod, statusOptions)
+	req = request(t, list)
+	cpu, memory := true, true
+	if resourcehelper.IsPodLevelRequestsSet(pod) {
+		_, hasCPU := list[corev1.ResourceCPU]
+		_, hasMemory := list[corev1.ResourceMemory]
+		cpu, memory = !hasCPU, !hasMemory
+	}
+	if cpu || memory {
+		opts := statusOptions
+		opts.NonMissingContainerRequests = nonMissing(cpu, memory)
+		list = resourcehelper.PodRequests(pod, opts)
+	}
+	c, m := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
+	return req, c.MilliValue(), m.Value()
+}
+
+// ScoringRequest returns what the resource scorers count for the pod to be placed.
+// With nonZero, as Fit's strategies count, containers that lack a request for
+// cpu or memory stand for a little, and pod-level requests and what a resize has
+// in force are not looked at; without, as BalancedAllocation counts, they are.
+// The difference is upstream's: Fit makes its scorer without the two gates
+// (plugins/noderesources/fit.go NewFit, resource_allocation.go
+// calculatePodResourceRequest).
+func (l *LocalNames) ScoringRequest(pod *corev1.Pod, nonZero bool) Request {
+	if r, cpu, memory, ok := plainRequest(l, pod); ok {
+		if nonZero {
+			r.CPU, r.Memory = cpu, memory
+		}
+		return r
+	}
+	if !nonZero {
+		return request(l, resourcehelper.PodRequests(pod, statusOptions))
+	}
+	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+		SkipPodLevelResources:       true,
+		NonMissingContainerRequests: nonMissing(true, true),
+	}))
+}
+
+func request(ids scalarIDs, list corev1.ResourceList) Request {
+	var r Request
+	for name, q := range list {
+		switch name {
+		case corev1.ResourceCPU:
+			r.CPU = q.MilliValue()
+		case corev1.ResourceMemory:
+			r.Memory = q.Value()
+		case corev1.ResourceEphemeralStorage:
+			r.Ephemeral = q.Value()
+		case corev1.ResourcePods:
+		default:
+			if IsScalar(name) {
+				r.Scalars = append(r.Scalars, Scalar{ids.scalar(string(name)), q.Value()})
+			}
+		}
+	}
+	sort.Slice(r.Scalars, func(i, j int) bool { return r.Scalars[i].ID < r.Scalars[j].ID })
+	return r
+}

@@ -1,0 +1,261 @@
+package state
+
+import (
+	"math"
+	"sort"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// State is a cluster at one revision, compiled for decisions: columns and
+// counts instead of objects. It is immutable and safe for concurrent use; Edit
+// makes the next one, which shares everything that did not change.
+type State struct {
+	t      *Tables
+	local  *LocalNames // of an overlay; nil otherwise
+	nodes  *NodeSet
+	use    vec[Use]
+	scalar []vec[int64] // by scalar id: requested by row
+	onNode vec[[]*Pod]  // by row, in order of namespace and name
+	shapes vec[*Postings]
+	terms  vec[*Postings]
+	ports  vec[*Postings]
+	disks  vec[*Postings]
+	claims vec[*Postings]
+
+	pods      podTable
+	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
+	pending   podTable          // neither bound nor terminal
+	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
+
+	ns      map[string]labels.Set
+	nsEdit  uint64 // tells one ns from the next
+	step    uint64 // tells what a walk made of this very state from what it was before
+	objects map[string]*namespaced
+	classes map[string]*schedulingv1.PriorityClass
+	classed uint64     // the edit that last changed classes
+	budgets *budgetSet // replaced when a budget changes
+
+	// What rules about volumes and devices read. The numbers tell the tables from
+	// what they were before a change.
+	storage     *storage
+	storageEdit uint64
+	attached    *attachedSet // replaced when the storage changes, the nodes, or a pod with volumes
+	devices     *devices
+	devicesEdit uint64
+}
+
+const percent = 100
+
+// Use is what the pods on a node hold. NonZero counts stand-ins for requests
+// that containers lack.
+type Use struct {
+	Amount
+	NonZeroCPU, NonZeroMem int64
+	Pods                   int64
+	// Unbalanced is how many points cpu and memory being used unevenly costs the
+	// node as it is: 0 to 50, see Balance. It is here because only pods coming and
+	// going change it, and every decision reads it.
+	Unbalanced int64
+}
+
+// Balance scores how evenly cpu and memory are used, 50 to 100: 100 less the
+// standard deviation of the two fractions, in percent
+// (plugins/noderesources/balanced_allocation.go balancedResourceScore).
+func Balance(cpu, cpuCapacity, memory, memoryCapacity int64) int64 {
+	a, b := float64(cpu)/float64(cpuCapacity), float64(memory)/float64(memoryCapacity)
+	if a > 1 {
+		a = 1
+	}
+	if b > 1 {
+		b = 1
+	}
+	return int64((1 - math.Abs((a-b)/2)) * percent)
+}
+
+// weigh brings Unbalanced up to date.
+func (u *Use) weigh(c *Capacity) {
+	u.Unbalanced = 0
+	if c.CPU != 0 && c.Memory != 0 {
+		u.Unbalanced = percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory)
+	}
+}
+
+// namespaced holds the objects of one namespace that decisions read.
+type namespaced struct {
+	services     map[string]*corev1.Service
+	controllers  map[string]*corev1.ReplicationController
+	replicaSets  map[string]*appsv1.ReplicaSet
+	statefulSets map[string]*appsv1.StatefulSet
+	budgets      map[string]*policyv1.PodDisruptionBudget
+}
+
+// NewState gives the state of a cluster without anything in it.
+func NewState() *State {
+	return &State{
+		t: newTables(), nodes: emptyNodeSet(),
+		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
+		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
+		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{memo: &deviceMemo{}}, attached: &attachedSet{},
+	}
+}
+
+// Nodes gives the node columns.
+func (s *State) Nodes() *NodeSet { return s.nodes }
+
+// Tables gives the interned shapes and terms.
+func (s *State) Tables() *Tables { return s.t }
+
+// Pod finds a pod; nil where the state has none of that name.
+func (s *State) Pod(namespace, name string) *Pod { return s.pods.get(namespace, name) }
+
+// PodCount gives the number of pods, terminal ones included.
+func (s *State) PodCount() int { return s.pods.n }
+
+// PodsOn lists the pods that occupy a row, by namespace and name. Not to be
+// written.
+func (s *State) PodsOn(row int) []*Pod { return s.onNode.at(row) }
+
+// EachPod visits all pods in no particular order.
+func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }
+
+// Pending lists the pods that wait for a node, by namespace and name.
+func (s *State) Pending() []*Pod {
+	out := make([]*Pod, 0, s.pending.n)
+	s.pending.each(func(p *Pod) { out = append(out, p) })
+	sort.Slice(out, func(i, j int) bool { return podLess(out[i], out[j].Namespace, out[j].Name) })
+	return out
+}
+
+// NominatedPods lists the pending pods that an earlier preemption gave a node
+// to, by namespace and name. Not to be written.
+func (s *State) NominatedPods() []*Pod { return s.nominated }
+
+// Use gives what is held on a row.
+func (s *State) Use(row int) Use { return s.use.at(row) }
+
+// UseChunk gives the 64 rows from chunk*64 on; nil where none of them holds
+// anything.
+func (s *State) UseChunk(chunk int) *[leafSize]Use {
+	if chunk < len(s.use.leaves) && s.use.leaves[chunk] != nil {
+		return &s.use.leaves[chunk].v
+	}
+	return nil
+}
+
+// ScalarUse gives how much of an interned resource is requested on a row.
+func (s *State) ScalarUse(id int32, row int) int64 {
+	if id >= 0 && int(id) < len(s.scalar) {
+		return s.scalar[id].at(row)
+	}
+	return 0
+}
+
+// ScalarID gives the id of a resource by name; ok is false where neither a node
+// nor a pod ever mentioned it.
+func (s *State) ScalarID(name string) (int32, bool) {
+	l := NewLocalNames(s)
+	return l.lookupScalar(name)
+}
+
+// ShapePostings gives where pods of a shape are.
+func (s *State) ShapePostings(id int32) *Postings { return s.shapes.at(int(id)) }
+
+// TermPostings gives where pods with an interned term are.
+func (s *State) TermPostings(id int32) *Postings { return s.terms.at(int(id)) }
+
+// Port returns an interned port.
+func (s *State) Port(id int32) Port {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	return s.t.ports[id]
+}
+
+// PortConflicts appends the interned ports that p cannot share a node with.
+func (s *State) PortConflicts(dst []int32, p Port) []int32 { return s.t.conflicting(dst, p) }
+
+// PortPostings gives where an interned port is taken.
+func (s *State) PortPostings(id int32) *Postings { return s.ports.at(int(id)) }
+
+// NamespaceLabels gives a namespace's labels; nil where the state has no such
+// namespace, which reads as no labels.
+func (s *State) NamespaceLabels(ns string) labels.Set { return s.ns[ns] }
+
+// NamespacesMatching lists the namespaces whose labels match.
+func (s *State) NamespacesMatching(sel labels.Selector) []string {
+	var out []string
+	for name, set := range s.ns {
+		if sel.Matches(set) {
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Services lists a namespace's services by name.
+func (s *State) Services(ns string) []*corev1.Service {
+	o := s.objects[ns]
+	if o == nil {
+		return nil
+	}
+	out := make([]*corev1.Service, 0, len(o.services))
+	for _, v := range o.services {
+		out = append(out, v)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// ReplicationController finds one; nil without.
+func (s *State) ReplicationController(ns, name string) *corev1.ReplicationController {
+	if o := s.objects[ns]; o != nil {
+		return o.controllers[name]
+	}
+	return nil
+}
+
+// ReplicaSet finds one; nil without.
+func (s *State) ReplicaSet(ns, name string) *appsv1.ReplicaSet {
+	if o := s.objects[ns]; o != nil {
+		return o.replicaSets[name]
+	}
+	return nil
+}
+
+// StatefulSet finds one; nil without.
+func (s *State) StatefulSet(ns, name string) *appsv1.StatefulSet {
+	if o := s.objects[ns]; o != nil {
+		return o.statefulSets[name]
+	}
+	return nil
+}
+
+// PriorityClass finds one of the snapshot's classes; nil without.
+func (s *State) PriorityClass(name string) *schedulingv1.PriorityClass { return s.classes[name] }
+
+// EachBudget visits the disruption budgets, in no order that means anything.
+func (s *State) EachBudget(f func(*policyv1.PodDisruptionBudget)) {
+	for _, o := range s.objects {
+		for _, b := range o.budgets {
+			f(b)
+		}
+	}
+}
+
+// GlobalDefaultClass gives the snapshot's default class: of several, which an
+// apiserver would not admit, the one with the lowest value
+// (plugin/pkg/admission/priority getDefaultPriority).
+func (s *State) GlobalDefaultClass() *schedulingv1.PriorityClass {
+	var best *schedulingv1.PriorityClass
+	for _, c := range s.classes {
+		if c.GlobalDefault && (best == nil || c.Value < best.Value || c.Value == best.Value && c.Name < best.Name) {
+			best = c
+		}
+	}
+	return best
+}

@@ -1,0 +1,289 @@
+package state
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Tables interns what many pods share: shapes, classes, affinity terms,
+// resources and ports. They only ever grow, and all states that descend from
+// one another share them; ids are never reused, so an older state simply has no
+// postings for ids that came later. Safe for concurrent use.
+type Tables struct {
+	mu sync.RWMutex
+
+	shapes       []*Shape
+	shapeIDs     map[string]int32
+	shapesByPair map[pair][]int32
+	shapesByNS   map[string][]int32
+
+	classes map[string]*Class
+
+	terms      []*Term
+	termIDs    map[string]int32
+	termPairs  map[pair][]int32
+	termsLoose []int32
+
+	scalars   map[string]int32
+	scalarIDs []string
+
+	ports     []Port
+	portIDs   map[Port]int32
+	portsByNo map[portNo][]int32
+
+	volumeTables
+
+	ranks rankCache
+}
+
+// pair is a label.
+type pair struct{ key, value string }
+
+// Shape is what selectors see of a pod. Pods of one shape are
+// indistinguishable to topology spread and inter-pod affinity.
+type Shape struct {
+	ID          int32
+	Namespace   string
+	Labels      labels.Set
+	Terminating bool
+}
+
+// Port is a host port as pods claim it. IP "0.0.0.0" stands for all.
+type Port struct {
+	IP, Protocol string
+	Number       int32
+}
+
+type portNo struct {
+	protocol string
+	number   int32
+}
+
+func newTables() *Tables {
+	return &Tables{
+		shapeIDs:     map[string]int32{},
+		shapesByPair: map[pair][]int32{},
+		shapesByNS:   map[string][]int32{},
+		classes:      map[string]*Class{},
+		termIDs:      map[string]int32{},
+		termPairs:    map[pair][]int32{},
+		scalars:      map[string]int32{},
+		portIDs:      map[Port]int32{},
+		portsByNo:    map[portNo][]int32{},
+		volumeTables: newVolumeTables(),
+	}
+}
+
+// Size gives the number of interned shapes, which tells when a lineage has
+// outgrown what it still uses.
+func (t *Tables) Size() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.shapes)
+}
+
+// Entries returns the number of all that is interned.
+func (t *Tables) Entries() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.shapes) + len(t.classes) + len(t.terms) + len(t.scalars) + len(t.ports) +
+		len(t.disks) + len(t.claimIDs) + len(t.volumeIDs) + len(t.driverIDs)
+}
+
+// Interned returns how many entries of the tables the state itself needs, at most.
+func (s *State) Interned() int {
+	n := len(s.nodes.scalars) + s.storage.attachments.n
+	shapes, classes := map[int32]struct{}{}, map[int32]struct{}{}
+	s.EachPod(func(p *Pod) {
+		shapes[p.Class.Shape.ID] = struct{}{}
+		if _, known := classes[p.Class.ID]; !known {
+			classes[p.Class.ID] = struct{}{}
+			n += len(p.Class.Terms) + len(p.Class.Ports) + len(p.Class.Request.Scalars)
+		}
+		if v := p.Volumes; v != nil {
+			n += len(v.disks) + len(v.claims) + len(v.mounts)
+		}
+	})
+	return n + len(shapes) + len(classes)
+}
+
+// Classes returns the number of interned classes.
+func (t *Tables) Classes() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.classes)
+}
+
+// interned gives the id of a key, made by add at the key's first use. Most keys
+// are known, so the first look is under the readers' lock; add runs under the
+// writer's.
+func interned[K comparable](t *Tables, ids map[K]int32, key K, add func() int32) int32 {
+	t.mu.RLock()
+	id, ok := ids[key]
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := ids[key]; ok {
+		return id
+	}
+	id = add()
+	ids[key] = id
+	return id
+}
+
+func (t *Tables) scalar(name string) int32 {
+	return interned(t, t.scalars, name, func() int32 {
+		t.scalarIDs = append(t.scalarIDs, name)
+		return int32(len(t.scalarIDs) - 1)
+	})
+}
+
+func (t *Tables) scalarName(id int32) string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.scalarIDs[id]
+}
+
+// lookupScalar gives the id of a resource that somebody has mentioned.
+func (t *Tables) lookupScalar(name string) (int32, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	id, ok := t.scalars[name]
+	return id, ok
+}
+
+func shapeKey(ns string, set map[string]string, terminating bool) string {
+	names := make([]string, 0, len(set))
+	for name := range set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	k := newMemoKey().text(ns).flag(terminating).number(len(set))
+	for _, label := range names {
+		k = k.text(label).text(set[label])
+	}
+	return string(k)
+}
+
+// Shape interns a shape.
+func (t *Tables) Shape(ns string, set map[string]string, terminating bool) *Shape {
+	id := interned(t, t.shapeIDs, shapeKey(ns, set, terminating), func() int32 {
+		s := &Shape{ID: int32(len(t.shapes)), Namespace: ns, Labels: set, Terminating: terminating}
+		t.shapes = append(t.shapes, s)
+		for k, v := range set {
+			t.shapesByPair[pair{k, v}] = append(t.shapesByPair[pair{k, v}], s.ID)
+		}
+		t.shapesByNS[ns] = append(t.shapesByNS[ns], s.ID)
+		return s.ID
+	})
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.shapes[id]
+}
+
+// checkEvery is after how many entries of a table a caller's context is looked at.
+const checkEvery = 1024
+
+// ShapesSelected appends the shapes that a resolved term selects. check is called from time to
+// time, and may panic to end the search.
+func (t *Tables) ShapesSelected(dst []*Shape, x *Term, check func()) []*Shape {
+	if !x.NamespaceSelector.Empty() && len(x.Namespaces) == 1 {
+		return t.matchShapes(dst, x.Selector, x.Namespaces[0], nil, check)
+	}
+	return t.matchShapes(dst, x.Selector, "", func(ns string) bool {
+		return x.NamespaceSelector.Empty() || x.names(ns)
+	}, check)
+}
+
+// ShapesIn appends the shapes of one namespace that a selector matches.
+func (t *Tables) ShapesIn(dst []*Shape, ns string, sel labels.Selector, check func()) []*Shape {
+	return t.matchShapes(dst, sel, ns, nil, check)
+}
+
+// matchShapes appends the shapes that inNamespace admits and sel matches. A
+// selector with an equality reads only the shapes that bear the label, one
+// without reads the namespace's (ns, where only one can match) or all.
+func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool, check func()) []*Shape {
+	reqs, selectable := sel.Requirements()
+	if !selectable {
+		return dst
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	pick := func(ids []int32) {
+		for i, id := range ids {
+			if i%checkEvery == checkEvery-1 {
+				check()
+			}
+			s := t.shapes[id]
+			if ns != "" {
+				if s.Namespace != ns {
+					continue
+				}
+			} else if !inNamespace(s.Namespace) {
+				continue
+			}
+			if sel.Matches(s.Labels) {
+				dst = append(dst, s)
+			}
+		}
+	}
+	if key, values, ok := equality(reqs); ok {
+		for _, v := range values {
+			pick(t.shapesByPair[pair{key, v}])
+		}
+		return dst
+	}
+	if ns != "" {
+		pick(t.shapesByNS[ns])
+		return dst
+	}
+	for name, ids := range t.shapesByNS {
+		if inNamespace(name) {
+			pick(ids)
+		}
+	}
+	return dst
+}
+
+// equality finds a requirement that fixes a label to one of a few values.
+func equality(reqs labels.Requirements) (key string, values []string, ok bool) {
+	for _, r := range reqs {
+		switch r.Operator() {
+		case selection.In, selection.Equals, selection.DoubleEquals:
+			// Each value once, so that no shape is met twice.
+			return r.Key(), r.Values().UnsortedList(), true
+		default:
+		}
+	}
+	return "", nil, false
+}
+
+func (t *Tables) port(p Port) int32 {
+	return interned(t, t.portIDs, p, func() int32 {
+		id, no := int32(len(t.ports)), portNo{p.Protocol, p.Number}
+		t.ports = append(t.ports, p)
+		t.portsByNo[no] = append(t.portsByNo[no], id)
+		return id
+	})
+}
+
+// conflicting appends the ids of the known ports that p cannot share a node
+// with: same protocol and number, and the same address or one of them any
+// (pkg/scheduler/framework HostPortInfo.CheckConflict).
+func (t *Tables) conflicting(dst []int32, p Port) []int32 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, id := range t.portsByNo[portNo{p.Protocol, p.Number}] {
+		if o := t.ports[id]; o.IP == p.IP || o.IP == anyIP || p.IP == anyIP {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,61 @@
+package state
+
+import corev1 "k8s.io/api/core/v1"
+
+// maxTaintRows is up to how many distinct lists of taints each keeps its rows;
+// beyond, looking every node's list up costs less.
+const maxTaintRows = 64
+
+// TaintedRows gives the rows whose list of taints bad says yes to; it is
+// asked once per distinct list; out makes the set where there is one to fill.
+func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) bool) (rows Bits, any bool) {
+	yes := make([]bool, len(s.taints))
+	for i, taints := range s.taints {
+		yes[i] = bad(taints)
+		any = any || yes[i]
+	}
+	if !any {
+		return nil, false
+	}
+	rows = out()
+	if len(s.taints) <= maxTaintRows {
+		for i, y := range yes {
+			if y {
+				rows.Or(s.tainted[i])
+			}
+		}
+		return rows, true
+	}
+	for _, r := range s.order {
+		if yes[s.taintSet[r]] {
+			rows.Set(int(r))
+		}
+	}
+	return rows, true
+}
+
+// HasTaintSet says whether a row of in has one of the TaintSets.
+func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
+	if set < maxTaintRows {
+		for i, word := range s.tainted[set] {
+			if word&in[i] != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for i, of := range s.taintSet {
+		if int(of) == set && in.Has(i) {
+			return true
+		}
+	}
+	return false
+}
+
+func taintKey(taints []corev1.Taint) string {
+	k := newMemoKey()
+	for i := range taints {
+		k = k.text(taints[i].Key).text(taints[i].Value).text(string(taints[i].Effect))
+	}
+	return string(k)
+}

@@ -1,0 +1,224 @@
+package state
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// TermKind says what an inter-pod affinity term is for.
+type TermKind uint8
+
+// The four kinds of terms.
+const (
+	RequiredAffinity TermKind = iota
+	RequiredAntiAffinity
+	PreferredAffinity
+	PreferredAntiAffinity
+)
+
+// Term is one inter-pod affinity term, compiled. Terms of pods on nodes are
+// interned, so that thousands of replicas share one.
+type Term struct {
+	ID                int32 // of an interned term
+	Kind              TermKind
+	Weight            int32 // of a preferred term
+	TopologyKey       string
+	Namespaces        []string // sorted
+	NamespaceSelector labels.Selector
+	Selector          labels.Selector
+}
+
+// Matches says whether the term selects a pod with these labels in namespace
+// ns, which has labels nsLabels
+// (k8s.io/kube-scheduler/framework AffinityTerm.Matches).
+func (t *Term) Matches(ns string, nsLabels, podLabels labels.Set) bool {
+	return (t.names(ns) || t.NamespaceSelector.Matches(nsLabels)) && t.Selector.Matches(podLabels)
+}
+
+func (t *Term) names(ns string) bool {
+	for _, n := range t.Namespaces {
+		if n == ns {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the term in words, for explanations.
+func (t *Term) String() string {
+	in := strings.Join(t.Namespaces, ",")
+	if t.NamespaceSelector.Empty() {
+		in = "all namespaces"
+	} else if s := t.NamespaceSelector.String(); s != "" {
+		in = strings.TrimPrefix(in+" and namespaces with "+s, " and ")
+	}
+	return fmt.Sprintf("%s in %s by %s", selectorText(t.Selector), in, t.TopologyKey)
+}
+
+// selectorText writes a selector, telling everything and nothing apart, which
+// labels.Selector's own String does not.
+func selectorText(s labels.Selector) string {
+	if _, selectable := s.Requirements(); !selectable {
+		return "<nothing>"
+	}
+	if s.Empty() {
+		return "<everything>"
+	}
+	return s.String()
+}
+
+// newTerm compiles a term of a pod in namespace ns. Without namespaces and
+// namespace selector it means the pod's own namespace
+// (k8s.io/kube-scheduler/framework newAffinityTerm).
+func newTerm(ns string, kind TermKind, weight int32, in *corev1.PodAffinityTerm) (*Term, error) {
+	sel, err := metav1.LabelSelectorAsSelector(in.LabelSelector)
+	if err != nil {
+		return nil, fmt.Errorf("labelSelector: %w", err)
+	}
+	nsSel, err := metav1.LabelSelectorAsSelector(in.NamespaceSelector)
+	if err != nil {
+		return nil, fmt.Errorf("namespaceSelector: %w", err)
+	}
+	t := &Term{Kind: kind, Weight: weight, TopologyKey: in.TopologyKey, NamespaceSelector: nsSel, Selector: sel}
+	if len(in.Namespaces) == 0 && in.NamespaceSelector == nil {
+		t.Namespaces = []string{ns}
+	} else {
+		t.Namespaces = append(t.Namespaces, in.Namespaces...)
+		sort.Strings(t.Namespaces)
+	}
+	return t, nil
+}
+
+// podTerms compiles all inter-pod affinity terms of a pod, kind by kind.
+func podTerms(pod *corev1.Pod) ([]*Term, error) {
+	a := pod.Spec.Affinity
+	if a == nil || (a.PodAffinity == nil && a.PodAntiAffinity == nil) {
+		return nil, nil
+	}
+	var out []*Term
+	add := func(kind TermKind, weight int32, in *corev1.PodAffinityTerm) error {
+		t, err := newTerm(pod.Namespace, kind, weight, in)
+		if err == nil {
+			out = append(out, t)
+		}
+		return err
+	}
+	group := func(required, preferred TermKind, hard []corev1.PodAffinityTerm, soft []corev1.WeightedPodAffinityTerm) error {
+		for i := range hard {
+			if err := add(required, 0, &hard[i]); err != nil {
+				return err
+			}
+		}
+		for i := range soft {
+			if err := add(preferred, soft[i].Weight, &soft[i].PodAffinityTerm); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if p := a.PodAffinity; p != nil {
+		if err := group(RequiredAffinity, PreferredAffinity, p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution); err != nil {
+			return nil, err
+		}
+	}
+	if p := a.PodAntiAffinity; p != nil {
+		if err := group(RequiredAntiAffinity, PreferredAntiAffinity, p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// TermsOf compiles the inter-pod affinity terms of a pod that is to be placed. Their namespace
+// selectors are resolved to the namespaces of the state: what selects all namespaces stays a
+// selector, anything else becomes names
+// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
+func (s *State) TermsOf(pod *corev1.Pod) ([]*Term, error) {
+	terms, err := podTerms(pod)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range terms {
+		if t.NamespaceSelector.Empty() {
+			continue // all namespaces, even ones that have no object
+		}
+		if reqs, ok := t.NamespaceSelector.Requirements(); ok && len(reqs) > 0 {
+			for _, ns := range s.NamespacesMatching(t.NamespaceSelector) {
+				if !t.names(ns) {
+					t.Namespaces = append(t.Namespaces, ns)
+				}
+			}
+		}
+		// Upstream leaves the selector in place and then asks it about pods without
+		// their namespace's labels, so one that is content with no labels at all
+		// (DoesNotExist, NotIn) selects every namespace.
+		if t.NamespaceSelector.Matches(labels.Set{}) {
+			t.NamespaceSelector = labels.Everything()
+		} else {
+			t.NamespaceSelector = labels.Nothing()
+		}
+	}
+	return terms, nil
+}
+
+// affinityKey is the key of all that a term says, its id aside.
+func affinityKey(x *Term) string {
+	k := newMemoKey().number(int(x.Kind)).number(int(x.Weight)).text(x.TopologyKey).texts(x.Namespaces)
+	for _, s := range []labels.Selector{x.NamespaceSelector, x.Selector} {
+		reqs, selectable := s.Requirements()
+		k = k.flag(selectable).number(len(reqs))
+		for i := range reqs {
+			k = k.text(reqs[i].Key()).text(string(reqs[i].Operator())).texts(reqs[i].Values().List())
+		}
+	}
+	return string(k)
+}
+
+// term interns a compiled term and gives its id.
+func (t *Tables) term(x *Term) int32 {
+	return interned(t, t.termIDs, affinityKey(x), func() int32 {
+		fresh := *x
+		fresh.ID = int32(len(t.terms))
+		t.terms = append(t.terms, &fresh)
+		reqs, selectable := x.Selector.Requirements()
+		if !selectable {
+			return fresh.ID // selects nobody, so nobody ever has to look it up
+		}
+		if k, values, ok := equality(reqs); ok {
+			for _, v := range values {
+				t.termPairs[pair{k, v}] = append(t.termPairs[pair{k, v}], fresh.ID)
+			}
+		} else {
+			t.termsLoose = append(t.termsLoose, fresh.ID)
+		}
+		return fresh.ID
+	})
+}
+
+// TermsSelecting appends the interned terms that select a pod with these
+// labels. Only terms whose equality the pod meets, and those without one, are
+// looked at.
+func (t *Tables) TermsSelecting(dst []*Term, ns string, nsLabels, podLabels labels.Set, check func()) []*Term {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	pick := func(ids []int32) {
+		for i, id := range ids {
+			if i%checkEvery == checkEvery-1 {
+				check()
+			}
+			if x := t.terms[id]; x.Matches(ns, nsLabels, podLabels) {
+				dst = append(dst, x)
+			}
+		}
+	}
+	for k, v := range podLabels {
+		pick(t.termPairs[pair{k, v}])
+	}
+	pick(t.termsLoose)
+	return dst
+}

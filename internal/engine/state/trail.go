@@ -1,0 +1,94 @@
+package state
+
+// Trail notes which rows changed on the way from one state to the next, so that
+// whoever worked something out some steps ago learns which of it is out of date.
+// Rows are compared by the lists of pods on them, of which states share all that
+// no edit touched; so any state may follow any other, and those that are edits of
+// one another cost least.
+type Trail struct {
+	last   *State
+	step   uint64 // of last, which a walk may have changed since
+	nodes  *NodeSet
+	tables *Tables
+	rows   []int32 // those that changed, oldest first; some more than once
+	from   uint64  // the place of rows[0]
+}
+
+// End is the place behind the last step.
+func (t *Trail) End() uint64 { return t.from + uint64(len(t.rows)) }
+
+// Follow steps to a state.
+func (t *Trail) Follow(s *State) {
+	if t.last == s && t.step == s.step {
+		return
+	}
+	// Rows of other nodes cannot be compared, nor states that a walk changed, or
+	// that were made from such a one: it goes on to write what they share.
+	if t.last == nil || t.step != 0 || s.step != 0 || t.nodes != s.nodes || t.tables != s.t {
+		t.restart(s)
+		return
+	}
+	t.compare(&t.last.onNode, &s.onNode)
+	t.arrive(s)
+}
+
+// Walk steps to what a walk made of a state by changing these rows.
+func (t *Trail) Walk(s *State, rows []int32) {
+	if t.last != s || t.step+1 != s.step || t.nodes != s.nodes || t.tables != s.t {
+		t.restart(s)
+		return
+	}
+	t.rows = append(t.rows, rows...)
+	t.arrive(s)
+}
+
+// restart forgets all places before this one.
+func (t *Trail) restart(s *State) {
+	t.from, t.rows = t.End()+1, t.rows[:0]
+	t.arrive(s)
+}
+
+func (t *Trail) arrive(s *State) {
+	t.last, t.step, t.nodes, t.tables = s, s.step, s.nodes, s.t
+	if most := max(4*s.nodes.Len(), 1024); len(t.rows) > most {
+		gone := len(t.rows) - most/2
+		t.from += uint64(gone)
+		t.rows = append(t.rows[:0], t.rows[gone:]...)
+	}
+}
+
+func (t *Trail) compare(a, b *vec[[]*Pod]) {
+	var none leaf[[]*Pod]
+	for i := range max(len(a.leaves), len(b.leaves)) {
+		was, is := &none, &none
+		if i < len(a.leaves) && a.leaves[i] != nil {
+			was = a.leaves[i]
+		}
+		if i < len(b.leaves) && b.leaves[i] != nil {
+			is = b.leaves[i]
+		}
+		if was == is {
+			continue
+		}
+		for k := range was.v {
+			// An edit never writes a list, so one that is the same memory is the same.
+			x, y := was.v[k], is.v[k]
+			if len(x) != len(y) || len(x) > 0 && &x[0] != &y[0] {
+				t.rows = append(t.rows, int32(i<<leafBits+k))
+			}
+		}
+	}
+}
+
+// Since adds the rows that changed behind a place to out; ok is false where the
+// trail no longer reaches back to it.
+func (t *Trail) Since(place uint64, out Bits) (ok bool) {
+	if place < t.from {
+		return false
+	}
+	rows := t.rows[place-t.from:]
+	for _, row := range rows {
+		out.Set(int(row))
+	}
+	return true
+}
