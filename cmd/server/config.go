@@ -59,7 +59,7 @@ func (s *settings) spoolDir() string {
 // validate checks the settings; its messages name the flags.
 func (s *settings) validate() error {
 	var errs []error
-	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	fail := func(text string) { errs = append(errs, errors.New(text)) }
 	if s.DatabaseURL != "" {
 		if u, err := url.Parse(s.DatabaseURL); err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 			fail("--database-url (or DATABASE_URL) must be a URL such as postgres://user@host:5432/berth") // not quoted: it may hold a password

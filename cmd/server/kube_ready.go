@@ -36,7 +36,7 @@ func followChecks[F follower](list []F, most time.Duration, now func() time.Time
 					continue
 				}
 				if _, problem := unfit(ctx, other, most); problem == nil {
-					return &handlers.Warning{Err: err}
+					return &handlers.WarningError{Err: err}
 				}
 			}
 			return err

@@ -56,7 +56,7 @@ func TestReadyForSome(t *testing.T) {
 		now = now.Add(test.after)
 		got := ""
 		for _, c := range checks {
-			var mild *handlers.Warning
+			var mild *handlers.WarningError
 			switch err := c.Probe(t.Context()); {
 			case err == nil:
 				got += "+"

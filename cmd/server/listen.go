@@ -195,7 +195,7 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 		if i == 0 {
 			attrs = append(attrs, slog.String("docs", p.url()+"/docs"), slog.String("dataDir", c.DataDir))
 		}
-		log.Info(p.name+" serves on "+p.url(), attrs...)
+		log.Info(p.name+" serves on "+p.url(), attrs...) //nolint:sloglint // the line that a person looks for
 	}
 	done, err := c.announce(list)
 	if err != nil {

@@ -32,10 +32,10 @@ Examples:
 
 Flags win over environment variables (BERTH_LISTEN is --listen), those over defaults.`
 
-// exitCode is an error that ends the process with this code. Its message, if any, was printed.
-type exitCode int
+// exitError is an error that ends the process with this code. Its message, if any, was printed.
+type exitError int
 
-func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
@@ -47,14 +47,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case exitCode: // kong printed help and wants to end
+		case exitError: // kong printed help and wants to end
 			code = int(p)
 		default:
 			panic(p)
 		}
 	}()
 	parser, err := kong.New(&c, kong.Name("server"), kong.Description(about), kong.DefaultEnvars("BERTH"), kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { panic(exitCode(code)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Exit(func(code int) { panic(exitError(code)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.ExplicitGroups([]kong.Group{{Key: "limits", Title: "Limits (each refusal names its limit):"}}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(streams{stdout, stderr}))
 	if err != nil {
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 		err = k.Run()
 	}
-	var ended exitCode
+	var ended exitError
 	switch {
 	case err == nil:
 		return 0

@@ -60,7 +60,7 @@ func (c *replayCmd) Run(ctx context.Context, s streams) error {
 	}
 	if !verdict.Identical {
 		fmt.Fprintln(s.err, "different")
-		return exitCode(2)
+		return exitError(2)
 	}
 	fmt.Fprintln(s.err, "identical")
 	return nil

@@ -66,7 +66,7 @@ func (c *replayCmd) runBatch(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintln(s.err, b.interrupt(context.WithoutCancel(ctx), job.ID))
-			return exitCode(1)
+			return exitError(1)
 		}
 		return err
 	}
@@ -164,11 +164,11 @@ func (s *summary) write(to streams, form string) error {
 	switch {
 	case j.State != "done":
 		fmt.Fprintf(to.err, "batch replay %s was %s %s\n", j.ID, j.State, j.Reason)
-		return exitCode(1)
+		return exitError(1)
 	case j.Different > 0:
-		return exitCode(2)
+		return exitError(2)
 	case j.Errors > 0:
-		return exitCode(1)
+		return exitError(1)
 	}
 	return nil
 }

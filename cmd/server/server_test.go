@@ -389,7 +389,7 @@ func TestMigrateAndVersion(t *testing.T) {
 func TestLogFormats(t *testing.T) {
 	for format, want := range map[string]string{"json": `{"time":`, "auto": `{"time":`, "text": "time="} {
 		var b bytes.Buffer
-		newLogger(&b, format, "info").With("a", 1).WithGroup("g").Info("x", slog.Int("b", 2))
+		newLogger(&b, format, "info").With(slog.Int("a", 1)).WithGroup("g").Info("x", slog.Int("b", 2))
 		if !strings.HasPrefix(b.String(), want) {
 			t.Errorf("%s: %s", format, &b)
 		}

@@ -16,8 +16,8 @@ func (t *telemetry) watchSpool(w *spool.Writer) error {
 		return nil
 	}
 	var errs []error
-	gauge := func(name, what string, options ...metric.Int64ObservableGaugeOption) metric.Int64ObservableGauge {
-		g, err := t.meter.Int64ObservableGauge(name, append(options, metric.WithDescription(what))...)
+	gauge := func(name, what string) metric.Int64ObservableGauge {
+		g, err := t.meter.Int64ObservableGauge(name, metric.WithDescription(what))
 		errs = append(errs, err)
 		return g
 	}

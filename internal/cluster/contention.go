@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 )
@@ -81,7 +82,7 @@ func (m *Manager) lockStore(ctx context.Context, l *chain) error {
 	m.unlockStore(l)
 	end, err := m.st.Turn(ctx, l.name)
 	if err != nil {
-		m.o.Log.Debug("the lock of the cluster was not acquired", "cluster", l.name, "error", err)
+		m.o.Log.Debug("the lock of the cluster was not acquired", slog.String("cluster", l.name), slog.Any("error", err))
 		return ctx.Err()
 	}
 	l.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"sync"
@@ -73,7 +74,7 @@ func (m *Manager) Warm(ctx context.Context) error {
 	}
 	for _, c := range list {
 		if _, err := m.View(ctx, c.Name, 0); err != nil && ctx.Err() == nil {
-			m.o.Log.Error("a cluster's newest revision cannot be loaded", "cluster", c.Name, "error", err)
+			m.o.Log.Error("a cluster's newest revision cannot be loaded", slog.String("cluster", c.Name), slog.Any("error", err))
 		}
 	}
 	return ctx.Err()
@@ -111,7 +112,7 @@ func (m *Manager) noteAsked(err error) {
 	f.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		m.o.Log.Warn("the store cannot be polled: requests are answered from the states in memory", "error", err)
+		m.o.Log.Warn("the store cannot be polled: requests are answered from the states in memory", slog.Any("error", err))
 	case err == nil && before != nil:
 		m.o.Log.Info("the store can be polled again")
 	}
@@ -184,7 +185,7 @@ func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind
 		f.mu.Lock()
 		f.stuck[h.l.name] = end
 		f.mu.Unlock()
-		m.o.Log.Error("a cluster's newest revision cannot be loaded", "cluster", h.l.name, "error", err)
+		m.o.Log.Error("a cluster's newest revision cannot be loaded", slog.String("cluster", h.l.name), slog.Any("error", err))
 		return end.Number - h.v.Revision, nil
 	case err != nil:
 		return end.Number - h.v.Revision, err

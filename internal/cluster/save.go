@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"berth/internal/engine/state"
 	"berth/internal/store"
@@ -19,12 +20,12 @@ func (m *Manager) save(l *chain, v *View) {
 	if err != nil {
 		// Nothing is lost: the revision loads from an older one, and the next
 		// change tries again.
-		m.o.Log.Warn("checkpoint not written", "snapshot", v.ID(), "error", err)
+		m.o.Log.Warn("checkpoint not written", slog.String("snapshot", v.ID()), slog.Any("error", err))
 		return
 	}
 	if outgrown(v.State) {
 		if err := m.recompile(l, v); err != nil {
-			m.o.Log.Warn("state not compiled anew", "snapshot", v.ID(), "error", err)
+			m.o.Log.Warn("state not compiled anew", slog.String("snapshot", v.ID()), slog.Any("error", err))
 		}
 	}
 }

@@ -242,7 +242,7 @@ func (b *Batch) matter(rec *recalled) (*matter, error) {
 		return nil, err
 	}
 	q.Verb, q.Now = rec.d.Verb, rec.d.Now.UTC()
-	q.classes = b.l.sources(rec, rec.d.Cluster)
+	q.classes = rec.in.recorded()
 	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
 	if !b.o.none() {
 		q.DryRun = true // what is recorded decides nothing here

@@ -48,12 +48,6 @@ func (in *input) recorded() classSource {
 	}
 }
 
-// sources says where the classes of a recorded question are looked up: what it
-// rested on is in the record.
-func (l *Log) sources(rec *recalled, cluster string) classSource {
-	return rec.in.recorded()
-}
-
 // resolvePriority gives the pod its priority, and where it has none of its own
 // its preemption policy, as admission would. used is the class of extra that
 // gave it; nil where none did. The pod is not written.

@@ -58,7 +58,7 @@ func (l *Log) ask(rec *recalled) (*matter, error) {
 		return nil, fmt.Errorf("decision %s: %w", rec.d.ID, err)
 	}
 	q.Verb, q.Now = rec.d.Verb, rec.d.Now.UTC()
-	q.classes = l.sources(rec, rec.d.Cluster)
+	q.classes = rec.in.recorded()
 	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
 	c, err := l.prepare(rec.view, q, afresh)
 	if err != nil {

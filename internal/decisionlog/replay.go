@@ -155,7 +155,7 @@ func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, show
 	q.Verb, q.Now, q.DryRun = rec.d.Verb, rec.d.Now.UTC(), true
 	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
 	if o.Pod == nil { // another pod may name a class that the record knows nothing of
-		q.classes = l.sources(rec, view.Cluster)
+		q.classes = rec.in.recorded()
 	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
 		q.Profiles, q.Profile = o.Profiles, o.Profile

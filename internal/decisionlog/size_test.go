@@ -247,6 +247,9 @@ func partsOf(b *testing.B, db *sql.DB, query string) map[string]float64 {
 		}
 		parts[name] = size
 	}
+	if err := rows.Err(); err != nil {
+		b.Fatal(err)
+	}
 	return parts
 }
 

@@ -1,6 +1,7 @@
 package decisionlog
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestExtenderAsksAboutASuccessor(t *testing.T) {
 
 func wantInput(t *testing.T, err error, field string, status int) {
 	t.Helper()
-	in, ok := err.(*InputError)
+	in, ok := errors.AsType[*InputError](err)
 	if !ok || in.Field != field || in.Status != status {
 		t.Fatalf("error %v, want %d on %s", err, status, field)
 	}

@@ -77,7 +77,7 @@ func guard(name, app string, allowed int32) *policyv1.PodDisruptionBudget {
 
 // "A high-priority data science workload … the user decides that it should be
 // prioritized above other workloads, but does not wish to discard existing work
-// by preempting running pods."
+// by preempting running pods".
 func TestTheDataScienceClassWithNeverWaitsForRoom(t *testing.T) {
 	never := corev1.PreemptNever
 	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high-priority-nonpreempting"}, Value: 1000000, PreemptionPolicy: &never}
@@ -101,7 +101,7 @@ func TestTheDataScienceClassWithNeverWaitsForRoom(t *testing.T) {
 
 // "Pod P has zone-wide anti-affinity with Pod Q … in order to schedule Pod P on
 // Node N, Pod Q can be preempted, but scheduler does not perform cross-node
-// preemption."
+// preemption".
 func TestCrossNodeAntiAffinityDoesNotPreempt(t *testing.T) {
 	p := et.Pod("p", et.Priority(100), et.Away(et.PodTerm(corev1.LabelTopologyZone, et.Match("app", "q"))))
 	d := asked(t, p,
@@ -117,7 +117,7 @@ func TestCrossNodeAntiAffinityDoesNotPreempt(t *testing.T) {
 
 // "If a pending Pod has inter-pod affinity to one or more of the lower-priority
 // Pods on the Node, the inter-Pod affinity rule cannot be satisfied in the
-// absence of those lower-priority Pods."
+// absence of those lower-priority Pods".
 func TestAffinityToALowerPriorityPodFindsNoRoom(t *testing.T) {
 	p := et.Pod("p", et.Priority(100), cores("3"), et.Near(et.PodTerm(corev1.LabelHostname, et.Match("app", "friend"))))
 	friend := func(priority int32) *corev1.Pod {
@@ -132,7 +132,7 @@ func TestAffinityToALowerPriorityPodFindsNoRoom(t *testing.T) {
 
 // "PodDisruptionBudget is supported, but not guaranteed: the scheduler tries to
 // find victims whose PDB are not violated … but if no such victims are found,
-// preemption will still happen."
+// preemption will still happen".
 func TestBudgetsAreBestEffort(t *testing.T) {
 	p := et.Pod("p", et.Priority(100), cores("2"))
 	guarded := et.Pod("guarded", et.On("n"), et.Labels("app", "guarded"), et.Priority(1), cores("2"))
@@ -155,7 +155,7 @@ func TestBudgetsAreBestEffort(t *testing.T) {
 
 // "If a higher priority Pod arrives while the scheduler is waiting for the
 // victims to terminate, the scheduler may give the node to the higher priority
-// Pod, and clears nominatedNodeName of the Pod before."
+// Pod, and clears nominatedNodeName of the Pod before".
 func TestAHigherPriorityPodTakesTheNominatedNode(t *testing.T) {
 	waiting := et.Pod("waiting", et.Priority(50), et.NominatedTo("n"), cores("4"))
 	victim := et.Pod("victim", et.On("n"), cores("3"))

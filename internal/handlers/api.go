@@ -63,15 +63,15 @@ type Check struct {
 	Warn bool
 }
 
-// Warning is what a Check's probe gives where this time, too, the server is ready
+// WarningError is what a Check's probe gives where this time, too, the server is ready
 // all the same.
-type Warning struct{ Err error }
+type WarningError struct{ Err error }
 
 // Error implements error.
-func (w *Warning) Error() string { return w.Err.Error() }
+func (w *WarningError) Error() string { return w.Err.Error() }
 
 // Unwrap returns what is wrong.
-func (w *Warning) Unwrap() error { return w.Err }
+func (w *WarningError) Unwrap() error { return w.Err }
 
 // Note names a state that people should know of, of a server that is ready all the same.
 type Note struct {

@@ -193,6 +193,7 @@ func (c *rawClient) ask(b *testing.B) []byte {
 		b.Error(err)
 		return nil
 	}
+	defer func() { _ = resp.Body.Close() }()
 	c.body.Reset()
 	if _, err := c.body.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
 		b.Errorf("%d %v", resp.StatusCode, err)

@@ -45,10 +45,10 @@ func TestStoreErrorsHaveTheirStatus(t *testing.T) {
 // cut off says; only the latter is the caller's doing.
 func TestLostDatabaseIsNoShortBody(t *testing.T) {
 	lost := fmt.Errorf("write prod@2: %w: %w", store.ErrUnavailable, io.ErrUnexpectedEOF)
-	if e := translate(bodyError(nil, lost)); e.Status != http.StatusServiceUnavailable {
+	if e := translate(bodyError(lost)); e.Status != http.StatusServiceUnavailable {
 		t.Errorf("status %d: %s", e.Status, e.Detail)
 	}
-	if e := translate(bodyError(nil, fmt.Errorf("read: %w", io.ErrUnexpectedEOF))); e.Status != http.StatusBadRequest {
+	if e := translate(bodyError(fmt.Errorf("read: %w", io.ErrUnexpectedEOF))); e.Status != http.StatusBadRequest {
 		t.Errorf("status %d: %s", e.Status, e.Detail)
 	}
 }

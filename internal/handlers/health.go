@@ -42,7 +42,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	var text, notes strings.Builder
 	status, warned := http.StatusOK, false
 	for _, c := range checks {
-		var mild *Warning
+		var mild *WarningError
 		if err := c.Probe(ctx); err != nil && (c.Warn || errors.As(err, &mild)) {
 			warned = true
 			fmt.Fprintf(&text, "[!]%s: %v\n", c.Name, err)

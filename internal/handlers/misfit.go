@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"reflect"
@@ -93,7 +94,7 @@ func misfitError(at *field.Path, raw []byte, v any, err error) error {
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
 		return badField(http.StatusBadRequest, bad.String(), "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
 	}
-	e := decodeError(cause).(*Error)
+	e, _ := errors.AsType[*Error](decodeError(cause))
 	message := strings.TrimPrefix(e.Detail, "body: ")
 	e.Detail = bad.String() + ": " + message
 	e.Fields = []FieldError{{bad.String(), string(field.ErrorTypeTypeInvalid), message}}

@@ -52,7 +52,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	in := bufio.NewReaderSize(body, 64<<10)
 	format, err := formatOf(r, in)
 	if err != nil {
-		return bodyError(r, err)
+		return bodyError(err)
 	}
 	if format == objects.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
 		if err := memory.Take(r.Context(), decoderBytes); err != nil {
@@ -83,7 +83,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		return ignored, err
 	}, a.storedClasses(name))
 	if err != nil {
-		return bodyError(r, err)
+		return bodyError(err)
 	}
 	a.metrics.received(v)
 	status := http.StatusOK
@@ -114,7 +114,7 @@ func nothingKept(ignored map[string]int) error {
 }
 
 // bodyError words what went wrong while a body was streamed; what readers behind it made of that comes second.
-func bodyError(r *http.Request, err error) error {
+func bodyError(err error) error {
 	var tooMuch *http.MaxBytesError
 	var own *Error
 	var corrupt *corruptError
@@ -146,7 +146,7 @@ func (a *API) inflate(w http.ResponseWriter, r *http.Request) (io.Reader, func()
 	case "gzip":
 		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return nil, nil, bodyError(r, wrapCorrupt(enc, err))
+			return nil, nil, bodyError(wrapCorrupt(enc, err))
 		}
 		return &bounded{in: z, raw: raw, limits: l, encoding: enc}, func() { _ = z.Close() }, nil
 	case "zstd":

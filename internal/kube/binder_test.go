@@ -54,7 +54,7 @@ func TestBinder(t *testing.T) {
 		},
 		{
 			name: "an answer that never came", uid: "uid-a", node: "n1",
-			before: bound(apierrors.NewInternalError(errLost{})),
+			before: bound(apierrors.NewInternalError(lostError{})),
 		},
 		{
 			name: "too busy", uid: "uid-a", refusal: "too many",
@@ -90,7 +90,7 @@ func TestBinder(t *testing.T) {
 		{
 			name: "not known", uid: "uid-a", unknown: "whether it took place is not known",
 			before: func(*kubetest.Server) func(*corev1.Binding) error {
-				return func(*corev1.Binding) error { return apierrors.NewInternalError(errLost{}) }
+				return func(*corev1.Binding) error { return apierrors.NewInternalError(lostError{}) }
 			},
 		},
 	}
@@ -123,9 +123,9 @@ func TestBinder(t *testing.T) {
 	}
 }
 
-type errLost struct{}
+type lostError struct{}
 
-func (errLost) Error() string { return "lost" }
+func (lostError) Error() string { return "lost" }
 
 // TestBinderCut: the connection goes before the apiserver has said what became of
 // the bind. Whether it took place is found out, or said not to be known.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -91,7 +92,7 @@ func (t *session) answer(ctx context.Context) {
 			err = t.f.o.Confirmations.Confirm(ctx, t.f.o.Cluster, c.Wanted, revision)
 		}
 		if err != nil && ctx.Err() == nil {
-			t.f.o.Log.Warn("the revision for a server that shares the store could not be confirmed", "error", err)
+			t.f.o.Log.Warn("the revision for a server that shares the store could not be confirmed", slog.Any("error", err))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package objects
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -104,7 +105,7 @@ func attempt(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorL
 			msg += "; " + hint
 		}
 	}
-	if _, ok := err.(*json.UnmarshalTypeError); ok {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return field.ErrorList{field.TypeInvalid(path, value, "must be a "+jsonName(t))}
 	}
 	return field.ErrorList{field.Invalid(path, value, msg)}

@@ -31,7 +31,7 @@ func NodeStateOf(node *corev1.Node) NodeState {
 	if len(node.Status.Conditions) == 0 && !slices.ContainsFunc(node.Spec.Taints, taintOfLoss) {
 		return NodeHealthy
 	}
-	if c := nodeCondition(node, corev1.NodeReady); c != nil && c.Status == corev1.ConditionTrue {
+	if c := readyCondition(node); c != nil && c.Status == corev1.ConditionTrue {
 		return NodeHealthy
 	}
 	return NodeLost

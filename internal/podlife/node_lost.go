@@ -96,7 +96,7 @@ func DeletionByNode(pod *corev1.Pod, node *corev1.Node, lostSince *time.Time, no
 // sinceMissing names what a node that is not Ready lacks to tell since when; ""
 // where nothing is missing.
 func sinceMissing(node *corev1.Node) string {
-	ready := nodeCondition(node, corev1.NodeReady)
+	ready := readyCondition(node)
 	switch {
 	case NodeStateOf(node) == NodeHealthy, len(node.Status.Conditions) == 0:
 		return ""
@@ -113,7 +113,7 @@ func sinceMissing(node *corev1.Node) string {
 // the pod tolerates it without a limit.
 func sinceUnknown(tolerations []corev1.Toleration, node *corev1.Node, list []corev1.Taint, missing string) NodeDeletion {
 	lost := corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}
-	if r := nodeCondition(node, corev1.NodeReady); r != nil && r.Status == corev1.ConditionFalse {
+	if r := readyCondition(node); r != nil && r.Status == corev1.ConditionFalse {
 		lost.Key = corev1.TaintNodeNotReady
 	}
 	if slices.ContainsFunc(list, func(t corev1.Taint) bool { return t.Key == lost.Key }) {
@@ -152,7 +152,7 @@ func lossTaint(node *corev1.Node, lostSince *time.Time) (early, late *corev1.Tai
 		}
 		return taint(least), taint(most)
 	}
-	ready := nodeCondition(node, corev1.NodeReady)
+	ready := readyCondition(node)
 	dated := ready != nil && !ready.LastTransitionTime.IsZero()
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	switch {
@@ -172,9 +172,10 @@ func lossTaint(node *corev1.Node, lostSince *time.Time) (early, late *corev1.Tai
 	return nil, nil, ""
 }
 
-func nodeCondition(node *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCondition {
+// readyCondition returns the condition Ready of a node; nil if it has none.
+func readyCondition(node *corev1.Node) *corev1.NodeCondition {
 	for i := range node.Status.Conditions {
-		if c := &node.Status.Conditions[i]; c.Type == kind {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
 			return c
 		}
 	}

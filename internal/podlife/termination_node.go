@@ -106,7 +106,7 @@ func (w *ending) stranded() {
 		w.event(0, actorAPI, "stays Terminating", "", "the node does not answer, and only its kubelet removes the object")
 		w.out.Notes = append(w.out.Notes, "it stays Terminating until its node is Ready again (its kubelet then stops the containers in their grace period), "+
 			"has the taint node.kubernetes.io/out-of-service (PodGC then removes the object within 20 seconds), or its Node object is deleted (PodGC then removes the object 40 to 60 seconds later)")
-		if w.Node != nil && nodeCondition(w.Node, corev1.NodeReady) == nil && w.NodeLostSince == nil {
+		if w.Node != nil && readyCondition(w.Node) == nil && w.NodeLostSince == nil {
 			w.out.Notes = append(w.out.Notes, "the node has no condition Ready: it counts as not Ready")
 		}
 	}

@@ -10,7 +10,8 @@ var decisionFaults = []fault{
 		{"internal/decisionlog/record.go", `Message: r.Message(), Priority:`, `Message: r.Message()[:min(64, len(r.Message()))], Priority:`},
 	}},
 	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decisionlog", "TestReplayAfterTheClassChanged", []edit{
-		{"internal/decisionlog/priority.go", `return rec.in.recorded()`, `return l.today(cluster)`},
+		{"internal/decisionlog/recall.go", `q.classes = rec.in.recorded()`, `q.classes = l.today(rec.d.Cluster)`},
+		{"internal/decisionlog/replay.go", `q.classes = rec.in.recorded()`, `q.classes = l.today(view.Cluster)`},
 	}},
 	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decisionlog", "TestNothingElseIsStored", []edit{
 		{"internal/objects/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
@@ -48,11 +49,11 @@ var decisionFaults = []fault{
 	}},
 	{"replay-resumes-late", "a part that is taken up again starts one decision late", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
 		{"internal/replays/work.go", `asker := decisionlog.NewAsker()`, `asker, skip := decisionlog.NewAsker(), after.ID != ""`},
-		{"internal/replays/work.go", `page = append(page, asker.Ask(d))`, `if skip {
+		{"internal/replays/work.go", `a := asker.Ask(d)`, `if skip {
 				skip = false
-				return nil
+				continue
 			}
-			page = append(page, asker.Ask(d))`},
+			a := asker.Ask(d)`},
 	}},
 	{"replay-difference-lost", "every second difference is counted and not kept", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
 		{"internal/replays/work.go", `r.differ = append(r.differ, &store.ReplayDifference{`, `if r.at.Different%2 == 0 {

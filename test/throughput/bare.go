@@ -41,12 +41,14 @@ func (b *sqliteBench) bare(ctx context.Context, batch int, while time.Duration) 
 	if err != nil {
 		return 0, err
 	}
+	defer func() { _ = stmt.Close() }()
 	return paced(while, batch, func() error {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
 		in := tx.StmtContext(ctx, stmt)
+		defer func() { _ = in.Close() }()
 		for range batch {
 			place++
 			row[id], row[created], row[seq] = newID(), time.Now().UnixMicro(), place

@@ -132,26 +132,24 @@ func (s *seeker) node(name string) (*corev1.Node, []byte) {
 }
 
 // offerNode tries a patch of a node and keeps it if it helps.
-func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op) *verdict {
+func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op) {
 	n, js := s.node(node)
 	if n == nil || s.tries >= s.limit {
-		return nil
+		return
 	}
 	*n = corev1.Node{}
 	if apply(js, ops, n) != nil {
-		return nil
+		return
 	}
 	e := s.q.State.Overlay()
 	if e.Put(n) != nil {
-		return nil
+		return
 	}
-	v := s.fits(e.Done(), s.q.Pod, placing)
-	if v != nil {
+	if v := s.fits(e.Done(), s.q.Pod, placing); v != nil {
 		s.keep(v, engine.Scheduled, cost, Suggestion{
 			Kind: kind, Change: change, Target: "node", Node: node, Action: AskPlatform, Edit: Edit{"Node", "", node, ops},
 		})
 	}
-	return v
 }
 
 // evicts says on which nodes evicting others would let a pod in: on all of them,

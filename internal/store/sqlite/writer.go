@@ -31,7 +31,7 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 		return nil, errors.Join(err, db.Close())
 	}
 	for _, q := range slices.Concat(writerSQL, replaySQL) {
-		if w.stmts[q], err = w.conn.PrepareContext(ctx, q); err != nil {
+		if w.stmts[q], err = w.conn.PrepareContext(ctx, q); err != nil { //nolint:sqlclosecheck // they are closed with the connection
 			return nil, errors.Join(fmt.Errorf("prepare %q: %w", q, err), w.conn.Close(), db.Close())
 		}
 	}

@@ -83,9 +83,9 @@ func unclaimed(t *testing.T, s store.Store) {
 	wantErr(t, fmt.Sprintf("ClaimReplay (got %+v)", p), err, store.ErrNotFound)
 }
 
-func differences(t *testing.T, s store.Store, id string) []string {
+func differences(t *testing.T, s store.Store) []string {
 	t.Helper()
-	list, err := s.ReplayDifferences(t.Context(), id, store.ReplayCursor{}, 100)
+	list, err := s.ReplayDifferences(t.Context(), "r1", store.ReplayCursor{}, 100)
 	wantErr(t, "ReplayDifferences", err, nil)
 	var out []string
 	for _, d := range list {
@@ -182,7 +182,7 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 		if r.State != store.ReplayDone || r.EndedAt.IsZero() {
 			t.Errorf("batch is %s, ended %v", r.State, r.EndedAt)
 		}
-		same(t, "differences", []string{"d04", "d09", "d110"}, differences(t, s, "r1"))
+		same(t, "differences", []string{"d04", "d09", "d110"}, differences(t, s))
 		unclaimed(t, s)
 	},
 	"DifferencesInPages": func(t *testing.T, s store.Store) {
@@ -232,7 +232,7 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 		_, err = s.AdvanceReplay(t.Context(), next, late, differ, long)
 		wantErr(t, "the first one's", err, store.ErrConflict)
 		same(t, "done", int64(4), replay(t, s, "r1").Done)
-		same(t, "differences", []string{"d03", "d04"}, differences(t, s, "r1"))
+		same(t, "differences", []string{"d03", "d04"}, differences(t, s))
 		advance(t, s, second, 6, store.ReplayDone, store.ReplayDone)
 	},
 	"AdvancedOnce": func(t *testing.T, s store.Store) {
@@ -244,7 +244,7 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 			wantErr(t, fmt.Sprint("time ", i+1), err, want)
 		}
 		same(t, "done", int64(3), replay(t, s, "r1").Done)
-		same(t, "differences", 1, len(differences(t, s, "r1")))
+		same(t, "differences", 1, len(differences(t, s)))
 	},
 	"AttemptsCountClaimsWithoutProgress": func(t *testing.T, s store.Store) {
 		batch(t, s, "r1", 1)
@@ -291,7 +291,7 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "AdvanceReplay", err, store.ErrNotFound)
 		unclaimed(t, s)
 		batch(t, s, "r1", 1)
-		same(t, "differences", 0, len(differences(t, s, "r1")))
+		same(t, "differences", 0, len(differences(t, s)))
 		wantErr(t, "DeleteCluster", s.DeleteCluster(t.Context(), "prod"), nil)
 		_, err = s.Replay(t.Context(), "r1")
 		wantErr(t, "Replay", err, store.ErrNotFound)
@@ -339,6 +339,6 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 		r := replay(t, s, "r1")
 		same(t, "state", store.ReplayDone, r.State) // whichever two were the last, together or not
 		same(t, "done", int64(10*parts), r.Done)
-		same(t, "differences", parts, len(differences(t, s, "r1")))
+		same(t, "differences", parts, len(differences(t, s)))
 	},
 }
