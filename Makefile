@@ -3,15 +3,18 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) tool -modfile=tools/go.mod
+CODE    := cmd deploy internal migrations test
+PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
 TESTS_ONLY := ^internal/[a-z/]*test/|engine/rules/describe\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
 FUZZTIME ?= 30s
+GOVULNCHECK := v1.9.0
 LISTEN  ?= 127.0.0.1:8080
 N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-race lint fmt generate verify vulncheck ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,13 +37,18 @@ test-race: postgres ## all tests under the race detector (needs a C compiler)
 postgres: ## PostgreSQL's binaries for the tests, installed where missing and possible
 	@./script/postgres.sh
 
-lint: ## vet, staticcheck and formatting
+lint: ## vet, staticcheck, the analyzers of tools/lint, unused parameters, spelling and formatting
 	$(GO) vet ./...
+	$(GO) build -C tools -o ../bin/lint ./lint
+	$(GO) vet -vettool=bin/lint ./...
 	$(TOOL) staticcheck ./...
-	@out="$$($(TOOL) gofumpt -l cmd deploy internal migrations test 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+	$(TOOL) unparam ./...
+	$(TOOL) misspell -error $(PROSE)
+	@out="$$($(TOOL) godot $(CODE) 2>&1)"; test -z "$$out" || { echo "$$out"; exit 1; }
+	@out="$$($(TOOL) gofumpt -l $(CODE) tools/lint 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
 
 fmt: ## format the code
-	$(TOOL) gofumpt -w cmd deploy internal migrations test
+	$(TOOL) gofumpt -w $(CODE) tools/lint
 
 generate: ## write api/openapi.yaml again
 	$(GO) run ./cmd/openapi
@@ -53,6 +61,9 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	@all="$$($(TOOL) deadcode ./...)" || exit 1; dead="$$(echo "$$all" | grep -vE '$(TESTS_ONLY)')"; test -z "$$dead" || { echo "no program calls these:"; echo "$$dead"; exit 1; }
 	cd test/deploy && $(GO) test ./...
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
+
+vulncheck: ## known vulnerabilities of what is called; asks vuln.go.dev, or a copy: GOVULNDB=file:///path
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) ./...
 
 ci: lint verify test ## exactly what CI runs
 
