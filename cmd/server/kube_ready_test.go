@@ -105,7 +105,7 @@ func TestTwoClusters(t *testing.T) {
 		if code == http.StatusOK { // the first took so long that the second is not waited for any more
 			mark = "[!]"
 		}
-		return strings.Contains(text, "[+]cluster one: ok") && strings.Contains(text, mark+"cluster two: not ready: ask for resource.k8s.io/v1: down")
+		return strings.Contains(text, "[+]cluster one: ok") && strings.Contains(text, mark+"cluster two: discover resource.k8s.io/v1: down")
 	})
 	if out := filter("one"); !strings.Contains(out, `"NodeNames":["n1"]`) {
 		t.Errorf("the first: %s", out)
