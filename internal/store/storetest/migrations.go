@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	"berth/internal/store"
@@ -118,7 +119,11 @@ func migratedRecords() []*store.Decision {
 	sixteen.PodUID, sixteen.Revision, sixteen.BoundRevision = "0123456789abcdef", 2, 3
 	list := []*store.Decision{rich, bare, usual, odd, upper, sixteen}
 	for _, d := range list {
-		d.Mode, d.StaleMillis = "", nil // a schema of before has no place for these
+		for _, c := range store.DecisionColumns {
+			if c.Since > oldest { // the way down has no place for it
+				reflect.ValueOf(c.Field(d)).Elem().SetZero()
+			}
+		}
 	}
 	return list
 }

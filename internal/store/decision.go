@@ -1,5 +1,84 @@
 package store
 
+import "time"
+
+// Decision is a decision's record: the question, stamps, and a fingerprint of
+// the answer. The columns are what people ask for in SQL; a replay reads the
+// inputs from it.
+type Decision struct {
+	ID             string // UUIDv7
+	Cluster        string
+	Revision       int64
+	Verb           string // filter, prioritize, preempt, bind, decide
+	CreatedAt      time.Time
+	Now            time.Time // the time that the engine was given
+	Namespace      string
+	Pod            string
+	PodUID         string
+	Profile        string
+	ProfileDigest  string
+	Engine         string
+	Semantics      string
+	SnapshotDigest string
+	PodDigest      string
+	Outcome        string
+	Node           string
+	NominatedNode  string
+	Priority       int32
+	NodesTotal     int
+	NodesFeasible  int
+	Message        string
+	AnswerDigest   string
+	DurationMicros int64
+	BoundRevision  int64 // the revision that a bind or a nomination made; 0 where none
+	// Mode says how the answer was used: "" it was given as it is, "shadow" it
+	// was recorded only, and everything let pass.
+	Mode string
+	// StaleMillis is for how long the state may have missed what happened, of a
+	// cluster that is followed; nil of one that is not.
+	StaleMillis *int64
+	// Seq is set on reading: the record's place in its cluster's log, which the
+	// store gives as it commits. See Decisions.FollowDecisions.
+	Seq int64
+	// Input is what a replay needs beside the revision: pod, candidates,
+	// options, overlaid nodes, configuration. Opaque.
+	Input []byte
+	// Failures, Scores and Victims are shown as rows of their own to SQL.
+	Failures []Failure
+	Scores   []Score
+	Victims  []Victim
+}
+
+// Failure counts the nodes that a plugin rejected with a reason.
+type Failure struct {
+	Plugin string
+	Code   string
+	Reason string
+	Nodes  int
+	// Names names the rejected nodes as far as the caller keeps them, which may
+	// be few or none: Nodes is the truth. It lets SQL answer "who was rejected
+	// on node x" where it is kept.
+	Names []string
+}
+
+// Score is one of the best nodes: Rank 1 is the best.
+type Score struct {
+	Rank  int
+	Node  string
+	Total int64
+	// Plugins are nil where they are not kept.
+	Plugins PluginScores
+}
+
+// Victim is a pod that preemption would evict.
+type Victim struct {
+	Namespace string
+	Pod       string
+	UID       string
+	Priority  int32
+	Node      string
+}
+
 // Kind is how a column holds its field.
 type Kind int
 
@@ -26,6 +105,8 @@ type Column struct {
 	Null bool
 	// Stamped reports whether it is a column of the table stamps.
 	Stamped bool
+	// Since is the schema version that brought the column; 0: a record of any version has it.
+	Since int
 	// Field returns a pointer to what the column holds; nil for Stamp.
 	Field func(*Decision) any
 }
@@ -63,7 +144,7 @@ var DecisionColumns = []Column{
 	{Name: "scores", Kind: List, Null: true, Field: func(d *Decision) any { return &d.Scores }},
 	{Name: "victims", Kind: List, Null: true, Field: func(d *Decision) any { return &d.Victims }},
 	{Name: "input", Kind: Blob, Null: true, Field: func(d *Decision) any { return &d.Input }},
-	{Name: "seq", Kind: Place, Field: func(d *Decision) any { return &d.Seq }},
-	{Name: "mode", Kind: Text, Field: func(d *Decision) any { return &d.Mode }},
-	{Name: "stale_ms", Kind: BigInt, Null: true, Field: func(d *Decision) any { return &d.StaleMillis }},
+	{Name: "seq", Kind: Place, Since: 7, Field: func(d *Decision) any { return &d.Seq }},
+	{Name: "mode", Kind: Text, Since: 9, Field: func(d *Decision) any { return &d.Mode }},
+	{Name: "stale_ms", Kind: BigInt, Null: true, Since: 9, Field: func(d *Decision) any { return &d.StaleMillis }},
 }
