@@ -148,3 +148,9 @@ var DecisionColumns = []Column{
 	{Name: "mode", Kind: Text, Since: 9, Field: func(d *Decision) any { return &d.Mode }},
 	{Name: "stale_ms", Kind: BigInt, Null: true, Since: 9, Field: func(d *Decision) any { return &d.StaleMillis }},
 }
+
+// ReplayColumns name the columns that a replay needs beside the cluster.
+var ReplayColumns = []string{
+	"revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
+	"profile_digest", "engine", "semantics", "snapshot_digest", "answer_digest", "input",
+}

@@ -30,13 +30,18 @@ func NewRow(d *store.Decision) *Row {
 // Columns are some columns, in the order of a statement.
 type Columns []store.Column
 
-// The columns that backends write, that a list shows, and that make a whole record.
+// The columns that backends write, that a list shows, that make a whole record, and that a replay
+// needs.
 var (
 	Stored = where(func(c *store.Column) bool { return !c.Stamped })
 	Listed = where(func(c *store.Column) bool {
 		return c.Kind != store.Stamp && c.Kind != store.List && c.Kind != store.Blob
 	})
 	Whole = where(func(c *store.Column) bool { return c.Kind != store.Stamp })
+
+	Replayed = where(func(c *store.Column) bool { return slices.Contains(store.ReplayColumns, c.Name) })
+	// ReplayedOwn are those of them that the table decisions has itself.
+	ReplayedOwn = where(func(c *store.Column) bool { return slices.Contains(store.ReplayColumns, c.Name) && !c.Stamped })
 )
 
 func where(keep func(*store.Column) bool) (out Columns) {
@@ -44,15 +49,6 @@ func where(keep func(*store.Column) bool) (out Columns) {
 		if c := &store.DecisionColumns[i]; keep(c) {
 			out = append(out, *c)
 		}
-	}
-	return out
-}
-
-// Named returns columns by their names. It panics where there is none of that name.
-func Named(names ...string) (out Columns) {
-	for _, name := range names {
-		i := slices.IndexFunc(store.DecisionColumns, func(c store.Column) bool { return c.Name == name })
-		out = append(out, store.DecisionColumns[i])
 	}
 	return out
 }

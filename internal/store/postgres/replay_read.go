@@ -34,15 +34,10 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 	return c.Parts, nil
 }
 
-// replayed are the columns that a replay needs.
-var (
-	replayed = lists.Named("revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
-		"profile_digest", "engine", "semantics", "snapshot_digest", "answer_digest", "input")
-	sqlReplayDecisions = `SELECT ` + replayed.Select() + ` FROM decisions d` + withStamp + `
+var sqlReplayDecisions = `SELECT ` + lists.Replayed.Select() + ` FROM decisions d` + withStamp + `
 WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at >= $4 AND d.created_at < $5
   AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
 ORDER BY d.revision, d.created_at, d.id LIMIT $9`
-)
 
 // ReplayDecisions implements store.Replays.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
@@ -60,7 +55,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 			return errEnough
 		}
 		d := &store.Decision{Cluster: q.Cluster}
-		if err := rows.Scan(replayed.Targets(d)...); err != nil {
+		if err := rows.Scan(lists.Replayed.Targets(d)...); err != nil {
 			return err
 		}
 		size += len(d.Input)

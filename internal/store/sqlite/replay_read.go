@@ -30,17 +30,13 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 	return c.Parts, s.toStoreErr(rows.Err())
 }
 
-// replayed are the columns that a replay needs, but for those of the stamp. A cursor that is zero
-// stands before every decision. The rows come in the index's order, and only those of the window are
-// looked up.
-var (
-	replayed = lists.Named("revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
-		"snapshot_digest", "answer_digest", "input")
-	sqlReplayDecisions = `SELECT ` + replayed.Select() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
+// sqlReplayDecisions reads the stamps' numbers only: see allStamps. A cursor that is zero stands
+// before every decision. The rows come in the index's order, and only those of the window are looked
+// up.
+var sqlReplayDecisions = `SELECT ` + lists.ReplayedOwn.Select() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
 WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
   AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
 ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
-)
 
 // ReplayDecisions implements store.Replays.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
@@ -61,7 +57,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		var stamp int64
 		d := &store.Decision{Cluster: q.Cluster}
-		if err := rows.Scan(append(replayed.Targets(d), &stamp)...); err != nil {
+		if err := rows.Scan(append(lists.ReplayedOwn.Targets(d), &stamp)...); err != nil {
 			return s.toStoreErr(err)
 		}
 		list, stamped = append(list, d), append(stamped, stamp)
