@@ -33,7 +33,7 @@ type keeper struct {
 
 	mu   sync.Mutex
 	ran  time.Time
-	size store.Stock
+	size store.Usage
 }
 
 func newKeeper(st store.Store, s *settings, meter metric.Meter, log *slog.Logger) (*keeper, error) {
@@ -127,7 +127,7 @@ func (k *keeper) one(ctx context.Context, what string, before time.Time, f func(
 
 // count measures the store.
 func (k *keeper) count(ctx context.Context) {
-	size, err := k.st.Stock(ctx)
+	size, err := k.st.Usage(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			k.log.LogAttrs(ctx, slog.LevelWarn, "the store's size could not be read", slog.String("error", err.Error()))

@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// ErrExists says that a record of that name is there already.
+// ErrExists reports that a record of that name is there already.
 var ErrExists = errors.New("already exists")
 
-// DefaultTakenError says that another class of the cluster is the default one.
+// DefaultTakenError reports that another class of the cluster is the default one.
 // It is ErrConflict to callers that do not look closer.
 type DefaultTakenError struct {
 	Cluster string
@@ -38,7 +38,7 @@ type PriorityClass struct {
 	Payload          []byte // JSON
 }
 
-// Validate says why a class cannot be stored by every backend alike; the error
+// Validate returns why a class cannot be stored by every backend alike; the error
 // wraps ErrInvalid and names the field.
 func (c *PriorityClass) Validate() error {
 	switch {
@@ -66,7 +66,7 @@ type PriorityClasses interface {
 	PriorityClass(ctx context.Context, cluster, name string) (*PriorityClass, error)
 	// PutPriorityClass writes a class and gives its version. expect is the
 	// version that is stored: ErrConflict for another, ErrNotFound for none. 0
-	// says that there is none: ErrExists otherwise. A class whose GlobalDefault
+	// reports that there is none: ErrExists otherwise. A class whose GlobalDefault
 	// is set while another's is set is a *DefaultTakenError. A class that is
 	// stored with the same payload is left as it is, whatever is expected, so
 	// that a retry after a lost answer is safe.
@@ -76,9 +76,9 @@ type PriorityClasses interface {
 	DeletePriorityClass(ctx context.Context, cluster, name string, expect int64) error
 }
 
-// JudgePut says whether a class may be written, given the one that is stored
+// JudgePut reports whether a class may be written, given the one that is stored
 // (nil: none) and the version that the caller expects to be: see
-// PriorityClasses.PutPriorityClass. same says that it is stored so already.
+// PriorityClasses.PutPriorityClass. same reports that it is stored so already.
 func (c *PriorityClass) JudgePut(had *PriorityClass, expect int64) (same bool, err error) {
 	switch {
 	case had == nil && expect != 0:
@@ -93,7 +93,7 @@ func (c *PriorityClass) JudgePut(had *PriorityClass, expect int64) (same bool, e
 	return false, had.expect(expect)
 }
 
-// JudgeDelete says whether a stored class may be removed, as JudgePut does; 0
+// JudgeDelete reports whether a stored class may be removed, as JudgePut does; 0
 // expects any version.
 func (c *PriorityClass) JudgeDelete(expect int64) error {
 	if expect == 0 {

@@ -19,6 +19,6 @@ type Confirmations interface {
 	WantConfirmation(ctx context.Context, cluster string) (int64, error)
 	// Confirm answers all questions up to one. An older answer changes nothing.
 	Confirm(ctx context.Context, cluster string, question, revision int64) error
-	// Confirmation returns the last answer; the zero value where nobody asked.
+	// Confirmation returns the last answer; the zero value where there was no question.
 	Confirmation(ctx context.Context, cluster string) (Confirmation, error)
 }

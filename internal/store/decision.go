@@ -31,7 +31,7 @@ type Decision struct {
 	AnswerDigest   string
 	DurationMicros int64
 	BoundRevision  int64 // the revision that a bind or a nomination made; 0 where none
-	// Mode says how the answer was used: "" it was given as it is, "shadow" it
+	// Mode is how the answer was used: "" it was given as it is, "shadow" it
 	// was recorded only, and everything let pass.
 	Mode string
 	// StaleMillis is for how long the state may have missed what happened, of a

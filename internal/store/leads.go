@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Lead says who follows a cluster's apiserver for all processes that share the
+// Lead names who follows a cluster's apiserver for all processes that share the
 // store, and how fresh what it wrote was when it last said so.
 type Lead struct {
 	Cluster string
-	// Owner is the process, by a name that no other has; empty: nobody leads.
+	// Owner is the process, by a name that no other has; empty: no process leads.
 	Owner string
-	// Synced says that the owner has read the whole cluster and written what
+	// Synced reports that the owner has read the whole cluster and written what
 	// differed. Stale is for how long it may have missed something.
 	Synced bool
 	Stale  time.Duration
@@ -22,7 +22,7 @@ type Lead struct {
 
 // Leads settles who follows which cluster.
 type Leads interface {
-	// Lead asks for a lease on following a cluster, or renews it, with what the
+	// Lead takes a lease on following a cluster, or renews it, with what the
 	// claimant has to say of its freshness, and tells who has the lease
 	// afterwards. A lease that ran out, by the store's clock, is anybody's. A new
 	// owner's Synced is false until it says otherwise.
@@ -31,7 +31,7 @@ type Leads interface {
 	Resign(ctx context.Context, cluster, owner string) error
 }
 
-// Validate says whether a claim can be stored.
+// Validate reports whether a claim can be stored.
 func (l *Lead) Validate() error {
 	switch {
 	case l.Cluster == "":

@@ -29,7 +29,7 @@ type Replay struct {
 	Config    []byte
 	CreatedAt time.Time
 	EndedAt   time.Time // by the database's clock; zero until it has ended
-	// Reason says why it failed.
+	// Reason returns why it failed.
 	Reason string
 	ReplayCounts
 	// Parts is how many parts it has, PartsDone how many of them are done. Read
@@ -37,7 +37,7 @@ type Replay struct {
 	Parts, PartsDone int
 }
 
-// Ended says that nothing will change any more.
+// Ended reports whether nothing will change any more.
 func (r *Replay) Ended() bool { return r.State != ReplayQueued && r.State != ReplayRunning }
 
 // ReplayCounts counts decisions. Done is the sum of the last three.
@@ -104,7 +104,7 @@ type Replays interface {
 	// CreateReplay stores a batch with its parts; one without parts is done.
 	// ErrNotFound where the cluster is unknown.
 	CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart) error
-	// Replay gives a batch with its parts' counters summed up.
+	// Replay returns a batch with its parts' counters summed up.
 	Replay(ctx context.Context, id string) (*Replay, error)
 	// ListReplays lists newest first, by ID, those of a cluster ("": all) with
 	// ID < before ("": all), up to limit (0: all), without Config.
@@ -119,8 +119,8 @@ type Replays interface {
 	// PruneReplays removes batches that ended before a time and tells how many.
 	PruneReplays(ctx context.Context, before time.Time) (int64, error)
 
-	// ClaimReplay gives a part to work on, of the oldest batch that has one that
-	// nobody works on or whose lease ran out; ErrNotFound where there is none.
+	// ClaimReplay returns a part to work on, of the oldest batch that has one that
+	// no worker has or whose lease ran out; ErrNotFound where there is none.
 	ClaimReplay(ctx context.Context, owner string, lease time.Duration) (*ReplayPart, error)
 	// AdvanceReplay takes a part from before to after (cursor, counters, state
 	// done or running), adds what differed, and renews the lease, whole or not at
@@ -142,7 +142,7 @@ type Replays interface {
 	ReplayDifferences(ctx context.Context, id string, after ReplayCursor, limit int) ([]*ReplayDifference, error)
 }
 
-// Validate says why a batch cannot be stored by every backend alike; the error
+// Validate returns why a batch cannot be stored by every backend alike; the error
 // wraps ErrInvalid.
 func (r *Replay) Validate() error {
 	switch {

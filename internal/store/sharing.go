@@ -16,7 +16,7 @@ type Head struct {
 // Sharing is what the processes that share a store need to work beside each
 // other. A store of one process has it too, for that process alone.
 type Sharing interface {
-	// Heads gives the end of every chain, by cluster, in one cheap query: what a
+	// Heads returns the end of every chain, by cluster, in one cheap query: what a
 	// follower asks again and again.
 	Heads(ctx context.Context) (map[string]Head, error)
 	// TryLock takes a lock of that name for work that one process at a time does.
@@ -38,15 +38,15 @@ type Pruner interface {
 	// time already (the creation of the next one counts), to which no decision
 	// refers as the state decided on or the one that its bind made, and that no
 	// revision that stays needs to be loaded: a state is made of the checkpoint
-	// at or before it and all changes since. It tells how many they were. The
+	// at or before it and all changes since. It returns how many they were. The
 	// work is done in small transactions; what it has done before an error stays
 	// done. Several processes may call it at once: one does the work, the others
 	// return 0. A zero time deletes nothing.
 	Prune(ctx context.Context, before time.Time) (deleted int64, err error)
 }
 
-// Stock is what a store holds, in figures for an operator.
-type Stock struct {
+// Usage is what a store holds, in figures for an operator.
+type Usage struct {
 	// Bytes on disk of each table, its indexes included.
 	Bytes map[string]int64
 	// Partitions of the decision log; 0 where it has none.

@@ -13,24 +13,24 @@ import (
 // Sentinel errors. Backends translate their drivers' errors into these at
 // their edge; everything else that they return is an internal fault.
 var (
-	// ErrNotFound says that no such record exists.
+	// ErrNotFound reports that no such record exists.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict says that a revision's parent is no longer the newest.
+	// ErrConflict reports that a revision's parent is no longer the newest.
 	ErrConflict = errors.New("conflict: not the newest revision")
-	// ErrInUse says that decisions refer to the revision that was to be deleted,
+	// ErrInUse reports that decisions refer to the revision that was to be deleted,
 	// or that a later revision still needs its change.
 	ErrInUse = errors.New("in use: decisions refer to it")
-	// ErrInvalid says that an entry cannot be stored as it is; the error that
+	// ErrInvalid reports that an entry cannot be stored as it is; the error that
 	// wraps it names the field.
 	ErrInvalid = errors.New("invalid record")
-	// ErrClosed says that the store was closed.
+	// ErrClosed reports that the store was closed.
 	ErrClosed = errors.New("store is closed")
-	// ErrUnavailable says that the store cannot be reached or cannot take the
+	// ErrUnavailable reports that the store cannot be reached or cannot take the
 	// call now, so that the same call may succeed later. Of a write it says
 	// nothing: it may or may not have taken place, and writing the same entries
 	// again is safe.
 	ErrUnavailable = errors.New("store is unavailable")
-	// ErrFull says that there is no room on the disk: nothing was written, and
+	// ErrFull reports that there is no room on the disk: nothing was written, and
 	// the same call may succeed when there is room again.
 	ErrFull = errors.New("the store's disk is full")
 )
@@ -73,7 +73,7 @@ type Profile struct {
 	Payload []byte
 }
 
-// UnknownLoss is a Gap's Lost where nobody could count.
+// UnknownLoss is a Gap's Lost where the count is not known.
 const UnknownLoss int64 = -1
 
 // Gap says in the log itself that decisions of a cluster were answered and are
@@ -138,7 +138,7 @@ func NextPage(limit, n, size, most int) (next int, more bool) {
 
 // Revisions reads and prunes revisions.
 type Revisions interface {
-	// Newest gives a cluster's newest revision; ErrNotFound without one.
+	// Newest returns a cluster's newest revision; ErrNotFound without one.
 	Newest(ctx context.Context, cluster string) (*Revision, error)
 	// Revision gives one revision.
 	Revision(ctx context.Context, cluster string, number int64) (*Revision, error)
@@ -149,7 +149,7 @@ type Revisions interface {
 	// ListRevisions lists newest first, those with Number < before (0: all), up
 	// to limit (0: all), without their changes.
 	ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error)
-	// CheckpointAt gives the newest checkpoint with Number <= number.
+	// CheckpointAt returns the newest checkpoint with Number <= number.
 	CheckpointAt(ctx context.Context, cluster string, number int64) (*Checkpoint, error)
 	// PutCheckpoint adds a checkpoint to a revision that exists (ErrNotFound);
 	// one that is there already stays.
@@ -234,9 +234,9 @@ type FailedAttempts struct {
 // verb decide or filter; it failed where its outcome is Unschedulable or
 // Preempting.
 type Attempts interface {
-	// FailedAttempts gives a sum for each pod and UID that has any, in no order.
+	// FailedAttempts returns a sum for each pod and UID that has any, in no order.
 	FailedAttempts(ctx context.Context, f AttemptFilter) ([]FailedAttempts, error)
-	// LastChange gives the newest revision of a cluster up to the given one that is
+	// LastChange returns the newest revision of a cluster up to the given one that is
 	// no attempt's own: one that no decision made which found no node. 0 without one.
 	LastChange(ctx context.Context, cluster string, revision int64) (int64, error)
 }
@@ -250,23 +250,23 @@ type Gaps interface {
 
 // Profiles reads stored profiles.
 type Profiles interface {
-	// Profile gives a profile by digest; ErrNotFound without one.
+	// Profile returns a profile by digest; ErrNotFound without one.
 	Profile(ctx context.Context, digest string) (*Profile, error)
 }
 
 // Keeper looks after a store that grows.
 type Keeper interface {
 	// Retain deletes the decisions whose CreatedAt is before the given time and
-	// tells how many they were; a zero time deletes none. Gaps that ended before
+	// returns how many they were; a zero time deletes none. Gaps that ended before
 	// it go too. Revisions that they
 	// referred to stay. It may be called by several replicas at once: one does
 	// the work, the others return 0.
 	Retain(ctx context.Context, before time.Time) (deleted int64, err error)
-	// Sizes gives the bytes on disk of each table, its indexes included.
+	// Sizes returns the bytes on disk of each table, its indexes included.
 	Sizes(ctx context.Context) (map[string]int64, error)
-	// Stock gives what a metric shows of the store; it reads little, but is for
+	// Usage returns what a metric shows of the store; it reads little, but is for
 	// now and then.
-	Stock(ctx context.Context) (Stock, error)
+	Usage(ctx context.Context) (Usage, error)
 	Pruner
 }
 
@@ -284,7 +284,7 @@ type Store interface {
 	Sharing
 	Leads
 	Confirmations
-	// Ping says whether the store answers.
+	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after
 	// it give ErrClosed, but Close itself may be called again.

@@ -13,7 +13,7 @@ import (
 // Kubernetes' names have 253 at the most.
 const maxKey = 1000
 
-// Validate says why an entry cannot be stored by every backend alike; the
+// Validate returns why an entry cannot be stored by every backend alike; the
 // error wraps ErrInvalid and names the field. Strings must be UTF-8 without
 // NUL (Postgres' text takes nothing else), JSON must be JSON, and a revision
 // without a change needs its checkpoint. Payloads may hold any bytes. Backends

@@ -103,7 +103,7 @@ var spoolFaults = []fault{
 	}
 	w.around(ctx, entries, err)`},
 	}},
-	{"spool-drops-refused", "a record that the database refuses for good vanishes", "./internal/store/spool", "TestRefusedIsSetAside", []edit{
+	{"spool-drops-refused", "a record that the database refuses for good vanishes", "./internal/store/spool", "TestRefusedIsQuarantined", []edit{
 		{"internal/store/spool/quarantine.go", `name := fmt.Sprintf("%s%016x-%x.jsonl"`, `return nil
 	name := fmt.Sprintf("%s%016x-%x.jsonl"`},
 	}},

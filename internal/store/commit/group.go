@@ -13,7 +13,7 @@ import (
 	"berth/internal/store"
 )
 
-// ErrQueueFull says that the store is slower than its callers and a caller's
+// ErrQueueFull reports that the store is slower than its callers and a caller's
 // context ended before its entry was accepted: nothing was or will be written.
 var ErrQueueFull = errors.New("commit queue is full")
 

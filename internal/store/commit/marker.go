@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Marker is a file that says that decisions may be lost should the process be
+// Marker is a file that reports that decisions may be lost should the process be
 // killed: it is there while a relaxed server runs, and removed at its clean end.
 type Marker struct {
 	path string
@@ -25,7 +25,7 @@ type Mark struct {
 	Instance string    `json:"instance"`
 }
 
-// ReadMarker gives the mark that a killed process left; nil where none did.
+// ReadMarker returns the mark that a killed process left; nil where none did.
 func ReadMarker(path string) (*Mark, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

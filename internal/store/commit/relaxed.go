@@ -276,7 +276,7 @@ func (r *Relaxed) clean() {
 }
 
 // Close refuses new entries and returns when those accepted are written or
-// counted; an error says that the log lacks gaps. It does not close the group.
+// counted; an error reports that the log lacks gaps. It does not close the group.
 func (r *Relaxed) Close(ctx context.Context) error {
 	r.once.Do(func() {
 		r.mu.Lock()

@@ -52,7 +52,7 @@ func on(cluster string, n int) *store.Entry {
 	}}
 }
 
-// TestRelaxedCountsWhatItDrops: nobody waits for a store that stands still; what
+// TestRelaxedCountsWhatItDrops: no caller waits for a store that stands still; what
 // finds no room is counted, and the log says so itself.
 func TestRelaxedCountsWhatItDrops(t *testing.T) {
 	w := &gapWriter{fakeWriter: fakeWriter{began: make(chan int, 4096), gate: make(chan struct{})}}
@@ -224,7 +224,7 @@ func TestMarkerOutlivesAKill(t *testing.T) {
 
 // TestStalledStoreHoldsCallersBack: a store that stands still has its callers
 // wait and go, not memory grow: no more entries are held than the queue and one
-// batch, and nobody is left behind.
+// batch, and no caller is left behind.
 func TestStalledStoreHoldsCallersBack(t *testing.T) {
 	w := &fakeWriter{began: make(chan int, 4096), gate: make(chan struct{})}
 	const queue, batch, callers = 8, 4, 500

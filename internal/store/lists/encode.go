@@ -69,7 +69,7 @@ func appendCode(b []byte, code string) []byte {
 	return appendString(b, code)
 }
 
-// shared gives what names have in common at either end, cut at whole characters;
+// shared returns what names have in common at either end, cut at whole characters;
 // nothing where writing it once would not save bytes.
 func shared(names []string) (prefix, suffix string) {
 	if len(names) < 2 {

@@ -20,7 +20,7 @@ const (
 	longer       = 1
 )
 
-// PackDigest gives a digest as its column holds it.
+// PackDigest returns a digest as its column holds it.
 func PackDigest(text string) []byte {
 	if len(text) == len(digestPrefix)+2*digestBytes && strings.HasPrefix(text, digestPrefix) && lowerHex(text[len(digestPrefix):]) {
 		if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {
@@ -38,7 +38,7 @@ func UnpackDigest(column []byte) string {
 	return unpackText(column, digestBytes)
 }
 
-// PackUID gives a pod's UID as its column holds it.
+// PackUID returns a pod's UID as its column holds it.
 func PackUID(text string) []byte {
 	if len(text) == uuidText {
 		if id, err := uuid.Parse(text); err == nil && id.String() == text {
@@ -81,7 +81,7 @@ func unpackText(column []byte, short int) string {
 	return string(column)
 }
 
-// ambiguous says that b is as long as the short form, but for bytes 1 at its end.
+// ambiguous reports whether b is as long as the short form, but for bytes 1 at its end.
 func ambiguous(b []byte, short int) bool {
 	if len(b) < short {
 		return false

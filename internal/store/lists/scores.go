@@ -44,7 +44,7 @@ func EncodeScores(ss []store.Score) (column []byte, plugins string) {
 	return append(b, ']'), plugins
 }
 
-// packable reports whether values are enough for all scores, and unpacking them gives the same.
+// packable reports whether values are enough for all scores, and unpacking them returns the same.
 func packable(ss []store.Score) bool {
 	first := ss[0].Plugins
 	for i := range ss {

@@ -36,7 +36,7 @@ type StampIDs struct {
 	ids map[Stamp]int64
 }
 
-// Get gives a stamp's number, if it is remembered.
+// Get returns a stamp's number, if it is remembered.
 func (s *StampIDs) Get(stamp Stamp) (id int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

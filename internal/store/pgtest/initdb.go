@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// findBinaries gives the folder of postgres and initdb: from PATH, from
+// findBinaries returns the folder of postgres and initdb: from PATH, from
 // Debian's folders (newest first), or as pg_config says.
 func findBinaries() (string, error) {
 	var dirs []string

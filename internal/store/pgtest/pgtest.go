@@ -5,7 +5,7 @@
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Around(m).Run()) }
 //	func TestX(t *testing.T)    { url := pgtest.URL(t) … }
 //
-// The server starts when the first test asks for it. Where BERTH_TEST_DATABASE_URL
+// The server starts with the first test that needs it. Where BERTH_TEST_DATABASE_URL
 // is set, that database is used instead, in schemas that are dropped again.
 package pgtest
 
@@ -59,7 +59,7 @@ func (a around) Run() int {
 	return code
 }
 
-// URL gives the address of an empty schema. Without PostgreSQL the test fails
+// URL returns the address of an empty schema. Without PostgreSQL the test fails
 // where CI=true and is skipped elsewhere.
 func URL(tb testing.TB) string {
 	tb.Helper()
@@ -75,8 +75,8 @@ func URL(tb testing.TB) string {
 	return With(base, "search_path", name)
 }
 
-// Database gives the address of a database of its own on the package's server: a
-// copy of the one at template, to which nobody may be connected, or else an empty
+// Database returns the address of a database of its own on the package's server: a
+// copy of the one at template, to which no client may be connected, or else an empty
 // one. Copying costs less than bringing a schema up to date.
 func Database(tb testing.TB, template string) string {
 	tb.Helper()
@@ -106,7 +106,7 @@ func databaseOf(address string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// Shared gives the package's own server, started on the first call.
+// Shared returns the package's own server, started on the first call.
 func Shared(tb testing.TB) *Server {
 	tb.Helper()
 	shared.once.Do(func() { shared.server, shared.err = Start(Options{}) })

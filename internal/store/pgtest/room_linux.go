@@ -2,7 +2,7 @@ package pgtest
 
 import "syscall"
 
-// roomy says that a directory is a file system in memory with space for a
+// roomy reports that a directory is a file system in memory with space for a
 // server and what tests write.
 func roomy(dir string) bool {
 	const tmpfs, need = 0x01021994, 4 << 30

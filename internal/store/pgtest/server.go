@@ -79,7 +79,7 @@ func Start(o Options) (_ *Server, err error) {
 	return s, s.Launch()
 }
 
-// shortTemp gives a directory for the server's files: in memory where there is
+// shortTemp returns a directory for the server's files: in memory where there is
 // plenty of it, since thousands of small databases' fsyncs are most of what the
 // tests would wait for, and no test here can tell a disk that loses power.
 func shortTemp() string {
@@ -188,7 +188,7 @@ func (s *Server) Halt(sig syscall.Signal) error {
 	defer s.mu.Unlock()
 	err := <-s.done
 	s.done <- err // for whoever asks again
-	return nil    // after a signal it says that it failed, of course
+	return nil    // after a signal it reports that it failed, of course
 }
 
 // Stop ends the server and removes everything of it.

@@ -17,7 +17,7 @@ const pruneChunk = 200
 
 // sqlPrune deletes the end of a run of revisions that begins with a checkpoint
 // ($2) and ends before the next one ($3): what comes after the last one of the
-// run that stays is needed by nobody. The newest deleted first, so that what a
+// run that stays is needed by none. The newest deleted first, so that what a
 // part of the work leaves is whole.
 const sqlPrune = `WITH run AS (
   SELECT number, lead(created_at) OVER (ORDER BY number) AS superseded
@@ -110,29 +110,29 @@ func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int6
 	return numbers, err
 }
 
-// Stock implements store.Keeper.
-func (s *Store) Stock(ctx context.Context) (stock store.Stock, err error) {
-	if stock.Bytes, err = s.Sizes(ctx); err != nil {
-		return stock, err
+// Usage implements store.Keeper.
+func (s *Store) Usage(ctx context.Context) (usage store.Usage, err error) {
+	if usage.Bytes, err = s.Sizes(ctx); err != nil {
+		return usage, err
 	}
 	attached, err := s.partitions(ctx)
 	if err != nil {
-		return stock, s.toStoreErr(ctx, err)
+		return usage, s.toStoreErr(ctx, err)
 	}
 	for _, is := range attached {
 		if is {
-			stock.Partitions++
+			usage.Partitions++
 		}
 	}
-	stock.Partitions++ // the default one
+	usage.Partitions++ // the default one
 	const query = `SELECT min(first) FROM clusters c CROSS JOIN LATERAL
 (SELECT created_at AS first FROM decisions d WHERE d.cluster = c.cluster AND isfinite(created_at) ORDER BY created_at LIMIT 1) f`
 	var oldest *time.Time
 	if err := s.pool.QueryRow(ctx, query).Scan(&oldest); err != nil {
-		return stock, s.toStoreErr(ctx, err)
+		return usage, s.toStoreErr(ctx, err)
 	}
 	if oldest != nil {
-		stock.Oldest = oldest.UTC()
+		usage.Oldest = oldest.UTC()
 	}
-	return stock, nil
+	return usage, nil
 }

@@ -42,7 +42,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 // transact runs prepare, which begins a transaction, and finish, which commits
 // it, on one connection; both again where the connection was lost or another
 // writer came between. ctx no longer counts once finish has begun, so that its
-// end cannot leave a commit in doubt.
+// end cannot leave a commit of unknown outcome.
 func (s *Store) transact(ctx context.Context, prepare, finish func(context.Context, *pgx.Conn) error, done func()) error {
 	var err error
 	for n := range attempts {
@@ -60,7 +60,7 @@ func (s *Store) transact(ctx context.Context, prepare, finish func(context.Conte
 	return s.toStoreErr(ctx, err)
 }
 
-// worthAnother says whether trying at once may help.
+// worthAnother reports whether trying at once may help.
 func worthAnother(err error) bool {
 	var ce *pgconn.ConnectError
 	switch state := sqlState(err); state {

@@ -30,7 +30,7 @@ type backoff struct {
 	well  time.Time // until when attempts go one by one, though they succeed
 }
 
-// admit says whether an attempt may be made now. Where attempts succeed again
+// admit reports whether an attempt may be made now. Where attempts succeed again
 // it waits for its turn rather than fail.
 func (b *backoff) admit(ctx context.Context) error {
 	wait, err := b.reserve()

@@ -62,7 +62,7 @@ func hangUp(c *pgx.Conn) {
 	_ = c.Close(ctx) // it has served
 }
 
-// checkServer asks the session's own settings: a role or a database may have
+// checkServer queries the session's own settings: a role or a database may have
 // others than the server.
 func checkServer(ctx context.Context, conn *pgx.Conn) (hard, soft []error, err error) {
 	var standby bool

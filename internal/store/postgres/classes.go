@@ -139,7 +139,7 @@ func (s *Store) withClasses(ctx context.Context, cluster string, fn func(ctx con
 	return err
 }
 
-// dropClasses removes a cluster's classes and tells how many they were.
+// dropClasses removes a cluster's classes and returns how many they were.
 func dropClasses(ctx context.Context, conn *pgx.Conn, cluster string) (int64, error) {
 	ct, err := conn.Exec(ctx, sqlDropClasses, cluster)
 	if err != nil || ct.RowsAffected() == 0 {

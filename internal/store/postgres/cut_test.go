@@ -71,7 +71,7 @@ func (c *cutter) serve(client net.Conn) {
 				return
 			}
 			if done, is := msg.(*pgproto3.CommandComplete); is && string(done.CommandTag) == "COMMIT" && !c.before.Load() && c.fire() {
-				return // committed, and nobody will hear of it
+				return // committed, and the answer is lost
 			}
 			back.Send(msg)
 			if back.Flush() != nil {

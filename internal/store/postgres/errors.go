@@ -16,21 +16,21 @@ import (
 
 // Reasons for which Open refuses.
 var (
-	// ErrStandby says that the server takes no writes.
+	// ErrStandby reports that the server takes no writes.
 	ErrStandby = errors.New("database is a read-only standby")
-	// ErrFsync says that a power cut would damage the database.
+	// ErrFsync reports that a power cut would damage the database.
 	ErrFsync = errors.New("fsync is off: a power cut would lose records")
-	// ErrSynchronousCommit says that commits are acknowledged before they are on disk.
+	// ErrSynchronousCommit reports that commits are acknowledged before they are on disk.
 	ErrSynchronousCommit = errors.New("synchronous_commit is off: a crash would lose acknowledged records")
-	// ErrFullPageWrites says that torn pages could not be repaired.
+	// ErrFullPageWrites reports that torn pages could not be repaired.
 	ErrFullPageWrites = errors.New("full_page_writes is off: a power cut may tear pages")
-	// ErrPooler says that a session's state does not survive its transactions.
+	// ErrPooler reports that a session's state does not survive its transactions.
 	ErrPooler = errors.New("a pooler in transaction mode is between berth and the database: connect directly, or in session mode")
-	// ErrEncoding says that the database's encoding is not UTF8.
+	// ErrEncoding reports that the database's encoding is not UTF8.
 	ErrEncoding = errors.New("database encoding is not UTF8")
-	// ErrUnmigrated says that the schema is missing or older than this program.
+	// ErrUnmigrated reports that the schema is missing or older than this program.
 	ErrUnmigrated = errors.New("schema is not up to date")
-	// ErrSchema says that the schema is newer than this program.
+	// ErrSchema reports that the schema is newer than this program.
 	ErrSchema = errors.New("schema is newer than this program")
 )
 
@@ -91,7 +91,7 @@ func (s *Store) toStoreErr(ctx context.Context, err error) error {
 	return err
 }
 
-// unavailable says whether the same call may succeed later.
+// unavailable reports whether the same call may succeed later.
 func unavailable(err error) bool {
 	switch state := sqlState(err); state {
 	case "":
@@ -104,7 +104,7 @@ func unavailable(err error) bool {
 	}
 }
 
-// lost says whether the connection is gone, or the database did not answer in
+// lost reports whether the connection is gone, or the database did not answer in
 // time: what it did of the call is not known.
 func lost(err error) bool {
 	var ne net.Error

@@ -7,7 +7,7 @@ import (
 	"berth/internal/store"
 )
 
-// sqlLead takes or renews a lease, and gives the row as it then is: a claim that
+// sqlLead takes or renews a lease, and returns the row as it then is: a claim that
 // came to nothing changes nothing. All times are the database's.
 const (
 	sqlLead = `WITH taken AS (

@@ -15,7 +15,7 @@ const monthsAhead = 2
 // keeperLock is held by the one replica that looks after the partitions.
 const keeperLock = `hashtext('berth keeper ' || current_schema())`
 
-// firstOf gives the month of t, in UTC.
+// firstOf returns the month of t, in UTC.
 func firstOf(t time.Time) time.Time {
 	y, m, _ := t.UTC().Date()
 	return time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)

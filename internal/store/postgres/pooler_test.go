@@ -14,7 +14,7 @@ import (
 )
 
 // startPooler plays a pooler in transaction mode over two servers: a client
-// keeps one from a message on until the database says that it is idle.
+// keeps one from a message on until the database reports that it is idle.
 func startPooler(t *testing.T, target string) (url string) {
 	t.Helper()
 	free := make(chan *pgconn.HijackedConn, 2)
@@ -96,7 +96,7 @@ func pool(client net.Conn, free chan *pgconn.HijackedConn) {
 	}
 }
 
-// listen serves a Unix socket and gives the address that leads to it.
+// listen serves a Unix socket and returns the address that leads to it.
 func listen(t *testing.T, target string, serve func(client net.Conn)) (url string) {
 	t.Helper()
 	dir := t.TempDir()

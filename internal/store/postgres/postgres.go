@@ -35,7 +35,7 @@ type Options struct {
 	// ApplicationName is what pg_stat_activity shows. "": berth.
 	ApplicationName string
 	// Unsafe opens a database that may lose what it has acknowledged, or one
-	// behind a pooler in transaction mode; Warnings then says what is wrong, for
+	// behind a pooler in transaction mode; Warnings then names what is wrong, for
 	// the caller to log. A standby and a wrong schema are refused all the same.
 	Unsafe bool
 }

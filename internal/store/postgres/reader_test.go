@@ -24,7 +24,7 @@ func login(t *testing.T, url, role string) *pgx.Conn {
 	return conn
 }
 
-// private gives a server of the test's own, whose roles nobody else changes,
+// private returns a server of the test's own, whose roles no other test changes,
 // and two clusters' decisions.
 func private(t *testing.T) (url string) {
 	t.Helper()

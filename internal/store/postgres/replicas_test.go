@@ -106,7 +106,7 @@ func TestSameRecordsFromTwoReplicas(t *testing.T) {
 			wg.Go(func() {
 				var es []*store.Entry
 				for i := range 1 + 10*(round%4) {
-					// Another time for each: only the id says that it is the same.
+					// Another time for each: only the id shows that it is the same.
 					es = append(es, &store.Entry{Decision: sampleDecision("prod", fmt.Sprint(round, "-", i), time.Now())})
 				}
 				if err := s.Append(context.Background(), es); err != nil {

@@ -28,7 +28,7 @@ func TestOthersWaitForATurn(t *testing.T) {
 		}
 		done <- e
 	}()
-	// The database says that it waits; no time has to pass for that.
+	// The database reports that it waits; no time has to pass for that.
 	const waiting = `SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`
 	for n, round := 0, 0; n == 0; round++ {

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// TestViews asks the views what people ask.
+// TestViews runs queries that people need.
 func TestViews(t *testing.T) {
 	s := openAt(t, freshURL(t), Options{})
 	conn, err := s.pool.Acquire(t.Context())
@@ -89,7 +89,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 }
 
 // TestHostileRows plants values that we never write: a row is input, and one
-// that is wrong may cost its own reader an error, and nobody a panic.
+// that is wrong may cost its own reader an error, and no caller a panic.
 func TestHostileRows(t *testing.T) {
 	url := freshURL(t)
 	s := openAt(t, url, Options{})
@@ -119,7 +119,7 @@ func TestHostileRows(t *testing.T) {
 	appendOne(t, s, "after")
 }
 
-// ask gives the rows of a query, columns joined as psql -At does.
+// ask returns the rows of a query, columns joined as psql -At does.
 func ask(t *testing.T, conn *pgx.Conn, query string, args ...any) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), query, args...)

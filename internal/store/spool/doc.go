@@ -17,12 +17,12 @@ import (
 )
 
 var (
-	// ErrFull says that the spool holds as much as it may. It is a
+	// ErrFull reports that the spool holds as much as it may. It is a
 	// store.ErrUnavailable: there is room again when the database is back.
 	ErrFull = errors.New("the spool is full")
-	// ErrLocked says that another process uses the directory.
+	// ErrLocked reports that another process uses the directory.
 	ErrLocked = errors.New("the spool is in use by another process")
-	// ErrExposed says that others than the owner may read the spool.
+	// ErrExposed reports that others than the owner may read the spool.
 	ErrExposed = errors.New("the spool can be read by others than its owner")
 )
 
@@ -64,7 +64,7 @@ func (e *entry) at() time.Time {
 	return e.Gap.Until
 }
 
-// spoolable says whether an entry may wait outside of the database.
+// spoolable reports whether an entry may wait outside of the database.
 func spoolable(e *store.Entry) bool {
 	return e.Revision == nil && e.Checkpoint == nil && (e.Decision != nil || e.Gap != nil)
 }

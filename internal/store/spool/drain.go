@@ -12,7 +12,7 @@ import (
 )
 
 // Between two looks at a database: at one that is well, and the bounds of the
-// random pause before one that is away is asked again.
+// random pause before one that is away is tried again.
 const (
 	watchEvery = time.Second
 	leastPause = 100 * time.Millisecond
@@ -45,8 +45,8 @@ func (w *Writer) run() {
 	}
 }
 
-// look asks the database for a sign of life, and drains where there is one. An
-// error says that there is more to do and that it does not go now.
+// look pings the database, and drains where there is one. An
+// error reports that there is more to do and that it does not go now.
 func (w *Writer) look() error {
 	w.j.mend()
 	if err := w.ping(4 * w.o.Patience); err != nil {
@@ -82,7 +82,7 @@ func (w *Writer) drain() error {
 			}
 			continue
 		}
-		// The rest is handed over while nobody adds to it.
+		// The rest is handed over while no call adds to it.
 		if done, err := w.drainRest(); done || err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (w *Writer) drainFirst(limit time.Duration) error {
 		return err
 	}
 	for _, h := range sc.holes {
-		if err := w.setAside(s, h.from, []refusal{{Reason: h.why}}); err != nil {
+		if err := w.quarantine(s, h.from, []refusal{{Reason: h.why}}); err != nil {
 			return err
 		}
 	}
@@ -179,7 +179,7 @@ func (w *Writer) hand(s *segment, recs []record, limit time.Duration) error {
 		return err
 	}
 	if len(refused) > 0 {
-		if err := w.setAside(s, recs[0].off, refused); err != nil {
+		if err := w.quarantine(s, recs[0].off, refused); err != nil {
 			return err
 		}
 	}
@@ -298,9 +298,9 @@ func (w *Writer) watched(ctx context.Context, done <-chan error) error {
 	}
 }
 
-// setAside puts what cannot be handed over into quarantine, loudly.
-func (w *Writer) setAside(s *segment, at int64, list []refusal) error {
-	if err := w.j.setAside(s, at, list); err != nil {
+// quarantine puts what cannot be handed over into quarantine, loudly.
+func (w *Writer) quarantine(s *segment, at int64, list []refusal) error {
+	if err := w.j.quarantine(s, at, list); err != nil {
 		return err
 	}
 	for _, r := range list {

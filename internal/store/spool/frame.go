@@ -33,7 +33,7 @@ var (
 	le         = binary.LittleEndian
 )
 
-// errVersion says that a newer program wrote a segment.
+// errVersion reports that a newer program wrote a segment.
 var errVersion = errors.New("a segment has a format that this program does not know")
 
 func sum(seq uint64, off int64, parts ...[]byte) uint32 {
@@ -57,7 +57,7 @@ func segmentNumber(name string) (seq uint64, ok bool) {
 	return seq, name == segmentName(seq)
 }
 
-// header is the beginning of a segment. It says how much of the segment before
+// header is the beginning of a segment. It holds how much of the segment before
 // was acknowledged: what is behind that was refused, and what is missing of it
 // was lost.
 type header struct{ seq, prev, prevGood uint64 }

@@ -25,7 +25,7 @@ type database struct {
 	away     bool
 	full     bool          // its disk: writes are refused
 	hang     chan struct{} // calls wait for it; nil: they do not
-	late     bool          // a call that hung takes effect although nobody waits any more
+	late     bool          // a call that hung takes effect although no caller waits any more
 	lose     int           // answers to commits that get lost
 	poison   string        // an id that spoils its batch with an error of no known kind
 	missing  map[string]bool
@@ -188,7 +188,7 @@ func recordsOf(t testing.TB, cluster string, from, to int) []record {
 	return recs
 }
 
-// idsIn gives the ids of what a journal would hand over, in order.
+// idsIn returns the ids of what a journal would hand over, in order.
 func idsIn(t testing.TB, j *journal) (ids []string) {
 	t.Helper()
 	for _, s := range slices.Clone(j.segs) {
@@ -203,7 +203,7 @@ func idsIn(t testing.TB, j *journal) (ids []string) {
 	return ids
 }
 
-// within says whether all of want are in got, in that order.
+// within reports whether all of want are in got, in that order.
 func within(want, got []string) error {
 	i := 0
 	for _, id := range got {

@@ -226,7 +226,7 @@ func (j *journal) sealLocked() {
 	}
 }
 
-// first gives the oldest segment that is to be handed over, sealed; nil where
+// first returns the oldest segment that is to be handed over, sealed; nil where
 // there is none.
 func (j *journal) first() *segment {
 	j.mu.Lock()

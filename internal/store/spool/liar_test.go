@@ -103,8 +103,8 @@ func (l *liar) SyncDir() error {
 
 func (l *liar) Close() error { return nil }
 
-// powerLoss gives the directory after a power cut: synced bytes under synced
-// names. keep says how much of each file's unsynced bytes happens to survive;
+// powerLoss returns the directory after a power cut: synced bytes under synced
+// names. keep is how much of each file's unsynced bytes happens to survive;
 // tear may spoil it.
 func (l *liar) powerLoss(keep func(unsynced []byte) []byte) *liar {
 	l.mu.Lock()
@@ -121,7 +121,7 @@ func (l *liar) powerLoss(keep func(unsynced []byte) []byte) *liar {
 	return after
 }
 
-// killed gives the directory after kill -9: all that was written is there.
+// killed returns the directory after kill -9: all that was written is there.
 func (l *liar) killed() *liar {
 	l.mu.Lock()
 	defer l.mu.Unlock()

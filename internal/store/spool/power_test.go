@@ -98,7 +98,7 @@ func TestPowerLoss(t *testing.T) {
 }
 
 // small makes records of a size that lets every byte be a cut: what is in them
-// is nobody's concern here.
+// is no concern here.
 func small(from, to int) (recs []record) {
 	for n := from; n < to; n++ {
 		id := fmt.Sprintf("c-%06d", n)

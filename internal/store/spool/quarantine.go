@@ -23,9 +23,9 @@ type refusal struct {
 	Bytes    []byte          `json:"bytes,omitempty"` // what has no form
 }
 
-// setAside writes refusals to a file of their own, whole or not at all; at makes
+// quarantine writes refusals to a file of their own, whole or not at all; at makes
 // the name, so that the same ones are written once.
-func (j *journal) setAside(s *segment, at int64, list []refusal) error {
+func (j *journal) quarantine(s *segment, at int64, list []refusal) error {
 	name := fmt.Sprintf("%s%016x-%x.jsonl", quarantinePrefix, s.seq, at)
 	j.mu.Lock()
 	done := j.names[name]
@@ -70,7 +70,7 @@ func (j *journal) writeWhole(name string, b []byte) error {
 	return j.fs.SyncDir()
 }
 
-// find gives a record that the store may not have yet.
+// find returns a record that the store may not have yet.
 func (j *journal) find(id string) (*entry, bool) {
 	j.mu.Lock()
 	p, ok := j.index[keyOf(id)]

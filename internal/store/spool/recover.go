@@ -13,7 +13,7 @@ type finding struct {
 	Segment string
 	What    string
 	Bytes   int64
-	// Loss says that it was acknowledged; else it is what a crash leaves behind.
+	// Loss reports that it was acknowledged; else it is what a crash leaves behind.
 	Loss bool
 }
 
@@ -84,7 +84,7 @@ func readHeader(fs FS, name string) ([]byte, error) {
 }
 
 func (j *journal) recover(seq uint64, ends map[uint64]int64) ([]finding, error) {
-	// Where no segment follows, nobody can say where the acknowledged part ends: a
+	// Where no segment follows, it is not known where the acknowledged part ends: a
 	// killed process may have left what no sync will ever put on disk.
 	s := &segment{seq: seq, end: -1}
 	if end, ok := ends[seq]; ok {
@@ -102,7 +102,7 @@ func (j *journal) recover(seq uint64, ends map[uint64]int64) ([]finding, error) 
 	}
 	for _, h := range sc.holes {
 		found = append(found, finding{s.name(), h.why, h.to - h.from, true})
-		if err := j.setAside(s, h.from, []refusal{{Reason: h.why, Bytes: data[min(h.from, s.size):min(h.to, s.size)]}}); err != nil {
+		if err := j.quarantine(s, h.from, []refusal{{Reason: h.why, Bytes: data[min(h.from, s.size):min(h.to, s.size)]}}); err != nil {
 			return nil, err
 		}
 	}

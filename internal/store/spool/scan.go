@@ -65,7 +65,7 @@ func scan(data []byte, seq uint64, end int64) scanned {
 	return s
 }
 
-// groupAt says whether a whole group begins at p, and how long it is.
+// groupAt reports whether a whole group begins at p, and how long it is.
 func groupAt(data []byte, seq uint64, p int64) (size int64, ok bool) {
 	b := data[p:]
 	if len(b) < groupHeaderSize || !bytes.HasPrefix(b, groupMagic) || le.Uint32(b[12:]) != sum(seq, p, b[:12]) {
@@ -94,7 +94,7 @@ func nextGroup(data []byte, seq uint64, p int64) int64 {
 	return -1
 }
 
-// recordsIn gives the whole records from p on, and so of a damaged group what
+// recordsIn returns the whole records from p on, and so of a damaged group what
 // is left of it: a record that cannot be read is passed over as long as its
 // length leads to a next one.
 func recordsIn(data []byte, seq uint64, p int64) (recs []record) {

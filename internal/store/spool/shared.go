@@ -10,7 +10,7 @@ import (
 // The calls of replicas, batch replays and priority classes all need the
 // database; those that others ask for are refused at once while it is away.
 
-// reach says why the database cannot be asked now, if it cannot.
+// reach returns why the database cannot be asked now, if it cannot.
 func (w *Writer) reach() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,8 +47,8 @@ func (w *Writer) Prune(ctx context.Context, before time.Time) (int64, error) {
 	return ask(ctx, w, func(ctx context.Context) (int64, error) { return w.Store.Prune(ctx, before) })
 }
 
-// Stock implements store.Keeper.
-func (w *Writer) Stock(ctx context.Context) (store.Stock, error) { return ask(ctx, w, w.Store.Stock) }
+// Usage implements store.Keeper.
+func (w *Writer) Usage(ctx context.Context) (store.Usage, error) { return ask(ctx, w, w.Store.Usage) }
 
 // Replay implements store.Replays.
 func (w *Writer) Replay(ctx context.Context, id string) (*store.Replay, error) {

@@ -12,12 +12,12 @@ import (
 
 // Status is where a spool stands.
 type Status struct {
-	// Away says that the database did not answer the last time, since Since.
+	// Away reports that the database did not answer the last time, since Since.
 	Away  bool
 	Since time.Time
 	Cause string
 	Full  bool // the database answers that its disk is full
-	// Queued says that new records go to the spool: the database is away, or
+	// Queued reports that new records go to the spool: the database is away, or
 	// what waits for it is older.
 	Queued  bool
 	Records int64 // that wait for the database
@@ -28,7 +28,7 @@ type Status struct {
 	// Quarantined is how many records were set aside, ever: see the files
 	// quarantine-*.jsonl in the spool's directory.
 	Quarantined int64
-	// Refusing says that the spool takes nothing: it is full, or its disk fails.
+	// Refusing reports that the spool takes nothing: it is full, or its disk fails.
 	Refusing string
 }
 
@@ -61,7 +61,7 @@ func (w *Writer) Status() Status {
 	return s
 }
 
-// Ready says whether decisions can be recorded: the database or the spool takes
+// Ready reports whether decisions can be recorded: the database or the spool takes
 // them. note names a state that people should know of, all the same.
 func (w *Writer) Ready() (note string, err error) {
 	s := w.Status()
@@ -88,7 +88,7 @@ func (w *Writer) Ready() (note string, err error) {
 	return note, nil
 }
 
-// away gives the error of calls that need the database; mu is held.
+// away returns the error of calls that need the database; mu is held.
 func (w *Writer) away() error {
 	if !w.down {
 		return nil
@@ -151,7 +151,7 @@ func (w *Writer) warn() {
 	}
 }
 
-// ping asks the database for a sign of life.
+// ping pings the database with a limit.
 func (w *Writer) ping(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(w.ctx, limit)
 	defer cancel()

@@ -44,12 +44,12 @@ type Writer struct {
 
 	j    *journal
 	o    Options
-	turn chan struct{} // holds a token while nobody appends
+	turn chan struct{} // holds a token while no call appends
 	kick chan struct{}
 
 	ctx  context.Context // of the work in the background
 	stop context.CancelFunc
-	work sync.WaitGroup // the drainer, and writes that nobody waits for any more
+	work sync.WaitGroup // the drainer, and writes that no caller waits for any more
 	once sync.Once
 	end  error // of Close
 
@@ -100,9 +100,9 @@ func Open(db store.Store, fs FS, o Options) (*Writer, error) {
 }
 
 var (
-	// errSilent says that the database gives no sign of life.
+	// errSilent reports that the database gives no sign of life.
 	errSilent = fmt.Errorf("%w: it does not answer", store.ErrUnavailable)
-	// errSlow says that one write took too long, and nothing of all others.
+	// errSlow reports that one write took too long, and nothing of all others.
 	errSlow = fmt.Errorf("%w: it did not write in time", store.ErrUnavailable)
 )
 
@@ -142,7 +142,7 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 	patient, most := false, 8*w.o.Patience
 	for i, e := range entries {
 		e.Err, e.Spooled = nil, false
-		c := *e // the database may still work on it when nobody waits any more
+		c := *e // the database may still work on it when no caller waits any more
 		copies[i] = &c
 		patient = patient || e.Revision != nil
 		if e.Checkpoint != nil {
@@ -190,7 +190,7 @@ func appendSafely(ctx context.Context, st store.Writer, entries []*store.Entry) 
 	return st.Append(ctx, entries)
 }
 
-// around writes to the spool what may go there. Each entry's Err says what
+// around writes to the spool what may go there. Each entry's Err is what
 // became of it; cause is why the database did not take the batch, nil where it
 // was not asked.
 func (w *Writer) around(ctx context.Context, entries []*store.Entry, cause error) {

@@ -119,7 +119,7 @@ func TestDatabaseFull(t *testing.T) {
 	})
 }
 
-// A database that is stopped costs the first batch its patience, and nobody else
+// A database that is stopped costs the first batch its patience, and no other batch
 // anything; a write that hangs and succeeds later doubles nothing.
 func TestHangIsAsHarmlessAsAnError(t *testing.T) {
 	for _, late := range []bool{false, true} {
@@ -219,9 +219,9 @@ func (s *slowStore) Append(ctx context.Context, entries []*store.Entry) error {
 	}
 }
 
-// TestRefusedIsSetAside: what the database refuses for good stops nobody, and
-// stays readable, also when nobody knows the reason.
-func TestRefusedIsSetAside(t *testing.T) {
+// TestRefusedIsQuarantined: what the database refuses for good stops no other record, and
+// stays readable, also when the reason is unknown.
+func TestRefusedIsQuarantined(t *testing.T) {
 	opened(t, Options{}, func(t *testing.T, w *Writer, db *database, disk *liar) {
 		db.set(func(d *database) {
 			d.away, d.missing["c-000002"], d.poison = true, true, "c-000004"
@@ -318,7 +318,7 @@ func TestDiskFullAndBack(t *testing.T) {
 		disk.mu.Lock()
 		disk.fail = nil
 		disk.mu.Unlock()
-		time.Sleep(10 * time.Second) // nobody asks, and it is found out all the same
+		time.Sleep(10 * time.Second) // no call is made, and it is found out all the same
 		if _, err := w.Ready(); err != nil {
 			t.Errorf("Ready: %v", err)
 		}

@@ -14,7 +14,7 @@ const pruneChunk = 200
 
 // sqlPrune deletes the end of a run of revisions that begins with a checkpoint
 // (?2) and ends before the next one (?3): what comes after the last one of the
-// run that stays is needed by nobody. The newest deleted first, so that what a
+// run that stays is needed by none. The newest deleted first, so that what a
 // part of the work leaves is whole.
 const sqlPrune = `WITH run AS (
   SELECT number, lead(created_at) OVER (ORDER BY number) AS superseded
@@ -104,25 +104,25 @@ func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int6
 	return numbers, s.toStoreErr(rows.Err())
 }
 
-// Stock implements store.Keeper.
-func (s *Store) Stock(ctx context.Context) (stock store.Stock, err error) {
-	if stock.Bytes, err = s.Sizes(ctx); err != nil {
-		return stock, err
+// Usage implements store.Keeper.
+func (s *Store) Usage(ctx context.Context) (usage store.Usage, err error) {
+	if usage.Bytes, err = s.Sizes(ctx); err != nil {
+		return usage, err
 	}
 	names, err := s.clusterNames(ctx)
 	if err != nil {
-		return stock, err
+		return usage, err
 	}
 	for _, cluster := range names {
 		var oldest *int64
 		if err := s.reads.QueryRowContext(ctx, `SELECT min(created_at) FROM decisions WHERE cluster = ?`, cluster).Scan(&oldest); err != nil {
-			return stock, s.toStoreErr(err)
+			return usage, s.toStoreErr(err)
 		}
 		if oldest != nil {
-			if at := fromMicro(*oldest); stock.Oldest.IsZero() || at.Before(stock.Oldest) {
-				stock.Oldest = at
+			if at := fromMicro(*oldest); usage.Oldest.IsZero() || at.Before(usage.Oldest) {
+				usage.Oldest = at
 			}
 		}
 	}
-	return stock, nil
+	return usage, nil
 }

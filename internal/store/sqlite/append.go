@@ -142,7 +142,7 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
 	return nil
 }
 
-// putStamp gives a row the number of its stamp, which it writes where it is new.
+// putStamp sets the number of a row's stamp, which it writes where it is new.
 func putStamp(w *writer, b *batch.Batch, d *lists.Row) error {
 	if d.StampID != 0 {
 		return nil

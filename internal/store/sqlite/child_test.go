@@ -19,7 +19,7 @@ const (
 	childDir  = "BERTH_STORE_TEST_DIR"
 )
 
-// runChild plays a role and gives the exit code.
+// runChild plays a role and returns the exit code.
 func runChild(role string) int {
 	var err error
 	switch role {

@@ -125,7 +125,7 @@ func (s *Store) DeletePriorityClass(ctx context.Context, cluster, name string, e
 	})
 }
 
-// dropClasses removes a cluster's classes and tells how many they were.
+// dropClasses removes a cluster's classes and returns how many they were.
 func dropClasses(w *writer, cluster string) (int64, error) {
 	n, err := w.exec(sqlDropClasses, cluster)
 	if err != nil || n == 0 {

@@ -48,7 +48,7 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 }
 
 // writeAndKill lets a child write, kills it some time after its first
-// acknowledgement, and gives the ids that it acknowledged.
+// acknowledgement, and returns the ids that it acknowledged.
 func writeAndKill(t *testing.T, dir string, after time.Duration) []string {
 	t.Helper()
 	cmd := child(t, "write", dir)

@@ -59,7 +59,7 @@ func TestDamageStopsWriting(t *testing.T) {
 }
 
 // TestHostileRows plants values that we never write: a row is input, and one
-// that is wrong may cost its own reader an error, and nobody a panic.
+// that is wrong may cost its own reader an error, and no caller a panic.
 func TestHostileRows(t *testing.T) {
 	dir := t.TempDir()
 	s := openAt(t, dir)

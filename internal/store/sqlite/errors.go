@@ -16,11 +16,11 @@ import (
 
 // Reasons for which Open refuses.
 var (
-	// ErrLocked says that another process, or another Store, has the file open.
+	// ErrLocked reports that another process, or another Store, has the file open.
 	ErrLocked = errors.New("another process uses this store")
-	// ErrRemote says that the directory is on a network or user-space file system.
+	// ErrRemote reports that the directory is on a network or user-space file system.
 	ErrRemote = errors.New("file system is not fit for the embedded store")
-	// ErrSchema says that the schema is newer than this program.
+	// ErrSchema reports that the schema is newer than this program.
 	ErrSchema = errors.New("schema is newer than this program")
 )
 
@@ -50,7 +50,7 @@ func (s *Store) toStoreErr(err error) error {
 // noRoom reports whether an SQLite result code means that the disk has no room.
 // SQLite has a code for that where a write to a file fails with ENOSPC. Where a
 // quota is used up, where its shared memory cannot grow, or where a file cannot
-// be made, it gives the code of an I/O error: then the disk is tried. None of
+// be made, it returns the code of an I/O error: then the disk is tried. None of
 // these errors leaves anything half done: the transaction is undone.
 func (s *Store) noRoom(code int) bool {
 	switch code {
@@ -64,7 +64,7 @@ func (s *Store) noRoom(code int) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// breaks says whether an SQLite result code means that the disk failed or the
+// breaks reports whether an SQLite result code means that the disk failed or the
 // file is damaged. Going on after a failed fsync would acknowledge writes that
 // may be gone, so the store writes nothing more until it is opened anew, which
 // makes SQLite read back what the disk really has. A full disk is no such

@@ -149,7 +149,7 @@ func (s *Store) ReplayStates(ctx context.Context) (map[string]int64, error) {
 	return s.numbers(ctx, `SELECT state, count(*) FROM replays GROUP BY state`)
 }
 
-// numbers runs a query that gives a number for each name.
+// numbers runs a query that returns a number for each name.
 func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
 	if err := s.usable(); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func (s *Store) TryLock(ctx context.Context, name string) (unlock func(), ok boo
 	return sync.OnceFunc(func() { s.locks.Delete(name) }), true, nil
 }
 
-// Turn implements store.Sharing: there is nobody to take turns with.
+// Turn implements store.Sharing: there is no other process to take turns with.
 func (s *Store) Turn(ctx context.Context, _ string) (end func(), err error) {
 	if err := s.usable(); err != nil {
 		return nil, err

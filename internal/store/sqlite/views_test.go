@@ -10,7 +10,7 @@ import (
 	"berth/internal/store/storetest"
 )
 
-// TestViews asks the views what people ask.
+// TestViews runs queries that people need.
 func TestViews(t *testing.T) {
 	s := openAt(t, t.TempDir())
 	storetest.Views(t, s, func(query string) []string { return ask(t, s, query) })
@@ -57,7 +57,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// ask gives the rows of a query, columns joined as the sqlite3 shell does.
+// ask returns the rows of a query, columns joined as the sqlite3 shell does.
 func ask(t *testing.T, s *Store, query string, args ...any) []string {
 	t.Helper()
 	rows, err := s.reads.QueryContext(t.Context(), query, args[:min(len(args), strings.Count(query, "?"))]...)

@@ -14,7 +14,7 @@ import (
 type writer struct {
 	db   *sql.DB
 	conn *sql.Conn
-	// turn holds a token while nobody writes; a channel, not a mutex, so that
+	// turn holds a token while no call writes; a channel, not a mutex, so that
 	// waiting for it obeys the context.
 	turn  chan struct{}
 	stmts map[string]*sql.Stmt

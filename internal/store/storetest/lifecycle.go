@@ -37,7 +37,7 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 		"Retain":  func(ctx context.Context) error { _, err := s.Retain(ctx, at(0)); return err },
 		"Sizes":   func(ctx context.Context) error { _, err := s.Sizes(ctx); return err },
 		"Prune":   func(ctx context.Context) error { _, err := s.Prune(ctx, at(0)); return err },
-		"Stock":   func(ctx context.Context) error { _, err := s.Stock(ctx); return err },
+		"Usage":   func(ctx context.Context) error { _, err := s.Usage(ctx); return err },
 		"Heads":   func(ctx context.Context) error { _, err := s.Heads(ctx); return err },
 		"TryLock": func(ctx context.Context) error {
 			unlock, ok, err := s.TryLock(ctx, "work")

@@ -84,7 +84,7 @@ func stored(t *testing.T, s store.Store, cluster string) []int64 {
 	return numbers(rs)
 }
 
-// loads says whether a revision has all that its state is made of.
+// loads reports whether a revision has all that its state is made of.
 func loads(t *testing.T, s store.Store, cluster string, number int64) bool {
 	t.Helper()
 	c, err := s.CheckpointAt(t.Context(), cluster, number)
@@ -214,16 +214,16 @@ var pruneCases = map[string]func(t *testing.T, s store.Store){
 			}
 		}
 	},
-	"Stock": func(t *testing.T, s store.Store) {
-		stock, err := s.Stock(t.Context())
-		wantErr(t, "Stock of nothing", err, nil)
-		same(t, "oldest of none", true, stock.Oldest.IsZero())
+	"Usage": func(t *testing.T, s store.Store) {
+		usage, err := s.Usage(t.Context())
+		wantErr(t, "Usage of nothing", err, nil)
+		same(t, "oldest of none", true, usage.Oldest.IsZero())
 		appendAll(t, s, revision("prod", 1), on("d1", "prod", 1, 0), &store.Entry{Decision: decision("test", "d2", at(-9))})
-		stock, err = s.Stock(t.Context())
-		wantErr(t, "Stock", err, nil)
-		same(t, "oldest", at(-9), stock.Oldest)
-		if stock.Bytes["decisions"] <= 0 || stock.Bytes["revisions"] <= 0 {
-			t.Errorf("bytes: %v", stock.Bytes)
+		usage, err = s.Usage(t.Context())
+		wantErr(t, "Usage", err, nil)
+		same(t, "oldest", at(-9), usage.Oldest)
+		if usage.Bytes["decisions"] <= 0 || usage.Bytes["revisions"] <= 0 {
+			t.Errorf("bytes: %v", usage.Bytes)
 		}
 	},
 }

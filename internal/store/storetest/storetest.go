@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Run runs the suite. open gives a fresh, empty store, which the suite closes.
+// Run runs the suite. open returns a fresh, empty store, which the suite closes.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Helper()
 	subjects := []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Ask gives the rows of a query as text, a row's columns joined by "|" as both
+// Ask returns the rows of a query as text, a row's columns joined by "|" as both
 // databases' shells do.
 type Ask func(query string) []string
 
@@ -29,7 +29,7 @@ func compareRows(t *testing.T, ask Ask, questions []question) {
 	}
 }
 
-// Views asks the views of an empty store what people ask, once some decisions
+// Views runs the queries that people need on the views of an empty store, once some decisions
 // are in it.
 func Views(t *testing.T, s store.Store, ask Ask) {
 	t.Helper()
