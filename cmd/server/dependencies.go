@@ -18,6 +18,7 @@ import (
 	"berth/internal/replays"
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/internal/store/postgres"
 	"berth/internal/store/spool"
 )
 
@@ -90,12 +91,18 @@ func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, obs
 	})
 }
 
+var _ spool.Database = (*postgres.Store)(nil)
+
 func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, error) {
+	db, ok := st.(spool.Database)
+	if !ok {
+		return nil, fmt.Errorf("%T is no store to put a spool before", st)
+	}
 	dir, err := spool.Directory(s.spoolDir())
 	if err != nil {
 		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
 	}
-	w, err := spool.Open(st, dir, spool.Options{Limits: spool.Limits{Total: s.SpoolLimit}, Log: log})
+	w, err := spool.Open(db, dir, spool.Options{Limits: spool.Limits{Total: s.SpoolLimit}, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
 	}

@@ -33,8 +33,13 @@ DELETE FROM revisions v WHERE v.cluster = $1 AND v.number IN (
 
 // Prune implements store.Pruner.
 func (s *Store) Prune(ctx context.Context, before time.Time) (deleted int64, err error) {
-	if err := s.usable(ctx); err != nil || before.IsZero() {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return 0, err
+	}
+	defer done()
+	if before.IsZero() {
+		return 0, nil
 	}
 	unlock, ok, err := s.TryLock(ctx, "prune revisions")
 	if err != nil || !ok {

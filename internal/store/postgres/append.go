@@ -47,7 +47,7 @@ func (s *Store) transact(ctx context.Context, prepare, finish func(context.Conte
 	var err error
 	for n := range attempts {
 		if n > 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		if err = s.attempt(ctx, prepare, finish); err == nil {
 			done()

@@ -19,9 +19,11 @@ ORDER BY r.number DESC LIMIT 1), 0)`
 
 // FailedAttempts implements store.Attempts.
 func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out []store.FailedAttempts, err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	rows, err := s.pool.Query(ctx, sqlAttempts, f.Cluster, f.Pods, f.Until.UTC(), f.Revision)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -41,8 +43,10 @@ func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out 
 
 // LastChange implements store.Attempts.
 func (s *Store) LastChange(ctx context.Context, cluster string, revision int64) (number int64, err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer done()
 	return number, s.toStoreErr(ctx, s.pool.QueryRow(ctx, sqlLastChange, cluster, revision).Scan(&number))
 }

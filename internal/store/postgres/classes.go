@@ -12,9 +12,11 @@ import (
 // PriorityClasses implements store.PriorityClasses. One statement, and so one
 // moment.
 func (s *Store) PriorityClasses(ctx context.Context, cluster string) ([]*store.PriorityClass, int64, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, 0, err
 	}
+	defer done()
 	const query = `SELECT v.version, c.name, c.version, c.value, c.global_default, c.preemption_policy, c.payload
 FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.cluster WHERE v.cluster = $1 ORDER BY c.name`
 	rows, err := s.pool.Query(ctx, query, cluster)
@@ -47,9 +49,11 @@ func (s *Store) PriorityClassVersions(ctx context.Context) (map[string]int64, er
 
 // PriorityClass implements store.PriorityClasses.
 func (s *Store) PriorityClass(ctx context.Context, cluster, name string) (*store.PriorityClass, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	c, err := scanClass(cluster, name, s.pool.QueryRow(ctx, sqlClass, cluster, name))
 	return c, s.toStoreErr(ctx, err)
 }

@@ -8,9 +8,11 @@ import (
 
 // Clusters implements store.Revisions.
 func (s *Store) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	where, value := `c.cluster > $1`, f.After
 	if f.Name != "" {
 		where, value = `c.cluster = $1`, f.Name
@@ -38,9 +40,11 @@ FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newes
 
 // Profile implements store.Profiles.
 func (s *Store) Profile(ctx context.Context, digest string) (*store.Profile, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	p := store.Profile{Digest: digest}
 	const query = `SELECT name, payload FROM profiles WHERE digest = $1`
 	if err := s.pool.QueryRow(ctx, query, digest).Scan(&p.Name, &p.Payload); err != nil {

@@ -18,9 +18,11 @@ ON CONFLICT (cluster) DO UPDATE SET wanted = c.wanted + 1 RETURNING wanted`
 
 // WantConfirmation implements store.Confirmations.
 func (s *Store) WantConfirmation(ctx context.Context, cluster string) (question int64, err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
 	defer cancel()
 	err = s.pool.QueryRow(ctx, sqlWantConfirmation, cluster).Scan(&question)
@@ -29,20 +31,24 @@ func (s *Store) WantConfirmation(ctx context.Context, cluster string) (question 
 
 // Confirm implements store.Confirmations.
 func (s *Store) Confirm(ctx context.Context, cluster string, question, revision int64) error {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
 	defer cancel()
-	_, err := s.pool.Exec(ctx, sqlConfirm, cluster, question, revision)
+	_, err = s.pool.Exec(ctx, sqlConfirm, cluster, question, revision)
 	return s.toStoreErr(ctx, err)
 }
 
 // Confirmation implements store.Confirmations.
 func (s *Store) Confirmation(ctx context.Context, cluster string) (c store.Confirmation, err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return c, err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
 	defer cancel()
 	err = s.pool.QueryRow(ctx, sqlConfirmation, cluster).Scan(&c.Wanted, &c.Given, &c.Revision)

@@ -12,9 +12,11 @@ import (
 
 // Decision implements store.Decisions.
 func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	d := &store.Decision{}
 	if err := s.pool.QueryRow(ctx, sqlDecision, id).Scan(lists.Whole.Targets(d)...); err != nil {
 		return nil, s.toStoreErr(ctx, fmt.Errorf("decision %s: %w", id, err))
@@ -24,18 +26,22 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 
 // ListDecisions implements store.Decisions.
 func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*store.Decision, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	query, args := listSQL(f)
 	return s.decisions(ctx, query, args...)
 }
 
 // FollowDecisions implements store.Decisions.
 func (s *Store) FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*store.Decision, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	return s.decisions(ctx, sqlFollow, cluster, after, orAll(limit))
 }
 

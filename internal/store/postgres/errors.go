@@ -73,6 +73,8 @@ func (s *Store) toStoreErr(ctx context.Context, err error) error {
 		return store.ErrNotFound
 	case s.closed.Load():
 		return store.ErrClosed // the pool has no such sentinel of its own
+	case errors.Is(context.Cause(ctx), store.ErrUnavailable):
+		return context.Cause(ctx) // the gate was shut
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	case errors.Is(err, store.ErrUnavailable):

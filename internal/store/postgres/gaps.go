@@ -15,9 +15,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`
 
 // ListGaps implements store.Gaps.
 func (s *Store) ListGaps(ctx context.Context, cluster string) ([]*store.Gap, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	const query = `SELECT cluster, id, since, until, coalesce(lost, -1), cause, instance FROM decision_gaps
 WHERE $1 = '' OR cluster = $1 ORDER BY until DESC, id DESC`
 	rows, err := s.pool.Query(ctx, query, cluster)

@@ -28,9 +28,11 @@ func (s *Store) Lead(ctx context.Context, claim store.Lead, lease time.Duration)
 	if err := claim.Validate(); err != nil {
 		return store.Lead{}, err
 	}
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return store.Lead{}, err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
 	defer cancel()
 	now.Cluster = claim.Cluster
@@ -45,11 +47,13 @@ func (s *Store) Lead(ctx context.Context, claim store.Lead, lease time.Duration)
 
 // Resign implements store.Leads.
 func (s *Store) Resign(ctx context.Context, cluster, owner string) error {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
 	defer cancel()
-	_, err := s.pool.Exec(ctx, sqlResign, cluster, owner)
+	_, err = s.pool.Exec(ctx, sqlResign, cluster, owner)
 	return s.toStoreErr(ctx, err)
 }

@@ -67,6 +67,7 @@ type Store struct {
 	warnings  []error
 	retry     backoff
 	turns     turns
+	gate      store.Gate
 	profiles  sync.Map // digests that are known to be stored: they are never deleted
 	stamps    lists.StampIDs
 	closed    atomic.Bool
@@ -170,6 +171,17 @@ func (s *Store) Close() error {
 		s.pool.Close() // waits for the calls under way
 	})
 	return nil
+}
+
+// Gate ends all calls but Append and Ping while it is shut.
+func (s *Store) Gate() *store.Gate { return &s.gate }
+
+// enter begins a call that the gate may end.
+func (s *Store) enter(ctx context.Context) (_ context.Context, done func(), err error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, nil, err
+	}
+	return s.gate.Enter(ctx)
 }
 
 func (s *Store) usable(ctx context.Context) error {

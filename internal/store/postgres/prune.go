@@ -12,9 +12,11 @@ import (
 
 // CheckpointAt implements store.Revisions.
 func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64) (*store.Checkpoint, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	c := store.Checkpoint{Cluster: cluster}
 	const query = `SELECT number, payload FROM checkpoints WHERE cluster = $1 AND number <= $2 ORDER BY number DESC LIMIT 1`
 	if err := s.pool.QueryRow(ctx, query, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
@@ -93,9 +95,11 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 
 // locked runs fn in a transaction that holds the cluster's lock.
 func (s *Store) locked(ctx context.Context, cluster string, fn func(context.Context, *pgx.Conn) error) error {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer done()
 	begin := func(ctx context.Context, conn *pgx.Conn) error {
 		p := &pgx.Batch{}
 		p.Queue("begin")

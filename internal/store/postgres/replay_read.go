@@ -11,9 +11,11 @@ import (
 
 // PlanReplay implements store.Replays.
 func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	const query = `SELECT revision, count(*) FROM decisions WHERE cluster = $1 AND created_at >= $2 AND created_at < $3 GROUP BY revision ORDER BY revision`
 	rows, err := s.pool.Query(ctx, query, cluster, ceilMicro(since), ceilMicro(until))
 	if err != nil {
@@ -41,9 +43,11 @@ ORDER BY d.revision, d.created_at, d.id LIMIT $9`
 
 // ReplayDecisions implements store.Replays.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer done()
 	rows, err := s.pool.Query(ctx, sqlReplayDecisions, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
 		after.Revision, cursorTime(after), after.ID, limit)
 	if err != nil {
@@ -69,9 +73,11 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 
 // ReplayDifferences implements store.Replays.
 func (s *Store) ReplayDifferences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*store.ReplayDifference, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	var cluster string
 	if err := s.pool.QueryRow(ctx, `SELECT cluster FROM replays WHERE id = $1`, id).Scan(&cluster); err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -97,9 +103,11 @@ ORDER BY revision, created_at, decision_id LIMIT $6`
 
 // ReplayChanges implements store.Replays.
 func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	const query = `SELECT number, digest, change FROM revisions WHERE cluster = $1 AND number > $2 ORDER BY number LIMIT $3`
 	rows, err := s.pool.Query(ctx, query, cluster, after, limit)
 	if err != nil {

@@ -14,9 +14,11 @@ import (
 // inTx runs fn in a transaction, again where its connection was lost: fn takes
 // no harm from having taken effect before.
 func (s *Store) inTx(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer done()
 	begin := func(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, "begin"); err != nil {
 			return err
@@ -68,9 +70,11 @@ const replaySums = ` CROSS JOIN LATERAL (SELECT coalesce(sum(total), 0)::bigint 
 FROM replay_parts WHERE cluster = r.cluster AND replay = r.id) p`
 
 func (s *Store) replays(ctx context.Context, config, where string, args ...any) ([]*store.Replay, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	rows, err := s.pool.Query(ctx, `SELECT `+replayColumns+`, `+config+` FROM replays r`+replaySums+` WHERE `+where, args...)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -132,9 +136,11 @@ func (s *Store) ReplayStates(ctx context.Context) (map[string]int64, error) {
 
 // numbers runs a query that returns a number for each name.
 func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	rows, err := s.pool.Query(ctx, query)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -167,9 +173,11 @@ func (s *Store) EndReplay(ctx context.Context, id, state, reason string) error {
 
 // DeleteReplay implements store.Replays.
 func (s *Store) DeleteReplay(ctx context.Context, id string) error {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer done()
 	n, err := s.dropReplays(ctx, `r.id = $1`, id)
 	if err == nil && n == 0 {
 		err = store.ErrNotFound
@@ -179,9 +187,11 @@ func (s *Store) DeleteReplay(ctx context.Context, id string) error {
 
 // PruneReplays implements store.Replays.
 func (s *Store) PruneReplays(ctx context.Context, before time.Time) (int64, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer done()
 	n, err := s.dropReplays(ctx, `r.ended_at < $1`, ceilMicro(before))
 	return n, s.toStoreErr(ctx, err)
 }

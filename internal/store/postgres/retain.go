@@ -20,9 +20,11 @@ const chunk = 5000
 // also makes the partitions of the months to come, so a server that runs for
 // long calls it every day or so, with a zero time where nothing is to go.
 func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer done()
 	deleted, err = s.retain(ctx, before)
 	return deleted, s.toStoreErr(ctx, err)
 }
@@ -161,9 +163,11 @@ func countDown(ctx context.Context, tx pgx.Tx, query string, args ...any) (total
 
 // Sizes implements store.Keeper; decisions counts all its partitions.
 func (s *Store) Sizes(ctx context.Context) (map[string]int64, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	const query = `SELECT c.relname, pg_total_relation_size(c.oid) +
   coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t WHERE t.isleaf), 0)::bigint
 FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace

@@ -50,9 +50,11 @@ func (s *Store) oneRevision(ctx context.Context, query string, args ...any) (*st
 }
 
 func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*store.Revision, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	rows, err := s.pool.Query(ctx, query, args...)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)

@@ -35,9 +35,11 @@ const maxTurns = 2
 
 // Heads implements store.Sharing.
 func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	rows, err := s.pool.Query(ctx, sqlHeads)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -71,9 +73,11 @@ func (s *Store) TryLock(ctx context.Context, name string) (unlock func(), ok boo
 // Turn implements store.Sharing. Appends of this process do not wait for its
 // own turns.
 func (s *Store) Turn(ctx context.Context, cluster string) (end func(), err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	select {
 	case s.turns.free <- struct{}{}:
 	case <-ctx.Done():
@@ -98,9 +102,11 @@ func (s *Store) Turn(ctx context.Context, cluster string) (end func(), err error
 
 // hold takes a lock in a transaction of its own, which release ends.
 func (s *Store) hold(ctx context.Context, patience string, lock func(*pgx.Conn) error) (release func(), err error) {
-	if err := s.usable(ctx); err != nil {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	limited, cancel := context.WithTimeout(ctx, s.opts.WriteTimeout)
 	defer cancel()
 	conn, err := s.pool.Acquire(limited)

@@ -252,7 +252,7 @@ func (w *Writer) try(entries []*store.Entry, limit time.Duration) error {
 	}
 	w.work.Go(func() {
 		defer cancel()
-		done <- appendSafely(ctx, w.Store, copies)
+		done <- appendSafely(ctx, w.Database, copies)
 	})
 	if err := w.watched(ctx, done); err != nil {
 		cancel()

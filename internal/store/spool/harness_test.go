@@ -21,6 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // answer to a commit. What it does not have panics.
 type database struct {
 	store.Store
+	gate     store.Gate
 	mu       sync.Mutex
 	away     bool
 	full     bool          // its disk: writes are refused
@@ -127,8 +128,23 @@ func (d *database) Append(ctx context.Context, entries []*store.Entry) error {
 	return nil
 }
 
-func (d *database) Decision(ctx context.Context, id string) (*store.Decision, error) {
+func (d *database) Gate() *store.Gate { return &d.gate }
+
+// gated is enter behind the gate.
+func (d *database) gated(ctx context.Context) error {
+	ctx, done, err := d.gate.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if err := d.enter(ctx); err != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return nil
+}
+
+func (d *database) Decision(ctx context.Context, id string) (*store.Decision, error) {
+	if err := d.gated(ctx); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -140,10 +156,10 @@ func (d *database) Decision(ctx context.Context, id string) (*store.Decision, er
 }
 
 func (d *database) Newest(ctx context.Context, _ string) (*store.Revision, error) {
-	return &store.Revision{Number: 1}, d.enter(ctx)
+	return &store.Revision{Number: 1}, d.gated(ctx)
 }
 
-func (d *database) DeleteRevision(ctx context.Context, _ string, _ int64) error { return d.enter(ctx) }
+func (d *database) DeleteRevision(ctx context.Context, _ string, _ int64) error { return d.gated(ctx) }
 
 func (d *database) Close() error {
 	d.mu.Lock()

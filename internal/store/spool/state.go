@@ -114,12 +114,10 @@ func (w *Writer) note(cause error) {
 	fresh := !w.down && !errors.Is(cause, errSlow)
 	if fresh {
 		w.since, w.down = time.Now(), true
-		for cancel := range w.reads {
-			(*cancel)()
-		}
 	}
 	if w.down {
 		w.cause = cause
+		w.Gate().Shut(w.away())
 	}
 	w.mu.Unlock()
 	if fresh {
@@ -132,6 +130,7 @@ func (w *Writer) rise() {
 	w.mu.Lock()
 	was, since := w.down, w.since
 	w.down, w.cause = false, nil
+	w.Gate().Open()
 	w.mu.Unlock()
 	if was {
 		w.o.Log.LogAttrs(w.ctx, slog.LevelWarn, "the database is back", slog.Time("awaySince", since), slog.Int64("records", w.Status().Records))
@@ -155,7 +154,7 @@ func (w *Writer) warn() {
 func (w *Writer) ping(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(w.ctx, limit)
 	defer cancel()
-	err := w.Store.Ping(ctx)
+	err := w.Database.Ping(ctx)
 	if err != nil && ctx.Err() != nil && w.ctx.Err() == nil {
 		return errSilent
 	}

@@ -36,11 +36,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Database is the store behind a spool. Its gate, while it is shut, ends all calls
+// but Append, Ping and Close.
+type Database interface {
+	store.Store
+	Gate() *store.Gate
+}
+
 // Writer is a store.Store over another one, the database, that keeps decisions
 // on the local disk while the database does not answer. What needs the database
-// is store.ErrUnavailable meanwhile, at once. It is safe for concurrent use.
+// is store.ErrUnavailable meanwhile, at once: the Writer shuts the gate. It is
+// safe for concurrent use.
 type Writer struct {
-	store.Store // the database
+	Database
 
 	j    *journal
 	o    Options
@@ -62,23 +70,22 @@ type Writer struct {
 	full    bool
 	warned  bool
 	drained int64
-	reads   map[*context.CancelFunc]struct{} // of calls that wait for the database
-	orphans map[string]*store.Profile        // that came with records that were refused
+	orphans map[string]*store.Profile // that came with records that were refused
 }
 
 var _ store.Store = (*Writer)(nil)
 
 // Open puts a spool in a directory before a database. What a process before
 // left is handed over in the background. The Writer closes both.
-func Open(db store.Store, fs FS, o Options) (*Writer, error) {
+func Open(db Database, fs FS, o Options) (*Writer, error) {
 	o = o.withDefaults()
 	j, found, err := openJournal(fs, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, fs.Close())
 	}
 	w := &Writer{
-		Store: db, j: j, o: o, turn: make(chan struct{}, 1), kick: make(chan struct{}, 1),
-		reads: map[*context.CancelFunc]struct{}{}, orphans: map[string]*store.Profile{},
+		Database: db, j: j, o: o, turn: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+		orphans: map[string]*store.Profile{},
 	}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	for _, f := range found {
@@ -153,7 +160,7 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 	done := make(chan error, 1)
 	w.work.Go(func() {
 		defer cancel()
-		done <- appendSafely(ctx, w.Store, copies)
+		done <- appendSafely(ctx, w.Database, copies)
 	})
 	timer := time.NewTimer(w.o.Patience)
 	defer timer.Stop()

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"berth/internal/store"
@@ -62,6 +64,30 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"DeletePriorityClass": func(ctx context.Context) error { return s.DeletePriorityClass(ctx, "prod", "c", 0) },
+	}
+}
+
+// Gated shuts a store's gate: each call but Append and Ping is refused at once, and one that is under
+// way ends. block returns a call that does not end by itself, and waits until it is under way.
+func Gated(t *testing.T, s store.Store, gate *store.Gate, block func() <-chan error) {
+	t.Helper()
+	appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})
+	away := fmt.Errorf("%w: as the test has it", store.ErrUnavailable)
+	blocked := block()
+	gate.Shut(away)
+	if err := <-blocked; !errors.Is(err, away) || errors.Is(err, context.Canceled) {
+		t.Errorf("the call under way: error %v, want %v", err, away)
+	}
+	for name, call := range calls(s) {
+		want := away
+		if name == "Append" || name == "Ping" {
+			want = nil
+		}
+		wantErr(t, name, call(t.Context()), want)
+	}
+	gate.Open()
+	if _, err := s.Decision(t.Context(), "late"); err != nil {
+		t.Errorf("through the open gate: %v", err)
 	}
 }
 
