@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/kube"
+	"berth/internal/memory"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/store"
@@ -35,6 +36,7 @@ type dependencies struct {
 	replays  *replays.Jobs
 	kube     map[string]*followed // by cluster
 	holder   *kube.Holder
+	budget   *memory.Budget
 }
 
 // queueCapacity is how many records may wait for the disk.
@@ -48,7 +50,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	if err != nil {
 		return nil, err
 	}
-	d := &dependencies{store: st}
+	d := &dependencies{store: st, budget: memory.New(int64(s.Limits.MemoryBudget))}
 	if s.DatabaseURL != "" && lost != nil {
 		if d.spool, err = openSpool(st, s, log); err != nil {
 			return nil, errors.Join(err, named("close store", st.Close()))
@@ -62,10 +64,11 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 			return nil, errors.Join(err, d.close(ctx))
 		}
 	}
-	d.clusters, err = cluster.Open(ctx, st, d.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Poll: s.poll(), Log: log})
+	d.clusters, err = cluster.Open(ctx, st, d.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
+	d.budget.OnPressure(d.clusters.Relieve)
 	if d.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
@@ -87,7 +90,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 // newReplays sets d.replays; observe is called with the progress of the batch replays.
 func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, observe func(identical, different, errors int64), log *slog.Logger) {
 	d.replays = replays.New(d.store, d.log, replays.Options{
-		ParseProfiles: profiles.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Observe: observe, Log: log,
+		ParseProfiles: profiles.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
 	})
 }
 
@@ -154,11 +157,11 @@ func named(what string, err error) error {
 	return nil
 }
 
-// keepObjects returns how many objects the states in memory may hold under a memory limit in bytes: a
-// quarter of it at 2 KiB an object. The state that was used last stays in any case. 0 stands for the
+// keepObjects returns how many objects the states in memory may hold under a memory limit in bytes: an
+// eighth of it at 2 KiB an object, older revisions have as much. The state that was used last stays in any case. 0 stands for the
 // default, which is the largest number.
 func keepObjects(limit int64) int {
-	if n := limit / 4 / 2048; n > 0 && n < 1_000_000 {
+	if n := limit / 8 / 2048; n > 0 && n < 1_000_000 {
 		return int(n)
 	}
 	return 0

@@ -129,7 +129,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Notes:    append(deps.notes(), followNotes(following)...),
 		Followed: deps.followed, Hold: deps.hold,
 		Hosts:  c.AllowedHosts,
-		Limits: c.Limits, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
+		Limits: c.Limits, Budget: deps.budget, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {
 		return err

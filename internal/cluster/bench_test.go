@@ -97,7 +97,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	}
 	b.Run("decode", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := decodeCheckpoint(payload, nil); err != nil {
+			if _, err := decodeCheckpoint(payload, nil, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

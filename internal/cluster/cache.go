@@ -37,10 +37,10 @@ func (c *viewCache) put(v *View) {
 	c.list = append(c.list, v)
 	objects := 0
 	for _, v := range c.list {
-		objects += v.inv.n
+		objects += v.inv.weight()
 	}
 	for len(c.list) > 1 && (len(c.list) > c.keep || objects > c.heavy) {
-		objects -= c.list[0].inv.n
+		objects -= c.list[0].inv.weight()
 		c.list = slices.Delete(c.list, 0, 1)
 	}
 }
@@ -66,4 +66,11 @@ func (c *viewCache) drop(cluster string, revision int64) {
 	c.list = slices.DeleteFunc(c.list, func(v *View) bool {
 		return v.Cluster == cluster && (revision == 0 || v.Revision == revision)
 	})
+}
+
+// clear forgets all.
+func (c *viewCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = nil
 }

@@ -270,7 +270,7 @@ func TestDigestIsOfContentAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := decodeCheckpoint(payload, nil)
+		back, err := decodeCheckpoint(payload, nil, nil)
 		if err != nil || back.digest() != want || back.n != inv.n {
 			t.Fatalf("checkpoint: %v", err)
 		}

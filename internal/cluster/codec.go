@@ -65,10 +65,13 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 	return bytes.Clone(out.Bytes()), nil
 }
 
+// checkpointStep is how many bytes of memory are taken at a time for a checkpoint.
+const checkpointStep = 1 << 20
+
 // decodeCheckpoint reads a state back. An object that share holds alike is
 // taken from there, so that revisions of one cluster hold their common objects
-// once.
-func decodeCheckpoint(payload []byte, share *inventory) (*inventory, error) {
+// once. take is asked for memory before the objects that need it are read; it may be nil.
+func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) error) (*inventory, error) {
 	z, err := zstd.NewReader(bytes.NewReader(payload), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
@@ -87,8 +90,14 @@ func decodeCheckpoint(payload []byte, share *inventory) (*inventory, error) {
 		return nil, fmt.Errorf("checkpoint's count: %w", err)
 	}
 	kinds := map[string]string{}
-	d := new(inventory).draft()
+	d, taken := new(inventory).draft(), 0
 	for i := range n {
+		if size := objectBytes * d.inv.weight(); take != nil && size >= taken {
+			if err := take(checkpointStep); err != nil {
+				return nil, err
+			}
+			taken += checkpointStep
+		}
 		e, err := readEntry(r, kinds)
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint's object %d: %w", i, err)

@@ -188,7 +188,7 @@ func TestDamagedRows(t *testing.T) {
 	}
 	for n := range payload {
 		cut := payload[:n]
-		if inv, err := decodeCheckpoint(cut, nil); err == nil {
+		if inv, err := decodeCheckpoint(cut, nil, nil); err == nil {
 			t.Fatalf("a checkpoint cut at %d of %d reads as %d objects", n, len(payload), inv.n)
 		}
 	}
@@ -207,7 +207,7 @@ func TestDamagedRows(t *testing.T) {
 	put("liar", store.Revision{Number: 1, Digest: "sha256:00"}, &store.Checkpoint{Cluster: "liar", Number: 1, Payload: payload})
 	for i, ch := range []string{`{`, `{"delete":[{"kind":"Pod","name":"none"}]}`, `{"apply":[7]}`, `{"bind":{"name":"none"}}`, "\x28\xb5\x2f\xfdjunk"} {
 		name := fmt.Sprintf("change%d", i)
-		d, _ := decodeCheckpoint(payload, nil)
+		d, _ := decodeCheckpoint(payload, nil, nil)
 		put(name, store.Revision{Number: 1, Digest: d.digest()}, &store.Checkpoint{Cluster: name, Number: 1, Payload: payload})
 		put(name, store.Revision{Number: 2, Change: []byte(ch)}, nil)
 	}

@@ -22,7 +22,7 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add(one)
 	f.Add([]byte("junk"))
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		inv, err := decodeCheckpoint(payload, nil)
+		inv, err := decodeCheckpoint(payload, nil, nil)
 		if err != nil {
 			return
 		}
@@ -30,7 +30,7 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := decodeCheckpoint(again, nil)
+		back, err := decodeCheckpoint(again, nil, nil)
 		if err != nil || back.digest() != inv.digest() {
 			t.Fatalf("%v", err)
 		}

@@ -42,7 +42,14 @@ func newEntry(k objects.Key, js []byte) *entry {
 type inventory struct {
 	groups [fan]*group
 	n      int
+	bytes  int // of the objects' JSON
 }
+
+// weight is about what a state with these objects takes, in objects of usual size: objectBytes.
+func (v *inventory) weight() int { return max(v.n, v.bytes>>10) }
+
+// objectBytes is what an object of usual size takes in a state.
+const objectBytes = 2 << 10
 
 type group struct {
 	owner   uint64
@@ -216,11 +223,13 @@ func (d *draft) put(e *entry) (before *entry) {
 	if ok {
 		before = b.entries[i]
 		b.entries[i] = e
+		d.inv.bytes += len(e.json) - len(before.json)
 		return before
 	}
 	b.entries = slices.Insert(b.entries, i, e)
 	g.n++
 	d.inv.n++
+	d.inv.bytes += len(e.json)
 	return nil
 }
 
@@ -235,6 +244,7 @@ func (d *draft) remove(k objects.Key) *entry {
 	b.entries = slices.Delete(b.entries, i, i+1)
 	g.n--
 	d.inv.n--
+	d.inv.bytes -= len(before.json)
 	return before
 }
 

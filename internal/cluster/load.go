@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"berth/internal/engine/state"
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
@@ -16,6 +17,9 @@ const page = 200
 
 // errBroken is the error if changes alone do not lead from a view to a revision.
 var errBroken = errors.New("the changes between are not all there")
+
+// changeFactor is what a change takes once its objects are in a state, in bytes a byte as stored.
+const changeFactor = 8
 
 // load reads a revision: from a view in memory that is not far before it, else
 // from the nearest checkpoint, and the changes from there. What it gives has
@@ -27,6 +31,11 @@ func (m *Manager) load(ctx context.Context, l *chain, revision int64) (*View, er
 	r, err := m.st.Revision(ctx, l.name, revision)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, revision), err)
+	}
+	if m.o.Budget != nil {
+		claim := m.o.Budget.Claim()
+		defer claim.End()
+		ctx = memory.With(ctx, claim)
 	}
 	v, err := m.loadNear(ctx, l, r)
 	if errors.Is(err, errBroken) {
@@ -89,7 +98,10 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		share = l.durable.inv
 	}
 	l.mu.Unlock()
-	inv, err := decodeCheckpoint(c.Payload, share)
+	inv, err := decodeCheckpoint(c.Payload, share, func(bytes int) error { return memory.Take(ctx, int64(bytes)) })
+	if memory.Refused(err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, corrupt(l.name, r.Number, fmt.Sprintf("checkpoint at revision %d", c.Number), err)
 	}
@@ -149,6 +161,9 @@ func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, af
 		size := 0
 		for _, next := range list {
 			size += len(next.Change)
+			if err := memory.Take(ctx, changeFactor*int64(len(next.Change))); err != nil {
+				return nil, err
+			}
 			if next.Number != at+1 || next.Change == nil {
 				return nil, errBroken
 			}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	// KeepObjects bounds the objects of all clusters' newest states together; of those beyond,
 	// the least recently used ones are read from the store when they are needed.
 	KeepObjects int
+	// Budget bounds the memory of loading; nil: nothing does.
+	Budget *memory.Budget
 	// Poll is the interval at which the revisions that other processes wrote are read from the store.
 	// 0 is never, for a store of one process.
 	Poll  time.Duration
@@ -200,7 +203,12 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 	if v := m.views.get(cluster, revision); v != nil {
 		return v, nil
 	}
-	return m.shared(ctx, l, revision)
+	v, err := m.shared(ctx, l, revision)
+	if err != nil {
+		return nil, err
+	}
+	// Nothing else bounds how many older states callers hold at once.
+	return v, memory.Take(ctx, objectBytes*int64(v.inv.weight()))
 }
 
 // held returns a durable view that is in memory, or nil.
@@ -256,7 +264,19 @@ func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (*View, 
 
 // trim drops the least recently used clusters' states beyond KeepViews or KeepObjects, except those
 // with writes in flight.
-func (m *Manager) trim(but *chain) {
+func (m *Manager) trim(but *chain) { m.trimTo(but, m.o.KeepObjects) }
+
+// Relieve drops what can be read or worked out again: older revisions, memos, and half of the newest
+// states. It is called when memory is short.
+func (m *Manager) Relieve() {
+	m.views.clear()
+	m.trimTo(nil, m.o.KeepObjects/2)
+	for _, v := range m.Held() {
+		v.State.DropMemos()
+	}
+}
+
+func (m *Manager) trimTo(but *chain, keepObjects int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for {
@@ -266,7 +286,7 @@ func (m *Manager) trim(but *chain) {
 			l.mu.Lock()
 			held, idle := l.durable != nil || l.head != nil, l.inFlight == 0 && !l.saving
 			if l.durable != nil {
-				objects += l.durable.inv.n
+				objects += l.durable.inv.weight()
 			}
 			m.dropUnused(l)
 			l.mu.Unlock()
@@ -278,7 +298,7 @@ func (m *Manager) trim(but *chain) {
 				oldest = l
 			}
 		}
-		if n <= m.o.KeepViews && objects <= m.o.KeepObjects || oldest == nil || !oldest.evict() {
+		if n <= m.o.KeepViews && objects <= keepObjects || oldest == nil || !oldest.evict() {
 			return
 		}
 	}

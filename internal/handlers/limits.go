@@ -64,6 +64,7 @@ type Limits struct {
 	MaxTaints      int `name:"max-taints" default:"256" help:"Taints of a node."`
 	MaxContainers  int `name:"max-containers" default:"512" help:"Containers of a pod, init containers included."`
 	MaxResources   int `name:"max-resource-names" default:"256" help:"Resource names of one list of requests, limits or capacities."`
+	MaxItems       int `name:"max-list-items" default:"20000" help:"Items of all lists of one object together."`
 
 	ChangesMaxBytes  Bytes `name:"changes-max-bytes" default:"16MiB" help:"Body of a change to a snapshot."`
 	ChangesMaxTokens int   `name:"changes-max-tokens" default:"2000000" help:"JSON keys and values in a change."`
@@ -223,7 +224,7 @@ func (l *Limits) objects() objects.Limits {
 		MaxYAMLTokens: l.MaxYAMLTokens,
 		Counts: objects.Counts{
 			NodeTerms: l.MaxNodeTerms, PodTerms: l.MaxPodTerms, Expressions: l.MaxExpressions, Values: l.MaxValues, Constraints: l.MaxConstraints,
-			LabelKeys: l.MaxLabelKeys, Tolerations: l.MaxTolerations, Labels: l.MaxLabels, Taints: l.MaxTaints, Containers: l.MaxContainers, Resources: l.MaxResources,
+			LabelKeys: l.MaxLabelKeys, Tolerations: l.MaxTolerations, Labels: l.MaxLabels, Taints: l.MaxTaints, Containers: l.MaxContainers, Resources: l.MaxResources, Items: l.MaxItems,
 		},
 	}
 }

@@ -35,24 +35,34 @@ func (e *NeverError) Error() string {
 	return "the request needs more memory than all requests may take together"
 }
 
+// Refused reports whether an error is of memory that was not there.
+func Refused(err error) bool {
+	return errors.Is(err, ErrFull) || errors.As(err, new(*NeverError))
+}
+
 // Budget bounds the memory that all work takes together. It is safe for concurrent use.
 type Budget struct {
 	limit int64
-	// ceiling bounds the live heap with what is taken, states in memory included; 0: there is no memory limit.
+	// ceiling bounds the live heap with what was taken since it was measured, states in memory included; 0: there is no
+	// memory limit. A quarter of the limit is left to garbage: a collector that has no room takes half of the processors
+	// and then lets the heap grow beyond its limit.
 	ceiling int64
 	used    atomic.Int64
-	live    func() int64
+	heap    func() (live int64, cycle uint64)
+
+	fresh atomic.Int64  // what was taken since the heap was measured
+	cycle atomic.Uint64 // the collection that measured it
 
 	mu       sync.Mutex
-	relief   []func() // guarded by mu
-	relieved time.Time
+	relief   []func()  // guarded by mu
+	relieved time.Time // guarded by mu
 }
 
 // New makes a budget of limit bytes; 0 stands for half of the runtime's memory limit, or 2 GiB where there is none.
 func New(limit int64) *Budget {
-	b := &Budget{limit: limit, live: liveHeap}
+	b := &Budget{limit: limit, heap: liveHeap}
 	if total, ok := Total(); ok {
-		b.ceiling = total / 8 * 7
+		b.ceiling = total / 4 * 3
 		if b.limit == 0 {
 			b.limit = total / 2
 		}
@@ -69,11 +79,11 @@ func Total() (total int64, ok bool) {
 	return total, total > 0 && total < 1<<50 // the runtime calls no limit so
 }
 
-// liveHeap is what the last garbage collection found in use.
-func liveHeap() int64 {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+// liveHeap is what the last garbage collection found in use, and which one that was.
+func liveHeap() (live int64, cycle uint64) {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(s)
-	return int64(s[0].Value.Uint64()) //nolint:gosec // no heap has 2^63 bytes
+	return int64(s[0].Value.Uint64()), s[1].Value.Uint64() //nolint:gosec // no heap has 2^63 bytes
 }
 
 // Limit is how much may be taken.
@@ -95,8 +105,21 @@ func (b *Budget) fits(n int64) bool {
 		b.used.Add(-n)
 		return false
 	}
-	if n >= large && b.ceiling > 0 && b.live()+n > b.ceiling {
+	if b.ceiling == 0 {
+		return true
+	}
+	fresh := b.fresh.Add(n)
+	if n < large {
+		return true
+	}
+	live, cycle := b.heap()
+	if old := b.cycle.Load(); old != cycle && b.cycle.CompareAndSwap(old, cycle) {
+		fresh = b.used.Load() / 2 // most of what is held was there to be found
+		b.fresh.Store(fresh)
+	}
+	if live+fresh > b.ceiling {
 		b.used.Add(-n)
+		b.fresh.Add(-n)
 		b.relieve()
 		return false
 	}
@@ -122,12 +145,16 @@ func (b *Budget) relieve() {
 
 // Claim is what one request, or one piece of work in the background, has taken. It is safe for concurrent use.
 type Claim struct {
-	b *Budget
-	n atomic.Int64
+	b       *Budget
+	n       atomic.Int64
+	patient bool
 }
 
 // Claim begins a claim. End it.
 func (b *Budget) Claim() *Claim { return &Claim{b: b} }
+
+// PatientClaim begins a claim of work in the background, which waits for memory for as long as its context does.
+func (b *Budget) PatientClaim() *Claim { return &Claim{b: b, patient: true} }
 
 // Take takes n bytes more, and waits a little where others hold them.
 func (c *Claim) Take(ctx context.Context, n int64) error {
@@ -138,7 +165,7 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 		return &NeverError{c.b.limit}
 	}
 	for began := time.Now(); !c.b.fits(n); {
-		if time.Since(began) > wait {
+		if !c.patient && time.Since(began) > wait {
 			return ErrFull
 		}
 		select {

@@ -10,15 +10,19 @@ import (
 
 // TestBudgetHeedsTheHeap: large amounts are not given where what is live leaves no room for them, and caches are dropped.
 func TestBudgetHeedsTheHeap(t *testing.T) {
-	dropped := make(chan struct{}, 2)
-	b := &Budget{limit: 1 << 30, ceiling: 100 << 20, live: func() int64 { return 90 << 20 }}
+	dropped, cycle := make(chan struct{}, 2), uint64(0)
+	b := &Budget{limit: 1 << 30, ceiling: 100 << 20, heap: func() (int64, uint64) { return 90 << 20, cycle }}
 	b.OnPressure(func() { dropped <- struct{}{} })
 	if b.fits(20<<20) || !b.fits(5<<20) || !b.fits(large-1) || b.Used() != 5<<20+large-1 {
 		t.Errorf("%d are taken", b.Used())
 	}
 	<-dropped
-	if b.fits(20 << 20) {
-		t.Error("there is no room")
+	if b.fits(5 << 20) {
+		t.Error("what was taken since the heap was measured does not count")
+	}
+	cycle++
+	if !b.fits(3 << 20) {
+		t.Error("what was taken before the heap was measured counts in full")
 	}
 	time.Sleep(20 * time.Millisecond)
 	if len(dropped) != 0 {

@@ -2,6 +2,8 @@ package objects
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,18 @@ type Counts struct {
 	Taints      int // taints of a node
 	Containers  int // containers of a pod, init containers included
 	Resources   int // resource names of one list
+	Items       int // of all lists of one object together
+}
+
+// checkItems is check for what an object has before it is decoded: a list of {} takes hundreds of times its text.
+func (c Counts) checkItems(js []byte, at string) error {
+	if c.Items <= 0 || len(js) <= c.Items { // an item has a comma
+		return nil
+	}
+	if _, n := weigh(js); n > c.Items {
+		return &LimitError{Limit: limitItems, Max: int64(c.Items), What: strings.TrimPrefix(at+": the number of items of all lists of the object, ", ": ") + strconv.Itoa(n) + ","}
+	}
+	return nil
 }
 
 // The names of the settings that a LimitError gives.
@@ -37,6 +51,7 @@ const (
 	limitTaints      = "max-taints"
 	limitContainers  = "max-containers"
 	limitResources   = "max-resource-names"
+	limitItems       = "max-list-items"
 )
 
 // check returns a LimitError that names the first list that is too long.

@@ -95,6 +95,9 @@ func build(k *kind, src []byte, path func() string, scratch *[]byte, counts Coun
 	if !utf8.Valid(pruned) {
 		return Object{}, inPath(&SyntaxError{Offset: -1, Msg: "a string isn't UTF-8"}, path())
 	}
+	if err := counts.checkItems(pruned, path()); err != nil {
+		return Object{}, err
+	}
 	v := k.alloc()
 	errs, err := unmarshal(pruned, v)
 	if err != nil {

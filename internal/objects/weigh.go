@@ -6,7 +6,8 @@ const (
 	weightText    = 3   // of a byte: the text itself, and copies of its strings
 	weightToken   = 160 // a string, a number, an entry of a map
 	weightObject  = 384 // what a pointer or a map refers to
-	weightElement = 512 // an element of a list
+	weightElement = 512 // an element of a list that is an object
+	weightItem    = 256 // any other item of a list, and what validation may have to say of it
 )
 
 // weightOf are the elements of lists that are larger than those of others.
@@ -17,6 +18,12 @@ var weightOf = map[string]int{
 
 // Weight bounds from above what decoding a JSON text takes, in bytes. The text need not be well-formed.
 func Weight(js []byte) int64 {
+	bytes, _ := weigh(js)
+	return bytes
+}
+
+// weigh returns the weight, and how many items all lists have together.
+func weigh(js []byte) (bytes int64, listed int) {
 	var inside [256]int // what the elements of the brackets around weigh; weightObject within an object
 	inside[0] = weightObject
 	depth, sum, key := 0, weightText*len(js), []byte(nil)
@@ -31,6 +38,7 @@ func Weight(js []byte) int64 {
 			depth++
 			w := weightOf[string(key)]
 			inside[depth&255] = max(w, weightElement)
+			listed++
 		case '}', ']':
 			depth = max(depth-1, 0)
 		case '"':
@@ -42,12 +50,16 @@ func Weight(js []byte) int64 {
 				}
 			}
 			key = js[from:min(i, len(js))]
-		case ',', ':', ' ', '\t', '\r', '\n':
+		case ',':
+			if inside[depth&255] != weightObject {
+				listed++
+			}
+		case ':', ' ', '\t', '\r', '\n':
 		default: // a number or a word: its first byte counts
 			if last := js[max(i-1, 0)]; last == ',' || last == ':' || last == '[' || last <= ' ' {
 				sum += weightToken
 			}
 		}
 	}
-	return int64(sum)
+	return int64(sum + weightItem*listed), listed
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/memory"
 	"berth/internal/store"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	// told. Chunk is after how long a worker commits its progress; 200 ms unless
 	// told.
 	Lease, Poll, Chunk time.Duration
+	// Budget bounds the memory of the work; nil: nothing does.
+	Budget *memory.Budget
 	// Observe is told of progress: decisions that were answered again, by result.
 	Observe func(identical, different, errors int64)
 	Clock   func() time.Time

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
+	"berth/internal/memory"
 	"berth/internal/store"
 )
 
@@ -217,6 +218,11 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Asked) erro
 
 // one answers a record again and counts it.
 func (r *run) one(ctx context.Context, a *decisionlog.Asked) error {
+	if b := r.j.o.Budget; b != nil {
+		claim := b.PatientClaim()
+		defer claim.End()
+		ctx = memory.With(ctx, claim)
+	}
 	out, err := r.batch.Judge(ctx, a)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,20 +26,24 @@ type server struct {
 	bound  string // what holds it to its memory
 	cgroup string
 	ended  chan struct{}
+	caller *http.Client // the good one
 }
 
 // launch starts a server in a memory cgroup, or with GOMEMLIMIT where none can be made.
 func launch(program, dir string) (*server, error) {
-	s := &server{bound: "GOMEMLIMIT and a look at the RSS", ended: make(chan struct{})}
+	s := &server{bound: "GOMEMLIMIT and a look at the RSS", ended: make(chan struct{}), caller: &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: from("127.0.0.3").DialContext, DisableKeepAlives: true}}}
 	ready := filepath.Join(dir, "ready")
 	s.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready,
-		"--log-level", "error", "--nodes-max-bytes", "64MiB", "--nodes-cache-bytes", "64MiB")
-	s.cmd.Env = append(os.Environ(), "GOMEMLIMIT="+strconv.Itoa(memory/10*9))
+		"--log-level", "error")
+	s.cmd.Env = append(os.Environ(), "GOMEMLIMIT="+strconv.Itoa(memory/10*9)) // as in a container
 	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
 	for base, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+		if _, err := os.Stat(filepath.Join(base, "cgroup.procs")); err != nil {
+			continue // a plain directory would take the files, too
+		}
 		at := filepath.Join(base, "berth-hostile-"+strconv.Itoa(s.cmd.Process.Pid))
 		if os.Mkdir(at, 0o755) != nil {
 			continue
@@ -107,4 +113,9 @@ func (s *server) peak() int {
 	line, _, _ := strings.Cut(rest, "kB")
 	kib, _ := strconv.Atoi(strings.TrimSpace(line))
 	return kib >> 10
+}
+
+// from dials from another address of loopback: slots and connections are shared by address.
+func from(address string) *net.Dialer {
+	return &net.Dialer{Timeout: 2 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 }

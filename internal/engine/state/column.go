@@ -42,6 +42,16 @@ func (m *nodeMemo) keepTerm(key string, rows Bits) {
 	m.termBytes += size
 }
 
+// DropMemos forgets what was worked out about nodes and can be worked out again.
+func (s *State) DropMemos() {
+	m := s.nodes.memo
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.columns)
+	clear(m.terms)
+	m.columnBytes, m.termBytes, m.reach = 0, 0, nil
+}
+
 // Column is one label key over all nodes. Whole says that every node bears it.
 type Column struct {
 	Key    string
