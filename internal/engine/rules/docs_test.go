@@ -43,25 +43,15 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestDocsAreComplete: no plugin goes without words, none is described that does
-// not exist, and every reason that the code has is listed.
+// TestDocsAreComplete: no plugin is without words, and every reason that the code
+// has is listed.
 func TestDocsAreComplete(t *testing.T) {
 	var reasons []string
-	names := map[string]bool{}
 	for _, d := range Describe() {
-		names[d.Plugin] = true
 		if d.Judges == "" || d.Upstream == "" || len(d.Phases) == 0 {
 			t.Errorf("%s is not described: %+v", d.Plugin, d)
 		}
-		if (d.Code == "") != (len(d.Reasons) == 0) {
-			t.Errorf("%s: a code without a reason or a reason without a code", d.Plugin)
-		}
 		reasons = append(reasons, d.Reasons...)
-	}
-	for name := range described {
-		if !names[name] {
-			t.Errorf("%s is described and not in the registry", name)
-		}
 	}
 	if got := reasonsInCode(t); !slices.Equal(got, slices.Sorted(slices.Values(reasons))) {
 		t.Errorf("reasons (-code +described):\n%s", cmp.Diff(got, slices.Sorted(slices.Values(reasons))))

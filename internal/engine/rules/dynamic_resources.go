@@ -43,6 +43,30 @@ var (
 	_ engine.Local                      = (*DynamicResources)(nil)
 )
 
+// DynamicResourcesArgs is kubescheduler.config.k8s.io/v1 DynamicResourcesArgs
+// without filterTimeout, which an engine without a clock has no use for.
+type DynamicResourcesArgs struct {
+	// BindingTimeout is how long devices may take to become ready after they were
+	// allocated, in nanoseconds.
+	BindingTimeout time.Duration `json:"bindingTimeout"`
+}
+
+// dynamicResourcesDescriptor is the rule's entry in the registry.
+var dynamicResourcesDescriptor = Descriptor{
+	Plugin: "DynamicResources", Phases: []string{phasePreEnqueue, phasePreFilter, phaseFilter, phasePostFilter, phaseScore}, Weight: 2,
+	Judges: "Resource claims, and extended resources behind which a device class stands. A pod waits until its claims exist. A claim that is allocated must be so for the node; for the others devices must be found there, all together: by class and CEL selectors, counts or all of them, alternatives, constraints, taints, counters and capacities. The score prefers nodes that give a choice its early alternatives.",
+	Code:   forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
+	Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",
+	Differs: "There is no `filterTimeout`, since the engine has no clock: a search ends after looking at five million devices on a node, or ten million in all, instead, and the decision fails then, as upstream's cycle does at its timeout. " +
+		"A decision writes nothing and names the devices, which count as taken once a claim's status says so, as a ledger's bind has it; where upstream takes an allocation back or deletes a claim, berth only says so. " +
+		"Of several classes behind one extended resource the newest is taken whatever the order in which they came, which upstream leaves to chance. " +
+		"Shared counters go by the pool's name alone, as upstream's do: of pools of several drivers that share a name, those of the first that a device is tried of count for all. Here that is settled on each node by itself; " +
+		"upstream settles it once for all nodes, so that for pools that several nodes reach it may depend on which node was asked first.",
+	build: func(a *Args) (*engine.Plugin, error) {
+		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
+	},
+}
+
 // defaultBindingTimeout is upstream's
 // (pkg/scheduler/apis/config DynamicResourcesBindingTimeoutDefault).
 const defaultBindingTimeout = 600 * time.Second

@@ -23,6 +23,13 @@ var (
 	_ engine.Local                  = ImageLocality{}
 )
 
+// imageLocalityDescriptor is the rule's entry in the registry.
+var imageLocalityDescriptor = Descriptor{
+	Plugin: "ImageLocality", Phases: []string{phaseScore}, Weight: 1,
+	Judges: "How much of the pod's images the node holds already, scaled by how many nodes hold them.", Upstream: "imagelocality/image_locality.go",
+	build: always[engine.NoState](ImageLocality{}),
+}
+
 // Name is the plugin's name.
 func (ImageLocality) Name() string { return "ImageLocality" }
 

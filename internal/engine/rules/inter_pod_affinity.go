@@ -36,6 +36,24 @@ var (
 	_ engine.Local                        = (*InterPodAffinity)(nil)
 )
 
+// InterPodAffinityArgs is kubescheduler.config.k8s.io/v1 InterPodAffinityArgs.
+type InterPodAffinityArgs struct {
+	HardPodAffinityWeight              int32 `json:"hardPodAffinityWeight"`
+	IgnorePreferredTermsOfExistingPods bool  `json:"ignorePreferredTermsOfExistingPods,omitempty"`
+}
+
+// interPodAffinityDescriptor is the rule's entry in the registry.
+var interPodAffinityDescriptor = Descriptor{
+	Plugin: "InterPodAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
+	Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of pods that are there; the score adds up preferred terms both ways.",
+	Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
+	Upstream: "interpodaffinity/filtering.go, scoring.go",
+	build: func(a *Args) (*engine.Plugin, error) {
+		i := a.InterPodAffinity
+		return engine.Adapt[*affinityCounts](&InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}), nil
+	},
+}
+
 // Name is the plugin's name.
 func (*InterPodAffinity) Name() string { return "InterPodAffinity" }
 

@@ -34,6 +34,22 @@ var (
 	_ engine.Local                       = NodeAffinity{}
 )
 
+// NodeAffinityArgs is kubescheduler.config.k8s.io/v1 NodeAffinityArgs.
+type NodeAffinityArgs struct {
+	AddedAffinity *corev1.NodeAffinity `json:"addedAffinity,omitempty"`
+}
+
+// nodeAffinityDescriptor is the rule's entry in the registry.
+var nodeAffinityDescriptor = Descriptor{
+	Plugin: "NodeAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
+	Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`; the score adds up the weights of preferred terms.",
+	Code:   forGood, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
+	build: func(a *Args) (*engine.Plugin, error) {
+		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)
+		return engine.Adapt[engine.NoState](r), err
+	},
+}
+
 // newNodeAffinity checks the added affinity, whose terms must all parse.
 func newNodeAffinity(added *corev1.NodeAffinity) (NodeAffinity, error) {
 	if added == nil {

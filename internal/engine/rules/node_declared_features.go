@@ -25,6 +25,14 @@ var (
 	_ engine.Local                 = NodeDeclaredFeatures{}
 )
 
+// nodeDeclaredFeaturesDescriptor is the rule's entry in the registry.
+var nodeDeclaredFeaturesDescriptor = Descriptor{
+	Plugin: "NodeDeclaredFeatures", Phases: []string{phasePreFilter, phaseFilter},
+	Judges: "Features that the pod needs, inferred by Kubernetes' own library, against `status.declaredFeatures`.",
+	Code:   forGood, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
+	build: always[[]string](NodeDeclaredFeatures{}),
+}
+
 var semanticsVersion = version.MustParseSemantic(engine.Semantics)
 
 // Name is the plugin's name.

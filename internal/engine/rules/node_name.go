@@ -18,6 +18,14 @@ var (
 	_ engine.Local                    = NodeName{}
 )
 
+// nodeNameDescriptor is the rule's entry in the registry.
+var nodeNameDescriptor = Descriptor{
+	Plugin: "NodeName", Phases: []string{phaseFilter},
+	Judges: "Every node but the one in `spec.nodeName`, where that is set.",
+	Code:   forGood, Reasons: []string{ReasonNodeName}, Upstream: "nodename/node_name.go",
+	build: always[engine.NoState](NodeName{}),
+}
+
 // Name is the plugin's name.
 func (NodeName) Name() string { return "NodeName" }
 

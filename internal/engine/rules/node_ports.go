@@ -22,6 +22,14 @@ var (
 	_ engine.Local                     = NodePorts{}
 )
 
+// nodePortsDescriptor is the rule's entry in the registry.
+var nodePortsDescriptor = Descriptor{
+	Plugin: "NodePorts", Phases: []string{phasePreFilter, phaseFilter},
+	Judges: "Host ports that another pod on the node holds.",
+	Code:   preemptable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
+	build: always[[]state.Port](NodePorts{}),
+}
+
 // Name is the plugin's name.
 func (NodePorts) Name() string { return "NodePorts" }
 

@@ -20,6 +20,22 @@ var (
 	_ engine.Local                  = (*NodeResourcesBalancedAllocation)(nil)
 )
 
+// BalancedArgs is kubescheduler.config.k8s.io/v1
+// NodeResourcesBalancedAllocationArgs.
+type BalancedArgs struct {
+	Resources []ResourceWeight `json:"resources"`
+}
+
+// nodeResourcesBalancedAllocationDescriptor is the rule's entry in the registry.
+var nodeResourcesBalancedAllocationDescriptor = Descriptor{
+	Plugin: "NodeResourcesBalancedAllocation", Phases: []string{phaseScore}, Weight: 1,
+	Judges:   "Whether the pod brings the use of the node's resources into balance; 75 stands for no difference. It is left out for pods that ask for none of them.",
+	Upstream: "noderesources/balanced_allocation.go",
+	build: func(a *Args) (*engine.Plugin, error) {
+		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}), nil
+	},
+}
+
 // Name is the plugin's name.
 func (*NodeResourcesBalancedAllocation) Name() string { return "NodeResourcesBalancedAllocation" }
 

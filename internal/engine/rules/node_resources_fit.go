@@ -37,6 +37,32 @@ var (
 	_ engine.Local        = (*NodeResourcesFit)(nil)
 )
 
+// FitArgs is kubescheduler.config.k8s.io/v1 NodeResourcesFitArgs.
+type FitArgs struct {
+	IgnoredResources      []string         `json:"ignoredResources,omitempty"`
+	IgnoredResourceGroups []string         `json:"ignoredResourceGroups,omitempty"`
+	Strategy              Strategy         `json:"strategy"`
+	Resources             []ResourceWeight `json:"resources"`
+	Shape                 []ShapePoint     `json:"shape,omitempty"`
+}
+
+// nodeResourcesFitDescriptor is the rule's entry in the registry.
+var nodeResourcesFitDescriptor = Descriptor{
+	Plugin: "NodeResourcesFit", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 1,
+	Judges: "Requests against what is left of the node's allocatable resources, and its number of pods; the score follows the profile's strategy (LeastAllocated, MostAllocated or RequestedToCapacityRatio).",
+	Code:   preemptable + "; " + forGood + " where one request alone exceeds what the node has in all",
+	Reasons: []string{
+		ReasonTooManyPods, ReasonInsufficient,
+	},
+	Upstream: "noderesources/fit.go, resource_allocation.go",
+	Differs:  "Several extended resources that fall short are named in order of their names; upstream's order is that of a Go map.",
+	build: func(a *Args) (*engine.Plugin, error) {
+		f := a.NodeResourcesFit
+		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)
+		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer}), err
+	},
+}
+
 // Name is the plugin's name.
 func (*NodeResourcesFit) Name() string { return "NodeResourcesFit" }
 

@@ -20,6 +20,14 @@ var (
 	_ engine.Local                    = NodeUnschedulable{}
 )
 
+// nodeUnschedulableDescriptor is the rule's entry in the registry.
+var nodeUnschedulableDescriptor = Descriptor{
+	Plugin: "NodeUnschedulable", Phases: []string{phaseFilter},
+	Judges: "Cordoned nodes, unless the pod tolerates `node.kubernetes.io/unschedulable:NoSchedule`.",
+	Code:   forGood, Reasons: []string{ReasonUnschedulable}, Upstream: "nodeunschedulable/node_unschedulable.go",
+	build: always[engine.NoState](NodeUnschedulable{}),
+}
+
 // Name is the plugin's name.
 func (NodeUnschedulable) Name() string { return "NodeUnschedulable" }
 

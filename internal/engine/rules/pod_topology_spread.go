@@ -37,6 +37,37 @@ var (
 	_ engine.Spreader                     = (*PodTopologySpread)(nil)
 )
 
+// SpreadArgs is kubescheduler.config.k8s.io/v1 PodTopologySpreadArgs. System
+// stands for defaultingType System, which brings its own constraints.
+type SpreadArgs struct {
+	System      bool                              `json:"system"`
+	Constraints []corev1.TopologySpreadConstraint `json:"constraints,omitempty"`
+}
+
+// systemConstraints are upstream's default constraints
+// (plugins/podtopologyspread/plugin.go systemDefaultConstraints).
+func systemConstraints() []corev1.TopologySpreadConstraint {
+	return []corev1.TopologySpreadConstraint{
+		{TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, MaxSkew: 3},
+		{TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, MaxSkew: 5},
+	}
+}
+
+// podTopologySpreadDescriptor is the rule's entry in the registry.
+var podTopologySpreadDescriptor = Descriptor{
+	Plugin: "PodTopologySpread", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
+	Judges: "Topology spread constraints: DoNotSchedule ones reject, ScheduleAnyway ones score domains with fewer matching pods higher. Default constraints apply to pods that have none and belong to a Service or a controller.",
+	Code:   preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
+	Upstream: "podtopologyspread/filtering.go, scoring.go",
+	build: func(a *Args) (*engine.Plugin, error) {
+		s := a.PodTopologySpread
+		if s.System {
+			return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: systemConstraints(), System: true}), nil
+		}
+		return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: s.Constraints}), nil
+	},
+}
+
 // Name is the plugin's name.
 func (*PodTopologySpread) Name() string { return "PodTopologySpread" }
 

@@ -1,5 +1,7 @@
 package rules
 
+import "berth/internal/engine"
+
 // SchedulingGates holds back pods whose spec.schedulingGates is not empty.
 // The engine asks for it before anything else, by the profile's Gates
 // (plugins/schedulinggates PreEnqueue).
@@ -7,3 +9,11 @@ type SchedulingGates struct{}
 
 // Name is the plugin's name.
 func (SchedulingGates) Name() string { return "SchedulingGates" }
+
+// schedulingGatesDescriptor is the rule's entry in the registry.
+var schedulingGatesDescriptor = Descriptor{
+	Plugin: "SchedulingGates", Phases: []string{phasePreEnqueue},
+	Judges:   "A pod with scheduling gates is not considered at all; the outcome is `Gated` and the gates are listed.",
+	Upstream: "schedulinggates/scheduling_gates.go",
+	build:    always[engine.NoState](SchedulingGates{}),
+}

@@ -29,6 +29,18 @@ var (
 	_ engine.Local                   = VolumeRestrictions{}
 )
 
+// volumeRestrictionsDescriptor is the rule's entry in the registry.
+var volumeRestrictionsDescriptor = Descriptor{
+	Plugin: "VolumeRestrictions", Phases: []string{phasePreFilter, phaseFilter},
+	Judges: "Disks given in the pod that another pod on the node mounts in a way that does not bear it (GCE PD, iSCSI and RBD unless both are read-only, EBS at all), and claims with the access mode ReadWriteOncePod that another pod uses, on whichever node. A pod whose claim is not there is rejected before any node is looked at.",
+	Code:   preemptable + "; " + forGood + " for a claim that is not there",
+	Reasons: []string{
+		ReasonDiskConflict, ReasonClaimInUse,
+	},
+	Upstream: "volumerestrictions/volume_restrictions.go",
+	build:    always[restricted](VolumeRestrictions{}),
+}
+
 // Name is the plugin's name.
 func (VolumeRestrictions) Name() string { return "VolumeRestrictions" }
 

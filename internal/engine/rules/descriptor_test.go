@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestDescriptorsFitTheirRules: a rule takes part in the phases that its descriptor names and in no
+// other. A method with another PreFilter state than the descriptor's is no part of the rule.
+func TestDescriptorsFitTheirRules(t *testing.T) {
+	without := map[string]string{ // what upstream has and there is nothing to do for
+		"NodeResourcesFit": phasePreFilter, // the request is worked out for every decision
+		"VolumeBinding":    phaseScore,     // only with StorageCapacityScoring, which is off
+	}
+	args := DefaultArgs()
+	for _, d := range registry {
+		p, err := d.build(&args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Name != d.Plugin {
+			t.Errorf("%s is described as %s", p.Name, d.Plugin)
+		}
+		if (d.Code == "") != (len(d.Reasons) == 0) {
+			t.Errorf("%s: code %q with reasons %q", d.Plugin, d.Code, d.Reasons)
+		}
+		for phase, has := range map[string]bool{phasePreFilter: p.PreFilter != nil, phaseFilter: p.Filter != nil, phaseScore: p.Score != nil} {
+			if named := slices.Contains(d.Phases, phase) && without[d.Plugin] != phase; named != has {
+				t.Errorf("%s: %s named %v, implemented %v", d.Plugin, phase, named, has)
+			}
+		}
+		if p.Details == nil && p.Filter != nil {
+			t.Errorf("%s explains no rejection", d.Plugin)
+		}
+	}
+}
