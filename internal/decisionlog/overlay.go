@@ -61,6 +61,16 @@ func (c *overlayCache) get(v *cluster.View, nodes []*corev1.Node) (*overlay, err
 	return o, nil
 }
 
+// drop forgets the overlays of a cluster.
+func (c *overlayCache) drop(cluster string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, func(o *overlay) bool { return o.view.Cluster == cluster })
+}
+
+// Gone forgets what is in memory of a cluster that was deleted.
+func (l *Log) Gone(cluster string) { l.overlays.drop(cluster) }
+
 func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
 	o := &overlay{view: v, nodes: slices.Clone(nodes), state: v.State, encoded: make(map[*corev1.Node][]byte, len(nodes))}
 	var e *state.Edit

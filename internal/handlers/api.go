@@ -51,6 +51,8 @@ type Decisions interface {
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)
 	Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
+	// Gone reports that a cluster was deleted with everything in it.
+	Gone(cluster string)
 	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
 }
 

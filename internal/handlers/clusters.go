@@ -143,7 +143,9 @@ func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.priorityClasses.Gone(r.Context(), c.Name)
+	a.decisions.Gone(c.Name)
 	a.names.forget(c.Name)
+	a.nodes.forget(c.Name)
 	a.metrics.gone(c.Name)
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"time"
+	"weak"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -23,7 +24,9 @@ type waitCounts struct {
 }
 
 type counted struct {
-	view                                  *cluster.View
+	// view is weak: a state must not stay in memory for its counts, which may never be scraped again.
+	view                                  weak.Pointer[cluster.View]
+	cluster                               string
 	at                                    time.Time
 	active, backoff, unschedulable, gated int
 }
@@ -39,7 +42,7 @@ func (a *API) watchQueue(meter metric.Meter) error {
 	if err == nil {
 		_, err = meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 			for _, c := range a.countWaiting(ctx) {
-				of := attribute.String("cluster", c.view.Cluster)
+				of := attribute.String("cluster", c.cluster)
 				for _, q := range []struct {
 					name string
 					pods int
@@ -66,12 +69,12 @@ func (a *API) countWaiting(ctx context.Context) []counted {
 	out := make([]counted, 0, len(views))
 	for _, v := range views {
 		c, ok := w.known[v.Cluster]
-		if !ok || c.view != v || now.Sub(c.at) > countEvery {
+		if !ok || c.view.Value() != v || now.Sub(c.at) > countEvery {
 			q, err := a.decisions.Queue(ctx, v, a.schedules, a.storedClasses(v.Cluster), now)
 			if err != nil {
 				continue
 			}
-			c = counted{v, now, q.In(state.ActiveQueue), q.In(state.BackoffQueue), q.In(state.UnschedulablePods), len(q.Gated)}
+			c = counted{weak.Make(v), v.Cluster, now, q.In(state.ActiveQueue), q.In(state.BackoffQueue), q.In(state.UnschedulablePods), len(q.Gated)}
 		}
 		fresh[v.Cluster] = c
 		out = append(out, c)

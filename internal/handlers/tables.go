@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,6 +94,13 @@ func (c *nodeCaches) of(name string) *wire.NodeCache[*corev1.Node] {
 	cache := wire.NewNodeCache[*corev1.Node](c.bytes/cachedClusters, decodedNodeBytes)
 	c.caches[name], c.order = cache, append(c.order, name)
 	return cache
+}
+
+func (c *nodeCaches) forget(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.caches, name)
+	c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == name })
 }
 
 // decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities, without what
