@@ -22,9 +22,15 @@ const (
 	keepReplays = 30 * 24 * time.Hour
 )
 
+// retained is what a keeper needs of a store.
+type retained interface {
+	store.Keeper
+	PruneReplays(ctx context.Context, before time.Time) (int64, error)
+}
+
 // keeper applies retention: it drops old decisions, revisions and replays, and measures the store.
 type keeper struct {
-	st                   store.Store
+	st                   retained
 	decisions, revisions time.Duration // ages from which on they are dropped; 0: never
 	look                 time.Duration
 	log                  *slog.Logger
@@ -36,7 +42,7 @@ type keeper struct {
 	size store.Usage
 }
 
-func newKeeper(st store.Store, s *settings, meter metric.Meter, log *slog.Logger) (*keeper, error) {
+func newKeeper(st retained, s *settings, meter metric.Meter, log *slog.Logger) (*keeper, error) {
 	k := &keeper{st: st, decisions: time.Duration(s.KeepDecisions), revisions: time.Duration(s.KeepRevisions), look: measureEvery, log: log}
 	if s.DatabaseURL != "" {
 		k.look = measureEveryShared

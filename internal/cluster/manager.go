@@ -60,9 +60,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Store is what a Manager needs of a store.
+type Store interface {
+	store.Revisions
+	store.Sharing
+	ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error)
+	Ping(ctx context.Context) error
+}
+
 // Manager keeps the clusters. It is safe for concurrent use.
 type Manager struct {
-	st store.Store
+	st Store
 	g  Committer
 	o  Options
 
@@ -103,7 +111,7 @@ type chain struct {
 
 // Open returns a manager over a store. Clusters are read when they are needed. Close it before the
 // store.
-func Open(ctx context.Context, st store.Store, g Committer, o Options) (*Manager, error) {
+func Open(ctx context.Context, st Store, g Committer, o Options) (*Manager, error) {
 	if err := st.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}

@@ -65,17 +65,23 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Store is what Jobs need of a store.
+type Store interface {
+	store.Replays
+	Newest(ctx context.Context, cluster string) (*store.Revision, error)
+}
+
 // Jobs starts, shows and ends batch replays, and works on them. It is safe for
 // concurrent use.
 type Jobs struct {
-	st   store.Store
+	st   Store
 	log  *decisionlog.Log
 	o    Options
 	wake chan struct{} // holds a token after a job was started here
 }
 
 // New makes jobs over a store and its decision log.
-func New(st store.Store, log *decisionlog.Log, o Options) *Jobs {
+func New(st Store, log *decisionlog.Log, o Options) *Jobs {
 	return &Jobs{st: st, log: log, o: o.withDefaults(), wake: make(chan struct{}, 1)}
 }
 
