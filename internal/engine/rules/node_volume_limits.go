@@ -110,7 +110,7 @@ func (in *incoming) or(q *engine.Query) *incoming {
 
 // verdictOf returns what follows from volumes that cannot be told.
 func verdictOf(err error) verdict {
-	var missing state.MissingClaim
+	var missing state.MissingClaimError
 	switch {
 	case err == nil:
 		return verdict{}

@@ -52,7 +52,7 @@ func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume
 
 // MountedBy returns the different CSI volumes that a pod which is not on a node would bring to
 // one that has a CSINode, or to one that has none, where volumes of built-in plugins do not
-// count. An error reports that they cannot be told: a MissingClaim for want of a claim.
+// count. An error reports that they cannot be told: a MissingClaimError for want of a claim.
 func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes []CSIVolume, err error) {
 	mounts := mountsOf(pod)
 	if len(mounts) > 0 {
@@ -70,7 +70,7 @@ func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes
 		default:
 			c := s.PersistentVolumeClaim(pod.Namespace, m.claim)
 			if c == nil {
-				return nil, MissingClaim{pod.Namespace, m.claim}
+				return nil, MissingClaimError{pod.Namespace, m.claim}
 			}
 			if m.ephemeral && !madeFor(c, string(pod.UID)) {
 				return nil, errors.New(notMadeFor(c, pod.Name))
@@ -87,11 +87,11 @@ func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes
 	return volumes, nil
 }
 
-// MissingClaim is the error of a claim that a pod names and the state does not have.
-type MissingClaim struct{ Namespace, Name string }
+// MissingClaimError is the error of a claim that a pod names and the state does not have.
+type MissingClaimError struct{ Namespace, Name string }
 
 // Error implements error.
-func (m MissingClaim) Error() string {
+func (m MissingClaimError) Error() string {
 	return fmt.Sprintf("looking up PVC %s/%s: %s", m.Namespace, m.Name, ClaimNotFound(m.Name))
 }
 
