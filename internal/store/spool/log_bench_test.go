@@ -61,6 +61,7 @@ func BenchmarkLog(b *testing.B) {
 			if err != nil {
 				return err
 			}
+			defer func() { _ = put.Close() }()
 			for _, r := range recs {
 				if _, err := put.Exec(r.id, r.payload); err != nil {
 					return err
