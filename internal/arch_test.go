@@ -39,18 +39,21 @@ var rooms = map[string][]string{
 	"berth/internal/store/pgtest":            {},
 	"berth/internal/cluster":                 {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/objects", "berth/internal/store", "berth/internal/store/commit"},
 	"berth/internal/ledger":                  {"berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/objects", "berth/internal/podlife"},
-	"berth/internal/decisionlog":             {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/podlife", "berth/internal/store"},
-	"berth/internal/story":                   {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/cluster", "berth/internal/decisionlog", "berth/internal/podlife", "berth/internal/store"},
-	"berth/internal/overview":                {"berth/internal/memory", "berth/internal/decisionlog", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/podlife", "berth/internal/store", "berth/internal/story"},
+	"berth/internal/decision":                {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/cluster", "berth/internal/podlife", "berth/internal/store"},
+	"berth/internal/decisionlog":             {"berth/internal/decision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store"},
+	"berth/internal/decisionlog/logtest":     {"berth/internal/binding", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store", "berth/internal/store/commit", "berth/internal/store/sqlite"},
+	"berth/internal/binding":                 {"berth/internal/decision", "berth/internal/decisionlog", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/objects", "berth/internal/cluster", "berth/internal/store"},
+	"berth/internal/story":                   {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/cluster", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/podlife", "berth/internal/store"},
+	"berth/internal/overview":                {"berth/internal/memory", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/objects", "berth/internal/podlife", "berth/internal/store", "berth/internal/story"},
 	"berth/internal/certs":                   {},
 	"berth/internal/certs/certstest":         {},
 	"berth/internal/kube":                    {"berth/internal/cluster", "berth/internal/objects", "berth/internal/store"},
 	"berth/internal/kube/kubetest":           {},
-	"berth/internal/replays":                 {"berth/internal/memory", "berth/internal/engine", "berth/internal/cluster", "berth/internal/decisionlog", "berth/internal/store"},
+	"berth/internal/replays":                 {"berth/internal/memory", "berth/internal/engine", "berth/internal/cluster", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/store"},
 	"berth/internal/handlers/wire":           {},
-	"berth/internal/handlers":                {"berth/internal/memory", "berth/internal/handlers/wire", "berth/internal/podlife", "berth/internal/classes", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/objects", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/ledger", "berth/internal/decisionlog", "berth/internal/replays", "berth/internal/story", "berth/internal/overview", "berth/internal/store", "berth/api"},
+	"berth/internal/handlers":                {"berth/internal/memory", "berth/internal/handlers/wire", "berth/internal/podlife", "berth/internal/classes", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/objects", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/ledger", "berth/internal/decision", "berth/internal/binding", "berth/internal/decisionlog", "berth/internal/replays", "berth/internal/story", "berth/internal/overview", "berth/internal/store", "berth/api"},
 	"berth/api":                              {},
-	"berth/internal/cli":                     {"berth/internal/decisionlog", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/kube", "berth/internal/objects", "berth/internal/overview", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
+	"berth/internal/cli":                     {"berth/internal/decision", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/kube", "berth/internal/objects", "berth/internal/overview", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
 	"berth/cmd/berth":                        {"berth/internal/cli"},
 	"berth/cmd/openapi":                      {"berth/internal/handlers", "berth/api"},
 	"berth/cmd/synth":                        {},
@@ -129,7 +132,7 @@ var impure = regexp.MustCompile(`\btime\.(Now|Since|Until|After|Sleep|NewTimer|N
 
 func TestEngineIsPure(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.ImportPath != "berth/internal/engine" && !strings.HasPrefix(p.ImportPath, "berth/internal/engine/") || strings.HasPrefix(p.ImportPath, "berth/internal/engine/enginetest") {
+		if p.ImportPath != "berth/internal/decision" && p.ImportPath != "berth/internal/engine" && !strings.HasPrefix(p.ImportPath, "berth/internal/engine/") || strings.HasPrefix(p.ImportPath, "berth/internal/engine/enginetest") {
 			continue
 		}
 		for _, f := range p.GoFiles {
@@ -138,7 +141,7 @@ func TestEngineIsPure(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m := impure.Find(raw); m != nil {
-				t.Errorf("%s/%s uses %s: the engine has no clock, no randomness and no I/O", p.ImportPath, f, m)
+				t.Errorf("%s/%s uses %s: the engine and decisions have no clock, no randomness and no I/O", p.ImportPath, f, m)
 			}
 		}
 	}

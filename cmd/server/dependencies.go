@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
@@ -33,6 +34,7 @@ type dependencies struct {
 	clusters *cluster.Manager
 	classes  *classes.Book
 	log      *decisionlog.Log
+	binder   *binding.Binder
 	replays  *replays.Jobs
 	kube     map[string]*followed // by cluster
 	holder   *kube.Holder
@@ -78,11 +80,13 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	}
 	d.kube = map[string]*followed{}
 	d.holder = &kube.Holder{Newer: d.clusters.Newer, Follower: d.follower, Atmost: s.Kube.HoldRejections}
+	guarded := func(cluster string) bool { return !s.Kube.BindUnrecorded && d.followed(cluster) }
 	d.log = decisionlog.New(d.clusters, st, conf.Profiles, decisionlog.Options{
-		Log: log, MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Binder: d.binder, BindProfiles: checked, BindUnasked: s.Kube.BindUnrecorded, Hold: d.hold,
+		MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Guarded: guarded,
 		TolerationSeconds: s.TolerationSeconds,
 		Backoff:           conf.Backoff,
 	})
+	d.binder = binding.New(d.clusters, d.log, binding.Options{APIServer: d.apiserver, Guarded: guarded, Profiles: checked, Hold: d.hold})
 	d.newReplays(s, conf.Profiles, nil, log)
 	return d, nil
 }

@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/handlers"
@@ -133,7 +133,7 @@ func (d *dependencies) stale(cluster string) (time.Duration, bool) {
 	return 0, false
 }
 
-func (d *dependencies) binder(cluster string) decisionlog.Binder {
+func (d *dependencies) apiserver(cluster string) binding.APIServer {
 	if f := d.kube[cluster]; f != nil {
 		return f.binder
 	}

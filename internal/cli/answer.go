@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 )
 
@@ -21,7 +21,7 @@ type question struct {
 
 // answer is a decision, and its JSON as the API gives it.
 type answer struct {
-	decisionlog.Answer
+	decision.Answer
 	raw json.RawMessage
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/kube"
 	"berth/internal/objects"
@@ -93,7 +93,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 }
 
 func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
-	ask := decisionlog.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
+	ask := decision.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
 	if q.pod.whole == nil {
 		ask.PodRef = &objects.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
 		if _, ok := s.view.Object(*ask.PodRef); !ok {
@@ -119,7 +119,7 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 		}
 		ask.Pod.Spec.SchedulingGates = nil
 	}
-	got, err := decisionlog.Preview(ctx, s.view, s.profiles, ask)
+	got, err := decision.Preview(ctx, s.view, s.profiles, ask, time.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
@@ -44,7 +45,7 @@ func serve(t *testing.T) string {
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Clock: ticking(today.Add(-20 * time.Minute))})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Replays: jobs, PriorityClasses: book, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, PriorityClasses: book, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,13 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/engine/state"
 	"berth/internal/objects"
 )
 
@@ -16,7 +20,7 @@ func TestUIDsOfMadePods(t *testing.T) {
 		list = append(list, node(t, fmt.Sprintf("n%d", i), 4))
 	}
 	upload(t, h, list...)
-	q := Question{Pod: pod(t, "web", "")}
+	q := decision.Question{Pod: pod(t, "web", "")}
 	q.Pod.UID = objects.DerivedUID(podKey("d", "web")) // as a manifest without one is read
 	dry := q
 	dry.DryRun = true
@@ -38,12 +42,12 @@ func TestUIDsOfMadePods(t *testing.T) {
 		if again := decide(t, h, dry); again.Pod.UID != a.Pod.UID || again.Node != want {
 			t.Errorf("the pod of that name is %s on %s, not %s on %s", again.Pod.UID, again.Node, a.Pod.UID, want)
 		}
-		if _, err := h.m.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "web")}); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "web")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, id := range ids {
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || !r.Identical {
+		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical {
 			t.Errorf("%v %s", err, text(t, r))
 		}
 	}
@@ -56,18 +60,23 @@ func TestRecordedPodsStayAsTheyWere(t *testing.T) {
 	upload(t, h, node(t, "n1", 4), node(t, "n2", 4), held(t, pod(t, "web", "")))
 	asked := *pod(t, "web", "")
 	asked.UID = objects.DerivedUID(podKey("d", "web"))
-	v, err := h.m.View(t.Context(), "default", 0)
+	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &matter{q: Question{Pod: &asked, Verb: VerbDecide, recorded: true}, view: v, state: v.State}
-	h.Log.admit(c)
-	if c.q.Pod.UID != asked.UID {
-		t.Errorf("a recorded pod got UID %s", c.q.Pod.UID)
+	q := decision.Question{Pod: &asked, Verb: decision.VerbDecide, DryRun: true, Now: time.Now()}
+	p, err := h.Scheduler().Prepare(v, q)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.q.recorded = false
-	h.Log.admit(c)
-	if want := v.State.Pod("d", "web").UID; string(c.q.Pod.UID) != want {
-		t.Errorf("the pod has UID %s, the ledger's %s", c.q.Pod.UID, want)
+	if want := v.State.Pod("d", "web").UID; string(p.Pod.UID) != want {
+		t.Errorf("the pod has UID %s, the ledger's %s", p.Pod.UID, want)
+	}
+	q.Recorded = &decision.Recorded{Candidates: func(*state.NodeSet) ([]string, error) { return nil, nil }}
+	if p, err = h.Scheduler().Prepare(v, q); err != nil {
+		t.Fatal(err)
+	}
+	if p.Pod.UID != asked.UID {
+		t.Errorf("a recorded pod got UID %s", p.Pod.UID)
 	}
 }

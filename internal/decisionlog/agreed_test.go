@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"context"
@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
 
-// TestNewestAgreementCounts: of several servers behind one address any may be
-// asked to agree. Whoever is asked for the node next goes by the last answer,
-// whatever it knew before.
+// TestNewestAgreementCounts has several servers behind one address, of which any may answer
+// /preempt. The next call for the node uses the last answer of all of them.
 func TestNewestAgreementCounts(t *testing.T) {
-	h := through(t, &registry{})
-	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "urgent"), portPod(t, "one"), portPod(t, "two")}, nil); err != nil {
+	h := through(t, &logtest.APIServer{})
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "urgent"), portPod(t, "one"), portPod(t, "two")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for pod, node := range map[string]string{"one": "n1", "two": "n2"} {
@@ -24,10 +25,10 @@ func TestNewestAgreementCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other := New(h.m, h.st, h.profiles, h.o) // has no memory of what h says
-	agree := func(l *Log, mode, node, victim string) {
+	other := h.Another(h.Store) // has no memory of what h says
+	agree := func(l *fixture, mode, node, victim string) {
 		t.Helper()
-		v, err := l.m.View(t.Context(), "default", 0)
+		v, err := l.Manager.View(t.Context(), "default", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,49 +37,60 @@ func TestNewestAgreementCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		*pod.Spec.Priority = 100
-		q := Question{Verb: VerbPreempt, Mode: mode, Cluster: "default", Pod: pod, Victims: []engine.NodeVictims{{Node: node, Victims: []engine.NamedVictim{{UID: victim}}}}}
-		if _, err := l.Judge(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		q := decision.Question{Verb: decision.VerbPreempt, Mode: mode, Cluster: "default", Pod: pod, Victims: []engine.NodeVictims{{Node: node, Victims: []engine.NamedVictim{{UID: victim}}}}}
+		if _, err := l.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	leaves := func(l *Log, node string) string {
+	leaves := func(l *fixture, node string) string {
 		t.Helper()
-		gone := l.victimsOf(t.Context(), "default", "d", "urgent", "uid-urgent", node)
+		gone := l.Agreed(t.Context(), "default", decision.PodRef{Namespace: "d", Name: "urgent", UID: "uid-urgent"}, node)
 		if len(gone) != 1 {
 			return ""
 		}
 		return gone[0].UID
 	}
-	for _, l := range []*Log{h.Log, other} {
+	for _, l := range []*fixture{h, other} {
 		if got := leaves(l, "n1"); got != "" {
 			t.Errorf("%s leaves before anybody was asked", got)
 		}
 	}
-	agree(h.Log, "", "n1", "uid-one")
-	for _, l := range []*Log{h.Log, other} {
+	agree(h, "", "n1", "uid-one")
+	for _, l := range []*fixture{h, other} {
 		if got := leaves(l, "n1"); got != "uid-one" {
 			t.Errorf("%q leaves n1", got)
 		}
 	}
 	agree(other, "", "n2", "uid-two")
-	agree(other, ModeShadow, "n1", "uid-one") // nobody goes for a shadow
-	for _, l := range []*Log{h.Log, other} {
+	agree(other, decision.ModeShadow, "n1", "uid-one") // no pod leaves for a shadow
+	for _, l := range []*fixture{h, other} {
 		if one, two := leaves(l, "n1"), leaves(l, "n2"); one != "" || two != "uid-two" {
 			t.Errorf("%q leaves n1, %q leaves n2: want the last answer alone", one, two)
 		}
 	}
 }
 
-// TestAgreementWithoutRecords: while the records cannot be read, a server goes by
-// what it said itself.
+// TestAgreementWithoutRecords: while the records cannot be read, a server uses its own
+// last answer.
 func TestAgreementWithoutRecords(t *testing.T) {
-	h := through(t, &registry{})
-	l := New(h.m, unreadable{h.st}, h.profiles, h.o)
-	l.agreed.note(podUID{"default", "uid-urgent"}, agreement{"1", []store.Victim{{Node: "n1", Namespace: "d", Pod: "one", UID: "uid-one"}}})
-	if gone := l.victimsOf(t.Context(), "default", "d", "urgent", "uid-urgent", "n1"); len(gone) != 1 {
+	h := through(t, &logtest.APIServer{})
+	l := h.Another(unreadable{h.Store})
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "urgent"), portPod(t, "one")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Bind(t.Context(), "default", "d", "one", "uid-one", "n1"); err != nil {
+		t.Fatal(err)
+	}
+	urgent, _ := storedPod(t, h, "urgent")
+	*urgent.Spec.Priority = 100
+	q := decision.Question{Verb: decision.VerbPreempt, Pod: urgent, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-one"}}}}}
+	if _, err := l.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if gone := l.Agreed(t.Context(), "default", decision.PodRef{Namespace: "d", Name: "urgent", UID: "uid-urgent"}, "n1"); len(gone) != 1 {
 		t.Errorf("%v leave n1", gone)
 	}
-	if gone := l.victimsOf(t.Context(), "default", "d", "urgent", "", "n1"); len(gone) != 0 {
+	if gone := l.Agreed(t.Context(), "default", decision.PodRef{Namespace: "d", Name: "urgent", UID: ""}, "n1"); len(gone) != 0 {
 		t.Errorf("for a pod without a UID %v leave n1", gone)
 	}
 }

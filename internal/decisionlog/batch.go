@@ -12,102 +12,97 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
+	"berth/internal/decision"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
 
 // Batch answers many recorded questions of one cluster again, in order of their
-// revisions: the state is walked change by change, and answers are told by
-// their digests. What differs is worked out in full. It is for one goroutine,
-// but for Ask.
+// revisions: the state is walked change by change, and answers are compared by
+// their digests. What differs is worked out in full. It is for one goroutine.
 type Batch struct {
 	l    *Log
 	walk *cluster.Walk
 	o    Overrides // profile and configuration at most
 
-	profiles map[string]*engine.Profile // by digest
-	stamps   map[[2]string]string       // what unknownStamp says of engine and semantics
+	stamps map[[2]string]string // the unknownStamp of an engine and its semantics
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
 // profile and configuration.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
-	return &Batch{
-		l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles},
-		profiles: map[string]*engine.Profile{}, stamps: map[[2]string]string{},
-	}
+	return &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}, stamps: map[[2]string]string{}}
 }
 
-// Asked is a record made ready to be answered again.
-type Asked struct {
-	d   *store.Decision
-	in  *input
-	pod *corev1.Pod // nil where the snapshot holds it, and for a bind
-	err error
+// Item is a record made ready to be answered again.
+type Item struct {
+	d    *store.Decision
+	kind Kind
+	err  error
 }
 
 // Cursor is the record's place in the order of a batch.
-func (a *Asked) Cursor() store.ReplayCursor {
-	return store.ReplayCursor{Revision: a.d.Revision, CreatedAt: a.d.CreatedAt, ID: a.d.ID}
+func (i *Item) Cursor() store.ReplayCursor {
+	return store.ReplayCursor{Revision: i.d.Revision, CreatedAt: i.d.CreatedAt, ID: i.d.ID}
 }
 
 // Bytes is about what the record holds.
-func (a *Asked) Bytes() int {
-	n := len(a.d.Input)
-	if a.in == nil {
-		return n
-	}
-	n += 4 * len(a.in.Pod)
-	for _, js := range a.in.Nodes {
-		n += len(js)
+func (i *Item) Bytes() int {
+	n := len(i.d.Input)
+	if e, ok := i.kind.(*Evaluated); ok {
+		n += 4 * len(e.PodJSON)
+		for _, js := range e.Nodes {
+			n += len(js)
+		}
 	}
 	return n
 }
 
-// Asker reads records' questions. It is for one goroutine, which need not be
-// the one that judges.
-type Asker struct{ pods *objects.PodCache }
+// Reader decodes the records of a batch. It is for one goroutine, which may be another one than the
+// batch's.
+type Reader struct{ pods *objects.PodCache }
 
-// NewAsker makes one.
-func NewAsker() *Asker { return &Asker{pods: objects.NewPodCache()} }
+// NewReader makes one.
+func NewReader() *Reader { return &Reader{pods: objects.NewPodCache()} }
 
-// Ask reads a record's question. What is wrong with it is told by Judge.
-func (k *Asker) Ask(d *store.Decision) *Asked {
-	a := &Asked{d: d}
-	if a.in, a.err = decodeInput(d.Input); a.err != nil || a.in.Pod == nil {
-		return a
+// Read decodes a record. Batch.Replay reports what is wrong with it.
+func (r *Reader) Read(d *store.Decision) *Item {
+	i := &Item{d: d}
+	i.kind, i.err = decodeInput(d.Input)
+	e, ok := i.kind.(*Evaluated)
+	if i.err != nil || !ok || e.PodJSON == nil {
+		return i
 	}
-	o, err := k.pods.Decode(a.in.Pod)
+	o, err := r.pods.Decode(e.PodJSON)
 	if err != nil {
-		a.err = fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
-		return a
+		i.err = fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
+		return i
 	}
-	a.pod = o.Value.(*corev1.Pod)
-	return a
+	e.pod = o.Value.(*corev1.Pod)
+	return i
 }
 
-// Outcome is what became of a record that was answered again.
-type Outcome struct {
+// Comparison is the result of a record that was answered again.
+type Comparison struct {
 	Identical bool
-	// Failed says that it could not be answered.
+	// Failed is set where it could not be answered.
 	Failed bool
 	// Difference is nil where the answer is identical.
 	Difference *BatchDifference
 }
 
-// BatchDifference is a decision of a batch that came out otherwise, or that
+// BatchDifference is a decision of a batch whose answer is another one, or that
 // could not be answered again.
 type BatchDifference struct {
-	ID        string    `json:"id"`
-	Snapshot  string    `json:"snapshot"`
-	CreatedAt time.Time `json:"createdAt"`
-	Verb      string    `json:"verb"`
-	Pod       PodRef    `json:"pod"`
+	ID        string          `json:"id"`
+	Snapshot  string          `json:"snapshot"`
+	CreatedAt time.Time       `json:"createdAt"`
+	Verb      string          `json:"verb"`
+	Pod       decision.PodRef `json:"pod"`
 	// Differences are by path, the first of them where there are many.
 	Differences        []Difference `json:"differences,omitempty"`
 	DifferencesOmitted int          `json:"differencesOmitted,omitempty"`
-	// Error says why there is no answer.
+	// Error is why there is no answer.
 	Error string `json:"error,omitempty"`
 }
 
@@ -115,98 +110,72 @@ type BatchDifference struct {
 // decision alone shows all.
 const maxPaths = 20
 
-// Judge answers a record again; records come in the order of their cursors. An
-// error says that the batch cannot go on now: what is wrong with a record alone
-// is in the outcome.
-func (b *Batch) Judge(ctx context.Context, a *Asked) (out Outcome, err error) {
+// Replay answers a record again; records come in the order of their cursors. After an
+// error the batch cannot go on now: what is wrong with a record alone
+// is in the comparison.
+func (b *Batch) Replay(ctx context.Context, i *Item) (out Comparison, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			b.walk.Leave()
-			out, err = b.failed(a, fmt.Errorf("the engine failed: %v", p)), nil
+			out, err = b.failed(i, fmt.Errorf("the engine failed: %v", p)), nil
 		}
 	}()
-	diff, err := b.judge(ctx, a)
+	diff, err := b.replay(ctx, i)
 	switch {
 	case err == nil && diff == nil:
-		return Outcome{Identical: true}, nil
+		return Comparison{Identical: true}, nil
 	case err == nil:
-		return Outcome{Difference: diff}, nil
+		return Comparison{Difference: diff}, nil
 	case ctx.Err() != nil, errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return Outcome{}, err
+		return Comparison{}, err
 	}
-	return b.failed(a, err), nil
+	return b.failed(i, err), nil
 }
 
-func (b *Batch) failed(a *Asked, err error) Outcome {
-	d := differenceOf(a.d)
+func (b *Batch) failed(i *Item, err error) Comparison {
+	d := differenceOf(i.d)
 	d.Error = err.Error()
-	return Outcome{Failed: true, Difference: d}
+	return Comparison{Failed: true, Difference: d}
 }
 
 func differenceOf(d *store.Decision) *BatchDifference {
 	return &BatchDifference{
-		ID: d.ID, Snapshot: formatID(d.Cluster, d.Revision), CreatedAt: d.CreatedAt.UTC(), Verb: d.Verb, Pod: PodRef{d.Namespace, d.Pod, d.PodUID},
+		ID: d.ID, Snapshot: cluster.FormatID(d.Cluster, d.Revision), CreatedAt: d.CreatedAt.UTC(), Verb: d.Verb, Pod: podOf(d),
 	}
 }
 
-func (b *Batch) judge(ctx context.Context, a *Asked) (*BatchDifference, error) {
-	if a.err != nil {
-		return nil, a.err
+func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
+	if i.err != nil {
+		return nil, i.err
 	}
-	if note := b.unknown(a.d); note != "" {
+	if note := b.unknown(i.d); note != "" {
 		return nil, errors.New(note)
 	}
-	view, err := b.walk.To(ctx, a.d.Revision)
+	view, err := b.walk.To(ctx, i.d.Revision)
 	if err != nil {
 		return nil, err
 	}
-	if view.Digest != a.d.SnapshotDigest {
-		return nil, fmt.Errorf("%s has digest %s, the record says %s: %w", view.ID(), view.Digest, a.d.SnapshotDigest, cluster.ErrCorrupt)
-	}
-	rec := &recalled{d: a.d, in: a.in, view: view, pod: a.pod}
-	if a.in.asksNothing() {
-		ans := a.in.unasked(view, a.d)
-		if ans.Digest != a.d.AnswerDigest {
-			return b.describe(ctx, rec)
-		}
-		if !b.o.none() {
-			return nil, nil
-		}
-		al, err := b.l.alongAgain(ctx, rec)
-		if err != nil || al == nil || al.digest == a.in.Along {
-			return nil, err
-		}
-		return b.describe(ctx, rec)
-	}
-	if rec.pod == nil {
-		if rec.pod, err = view.Pod(a.d.Namespace, a.d.Pod); err != nil {
-			return nil, err
-		}
-	}
-	if rec.profile, err = b.profile(ctx, a.d.ProfileDigest); err != nil {
+	rec := &record{i.d, i.kind, view}
+	if err := rec.checkView(); err != nil {
 		return nil, err
 	}
-	c, err := b.matter(rec)
+	if err := rec.kind.read(ctx, b.l, rec); err != nil {
+		return nil, err
+	}
+	r, err := rec.kind.replay(ctx, b.l, rec, view, &b.o, b.walk.Decide)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.decideBy(ctx, b.walk.Decide)
-	if err != nil {
+	defer r.release()
+	same := r.digest == i.d.AnswerDigest
+	if e, ok := rec.kind.(*Evaluated); ok && r.Profile.Name != e.profile.Name {
+		same = false
+	}
+	if same && b.o.none() {
+		_, same, err = b.l.effects(ctx, rec, r)
+	}
+	if err != nil || same {
 		return nil, err
-	}
-	digest, same := r.Digest(), true
-	if a.in.Along != "" && b.o.none() {
-		var al *along
-		if al, err = c.alongOf(r); err == nil {
-			same = al.digest == a.in.Along
-		}
-	}
-	r.Release()
-	if err != nil {
-		return nil, err
-	}
-	if same && digest == a.d.AnswerDigest && c.profile.Name == rec.profile.Name {
-		return nil, nil
 	}
 	return b.describe(ctx, rec)
 }
@@ -224,58 +193,19 @@ func (b *Batch) unknown(d *store.Decision) string {
 	return note
 }
 
-func (b *Batch) profile(ctx context.Context, digest string) (*engine.Profile, error) {
-	if p := b.profiles[digest]; p != nil {
-		return p, nil
-	}
-	p, err := b.l.profile(ctx, digest)
-	if err == nil {
-		b.profiles[digest] = p
-	}
-	return p, err
-}
-
-// matter makes the question ready: as it was, or under the batch's profile.
-func (b *Batch) matter(rec *recalled) (*matter, error) {
-	q, err := rec.in.question(rec.view, rec.pod)
+// describe lists the paths in which a record's answer differs.
+func (b *Batch) describe(ctx context.Context, rec *record) (*BatchDifference, error) {
+	d, err := b.l.st.Decision(ctx, rec.ID)
 	if err != nil {
 		return nil, err
 	}
-	q.Verb, q.Now = rec.d.Verb, rec.d.Now.UTC()
-	q.classes = rec.in.recorded()
-	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
-	if !b.o.none() {
-		q.DryRun = true // what is recorded decides nothing here
-		q.Profiles, q.Profile = b.o.Profiles, b.o.Profile
-	}
-	c := &matter{q: q, view: rec.view, state: rec.view.State, pod: rec.pod, asked: rec.in.Pod}
-	if err := b.l.settle(c, afresh); err != nil {
-		return nil, err
-	}
-	c.names = nil
-	if rec.in.Only != nil {
-		if c.names, err = rec.in.Only.names(c.state.Nodes()); err != nil {
-			return nil, err
-		}
-	}
-	rec.names = c.names
-	return c, nil
-}
-
-// describe says in which paths a record's answer came out otherwise.
-func (b *Batch) describe(ctx context.Context, rec *recalled) (*BatchDifference, error) {
-	d, err := b.l.st.Decision(ctx, rec.d.ID)
-	if err != nil {
-		return nil, err
-	}
-	rec.d = d
+	rec.Decision = d
 	r, err := b.l.differ(ctx, rec, b.o)
 	if err != nil || len(r.Differences) == 0 {
 		return nil, err
 	}
 	out := differenceOf(d)
-	// What the answer came to goes first, and what single nodes had to do with it
-	// second.
+	// What is true of the whole answer goes first, single nodes second.
 	whole := func(d Difference) bool { return !strings.Contains(d.Path, "[") }
 	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
 		if whole(a) == whole(b) {
@@ -293,9 +223,9 @@ func (b *Batch) describe(ctx context.Context, rec *recalled) (*BatchDifference, 
 	return out, nil
 }
 
-// Verify holds the state that the batch has come to against its recorded
-// digest. An error that wraps cluster.ErrCorrupt says that what was judged since
-// the last time may be wrong, and is to be judged again after Careful.
+// Verify compares the state that the batch has reached with its recorded
+// digest. After an error that wraps cluster.ErrCorrupt, what was answered since
+// the last time may be wrong, and is to be answered again after Careful.
 func (b *Batch) Verify() error { return b.walk.Verify() }
 
 // Careful makes the batch verify every state before it is used.

@@ -1,28 +1,14 @@
-package decisionlog
+package decisionlog_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/objects"
 	"berth/internal/store"
 )
-
-func thousands(b *testing.B, h *house) (*cluster.View, []string) {
-	list := make([]objects.Object, 0, 10_000)
-	names := make([]string, 0, 5000)
-	for i := range 5000 {
-		names = append(names, fmt.Sprintf("node-%05d", i))
-		list = append(list, node(b, names[i], 4+i%8))
-	}
-	for i := range 5000 {
-		list = append(list, held(b, pod(b, fmt.Sprintf("pod-%05d", i), fmt.Sprintf(`"nodeName":"node-%05d",`, i))))
-	}
-	return upload(b, h, list...), names
-}
 
 // size is what a record takes in the store, as far as its bytes go.
 func size(d *store.Decision) (all, input int) {
@@ -50,30 +36,30 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name string
-		q    Question
+		q    decision.Question
 	}{
-		{"all", Question{Pod: pod(b, "w", "")}},
-		{"names", Question{Pod: pod(b, "w", ""), NodeNames: names}},
-		{"half", Question{Pod: pod(b, "w", ""), NodeNames: half}},
+		{"all", decision.Question{Pod: pod(b, "w", "")}},
+		{"names", decision.Question{Pod: pod(b, "w", ""), NodeNames: names}},
+		{"half", decision.Question{Pod: pod(b, "w", ""), NodeNames: half}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			q, err := c.q.normal(time.Now)
+			q, err := c.q.Normalize(time.Now)
 			if err != nil {
 				b.Fatal(err)
 			}
-			m, err := h.prepare(v, q, h.overlays.get)
+			p, err := h.Scheduler().Prepare(v, q)
 			if err != nil {
 				b.Fatal(err)
 			}
-			r, err := m.decide(b.Context())
+			o, err := p.Decide(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer r.Release()
+			defer o.Release()
 			var d *store.Decision
 			b.ReportAllocs()
 			for b.Loop() {
-				if d, err = h.record(m, r, time.Now()); err != nil {
+				if d, err = h.Evaluated(o); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -84,9 +70,9 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkJudge is an extender's question with its durable record, by 64
+// BenchmarkEvaluate is an extender's question with its durable record, by 64
 // callers at a time.
-func BenchmarkJudge(b *testing.B) {
+func BenchmarkEvaluate(b *testing.B) {
 	h := open(b, b.TempDir())
 	_, names := thousands(b, h)
 	p := pod(b, "w", "")
@@ -95,7 +81,7 @@ func BenchmarkJudge(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := h.Judge(b.Context(), Question{Verb: VerbFilter, Pod: p, NodeNames: names}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+			if _, err := h.Evaluate(b.Context(), decision.Question{Verb: decision.VerbFilter, Pod: p, NodeNames: names}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 				b.Error(err)
 				return
 			}

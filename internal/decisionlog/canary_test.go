@@ -183,7 +183,7 @@ func unknown(t *testing.T, base, kind, apiVersion, name, at, text string) []byte
 	return headed(t, js, kind, apiVersion)
 }
 
-var update = flag.Bool("update-leaves", false, "write testdata/leaves.txt anew")
+var updateLeaves = flag.Bool("update-leaves", false, "write testdata/leaves.txt anew")
 
 // TestNothingElseIsStored plants a text of its own at every place of every kind
 // where one may stand, sends it all through the API in good bodies and in bad
@@ -212,7 +212,7 @@ func TestNothingElseIsStored(t *testing.T) {
 					class = "kept"
 				}
 				lines = append(lines, class+" "+name)
-				if !*update && want[name] != class {
+				if !*updateLeaves && want[name] != class {
 					t.Errorf("%s is %s, testdata/leaves.txt says %q", name, class, want[name])
 				}
 				for sink, found := range seen {
@@ -223,12 +223,12 @@ func TestNothingElseIsStored(t *testing.T) {
 				delete(want, name)
 			}
 			for name := range want {
-				if backend == "sqlite" && !*update {
+				if backend == "sqlite" && !*updateLeaves {
 					t.Errorf("testdata/leaves.txt names %s, which there is not", name)
 				}
 			}
 			want = classes(t)
-			if *update && backend == "sqlite" {
+			if *updateLeaves && backend == "sqlite" {
 				slices.Sort(lines)
 				if err := os.WriteFile("testdata/leaves.txt", []byte(strings.Join(slices.Compact(lines), "\n")+"\n"), 0o644); err != nil {
 					t.Fatal(err)
@@ -242,7 +242,7 @@ func TestNothingElseIsStored(t *testing.T) {
 func classes(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/leaves.txt")
-	if err != nil && !*update {
+	if err != nil && !*updateLeaves {
 		t.Fatal(err)
 	}
 	all := map[string]string{}

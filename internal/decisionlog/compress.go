@@ -20,7 +20,7 @@ var dictionary1 string
 
 const dictionary = 1
 
-// coders gives the encoder and decoder that know the dictionary. Both may be
+// coders returns the encoder and decoder that know the dictionary. Both may be
 // used by any number of goroutines at once.
 var coders = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	text := []byte(strings.TrimSuffix(dictionary1, "\n"))
@@ -45,7 +45,7 @@ func pack(js []byte) []byte {
 	return js
 }
 
-// InputText gives a record's input, as store.Decision has it, as the JSON that it
+// InputText returns a record's input, as store.Decision has it, as the JSON that it
 // is: it undoes pack, and reads inputs from before there was a dictionary, too.
 func InputText(payload []byte) ([]byte, error) {
 	if len(payload) > 0 && payload[0] == '{' {

@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"context"
@@ -8,12 +8,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/objects"
 )
 
-// liveApiserver refuses one pod, and of another nobody hears what became of it.
+// liveApiserver refuses one pod; the outcome of another is unknown.
 type liveApiserver struct{}
 
 func (liveApiserver) Bind(_ context.Context, _, name, _, _ string) (string, error) {
@@ -31,15 +33,16 @@ func (liveApiserver) Bind(_ context.Context, _, name, _, _ string) (string, erro
 func (c *corpus) fillLive(t testing.TB) {
 	t.Helper()
 	stale := 40 * time.Millisecond
-	c.o.BindUnasked = true // the corpus has binds whose decisions are not in it
-	c.o.Binder = func(name string) Binder {
+	c.Unguarded = true // the corpus has binds whose decisions are not in it
+	c.BindOptions.APIServer = func(name string) binding.APIServer {
 		if name != "live" {
 			return nil
 		}
 		return liveApiserver{}
 	}
-	c.o.BindProfiles = c.profiles[:1]
-	c.o.Stale = func(name string) (time.Duration, bool) { return stale, name == "live" }
+	c.BindOptions.Profiles = c.Profiles[:1]
+	c.LogOptions.Stale = func(name string) (time.Duration, bool) { return stale, name == "live" }
+	c.Rebuild()
 	c.at(t, "12:00:00")
 	// Both claim a port that a node has once.
 	first, second := shopPod(t, "first", "1", ""), shopPod(t, "second", "1", "")
@@ -47,7 +50,7 @@ func (c *corpus) fillLive(t testing.TB) {
 		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 8080, Protocol: corev1.ProtocolTCP}}
 	}
 	list := []objects.Object{machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), held(t, first), held(t, second), held(t, shopPod(t, "gone", "1", "")), held(t, shopPod(t, "lost", "1", ""))}
-	if _, _, err := c.m.Upload(t.Context(), "live", func(yield func(objects.Object) error) (map[string]int, error) {
+	if _, _, err := c.Manager.Upload(t.Context(), "live", func(yield func(objects.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -57,11 +60,11 @@ func (c *corpus) fillLive(t testing.TB) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(clock, mode string, q Question) {
+	ask := func(clock, mode string, q decision.Question) {
 		t.Helper()
 		c.at(t, clock)
-		q.Cluster, q.Mode, q.Verb, q.NoPreemption = "live", mode, VerbFilter, true
-		if _, err := c.Judge(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		q.Cluster, q.Mode, q.Verb, q.NoPreemption = "live", mode, decision.VerbFilter, true
+		if _, err := c.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,16 +72,16 @@ func (c *corpus) fillLive(t testing.TB) {
 		t.Helper()
 		c.at(t, clock)
 		_, err := c.Bind(t.Context(), "live", "shop", name, uid, node)
-		if _, refused := errors.AsType[*BindError](err); (err == nil) != want || err != nil && !refused {
+		if _, refused := errors.AsType[*binding.RefusedError](err); (err == nil) != want || err != nil && !refused {
 			t.Fatalf("bind %s: %v", name, err)
 		}
 	}
-	ask("12:01:00", ModeShadow, Question{Pod: shopPod(t, "api", "1", "")})
-	ask("12:02:00", ModeShadow, Question{Pod: shopPod(t, "big", "6", "")})
+	ask("12:01:00", decision.ModeShadow, decision.Question{Pod: shopPod(t, "api", "1", "")})
+	ask("12:02:00", decision.ModeShadow, decision.Question{Pod: shopPod(t, "big", "6", "")})
 	bind("12:10:00", "first", string(first.UID), "web-1", true)
 	bind("12:10:01", "second", string(second.UID), "web-1", false)
 	bind("12:11:00", "gone", "", "web-2", false)
 	bind("12:12:00", "lost", "", "web-2", false)
 	stale = 42 * time.Second
-	ask("12:30:00", "", Question{Pod: shopPod(t, "late", "1", "")})
+	ask("12:30:00", "", decision.Question{Pod: shopPod(t, "late", "1", "")})
 }

@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"context"
@@ -10,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
-	"berth/internal/engine/rules"
 	"berth/internal/objects"
 	"berth/internal/store"
 	"berth/internal/store/commit"
@@ -23,7 +25,7 @@ import (
 // corpus is a log with two mornings' decisions of a cluster named demo, made by
 // the server's own code under a clock that the test sets.
 type corpus struct {
-	*Log
+	*fixture
 	now   time.Time
 	ids   []string // of the decisions, in order
 	close func()
@@ -71,11 +73,7 @@ func openCorpus(t testing.TB, st store.Store) *corpus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed := profile(t, func(s *rules.Spec) {
-		s.SchedulerName = "packed"
-		s.Args.NodeResourcesFit.Strategy = rules.MostAllocated
-	})
-	c.Log = New(m, st, []*engine.Profile{profile(t, nil), packed}, Options{Clock: clock})
+	c.fixture = logtest.New(m, st, []*engine.Profile{profile(t, nil), logtest.Packed(t)}, decisionlog.Options{Clock: clock})
 	closed := false
 	c.close = func() {
 		if closed {
@@ -100,7 +98,7 @@ func (c *corpus) at(t testing.TB, clock string) {
 	c.now = now
 }
 
-func (c *corpus) decide(t testing.TB, clock string, q Question) *Answer {
+func (c *corpus) decide(t testing.TB, clock string, q decision.Question) *decision.Answer {
 	t.Helper()
 	c.at(t, clock)
 	q.Cluster = "demo"
@@ -112,11 +110,11 @@ func (c *corpus) decide(t testing.TB, clock string, q Question) *Answer {
 	return a
 }
 
-func (c *corpus) judge(t testing.TB, clock string, q Question) {
+func (c *corpus) judge(t testing.TB, clock string, q decision.Question) {
 	t.Helper()
 	c.at(t, clock)
 	q.Cluster, q.NoPreemption = "demo", true // as the extender's calls ask
-	id, err := c.Judge(t.Context(), q, nothing)
+	id, err := c.Evaluate(t.Context(), q, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +124,7 @@ func (c *corpus) judge(t testing.TB, clock string, q Question) {
 func (c *corpus) upload(t testing.TB, clock string, list ...objects.Object) {
 	t.Helper()
 	c.at(t, clock)
-	if _, _, err := c.m.Upload(t.Context(), "demo", func(yield func(objects.Object) error) (map[string]int, error) {
+	if _, _, err := c.Manager.Upload(t.Context(), "demo", func(yield func(objects.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -156,20 +154,20 @@ func (c *corpus) fill(t testing.TB) {
 	old := machine(t, "old-1", "4", `"unschedulable":true`)
 	api, cart, big := shopPod(t, "api", "1", ""), shopPod(t, "cart", "500m", ""), shopPod(t, "big", "12", "")
 	c.upload(t, "08:00:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), gpu, old, held(t, cart))
-	c.decide(t, "09:00:00", Question{Pod: api})
-	c.decide(t, "09:10:00", Question{Pod: big})
-	c.judge(t, "09:20:00", Question{Verb: VerbFilter, Pod: big})
-	c.decide(t, "09:30:00", Question{Pod: api, Profile: "packed"})
-	c.judge(t, "10:00:00", Question{Verb: VerbFilter, Pod: cart})
-	c.judge(t, "10:00:01", Question{Verb: VerbPrioritize, Pod: cart, NodeNames: []string{"web-1", "web-2"}})
+	c.decide(t, "09:00:00", decision.Question{Pod: api})
+	c.decide(t, "09:10:00", decision.Question{Pod: big})
+	c.judge(t, "09:20:00", decision.Question{Verb: decision.VerbFilter, Pod: big})
+	c.decide(t, "09:30:00", decision.Question{Pod: api, Profile: "packed"})
+	c.judge(t, "10:00:00", decision.Question{Verb: decision.VerbFilter, Pod: cart})
+	c.judge(t, "10:00:01", decision.Question{Verb: decision.VerbPrioritize, Pod: cart, NodeNames: []string{"web-1", "web-2"}})
 	c.at(t, "10:00:02")
 	if _, err := c.Bind(t.Context(), "demo", "shop", "cart", string(cart.UID), "web-2"); err != nil {
 		t.Fatal(err)
 	}
-	c.decide(t, "10:00:30", Question{Pod: api, Bind: true})
+	c.decide(t, "10:00:30", decision.Question{Pod: api, Bind: true})
 	c.upload(t, "10:20:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", `"unschedulable":true`), gpu, old, held(t, cart))
-	c.decide(t, "10:30:00", Question{Pod: shopPod(t, "worker", "1", "")})
-	c.decide(t, "10:40:00", Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
+	c.decide(t, "10:30:00", decision.Question{Pod: shopPod(t, "worker", "1", "")})
+	c.decide(t, "10:40:00", decision.Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
 	c.evictAgain(t)
 }
 
@@ -182,14 +180,14 @@ func (c *corpus) evictAgain(t testing.TB) {
 		batch := shopPod(t, "batch", "2", `"priority":1,"nodeName":"web-1",`)
 		batch.UID = types.UID(fmt.Sprintf("00000000-0000-4000-8000-00000000b00%d", i))
 		c.at(t, clock+"0")
-		if _, err := c.m.Change(t.Context(), "demo", 0, []objects.Object{held(t, batch)}, nil); err != nil {
+		if _, err := c.Manager.Change(t.Context(), "demo", 0, []objects.Object{held(t, batch)}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if a := c.decide(t, clock+"1", Question{Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
+		if a := c.decide(t, clock+"1", decision.Question{Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
 			t.Fatalf("%s: %s", a.Outcome, a.Message)
 		}
 		c.at(t, clock+"2")
-		if _, err := c.m.Change(t.Context(), "demo", 0, nil, []objects.Key{podKey("shop", "batch")}); err != nil {
+		if _, err := c.Manager.Change(t.Context(), "demo", 0, nil, []objects.Key{podKey("shop", "batch")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"sort"
 	"strconv"
+
+	"berth/internal/decision"
 )
 
 // Difference is one place in which two answers differ. A value that one of them
@@ -19,7 +21,7 @@ type Difference struct {
 // maxDifferences bounds a replay's list; what is left out is counted.
 const maxDifferences = 1000
 
-// incomparable are the fields that say which answer it is and not what it is.
+// incomparable are the fields that identify an answer.
 var incomparable = []string{
 	"id", "cluster", "snapshot", "engine", "semantics", "createdAt", "verb", "boundSnapshot", "nominatedSnapshot", "pendingSnapshot", "durationMicros",
 	"profileDigest", "snapshotDigest", "podDigest", "digest",
@@ -27,7 +29,7 @@ var incomparable = []string{
 
 // compare fills in the differences of two answers. The digest is one of them
 // only where the same question was asked.
-func (r *Replay) compare(recorded, replayed *Answer, sameQuestion bool) error {
+func (r *Replay) compare(recorded, replayed *decision.Answer, sameQuestion bool) error {
 	a, err := plain(recorded)
 	if err != nil {
 		return err
@@ -48,7 +50,7 @@ func (r *Replay) compare(recorded, replayed *Answer, sameQuestion bool) error {
 	return nil
 }
 
-func plain(a *Answer) (map[string]any, error) {
+func plain(a *decision.Answer) (map[string]any, error) {
 	js, err := json.Marshal(a)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)

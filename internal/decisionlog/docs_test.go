@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func parseGuide(t *testing.T) (all []*documented, text string) {
 }
 
 // TestDocumentedQueries runs each query of docs/sql.md on the corpus, on both
-// backends, and holds what it gives against the example beside it.
+// backends, and compares the result with the example beside it.
 func TestDocumentedQueries(t *testing.T) {
 	list, text := parseGuide(t)
 	if len(list) < 15 {
@@ -122,7 +122,7 @@ func asReader(t *testing.T, backend, address string) *sql.DB {
 	return db
 }
 
-// answer gives a query's columns and rows as text.
+// answer returns a query's columns and rows as text.
 func answer(t *testing.T, db *sql.DB, title, query string) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)
@@ -188,7 +188,7 @@ func masked(answer string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inShell asks the sqlite3 shell the same, where there is one that is not older
+// inShell runs the queries in the sqlite3 shell, where there is one that is not older
 // than the guide says; the file is no longer open then.
 func inShell(t *testing.T, file string, list []*documented, answers map[*documented]string) {
 	t.Helper()

@@ -25,6 +25,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/handlers"
@@ -39,7 +40,7 @@ import (
 func expose(t *testing.T, backend string, all []*canary) map[string]map[string]bool {
 	t.Helper()
 	ctx := context.Background()
-	st, address := decisionlog.Backends[backend](t)
+	st, address := backends[backend](t)
 	var log bytes.Buffer
 	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	g := commit.NewGroup(st, commit.Options{})
@@ -55,8 +56,9 @@ func expose(t *testing.T, backend string, all []*canary) map[string]map[string]b
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	spans := tracetest.NewInMemoryExporter()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
+	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Log: logger}), ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 		Log: logger, Meter: meters.Meter("berth"), Tracer: tracer, Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	if err != nil {
@@ -188,7 +190,7 @@ func TestSearchFindsBase64(t *testing.T) {
 	}
 }
 
-// inStore gives what a store wrote: its files, and every value of every table,
+// inStore returns what a store wrote: its files, and every value of every table,
 // decompressed.
 func inStore(t *testing.T, backend, address string, look func([]byte)) {
 	t.Helper()
@@ -248,7 +250,7 @@ func inStore(t *testing.T, backend, address string, look func([]byte)) {
 	}
 }
 
-// column gives all values of a query, row after row.
+// column returns all values of a query, row after row.
 func column(t *testing.T, db *sql.DB, query string) (out [][]byte) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)

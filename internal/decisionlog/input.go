@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"berth/internal/cluster"
-	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/objects"
 )
@@ -21,31 +18,37 @@ const inputVersion = 1
 // fewNames is up to how many names a set of candidates is written as a list.
 const fewNames = 16
 
-// input is what a replay needs beside the record's columns.
+// input is a record's kind as it is stored. The order of the fields is part of the form.
 type input struct {
 	Version int `json:"v"`
-	// Pod is the pod as asked about; absent where the snapshot holds it so.
-	Pod          json.RawMessage   `json:"pod,omitempty"`
-	Only         *candidates       `json:"only,omitempty"` // absent: all nodes
-	Nodes        []json.RawMessage `json:"nodes,omitempty"`
-	Explain      engine.Explain    `json:"explain,omitempty"`
-	NoPreemption bool              `json:"noPreemption,omitempty"`
-	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
-	Suggest      bool              `json:"suggest,omitempty"`
-	// Victims is what /preempt was asked about; absent otherwise.
-	Victims *[]engine.NodeVictims `json:"victims,omitempty"`
-	// Class is the stored class that gave the pod its priority.
-	Class *storedClass `json:"class,omitempty"`
-	// Gone are pods that did not count.
-	Gone []Gone `json:"gone,omitempty"`
-	// Result is what the apiserver said of a bind, which is no question.
-	Result *bindResult `json:"result,omitempty"`
-	// Bind is the node of a ledger bind, which asks the engine nothing.
+	Evaluated
+	Result *BindResult `json:"result,omitempty"`
+	// Bind is the node of a LedgerBind.
 	Bind string `json:"bind,omitempty"`
-	// Along is the digest of what was bound along; absent where that is nothing, and
-	// in records of a time when it was never anything.
-	Along string `json:"along,omitempty"`
+	// Effects is the digest of what was written beside the pod.
+	Effects string `json:"along,omitempty"`
 }
+
+// kind returns what the record is of.
+func (in *input) kind() Kind {
+	switch {
+	case in.Result != nil:
+		return in.Result
+	case in.Bind != "":
+		return &LedgerBind{in.Bind, in.Effects}
+	}
+	in.Evaluated.effectsDigest = in.Effects
+	return &in.Evaluated
+}
+
+func (e *Evaluated) input() *input {
+	return &input{Version: inputVersion, Evaluated: *e, Effects: e.effectsDigest}
+}
+
+func (b *LedgerBind) input() *input {
+	return &input{Version: inputVersion, Bind: b.Node, Effects: b.Effects}
+}
+func (b *BindResult) input() *input { return &input{Version: inputVersion, Result: b} }
 
 // candidates is a subset of the nodes in the shortest of three forms: names,
 // the names left out, or a bit for each node of the state in order of name.
@@ -53,34 +56,6 @@ type candidates struct {
 	Names   []string `json:"names,omitempty"`
 	Without []string `json:"without,omitempty"`
 	Bits    []byte   `json:"bits,omitempty"`
-}
-
-// encodeInput writes the input of a matter that considered so many nodes.
-func (c *matter) encodeInput(considered int) ([]byte, error) {
-	in := input{
-		Version: inputVersion, Explain: c.q.Explain, NoPreemption: c.q.NoPreemption, ScoreAlways: c.q.ScoreAlways, Suggest: c.q.Suggest, Class: c.class, Gone: c.gone,
-	}
-	if c.q.Victims != nil {
-		in.Victims = &c.q.Victims
-	}
-	if c.along != nil {
-		in.Along = c.along.digest
-	}
-	if in.Explain == engine.ExplainFailures {
-		in.Explain = ""
-	}
-	if !c.byRef {
-		in.Pod = c.asked
-	}
-	if c.overlay != nil {
-		for _, js := range c.overlay.differs {
-			in.Nodes = append(in.Nodes, js)
-		}
-	}
-	if c.names != nil && considered < c.state.Nodes().Count() {
-		in.Only = pick(c.state.Nodes(), c.names)
-	}
-	return in.encode()
 }
 
 func (in *input) encode() ([]byte, error) {
@@ -93,7 +68,7 @@ func (in *input) encode() ([]byte, error) {
 	return pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
 
-// pick writes a subset of a state's nodes.
+// pick returns a subset of a state's nodes.
 func pick(nodes *state.NodeSet, names []string) *candidates {
 	order := nodes.Order()
 	in := state.NewBits(nodes.Len())
@@ -127,7 +102,7 @@ func pick(nodes *state.NodeSet, names []string) *candidates {
 	return &candidates{Bits: bits}
 }
 
-// names gives the subset back; order is that of the state it was taken from.
+// names returns the names of the subset; nodes are those of the state it was taken from.
 func (c *candidates) names(nodes *state.NodeSet) ([]string, error) {
 	if len(c.Without) == 0 && len(c.Bits) == 0 {
 		return append([]string{}, c.Names...), nil // none at all is a set too
@@ -146,13 +121,13 @@ func (c *candidates) names(nodes *state.NodeSet) ([]string, error) {
 	return out, nil
 }
 
-func decodeInput(payload []byte) (*input, error) {
+func decodeInput(payload []byte) (Kind, error) {
 	js, err := InputText(payload)
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
 	if in := quickInput(js); in != nil {
-		return in, nil
+		return in.kind(), nil
 	}
 	in := &input{}
 	if err := json.Unmarshal(js, in); err != nil {
@@ -161,7 +136,7 @@ func decodeInput(payload []byte) (*input, error) {
 	if in.Version != inputVersion {
 		return nil, fmt.Errorf("input has form %d, and this version reads form %d", in.Version, inputVersion)
 	}
-	return in, nil
+	return in.kind(), nil
 }
 
 var inputHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion)
@@ -180,46 +155,12 @@ func quickInput(js []byte) *input {
 	}
 	in := &input{}
 	if rest := js[end:]; rest[0] == ',' {
-		if err := json.Unmarshal(append([]byte{'{'}, rest[1:]...), in); err != nil || in.Pod != nil || in.Version != 0 {
+		if err := json.Unmarshal(append([]byte{'{'}, rest[1:]...), in); err != nil || in.PodJSON != nil || in.Version != 0 {
 			return nil
 		}
 	} else if string(rest) != "}" {
 		return nil
 	}
-	in.Version, in.Pod = inputVersion, js[at:end:end]
+	in.Version, in.PodJSON = inputVersion, js[at:end:end]
 	return in
-}
-
-// question makes the question again that a record was of, on its own view.
-func (in *input) question(v *cluster.View, pod *corev1.Pod) (Question, error) {
-	q := Question{
-		Cluster: v.Cluster, Revision: v.Revision, Pod: pod, Explain: in.Explain,
-		NoPreemption: in.NoPreemption, ScoreAlways: in.ScoreAlways, Suggest: in.Suggest, Gone: in.Gone, recorded: true,
-	}
-	if in.Victims != nil {
-		q.Victims = *in.Victims
-	}
-	if q.Explain == "" {
-		q.Explain = engine.ExplainFailures
-	}
-	for i, js := range in.Nodes {
-		o, err := objects.FromCanonical("Node", js)
-		if err != nil {
-			return q, fmt.Errorf("input's node %d: %w (%w)", i, cluster.ErrCorrupt, err)
-		}
-		q.Nodes = append(q.Nodes, o.Value.(*corev1.Node))
-	}
-	return q, nil
-}
-
-// pod gives the pod that a record is about.
-func (in *input) pod(v *cluster.View, namespace, name string) (*corev1.Pod, error) {
-	if in.Pod == nil {
-		return v.Pod(namespace, name)
-	}
-	o, err := objects.FromCanonical("Pod", in.Pod)
-	if err != nil {
-		return nil, fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
-	}
-	return o.Value.(*corev1.Pod), nil
 }

@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"testing"

@@ -1,14 +1,14 @@
-package decisionlog
+package decisionlog_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
@@ -34,11 +34,11 @@ func urgent() *objects.Key {
 func TestPreemptionIsRecordedAndReplayed(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, crowded(t)...)
-	a := decide(t, h, Question{PodRef: urgent()})
+	a := decide(t, h, decision.Question{PodRef: urgent()})
 	if a.Outcome != engine.Preempting || a.NominatedNode != "n1" || a.Node != "" || a.Preemption == nil || a.Preemption.Node != "n1" {
 		t.Fatalf("%s", text(t, a))
 	}
-	d, err := h.st.Decision(t.Context(), a.ID)
+	d, err := h.Store.Decision(t.Context(), a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestPreemptionIsRecordedAndReplayed(t *testing.T) {
 	if diff := cmp.Diff([]store.Victim{{Namespace: "d", Pod: "low", UID: "uid-low", Priority: 1, Node: "n1"}}, d.Victims); diff != "" {
 		t.Error(diff)
 	}
-	r, err := h.Replay(t.Context(), a.ID, Overrides{})
+	r, err := h.Replay(t.Context(), a.ID, decisionlog.Overrides{})
 	if err != nil || !r.Identical {
 		t.Fatalf("%v %s", err, text(t, r))
 	}
@@ -56,9 +56,9 @@ func TestPreemptionIsRecordedAndReplayed(t *testing.T) {
 	if err != nil || !got.DigestAgrees || got.NominatedNode != "n1" || len(got.Preemption.Victims) != 1 {
 		t.Fatalf("%v %s", err, text(t, got))
 	}
-	// Another node's pod gone, and the choice is another: the replay says where.
+	// Without a pod on another node the choice is another: the replay names the paths.
 	upload(t, h, append(crowded(t)[:2], crowded(t)[3:]...)...)
-	r, err = h.Replay(t.Context(), a.ID, Overrides{Snapshot: "default@latest"})
+	r, err = h.Replay(t.Context(), a.ID, decisionlog.Overrides{Snapshot: "default@latest"})
 	if err != nil || r.Identical {
 		t.Fatalf("%v %s", err, text(t, r))
 	}
@@ -70,12 +70,12 @@ func TestNowIsPartOfTheQuestion(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, crowded(t)...)
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	a := decide(t, h, Question{PodRef: urgent(), Now: at})
-	d, err := h.st.Decision(t.Context(), a.ID)
+	a := decide(t, h, decision.Question{PodRef: urgent(), Now: at})
+	d, err := h.Store.Decision(t.Context(), a.ID)
 	if err != nil || !d.Now.Equal(at) {
 		t.Fatalf("%v %v", err, d.Now)
 	}
-	if r, err := h.Replay(t.Context(), a.ID, Overrides{}); err != nil || !r.Identical {
+	if r, err := h.Replay(t.Context(), a.ID, decisionlog.Overrides{}); err != nil || !r.Identical {
 		t.Fatalf("%v %s", err, text(t, r))
 	}
 }
@@ -83,14 +83,14 @@ func TestNowIsPartOfTheQuestion(t *testing.T) {
 func TestNominationsAreWrittenAndHonoured(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, crowded(t)...)
-	a := decide(t, h, Question{PodRef: urgent(), Bind: true})
+	a := decide(t, h, decision.Question{PodRef: urgent(), Bind: true})
 	if a.Outcome != engine.Preempting || a.NominatedSnapshot != "default@2" || a.BoundSnapshot != "" {
 		t.Fatalf("%s", text(t, a))
 	}
 	if c := a.Preemption.ClearedNominations; len(c) != 1 || c[0].Name != "lesser" {
 		t.Errorf("cleared %+v", c)
 	}
-	v, err := h.m.View(t.Context(), "default", 2)
+	v, err := h.Manager.View(t.Context(), "default", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,24 +103,24 @@ func TestNominationsAreWrittenAndHonoured(t *testing.T) {
 	}
 	// The same again is no change: the victims are still there, and so is the
 	// nomination.
-	again := decide(t, h, Question{PodRef: urgent(), Bind: true})
+	again := decide(t, h, decision.Question{PodRef: urgent(), Bind: true})
 	if again.Outcome != engine.Preempting || again.NominatedNode != "n1" || again.NominatedSnapshot != "" {
 		t.Fatalf("%s", text(t, again))
 	}
 	// Lower ones count it in from now on.
-	if low := decide(t, h, Question{Pod: pod(t, "late", `"priority":3,`)}); low.Outcome == engine.Scheduled || low.NominatedNode == "n1" {
+	if low := decide(t, h, decision.Question{Pod: pod(t, "late", `"priority":3,`)}); low.Outcome == engine.Scheduled || low.NominatedNode == "n1" {
 		t.Errorf("%s", text(t, low))
 	}
 	// The platform evicts the victim; the pod takes its node unscored.
-	if _, err := h.m.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "low")}); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "low")}); err != nil {
 		t.Fatal(err)
 	}
-	b := decide(t, h, Question{PodRef: urgent(), Bind: true})
+	b := decide(t, h, decision.Question{PodRef: urgent(), Bind: true})
 	if b.Outcome != engine.Scheduled || b.Node != "n1" || b.BoundSnapshot != "default@4" || b.NodesOmitted != 1 {
 		t.Fatalf("%s", text(t, b))
 	}
 	for _, id := range []string{a.ID, again.ID, b.ID} {
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || !r.Identical {
+		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical {
 			t.Errorf("%v %s", err, text(t, r))
 		}
 	}
@@ -129,10 +129,10 @@ func TestNominationsAreWrittenAndHonoured(t *testing.T) {
 func TestAHigherPodTakesANominatedNode(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, node(t, "n1", 1), held(t, nominated(t, "waiting", 10, "n1")))
-	if a := decide(t, h, Question{Pod: pod(t, "same", `"priority":10,`), Bind: true}); a.Outcome != engine.UnschedulableOK {
+	if a := decide(t, h, decision.Question{Pod: pod(t, "same", `"priority":10,`), Bind: true}); a.Outcome != engine.UnschedulableOK {
 		t.Fatalf("%s", text(t, a))
 	}
-	a := decide(t, h, Question{Pod: pod(t, "higher", `"priority":11,`), Bind: true})
+	a := decide(t, h, decision.Question{Pod: pod(t, "higher", `"priority":11,`), Bind: true})
 	if a.Outcome != engine.Scheduled || a.Node != "n1" {
 		t.Fatalf("%s", text(t, a))
 	}
@@ -146,25 +146,19 @@ func TestJudgedVictimsAreReplayed(t *testing.T) {
 		"some": {{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-low"}}}, {Node: "n2", Victims: []engine.NamedVictim{}}, {Node: "n9", Victims: []engine.NamedVictim{{UID: "x"}}}},
 	} {
 		var got []engine.PreemptionCandidate
-		id, err := h.Judge(t.Context(), Question{Verb: VerbPreempt, Pod: pod(t, "urgent", `"priority":1000,`), Victims: list}, func(_ *cluster.View, r *engine.Result) error {
+		id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbPreempt, Pod: pod(t, "urgent", `"priority":1000,`), Victims: list}, func(_ *cluster.View, r *engine.Result) error {
 			got = r.AskedVictims()
 			return nil
 		})
 		if err != nil || len(got) != len(list) {
 			t.Fatalf("%s: %v %s", name, err, text(t, got))
 		}
-		d, err := h.st.Decision(t.Context(), id)
+		d, err := h.Store.Decision(t.Context(), id)
 		if err != nil || d.Verb != "preempt" || len(d.Victims) != len(list) || d.NominatedNode != "" {
 			t.Errorf("%s: %v %+v", name, err, d)
 		}
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || !r.Identical || r.Decision.Verb != "preempt" {
+		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical || r.Decision.Verb != "preempt" {
 			t.Errorf("%s: %v %s", name, err, text(t, r))
 		}
 	}
-}
-
-func nominated(t testing.TB, name string, priority int, to string) *corev1.Pod {
-	p := pod(t, name, fmt.Sprintf(`"priority":%d,`, priority))
-	p.Status.NominatedNodeName = to
-	return p
 }

@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"errors"
@@ -7,6 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 )
 
 // shelf is stored classes, by name; "" is the default one.
@@ -20,10 +23,11 @@ func class(name string, value int32, policy corev1.PreemptionPolicy) *scheduling
 
 func TestPrecedenceOfClasses(t *testing.T) {
 	h := open(t, t.TempDir())
-	h.o.Classes = shelf{
+	h.LogOptions.Classes = shelf{
 		"high": class("high", 5, corev1.PreemptNever), "stored": class("stored", 50, corev1.PreemptNever),
 		"": class("fallback", 70, corev1.PreemptLowerPriority),
 	}
+	h.Rebuild()
 	upload(t, h, sample(t)...)
 	for spec, want := range map[string]int32{
 		`"priority":3,"priorityClassName":"high",`: 3,
@@ -32,17 +36,17 @@ func TestPrecedenceOfClasses(t *testing.T) {
 		``:                                         7, // the snapshot's default
 		`"priorityClassName":"system-node-critical",`: 2000001000,
 	} {
-		if a := decide(t, h, Question{Pod: pod(t, "w", spec)}); a.Priority != want {
+		if a := decide(t, h, decision.Question{Pod: pod(t, "w", spec)}); a.Priority != want {
 			t.Errorf("%s: priority %d, want %d", spec, a.Priority, want)
 		}
 	}
 	upload(t, h, sample(t)[:5]...) // no classes in the snapshot
-	if a := decide(t, h, Question{Pod: pod(t, "w", "")}); a.Priority != 70 {
+	if a := decide(t, h, decision.Question{Pod: pod(t, "w", "")}); a.Priority != 70 {
 		t.Errorf("no class: priority %d, want the stored default's", a.Priority)
 	}
-	_, err := h.Decide(t.Context(), Question{Pod: pod(t, "w", `"priorityClassName":"nobody",`)})
-	var input *InputError
-	if !errors.As(err, &input) || input.Status != 422 || input.Field != "pod.spec.priorityClassName" {
+	_, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "w", `"priorityClassName":"nobody",`)})
+	var input *decision.Error
+	if !errors.As(err, &input) || input.Kind != decision.Invalid || input.Field != "pod.spec.priorityClassName" {
 		t.Errorf("an unknown class: %v", err)
 	}
 }
@@ -52,12 +56,13 @@ func TestPrecedenceOfClasses(t *testing.T) {
 func TestReplayAfterTheClassChanged(t *testing.T) {
 	h := open(t, t.TempDir())
 	stored := shelf{"stored": class("stored", 50, corev1.PreemptNever)}
-	h.o.Classes = stored
+	h.LogOptions.Classes = stored
+	h.Rebuild()
 	upload(t, h, sample(t)[:5]...)
-	named := decide(t, h, Question{Pod: pod(t, "w", `"priorityClassName":"stored",`)})
-	without := decide(t, h, Question{Pod: pod(t, "w", "")})
+	named := decide(t, h, decision.Question{Pod: pod(t, "w", `"priorityClassName":"stored",`)})
+	without := decide(t, h, decision.Question{Pod: pod(t, "w", "")})
 	stored[""] = class("late", 90, corev1.PreemptLowerPriority)
-	byDefault := decide(t, h, Question{Pod: pod(t, "w", "")})
+	byDefault := decide(t, h, decision.Question{Pod: pod(t, "w", "")})
 	if named.Priority != 50 || without.Priority != 0 || byDefault.Priority != 90 {
 		t.Fatalf("priorities %d, %d, %d", named.Priority, without.Priority, byDefault.Priority)
 	}
@@ -68,8 +73,8 @@ func TestReplayAfterTheClassChanged(t *testing.T) {
 		"deleted": func() { clear(stored) },
 	} {
 		change()
-		for _, a := range []*Answer{named, without, byDefault} {
-			r, err := h.Replay(t.Context(), a.ID, Overrides{})
+		for _, a := range []*decision.Answer{named, without, byDefault} {
+			r, err := h.Replay(t.Context(), a.ID, decisionlog.Overrides{})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -80,14 +85,14 @@ func TestReplayAfterTheClassChanged(t *testing.T) {
 			if err != nil || !again.DigestAgrees || again.Priority != a.Priority {
 				t.Errorf("%s: read back: %+v, %v", what, again, err)
 			}
-			if r, err = h.Replay(t.Context(), a.ID, Overrides{Snapshot: "default@latest"}); err != nil || r.Decision.Priority != a.Priority {
+			if r, err = h.Replay(t.Context(), a.ID, decisionlog.Overrides{Snapshot: "default@latest"}); err != nil || r.Decision.Priority != a.Priority {
 				t.Errorf("%s: on the newest snapshot: %v", what, err)
 			}
 		}
 	}
 	// Another pod is another question: its class is looked up as it is today.
 	stored["new"] = class("new", 8, corev1.PreemptNever)
-	r, err := h.Replay(t.Context(), named.ID, Overrides{Pod: pod(t, "w", `"priorityClassName":"new",`)})
+	r, err := h.Replay(t.Context(), named.ID, decisionlog.Overrides{Pod: pod(t, "w", `"priorityClassName":"new",`)})
 	if err != nil || r.Decision.Priority != 8 {
 		t.Errorf("with another pod: %v", err)
 	}

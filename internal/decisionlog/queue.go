@@ -9,11 +9,12 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine/state"
 	"berth/internal/store"
 )
 
-// namesAtOnce is how many pods the store is asked about in one query.
+// namesAtOnce is how many pods one query of the store has.
 const namesAtOnce = 1000
 
 // Queue is the pods of a view that wait, with the attempts that the log has of
@@ -36,10 +37,10 @@ func (q *Queue) In(part state.SubQueue) (n int) {
 	return n
 }
 
-// Queue gives the queue of a view at a time, from the attempts up to then on
+// Queue returns the queue of a view at a time, from the attempts up to then on
 // revisions up to the view's. A pod that was tried waits for a change of the
-// cluster: a revision that no failed attempt made. kube-scheduler asks those
-// plugins which rejected the pod whether a change may help
+// cluster: a revision that no failed attempt made. In kube-scheduler the
+// plugins that rejected the pod decide whether a change may help
 // (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
 func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
 	q := v.State.Queue(runs, class)
@@ -55,13 +56,15 @@ func Untried(v *cluster.View, runs state.Runs, class func(name string) *scheduli
 	return queueOf(v.State.Queue(runs, class), nil, now, state.DefaultBackoff())
 }
 
-func queueOf(q state.Queue, tried map[PodRef]state.Tried, now time.Time, b state.Backoff) *Queue {
-	of := func(p *state.Pod) state.Tried { return tried[PodRef{p.Namespace, p.Name, p.UID}] }
+func queueOf(q state.Queue, tried map[decision.PodRef]state.Tried, now time.Time, b state.Backoff) *Queue {
+	of := func(p *state.Pod) state.Tried {
+		return tried[decision.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}]
+	}
 	return &Queue{Active: state.Requeue(q.Active, of, now, b), Gated: q.Gated, Nominated: q.Nominated}
 }
 
 // tried sums up the failed attempts at pods.
-func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, now time.Time) (map[PodRef]state.Tried, error) {
+func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, now time.Time) (map[decision.PodRef]state.Tried, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -69,7 +72,7 @@ func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, n
 	if err != nil {
 		return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
 	}
-	out := map[PodRef]state.Tried{}
+	out := map[decision.PodRef]state.Tried{}
 	for part := range slices.Chunk(pods, namesAtOnce) {
 		f := store.AttemptFilter{Cluster: v.Cluster, Until: now, Revision: v.Revision}
 		for i := range part {
@@ -80,7 +83,7 @@ func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, n
 			return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
 		}
 		for _, a := range list {
-			out[PodRef{a.Namespace, a.Pod, a.UID}] = state.Tried{Count: a.Count, Last: a.Last, Changed: changed > a.Revision}
+			out[decision.PodRef{Namespace: a.Namespace, Name: a.Pod, UID: a.UID}] = state.Tried{Count: a.Count, Last: a.Last, Changed: changed > a.Revision}
 		}
 	}
 	return out, nil

@@ -6,15 +6,103 @@ import (
 
 	"github.com/google/uuid"
 
+	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
 
-// maxNamed is up to how many nodes that failed for one reason a record names, so
-// that SQL can say who was rejected where; the rest is in the recomputed answer.
+// Kind is what a record is of, and what a replay needs of it beside the record's columns: an
+// *Evaluated question, a *LedgerBind, which calls no plugin, or the *BindResult of an apiserver.
+type Kind interface {
+	// input returns the kind as it is stored.
+	input() *input
+	replayer
+}
+
+// LedgerBind is a bind in a ledger. Effects is the digest of what was written beside the pod; empty
+// where that is nothing, and in records of a time when it was never anything.
+type LedgerBind struct{ Node, Effects string }
+
+// BindResult is the result of a bind through an apiserver.
+type BindResult struct {
+	// Attempt is the record of the bind; empty where the pod was on the node
+	// before, and no bind was recorded.
+	Attempt string         `json:"attempt,omitempty"`
+	Node    string         `json:"node"`
+	Outcome engine.Outcome `json:"outcome"`
+	Message string         `json:"message,omitempty"`
+}
+
+// OutcomeUnknown is of a bind whose answer never came.
+const OutcomeUnknown engine.Outcome = "Unknown"
+
+// header returns the columns that records of every kind have.
+func (l *Log) header(v *cluster.View, verb string, pod decision.PodRef) (*store.Decision, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	now := l.now()
+	d := &store.Decision{
+		ID: id.String(), Cluster: v.Cluster, Revision: v.Revision, Verb: verb, CreatedAt: now, Now: now,
+		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: engine.Semantics,
+		SnapshotDigest: v.Digest,
+	}
+	if l.o.Stale != nil {
+		if stale, ok := l.o.Stale(v.Cluster); ok {
+			ms := stale.Milliseconds()
+			d.StaleMillis = &ms
+		}
+	}
+	return d, nil
+}
+
+// finish adds to a record the input of its kind and its duration.
+func finish(d *store.Decision, kind Kind, began time.Time) (err error) {
+	if d.Input, err = kind.input().encode(); err != nil {
+		return err
+	}
+	d.DurationMicros = time.Since(began).Microseconds()
+	return nil
+}
+
+// maxNamed is up to how many nodes that failed for one reason a record names for SQL; the rest is in
+// the recomputed answer.
 const maxNamed = 8
 
-// victims lists who would have to go: from the node chosen, or from all that
+// evaluated makes the record of an outcome: columns for SQL, the input for a replay,
+// and the digest of the whole answer.
+func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, error) {
+	d, err := l.header(o.View, o.Verb, decision.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: string(o.Pod.UID)})
+	if err != nil {
+		return nil, err
+	}
+	r := o.Result
+	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, decision.DigestOf(o.PodJSON)
+	d.Outcome, d.Message, d.Priority = string(r.Outcome), r.Message(), *o.Pod.Spec.Priority
+	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), r.Digest()
+	if r.Outcome == engine.Scheduled {
+		d.Node = r.Node()
+	}
+	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
+	names := r.RejectedNames(maxNamed)
+	for i, f := range r.Failures() {
+		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
+	}
+	if r.Scored() {
+		for i, v := range r.TopScores(l.o.TopScores) {
+			plugins := make(store.PluginScores, len(v.Scores))
+			for j, p := range v.Scores {
+				plugins[j] = store.PluginScore(p)
+			}
+			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
+		}
+	}
+	return d, finish(d, newEvaluated(o), began)
+}
+
+// victims lists the pods to evict: from the node chosen, or from all that
 // /preempt leaves.
 func victims(r *engine.Result) []store.Victim {
 	var out []store.Victim
@@ -30,44 +118,53 @@ func victims(r *engine.Result) []store.Victim {
 	return out
 }
 
-// record makes the record of a result: columns for SQL, the input for a replay,
-// and the digest of the whole answer.
-func (l *Log) record(c *matter, r *engine.Result, began time.Time) (*store.Decision, error) {
-	id, err := uuid.NewV7()
+// NewLedgerBind returns the write of a bind without an evaluation, with its record. A ledger's bind has
+// the effects that the pod's claims get on the node, under the profile that the pod names; where an
+// apiserver keeps the cluster, its scheduler has written them before it binds.
+func (l *Log) NewLedgerBind(v *cluster.View, namespace, name, node string, effects bool, began time.Time) (*cluster.Step, error) {
+	pod, err := v.Pod(namespace, name)
 	if err != nil {
-		return nil, fmt.Errorf("make an id: %w", err)
-	}
-	d := &store.Decision{
-		ID: id.String(), Cluster: c.view.Cluster, Revision: c.view.Revision, Verb: c.q.Verb,
-		CreatedAt: l.now(), Now: c.q.Now,
-		Namespace: c.pod.Namespace, Pod: c.pod.Name, PodUID: string(c.pod.UID),
-		Profile: c.profile.Name, ProfileDigest: c.profile.Digest,
-		Engine: engine.Version, Semantics: engine.Semantics,
-		SnapshotDigest: c.view.Digest, PodDigest: digestOf(c.asked),
-		Outcome: string(r.Outcome), Message: r.Message(), Priority: *c.pod.Spec.Priority,
-		NodesTotal: r.Considered(), NodesFeasible: r.Feasible.Count(), AnswerDigest: r.Digest(),
-	}
-	if r.Outcome == engine.Scheduled {
-		d.Node = r.Node()
-	}
-	d.Mode, d.StaleMillis = c.q.Mode, l.stale(d.Cluster)
-	d.NominatedNode, d.Victims = r.NominatedNode(), victims(r)
-	if d.Input, err = c.encodeInput(d.NodesTotal); err != nil {
 		return nil, err
 	}
-	names := r.RejectedNames(maxNamed)
-	for i, f := range r.Failures() {
-		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
+	ref := decision.PodRef{Namespace: namespace, Name: name, UID: string(pod.UID)}
+	d, err := l.header(v, decision.VerbBind, ref)
+	if err != nil {
+		return nil, err
 	}
-	if r.Scored() {
-		for i, v := range r.TopScores(l.o.TopScores) {
-			plugins := make(store.PluginScores, len(v.Scores))
-			for j, p := range v.Scores {
-				plugins[j] = store.PluginScore(p)
-			}
-			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
+	js, _ := v.Object(podKey(namespace, name))
+	d.PodDigest = decision.DigestOf(js)
+	ans := decision.LedgerBind(v, ref, node)
+	d.Outcome, d.Node, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Digest
+	if pod.Spec.Priority != nil {
+		d.Priority = *pod.Spec.Priority
+	}
+	step := &cluster.Step{Bind: &cluster.Bind{Pod: pod, Node: node}, Decision: d}
+	kind := &LedgerBind{Node: node}
+	if effects {
+		p, err := decision.ChooseProfile(l.Profiles(), "", pod.Spec.SchedulerName)
+		if err != nil {
+			return nil, err
+		}
+		e, err := decision.BindEffects(v, pod, p, node, d.Now)
+		if err != nil {
+			return nil, err
+		}
+		if e.Digest != "" {
+			kind.Effects = e.Digest
+			d.Profile, d.ProfileDigest, step.Profile = p.Name, p.Digest, l.profiles.unstored(p)
+			step.Bind.Pod, step.Apply = e.Pod(pod), e.Objects
 		}
 	}
-	d.DurationMicros = time.Since(began).Microseconds()
-	return d, nil
+	return step, finish(d, kind, began)
+}
+
+// NewBindResult makes the record of a bind's result.
+func (l *Log) NewBindResult(v *cluster.View, pod decision.PodRef, priority int32, res *BindResult, began time.Time) (*store.Decision, error) {
+	d, err := l.header(v, decision.VerbBindResult, pod)
+	if err != nil {
+		return nil, err
+	}
+	ans := res.answer(priority)
+	d.Outcome, d.Node, d.Message, d.Priority, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Message, priority, ans.Digest
+	return d, finish(d, res, began)
 }

@@ -2,15 +2,13 @@ package decisionlog
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"slices"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/store"
 )
 
 // Overrides replace parts of a recorded question.
@@ -27,27 +25,27 @@ func (o *Overrides) none() bool {
 
 // Replay is a recorded question answered once more.
 type Replay struct {
-	// Identical says that the answer is the recorded one: without overrides to
+	// Identical is set where the answer is the recorded one: without overrides to
 	// the last score of the last node, with them in everything that is compared.
 	Identical bool `json:"identical"`
 	// Differences are by path in the two answers; identities, times and durations
 	// are left out.
-	Differences        []Difference `json:"differences"`
-	DifferencesOmitted int          `json:"differencesOmitted,omitempty"`
-	Decision           *Answer      `json:"decision"`
-	Note               string       `json:"note,omitempty"`
+	Differences        []Difference     `json:"differences"`
+	DifferencesOmitted int              `json:"differencesOmitted,omitempty"`
+	Decision           *decision.Answer `json:"decision"`
+	Note               string           `json:"note,omitempty"`
 } // @name Replay
 
 // Replay answers a recorded question again. Without overrides everything is as
 // recorded, and the answer must be identical; a record of an engine or of
-// semantics that this version does not know is replayed all the same, and the
-// note says so. Nothing is recorded.
+// semantics that this version does not know is replayed all the same, with a note
+// about it. Nothing is recorded.
 func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, error) {
-	d, err := l.st.Decision(ctx, id)
+	d, err := l.Record(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("decision %s: %w", id, err)
+		return nil, err
 	}
-	rec, err := l.recall(ctx, d)
+	rec, err := l.read(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -55,63 +53,100 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 }
 
 // differ answers a record again, under overrides or none, and compares.
-func (l *Log) differ(ctx context.Context, rec *recalled, o Overrides) (*Replay, error) {
-	d := rec.d
-	base, err := l.again(ctx, rec, engine.ExplainFull)
+func (l *Log) differ(ctx context.Context, rec *record, o Overrides) (*Replay, error) {
+	base, err := l.replay(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
-	out := &Replay{Note: unknownStamp(d)}
-	agrees := base.Digest == d.AnswerDigest
+	defer base.release()
+	out := &Replay{Note: unknownStamp(rec.Decision)}
+	agrees := base.digest == rec.AnswerDigest
 	if !agrees && out.Note == "" {
-		out.Note = fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, engine.Semantics)
+		out.Note = otherEngine(rec.Decision)
 	}
 	if o.none() {
-		out.Identical = agrees
-		al, err := l.alongAgain(ctx, rec)
-		if err != nil {
-			return nil, fmt.Errorf("decision %s: %w", d.ID, err)
-		}
-		if al != nil && al.digest != rec.in.Along {
-			out.Identical = false
-			out.Differences = append(out.Differences, Difference{Path: "boundAlong", Recorded: rec.in.Along, Replayed: al.digest})
-		}
-		if out.Decision, err = l.again(ctx, rec, ""); err != nil {
-			return nil, err
-		}
-		if !agrees {
-			was := fromColumns(d)
-			if err := out.compare(&was, columnsOf(base), true); err != nil {
-				return nil, err
-			}
-		}
-		stamp(out.Decision, d)
-		return out, nil
-	}
-	full, shown, err := l.under(ctx, rec, o)
-	if err != nil {
-		return nil, err
-	}
-	if agrees {
-		err = out.compare(base, full, false)
-	} else { // the recorded answer itself is known by its columns only
-		was := fromColumns(d)
-		err = out.compare(&was, columnsOf(full), false)
+		err = l.compareAsRecorded(ctx, rec, base, agrees, out)
+	} else {
+		err = l.compareUnder(ctx, rec, base, agrees, o, out)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out.Identical = len(out.Differences) == 0
-	out.Decision = shown
-	stamp(shown, d)
+	out.Decision.ID, out.Decision.CreatedAt = rec.ID, rec.CreatedAt.UTC()
 	return out, nil
 }
 
-// stamp marks an answer as one to a recorded question, asked when that was.
-func stamp(a *Answer, d *store.Decision) { a.ID, a.CreatedAt = d.ID, d.CreatedAt.UTC() }
+// compareAsRecorded compares the answer with the record. Where its digest is another, the recorded
+// answer is known by its columns only.
+func (l *Log) compareAsRecorded(ctx context.Context, rec *record, r *replayed, agrees bool, out *Replay) error {
+	e, same, err := l.effects(ctx, rec, r)
+	if err != nil {
+		return err
+	}
+	out.Identical = agrees && same
+	if !same {
+		out.Differences = append(out.Differences, Difference{Path: "boundAlong", Recorded: rec.kind.recordedEffects(), Replayed: e.Digest})
+	}
+	if out.Decision, err = r.answer(ctx, rec, ""); err != nil || agrees {
+		return err
+	}
+	full, err := r.answer(ctx, rec, engine.ExplainFull)
+	if err != nil {
+		return err
+	}
+	return out.compare(fromColumns(rec.Decision), columnsOf(full), true)
+}
+
+var errNoOverride = errors.New("a ledger bind has neither profile nor pod to replace")
+
+// compareUnder compares the answer under overrides with the answer as recorded.
+func (l *Log) compareUnder(ctx context.Context, rec *record, base *replayed, agrees bool, o Overrides, out *Replay) error {
+	view := rec.view
+	if o.Snapshot != "" {
+		name, revision, err := cluster.ParseID(o.Snapshot)
+		if err != nil {
+			return decision.Errorf(decision.Malformed, "snapshot", "%v", err)
+		}
+		if view, err = l.m.View(ctx, name, revision); err != nil {
+			return err
+		}
+	}
+	if base.Outcome == nil && (o.Profile != "" || len(o.Profiles) > 0 || o.Pod != nil) {
+		return decision.Errorf(decision.Invalid, "pod", "%v", errNoOverride)
+	}
+	r, err := rec.kind.replay(ctx, l, rec, view, &o, engine.Decide)
+	if err != nil {
+		return err
+	}
+	defer r.release()
+	full, err := r.answer(ctx, rec, engine.ExplainFull)
+	if err != nil {
+		return err
+	}
+	if out.Decision, err = r.answer(ctx, rec, ""); err != nil {
+		return err
+	}
+	if r.Outcome == nil {
+		a := out.Decision
+		a.Cluster, a.Snapshot, a.SnapshotDigest, a.BoundSnapshot = view.Cluster, view.ID(), view.Digest, ""
+	}
+	was := fromColumns(rec.Decision)
+	if agrees {
+		if was, err = base.answer(ctx, rec, engine.ExplainFull); err != nil {
+			return err
+		}
+	} else {
+		full = columnsOf(full)
+	}
+	if err := out.compare(was, full, false); err != nil {
+		return err
+	}
+	out.Identical = len(out.Differences) == 0
+	return nil
+}
 
 // columnsOf leaves of an answer what a record keeps in columns.
-func columnsOf(a *Answer) *Answer {
+func columnsOf(a *decision.Answer) *decision.Answer {
 	out := *a
 	out.Suggestions = nil
 	out.Decision = engine.Decision{
@@ -119,78 +154,4 @@ func columnsOf(a *Answer) *Answer {
 		Counts: a.Counts, Failures: a.Failures, Digest: a.Digest,
 	}
 	return &out
-}
-
-// under answers the recorded question with parts replaced: in full, and as it
-// is shown.
-func (l *Log) under(ctx context.Context, rec *recalled, o Overrides) (full, shown *Answer, err error) {
-	view := rec.view
-	if o.Snapshot != "" {
-		name, revision, err := cluster.ParseID(o.Snapshot)
-		if err != nil {
-			return nil, nil, bad(http.StatusBadRequest, "snapshot", "%v", err)
-		}
-		if view, err = l.m.View(ctx, name, revision); err != nil {
-			return nil, nil, err
-		}
-	}
-	if rec.in.asksNothing() {
-		if o.Profile != "" || len(o.Profiles) > 0 || o.Pod != nil {
-			return nil, nil, bad(http.StatusUnprocessableEntity, "pod", "%v", errNoOverride)
-		}
-		ans := Answer{Decision: rec.in.unasked(view, rec.d)}
-		describe(rec.d, &ans)
-		ans.Cluster, ans.Snapshot, ans.SnapshotDigest, ans.BoundSnapshot = view.Cluster, view.ID(), view.Digest, ""
-		return &ans, &ans, nil
-	}
-	pod := rec.pod
-	if o.Pod != nil {
-		pod = o.Pod
-	}
-	q, err := rec.in.question(view, pod)
-	if err != nil {
-		return nil, nil, fmt.Errorf("decision %s: %w", rec.d.ID, err)
-	}
-	// What is recorded decides nothing here: a pod bound since is taken out.
-	q.Verb, q.Now, q.DryRun = rec.d.Verb, rec.d.Now.UTC(), true
-	q.Profiles, q.Profile = []*engine.Profile{rec.profile}, rec.profile.Name
-	if o.Pod == nil { // another pod may name a class that the record knows nothing of
-		q.classes = rec.in.recorded()
-	}
-	if o.Profile != "" || len(o.Profiles) > 0 {
-		q.Profiles, q.Profile = o.Profiles, o.Profile
-	}
-	c, err := l.prepare(view, q, afresh)
-	if err != nil {
-		return nil, nil, err
-	}
-	c.steps = 0
-	c.boundTo = "" // the record asked where the pod goes, not where it would go today
-	if c.names, err = rec.candidatesFor(c); err != nil {
-		return nil, nil, err
-	}
-	r, err := c.decide(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Release()
-	f, err := c.answer(ctx, r, engine.ExplainFull)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := c.answer(ctx, r, q.Explain)
-	return &f, &s, err
-}
-
-// candidatesFor carries the recorded candidates over to another state: all stay
-// all, all but some stay all but those, and names stay names.
-func (rec *recalled) candidatesFor(c *matter) ([]string, error) {
-	only := rec.in.Only
-	switch {
-	case only == nil:
-		return nil, nil
-	case len(only.Without) > 0:
-		return only.names(c.state.Nodes())
-	}
-	return slices.Clone(rec.names), nil
 }

@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/objects"
@@ -15,8 +17,8 @@ import (
 func TestReplayWithOverrides(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	a := decide(t, h, Question{Pod: pod(t, "w", ""), Bind: true})
-	paths := func(o Overrides) map[string]bool {
+	a := decide(t, h, decision.Question{Pod: pod(t, "w", ""), Bind: true})
+	paths := func(o decisionlog.Overrides) map[string]bool {
 		t.Helper()
 		r, err := h.Replay(t.Context(), a.ID, o)
 		if err != nil {
@@ -31,33 +33,33 @@ func TestReplayWithOverrides(t *testing.T) {
 		}
 		return out
 	}
-	if got := paths(Overrides{Snapshot: "default@1", Profile: "default-scheduler"}); len(got) != 0 {
+	if got := paths(decisionlog.Overrides{Snapshot: "default@1", Profile: "default-scheduler"}); len(got) != 0 {
 		t.Errorf("the same in other words: %v", got)
 	}
 	// The pod itself is bound in the newest revision, and taken out for a replay.
-	if got := paths(Overrides{Snapshot: "default@latest"}); len(got) != 0 {
+	if got := paths(decisionlog.Overrides{Snapshot: "default@latest"}); len(got) != 0 {
 		t.Errorf("the revision that its bind made: %v", got)
 	}
-	if got := paths(Overrides{Profile: "packed"}); !got["node"] && !got["nodes[n3].score"] || !got["nodes[n3].scores[NodeResourcesFit].raw"] || !got["profile"] {
+	if got := paths(decisionlog.Overrides{Profile: "packed"}); !got["node"] && !got["nodes[n3].score"] || !got["nodes[n3].scores[NodeResourcesFit].raw"] || !got["profile"] {
 		t.Errorf("packed: %v", got)
 	}
-	if got := paths(Overrides{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`)}); !got["outcome"] || !got["nodes[n1].feasible"] {
+	if got := paths(decisionlog.Overrides{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`)}); !got["outcome"] || !got["nodes[n1].feasible"] {
 		t.Errorf("another pod: %v", got)
 	}
 	odd := profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = nil })
-	if got := paths(Overrides{Profiles: []*engine.Profile{odd}}); !got["profile"] || !got["nodes[n2].score"] {
+	if got := paths(decisionlog.Overrides{Profiles: []*engine.Profile{odd}}); !got["profile"] || !got["nodes[n2].score"] {
 		t.Errorf("another configuration: %v", got)
 	}
 	upload(t, h, append(sample(t), node(t, "n4", 16))...)
-	if got := paths(Overrides{Snapshot: "default@latest"}); !got["nodes[n4]"] || !got["counts.nodes"] {
+	if got := paths(decisionlog.Overrides{Snapshot: "default@latest"}); !got["nodes[n4]"] || !got["counts.nodes"] {
 		t.Errorf("one node more: %v", got)
 	}
-	for _, o := range []Overrides{{Snapshot: "default"}, {Profile: "none"}, {Snapshot: "default@99"}} {
+	for _, o := range []decisionlog.Overrides{{Snapshot: "default"}, {Profile: "none"}, {Snapshot: "default@99"}} {
 		if _, err := h.Replay(t.Context(), a.ID, o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
-	if _, err := h.Replay(t.Context(), "nobody", Overrides{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := h.Replay(t.Context(), "nobody", decisionlog.Overrides{}); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -66,30 +68,30 @@ func TestReplayWithOverrides(t *testing.T) {
 func TestReplayAsksAllThatWasAsked(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	a := decide(t, h, Question{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`), Suggest: true, NoPreemption: true})
+	a := decide(t, h, decision.Question{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`), Suggest: true, NoPreemption: true})
 	if len(a.Suggestions) == 0 {
 		t.Fatalf("%+v", a)
 	}
-	d, err := h.st.Decision(t.Context(), a.ID)
+	d, err := h.Store.Decision(t.Context(), a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := decodeInput(d.Input)
-	if err != nil || !in.Suggest || !in.NoPreemption {
-		t.Errorf("%+v %v", in, err)
+	kind, err := decisionlog.DecodeInput(d.Input)
+	if in, ok := kind.(*decisionlog.Evaluated); !ok || !in.Suggest || !in.NoPreemption {
+		t.Errorf("%+v %v", kind, err)
 	}
-	r, err := h.Replay(t.Context(), a.ID, Overrides{})
+	r, err := h.Replay(t.Context(), a.ID, decisionlog.Overrides{})
 	if err != nil || !r.Identical || text(t, r.Decision.Suggestions) != text(t, a.Suggestions) {
 		t.Errorf("%v %+v", err, r)
 	}
 	// Another cluster's state is a snapshot as good as any.
-	v, _, err := h.m.Upload(t.Context(), "other", func(yield func(objects.Object) error) (map[string]int, error) {
+	v, _, err := h.Manager.Upload(t.Context(), "other", func(yield func(objects.Object) error) (map[string]int, error) {
 		return nil, yield(object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"fit","labels":{"none":"such"}},"status":{"allocatable":{"cpu":"9","memory":"64Gi","pods":"110"}}}`))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err = h.Replay(t.Context(), a.ID, Overrides{Snapshot: v.ID()})
+	r, err = h.Replay(t.Context(), a.ID, decisionlog.Overrides{Snapshot: v.ID()})
 	if err != nil || r.Identical || r.Decision.Node != "fit" || r.Decision.Snapshot != "other@1" || len(r.Decision.Suggestions) != 0 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -99,8 +101,8 @@ func TestReplayAsksAllThatWasAsked(t *testing.T) {
 func TestStrangeRecords(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	a := decide(t, h, Question{Pod: pod(t, "w", "")})
-	good, err := h.st.Decision(t.Context(), a.ID)
+	a := decide(t, h, decision.Question{Pod: pod(t, "w", "")})
+	good, err := h.Store.Decision(t.Context(), a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestStrangeRecords(t *testing.T) {
 		d.ID = id
 		change(&d)
 		e := &store.Entry{Decision: &d}
-		if err := h.st.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
+		if err := h.Store.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
 			t.Fatal(id, err, e.Err)
 		}
 	}
@@ -117,7 +119,7 @@ func TestStrangeRecords(t *testing.T) {
 		id := fmt.Sprintf("damaged-%d", i)
 		put(id, func(d *store.Decision) { d.Input = []byte(in) })
 		_, gerr := h.Get(t.Context(), id)
-		_, rerr := h.Replay(t.Context(), id, Overrides{})
+		_, rerr := h.Replay(t.Context(), id, decisionlog.Overrides{})
 		for _, err := range []error{gerr, rerr} {
 			if err == nil || !bytes.Contains([]byte(err.Error()), []byte(id)) {
 				t.Errorf("%q: %v", in, err)
@@ -125,7 +127,7 @@ func TestStrangeRecords(t *testing.T) {
 		}
 	}
 	put("older-answer", func(d *store.Decision) { d.AnswerDigest, d.Node = "sha256:00", "n1" })
-	r, err := h.Replay(t.Context(), "older-answer", Overrides{})
+	r, err := h.Replay(t.Context(), "older-answer", decisionlog.Overrides{})
 	if err != nil || r.Identical || len(r.Differences) == 0 || r.Note == "" {
 		t.Fatalf("%+v %v", r, err)
 	}
@@ -138,7 +140,7 @@ func TestStrangeRecords(t *testing.T) {
 		if err != nil || got.Note == "" || got.DigestAgrees || got.Node != a.Node {
 			t.Errorf("%s: %+v %v", id, got, err)
 		}
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || r.Note == "" || !r.Identical {
+		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || r.Note == "" || !r.Identical {
 			t.Errorf("%s: %+v %v", id, r, err)
 		}
 	}
@@ -147,13 +149,13 @@ func TestStrangeRecords(t *testing.T) {
 func TestDecidedOnIsKept(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	decide(t, h, Question{Pod: pod(t, "w", "")})
+	decide(t, h, decision.Question{Pod: pod(t, "w", "")})
 	upload(t, h, node(t, "n1", 4))
 	upload(t, h, node(t, "n2", 4))
-	if err := h.m.Delete(t.Context(), "default", 1); !errors.Is(err, store.ErrInUse) {
+	if err := h.Manager.Delete(t.Context(), "default", 1); !errors.Is(err, store.ErrInUse) {
 		t.Fatalf("a revision that a decision refers to: %v", err)
 	}
-	if err := h.m.Delete(t.Context(), "default", 2); err != nil {
+	if err := h.Manager.Delete(t.Context(), "default", 2); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -165,15 +167,15 @@ func FuzzInput(f *testing.F) {
 		f.Add([]byte(in))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		in, err := decodeInput(payload)
+		in, err := decisionlog.DecodeInput(payload)
 		if err != nil {
 			return
 		}
-		again, err := in.encode()
+		again, err := decisionlog.Encode(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := decodeInput(again)
+		back, err := decisionlog.DecodeInput(again)
 		if err != nil || text(t, back) != text(t, in) {
 			t.Fatalf("%v: %s, not %s", err, text(t, back), text(t, in))
 		}

@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
@@ -29,7 +30,7 @@ import (
 type shape struct {
 	name  string
 	nodes int
-	q     Question
+	q     decision.Question
 }
 
 // shapes are a decision over 5,000 nodes that finds a node while 24 are
@@ -44,9 +45,9 @@ func shapes(b *testing.B) []shape {
 	task := object(b, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"openb-pod-0001","namespace":"default","uid":"0d9f1c6e-5f7a-4f7c-9c53-6a4f5a3f0001","labels":{"qos":"BE"}},
 		"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"8","memory":"30517Mi","alibabacloud.com/gpu-count":"1"},"limits":{"alibabacloud.com/gpu-count":"1"}}}]}}`).Value.(*corev1.Pod)
 	return []shape{
-		{"scheduled", 5000, Question{Pod: fits}},
-		{"unschedulable", 5000, Question{Pod: none}},
-		{"openb", 1523, Question{Pod: task, Verb: VerbFilter, NodeNames: third}},
+		{"scheduled", 5000, decision.Question{Pod: fits}},
+		{"unschedulable", 5000, decision.Question{Pod: none}},
+		{"openb", 1523, decision.Question{Pod: task, Verb: decision.VerbFilter, NodeNames: third}},
 	}
 }
 
@@ -95,8 +96,8 @@ func BenchmarkRecordBytes(b *testing.B) {
 		q := s.q
 		q.Cluster = "default"
 		var sample *store.Decision
-		if q.Verb == VerbFilter {
-			id, err := h.Judge(b.Context(), q, nothing)
+		if q.Verb == decision.VerbFilter {
+			id, err := h.Evaluate(b.Context(), q, nothing)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -155,9 +156,9 @@ func another(d *store.Decision, i int) *store.Decision {
 	return &c
 }
 
-func recorded(t testing.TB, h *house, id string) *store.Decision {
+func recorded(t testing.TB, h *fixture, id string) *store.Decision {
 	t.Helper()
-	d, err := h.st.Decision(t.Context(), id)
+	d, err := h.Store.Decision(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

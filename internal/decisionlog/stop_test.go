@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
@@ -38,10 +40,9 @@ func (e *ending) Err() error {
 	return context.DeadlineExceeded
 }
 
-// TestNobodyRecordsAStoppedDecision asks for devices on behalf of callers whose
-// time is up at one point or another: what comes of it is the whole answer or the
-// context's error, and no record of anything else.
-func TestNobodyRecordsAStoppedDecision(t *testing.T) {
+// TestStoppedDecisionsAreNotRecorded allocates devices for callers whose time is up at one point or
+// another. Each gets the whole answer or the context's error, and nothing else is recorded.
+func TestStoppedDecisionsAreNotRecorded(t *testing.T) {
 	h := open(t, t.TempDir())
 	claiming := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w","namespace":"d","uid":"uid-w"},"spec":{"resourceClaims":[{"name":"g","resourceClaimName":"c"}],"containers":[{"name":"c"}]}}`)
 	upload(t, h, node(t, "n1", 4), node(t, "n2", 4), claiming,
@@ -51,13 +52,13 @@ func TestNobodyRecordsAStoppedDecision(t *testing.T) {
 	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "w"}
 	for name, ask := range map[string]func(context.Context) (engine.Outcome, error){
 		"decide": func(ctx context.Context) (engine.Outcome, error) {
-			return outcome(h.Decide(ctx, Question{PodRef: ref}))
+			return outcome(h.Decide(ctx, decision.Question{PodRef: ref}))
 		},
 		"dry": func(ctx context.Context) (engine.Outcome, error) {
-			return outcome(h.Decide(ctx, Question{PodRef: ref, DryRun: true}))
+			return outcome(h.Decide(ctx, decision.Question{PodRef: ref, DryRun: true}))
 		},
 		"judge": func(ctx context.Context) (got engine.Outcome, err error) {
-			_, err = h.Judge(ctx, Question{Verb: VerbFilter, PodRef: ref}, func(_ *cluster.View, r *engine.Result) error {
+			_, err = h.Evaluate(ctx, decision.Question{Verb: decision.VerbFilter, PodRef: ref}, func(_ *cluster.View, r *engine.Result) error {
 				got = r.Outcome
 				return nil
 			})
@@ -66,7 +67,7 @@ func TestNobodyRecordsAStoppedDecision(t *testing.T) {
 	} {
 		for looks := 0; ; looks++ {
 			got, err := ask(&ending{Context: context.Background(), looks: looks, done: make(chan struct{})})
-			var input *InputError
+			var input *decision.Error
 			if err == nil && got != engine.Scheduled || err != nil && (!errors.Is(err, context.DeadlineExceeded) || errors.As(err, &input)) {
 				t.Fatalf("%s, ended at look %d: %s, %v", name, looks, got, err)
 			}
@@ -80,14 +81,14 @@ func TestNobodyRecordsAStoppedDecision(t *testing.T) {
 		t.Fatalf("%d records, %v", len(list), err)
 	}
 	for _, d := range list {
-		r, err := h.Replay(t.Context(), d.ID, Overrides{})
+		r, err := h.Replay(t.Context(), d.ID, decisionlog.Overrides{})
 		if err != nil || !r.Identical || r.Decision.Outcome != engine.Scheduled {
 			t.Fatalf("%s: %+v, %v", d.Verb, r, err)
 		}
 	}
 }
 
-func outcome(a *Answer, err error) (engine.Outcome, error) {
+func outcome(a *decision.Answer, err error) (engine.Outcome, error) {
 	if err != nil {
 		return "", err
 	}

@@ -1,10 +1,12 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/objects"
 )
 
@@ -29,7 +31,7 @@ func TestSuggestions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","namespace":"d","labels":{"app":"web"}},"spec":{`+c.spec+`}}`)
-			ans, err := h.Decide(t.Context(), Question{Pod: decoded(t, p), Suggest: true, DryRun: true})
+			ans, err := h.Decide(t.Context(), decision.Question{Pod: decoded(t, p), Suggest: true, DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,16 +50,16 @@ func TestSuggestions(t *testing.T) {
 func TestSuggestionsStayOut(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	ans, err := h.Decide(t.Context(), Question{Pod: pod(t, "fits", ""), Suggest: true})
+	ans, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "fits", ""), Suggest: true})
 	if err != nil || ans.Suggestions != nil {
 		t.Fatalf("%v %+v", err, ans.Suggestions)
 	}
 	big := pod(t, "big", `"nodeSelector":{"no":"where"},`)
-	ans, err = h.Decide(t.Context(), Question{Pod: big, Suggest: true})
+	ans, err = h.Decide(t.Context(), decision.Question{Pod: big, Suggest: true})
 	if err != nil || len(ans.Suggestions) == 0 {
 		t.Fatalf("%v %+v", err, ans)
 	}
-	if r, err := h.Replay(t.Context(), ans.ID, Overrides{}); err != nil || !r.Identical {
+	if r, err := h.Replay(t.Context(), ans.ID, decisionlog.Overrides{}); err != nil || !r.Identical {
 		t.Fatalf("%v %+v", err, r)
 	}
 }

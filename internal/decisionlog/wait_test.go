@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
@@ -22,7 +25,7 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
 	disk := errors.New("the disk is gone")
-	m, err := cluster.Open(t.Context(), h.st, broken{disk}, cluster.Options{})
+	m, err := cluster.Open(t.Context(), h.Store, broken{disk}, cluster.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,15 +34,18 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	l := New(m, h.st, h.profiles, Options{})
+	l := logtest.New(m, h.Store, h.Profiles, decisionlog.Options{})
 	for name, ask := range map[string]func() error{
-		"decide": func() error { _, err := l.Decide(t.Context(), Question{Pod: pod(t, "w", "")}); return err },
+		"decide": func() error { _, err := l.Decide(t.Context(), decision.Question{Pod: pod(t, "w", "")}); return err },
 		"judge": func() error {
-			_, err := l.Judge(t.Context(), Question{Verb: VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
+			_, err := l.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
 			return err
 		},
-		"decide and bind": func() error { _, err := l.Decide(t.Context(), Question{Pod: pod(t, "w", ""), Bind: true}); return err },
-		"bind":            func() error { _, err := l.Bind(t.Context(), "default", "d", "free", "", "n1"); return err },
+		"decide and bind": func() error {
+			_, err := l.Decide(t.Context(), decision.Question{Pod: pod(t, "w", ""), Bind: true})
+			return err
+		},
+		"bind": func() error { _, err := l.Bind(t.Context(), "default", "d", "free", "", "n1"); return err },
 	} {
 		if err := ask(); !errors.Is(err, disk) {
 			t.Errorf("%s: answered with %v", name, err)

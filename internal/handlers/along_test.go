@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 )
 
@@ -32,10 +33,10 @@ func storageAndDevices() string {
 	return listOf(list...)
 }
 
-func alongOf(i int) *decisionlog.BoundAlong {
-	return &decisionlog.BoundAlong{
-		ResourceClaims: []decisionlog.BoundClaim{{Name: fmt.Sprintf("c%d", i), Devices: []decisionlog.BoundDevice{{Request: "r", Driver: "gpu.example.com", Pool: "n2", Device: fmt.Sprintf("d%d", i)}}}},
-		VolumeClaims:   []decisionlog.BoundVolumeClaim{{Claim: fmt.Sprintf("v%d", i), Volume: fmt.Sprintf("pv%d", i)}},
+func alongOf(i int) *decision.BoundEffects {
+	return &decision.BoundEffects{
+		ResourceClaims: []decision.BoundClaim{{Name: fmt.Sprintf("c%d", i), Devices: []decision.BoundDevice{{Request: "r", Driver: "gpu.example.com", Pool: "n2", Device: fmt.Sprintf("d%d", i)}}}},
+		VolumeClaims:   []decision.BoundVolumeClaim{{Claim: fmt.Sprintf("v%d", i), Volume: fmt.Sprintf("pv%d", i)}},
 	}
 }
 
@@ -45,28 +46,28 @@ func alongOf(i int) *decisionlog.BoundAlong {
 func TestBindCarriesAlong(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", storageAndDevices())
-	ask := func(i int) (a decisionlog.Answer) {
+	ask := func(i int) (a decision.Answer) {
 		h.want(201, &a, "POST", "/v1/decisions", fmt.Sprintf(`{"podRef":{"namespace":"shop","name":"p%d"},"bind":true,"preempt":false}`, i))
 		return a
 	}
 	first := ask(0)
-	if d := cmp.Diff(alongOf(0), first.BoundAlong); d != "" || first.Node != "n2" || first.BoundSnapshot != "default@2" {
+	if d := cmp.Diff(alongOf(0), first.BoundEffects); d != "" || first.Node != "n2" || first.BoundSnapshot != "default@2" {
 		t.Errorf("first on %s in %s (-want +got):\n%s", first.Node, first.BoundSnapshot, d)
 	}
 	var rec decisionlog.Recorded
-	if h.want(200, &rec, "GET", "/v1/decisions/"+first.ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundAlong, first.BoundAlong) {
-		t.Errorf("read again: %v %+v", rec.DigestAgrees, rec.BoundAlong)
+	if h.want(200, &rec, "GET", "/v1/decisions/"+first.ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, first.BoundEffects) {
+		t.Errorf("read again: %v %+v", rec.DigestAgrees, rec.BoundEffects)
 	}
 	h.want(200, nil, "POST", "/bind", `{"PodName":"p1","PodNamespace":"shop","PodUID":"uid-p1","Node":"n2"}`)
 	var list DecisionList
 	h.want(200, &list, "GET", "/v1/decisions?verb=bind&pod=p1", "")
 	rec = decisionlog.Recorded{}
-	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundAlong, alongOf(1)) {
-		t.Errorf("bound by /bind: %v %+v", rec.DigestAgrees, rec.BoundAlong)
+	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, alongOf(1)) {
+		t.Errorf("bound by /bind: %v %+v", rec.DigestAgrees, rec.BoundEffects)
 	}
 	third := ask(2)
-	if third.Outcome != "Unschedulable" || third.BoundAlong != nil || !strings.HasPrefix(third.Message, "0/2 nodes are available: 2 ") {
-		t.Errorf("third: %s %q %+v", third.Outcome, third.Message, third.BoundAlong)
+	if third.Outcome != "Unschedulable" || third.BoundEffects != nil || !strings.HasPrefix(third.Message, "0/2 nodes are available: 2 ") {
+		t.Errorf("third: %s %q %+v", third.Outcome, third.Message, third.BoundEffects)
 	}
 	for _, id := range []string{first.ID, list.Items[0].ID, third.ID} {
 		var r decisionlog.Replay

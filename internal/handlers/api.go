@@ -14,7 +14,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -43,9 +45,8 @@ type Clusters interface {
 
 // Decisions is what the API needs of the decision log; *decisionlog.Log is one.
 type Decisions interface {
-	Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
-	Judge(ctx context.Context, q decisionlog.Question, use func(v *cluster.View, r *engine.Result) error) (id string, err error)
-	Bind(ctx context.Context, cluster, ns, name, uid, node string) (decisionlog.BindOutcome, error)
+	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
+	Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (id string, err error)
 	Get(ctx context.Context, id string) (*decisionlog.Recorded, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)
@@ -54,6 +55,12 @@ type Decisions interface {
 	// Gone reports that a cluster was deleted with everything in it.
 	Gone(cluster string)
 	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
+}
+
+// Binder is what the API needs to bind pods; *binding.Binder is one.
+type Binder interface {
+	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
+	Bind(ctx context.Context, cluster string, pod decision.PodRef, node string) (binding.Bound, error)
 }
 
 // Check is one thing that has to be right for the server to be ready.
@@ -81,10 +88,11 @@ type Note struct {
 	Text func() string // "" where there is nothing to say
 }
 
-// Options are what an API is made of. Clusters, Decisions, Replays, PriorityClasses and ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, Binder, Replays, PriorityClasses and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
+	Binder    Binder
 	Replays   Replays
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
@@ -122,6 +130,7 @@ type API struct {
 	clusters        Clusters
 	ledger          *ledger.Ledger
 	decisions       Decisions
+	binder          Binder
 	batches         Replays
 	priorityClasses PriorityClasses
 	profiles        func(raw []byte) ([]*engine.Profile, error)
@@ -169,7 +178,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
+		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(),

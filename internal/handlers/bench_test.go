@@ -15,7 +15,7 @@ import (
 	extender "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/profiles"
@@ -28,12 +28,12 @@ type unrecorded struct {
 	profile *engine.Profile
 }
 
-func (u *unrecorded) Judge(ctx context.Context, q decisionlog.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
 	v, err := u.m.View(ctx, q.Cluster, q.Revision)
 	if err != nil {
 		return "", err
 	}
-	r, err := engine.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways, NoScores: q.Verb == decisionlog.VerbFilter})
+	r, err := engine.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways, NoScores: q.Verb == decision.VerbFilter})
 	if err != nil {
 		return "", err
 	}
@@ -51,9 +51,9 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 		}
 		asked := *args.NodeNames
 		out := extender.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{}}
-		_, err := u.Judge(r.Context(), decisionlog.Question{Verb: "filter", Cluster: "default", Pod: args.Pod, NodeNames: asked}, func(v *cluster.View, res *engine.Result) error {
+		_, err := u.Evaluate(r.Context(), decision.Question{Verb: "filter", Cluster: "default", Pod: args.Pod, NodeNames: asked}, func(_ *cluster.View, res *engine.Result) error {
 			for _, name := range asked {
-				row := v.State.Nodes().Row(name)
+				row := res.Nodes().Row(name)
 				if row < 0 {
 					out.FailedNodes[name] = unknownNode
 					continue

@@ -5,7 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 
-	"berth/internal/decisionlog"
+	"berth/internal/binding"
+	"berth/internal/decision"
 	"berth/internal/handlers/wire"
 )
 
@@ -37,7 +38,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		name := byCluster(r)
-		out, err := a.decisions.Bind(r.Context(), name, args.PodNamespace, args.PodName, args.PodUID, args.Node)
+		out, err := a.binder.Bind(r.Context(), name, decision.PodRef{Namespace: args.PodNamespace, Name: args.PodName, UID: args.PodUID}, args.Node)
 		if err != nil {
 			return a.bindRefused(w, r, a.noSnapshot(name, err))
 		}
@@ -48,7 +49,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 
 // bindRefused tells kube-scheduler in words why not; of any other status it would show no more than the number.
 func (a *API) bindRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	var refused *decisionlog.BindError
+	var refused *binding.RefusedError
 	detail := ""
 	if errors.As(err, &refused) {
 		detail = refused.Error()

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -10,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/objects"
 )
@@ -59,8 +58,8 @@ type PodName struct {
 //	@Produce		json
 //	@Param			body			body		DecisionRequest	true	"the question"
 //	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
-//	@Success		200		{object}	decisionlog.Answer	"dryRun"
-//	@Success		201		{object}	decisionlog.Answer
+//	@Success		200		{object}	decision.Answer	"dryRun"
+//	@Success		201		{object}	decision.Answer
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions [post]
 func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
@@ -74,10 +73,11 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := a.checkNodes(r, &q); err != nil {
-			return err
+		evaluate := a.decisions.Decide
+		if q.Bind {
+			evaluate = a.binder.Decide
 		}
-		ans, err := a.decisions.Decide(r.Context(), q)
+		ans, err := evaluate(r.Context(), q)
 		if err != nil {
 			if q.Revision == 0 && q.PodRef == nil {
 				return a.noSnapshot(q.Cluster, err)
@@ -98,7 +98,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 
 // profileLabel is a profile's name for metrics. Those of a configuration that came with the question are the caller's
 // words, each of which would make series for good.
-func (a *API) profileLabel(q *decisionlog.Question, name string) string {
+func (a *API) profileLabel(q *decision.Question, name string) string {
 	if q.Profiles == nil {
 		return name
 	}
@@ -108,27 +108,8 @@ func (a *API) profileLabel(q *decisionlog.Question, name string) string {
 	return otherLabel
 }
 
-// checkNodes refuses names that the snapshot does not have: a misspelt one would silently count as a node that is out
-// of the question.
-func (a *API) checkNodes(r *http.Request, q *decisionlog.Question) error {
-	if len(q.NodeNames) == 0 {
-		return nil
-	}
-	v, err := a.clusters.View(r.Context(), q.Cluster, q.Revision)
-	if err != nil {
-		return err
-	}
-	nodes := v.State.Nodes()
-	for i, name := range q.NodeNames {
-		if nodes.Row(name) < 0 {
-			return badField(http.StatusUnprocessableEntity, fmt.Sprintf("nodeNames[%d]", i), fmt.Sprintf("%s has no node %.253q", v.ID(), name))
-		}
-	}
-	return nil
-}
-
 // decodeDecision makes a question of a body.
-func (a *API) decodeDecision(body []byte, p *posted) (q decisionlog.Question, err error) {
+func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
 	var req DecisionRequest
 	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 		return q, err
@@ -139,31 +120,13 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decisionlog.Question, er
 	if q.Cluster, q.Revision, err = cluster.ParseID(req.Snapshot); err != nil {
 		return q, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
-	if isNull(req.Pod) == (req.PodRef == nil) {
-		return q, badField(http.StatusBadRequest, "pod", "one of pod and podRef is needed, and only one")
-	}
 	if !isNull(req.Pod) {
 		if q.Pod, err = p.decodePod("pod", req.Pod); err != nil {
 			return q, err
 		}
-	} else {
-		if req.PodRef.Name == "" {
-			return q, badField(http.StatusBadRequest, "podRef.name", "a name is needed")
-		}
-		q.PodRef = &objects.Key{Kind: "Pod", Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
-		if q.PodRef.Namespace == "" {
-			q.PodRef.Namespace = corev1.NamespaceDefault
-		}
 	}
-	switch q.Explain = engine.Explain(req.Explain); q.Explain {
-	case "":
-		q.Explain = engine.ExplainFailures
-	case engine.ExplainFull, engine.ExplainFailures, engine.ExplainGroups, engine.ExplainAll, engine.ExplainNone:
-	default:
-		return q, badField(http.StatusBadRequest, "explain", "want full, failures, groups, all or none")
-	}
-	if req.Bind && req.DryRun {
-		return q, badField(http.StatusBadRequest, "bind", "a dry run cannot bind")
+	if req.PodRef != nil {
+		q.PodRef = &objects.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
 	}
 	if q.Profiles, err = a.parseConfig(req.Config); err != nil {
 		return q, err
@@ -171,7 +134,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decisionlog.Question, er
 	if req.Now != nil {
 		q.Now = *req.Now
 	}
-	q.Verb, q.NodeNames, q.Profile = "decide", req.NodeNames, req.Profile
+	q.NodeNames, q.Profile, q.Explain = req.NodeNames, req.Profile, engine.Explain(req.Explain)
 	q.NoPreemption, q.DryRun, q.Bind, q.Suggest = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind, req.Suggest
 	return q, nil
 }

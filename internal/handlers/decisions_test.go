@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decision is what the tests look at of an answer.
-type decision struct {
+// decided is what the tests look at of an answer.
+type decided struct {
 	ID, Cluster, Snapshot, Profile, Outcome, Node, Message, Verb, BoundSnapshot, Digest string
 	Nodes                                                                               []struct {
 		Name     string
@@ -32,7 +32,7 @@ func TestDecide(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
 	h.upload("prod", small())
-	var d decision
+	var d decided
 	a := h.want(201, &d, "POST", "/v1/decisions", webRef+`,"explain":"full"}`)
 	if d.Outcome != "Scheduled" || d.Node != "n1" || d.Snapshot != "default@1" || d.Verb != "decide" || d.Profile != "default-scheduler" || len(d.Nodes) != 3 {
 		t.Fatalf("%+v", d)
@@ -57,7 +57,7 @@ func TestDecide(t *testing.T) {
 		{"configuration as YAML", webRef + `,"config":"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: mine\n","profile":"mine"}`, "Scheduled", "n1", 201},
 		{"nulls are absent", `{"snapshot":"prod@1","podRef":null,"config":null,"pod":` + pod("new", "1", "") + `}`, "Scheduled", "n1", 201},
 	} {
-		var d decision
+		var d decided
 		a := h.want(c.status, &d, "POST", "/v1/decisions", c.body)
 		if d.Outcome != c.outcome || d.Node != c.node || (d.ID == "") != (c.status == 200) {
 			t.Errorf("%s: %s", c.name, a.body)
@@ -68,7 +68,7 @@ func TestDecide(t *testing.T) {
 func TestDecideAndBind(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
-	var d decision
+	var d decided
 	h.want(201, &d, "POST", "/v1/decisions", webRef+`,"bind":true}`)
 	if d.BoundSnapshot != "default@2" || d.Snapshot != "default@1" || d.Node != "n1" {
 		t.Fatalf("%+v", d)
@@ -114,7 +114,7 @@ func TestDecisionsAreListedReadAndReplayed(t *testing.T) {
 	before := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	var ids []string
 	for i := range 5 {
-		var d decision
+		var d decided
 		h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+pod(fmt.Sprintf("p%d", i), "1", "")+`}`)
 		ids = append([]string{d.ID}, ids...)
 	}
@@ -122,7 +122,7 @@ func TestDecisionsAreListedReadAndReplayed(t *testing.T) {
 	cursor := ""
 	for {
 		var l struct {
-			Items  []decision
+			Items  []decided
 			Cursor string
 		}
 		h.want(200, &l, "GET", "/v1/decisions?cluster=default&verb=decide&outcome=Scheduled&limit=2&since="+url.QueryEscape(before)+"&cursor="+url.QueryEscape(cursor), "")
@@ -137,13 +137,13 @@ func TestDecisionsAreListedReadAndReplayed(t *testing.T) {
 		t.Error(d)
 	}
 	for query, want := range map[string]int{"pod=p3": 1, "namespace=shop": 5, "node=n1": 5, "node=n9": 0, "cluster=other": 0, "outcome=Gated": 0, "verb=bind": 0, "until=" + url.QueryEscape(before): 0} {
-		var l struct{ Items []decision }
+		var l struct{ Items []decided }
 		h.want(200, &l, "GET", "/v1/decisions?"+query, "")
 		if len(l.Items) != want {
 			t.Errorf("%s: %d", query, len(l.Items))
 		}
 	}
-	var rec decision
+	var rec decided
 	h.want(200, &rec, "GET", "/v1/decisions/"+ids[0], "")
 	if rec.ID != ids[0] || !rec.DigestAgrees || len(rec.Nodes) == 0 {
 		t.Errorf("%+v", rec)
@@ -155,7 +155,7 @@ func TestDecisionsAreListedReadAndReplayed(t *testing.T) {
 		var r struct {
 			Identical   bool
 			Differences []struct{ Path string }
-			Decision    decision
+			Decision    decided
 		}
 		a := h.want(200, &r, "POST", "/v1/decisions/"+ids[0]+"/replay", body)
 		if r.Identical != identical || (len(r.Differences) == 0) != identical {
@@ -305,7 +305,7 @@ func TestManyAtOnce(t *testing.T) {
 	for i := range ids {
 		group.Go(func() {
 			a := h.do("POST", "/v1/decisions", `{"bind":true,"pod":`+pod(fmt.Sprintf("p%d", i), "1", "")+`}`)
-			var d decision
+			var d decided
 			if err := json.Unmarshal(a.body, &d); err != nil || a.StatusCode != 201 && a.StatusCode != 409 {
 				t.Errorf("%d %s", a.StatusCode, a.body)
 			}

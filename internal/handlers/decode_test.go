@@ -3,6 +3,7 @@ package handlers
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/handlers/wire"
 )
@@ -19,6 +20,9 @@ func FuzzDecisionRequest(f *testing.F) {
 	a := fuzzAPI(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		q, err := a.decodeDecision(body, &posted{mode: fieldsStrict, limits: a.limits.objects()})
+		if err == nil {
+			q, err = q.Normalize(time.Now)
+		}
 		if err != nil {
 			if e := translate(err); e.Status < 400 || e.Status > 422 || e.Detail == "" {
 				t.Errorf("%d %q: %v", e.Status, e.Detail, err)

@@ -10,7 +10,7 @@ import (
 	field "k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
@@ -167,8 +167,16 @@ func fromWire(err error) *Error {
 	return nil
 }
 
+// statuses are the HTTP statuses of the kinds of errors.
+var statuses = map[decision.ErrorKind]int{
+	decision.Invalid:   http.StatusUnprocessableEntity,
+	decision.Malformed: http.StatusBadRequest,
+	decision.NotFound:  http.StatusNotFound,
+	decision.Conflict:  http.StatusConflict,
+}
+
 func fromRooms(err error) *Error {
-	var input *decisionlog.InputError
+	var input *decision.Error
 	var invalid *cluster.InvalidError
 	var conflict *cluster.ConflictError
 	var work *engine.WorkError
@@ -178,12 +186,8 @@ func fromRooms(err error) *Error {
 	case errors.As(err, &conflict):
 		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: conflict.Detail, Conflict: &Conflict{conflict.Node, conflict.Revision}}
 	case errors.As(err, &input):
-		status := input.Status
-		if status == 0 {
-			status = http.StatusUnprocessableEntity
-		}
-		e := badField(status, input.Field, input.Detail)
-		if status == http.StatusNotFound {
+		e := badField(statuses[input.Kind], input.Field, input.Detail)
+		if input.Kind == decision.NotFound {
 			e.Kind = "not-found"
 		}
 		if input.Revision > 0 {

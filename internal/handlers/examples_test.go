@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/handlers/wire"
 	"berth/internal/objects"
 	"berth/internal/profiles"
@@ -64,7 +64,7 @@ func TestExamplesAreRead(t *testing.T) {
 func TestExamplesAreAnswered(t *testing.T) {
 	h := start(t, nil)
 	h.want(201, nil, "POST", "/v1/snapshots?cluster=demo", string(example(t, "cluster.yaml")), "Content-Type", "application/yaml")
-	var d decisionlog.Answer
+	var d decision.Answer
 	h.want(201, &d, "POST", "/v1/decisions", string(example(t, "decision.json")))
 	if d.Outcome != "Scheduled" || d.Node != "node-c1" || len(d.Nodes) != 6 || len(d.Spread) != 1 {
 		t.Errorf("decision.json: %s on %q with %d nodes", d.Outcome, d.Node, len(d.Nodes))

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
@@ -229,8 +229,8 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			return err
 		}
 	}
-	c.id, err = a.decisions.Judge(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
-		if mode != decisionlog.ModeShadow { // which has its answer
+	c.id, err = a.decisions.Evaluate(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
+		if mode != decision.ModeShadow { // which has its answer
 			c.place(res.Nodes())
 			if c.rejects(verb, res.Feasible.Has) {
 				if err := a.mayReject(name, verb, c, final); err != nil {
@@ -251,7 +251,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 }
 
 // question makes the question that the log answers.
-func (a *API) question(c *call, verb string, view *cluster.View) (q decisionlog.Question, err error) {
+func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Question, err error) {
 	switch {
 	case c.args.Pod == nil:
 		return q, &protocolError{fieldMissing("Pod")}
@@ -265,7 +265,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decisionlog.
 	// kube-scheduler requests the nominated node by offering it alone; it is not to hide the others here.
 	nominated := pod.Status.NominatedNodeName
 	pod.Status.NominatedNodeName = ""
-	q = decisionlog.Question{
+	q = decision.Question{
 		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: pod,
 		Explain: engine.ExplainNone, NoPreemption: true, ScoreAlways: verb == "prioritize",
 	}

@@ -47,7 +47,7 @@ func TestDecisionsAreFollowed(t *testing.T) {
 	read(2) // nothing yet
 	for round := range 3 {
 		for i := range 5 {
-			var d decision
+			var d decided
 			h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+pod(fmt.Sprintf("p%d-%d", round, i), "1", "")+`}`)
 			want = append(want, d.ID)
 		}

@@ -24,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/api"
+	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
@@ -97,7 +98,7 @@ func roomsAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes
 
 func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options {
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
-	return Options{Clusters: m, Decisions: l, Replays: jobs, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
+	return Options{Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
 }
 
 // start serves real rooms; change may alter the options before.

@@ -22,7 +22,7 @@ func TestOnePodDoesNotFalsifyAnother(t *testing.T) {
 		h := start(t, nil)
 		h.upload("prod", small())
 		h.do("POST", way.path, way.body)
-		var d decision
+		var d decided
 		h.want(201, &d, "POST", "/v1/decisions", `{"snapshot":"prod@latest","pod":`+honest+`}`)
 		if d.Outcome != "Scheduled" || d.Node != "n1" {
 			t.Errorf("after %s the honest pod is %s, on %q", way.name, d.Outcome, d.Node)

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 )
 
@@ -32,25 +33,31 @@ func (s *slow) hold(ctx context.Context) error {
 	}
 }
 
-func (s *slow) Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error) {
+func (s *slow) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
 	return s.Decisions.Decide(ctx, q)
 }
 
-func (s *slow) Judge(ctx context.Context, q decisionlog.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+func (s *slow) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
 	if err := s.hold(ctx); err != nil {
 		return "", err
 	}
-	return s.Decisions.Judge(ctx, q, use)
+	return s.Decisions.Evaluate(ctx, q, use)
 }
 
-func (s *slow) Bind(ctx context.Context, c, ns, name, uid, node string) (decisionlog.BindOutcome, error) {
-	if err := s.hold(ctx); err != nil {
-		return decisionlog.BindOutcome{}, err
+// slowBinder binds as slowly.
+type slowBinder struct {
+	Binder
+	s *slow
+}
+
+func (b *slowBinder) Bind(ctx context.Context, c string, pod decision.PodRef, node string) (binding.Bound, error) {
+	if err := b.s.hold(ctx); err != nil {
+		return binding.Bound{}, err
 	}
-	return s.Decisions.Bind(ctx, c, ns, name, uid, node)
+	return b.Binder.Bind(ctx, c, pod, node)
 }
 
 func startSlow(t *testing.T, change func(*Limits)) (*harness, *slow) {
@@ -58,7 +65,7 @@ func startSlow(t *testing.T, change func(*Limits)) (*harness, *slow) {
 	s := &slow{entered: make(chan struct{}, 100), let: make(chan struct{})}
 	h := start(t, func(o *Options) {
 		s.Decisions = o.Decisions
-		o.Decisions = s
+		o.Decisions, o.Binder = s, &slowBinder{o.Binder, s}
 		change(&o.Limits)
 	})
 	h.upload("default", small())

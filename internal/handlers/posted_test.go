@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 )
 
 const misspelt = `{"metadata":{"name":"web"},"spec":{"nodeSelectr":{"disk":"ssd"},"containers":[{"name":"c","requests":{"cpu":"1"}}]}}`
@@ -42,13 +42,13 @@ func TestMisspeltFieldsAreRefused(t *testing.T) {
 func TestFieldValidation(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", listOf(node("n1", "4")))
-	var ans decisionlog.Answer
+	var ans decision.Answer
 	got := h.want(http.StatusOK, &ans, "POST", "/v1/decisions?fieldValidation=Warn", `{"dryRun":true,"pod":`+misspelt+`}`)
 	if len(ans.Warnings) != 2 || ans.Warnings[0] != "pod.spec.nodeSelectr: unknown field: did you mean nodeSelector?" || len(got.Header.Values("Warning")) != 2 {
 		t.Errorf("warnings %q, headers %q", ans.Warnings, got.Header.Values("Warning"))
 	}
 	warned := ans.Digest
-	ans = decisionlog.Answer{}
+	ans = decision.Answer{}
 	h.want(http.StatusOK, &ans, "POST", "/v1/decisions?fieldValidation=Ignore", `{"dryRun":true,"pod":`+misspelt+`}`)
 	if ans.Warnings != nil || ans.Digest != warned {
 		t.Errorf("warnings %q, digest %s and %s", ans.Warnings, ans.Digest, warned)
@@ -105,7 +105,7 @@ func TestWorkloadInPlaceOfAPod(t *testing.T) {
 	const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop"},"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},
 		"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"CPU"}}}]}}}}`
 	ask := func(cpu string) string { return `{"pod":` + strings.Replace(deployment, "CPU", cpu, 1) + `}` }
-	var first, again decisionlog.Answer
+	var first, again decision.Answer
 	h.want(http.StatusCreated, &first, "POST", "/v1/decisions", ask("1"))
 	h.want(http.StatusCreated, &again, "POST", "/v1/decisions", ask("1"))
 	if first.Node != "n1" || first.Pod.Namespace != "shop" || !strings.HasPrefix(first.Pod.Name, "web-") || strings.Count(first.Pod.Name, "-") != 2 || again.PodDigest != first.PodDigest {

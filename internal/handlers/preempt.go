@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/memory"
@@ -33,7 +33,7 @@ import (
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, decisionlog.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+	return a.extend(w, r, decision.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte) error {
 		if err := memory.Take(r.Context(), objects.Weight(body)); err != nil {
 			return err
 		}
@@ -61,10 +61,10 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 		return "", nil, err
 	}
 	q.Mode = mode
-	if mode == decisionlog.ModeShadow {
+	if mode == decision.ModeShadow {
 		id, reply, err = a.askVictims(r, q, true)
 	} else {
-		err = a.held(r, decisionlog.VerbPreempt, func() *corev1.Pod { return q.Pod }, func(final bool) (err error) {
+		err = a.held(r, decision.VerbPreempt, func() *corev1.Pod { return q.Pod }, func(final bool) (err error) {
 			id, reply, err = a.askVictims(r, q, final)
 			return err
 		})
@@ -77,22 +77,22 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 
 // askVictims puts the question. An answer that leaves out a node on which kube-scheduler would preempt is none unless it
 // is final: errRejects.
-func (a *API) askVictims(r *http.Request, q decisionlog.Question, final bool) (id string, reply []byte, err error) {
+func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
-	id, err = a.decisions.Judge(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
+	id, err = a.decisions.Evaluate(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
 		if !final && len(res.AskedVictims()) < len(q.Victims) {
 			return errRejects
 		}
 		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
-		a.metrics.decided(r.Context(), decisionlog.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
-		a.logDecision(r.Context(), decisionlog.VerbPreempt, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
+		a.metrics.decided(r.Context(), decision.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
+		a.logDecision(r.Context(), decision.VerbPreempt, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
 		return nil
 	})
 	return id, reply, err
 }
 
 // preemption makes the question that the log answers, its nodes in order of name.
-func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decisionlog.Question, err error) {
+func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decision.Question, err error) {
 	switch {
 	case args.Pod == nil:
 		return q, fieldMissing("Pod")
@@ -104,7 +104,7 @@ func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decisionlog.
 		return q, unprotocol(inField("Pod", err))
 	}
 	pod.Status.NominatedNodeName = ""
-	q = decisionlog.Question{Verb: decisionlog.VerbPreempt, Cluster: name, Pod: pod, Explain: engine.ExplainFailures, Victims: []engine.NodeVictims{}}
+	q = decision.Question{Verb: decision.VerbPreempt, Cluster: name, Pod: pod, Explain: engine.ExplainFailures, Victims: []engine.NodeVictims{}}
 	if args.HasMetaVictims {
 		for _, n := range args.MetaVictims {
 			v := engine.NodeVictims{Node: n.Node, Victims: []engine.NamedVictim{}, NumPDBViolations: n.NumPDBViolations}

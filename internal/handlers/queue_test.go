@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth/internal/binding"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine/state"
 	"berth/internal/overview"
@@ -169,7 +171,7 @@ func TestNominatedSince(t *testing.T) {
 	h.upload("prod", listOf(node("n1", "4"),
 		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"batch","namespace":"shop","uid":"b"},"spec":{"nodeName":"n1","priority":1,`+want("3")+`}}`,
 		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"urgent","namespace":"shop","uid":"u"},"spec":{"priority":9,`+want("2")+`}}`))
-	var first, second decisionlog.Answer
+	var first, second decision.Answer
 	h.want(201, &first, "POST", "/v1/decisions", ask("true"))
 	h.want(201, &second, "POST", "/v1/decisions", ask("true"))
 	if first.Outcome != "Preempting" || first.NominatedSnapshot != "prod@2" || second.NominatedSnapshot != "" {
@@ -181,7 +183,7 @@ func TestNominatedSince(t *testing.T) {
 		t.Fatalf("nominated %+v", q.Nominated)
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"batch"}]}`)
-	var bound decisionlog.Answer
+	var bound decision.Answer
 	h.want(201, &bound, "POST", "/v1/decisions", ask("true"))
 	if bound.Outcome != "Scheduled" || bound.Node != "n1" {
 		t.Fatalf("%s on %s: %s", bound.Outcome, bound.Node, bound.Message)
@@ -197,7 +199,8 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, book, st := roomsAndClasses(t)
 	h := start(t, func(o *Options) {
 		o.Clusters, o.PriorityClasses = m, book
-		o.Decisions = decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		o.Decisions, o.Binder = l, binding.New(m, l, binding.Options{})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}}`)

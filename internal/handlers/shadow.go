@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/handlers/wire"
 	"berth/internal/memory"
 	"berth/internal/objects"
@@ -90,7 +90,7 @@ func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
 		}
 		reply := wire.AppendPreemptionResult(nil, stand(&args))
 		return reply, func(r *http.Request) (string, error) {
-			id, _, err := a.judgeVictims(r, decisionlog.ModeShadow, &args)
+			id, _, err := a.judgeVictims(r, decision.ModeShadow, &args)
 			return id, err
 		}, nil
 	})
@@ -120,7 +120,7 @@ type judgement func(*http.Request) (id string, err error)
 // aside judges a call that was read ahead and makes no answer of it.
 func (a *API) aside(verb string, body []byte, c *call) judgement {
 	return func(r *http.Request) (string, error) {
-		err := a.ask(r, verb, decisionlog.ModeShadow, body, c, time.Now(), true)
+		err := a.ask(r, verb, decision.ModeShadow, body, c, time.Now(), true)
 		return c.id, err
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
@@ -24,9 +25,9 @@ func (h *harness) story(path string) story.Story {
 	return s
 }
 
-func (h *harness) decide(body string) decisionlog.Answer {
+func (h *harness) decide(body string) decision.Answer {
 	h.Helper()
-	var a decisionlog.Answer
+	var a decision.Answer
 	h.want(201, &a, "POST", "/v1/decisions", body)
 	return a
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 )
 
 func TestYAMLBodies(t *testing.T) {
@@ -22,7 +22,7 @@ func TestYAMLBodies(t *testing.T) {
 	}
 	h.want(http.StatusCreated, nil, "POST", "/v1/priorityclasses", class, "Content-Type", "application/yaml")
 	h.want(http.StatusOK, nil, "PUT", "/v1/priorityclasses/high-priority", strings.Replace(class, "XYZ", "our", 1), "Content-Type", "application/yaml")
-	var inYAML, inJSON decisionlog.Answer
+	var inYAML, inJSON decision.Answer
 	h.want(http.StatusCreated, &inYAML, "POST", "/v1/decisions", within("pod", nginx)+"bind: false\n", "Content-Type", "application/yaml")
 	h.want(http.StatusCreated, &inJSON, "POST", "/v1/decisions", `{"pod":{"metadata":{"name":"nginx"},"spec":{"priorityClassName":"high-priority","containers":[{"name":"c","resources":{"requests":{"cpu":1,"memory":"1Gi"}}}]}},"bind":false}`)
 	if inYAML.Digest != inJSON.Digest || inYAML.PodDigest != inJSON.PodDigest || inYAML.Priority != 1000000 {

@@ -11,7 +11,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine/state"
 	"berth/internal/podlife"
 )
@@ -45,8 +45,8 @@ type ClassFinding struct {
 	Class   string `json:"class"`
 	Message string `json:"message"`
 	// Pods counts those concerned, of which Sample names up to five.
-	Pods   int                  `json:"pods,omitempty"`
-	Sample []decisionlog.PodRef `json:"sample,omitempty"`
+	Pods   int               `json:"pods,omitempty"`
+	Sample []decision.PodRef `json:"sample,omitempty"`
 } // @name PriorityClassFinding
 
 const sampleSize = 5
@@ -144,8 +144,8 @@ func note(into map[string]*ClassFinding, code, class string, p *state.Pod) {
 		into[class] = f
 	}
 	f.Pods++
-	ref := decisionlog.PodRef{Namespace: p.Namespace, Name: p.Name}
-	at, _ := slices.BinarySearchFunc(f.Sample, ref, func(a, b decisionlog.PodRef) int {
+	ref := decision.PodRef{Namespace: p.Namespace, Name: p.Name}
+	at, _ := slices.BinarySearchFunc(f.Sample, ref, func(a, b decision.PodRef) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	f.Sample = slices.Insert(f.Sample, at, ref)

@@ -9,7 +9,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
@@ -64,7 +64,7 @@ type PendingPod struct {
 	// Remedy is the cheapest of the changes that were tried and help.
 	Remedy *Remedy `json:"remedy,omitempty"`
 	// Like is the pod that was judged in this one's place, since they are equal.
-	Like *decisionlog.PodRef `json:"like,omitempty"`
+	Like *decision.PodRef `json:"like,omitempty"`
 } // @name PendingPod
 
 // PendingReason counts the nodes that reject a pod for the same reason.
@@ -161,7 +161,7 @@ func (j *judge) pod(p *state.Queued) (*PendingPod, error) {
 		return out, j.tell(out, shape)
 	}
 	out.State, out.Why, out.Outcome, out.Reasons, out.Remedy = like.State, like.Why, like.Outcome, like.Reasons, like.Remedy
-	out.Like = &decisionlog.PodRef{Namespace: like.Namespace, Name: like.Name}
+	out.Like = &decision.PodRef{Namespace: like.Namespace, Name: like.Name}
 	if j.ask.Suggest && like.Remedy == nil && j.tried > suggested {
 		j.without++
 	}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"berth/internal/cluster"
-	"berth/internal/decisionlog"
-	"berth/internal/profiles"
 	"berth/internal/store"
 )
 
@@ -72,7 +70,7 @@ func TestDamagedChangeSpoilsNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = m.Close() }()
-		bad := &house{h.Store, m, decisionlog.New(m, h.Store, profiles.Default(), decisionlog.Options{})}
+		bad := newHouse(h.Store, m)
 		for _, chunk := range []time.Duration{time.Nanosecond, time.Hour} {
 			j := bad.jobs(nil, Options{Chunk: chunk})
 			job := start(t, j, Request{})

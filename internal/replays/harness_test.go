@@ -13,7 +13,9 @@ import (
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
@@ -59,8 +61,9 @@ func onBoth(t *testing.T, run func(t *testing.T, h *house)) {
 // house is the rooms over a store.
 type house struct {
 	store.Store
-	m   *cluster.Manager
-	log *decisionlog.Log
+	m      *cluster.Manager
+	log    *decisionlog.Log
+	binder *binding.Binder
 }
 
 func openHouse(t *testing.T, st store.Store) *house {
@@ -78,7 +81,12 @@ func openHouse(t *testing.T, st store.Store) *house {
 			}
 		}
 	})
-	return &house{st, m, decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})}
+	return newHouse(st, m)
+}
+
+func newHouse(st store.Store, m *cluster.Manager) *house {
+	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
+	return &house{st, m, l, binding.New(m, l, binding.Options{})}
 }
 
 // jobs makes jobs over a house's rooms, on another view of its store if one is
@@ -149,19 +157,19 @@ func live(t *testing.T, h *house, n int, seed uint64) int {
 		name := fmt.Sprintf("p%d", i)
 		switch k := r.IntN(20); {
 		case k < 11:
-			a, err := h.log.Decide(ctx, decisionlog.Question{Cluster: "prod", Pod: pod(t, name, r), Bind: true})
+			a, err := h.binder.Decide(ctx, decision.Question{Cluster: "prod", Pod: pod(t, name, r)})
 			decided(err)
 			if a.Outcome == engine.Scheduled {
 				bound = append(bound, name)
 			}
 		case k < 13:
-			_, err := h.log.Decide(ctx, decisionlog.Question{Cluster: "prod", Pod: pod(t, name, r), NodeNames: []string{"n1", "n5", "n7"}})
+			_, err := h.log.Decide(ctx, decision.Question{Cluster: "prod", Pod: pod(t, name, r), NodeNames: []string{"n1", "n5", "n7"}})
 			decided(err)
 		case k < 14: // of an older state
-			_, err := h.log.Decide(ctx, decisionlog.Question{Cluster: "prod", Revision: 1, Pod: pod(t, name, r)})
+			_, err := h.log.Decide(ctx, decision.Question{Cluster: "prod", Revision: 1, Pod: pod(t, name, r)})
 			decided(err)
 		case k < 15:
-			_, err := h.log.Judge(ctx, decisionlog.Question{Cluster: "prod", Verb: decisionlog.VerbFilter, Pod: pod(t, name, r), Nodes: []*corev1.Node{node(t, 3).Value.(*corev1.Node), node(t, 90).Value.(*corev1.Node)}},
+			_, err := h.log.Evaluate(ctx, decision.Question{Cluster: "prod", Verb: decision.VerbFilter, Pod: pod(t, name, r), Nodes: []*corev1.Node{node(t, 3).Value.(*corev1.Node), node(t, 90).Value.(*corev1.Node)}},
 				func(*cluster.View, *engine.Result) error { return nil })
 			decided(err)
 		case k < 17: // a pod that is there first, then bound by name
@@ -174,9 +182,9 @@ func live(t *testing.T, h *house, n int, seed uint64) int {
 			if _, err := h.m.Change(ctx, "prod", 0, []objects.Object{o}, nil); err != nil {
 				t.Fatal(err)
 			}
-			_, err = h.log.Decide(ctx, decisionlog.Question{Cluster: "prod", PodRef: &o.Key})
+			_, err = h.log.Decide(ctx, decision.Question{Cluster: "prod", PodRef: &o.Key})
 			decided(err)
-			if _, err := h.log.Bind(ctx, "prod", "d", name, "", fmt.Sprintf("n%d", r.IntN(12))); err == nil {
+			if _, err := h.binder.Bind(ctx, "prod", decision.PodRef{Namespace: "d", Name: name}, fmt.Sprintf("n%d", r.IntN(12))); err == nil {
 				decisions++
 				bound = append(bound, name)
 			}

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/google/uuid"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/memory"
@@ -139,10 +139,6 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%d batch replays have not ended: wait for one, or cancel it", e.Unfinished)
 }
 
-func bad(status int, field, format string, args ...any) error {
-	return &decisionlog.InputError{Field: field, Detail: fmt.Sprintf(format, args...), Status: status}
-}
-
 // Parts are planned in pieces of the first size and put together so that there
 // are a few, none above the second: a part begins with loading a state.
 const (
@@ -152,10 +148,10 @@ const (
 )
 
 // Start stores a job, for this or another replica to work on. What is wrong
-// with the request is *decisionlog.InputError.
+// with the request is *decision.Error.
 func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	if err := cluster.CheckName(q.Cluster); err != nil {
-		return nil, bad(http.StatusBadRequest, "cluster", "%v", err)
+		return nil, decision.Errorf(decision.Malformed, "cluster", "%v", err)
 	}
 	now := j.o.Clock().UTC().Truncate(time.Microsecond)
 	if q.Until.IsZero() || q.Until.After(now) {
@@ -165,14 +161,14 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 		q.Since = time.Unix(0, 0)
 	}
 	if q.Since.After(q.Until) {
-		return nil, bad(http.StatusUnprocessableEntity, "since", "%s is after until, %s", q.Since.UTC().Format(time.RFC3339Nano), q.Until.UTC().Format(time.RFC3339Nano))
+		return nil, decision.Errorf(decision.Invalid, "since", "%s is after until, %s", q.Since.UTC().Format(time.RFC3339Nano), q.Until.UTC().Format(time.RFC3339Nano))
 	}
 	if _, err := j.overrides(q.Profile, q.Config); err != nil {
 		return nil, err
 	}
 	switch _, err := j.st.Newest(ctx, q.Cluster); {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, bad(http.StatusNotFound, "cluster", "there is no cluster %q", q.Cluster)
+		return nil, decision.Errorf(decision.NotFound, "cluster", "there is no cluster %q", q.Cluster)
 	case err != nil:
 		return nil, fmt.Errorf("cluster %s: %w", q.Cluster, err)
 	}
@@ -229,10 +225,10 @@ func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides
 	choice := j.o.Profiles
 	if len(config) > 0 {
 		if j.o.ParseProfiles == nil {
-			return o, bad(http.StatusUnprocessableEntity, "config", "it cannot be read here")
+			return o, decision.Errorf(decision.Invalid, "config", "it cannot be read here")
 		}
 		if o.Profiles, err = j.o.ParseProfiles(config); err != nil {
-			return o, bad(http.StatusUnprocessableEntity, "config", "%v", err)
+			return o, decision.Errorf(decision.Invalid, "config", "%v", err)
 		}
 		choice = o.Profiles
 	}
@@ -245,7 +241,7 @@ func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides
 			return o, nil
 		}
 	}
-	return o, bad(http.StatusUnprocessableEntity, "profile", "there is no profile %q; there are %q", profile, names)
+	return o, decision.Errorf(decision.Invalid, "profile", "there is no profile %q; there are %q", profile, names)
 }
 
 // Get returns a job.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/store"
 )
 
@@ -316,20 +315,20 @@ func TestRefused(t *testing.T) {
 		live(t, h, 3, 9)
 		j := h.jobs(nil, Options{Unfinished: 1})
 		for _, tt := range []struct {
-			q      Request
-			field  string
-			status int
+			q     Request
+			field string
+			kind  decision.ErrorKind
 		}{
-			{Request{Cluster: "Prod"}, "cluster", http.StatusBadRequest},
-			{Request{Cluster: "nowhere"}, "cluster", http.StatusNotFound},
-			{Request{Cluster: "prod", Since: time.Now(), Until: time.Now().Add(-time.Hour)}, "since", http.StatusUnprocessableEntity},
-			{Request{Cluster: "prod", Profile: "none"}, "profile", http.StatusUnprocessableEntity},
-			{Request{Cluster: "prod", Config: []byte(`{}`)}, "config", http.StatusUnprocessableEntity},
-			{Request{Cluster: "prod", Config: []byte(packed), Profile: "none"}, "profile", http.StatusUnprocessableEntity},
+			{Request{Cluster: "Prod"}, "cluster", decision.Malformed},
+			{Request{Cluster: "nowhere"}, "cluster", decision.NotFound},
+			{Request{Cluster: "prod", Since: time.Now(), Until: time.Now().Add(-time.Hour)}, "since", decision.Invalid},
+			{Request{Cluster: "prod", Profile: "none"}, "profile", decision.Invalid},
+			{Request{Cluster: "prod", Config: []byte(`{}`)}, "config", decision.Invalid},
+			{Request{Cluster: "prod", Config: []byte(packed), Profile: "none"}, "profile", decision.Invalid},
 		} {
 			_, err := j.Start(t.Context(), tt.q)
-			var input *decisionlog.InputError
-			if !errors.As(err, &input) || input.Field != tt.field || input.Status != tt.status {
+			var input *decision.Error
+			if !errors.As(err, &input) || input.Field != tt.field || input.Kind != tt.kind {
 				t.Errorf("%+v: %v", tt.q, err)
 			}
 		}

@@ -116,10 +116,10 @@ func (w *Worker) giveUp(ctx context.Context, part *store.ReplayPart, why string)
 type run struct {
 	j         *Jobs
 	batch     *decisionlog.Batch
-	part      *store.ReplayPart    // as committed
-	at        store.ReplayPart     // with what came since
-	chunk     []*decisionlog.Asked // what came since
-	size      int                  // of chunk, in bytes
+	part      *store.ReplayPart   // as committed
+	at        store.ReplayPart    // with what came since
+	chunk     []*decisionlog.Item // what came since
+	size      int                 // of chunk, in bytes
 	differ    []*store.ReplayDifference
 	committed time.Time
 	ended     bool // the job has
@@ -129,7 +129,7 @@ type run struct {
 func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	pages := make(chan []*decisionlog.Asked, 2)
+	pages := make(chan []*decisionlog.Item, 2)
 	failed := make(chan error, 1)
 	go func() {
 		defer close(pages)
@@ -149,9 +149,9 @@ func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	return r.commit(ctx)
 }
 
-func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*decisionlog.Asked) error {
-	asker := decisionlog.NewAsker()
-	send := func(page []*decisionlog.Asked) error {
+func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*decisionlog.Item) error {
+	reader := decisionlog.NewReader()
+	send := func(page []*decisionlog.Item) error {
 		select {
 		case pages <- page:
 			return nil
@@ -169,10 +169,10 @@ func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayC
 		if err != nil {
 			return err
 		}
-		page, bytes := make([]*decisionlog.Asked, 0, len(list)), 0
+		page, bytes := make([]*decisionlog.Item, 0, len(list)), 0
 		for _, d := range list {
 			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
-			a := asker.Ask(d)
+			a := reader.Read(d)
 			if page, bytes = append(page, a), bytes+a.Bytes(); bytes < store.PageBytes {
 				continue
 			}
@@ -189,7 +189,7 @@ func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayC
 	return nil
 }
 
-func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Asked) error {
+func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Item) error {
 	turn := time.Now()
 	for page := range pages {
 		for _, a := range page {
@@ -217,13 +217,13 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Asked) erro
 }
 
 // one answers a record again and counts it.
-func (r *run) one(ctx context.Context, a *decisionlog.Asked) error {
+func (r *run) one(ctx context.Context, a *decisionlog.Item) error {
 	if b := r.j.o.Budget; b != nil {
 		claim := b.PatientClaim()
 		defer claim.End()
 		ctx = memory.With(ctx, claim)
 	}
-	out, err := r.batch.Judge(ctx, a)
+	out, err := r.batch.Replay(ctx, a)
 	if err != nil {
 		return err
 	}

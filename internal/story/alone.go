@@ -8,6 +8,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -20,9 +21,9 @@ import (
 func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
 	return &Teller{
 		Clusters: Only(v),
-		Log: Unlogged(func(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error) {
+		Log: Unlogged(func(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 			q.Now = now
-			return decisionlog.Preview(ctx, v, profiles, q)
+			return decision.Preview(ctx, v, profiles, q, func() time.Time { return now })
 		}),
 		Runs:  RunsOf(profiles),
 		Clock: func() time.Time { return now },
@@ -46,10 +47,10 @@ type only struct{ v *cluster.View }
 func (o only) View(context.Context, string, int64) (*cluster.View, error) { return o.v, nil }
 
 // Unlogged is a Log that decides and remembers nothing.
-type Unlogged func(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
+type Unlogged func(ctx context.Context, q decision.Question) (*decision.Answer, error)
 
 // Decide implements Log.
-func (f Unlogged) Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error) {
+func (f Unlogged) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 	return f(ctx, q)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/store"
@@ -126,7 +127,7 @@ func (s *telling) record(ctx context.Context, id string) (*store.Decision, error
 // one of both has it.
 func (a *Attempt) take(r *decisionlog.Row) bool {
 	if a.Outcome != r.Outcome || a.Message != r.Message || a.UID != r.Pod.UID || a.NominatedNode != r.NominatedNode ||
-		a.Node != "" && r.Node != "" && a.Node != r.Node || (r.Verb == decisionlog.VerbBind) != slices.Contains(a.Verbs, decisionlog.VerbBind) {
+		a.Node != "" && r.Node != "" && a.Node != r.Node || (r.Verb == decision.VerbBind) != slices.Contains(a.Verbs, decision.VerbBind) {
 		return false
 	}
 	if a.Node == "" {
@@ -149,7 +150,7 @@ func (s *telling) binding() {
 		}
 	}
 	for _, r := range s.rows {
-		made := r.BoundSnapshot != "" || r.Verb == decisionlog.VerbBind && r.Outcome == string(engine.Scheduled)
+		made := r.BoundSnapshot != "" || r.Verb == decision.VerbBind && r.Outcome == string(engine.Scheduled)
 		if !made || node != "" && r.Node != node || s.pod != nil && r.Pod.UID != s.pod.UID {
 			continue
 		}

@@ -3,7 +3,7 @@ package story
 import (
 	"context"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine/state"
 )
 
@@ -58,6 +58,6 @@ func (p *Place) pass(o *state.Queued, priority int32, sooner bool) {
 		p.Older++
 	}
 	if len(p.Ahead) < maxAhead {
-		p.Ahead = append(p.Ahead, decisionlog.PodRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID})
+		p.Ahead = append(p.Ahead, decision.PodRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/store"
@@ -53,7 +54,7 @@ func (s *telling) eviction(r *decisionlog.Row, d *store.Decision) Eviction {
 }
 
 func (s *telling) victim(v *store.Victim) Victim {
-	out := Victim{PodRef: decisionlog.PodRef{Namespace: v.Namespace, Name: v.Pod, UID: v.UID}, Priority: v.Priority}
+	out := Victim{PodRef: decision.PodRef{Namespace: v.Namespace, Name: v.Pod, UID: v.UID}, Priority: v.Priority}
 	if p := s.view.State.Pod(v.Namespace, v.Pod); p != nil && p.NodeName == v.Node && !p.Terminal && (v.UID == "" || p.UID == v.UID) {
 		out.There, out.Terminating = true, p.Terminating
 	}

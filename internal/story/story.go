@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
@@ -137,7 +137,7 @@ type Place struct {
 	// its failed attempts are over.
 	Sooner int `json:"sooner,omitempty"`
 	// Ahead names up to five of those ahead, the next to be tried first.
-	Ahead []decisionlog.PodRef `json:"ahead,omitempty"`
+	Ahead []decision.PodRef `json:"ahead,omitempty"`
 	// Queue, Attempts and NextTry are as GET /v1/clusters/{cluster}/queue has them;
 	// absent for a gated pod.
 	Queue    state.SubQueue `json:"queue,omitempty" enums:"active,backoff,unschedulable" swaggertype:"string"`
@@ -183,18 +183,18 @@ type Nomination struct {
 // Eviction is a preemption: who was to go from where, for whom. berth evicts
 // nobody itself.
 type Eviction struct {
-	At       time.Time          `json:"at"`
-	Decision string             `json:"decision"`
-	Node     string             `json:"node"`
-	For      decisionlog.PodRef `json:"for"`
-	Victims  []Victim           `json:"victims"`
+	At       time.Time       `json:"at"`
+	Decision string          `json:"decision"`
+	Node     string          `json:"node"`
+	For      decision.PodRef `json:"for"`
+	Victims  []Victim        `json:"victims"`
 	// VictimsOmitted counts those that are not listed.
 	VictimsOmitted int `json:"victimsOmitted,omitempty"`
 } // @name PodStoryEviction
 
 // Victim is a pod that was to go.
 type Victim struct {
-	decisionlog.PodRef
+	decision.PodRef
 	Priority int32 `json:"priority"`
 	// There reports whether the snapshot still has it on that node.
 	There       bool `json:"stillThere"`

@@ -15,6 +15,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
@@ -93,7 +94,7 @@ func TestStoryIsBounded(t *testing.T) {
 	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "big"}
 	for i := range 60 {
 		// Each is about other nodes, so that no two answers are alike.
-		q := decisionlog.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}
+		q := decision.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}
 		for k := range i + 1 {
 			q.NodeNames = append(q.NodeNames, fmt.Sprintf("a-node-with-a-rather-long-name-%05d.example.com", k))
 		}
@@ -123,14 +124,14 @@ func TestStoryIsBounded(t *testing.T) {
 
 // row is a record as lists show it, the newer the greater its number.
 func row(n int, verb, outcome, node, message string) *decisionlog.Row {
-	return &decisionlog.Row{ID: fmt.Sprint(n), Verb: verb, Outcome: outcome, Node: node, Message: message, CreatedAt: time.Unix(int64(n), 0), Pod: decisionlog.PodRef{Namespace: "d", Name: "p", UID: "u"}}
+	return &decisionlog.Row{ID: fmt.Sprint(n), Verb: verb, Outcome: outcome, Node: node, Message: message, CreatedAt: time.Unix(int64(n), 0), Pod: decision.PodRef{Namespace: "d", Name: "p", UID: "u"}}
 }
 
 // fakeLog lists rows and has no records beside.
 type fakeLog struct{ rows []*decisionlog.Row }
 
-func (f *fakeLog) Decide(context.Context, decisionlog.Question) (*decisionlog.Answer, error) {
-	return &decisionlog.Answer{}, nil
+func (f *fakeLog) Decide(context.Context, decision.Question) (*decision.Answer, error) {
+	return &decision.Answer{}, nil
 }
 
 func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*decisionlog.Row, error) {

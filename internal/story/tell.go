@@ -10,6 +10,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -25,7 +26,7 @@ type Clusters interface {
 
 // Log is the decision log; *decisionlog.Log is one.
 type Log interface {
-	Decide(ctx context.Context, q decisionlog.Question) (*decisionlog.Answer, error)
+	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
 	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
@@ -241,7 +242,7 @@ func (s *telling) decide(ctx context.Context, suggest bool) error {
 	default:
 		return nil
 	}
-	q := decisionlog.Question{
+	q := decision.Question{
 		Cluster: s.view.Cluster, Revision: s.view.Revision, Now: s.at, DryRun: true, Explain: engine.ExplainGroups, Suggest: suggest,
 		PodRef: &objects.Key{Kind: "Pod", Namespace: s.pod.Namespace, Name: s.pod.Name},
 	}
@@ -267,9 +268,9 @@ func (s *telling) decide(ctx context.Context, suggest bool) error {
 }
 
 // verdict decides. A question that cannot be answered is part of the story.
-func (s *telling) verdict(ctx context.Context, q decisionlog.Question) (*Verdict, *decisionlog.Answer, error) {
+func (s *telling) verdict(ctx context.Context, q decision.Question) (*Verdict, *decision.Answer, error) {
 	a, err := s.Log.Decide(ctx, q)
-	var input *decisionlog.InputError
+	var input *decision.Error
 	switch {
 	case errors.As(err, &input):
 		return &Verdict{Error: input.Error()}, nil, nil

@@ -3,40 +3,39 @@ package main
 // decisionFaults are faults of deciding, binding, recording and replaying.
 var decisionFaults = []fault{
 	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
-		{"internal/decisionlog/decide.go", `if spooled, err = l.m.RecordEntry(ctx, d, with); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), d, with) }()
+		{"internal/decisionlog/evaluate.go", `if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), e.Record, e.Profile) }()
 	if err != nil {`},
 	}},
 	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/decisionlog", "TestDocumentedQueries", []edit{
-		{"internal/decisionlog/record.go", `Message: r.Message(), Priority:`, `Message: r.Message()[:min(64, len(r.Message()))], Priority:`},
+		{"internal/decisionlog/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), r.Message(), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), r.Message()[:min(64, len(r.Message()))], *o.`},
 	}},
 	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decisionlog", "TestReplayAfterTheClassChanged", []edit{
-		{"internal/decisionlog/recall.go", `q.classes = rec.in.recorded()`, `q.classes = l.today(rec.d.Cluster)`},
-		{"internal/decisionlog/replay.go", `q.classes = rec.in.recorded()`, `q.classes = l.today(view.Cluster)`},
+		{"internal/decisionlog/evaluated.go", `Class: e.Class.Source,`, `Class: nil,`},
 	}},
 	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decisionlog", "TestNothingElseIsStored", []edit{
 		{"internal/objects/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
 	}},
 	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/decisionlog", "TestNominationsAreWrittenAndHonoured", []edit{
-		{"internal/decisionlog/nominate.go", `range r.ClearedNominations() {`, `range r.ClearedNominations()[:0] {`},
+		{"internal/decision/status.go", `range r.ClearedNominations() {`, `range r.ClearedNominations()[:0] {`},
 	}},
-	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/decisionlog", "TestFailedAttemptsAreWritten", []edit{
-		{"internal/decisionlog/nominate.go", `case r.ClearsNomination():`, `case r.ClearsNomination() && false:`},
+	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/binding", "TestFailedAttemptsAreWritten", []edit{
+		{"internal/decision/status.go", `case r.ClearsNomination():`, `case r.ClearsNomination() && false:`},
 	}},
 
-	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/decisionlog", "TestVictimsDoNotCount", []edit{
-		{"internal/decisionlog/prepare.go", `p != nil && p.UID == g.UID {`, `p != nil && p.UID == g.UID && false {`},
+	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/binding", "TestVictimsDoNotCount", []edit{
+		{"internal/decision/pod.go", `held != nil && held.UID == x.UID {`, `held != nil && held.UID == x.UID && false {`},
 	}},
-	{"bind-unchecked", "a pod is bound though another was bound before it", "./internal/decisionlog", "TestBindIsJudgedAgain", []edit{
-		{"internal/decisionlog/bind_through.go", `if r.Feasible.Count() == 0 {`, `if r.Feasible.Count() == 0 && false {`},
+	{"bind-unchecked", "a pod is bound though another was bound before it", "./internal/binding", "TestBindIsJudgedAgain", []edit{
+		{"internal/binding/attempt.go", `if e.Result.Feasible.Count() == 0 {`, `if e.Result.Feasible.Count() == 0 && false {`},
 	}},
 	{"old-agreement", "victims that another server agreed to count for their preemptor", "./internal/decisionlog", "TestNewestAgreementCounts", []edit{
-		{"internal/decisionlog/agreed.go", `list[i].ID > newest.id {`, `list[i].ID > newest.id && false {`},
+		{"internal/decisionlog/agreement.go", `list[i].ID > newest.id {`, `list[i].ID > newest.id && false {`},
 	}},
-	{"bind-unasked", "a pod is bound to a node that no decision named", "./internal/decisionlog", "TestBindNeedsADecision", []edit{
-		{"internal/decisionlog/asked.go", `return !l.o.BindUnasked && l.binder(cluster) != nil`, `return !l.o.BindUnasked && l.binder(cluster) != nil && false`},
+	{"bind-unasked", "a pod is bound to a node that no decision named", "./internal/binding", "TestBindNeedsADecision", []edit{
+		{"internal/binding/guard.go", `return b.o.Guarded != nil && b.o.Guarded(cluster)`, `return b.o.Guarded != nil && b.o.Guarded(cluster) && false`},
 	}},
-	{"bind-not-idempotent", "a bind through another replica, after the first one's answer was lost, is refused", "./internal/decisionlog", "TestBindIsIdempotentAcrossReplicas", []edit{
-		{"internal/decisionlog/bind.go", `case p.NodeName == node && node != "":`, `case p.NodeName == node && node != "" && false:`},
+	{"bind-not-idempotent", "a bind through another replica, after the first one's answer was lost, is refused", "./internal/binding", "TestBindIsIdempotentAcrossReplicas", []edit{
+		{"internal/decision/bind.go", `case p.NodeName == node && node != "":`, `case p.NodeName == node && node != "" && false:`},
 	}},
 
 	{"replay-counters-late", "a part's cursor is committed before its counters, so that a kill between the two leaves decisions out", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
@@ -48,12 +47,12 @@ var decisionFaults = []fault{
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`},
 	}},
 	{"replay-resumes-late", "a part that is taken up again starts one decision late", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
-		{"internal/replays/work.go", `asker := decisionlog.NewAsker()`, `asker, skip := decisionlog.NewAsker(), after.ID != ""`},
-		{"internal/replays/work.go", `a := asker.Ask(d)`, `if skip {
+		{"internal/replays/work.go", `reader := decisionlog.NewReader()`, `reader, skip := decisionlog.NewReader(), after.ID != ""`},
+		{"internal/replays/work.go", `a := reader.Read(d)`, `if skip {
 				skip = false
 				continue
 			}
-			a := asker.Ask(d)`},
+			a := reader.Read(d)`},
 	}},
 	{"replay-difference-lost", "every second difference is counted and not kept", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
 		{"internal/replays/work.go", `r.differ = append(r.differ, &store.ReplayDifference{`, `if r.at.Different%2 == 0 {

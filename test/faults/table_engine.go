@@ -57,14 +57,14 @@ var engineFaults = []fault{
 	{"stop-remembered", "what a selector failed with because the caller was gone is remembered", "./internal/engine/devices", "TestAStoppedSearchIsNoAnswer", []edit{
 		{"internal/engine/devices/selectors.go", `if ended := ctx.Err(); err != nil && ended != nil {`, `if ended := ctx.Err(); err != nil && ended != nil && false {`},
 	}},
-	{"devices-left-free", "a bind reserves its pod's claims and leaves out which devices they got", "./internal/decisionlog", "TestBindCarriesDevicesAlong", []edit{
+	{"devices-left-free", "a bind reserves its pod's claims and leaves out which devices they got", "./internal/binding", "TestBindWritesDevices", []edit{
 		{"internal/engine/rules/dynamic_resources_bind.go", `made.Status.Allocation = given.Allocation(`, `_ = given.Allocation(`},
 	}},
 
 	{"volume-taken-twice", "two claims of a pod are matched to one volume", "./internal/engine/rules", "TestVolumeBindingMatches", []edit{
 		{"internal/engine/rules/volume_binding_match.go", `if m.at(row) == pv {`, `if m.at(row) == pv && false {`},
 	}},
-	{"volume-left-free", "a bind binds claims, and leaves their volumes to others as well", "./internal/decisionlog", "TestBindCarriesVolumesAlong", []edit{
+	{"volume-left-free", "a bind binds claims, and leaves their volumes to others as well", "./internal/binding", "TestBindWritesVolumes", []edit{
 		{"internal/engine/rules/volume_binding_bind.go", `metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")`, ``},
 		{"internal/engine/rules/volume_binding_bind.go", `pv.Spec.ClaimRef = &corev1.ObjectReference{`, `_ = &corev1.ObjectReference{`},
 		{"internal/engine/rules/volume_binding_bind.go", `pv.Status.Phase = corev1.VolumeBound`, ``},

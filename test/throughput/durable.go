@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
@@ -104,7 +105,7 @@ func (h *house) upload(ctx context.Context, name string, nodes, pods int) error 
 }
 
 func (h *house) decide(ctx context.Context, name string, dry bool) error {
-	_, err := h.log.Decide(ctx, decisionlog.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
+	_, err := h.log.Decide(ctx, decision.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
 	return err
 }
 

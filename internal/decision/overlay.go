@@ -1,8 +1,7 @@
-package decisionlog
+package decision
 
 import (
 	"bytes"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -13,8 +12,8 @@ import (
 	"berth/internal/objects"
 )
 
-// keepOverlays is how many derived states are kept. A kube-scheduler asks
-// filter and prioritize with the same nodes, one pod after the other.
+// keepOverlays is how many overlaid states are kept. A kube-scheduler calls filter
+// and prioritize with the same nodes, one pod after the other.
 const keepOverlays = 4
 
 // overlay is a view with some nodes replaced for a decision.
@@ -26,8 +25,8 @@ type overlay struct {
 	encoded map[*corev1.Node][]byte // of all nodes, by identity
 }
 
-// overlayCache keeps the last few overlays, newest first. Nodes are recognised
-// by identity: a caller that gives the same objects again spares the work.
+// overlayCache keeps the last few overlays, newest first. Nodes are compared by
+// identity, so a caller that passes the same objects again spares the work.
 type overlayCache struct {
 	mu   sync.Mutex
 	list []*overlay
@@ -69,7 +68,7 @@ func (c *overlayCache) drop(cluster string) {
 }
 
 // Gone forgets what is in memory of a cluster that was deleted.
-func (l *Log) Gone(cluster string) { l.overlays.drop(cluster) }
+func (s *Scheduler) Gone(cluster string) { s.overlays.drop(cluster) }
 
 func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
 	o := &overlay{view: v, nodes: slices.Clone(nodes), state: v.State, encoded: make(map[*corev1.Node][]byte, len(nodes))}
@@ -77,7 +76,7 @@ func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overl
 	seen := make(map[string]struct{}, len(nodes))
 	for _, n := range nodes {
 		if _, twice := seen[n.Name]; twice {
-			return nil, bad(http.StatusUnprocessableEntity, "nodes", "node %s is there twice", n.Name)
+			return nil, Errorf(Invalid, "nodes", "node %s is there twice", n.Name)
 		}
 		seen[n.Name] = struct{}{}
 		var js []byte
@@ -87,7 +86,7 @@ func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overl
 		if js == nil {
 			var err error
 			if js, err = objects.Encode(n); err != nil {
-				return nil, bad(http.StatusUnprocessableEntity, "nodes", "%v", err)
+				return nil, Errorf(Invalid, "nodes", "%v", err)
 			}
 		}
 		o.encoded[n] = js
@@ -98,7 +97,7 @@ func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overl
 			e = v.State.Overlay()
 		}
 		if err := e.Put(n); err != nil {
-			return nil, bad(http.StatusUnprocessableEntity, "nodes", "%v", err)
+			return nil, Errorf(Invalid, "nodes", "%v", err)
 		}
 		o.differs = append(o.differs, js)
 	}

@@ -1,12 +1,12 @@
-package decisionlog
+package binding_test
 
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	et "berth/internal/engine/enginetest"
 	"berth/internal/objects"
 	"berth/internal/store"
@@ -32,9 +34,9 @@ func kept(t testing.TB, v any) objects.Object {
 }
 
 // uploadTo uploads objects, nodes n1 and n2 beside them.
-func uploadTo(t testing.TB, l *Log, list ...any) {
+func uploadTo(t testing.TB, l *fixture, list ...any) {
 	t.Helper()
-	_, _, err := l.m.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+	_, _, err := l.Manager.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
 		for _, o := range []objects.Object{node(t, "n1", 64), node(t, "n2", 64)} {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -52,35 +54,35 @@ func uploadTo(t testing.TB, l *Log, list ...any) {
 	}
 }
 
-func bindNext(t testing.TB, l *Log, p *corev1.Pod) *Answer {
+func bindNext(t testing.TB, l *fixture, p *corev1.Pod) *decision.Answer {
 	t.Helper()
-	a, err := l.Decide(t.Context(), Question{Pod: kept(t, p).Value.(*corev1.Pod), Bind: true, NoPreemption: true})
+	a, err := l.Decide(t.Context(), decision.Question{Pod: kept(t, p).Value.(*corev1.Pod), Bind: true, NoPreemption: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func newestOf(t testing.TB, l *Log) *cluster.View {
+func newestOf(t testing.TB, l *fixture) *cluster.View {
 	t.Helper()
-	v, err := l.m.View(t.Context(), "default", 0)
+	v, err := l.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-// replaysAlike replays every record of the log, one by one and as a batch.
-func replaysAlike(t testing.TB, l *Log) {
+// replaysSame replays every record of the log, one by one and as a batch.
+func replaysSame(t testing.TB, l *fixture) {
 	t.Helper()
-	list, err := l.st.ListDecisions(t.Context(), store.DecisionFilter{Limit: 1000})
+	list, err := l.Store.ListDecisions(t.Context(), store.DecisionFilter{Limit: 1000})
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d records, %v", len(list), err)
 	}
 	slices.SortFunc(list, func(a, b *store.Decision) int { return int(a.Revision - b.Revision) })
-	b, asker := l.NewBatch("default", Overrides{}), NewAsker()
+	b, reader := l.NewBatch("default", decisionlog.Overrides{}), decisionlog.NewReader()
 	for _, row := range list {
-		r, err := l.Replay(t.Context(), row.ID, Overrides{})
+		r, err := l.Replay(t.Context(), row.ID, decisionlog.Overrides{})
 		if err != nil || !r.Identical {
 			t.Errorf("%s of %s: replay %+v, %v", row.Verb, row.Pod, r, err)
 		}
@@ -88,11 +90,11 @@ func replaysAlike(t testing.TB, l *Log) {
 		if err != nil || !g.DigestAgrees {
 			t.Errorf("%s of %s: %+v, %v", row.Verb, row.Pod, g, err)
 		}
-		d, err := l.st.Decision(t.Context(), row.ID)
+		d, err := l.Store.Decision(t.Context(), row.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := b.Judge(t.Context(), asker.Ask(d))
+		out, err := b.Replay(t.Context(), reader.Read(d))
 		if err != nil || !out.Identical {
 			t.Errorf("%s of %s: in a batch %+v, %v", row.Verb, row.Pod, out.Difference, err)
 		}
@@ -109,32 +111,32 @@ func gpus() []any {
 	}
 }
 
-// TestBindCarriesDevicesAlong: of two decisions in a row each gets a device of its
+// TestBindWritesDevices: of two decisions in a row each gets a device of its
 // own, the third finds none, and a claim that is shared is reserved once more.
-func TestBindCarriesDevicesAlong(t *testing.T) {
+func TestBindWritesDevices(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
-	uploadTo(t, h.Log, gpus()...)
-	device := func(name string) []BoundDevice {
-		return []BoundDevice{{Request: "r", Driver: et.Driver, Pool: "n1", Device: name}}
+	uploadTo(t, h, gpus()...)
+	device := func(name string) []decision.BoundDevice {
+		return []decision.BoundDevice{{Request: "r", Driver: et.Driver, Pool: "n1", Device: name}}
 	}
-	first := bindNext(t, h.Log, et.Pod("one", et.Claims("a")))
-	if d := cmp.Diff(&BoundAlong{ResourceClaims: []BoundClaim{{Name: "a", Devices: device("d0")}}}, first.BoundAlong); d != "" || first.Node != "n1" || first.BoundSnapshot != "default@2" {
+	first := bindNext(t, h, et.Pod("one", et.Claims("a")))
+	if d := cmp.Diff(&decision.BoundEffects{ResourceClaims: []decision.BoundClaim{{Name: "a", Devices: device("d0")}}}, first.BoundEffects); d != "" || first.Node != "n1" || first.BoundSnapshot != "default@2" {
 		t.Errorf("first, on %s in %s (-want +got):\n%s", first.Node, first.BoundSnapshot, d)
 	}
-	second := bindNext(t, h.Log, et.Pod("two", et.Claims("b")))
-	if d := cmp.Diff(&BoundAlong{ResourceClaims: []BoundClaim{{Name: "b", Devices: device("d1")}}}, second.BoundAlong); d != "" {
+	second := bindNext(t, h, et.Pod("two", et.Claims("b")))
+	if d := cmp.Diff(&decision.BoundEffects{ResourceClaims: []decision.BoundClaim{{Name: "b", Devices: device("d1")}}}, second.BoundEffects); d != "" {
 		t.Errorf("second (-want +got):\n%s", d)
 	}
-	third := bindNext(t, h.Log, et.Pod("three", et.Claims("c")))
-	if want := "0/2 nodes are available: 2 cannot allocate all claims."; !strings.HasPrefix(third.Message, want) || third.BoundAlong != nil || third.BoundSnapshot != "" {
-		t.Errorf("third: %q, %+v", third.Message, third.BoundAlong)
+	third := bindNext(t, h, et.Pod("three", et.Claims("c")))
+	if want := "0/2 nodes are available: 2 cannot allocate all claims."; !strings.HasPrefix(third.Message, want) || third.BoundEffects != nil || third.BoundSnapshot != "" {
+		t.Errorf("third: %q, %+v", third.Message, third.BoundEffects)
 	}
-	shared := bindNext(t, h.Log, et.Pod("four", et.Claims("a")))
-	if d := cmp.Diff(&BoundAlong{ResourceClaims: []BoundClaim{{Name: "a"}}}, shared.BoundAlong); d != "" || shared.Node != "n1" {
+	shared := bindNext(t, h, et.Pod("four", et.Claims("a")))
+	if d := cmp.Diff(&decision.BoundEffects{ResourceClaims: []decision.BoundClaim{{Name: "a"}}}, shared.BoundEffects); d != "" || shared.Node != "n1" {
 		t.Errorf("shared, on %s (-want +got):\n%s", shared.Node, d)
 	}
-	v := newestOf(t, h.Log)
+	v := newestOf(t, h)
 	c := v.State.ResourceClaim("default", "a")
 	if by := c.Status.ReservedFor; len(by) != 2 || by[0].Name != "one" || by[1].Name != "four" || by[1].Resource != "pods" || by[1].UID == "" {
 		t.Errorf("reserved for %v", by)
@@ -145,46 +147,46 @@ func TestBindCarriesDevicesAlong(t *testing.T) {
 	if sel := c.Status.Allocation.NodeSelector; sel == nil || sel.NodeSelectorTerms[0].MatchFields[0].Values[0] != "n1" || c.Status.Allocation.AllocationTimestamp.Unix() != first.CreatedAt.Unix() {
 		t.Errorf("allocation %+v", c.Status.Allocation)
 	}
-	if plain := bindNext(t, h.Log, et.Pod("plain")); plain.BoundAlong != nil {
-		t.Errorf("a pod without claims: %+v", plain.BoundAlong)
+	if plain := bindNext(t, h, et.Pod("plain")); plain.BoundEffects != nil {
+		t.Errorf("a pod without claims: %+v", plain.BoundEffects)
 	}
-	want := newestOf(t, h.Log).Digest
-	replaysAlike(t, h.Log)
+	want := newestOf(t, h).Digest
+	replaysSame(t, h)
 
 	// A restart finds the same, and goes on from there.
-	h.end()
+	h.End()
 	again := open(t, dir)
-	if got := newestOf(t, again.Log); got.Digest != want {
+	if got := newestOf(t, again); got.Digest != want {
 		t.Errorf("after a restart %s, before it %s", got.Digest, want)
 	}
-	if a := bindNext(t, again.Log, et.Pod("five", et.Claims("c"))); a.Outcome != "Unschedulable" {
+	if a := bindNext(t, again, et.Pod("five", et.Claims("c"))); a.Outcome != "Unschedulable" {
 		t.Errorf("after a restart the third is on %s", a.Node)
 	}
-	replaysAlike(t, again.Log)
+	replaysSame(t, again)
 }
 
-// TestBindCarriesVolumesAlong: volumes that are there go to one claim each, and
+// TestBindWritesVolumes: volumes that are there go to one claim each, and
 // where one has to be made, the node is chosen for good.
-func TestBindCarriesVolumesAlong(t *testing.T) {
+func TestBindWritesVolumes(t *testing.T) {
 	h := open(t, t.TempDir())
 	on := et.ReachableFrom(corev1.LabelHostname, "n2")
-	uploadTo(t, h.Log, et.Class("local", "kubernetes.io/no-provisioner"), et.Class("made", "csi.example.com"),
+	uploadTo(t, h, et.Class("local", "kubernetes.io/no-provisioner"), et.Class("made", "csi.example.com"),
 		et.Volume("v1", "local", "1Gi", on), et.Volume("v2", "local", "2Gi", on), et.Volume("mine", "local", "5Gi", on, et.ReservedFor("meant")),
 		et.Claim("a", "local", "1Gi"), et.Claim("b", "local", "1Gi"), et.Claim("c", "local", "1Gi"), et.Claim("meant", "local", "1Gi"), et.Claim("new", "made", "1Gi"))
-	bound := func(claim, volume string) *BoundAlong {
-		return &BoundAlong{VolumeClaims: []BoundVolumeClaim{{Claim: claim, Volume: volume}}}
+	bound := func(claim, volume string) *decision.BoundEffects {
+		return &decision.BoundEffects{VolumeClaims: []decision.BoundVolumeClaim{{Claim: claim, Volume: volume}}}
 	}
 	for _, c := range []struct{ claim, volume string }{{"a", "v1"}, {"b", "v2"}, {"meant", "mine"}} {
-		a := bindNext(t, h.Log, et.Pod("p-"+c.claim, et.Mounts(c.claim)))
-		if d := cmp.Diff(bound(c.claim, c.volume), a.BoundAlong); d != "" || a.Node != "n2" {
+		a := bindNext(t, h, et.Pod("p-"+c.claim, et.Mounts(c.claim)))
+		if d := cmp.Diff(bound(c.claim, c.volume), a.BoundEffects); d != "" || a.Node != "n2" {
 			t.Errorf("%s on %s (-want +got):\n%s", c.claim, a.Node, d)
 		}
 	}
-	last := bindNext(t, h.Log, et.Pod("p-c", et.Mounts("c")))
+	last := bindNext(t, h, et.Pod("p-c", et.Mounts("c")))
 	if want := "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind."; !strings.HasPrefix(last.Message, want) {
 		t.Errorf("nothing left: %q", last.Message)
 	}
-	st := newestOf(t, h.Log).State
+	st := newestOf(t, h).State
 	pv, free, pvc := st.PersistentVolume("v1"), st.PersistentVolume("mine"), st.PersistentVolumeClaim("default", "a")
 	if ref := pv.Spec.ClaimRef; ref == nil || ref.Name != "a" || ref.UID != pvc.UID || pv.Status.Phase != corev1.VolumeBound || pv.Annotations["pv.kubernetes.io/bound-by-controller"] != "yes" {
 		t.Errorf("volume %+v %+v %v", pv.Spec.ClaimRef, pv.Status, pv.Annotations)
@@ -195,32 +197,32 @@ func TestBindCarriesVolumesAlong(t *testing.T) {
 	if pvc.Spec.VolumeName != "v1" || pvc.Status.Phase != corev1.ClaimBound || len(pvc.Annotations) != 2 {
 		t.Errorf("claim %+v %v", pvc.Spec, pvc.Annotations)
 	}
-	made := bindNext(t, h.Log, et.Pod("p-new", et.Mounts("new")))
-	if d := cmp.Diff(&BoundAlong{VolumeClaims: []BoundVolumeClaim{{Claim: "new", SelectedNode: made.Node}}}, made.BoundAlong); d != "" {
+	made := bindNext(t, h, et.Pod("p-new", et.Mounts("new")))
+	if d := cmp.Diff(&decision.BoundEffects{VolumeClaims: []decision.BoundVolumeClaim{{Claim: "new", SelectedNode: made.Node}}}, made.BoundEffects); d != "" {
 		t.Errorf("to be made (-want +got):\n%s", d)
 	}
 	// A second pod of the claim follows the first one, which leaves nothing to write.
-	if other := bindNext(t, h.Log, et.Pod("p-new2", et.Mounts("new"))); other.Node != made.Node || other.BoundAlong != nil {
-		t.Errorf("on %s after %s: %+v", other.Node, made.Node, other.BoundAlong)
+	if other := bindNext(t, h, et.Pod("p-new2", et.Mounts("new"))); other.Node != made.Node || other.BoundEffects != nil {
+		t.Errorf("on %s after %s: %+v", other.Node, made.Node, other.BoundEffects)
 	}
-	replaysAlike(t, h.Log)
+	replaysSame(t, h)
 }
 
-// TestBindOfOthersCarriesAlong: a node that somebody else chose gives what it has;
-// what it has not is left alone and said, and the pod is bound all the same.
-func TestBindOfOthersCarriesAlong(t *testing.T) {
+// TestBindOfAnyNodeWritesEffects binds to nodes that no decision chose. Claims get what the node has;
+// the others are left alone and named, and the pod is bound all the same.
+func TestBindOfAnyNodeWritesEffects(t *testing.T) {
 	h := open(t, t.TempDir())
 	list := gpus()
 	for name, claims := range map[string]et.PodOption{"one": et.Claims("a"), "two": et.Claims("b"), "three": et.Claims("c"), "lost": et.Mounts("none")} {
 		list = append(list, et.Pod(name, claims))
 	}
-	uploadTo(t, h.Log, append(list, et.Pod("plain"))...)
-	told := func(pod, node string) *BoundAlong {
+	uploadTo(t, h, append(list, et.Pod("plain"))...)
+	told := func(pod, node string) *decision.BoundEffects {
 		t.Helper()
 		if _, err := h.Bind(t.Context(), "default", "default", pod, "", node); err != nil {
 			t.Fatal(err)
 		}
-		list, err := h.st.ListDecisions(t.Context(), store.DecisionFilter{Pod: pod, Verb: VerbBind, Limit: 1})
+		list, err := h.Store.ListDecisions(t.Context(), store.DecisionFilter{Pod: pod, Verb: decision.VerbBind, Limit: 1})
 		if err != nil || len(list) != 1 {
 			t.Fatal(len(list), err)
 		}
@@ -228,9 +230,9 @@ func TestBindOfOthersCarriesAlong(t *testing.T) {
 		if err != nil || r.Outcome != "Scheduled" || r.Node != node {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		return r.BoundAlong
+		return r.BoundEffects
 	}
-	devices := func(a *BoundAlong) string { return a.ResourceClaims[0].Devices[0].Device }
+	devices := func(a *decision.BoundEffects) string { return a.ResourceClaims[0].Devices[0].Device }
 	one, two := told("one", "n1"), told("two", "n1")
 	if devices(one) != "d0" || devices(two) != "d1" {
 		t.Errorf("%+v and %+v", one, two)
@@ -239,7 +241,7 @@ func TestBindOfOthersCarriesAlong(t *testing.T) {
 	if three == nil || len(three.ResourceClaims) != 0 || len(three.Left) != 1 || three.Left[0].Reason != "cannot allocate all claims" {
 		t.Errorf("no device left: %+v", three)
 	}
-	if c := newestOf(t, h.Log).State.ResourceClaim("default", "c"); c.Status.Allocation != nil || c.Status.ReservedFor != nil {
+	if c := newestOf(t, h).State.ResourceClaim("default", "c"); c.Status.Allocation != nil || c.Status.ReservedFor != nil {
 		t.Errorf("half of it is written: %+v", c.Status)
 	}
 	if lost := told("lost", "n2"); lost == nil || lost.Left[0].Plugin != "VolumeBinding" {
@@ -248,7 +250,7 @@ func TestBindOfOthersCarriesAlong(t *testing.T) {
 	if plain := told("plain", "n2"); plain != nil {
 		t.Errorf("a pod without claims: %+v", plain)
 	}
-	replaysAlike(t, h.Log)
+	replaysSame(t, h)
 }
 
 // limited gives containers the limits that extended resources must have.
@@ -261,22 +263,22 @@ func limited(p *corev1.Pod) {
 }
 
 // TestBindMakesTheExtendedClaim: for extended resources behind device classes the
-// claim is made, and the pod's status says which container uses which request.
+// claim is made, and the pod's status has the request of each container.
 func TestBindMakesTheExtendedClaim(t *testing.T) {
 	h := open(t, t.TempDir())
 	class := et.DeviceClass("gpu")
 	resource := "example.com/gpu"
 	class.Spec.ExtendedResourceName = &resource
-	uploadTo(t, h.Log, class, et.Slice("n1", "n1", et.Device("d0"), et.Device("d1")))
-	a := bindNext(t, h.Log, et.Pod("one", et.Requests(resource, "1"), et.InitContainer(resource, "2"), limited))
-	if a.BoundAlong == nil || len(a.BoundAlong.ResourceClaims) != 1 {
-		t.Fatalf("%q: %+v", a.Message, a.BoundAlong)
+	uploadTo(t, h, class, et.Slice("n1", "n1", et.Device("d0"), et.Device("d1")))
+	a := bindNext(t, h, et.Pod("one", et.Requests(resource, "1"), et.InitContainer(resource, "2"), limited))
+	if a.BoundEffects == nil || len(a.BoundEffects.ResourceClaims) != 1 {
+		t.Fatalf("%q: %+v", a.Message, a.BoundEffects)
 	}
-	got := a.BoundAlong.ResourceClaims[0]
+	got := a.BoundEffects.ResourceClaims[0]
 	if !got.Created || !strings.HasPrefix(got.Name, "one-extended-resources-") || len(got.Devices) != 2 {
 		t.Errorf("%+v", got)
 	}
-	v := newestOf(t, h.Log)
+	v := newestOf(t, h)
 	c := v.State.ResourceClaim("default", got.Name)
 	if c == nil || c.UID == "" || c.OwnerReferences[0].Name != "one" || c.Annotations[resourcev1.ExtendedResourceClaimAnnotation] != "true" || len(c.Status.ReservedFor) != 1 {
 		t.Errorf("claim %+v", c)
@@ -293,28 +295,28 @@ func TestBindMakesTheExtendedClaim(t *testing.T) {
 	if d := cmp.Diff(want, pod.Status.ExtendedResourceClaimStatus.RequestMappings); d != "" {
 		t.Errorf("mappings (-want +got):\n%s", d)
 	}
-	if b := bindNext(t, h.Log, et.Pod("two", et.Requests(resource, "1"), limited)); b.Outcome != "Unschedulable" {
+	if b := bindNext(t, h, et.Pod("two", et.Requests(resource, "1"), limited)); b.Outcome != "Unschedulable" {
 		t.Errorf("both devices are gone, and the second is on %s", b.Node)
 	}
-	replaysAlike(t, h.Log)
+	replaysSame(t, h)
 }
 
-// TestBoundAlongOnPostgres: another server finds what one has bound along, and
+// TestEffectsOnPostgres: another server finds what one has bound along, and
 // gives none of it again.
-func TestBoundAlongOnPostgres(t *testing.T) {
+func TestEffectsOnPostgres(t *testing.T) {
 	url := pgtest.URL(t)
 	if err := postgres.MigrateUp(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
 	a, b := onShared(t, url), onShared(t, url)
 	uploadTo(t, a, gpus()...)
-	newestOf(t, b) // b knows the claims as nobody's
+	newestOf(t, b) // b knows the claims as free
 	first := bindNext(t, a, et.Pod("one", et.Claims("a")))
 	second := bindNext(t, b, et.Pod("two", et.Claims("b")))
-	if x, y := first.Devices[0].Device, second.Devices[0].Device; x != "d0" || y != "d1" || second.BoundAlong == nil {
-		t.Errorf("devices %s and %s, %+v", x, y, second.BoundAlong)
+	if x, y := first.Devices[0].Device, second.Devices[0].Device; x != "d0" || y != "d1" || second.BoundEffects == nil {
+		t.Errorf("devices %s and %s, %+v", x, y, second.BoundEffects)
 	}
-	replaysAlike(t, b)
+	replaysSame(t, b)
 	if x, y := newestOf(t, a), newestOf(t, b); y.Revision != 3 || x.Revision == y.Revision && x.Digest != y.Digest {
 		t.Errorf("%s %s and %s %s", x.ID(), x.Digest, y.ID(), y.Digest)
 	}
@@ -331,35 +333,35 @@ func TestBindOfAClaimThatIsFull(t *testing.T) {
 		c.Status.ReservedFor = append(c.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: name, UID: types.UID(name)})
 	}
 	p := et.Pod("one", et.Claims("a"))
-	uploadTo(t, h.Log, et.DeviceClass("gpu"), et.Slice("n1", "n1", et.Device("d0")), c, p)
-	_, err := h.Decide(t.Context(), Question{PodRef: &objects.Key{Namespace: "default", Name: "one"}, Bind: true})
-	var refused *InputError
-	if !errors.As(err, &refused) || refused.Status != http.StatusConflict || !strings.Contains(refused.Detail, "reserved for 256 pods") {
+	uploadTo(t, h, et.DeviceClass("gpu"), et.Slice("n1", "n1", et.Device("d0")), c, p)
+	_, err := h.Decide(t.Context(), decision.Question{PodRef: &objects.Key{Namespace: "default", Name: "one"}, Bind: true})
+	var refused *decision.Error
+	if !errors.As(err, &refused) || refused.Kind != decision.Conflict || !strings.Contains(refused.Detail, "reserved for 256 pods") {
 		t.Fatalf("%v", err)
 	}
-	if v := newestOf(t, h.Log); v.Revision != 1 {
+	if v := newestOf(t, h); v.Revision != 1 {
 		t.Errorf("%s was written", v.ID())
 	}
 	if _, err := h.Bind(t.Context(), "default", "default", "one", "", "n1"); err != nil {
 		t.Fatal(err)
 	}
-	if v := newestOf(t, h.Log); v.State.Pod("default", "one").NodeName != "n1" || len(v.State.ResourceClaim("default", "a").Status.ReservedFor) != 256 {
+	if v := newestOf(t, h); v.State.Pod("default", "one").NodeName != "n1" || len(v.State.ResourceClaim("default", "a").Status.ReservedFor) != 256 {
 		t.Errorf("%+v", v.State.ResourceClaim("default", "a").Status)
 	}
-	replaysAlike(t, h.Log)
+	replaysSame(t, h)
 }
 
-// TestOldRecordsTakeNothingAlong: a record of a time when binds took nothing
+// TestOldRecordsHaveNoEffects: a record of a time when binds took nothing
 // along is replayed as it was.
-func TestOldRecordsTakeNothingAlong(t *testing.T) {
+func TestOldRecordsHaveNoEffects(t *testing.T) {
 	h := open(t, t.TempDir())
-	uploadTo(t, h.Log, append(gpus(), et.Pod("one", et.Claims("a")))...)
-	began := h.now()
-	v, _, err := h.m.Update(t.Context(), "default", 0, func(v *cluster.View) (*cluster.Step, error) {
-		return h.bindStep(v, "default", "one", "n1", began, false) // as a server bound before
+	uploadTo(t, h, append(gpus(), et.Pod("one", et.Claims("a")))...)
+	began := time.Now()
+	v, _, err := h.Manager.Update(t.Context(), "default", 0, func(v *cluster.View) (*cluster.Step, error) {
+		return h.NewLedgerBind(v, "default", "one", "n1", false, began) // as a server bound before
 	})
 	if err != nil || v.State.ResourceClaim("default", "a").Status.Allocation != nil {
 		t.Fatal(err)
 	}
-	replaysAlike(t, h.Log)
+	replaysSame(t, h)
 }

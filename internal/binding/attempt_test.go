@@ -1,53 +1,26 @@
-package decisionlog
+package binding_test
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
 
-// registry binds as it is told to.
-type registry struct {
-	refusal string
-	err     error
-	asked   []string
-	during  func() // while the apiserver is asked
-}
-
-func (r *registry) Bind(_ context.Context, ns, name, uid, node string) (string, error) {
-	r.asked = append(r.asked, fmt.Sprintf("%s/%s %s %s", ns, name, uid, node))
-	if r.during != nil {
-		r.during()
-	}
-	return r.refusal, r.err
-}
-
-// through makes a house whose clusters are bound through a registry, with the
-// rules asked at bind and no decision needed.
-func through(t *testing.T, r *registry) *house {
+func nodeOf(t *testing.T, h *fixture, name string) string {
 	t.Helper()
-	h := open(t, t.TempDir())
-	h.o.Binder = func(string) Binder { return r }
-	h.o.BindUnasked = true
-	h.o.BindProfiles = h.profiles
-	h.o.Stale = func(string) (time.Duration, bool) { return 70 * time.Millisecond, true }
-	upload(t, h, sample(t)...)
-	return h
-}
-
-func nodeOf(t *testing.T, h *house, name string) string {
-	t.Helper()
-	v, err := h.m.View(t.Context(), "default", 0)
+	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +33,14 @@ func nodeOf(t *testing.T, h *house, name string) string {
 
 // records lists what is on record about binds, the oldest first, and holds each
 // to its own replay.
-func records(t *testing.T, h *house) (out []*Row) {
+func records(t *testing.T, h *fixture) (out []*decisionlog.Row) {
 	t.Helper()
 	all, err := h.Follow(t.Context(), "default", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range all {
-		again, err := h.Replay(t.Context(), r.ID, Overrides{})
+		again, err := h.Replay(t.Context(), r.ID, decisionlog.Overrides{})
 		if err != nil || !again.Identical {
 			t.Errorf("%s of %s replays otherwise: %+v, %v", r.Verb, r.Pod.Name, again, err)
 		}
@@ -84,9 +57,9 @@ func records(t *testing.T, h *house) (out []*Row) {
 }
 
 func TestBindThrough(t *testing.T) {
-	r := &registry{}
+	r := &logtest.APIServer{}
 	h := through(t, r)
-	r.during = func() {
+	r.During = func() {
 		if on := nodeOf(t, h, "free"); on != "n2" {
 			t.Errorf("while the apiserver is asked the pod is on %q", on)
 		}
@@ -100,15 +73,15 @@ func TestBindThrough(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	want := []string{"d/free uid-free n2", "d/free uid-free n2"}
-	if strings.Join(r.asked, ", ") != strings.Join(want, ", ") {
-		t.Errorf("the apiserver was asked %q, want %q", r.asked, want)
+	if strings.Join(r.Calls, ", ") != strings.Join(want, ", ") {
+		t.Errorf("the apiserver was asked %q, want %q", r.Calls, want)
 	}
 	got := records(t, h)
-	if len(got) != 3 || got[0].Verb != VerbBind || got[0].Node != "n2" || got[0].BoundSnapshot != "default@2" || got[1].Verb != VerbBindResult || got[1].Outcome != "Scheduled" || got[2].Verb != VerbBindResult {
+	if len(got) != 3 || got[0].Verb != decision.VerbBind || got[0].Node != "n2" || got[0].BoundSnapshot != "default@2" || got[1].Verb != decision.VerbBindResult || got[1].Outcome != "Scheduled" || got[2].Verb != decision.VerbBindResult {
 		t.Errorf("records %+v", got)
 	}
-	_, err = h.Decide(t.Context(), Question{Cluster: "default", PodRef: &objects.Key{Namespace: "d", Name: "free"}, Bind: true})
-	var refused *InputError
+	_, err = h.Decide(t.Context(), decision.Question{Cluster: "default", PodRef: &objects.Key{Namespace: "d", Name: "free"}, Bind: true})
+	var refused *decision.Error
 	if !errors.As(err, &refused) || refused.Field != "bind" {
 		t.Errorf("a decision that binds past the apiserver: %v", err)
 	}
@@ -116,24 +89,24 @@ func TestBindThrough(t *testing.T) {
 
 // TestBindRefused: what the apiserver refuses is pending again.
 func TestBindRefused(t *testing.T) {
-	r := &registry{refusal: "pod d/free is being deleted"}
+	r := &logtest.APIServer{Refusal: "pod d/free is being deleted"}
 	h := through(t, r)
 	_, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
-	var refused *BindError
-	if !errors.As(err, &refused) || refused.Reason != r.refusal {
+	var refused *binding.RefusedError
+	if !errors.As(err, &refused) || refused.Reason != r.Refusal {
 		t.Fatal(err)
 	}
 	if on := nodeOf(t, h, "free"); on != "" {
 		t.Errorf("the pod is on %q", on)
 	}
 	got := records(t, h)
-	if len(got) != 2 || got[1].Outcome != "Unschedulable" || got[1].Message != r.refusal || got[1].Node != "" {
+	if len(got) != 2 || got[1].Outcome != "Unschedulable" || got[1].Message != r.Refusal || got[1].Node != "" {
 		t.Errorf("records %+v", got)
 	}
 	// Another server saw it on another node meanwhile: that stays.
-	r.refusal = "pod d/free is bound to node n1 already"
-	r.during = func() {
-		_, _, err := h.m.Update(t.Context(), "default", 0, func(v *cluster.View) (*cluster.Step, error) {
+	r.Refusal = "pod d/free is bound to node n1 already"
+	r.During = func() {
+		_, _, err := h.Manager.Update(t.Context(), "default", 0, func(v *cluster.View) (*cluster.Step, error) {
 			pod, err := v.Pod("d", "free")
 			return &cluster.Step{Bind: &cluster.Bind{Pod: pod, Node: "n1"}}, err
 		})
@@ -152,47 +125,41 @@ func TestBindRefused(t *testing.T) {
 // TestBindUnknown: a pod about whose bind nothing is known stays where it may
 // well be.
 func TestBindUnknown(t *testing.T) {
-	r := &registry{err: errors.New("whether it took place is not known")}
+	r := &logtest.APIServer{Err: errors.New("whether it took place is not known")}
 	h := through(t, r)
 	_, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
-	var refused *BindError
+	var refused *binding.RefusedError
 	if !errors.As(err, &refused) {
 		t.Fatal(err)
 	}
 	if on := nodeOf(t, h, "free"); on != "n2" {
 		t.Errorf("the pod is on %q", on)
 	}
-	if got := records(t, h); len(got) != 2 || got[1].Outcome != string(OutcomeUnknown) {
+	if got := records(t, h); len(got) != 2 || got[1].Outcome != string(decisionlog.OutcomeUnknown) {
 		t.Errorf("records %+v", got)
 	}
-}
-
-// portPod claims a host port that one pod a node can have.
-func portPod(t *testing.T, name string) objects.Object {
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","uid":"uid-%s"},
-		"spec":{"priority":0,"containers":[{"name":"c","image":"i","ports":[{"containerPort":80,"hostPort":8080}]}]}}`, name, name))
 }
 
 // TestBindIsJudgedAgain: of two pods that /filter let on one node, because
 // neither was bound yet, only the first is bound.
 func TestBindIsJudgedAgain(t *testing.T) {
-	r := &registry{}
+	r := &logtest.APIServer{}
 	h := through(t, r)
-	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "first"), portPod(t, "second")}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "first"), portPod(t, "second")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "first", "uid-first", "n1"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.Bind(t.Context(), "default", "d", "second", "uid-second", "n1")
-	var refused *BindError
+	var refused *binding.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "NodePorts: node(s) didn't have free ports") {
 		t.Fatalf("the second: %v", err)
 	}
-	if on := nodeOf(t, h, "second"); on != "" || len(r.asked) != 1 {
-		t.Errorf("the second is on %q, and the apiserver was asked %q", on, r.asked)
+	if on := nodeOf(t, h, "second"); on != "" || len(r.Calls) != 1 {
+		t.Errorf("the second is on %q, and the apiserver was asked %q", on, r.Calls)
 	}
-	if got := records(t, h); len(got) != 3 || got[2].Verb != VerbBind || got[2].Outcome != "Unschedulable" {
+	if got := records(t, h); len(got) != 3 || got[2].Verb != decision.VerbBind || got[2].Outcome != "Unschedulable" {
 		t.Errorf("records %+v", got)
 	}
 }
@@ -202,16 +169,16 @@ func TestBindIsJudgedAgain(t *testing.T) {
 // find it taken until berth has seen it too.
 func TestVictimsDoNotCount(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
-		r := &registry{}
+		r := &logtest.APIServer{}
 		h := through(t, r)
 		victim := portPod(t, "victim")
-		if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{victim, portPod(t, "urgent"), portPod(t, "other")}, nil); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{victim, portPod(t, "urgent"), portPod(t, "other")}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Bind(t.Context(), "default", "d", "victim", "uid-victim", "n1"); err != nil {
 			t.Fatal(err)
 		}
-		v, err := h.m.View(t.Context(), "default", 0)
+		v, err := h.Manager.View(t.Context(), "default", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,11 +191,11 @@ func TestVictimsDoNotCount(t *testing.T) {
 			if name == "urgent" {
 				*pod.Spec.Priority = 100
 			}
-			q := Question{Verb: verb, Cluster: "default", Pod: pod, NodeNames: []string{"n1"}, NoPreemption: true, Nominated: nominated, Victims: victims}
+			q := decision.Question{Verb: verb, Cluster: "default", Pod: pod, NodeNames: []string{"n1"}, NoPreemption: true, Nominated: nominated, Victims: victims}
 			if victims != nil {
 				q.NodeNames, q.NoPreemption = nil, false
 			}
-			if _, err := h.Judge(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
+			if _, err := h.Evaluate(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
 				feasible = r.Feasible.Count()
 				return nil
 			}); err != nil {
@@ -236,17 +203,17 @@ func TestVictimsDoNotCount(t *testing.T) {
 			}
 			return feasible
 		}
-		if ask(VerbFilter, "urgent", "", nil) != 0 {
+		if ask(decision.VerbFilter, "urgent", "", nil) != 0 {
 			t.Fatal("the port is free")
 		}
-		ask(VerbPreempt, "urgent", "", []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-victim"}}}})
+		ask(decision.VerbPreempt, "urgent", "", []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-victim"}}}})
 		if elsewhere { // another server was asked: this one knows by the records
-			h.agreed = recent[agreement]{}
+			h.Rebuild()
 		}
-		if ask(VerbFilter, "urgent", "n1", nil) != 1 {
+		if ask(decision.VerbFilter, "urgent", "n1", nil) != 1 {
 			t.Error("the victim counts for its preemptor")
 		}
-		if ask(VerbFilter, "other", "n1", nil) != 0 || ask(VerbFilter, "urgent", "n2", nil) != 0 {
+		if ask(decision.VerbFilter, "other", "n1", nil) != 0 || ask(decision.VerbFilter, "urgent", "n2", nil) != 0 {
 			t.Error("the victim does not count for others, or elsewhere")
 		}
 		if _, err := h.Bind(t.Context(), "default", "d", "urgent", "uid-urgent", "n1"); err != nil {
@@ -262,12 +229,12 @@ func TestVictimsDoNotCount(t *testing.T) {
 
 // TestShadowAgreesToNothing: who would have been evicted, was not.
 func TestShadowAgreesToNothing(t *testing.T) {
-	h := through(t, &registry{})
+	h := through(t, &logtest.APIServer{})
 	pod := portPod(t, "urgent")
-	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{pod}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{pod}, nil); err != nil {
 		t.Fatal(err)
 	}
-	v, err := h.m.View(t.Context(), "default", 0)
+	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,27 +242,26 @@ func TestShadowAgreesToNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := h.Judge(t.Context(), Question{Verb: VerbPreempt, Mode: ModeShadow, Cluster: "default", Pod: p, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-bound"}}}}},
+	id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbPreempt, Mode: decision.ModeShadow, Cluster: "default", Pod: p, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-bound"}}}}},
 		func(*cluster.View, *engine.Result) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := h.Get(t.Context(), id); err != nil || got.Mode != ModeShadow {
+	if got, err := h.Get(t.Context(), id); err != nil || got.Mode != decision.ModeShadow {
 		t.Errorf("mode %q, %v", got.Mode, err)
 	}
-	if gone := h.victimsOf(t.Context(), "default", "d", "urgent", "uid-urgent", "n1"); len(gone) != 0 {
+	if gone := h.Agreed(t.Context(), "default", decision.PodRef{Namespace: "d", Name: "urgent", UID: "uid-urgent"}, "n1"); len(gone) != 0 {
 		t.Errorf("%v would not count", gone)
 	}
 }
 
-// TestBindDoubtedMeanwhile: the apiserver takes long, the follower gives the bind
-// up, and then it is done after all: the pod is on its node at once, not when the
-// watch says so.
+// TestBindDoubtedMeanwhile has an apiserver that takes long and a follower that ends the wait for the
+// bind. Then it is done after all: the pod is on its node at once, before the watch event.
 func TestBindDoubtedMeanwhile(t *testing.T) {
-	r := &registry{}
+	r := &logtest.APIServer{}
 	h := through(t, r)
-	r.during = func() {
-		if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
+	r.During = func() {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -307,13 +273,13 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 	}
 	records(t, h)
 	// Another pod of the name is not concerned.
-	r.during = func() {
-		if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "second")}, nil); err != nil {
+	r.During = func() {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "second")}, nil); err != nil {
 			t.Error(err)
 		}
 	}
 	before := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"second","namespace":"d","uid":"uid-before"},"spec":{"containers":[{"name":"c"}]}}`)
-	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{before}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{before}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "second", "uid-before", "n2"); err != nil {
@@ -324,19 +290,19 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRefusedBindTakesNothingAlong: a pod whose bind the apiserver refuses is as
+// TestRefusedBindLeavesNothing: a pod whose bind the apiserver refuses is as
 // it was, without the labels and the condition of a pod on a node.
-func TestRefusedBindTakesNothingAlong(t *testing.T) {
-	r := &registry{}
+func TestRefusedBindLeavesNothing(t *testing.T) {
+	r := &logtest.APIServer{}
 	h := through(t, r)
 	zoned := object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"z1","labels":{"topology.kubernetes.io/zone":"a"}},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`)
 	waits := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"waits","namespace":"d","uid":"uid-waits","labels":{"topology.kubernetes.io/zone":"mine"}},
 		"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
-	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{zoned, waits}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{zoned, waits}, nil); err != nil {
 		t.Fatal(err)
 	}
 	pod := func() string {
-		v, err := h.m.View(t.Context(), "default", 0)
+		v, err := h.Manager.View(t.Context(), "default", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,8 +310,8 @@ func TestRefusedBindTakesNothingAlong(t *testing.T) {
 		return string(js)
 	}
 	before := pod()
-	r.refusal = "pod d/waits is being deleted"
-	r.during = func() {
+	r.Refusal = "pod d/waits is being deleted"
+	r.During = func() {
 		if js := pod(); !strings.Contains(js, `"topology.kubernetes.io/zone":"a"`) {
 			t.Errorf("on its way to its node: %s", js)
 		}
@@ -362,22 +328,23 @@ func TestRefusedBindTakesNothingAlong(t *testing.T) {
 // the last word nothing is recorded.
 func TestBindIsHeld(t *testing.T) {
 	for _, comes := range []bool{true, false} {
-		r := &registry{}
+		r := &logtest.APIServer{}
 		h := through(t, r)
-		h.o.Hold = func(_ context.Context, _ string, _ func() *corev1.Pod, try func(bool) (bool, error)) error {
+		h.BindOptions.Hold = func(_ context.Context, _ string, _ func() *corev1.Pod, try func(bool) (bool, error)) error {
 			if refuses, err := try(false); !refuses || err != nil {
 				t.Errorf("the first try: %v, %v", refuses, err)
 			}
 			if comes {
-				if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "new")}, nil); err != nil {
+				if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "new")}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
 			_, err := try(true)
 			return err
 		}
+		h.Rebuild()
 		_, err := h.Bind(t.Context(), "default", "d", "new", "uid-new", "n1")
-		var refused *BindError
+		var refused *binding.RefusedError
 		if comes != (err == nil) || !comes && !errors.As(err, &refused) {
 			t.Errorf("comes %v: %v", comes, err)
 		}

@@ -1,4 +1,4 @@
-package decisionlog
+package decision
 
 import (
 	"bytes"
@@ -14,37 +14,37 @@ import (
 	"berth/internal/podlife"
 )
 
-// attempted gives what an attempt that binds nothing changes in the ledger, as
-// kube-scheduler writes it to the pod's status: why the pod waits, and the node
-// that it is nominated to or no longer. The victims of a preemption stay: whoever
-// runs them evicts them. A pod that the ledger does not have yet is stored, since
-// kube-scheduler tries stored pods only. An attempt that comes out as the one
-// before changes nothing
+// StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler
+// writes it to the pod's status: why the pod waits, and the node that it is nominated to or no longer.
+// The victims of a preemption stay: whoever runs them evicts them. A pod that the ledger does not have
+// yet is stored, since kube-scheduler tries stored pods only. An attempt with the same outcome as the
+// one before changes nothing
 // (pkg/scheduler/schedule_one.go handleSchedulingFailure, updatePod).
-func (c *matter) attempted(r *engine.Result) ([]objects.Object, error) {
+func (o *Outcome) StatusChanges() ([]objects.Object, error) {
 	var out []objects.Object
 	put := func(p *corev1.Pod) error {
-		o, err := objects.Of(p)
+		made, err := objects.Of(p)
 		if err != nil {
 			return fmt.Errorf("write the status of pod %s/%s: %w", p.Namespace, p.Name, err)
 		}
-		if was, ok := c.view.Object(o.Key); !ok || !bytes.Equal(was, o.JSON) {
-			out = append(out, o)
+		if was, ok := o.View.Object(made.Key); !ok || !bytes.Equal(was, made.JSON) {
+			out = append(out, made)
 		}
 		return nil
 	}
-	p := *withKind(c.pod)
-	held, err := c.view.Pod(p.Namespace, p.Name)
+	p := *WithKind(o.Pod)
+	held, err := o.View.Pod(p.Namespace, p.Name)
 	if err != nil || held.UID != p.UID {
 		held = nil
-	} else { // whoever asks again may send the pod as it was
+	} else { // a caller may send the pod as it was before the last attempt
 		p.Status.Conditions = held.Status.Conditions
 	}
+	r := o.Result
 	switch {
 	case r.Outcome == engine.Gated && held != nil: // gated pods are not tried
 		return nil, nil
 	case r.Outcome == engine.Gated:
-		p.Status.Conditions = podlife.CreatedConditions(&p, c.q.Now)
+		p.Status.Conditions = podlife.CreatedConditions(&p, o.Now)
 		err = put(&p)
 		return out, err
 	case r.Outcome == engine.Preempting:
@@ -54,26 +54,26 @@ func (c *matter) attempted(r *engine.Result) ([]objects.Object, error) {
 	case held != nil:
 		p.Status.NominatedNodeName = held.Status.NominatedNodeName
 	}
-	p.Status.Conditions = unscheduled(p.Status.Conditions, r.Message(), c.q.Now)
+	p.Status.Conditions = unscheduled(p.Status.Conditions, r.Message(), o.Now)
 	if err := put(&p); err != nil {
 		return nil, err
 	}
 	// Pods of lower priority no longer wait for the node
 	// (pkg/scheduler/framework/preemption prepareCandidate).
 	for _, lower := range r.ClearedNominations() {
-		pod, err := c.view.Pod(lower.Namespace, lower.Name)
+		pod, err := o.View.Pod(lower.Namespace, lower.Name)
 		if err != nil {
 			return nil, err
 		}
 		pod.Status.NominatedNodeName = ""
-		if err := put(withKind(pod)); err != nil {
+		if err := put(WithKind(pod)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// unscheduled gives a pod's conditions after a failed attempt: PodScheduled is
+// unscheduled returns a pod's conditions after a failed attempt: PodScheduled is
 // False with the attempt's message, since now unless it was False before
 // (pkg/api/v1/pod UpdatePodCondition).
 func unscheduled(conditions []corev1.PodCondition, message string, now time.Time) []corev1.PodCondition {

@@ -1,4 +1,4 @@
-package decisionlog
+package binding_test
 
 import (
 	"testing"
@@ -7,23 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
-
-func storedPod(t *testing.T, h *house, name string) (*corev1.Pod, int64) {
-	t.Helper()
-	v, err := h.m.View(t.Context(), "default", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := v.Pod("d", name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, v.Revision
-}
 
 func scheduledCondition(p *corev1.Pod) corev1.PodCondition {
 	for _, c := range p.Status.Conditions {
@@ -35,7 +24,7 @@ func scheduledCondition(p *corev1.Pod) corev1.PodCondition {
 }
 
 // TestFailedAttemptsAreWritten has a pod whose node another one took: it fits
-// nowhere and nobody can be evicted for it
+// nowhere and no pod can be evicted for it
 // (pkg/scheduler/framework/preemption/preemption.go Preempt).
 func TestFailedAttemptsAreWritten(t *testing.T) {
 	h := open(t, t.TempDir())
@@ -43,7 +32,7 @@ func TestFailedAttemptsAreWritten(t *testing.T) {
 	upload(t, h, node(t, "n1", 1), held(t, pod(t, "bigger", `"nodeName":"n1","priority":200,`)), held(t, waiting))
 	k := podKey("d", "waiting")
 	first := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
-	a := decide(t, h, Question{PodRef: &k, Bind: true, Now: first})
+	a := decide(t, h, decision.Question{PodRef: &k, Bind: true, Now: first})
 	if a.Outcome != engine.UnschedulableOK || a.PendingSnapshot != "default@2" || a.BoundSnapshot != "" || a.NominatedSnapshot != "" {
 		t.Fatalf("%s", text(t, a))
 	}
@@ -56,21 +45,21 @@ func TestFailedAttemptsAreWritten(t *testing.T) {
 		t.Errorf("nominated to %q, %+v", p.Status.NominatedNodeName, c)
 	}
 	// The same once more is recorded, and makes no revision.
-	again := decide(t, h, Question{PodRef: &k, Bind: true, Now: first.Add(time.Minute)})
+	again := decide(t, h, decision.Question{PodRef: &k, Bind: true, Now: first.Add(time.Minute)})
 	if _, now := storedPod(t, h, "waiting"); again.PendingSnapshot != "" || again.ID == "" || now != revision {
 		t.Errorf("revision %d, %s", now, text(t, again))
 	}
 	// Another message is another status; False stays False since then.
-	if _, err := h.m.Change(t.Context(), "default", 0, []objects.Object{node(t, "n2", 0)}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{node(t, "n2", 0)}, nil); err != nil {
 		t.Fatal(err)
 	}
-	third := decide(t, h, Question{PodRef: &k, Bind: true, Now: first.Add(time.Hour)})
+	third := decide(t, h, decision.Question{PodRef: &k, Bind: true, Now: first.Add(time.Hour)})
 	p, _ = storedPod(t, h, "waiting")
 	if c := scheduledCondition(p); third.PendingSnapshot != "default@4" || c.Message != third.Message || !c.LastTransitionTime.Equal(&want.LastTransitionTime) {
 		t.Errorf("%+v %s", c, text(t, third))
 	}
 	for _, id := range []string{a.ID, again.ID, third.ID} {
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || !r.Identical {
+		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical {
 			t.Errorf("%v %s", err, text(t, r))
 		}
 		if got, err := h.Get(t.Context(), id); err != nil || !got.DigestAgrees || got.BoundSnapshot != "" {
@@ -107,7 +96,7 @@ func TestFailedAttemptsKeepANomination(t *testing.T) {
 			h := open(t, t.TempDir())
 			upload(t, h, node(t, "n1", 1), held(t, c.on), held(t, c.waits))
 			k := podKey("d", c.waits.Name)
-			a := decide(t, h, Question{PodRef: &k, Bind: true, NoPreemption: c.noPreemption})
+			a := decide(t, h, decision.Question{PodRef: &k, Bind: true, NoPreemption: c.noPreemption})
 			p, _ := storedPod(t, h, c.waits.Name)
 			if a.Outcome != engine.UnschedulableOK || p.Status.NominatedNodeName != c.want || scheduledCondition(p).Message != a.Message {
 				t.Errorf("nominated to %q: %s", p.Status.NominatedNodeName, text(t, a))
@@ -118,7 +107,7 @@ func TestFailedAttemptsKeepANomination(t *testing.T) {
 		h := open(t, t.TempDir())
 		upload(t, h, held(t, nominated(t, "p", 10, "n1")))
 		k := podKey("d", "p")
-		decide(t, h, Question{PodRef: &k, Bind: true})
+		decide(t, h, decision.Question{PodRef: &k, Bind: true})
 		if p, _ := storedPod(t, h, "p"); p.Status.NominatedNodeName != "" {
 			t.Errorf("nominated to %q", p.Status.NominatedNodeName)
 		}
@@ -130,19 +119,19 @@ func TestFailedAttemptsKeepANomination(t *testing.T) {
 func TestPodsGivenWholeStay(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, node(t, "n1", 1), held(t, pod(t, "high", `"nodeName":"n1","priority":99,`)))
-	huge := decide(t, h, Question{Pod: pod(t, "huge", ""), Bind: true})
+	huge := decide(t, h, decision.Question{Pod: pod(t, "huge", ""), Bind: true})
 	if p, _ := storedPod(t, h, "huge"); huge.PendingSnapshot != "default@2" || scheduledCondition(p).Reason != corev1.PodReasonUnschedulable {
 		t.Errorf("%+v %s", p.Status, text(t, huge))
 	}
-	gated := decide(t, h, Question{Pod: pod(t, "gated", `"schedulingGates":[{"name":"g"}],`), Bind: true})
+	gated := decide(t, h, decision.Question{Pod: pod(t, "gated", `"schedulingGates":[{"name":"g"}],`), Bind: true})
 	if p, _ := storedPod(t, h, "gated"); gated.PendingSnapshot != "default@3" || scheduledCondition(p).Reason != corev1.PodReasonSchedulingGated {
 		t.Errorf("%+v %s", p.Status, text(t, gated))
 	}
 	k := podKey("d", "gated")
-	if again := decide(t, h, Question{PodRef: &k, Bind: true}); again.Outcome != engine.Gated || again.PendingSnapshot != "" {
+	if again := decide(t, h, decision.Question{PodRef: &k, Bind: true}); again.Outcome != engine.Gated || again.PendingSnapshot != "" {
 		t.Errorf("%s", text(t, again))
 	}
-	v, err := h.m.View(t.Context(), "default", 0)
+	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil || v.Revision != 3 {
 		t.Fatalf("%v %d", err, v.Revision)
 	}
@@ -151,7 +140,7 @@ func TestPodsGivenWholeStay(t *testing.T) {
 		t.Errorf("%d active, %d gated", active, waits)
 	}
 	for _, id := range []string{huge.ID, gated.ID} {
-		if r, err := h.Replay(t.Context(), id, Overrides{}); err != nil || !r.Identical {
+		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical {
 			t.Errorf("%v %s", err, text(t, r))
 		}
 	}

@@ -1,11 +1,15 @@
-package decisionlog
+package binding_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/objects"
 	"berth/internal/store"
@@ -15,7 +19,7 @@ import (
 )
 
 // onShared opens a log with a pool of its own over a database.
-func onShared(t *testing.T, url string) *Log {
+func onShared(t *testing.T, url string) *fixture {
 	t.Helper()
 	st, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
@@ -31,7 +35,7 @@ func onShared(t *testing.T, url string) *Log {
 		_ = g.Close(context.Background())
 		_ = st.Close()
 	})
-	return New(m, st, []*engine.Profile{profile(t, nil)}, Options{})
+	return logtest.New(m, st, []*engine.Profile{profile(t, nil)}, decisionlog.Options{})
 }
 
 // TestBindIsIdempotentAcrossReplicas: kube-scheduler may ask another replica
@@ -43,7 +47,7 @@ func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := onShared(t, url), onShared(t, url)
-	_, _, err := a.m.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+	_, _, err := a.Manager.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
 		for _, o := range sample(t) {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -54,7 +58,7 @@ func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.m.View(t.Context(), "default", 0); err != nil { // b knows the pod as free
+	if _, err := b.Manager.View(t.Context(), "default", 0); err != nil { // b knows the pod as free
 		t.Fatal(err)
 	}
 	first, err := a.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
@@ -65,14 +69,14 @@ func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
 	if err != nil || !again.AlreadyBound || again.Snapshot != first.Snapshot {
 		t.Fatalf("the same bind through another replica: %+v, %v", again, err)
 	}
-	var refused *BindError
+	var refused *binding.RefusedError
 	if _, err := b.Bind(t.Context(), "default", "d", "free", "uid-free", "n1"); !errors.As(err, &refused) {
 		t.Fatalf("to another node: %v", err)
 	}
 	if _, err := b.Bind(t.Context(), "default", "d", "free", "uid-other", "n2"); !errors.As(err, &refused) {
 		t.Fatalf("another pod of that name: %v", err)
 	}
-	rows, err := b.List(t.Context(), store.DecisionFilter{Cluster: "default", Verb: VerbBind})
+	rows, err := b.List(t.Context(), store.DecisionFilter{Cluster: "default", Verb: decision.VerbBind})
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%d records of one bind, %v", len(rows), err)
 	}

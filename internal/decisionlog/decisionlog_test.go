@@ -1,4 +1,4 @@
-package decisionlog
+package decisionlog_test
 
 import (
 	"errors"
@@ -11,7 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/binding"
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/objects"
@@ -26,7 +29,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	upload(t, h, sample(t)...)
 	odd := profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = s.Score[:2] })
 	overlaid := node(t, "n9", 64).Value.(*corev1.Node)
-	questions := map[string]Question{
+	questions := map[string]decision.Question{
 		"plain":     {Pod: pod(t, "w", "")},
 		"full":      {Pod: pod(t, "w", ""), Explain: engine.ExplainFull},
 		"ref":       {PodRef: &objects.Key{Namespace: "d", Name: "free"}},
@@ -40,14 +43,14 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 		"bind":      {Pod: pod(t, "x", ""), Bind: true},
 		"bind held": {PodRef: &objects.Key{Namespace: "d", Name: "free"}, Bind: true},
 	}
-	given := map[string]*Answer{}
+	given := map[string]*decision.Answer{}
 	for _, name := range []string{"plain", "full", "ref", "gated", "few", "none", "what if", "packed", "new node", "no room", "bind", "bind held"} {
 		given[name] = decide(t, h, questions[name])
 	}
 	if given["bind"].BoundSnapshot != "default@2" || given["new node"].Node != "n9" || given["none"].Outcome != engine.UnschedulableOK || given["packed"].Profile != "packed" {
 		t.Fatalf("%+v", given)
 	}
-	h.end()
+	h.End()
 	h = open(t, dir)
 	for name, was := range given {
 		got, err := h.Get(t.Context(), was.ID)
@@ -58,7 +61,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 		if !got.DigestAgrees || got.RecordedDigest != was.Digest || text(t, got.Answer) != text(t, was) {
 			t.Errorf("%s: agrees %v\n%s", name, got.DigestAgrees, cmp.Diff(text(t, was), text(t, got.Answer)))
 		}
-		re, err := h.Replay(t.Context(), was.ID, Overrides{})
+		re, err := h.Replay(t.Context(), was.ID, decisionlog.Overrides{})
 		if err != nil || !re.Identical || len(re.Differences) != 0 {
 			t.Errorf("%s: replay %v %+v", name, err, re)
 		}
@@ -81,7 +84,7 @@ func TestOrderOfUploadIsForgotten(t *testing.T) {
 		}
 		rand.New(rand.NewSource(seed)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		upload(t, h, list...)
-		ans := decide(t, h, Question{Pod: pod(t, "w", ""), Explain: engine.ExplainFull, DryRun: true})
+		ans := decide(t, h, decision.Question{Pod: pod(t, "w", ""), Explain: engine.ExplainFull, DryRun: true})
 		ans.CreatedAt, ans.DurationMicros = time.Time{}, 0
 		if got := text(t, ans); want == "" {
 			want = got
@@ -100,7 +103,7 @@ func TestBindsNeverOvercommit(t *testing.T) {
 	ids := make([]string, 200)
 	for i := range ids {
 		wg.Go(func() {
-			a, err := h.Decide(t.Context(), Question{Pod: pod(t, fmt.Sprintf("p%d", i), ""), Bind: true})
+			a, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, fmt.Sprintf("p%d", i), ""), Bind: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -112,7 +115,7 @@ func TestBindsNeverOvercommit(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	v, err := h.m.View(t.Context(), "default", 0)
+	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func TestBindsNeverOvercommit(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		r, err := h.Replay(t.Context(), id, Overrides{})
+		r, err := h.Replay(t.Context(), id, decisionlog.Overrides{})
 		if err != nil || !r.Identical {
 			t.Fatalf("%s: %v %+v", id, err, r)
 		}
@@ -139,37 +142,37 @@ func TestRefusals(t *testing.T) {
 	upload(t, h, append(sample(t), node(t, "n4", 1))...)
 	ref := func(name string) *objects.Key { return &objects.Key{Namespace: "d", Name: name} }
 	cases := map[string]struct {
-		q      Question
-		field  string
-		status int
+		q     decision.Question
+		field string
+		kind  decision.ErrorKind
 	}{
-		"no pod":          {Question{}, "pod", 400},
-		"both":            {Question{Pod: pod(t, "w", ""), PodRef: ref("free")}, "podRef", 400},
-		"dry bind":        {Question{Pod: pod(t, "w", ""), Bind: true, DryRun: true}, "bind", 400},
-		"explain":         {Question{Pod: pod(t, "w", ""), Explain: "everything"}, "explain", 400},
-		"cluster":         {Question{Pod: pod(t, "w", ""), Cluster: "No"}, "cluster", 400},
-		"unknown ref":     {Question{PodRef: ref("nobody")}, "podRef", 404},
-		"bound ref":       {Question{PodRef: ref("bound")}, "pod", 409},
-		"bound by name":   {Question{Pod: pod(t, "bound", "")}, "pod", 409},
-		"carries node":    {Question{Pod: pod(t, "w", `"nodeName":"n1",`)}, "pod.spec.nodeName", 409},
-		"unknown class":   {Question{Pod: pod(t, "w", `"priorityClassName":"vip",`)}, "pod.spec.priorityClassName", 422},
-		"unknown profile": {Question{Pod: pod(t, "w", ""), Profile: "none"}, "profile", 422},
-		"unknown node":    {Question{Pod: pod(t, "w", ""), NodeNames: []string{"n1", "n9"}}, "nodeNames[1]", 422},
-		"node twice":      {Question{Pod: pod(t, "w", ""), Nodes: []*corev1.Node{node(t, "a", 1).Value.(*corev1.Node), node(t, "a", 2).Value.(*corev1.Node)}}, "nodes", 422},
+		"no pod":          {decision.Question{}, "pod", decision.Malformed},
+		"both":            {decision.Question{Pod: pod(t, "w", ""), PodRef: ref("free")}, "pod", decision.Malformed},
+		"dry bind":        {decision.Question{Pod: pod(t, "w", ""), Bind: true, DryRun: true}, "bind", decision.Malformed},
+		"explain":         {decision.Question{Pod: pod(t, "w", ""), Explain: "everything"}, "explain", decision.Malformed},
+		"cluster":         {decision.Question{Pod: pod(t, "w", ""), Cluster: "No"}, "cluster", decision.Malformed},
+		"unknown ref":     {decision.Question{PodRef: ref("nobody")}, "podRef", decision.NotFound},
+		"bound ref":       {decision.Question{PodRef: ref("bound")}, "pod", decision.Conflict},
+		"bound by name":   {decision.Question{Pod: pod(t, "bound", "")}, "pod", decision.Conflict},
+		"carries node":    {decision.Question{Pod: pod(t, "w", `"nodeName":"n1",`)}, "pod.spec.nodeName", decision.Conflict},
+		"unknown class":   {decision.Question{Pod: pod(t, "w", `"priorityClassName":"vip",`)}, "pod.spec.priorityClassName", decision.Invalid},
+		"unknown profile": {decision.Question{Pod: pod(t, "w", ""), Profile: "none"}, "profile", decision.Invalid},
+		"unknown node":    {decision.Question{Pod: pod(t, "w", ""), NodeNames: []string{"n1", "n9"}}, "nodeNames[1]", decision.Invalid},
+		"node twice":      {decision.Question{Pod: pod(t, "w", ""), Nodes: []*corev1.Node{node(t, "a", 1).Value.(*corev1.Node), node(t, "a", 2).Value.(*corev1.Node)}}, "nodes", decision.Invalid},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := h.Decide(t.Context(), c.q)
-			var in *InputError
-			if !errors.As(err, &in) || in.Field != c.field || in.Status != c.status {
+			var in *decision.Error
+			if !errors.As(err, &in) || in.Field != c.field || in.Kind != c.kind {
 				t.Fatalf("%v", err)
 			}
 		})
 	}
-	if _, err := h.Decide(t.Context(), Question{Pod: pod(t, "w", ""), Revision: 1, Bind: true}); !errors.Is(err, store.ErrConflict) {
+	if _, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "w", ""), Revision: 1, Bind: true}); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("a bind on a stale snapshot: %v", err)
 	}
-	if _, err := h.Decide(t.Context(), Question{Pod: pod(t, "w", ""), Revision: 77}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "w", ""), Revision: 77}); !errors.Is(err, store.ErrNotFound) {
 		t.Fatal(err)
 	}
 	if rows, err := h.List(t.Context(), store.DecisionFilter{}); err != nil || len(rows) != 0 {
@@ -180,14 +183,14 @@ func TestRefusals(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	a := decide(t, h, Question{PodRef: &objects.Key{Namespace: "d", Name: "bound"}, DryRun: true, Explain: engine.ExplainFull})
+	a := decide(t, h, decision.Question{PodRef: &objects.Key{Namespace: "d", Name: "bound"}, DryRun: true, Explain: engine.ExplainFull})
 	if a.Outcome != engine.Scheduled || a.Counts.Nodes != 3 || a.ID != "" {
 		t.Fatalf("%+v", a)
 	}
 	// Without itself, n1 is as empty for the pod as for one that n1 never had.
 	empty := open(t, t.TempDir())
 	upload(t, empty, append(sample(t)[:3:3], sample(t)[4:]...)...)
-	b := decide(t, empty, Question{Pod: pod(t, "bound", ""), DryRun: true, Explain: engine.ExplainFull})
+	b := decide(t, empty, decision.Question{Pod: pod(t, "bound", ""), DryRun: true, Explain: engine.ExplainFull})
 	if text(t, a.Nodes) != text(t, b.Nodes) {
 		t.Fatal(cmp.Diff(text(t, a.Nodes), text(t, b.Nodes)))
 	}
@@ -203,12 +206,12 @@ func TestPriority(t *testing.T) {
 		"": 7, `"priorityClassName":"high",`: 1000, `"priority":-5,"priorityClassName":"high",`: -5,
 		`"priorityClassName":"system-cluster-critical",`: 2_000_000_000, `"priorityClassName":"system-node-critical",`: 2_000_001_000,
 	} {
-		if a := decide(t, h, Question{Pod: pod(t, "w", spec), DryRun: true}); a.Priority != want {
+		if a := decide(t, h, decision.Question{Pod: pod(t, "w", spec), DryRun: true}); a.Priority != want {
 			t.Errorf("%s: %d, want %d", spec, a.Priority, want)
 		}
 	}
 	upload(t, h, node(t, "n1", 4))
-	if a := decide(t, h, Question{Pod: pod(t, "w", ""), DryRun: true}); a.Priority != 0 {
+	if a := decide(t, h, decision.Question{Pod: pod(t, "w", ""), DryRun: true}); a.Priority != 0 {
 		t.Errorf("without classes: %d", a.Priority)
 	}
 }
@@ -238,12 +241,12 @@ func TestBindLedger(t *testing.T) {
 	}
 	for i, s := range steps {
 		out, err := h.Bind(t.Context(), "default", "d", s.pod, s.uid, s.node)
-		var refused *BindError
+		var refused *binding.RefusedError
 		if errors.As(err, &refused) != s.refused || !s.refused && err != nil || out.AlreadyBound != s.already || out.Snapshot != s.revision {
 			t.Errorf("step %d: %+v, %v", i, out, err)
 		}
 	}
-	rows, err := h.List(t.Context(), store.DecisionFilter{Verb: VerbBind})
+	rows, err := h.List(t.Context(), store.DecisionFilter{Verb: decision.VerbBind})
 	if err != nil || len(rows) != 1 || rows[0].BoundSnapshot != "default@2" || rows[0].Node != "n2" {
 		t.Fatal(rows, err)
 	}
@@ -251,7 +254,7 @@ func TestBindLedger(t *testing.T) {
 	if err != nil || !got.DigestAgrees || got.Outcome != engine.Scheduled {
 		t.Fatal(got, err)
 	}
-	r, err := h.Replay(t.Context(), rows[0].ID, Overrides{Snapshot: "default@latest"})
+	r, err := h.Replay(t.Context(), rows[0].ID, decisionlog.Overrides{Snapshot: "default@latest"})
 	if err != nil || r.Identical || r.Decision.Outcome != engine.UnschedulableOK {
 		t.Fatalf("%+v %v", r, err)
 	}
@@ -260,7 +263,7 @@ func TestBindLedger(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	h := open(t, t.TempDir())
 	list := sample(t)
 	for i := range 60 {
@@ -275,17 +278,17 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	changed := node(t, "n2", 1).Value.(*corev1.Node)
-	for name, q := range map[string]Question{
-		"all":       {Verb: VerbFilter, NodeNames: all},
-		"half":      {Verb: VerbFilter, NodeNames: all[:31]},
-		"but one":   {Verb: VerbPrioritize, NodeNames: all[1:], ScoreAlways: true},
-		"nodes":     {Verb: VerbFilter, Nodes: nodes},
-		"few nodes": {Verb: VerbFilter, Nodes: nodes[:2]},
-		"others":    {Verb: VerbPrioritize, Nodes: append(append([]*corev1.Node{}, nodes[3:]...), changed), ScoreAlways: true},
+	for name, q := range map[string]decision.Question{
+		"all":       {Verb: decision.VerbFilter, NodeNames: all},
+		"half":      {Verb: decision.VerbFilter, NodeNames: all[:31]},
+		"but one":   {Verb: decision.VerbPrioritize, NodeNames: all[1:], ScoreAlways: true},
+		"nodes":     {Verb: decision.VerbFilter, Nodes: nodes},
+		"few nodes": {Verb: decision.VerbFilter, Nodes: nodes[:2]},
+		"others":    {Verb: decision.VerbPrioritize, Nodes: append(append([]*corev1.Node{}, nodes[3:]...), changed), ScoreAlways: true},
 	} {
 		q.Pod = pod(t, "w", "")
 		feasible := 0
-		id, err := h.Judge(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
+		id, err := h.Evaluate(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
 			feasible = r.Feasible.Count()
 			return nil
 		})
@@ -300,11 +303,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %d nodes considered of %d asked", name, got.Counts.Nodes, n)
 		}
 	}
-	if n := len(h.overlays.list); n == 0 || n > keepOverlays {
-		t.Errorf("%d overlays are held", n)
-	}
 	refuse := errors.New("no")
-	if _, err := h.Judge(t.Context(), Question{Verb: VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
+	if _, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
 		t.Fatal(err)
 	}
 }
@@ -314,11 +314,11 @@ func TestJudge(t *testing.T) {
 func TestRecordNamesFewRejectedNodes(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	ans, err := h.Decide(t.Context(), Question{Pod: pod(t, "big", `"nodeSelector":{"kubernetes.io/hostname":"n2"},`)})
+	ans, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "big", `"nodeSelector":{"kubernetes.io/hostname":"n2"},`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := h.st.Decision(t.Context(), ans.ID)
+	d, err := h.Store.Decision(t.Context(), ans.ID)
 	if err != nil || len(d.Failures) != 1 {
 		t.Fatalf("%v %+v", err, d)
 	}

@@ -1,0 +1,63 @@
+package binding
+
+import (
+	"context"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/engine"
+)
+
+// Decide answers a question that binds, and returns when its record is durable. What the attempt
+// changes becomes the cluster's next revision in the same write, decided on the newest one: the pod on
+// its node with what its claims get, or the status of a pod that has to wait. A Revision that is not
+// the newest is store.ErrConflict.
+func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+	q.Bind = true
+	q, err := b.log.Normalize(q)
+	if err != nil {
+		return nil, err
+	}
+	if b.apiserver(q.Cluster) != nil {
+		return nil, decision.Errorf(decision.Conflict, "bind", "pods of cluster %s are bound through its apiserver, by /bind; decide without bind", q.Cluster)
+	}
+	var e *decisionlog.Entry
+	release := func() {
+		if e != nil {
+			e.Release()
+			e = nil
+		}
+	}
+	defer release()
+	_, step, err := b.m.Update(ctx, q.Cluster, q.Revision, func(v *cluster.View) (*cluster.Step, error) {
+		release() // after a conflict: once more, on the newest revision
+		var err error
+		if e, err = b.log.NewEntry(ctx, v, q); err != nil {
+			return nil, err
+		}
+		return stepOf(e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.log.Written(step.Profile)
+	// The answer is written after the writer's lock, since the result's state does not change.
+	ans, err := e.Answer(ctx, q.Explain)
+	if err != nil {
+		return nil, err // the decision stands, as where the caller is gone before the record is durable
+	}
+	decisionlog.Stamp(ans, step.Decision, step.Spooled)
+	return ans, nil
+}
+
+// stepOf returns the write of an entry that binds: the bind, or the status of a pod that has to wait.
+func stepOf(e *decisionlog.Entry) (step *cluster.Step, err error) {
+	step = &cluster.Step{Decision: e.Record, Profile: e.Profile}
+	if e.Result.Outcome == engine.Scheduled {
+		step.Bind, step.Apply = &cluster.Bind{Pod: e.Bound.Pod(e.Pod), Node: e.Record.Node}, e.Bound.Objects
+		return step, nil
+	}
+	step.Apply, err = e.StatusChanges()
+	return step, err
+}

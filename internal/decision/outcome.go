@@ -1,0 +1,135 @@
+package decision
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
+	"berth/internal/objects"
+)
+
+// Outcome is an evaluated question. It is to be released.
+type Outcome struct {
+	*Prepared
+	Result *engine.Result
+	// Bound are the effects of the bind; nil unless the question binds.
+	Bound *Effects
+}
+
+// Engine decides on a state: engine.Decide, or a faster way to the same answers.
+type Engine func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
+
+// Decide evaluates the question. Where ctx ends before there is an outcome, its error is returned, and
+// there is nothing to record.
+func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
+	return p.DecideBy(ctx, engine.Decide)
+}
+
+// DecideBy is Decide by another engine.
+func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error) {
+	r, err := decide(p.State, p.Pod, p.Profile, p.options(ctx))
+	ended := ctx.Err()
+	var over *engine.WorkError
+	switch {
+	case err == nil:
+	case ended != nil && errors.Is(err, ended), errors.As(err, &over):
+		return nil, fmt.Errorf("decide: %w", err)
+	default:
+		return nil, Errorf(Invalid, "pod", "%v", err)
+	}
+	o := &Outcome{Prepared: p, Result: r}
+	if p.Bind {
+		if err := o.checkBind(); err != nil {
+			o.Release()
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// Release ends the use of the result.
+func (o *Outcome) Release() { o.Result.Release() }
+
+func (p *Prepared) options(ctx context.Context) engine.Options {
+	equals := ""
+	if objects.IsGivenUID(p.Pod.UID) { // as before the ledger had the pod, such as in a dry run
+		equals = string(objects.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
+	}
+	return engine.Options{
+		Context: ctx, MaxSteps: p.steps, EqualsBy: equals,
+		Candidates: p.Candidates, Now: p.Now, ScoreAlways: p.ScoreAlways, NoScores: p.Verb == VerbFilter, NoPreemption: p.NoPreemption,
+		Victims: p.Victims,
+	}
+}
+
+// Effects works out what a bind of the outcome writes beside the pod.
+func (o *Outcome) Effects() (*Effects, error) {
+	a, err := o.Result.Along()
+	if err != nil {
+		return nil, err
+	}
+	return makeEffects(o.View, a)
+}
+
+// Answer writes the outcome out, without what a record adds. Where ctx ends meanwhile there is no
+// answer instead of one that lacks something.
+func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer, err error) {
+	if err := o.Result.Within(ctx, func() { ans = o.write(ctx, level) }); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return ans, nil
+}
+
+func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
+	ans := &Answer{
+		Cluster: o.View.Cluster, Snapshot: o.View.ID(), Profile: o.Profile.Name,
+		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: o.Now, Verb: o.Verb,
+		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *o.Result.Decision(level),
+		ProfileDigest: o.Profile.Digest, SnapshotDigest: o.View.Digest, PodDigest: DigestOf(o.PodJSON),
+	}
+	if o.boundTo != "" {
+		o.noteBound(ans)
+	}
+	if level == engine.ExplainGroups {
+		ans.Groups = advice.Groups(o.Result, advice.DefaultSample)
+	}
+	if o.Suggest {
+		ans.Suggestions = o.suggest(ctx)
+	}
+	if o.Bound != nil {
+		ans.BoundEffects = o.Bound.Summary
+	}
+	return ans
+}
+
+// noteBound notes that a bound pod was taken out of the state before it was decided on.
+func (o *Outcome) noteBound(ans *Answer) {
+	ans.BoundTo = o.boundTo
+	ans.Notes = append(ans.Notes, fmt.Sprintf("pod %s/%s is bound to node %s: it was taken out first, and %s is a candidate like any other; nodeNames without it answers where else the pod could go",
+		o.Pod.Namespace, o.Pod.Name, o.boundTo, o.boundTo))
+	nodes := o.State.Nodes()
+	row := nodes.Row(o.boundTo)
+	if row < 0 {
+		return
+	}
+	for i := range ans.Spread {
+		s := &ans.Spread[i]
+		value, ok := nodes.Node(row).Labels[s.TopologyKey]
+		for k := range s.Domains {
+			s.Domains[k].HoldsPod = ok && s.Domains[k].Value == value
+		}
+	}
+}
+
+// DigestOf returns the digest of bytes as records have it.
+func DigestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,140 @@
+package decision
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"berth/internal/cluster"
+	"berth/internal/engine/state"
+	"berth/internal/objects"
+	"berth/internal/podlife"
+)
+
+// admit completes the pod of a question as an apiserver would that creates or updates it. A pod that
+// comes without a UID is the one of its name that the ledger has. One that the ledger is to keep gets
+// a UID of its own: another pod of that name may have been deleted before.
+func (s *Scheduler) admit(p *Prepared) {
+	if p.Question.Pod == nil || p.Verb != VerbDecide {
+		return
+	}
+	pod := *p.Question.Pod
+	if k := podKey(pod.Namespace, pod.Name); pod.UID == objects.DerivedUID(k) {
+		switch held := p.State.Pod(pod.Namespace, pod.Name); {
+		case held != nil:
+			pod.UID = types.UID(held.UID)
+		case p.Bind:
+			pod.UID = objects.GivenUID(k, p.View.Revision+1)
+		}
+	}
+	if s.TolerationSeconds {
+		pod.Spec.Tolerations = slices.Clip(pod.Spec.Tolerations)
+		podlife.AddTolerationSeconds(&pod.Spec)
+	}
+	p.Question.Pod = &pod
+}
+
+// findPod takes the question's pod, or the snapshot's of the name given.
+func (p *Prepared) findPod() error {
+	if ref := p.PodRef; ref != nil {
+		js, ok := p.View.Object(*ref)
+		if !ok {
+			return Errorf(NotFound, "podRef", "%s has no pod %s/%s", p.View.ID(), ref.Namespace, ref.Name)
+		}
+		pod, err := p.View.Pod(ref.Namespace, ref.Name)
+		if err != nil {
+			return err
+		}
+		p.Pod, p.PodJSON, p.InSnapshot = pod, js, true
+		return nil
+	}
+	p.Pod = p.Question.Pod
+	if p.Recorded != nil && p.Recorded.PodJSON != nil {
+		p.PodJSON = p.Recorded.PodJSON
+		return nil
+	}
+	js, err := objects.Encode(WithKind(p.Pod))
+	if err != nil {
+		return Errorf(Invalid, "pod", "%v", err)
+	}
+	p.PodJSON = js
+	held, ok := p.View.Object(podKey(p.Pod.Namespace, p.Pod.Name))
+	p.InSnapshot = ok && string(held) == string(js)
+	return nil
+}
+
+// WithKind returns a pod that has its kind, which spares objects.Encode a deep copy.
+func WithKind(pod *corev1.Pod) *corev1.Pod {
+	if pod.Kind == "Pod" && pod.APIVersion == "v1" {
+		return pod
+	}
+	p := *pod
+	p.Kind, p.APIVersion = "Pod", "v1"
+	return &p
+}
+
+// excludePods takes out of the state the pod itself, which counts only as the one in question, and
+// the question's excluded pods. A bound pod is refused unless the question is a dry run.
+func (p *Prepared) excludePods() error {
+	held := p.State.Pod(p.Pod.Namespace, p.Pod.Name)
+	isBound := held != nil && held.NodeName != ""
+	switch {
+	case p.DryRun:
+	case isBound && p.succeeds(held):
+	case isBound:
+		return boundAlready(p.View, "pod", held.NodeName, "pod %s/%s is bound to node %s in %s", p.Pod.Namespace, p.Pod.Name, held.NodeName, p.View.ID())
+	case p.Pod.Spec.NodeName != "":
+		return boundAlready(p.View, "pod.spec.nodeName", p.Pod.Spec.NodeName, "the pod is bound to node %s already", p.Pod.Spec.NodeName)
+	}
+	if p.Pod.Spec.NodeName != "" {
+		free := *p.Pod
+		free.Spec.NodeName = ""
+		p.Pod = &free
+	}
+	// A pending pod changes nothing for others unless it is nominated to a node.
+	out := p.present(p.Question.Excluded)
+	itself := isBound || held != nil && held.Nominated != ""
+	if !itself && len(out) == 0 {
+		return nil
+	}
+	e := p.State.Overlay()
+	if isBound && p.DryRun && p.Recorded == nil {
+		p.boundTo = held.NodeName
+	}
+	if itself {
+		e.Delete("Pod", p.Pod.Namespace, p.Pod.Name)
+	}
+	for _, x := range out {
+		e.Delete("Pod", x.Namespace, x.Name)
+	}
+	p.State, p.Excluded = e.Done(), out
+	return nil
+}
+
+// boundAlready refuses a pod that a view has on a node.
+func boundAlready(v *cluster.View, field, node, format string, args ...any) *Error {
+	e := Errorf(Conflict, field, format, args...)
+	e.Node, e.Revision = node, v.Revision
+	return e
+}
+
+// present returns those of the excluded pods that the state has.
+func (p *Prepared) present(list []Excluded) (out []Excluded) {
+	for _, x := range list {
+		if held := p.State.Pod(x.Namespace, x.Name); held != nil && held.UID == x.UID {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// succeeds reports whether an extender's pod has the name of the held pod and another UID. An
+// apiserver has only one pod of a name, so the held one is deleted and its watch event has not come.
+func (p *Prepared) succeeds(held *state.Pod) bool {
+	if p.Verb != VerbFilter && p.Verb != VerbPrioritize && p.Verb != VerbPreempt {
+		return false
+	}
+	uid := string(p.Pod.UID)
+	return uid != held.UID && uid != string(objects.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
+}

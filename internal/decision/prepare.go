@@ -1,0 +1,171 @@
+package decision
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/objects"
+)
+
+// Scheduler evaluates questions under a server's configuration. It is safe for concurrent use.
+type Scheduler struct {
+	Profiles []*engine.Profile // at least one
+	// Classes has the stored priority classes; none where it is nil.
+	Classes Classes
+	// TolerationSeconds admits pods with the plugin DefaultTolerationSeconds.
+	TolerationSeconds bool
+	// MaxSteps bounds the work of a decision, except in a replay; 0: no bound.
+	MaxSteps int64
+
+	overlays overlayCache
+}
+
+// Prepared is a question made ready for the engine, on one view.
+type Prepared struct {
+	Question
+	View    *cluster.View
+	State   *state.State // the view's, or one made from it for this question
+	Pod     *corev1.Pod  // with its priority, without a node
+	Profile *engine.Profile
+	// PodJSON is the pod of the question in canonical JSON; InSnapshot is set where the view has it so.
+	PodJSON    []byte
+	InSnapshot bool
+	// Candidates are the names of the nodes considered; nil: all.
+	Candidates []string
+	// Replaced are the nodes that differ from the view's, in canonical JSON.
+	Replaced [][]byte
+	// Excluded are the question's excluded pods that the state had.
+	Excluded []Excluded
+	// Class is the stored class that gave the pod its priority; nil where none did.
+	Class *StoredClass
+
+	boundTo string // the node that the pod was taken from; empty: it had none
+	steps   int64
+}
+
+// Prepare makes a normalized question ready.
+func (s *Scheduler) Prepare(v *cluster.View, q Question) (*Prepared, error) {
+	p := &Prepared{Question: q, View: v, State: v.State, Candidates: q.NodeNames, steps: s.MaxSteps}
+	if err := p.checkNodeNames(); err != nil {
+		return nil, err
+	}
+	if q.Recorded == nil {
+		s.admit(p)
+	} else {
+		p.steps = 0 // it was answered once
+	}
+	if err := p.findPod(); err != nil {
+		return nil, err
+	}
+	if err := p.excludePods(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.Pod, p.Class, err = resolvePriority(v.State, p.Pod, s.classes(&q)); err != nil {
+		return nil, err
+	}
+	profiles := q.Profiles
+	if len(profiles) == 0 {
+		profiles = s.Profiles
+	}
+	if p.Profile, err = ChooseProfile(profiles, q.Profile, p.Pod.Spec.SchedulerName); err != nil {
+		return nil, err
+	}
+	if err := s.replaceNodes(p); err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Recorded != nil:
+		p.Candidates, err = q.Recorded.Candidates(p.State.Nodes())
+	case q.Bind:
+		err = bindable(p.Pod)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// classes returns where the classes are looked up that the snapshot lacks.
+func (s *Scheduler) classes(q *Question) ClassSource {
+	if q.Recorded != nil && q.Recorded.Class != nil {
+		return q.Recorded.Class
+	}
+	if s.Classes == nil {
+		return nil
+	}
+	return s.stored(q.Cluster)
+}
+
+// replaceNodes puts the question's nodes over those of the view.
+func (s *Scheduler) replaceNodes(p *Prepared) error {
+	nodes := p.Question.Nodes
+	if nodes == nil {
+		return nil
+	}
+	if p.Candidates == nil {
+		p.Candidates = make([]string, len(nodes))
+		for i, n := range nodes {
+			p.Candidates[i] = n.Name
+		}
+	}
+	overlaid := s.overlays.get
+	if p.Recorded != nil { // the cache's few places are for callers that send the same nodes again
+		overlaid = func(v *cluster.View, nodes []*corev1.Node) (*overlay, error) { return makeOverlay(v, nodes, nil) }
+	}
+	o, err := overlaid(p.View, nodes)
+	if err != nil {
+		return err
+	}
+	p.Replaced = o.differs
+	if o.state == p.View.State {
+		return nil
+	}
+	// Pods may have been excluded: then once more, from the overlaid state.
+	p.State = o.state
+	return p.excludePods()
+}
+
+// checkNodeNames refuses names that the snapshot does not have: a misspelt name would read as a node
+// that is full. An extender's caller may know nodes that the snapshot lacks, and a replay on another
+// snapshot drops them.
+func (p *Prepared) checkNodeNames() error {
+	if p.Verb != VerbDecide || p.Nodes != nil || p.Recorded != nil {
+		return nil
+	}
+	for i, n := range p.NodeNames {
+		if p.State.Nodes().Row(n) < 0 {
+			return Errorf(Invalid, fmt.Sprintf("nodeNames[%d]", i), "%s has no node %.253q", p.View.ID(), n)
+		}
+	}
+	return nil
+}
+
+// ChooseProfile returns the profile for a pod: the one wanted, else the one that the pod names, else
+// the first.
+func ChooseProfile(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profile, error) {
+	if len(profiles) == 0 {
+		return nil, Errorf(Invalid, "profile", "the configuration has no profile")
+	}
+	for _, name := range []string{wanted, scheduler} {
+		for _, p := range profiles {
+			if name != "" && p.Name == name {
+				return p, nil
+			}
+		}
+		if wanted != "" {
+			names := make([]string, len(profiles))
+			for i, p := range profiles {
+				names[i] = p.Name
+			}
+			return nil, Errorf(Invalid, "profile", "there is no profile %q; there are %q", wanted, names)
+		}
+	}
+	return profiles[0], nil
+}
+
+func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }

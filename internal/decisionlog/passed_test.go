@@ -1,0 +1,41 @@
+package decisionlog_test
+
+import (
+	"runtime"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/binding"
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog/logtest"
+	"berth/internal/engine"
+)
+
+// TestPassedKeepsNoState: the memory of answers holds no set of nodes, and finds
+// the decision on record where the set has gone.
+func TestPassedKeepsNoState(t *testing.T) {
+	h := open(t, t.TempDir())
+	h.BindOptions.APIServer = func(string) binding.APIServer { return &logtest.APIServer{} }
+	h.Rebuild()
+	upload(t, h, sample(t)...)
+	q := decision.Question{Verb: decision.VerbFilter, NoPreemption: true, Pod: pod(t, "free", ""), Nodes: []*corev1.Node{node(t, "n2", 16).Value.(*corev1.Node)}}
+	if _, err := h.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	h.ForgetOverlays()
+	for range 3 {
+		runtime.GC()
+	}
+	if noted, held := h.Noted("default", "uid-free"); !noted || held {
+		t.Errorf("noted %v, and the nodes are held: %v", noted, held)
+	}
+	free := decision.PodRef{Namespace: "d", Name: "free", UID: "uid-free"}
+	if passed, denied, err := h.Passed(t.Context(), "default", free, "n2"); !passed || err != nil {
+		t.Errorf("n2: %v, %q, %v", passed, denied, err)
+	}
+	if passed, denied, err := h.Passed(t.Context(), "default", free, "n1"); passed || denied == "" || err != nil {
+		t.Errorf("n1: %v, %q, %v", passed, denied, err)
+	}
+}
