@@ -1,10 +1,7 @@
 package handlers
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 )
 
@@ -22,24 +19,7 @@ func FuzzPosts(f *testing.F) {
 		{"/v1/decisions/0/replay", `{"pod":` + pod("p", "1", "") + `,"snapshot":"default@1"}`},
 		{"/v1/clusters/default/garbage", `{"now":"2026-01-31T12:00:00Z"}`},
 	}
-	m, l, book, st := roomsAndClasses(f)
-	o := optionsFor(m, l, st)
-	o.PriorityClasses = book
-	a, err := New(o)
-	if err != nil {
-		f.Fatal(err)
-	}
-	handler := a.Handler()
-	post := func(path, media, body string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-		r.Header.Set("Content-Type", media)
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		return w
-	}
-	if w := post("/v1/snapshots?cluster=default", "application/json", small()); w.Code != http.StatusCreated {
-		f.Fatal(w.Code, w.Body)
-	}
+	ask := fuzzServer(f)
 	for i, route := range routes {
 		f.Add(uint8(i), false, route.seed)
 		f.Add(uint8(i), true, route.seed) // JSON is YAML
@@ -50,15 +30,6 @@ func FuzzPosts(f *testing.F) {
 		if yaml {
 			media = "application/yaml"
 		}
-		w := post(path, media, body)
-		switch {
-		case w.Code >= http.StatusInternalServerError:
-			t.Errorf("%s as %s: %d %s", path, media, w.Code, w.Body)
-		case w.Code >= http.StatusBadRequest:
-			var p Problem
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Detail == "" {
-				t.Errorf("%s as %s: %d %s is no problem with a detail", path, media, w.Code, w.Body)
-			}
-		}
+		blamed(t, path+" as "+media, ask(http.MethodPost, path, media, body))
 	})
 }
