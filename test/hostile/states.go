@@ -28,12 +28,6 @@ func random(n, seed int) string {
 	return b.String()[:n]
 }
 
-// labels are values that a pod may have, of n bytes together.
-func labels(n, seed int) string {
-	text := random(n, seed)
-	return `"labels":{` + items(n/60, `"k%d":"`+text[:20]+`%d"`) + `}`
-}
-
 // states fill what the server keeps, and ask for all of it.
 var states = []vector{
 	{"old revisions: 24 of 10,000 pods, all at once", func(a *attack) {
