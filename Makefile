@@ -14,7 +14,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify vulncheck ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-race lint fmt generate verify vulncheck ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -98,6 +98,9 @@ torture: postgres ## break servers and Postgres under load, then do the books: m
 SOAK ?= 1h
 soak: ## clusters that come, change and go on one server, whose heap has to stay flat: make soak SOAK=2m
 	$(GO) run ./test/soak --for $(SOAK)
+
+growth: ## show that no dimension of the input costs more than n log n: make growth GROWTH='pods on'
+	BERTH_GROWTH='$(or $(GROWTH),1)' $(GO) test -count=1 -timeout 60m -run 'TestGrowth$$' ./internal/handlers
 
 hostile: ## requests that are made to end a server, on one with 1 GiB
 	$(GO) run ./test/hostile

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
-
 	"berth/internal/engine/state"
 )
 
@@ -204,27 +201,6 @@ func (r *Result) TopScores(n int) []NodeVerdict {
 		out = append(out, r.feasibleVerdict(int(row)))
 	}
 	return out
-}
-
-// Bounds of what is written about one node and one rule: a decision can have as many verdicts as
-// there are nodes.
-const (
-	maxTermWords = 1024 // bytes
-	maxDetails   = 64
-)
-
-// clipped holds details to these bounds. What is left out is counted.
-func clipped(details []Detail) []Detail {
-	for i := range details {
-		if text := details[i].Term; len(text) > maxTermWords {
-			cut := strings.ToValidUTF8(text[:maxTermWords], "")
-			details[i].Term = fmt.Sprintf("%s… (%d bytes more)", cut, len(text)-len(cut))
-		}
-	}
-	if n := len(details) - maxDetails; n > 0 {
-		details = append(details[:maxDetails:maxDetails], Detail{Kind: "more", Name: fmt.Sprintf("%d more", n)})
-	}
-	return details
 }
 
 // Words gives what write returns about a part of the question, written once per decision.

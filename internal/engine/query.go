@@ -37,6 +37,7 @@ type Query struct {
 	steps, nextLook int64 // of Work
 	explaining      bool  // within Result.Within
 	words           map[any]string
+	selectorKeys    []string
 }
 
 // Context is the caller's, which rules ask who may take long. Once it has ended

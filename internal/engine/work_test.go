@@ -155,6 +155,14 @@ func TestVerdictsAreBounded(t *testing.T) {
 	if len(js) > 16<<10 {
 		t.Errorf("%d bytes about one node", len(js))
 	}
+	// 1,000 labels and the terms fail: what is left out is counted, and nothing is made of it.
+	details := r.Verdict(0).Details
+	if last := details[len(details)-1]; len(details) != 65 || last.Kind != "more" || last.Name != "937 more" {
+		t.Errorf("%d details, the last %+v", len(details), last)
+	}
+	if n := testing.AllocsPerRun(5, func() { r.Verdict(1) }); n > 200 {
+		t.Errorf("%v allocations for one node", n)
+	}
 	pod.Spec.NodeSelector = nil
 	small, err := engine.Decide(s, pod, p, engine.Options{})
 	if err != nil {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -165,24 +164,23 @@ func (a NodeAffinity) Details(q *engine.Query, _ engine.NoState, row int) []engi
 	if e := a.enforced(); e != nil && !q.NodeSelectorRows(e).Has(row) {
 		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: q.Words(e, func() string { return selectorWords(e) })}}
 	}
-	var out []engine.Detail
-	keys := make([]string, 0, len(q.Pod.Spec.NodeSelector))
-	for k := range q.Pod.Spec.NodeSelector {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	var out engine.Details
 	have := q.Nodes.Node(row).Labels
-	for _, k := range keys {
+	for _, k := range q.SelectorKeys() {
 		if want := q.Pod.Spec.NodeSelector[k]; have[k] != want || !has(have, k) {
-			out = append(out, engine.Detail{Kind: "nodeAffinity", Name: "nodeSelector", Key: k, Value: have[k], Term: k + "=" + want})
+			out.Add(func() engine.Detail {
+				return engine.Detail{Kind: "nodeAffinity", Name: "nodeSelector", Key: k, Value: have[k], Term: k + "=" + want}
+			})
 		}
 	}
 	if na := affinityOf(q.Pod); na != nil && na.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		if r := na.RequiredDuringSchedulingIgnoredDuringExecution; !q.AffinityRows().Has(row) {
-			out = append(out, engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: q.Words(r, func() string { return selectorWords(r) })})
+			out.Add(func() engine.Detail {
+				return engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: q.Words(r, func() string { return selectorWords(r) })}
+			})
 		}
 	}
-	return out
+	return out.List()
 }
 
 func has(m map[string]string, k string) bool {

@@ -197,11 +197,12 @@ func leftToDevices(q *engine.Query, id int32) bool {
 
 // Details says, per resource that is short, what is asked and what is there.
 func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
-	var out []engine.Detail
+	var out engine.Details
 	add := func(name string, want, have, used int64) {
 		if want > 0 && want > have-used {
-			left := have - used
-			out = append(out, engine.Detail{Kind: "resource", Name: name, Requested: &want, Available: &left, Capacity: &have})
+			out.Add(func() engine.Detail {
+				return engine.Detail{Kind: "resource", Name: name, Requested: new(want), Available: new(have - used), Capacity: new(have)}
+			})
 		}
 	}
 	c, u := q.Nodes.Capacity(row), q.State.Use(row)
@@ -219,7 +220,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 		}
 		add(q.ScalarName(s.ID), s.N, have, q.State.ScalarUse(s.ID, row))
 	}
-	return out
+	return out.List()
 }
 
 // Score scores by the profile's strategy; raw and normalised are the same.
