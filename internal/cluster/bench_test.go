@@ -39,7 +39,7 @@ func BenchmarkGrow(b *testing.B) {
 	stored := 0
 	for i := 0; b.Loop(); i++ {
 		x := difference{bind: &Bind{Pod: pods[i%len(pods)], Node: fmt.Sprintf("node-%05d", i%5000)}, cause: causeBind}
-		_, r, err := h.grow(head, x)
+		_, r, err := h.grow(context.Background(), head, x)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/objects"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -61,8 +63,11 @@ type difference struct {
 	cause string
 }
 
+// compileSteps is what compiling one object of a change takes, in steps of a Counter.
+const compileSteps = 100
+
 // grow makes the next revision of a view, in memory alone.
-func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error) {
+func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *store.Revision, error) {
 	d, e := head.inv.draft(), head.State.Edit()
 	var c change
 	touched, others, kinds := map[podName]struct{}{}, false, map[string]int{}
@@ -86,7 +91,11 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 		}
 		return nil
 	}
+	count := steps.Of(ctx)
 	for i, k := range x.del {
+		if err := count.Take(compileSteps); err != nil {
+			return nil, nil, err
+		}
 		if d.remove(k) == nil {
 			return nil, nil, &InvalidError{Field: fmt.Sprintf("delete[%d]", i), Detail: fmt.Sprintf("%s is not in %s", nameOf(k), head.ID()), Absent: true}
 		}
@@ -95,6 +104,9 @@ func (m *Manager) grow(head *View, x difference) (*View, *store.Revision, error)
 		note(k, -1)
 	}
 	for i, o := range x.apply {
+		if err := count.Take(compileSteps); err != nil {
+			return nil, nil, err
+		}
 		if err := put(o); err != nil {
 			return nil, nil, &InvalidError{Field: fmt.Sprintf("apply[%d]", i), Detail: err.Error()}
 		}

@@ -88,7 +88,7 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 	if x.bind != nil {
 		x.cause = causeBind
 	}
-	v, r, err := m.grow(head, x)
+	v, r, err := m.grow(ctx, head, x)
 	if err != nil {
 		return head, step, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -37,13 +38,29 @@ func (q *Queue) In(part state.SubQueue) (n int) {
 	return n
 }
 
+// queueSteps is what finding a pod's place takes, in steps of a Counter.
+const queueSteps = 10
+
 // Queue returns the queue of a view at a time, from the attempts up to then on
 // revisions up to the view's. A pod that was tried waits for a change of the
 // cluster: a revision that no failed attempt made. In kube-scheduler the
 // plugins that rejected the pod decide whether a change may help
 // (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
 func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
-	q := v.State.Queue(runs, class)
+	count := steps.Of(ctx)
+	var ended error
+	q := v.State.Queue(func(scheduler string) (ours, gates bool) {
+		if ended == nil {
+			ended = count.Take(queueSteps)
+		}
+		if ended != nil {
+			return false, false // the rest is passed over
+		}
+		return runs(scheduler)
+	}, class)
+	if ended != nil {
+		return nil, ended
+	}
 	tried, err := l.tried(ctx, v, q.Active, now)
 	if err != nil {
 		return nil, err

@@ -83,6 +83,7 @@ func longCalls(recorded string) []longCall {
 		{"replay of another pod", "POST", "/v1/decisions/" + recorded + "/replay", `{"pod":` + hard + `}`, 200},
 		{"pending", "GET", "/v1/clusters/default/pending?suggest=true", "", 400},
 		{"story", "GET", "/v1/clusters/default/pods/shop/w00001?suggest=true", "", 5},
+		{"queue", "GET", "/v1/clusters/default/queue", "", 2},
 		{"diff", "GET", "/v1/snapshots/default@1/diff?to=default@2&limit=500", "", 50},
 		{"garbage", "POST", "/v1/clusters/default/garbage", `{"now":"2026-01-31T12:00:00Z"}`, 20},
 		{"eviction ranking", "POST", "/v1/nodes/eviction-ranking", `{"signal":"memory","pods":[` + strings.Join(used, ",") + `]}`, 100},
@@ -152,6 +153,74 @@ func TestLongCallsEndWithTheirDeadline(t *testing.T) {
 				if n > at+20 {
 					t.Errorf("ended at look %d, but looked at %d times", at, n)
 				}
+			}
+		})
+	}
+}
+
+// hungUp is a context whose look at waits until its parent has ended.
+type hungUp struct {
+	*stepstest.Context
+	at    int
+	there func() // is called at that look
+}
+
+func (c *hungUp) Err() error {
+	_ = c.Context.Err()
+	if c.Looks() == c.at {
+		c.there()
+		<-c.Context.Context.Done()
+	}
+	return c.Context.Context.Err()
+}
+
+// Done is the parent's: stepstest's own never ends here.
+func (c *hungUp) Done() <-chan struct{} { return c.Context.Context.Done() }
+
+// Who hangs up frees the processor: a call whose client has gone looks at its context a few times
+// more at most.
+func TestWhoHangsUpFreesTheProcessor(t *testing.T) {
+	h := start(t, nil)
+	h.upload("default", longState())
+	var apply []string
+	for i := range 2000 {
+		apply = append(apply, labelled(pod(fmt.Sprintf("new%d", i), "1", ""), i))
+	}
+	changes := `{"apply":[` + strings.Join(apply, ",") + `]}`
+	calls := []longCall{ // no upload: its body is read meanwhile, which fails once the client has gone
+		{"decision", "POST", "/v1/decisions", `{"dryRun":true,"pod":` + laborious() + `}`, 0},
+		{"suggestions", "POST", "/v1/decisions", `{"dryRun":true,"suggest":true,"pod":` + laborious() + `}`, 0},
+		{"pending", "GET", "/v1/clusters/default/pending", "", 0},
+		{"changes", "POST", "/v1/snapshots/default@latest/changes", changes, 0},
+	}
+	for _, c := range calls {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, hangUp := context.WithCancel(t.Context())
+			defer hangUp()
+			seen := make(chan *hungUp, 1)
+			h.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+				c := &hungUp{Context: stepstest.After(parent, 0), at: 30, there: hangUp}
+				seen <- c
+				return c, func() {}
+			}
+			done := make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer close(done)
+				h.api.Handler().ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			r, err := http.NewRequestWithContext(ctx, c.method, server.URL+c.path, strings.NewReader(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if a, err := h.client.Do(r); err == nil {
+				a.Body.Close()
+				t.Fatalf("answered with %d before the client hung up", a.StatusCode)
+			}
+			<-done
+			if n := (<-seen).Looks(); n < 30 || n > 50 {
+				t.Errorf("looked at %d times, hung up at look 30", n)
 			}
 		})
 	}
