@@ -49,7 +49,9 @@ func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
 				continue
 			}
 		}
-		violates = a.spend(i) || violates
+		a.left[i]-- // spend written out: this runs for every pod of every candidate
+		a.touched = append(a.touched, i)
+		violates = violates || a.left[i] < 0
 	}
 	return violates
 }
