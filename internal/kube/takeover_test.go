@@ -119,7 +119,9 @@ func TestNoEmptyWrites(t *testing.T) {
 	for i := range 5 {
 		w.s.Put(t, "pods", pod(fmt.Sprint("a", i)))
 		w.s.Put(t, "pods", pod(fmt.Sprint("b", i)))
-		w.until("both", func() bool { return w.has("Pod", "shop", fmt.Sprint("a", i)) && w.has("Pod", "shop", fmt.Sprint("b", i)) })
+		w.until("both", func() bool {
+			return w.has("Pod", "shop", fmt.Sprint("a", i)) && w.has("Pod", "shop", fmt.Sprint("b", i))
+		})
 	}
 	time.Sleep(2 * window)
 	if writes, revisions := counted.begun.Load(), w.newest().Revision; writes != revisions {
