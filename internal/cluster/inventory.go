@@ -46,7 +46,7 @@ type inventory struct {
 }
 
 // weight is about what a state with these objects takes, in objects of usual size: objectBytes.
-func (v *inventory) weight() int { return max(v.n, v.bytes>>10) }
+func (v *inventory) weight() int { return max(v.n, (v.n<<10+3*v.bytes)/objectBytes) }
 
 // objectBytes is what an object of usual size takes in a state.
 const objectBytes = 2 << 10

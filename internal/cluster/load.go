@@ -92,6 +92,9 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, r.Number), err)
 	}
+	if err := memory.Take(ctx, int64(len(c.Payload))); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	var share *inventory
 	if l.durable != nil {

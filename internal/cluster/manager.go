@@ -80,6 +80,7 @@ type Manager struct {
 
 	following following
 	views     viewCache
+	holds     holds
 	loads     singleflight.Group
 	ticks     atomic.Int64
 
@@ -215,8 +216,7 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 	if err != nil {
 		return nil, err
 	}
-	// Nothing else bounds how many older states callers hold at once.
-	return v, memory.Take(ctx, objectBytes*int64(v.inv.weight()))
+	return v, m.holds.hold(ctx, v)
 }
 
 // held returns a durable view that is in memory, or nil.
@@ -250,7 +250,7 @@ func (m *Manager) newest(ctx context.Context, l *chain) (*View, error) {
 	}
 	v = m.publish(l, epoch, v)
 	m.trim(l)
-	return v, nil
+	return v, m.holds.hold(ctx, v)
 }
 
 // shared loads a revision once for all calls that need it at the same time.

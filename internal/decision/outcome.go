@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
+	"berth/internal/memory"
 	"berth/internal/objects"
 )
 
@@ -21,6 +22,8 @@ type Outcome struct {
 	Result *engine.Result
 	// Bound are the effects of the bind; nil unless the question binds.
 	Bound *Effects
+
+	free func() // gives the memory of the result back
 }
 
 // Engine decides on a state: engine.Decide, or a faster way to the same answers.
@@ -34,7 +37,17 @@ func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
 
 // DecideBy is Decide by another engine.
 func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error) {
-	r, err := decide(p.State, p.Pod, p.Profile, p.options(ctx))
+	o := &Outcome{Prepared: p}
+	opts := p.options(ctx)
+	working, free := memory.Within(ctx)
+	if err := memory.Take(working, engine.Footprint(p.State, p.Pod, p.Profile, opts)); err != nil {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
+	o.free = free
+	r, err := decide(p.State, p.Pod, p.Profile, opts)
+	if err != nil {
+		free()
+	}
 	ended := ctx.Err()
 	var over *engine.WorkError
 	switch {
@@ -44,7 +57,7 @@ func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error
 	default:
 		return nil, Errorf(Invalid, "pod", "%v", err)
 	}
-	o := &Outcome{Prepared: p, Result: r}
+	o.Result = r
 	if p.Bind {
 		if err := o.checkBind(); err != nil {
 			o.Release()
@@ -55,7 +68,10 @@ func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error
 }
 
 // Release ends the use of the result.
-func (o *Outcome) Release() { o.Result.Release() }
+func (o *Outcome) Release() {
+	o.Result.Release()
+	o.free()
+}
 
 func (p *Prepared) options(ctx context.Context) engine.Options {
 	equals := ""
@@ -78,9 +94,19 @@ func (o *Outcome) Effects() (*Effects, error) {
 	return makeEffects(o.View, a)
 }
 
+// suggestFactor is what the changed pods of suggestions take, in bytes a byte of the pod.
+const suggestFactor = 512
+
 // Answer writes the outcome out, without what a record adds. Where ctx ends meanwhile there is no
 // answer instead of one that lacks something.
 func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer, err error) {
+	need := o.Result.ExplanationBytes(level)
+	if o.Suggest { // one decision after the other
+		need += engine.Footprint(o.State, o.Pod, o.Profile, o.options(ctx)) + suggestFactor*int64(len(o.PodJSON))
+	}
+	if err := memory.Take(ctx, need); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
 	if err := o.Result.Within(ctx, func() { ans = o.write(ctx, level) }); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}

@@ -89,6 +89,8 @@ type Limits struct {
 
 	PriorityClassMaxBytes Bytes `name:"priority-class-max-bytes" default:"64KiB" help:"Body of a priority class."`
 
+	MaxPriorityClasses int `name:"max-priority-classes" default:"250" help:"Priority classes stored beside a cluster's snapshots."`
+
 	MemoryBudget Bytes         `name:"memory-budget" default:"0" help:"Memory that all requests may take together, as estimated; 0: half of the memory limit, or 2GiB where there is none."`
 	MinBodyRate  Bytes         `name:"min-body-rate" default:"8KiB" help:"Bytes a second that a body has to bring, on average over --body-grace."`
 	BodyGrace    time.Duration `name:"body-grace" default:"5s" help:"How long a body may bring less than --min-body-rate; calls with a shorter deadline end by that."`

@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/classes"
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/overview"
 	"berth/internal/store"
@@ -99,8 +100,18 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
+	if err := memory.Take(r.Context(), int64(a.limits.MaxPriorityClasses)*int64(a.limits.PriorityClassMaxBytes)); err != nil {
+		return err
+	}
 	stored, err := a.priorityClasses.List(r.Context(), cluster)
 	if err != nil {
+		return err
+	}
+	size := 0
+	for i := range stored.Items {
+		size += stored.Items[i].Size()
+	}
+	if err := takeAnswer(r.Context(), len(stored.Items), size); err != nil {
 		return err
 	}
 	v, err := a.clusters.View(r.Context(), cluster, 0)
@@ -155,6 +166,13 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return a.withClass(w, r, func(in *schedulingv1.PriorityClass) error {
+		list, err := a.priorityClasses.List(r.Context(), cluster)
+		if err != nil {
+			return err
+		}
+		if n := a.limits.MaxPriorityClasses; len(list.Items) >= n {
+			return tooLarge("max-priority-classes", fmt.Sprintf("the cluster has the most stored priority classes that the limit max-priority-classes=%d allows", n))
+		}
 		c, err := a.priorityClasses.Create(r.Context(), cluster, in)
 		if err != nil {
 			return err

@@ -43,14 +43,14 @@ func Refused(err error) bool {
 // Budget bounds the memory that all work takes together. It is safe for concurrent use.
 type Budget struct {
 	limit int64
-	// ceiling bounds the live heap with what was taken since it was measured, states in memory included; 0: there is no
+	// ceiling bounds the live heap with what is taken since it was measured, states in memory included; 0: there is no
 	// memory limit. A quarter of the limit is left to garbage: a collector that has no room takes half of the processors
 	// and then lets the heap grow beyond its limit.
 	ceiling int64
 	used    atomic.Int64
 	heap    func() (live int64, cycle uint64)
 
-	fresh atomic.Int64  // what was taken since the heap was measured
+	found atomic.Int64  // what is taken and was there when the heap was measured
 	cycle atomic.Uint64 // the collection that measured it
 
 	mu       sync.Mutex
@@ -101,29 +101,29 @@ func (b *Budget) OnPressure(f func()) {
 
 // fits takes n bytes if they are there.
 func (b *Budget) fits(n int64) bool {
-	if b.used.Add(n) > b.limit {
-		b.used.Add(-n)
-		return false
-	}
-	if b.ceiling == 0 {
+	used := b.used.Add(n)
+	if used <= b.limit && (n < large || b.ceiling == 0) {
 		return true
 	}
-	fresh := b.fresh.Add(n)
-	if n < large {
-		return true
-	}
-	live, cycle := b.heap()
-	if old := b.cycle.Load(); old != cycle && b.cycle.CompareAndSwap(old, cycle) {
-		fresh = b.used.Load() / 2 // most of what is held was there to be found
-		b.fresh.Store(fresh)
-	}
-	if live+fresh > b.ceiling {
-		b.used.Add(-n)
-		b.fresh.Add(-n)
+	if used <= b.limit {
+		live, cycle := b.heap()
+		if old := b.cycle.Load(); old != cycle && b.cycle.CompareAndSwap(old, cycle) {
+			b.found.Store((used - n) / 2) // most of what is held was there to be found
+		}
+		if live+used-b.found.Load() <= b.ceiling {
+			return true
+		}
 		b.relieve()
-		return false
 	}
-	return true
+	b.give(n)
+	return false
+}
+
+// give gives n bytes back.
+func (b *Budget) give(n int64) {
+	used := b.used.Add(-n)
+	for found := b.found.Load(); found > used && !b.found.CompareAndSwap(found, used); found = b.found.Load() {
+	}
 }
 
 // relieve drops caches and collects, since the live heap is known from the last collection.
@@ -148,6 +148,9 @@ type Claim struct {
 	b       *Budget
 	n       atomic.Int64
 	patient bool
+
+	mu   sync.Mutex
+	ends []func() // guarded by mu
 }
 
 // Claim begins a claim. End it.
@@ -182,7 +185,26 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 func (c *Claim) Grow(ctx context.Context, n int64) error { return c.Take(ctx, n-c.n.Load()) }
 
 // End gives everything back.
-func (c *Claim) End() { c.b.used.Add(-c.n.Swap(0)) }
+func (c *Claim) End() {
+	c.b.give(c.n.Swap(0))
+	c.mu.Lock()
+	ends := c.ends
+	c.ends = nil
+	c.mu.Unlock()
+	for _, f := range ends {
+		f()
+	}
+}
+
+// OnEnd has f called when the claim ends.
+func (c *Claim) OnEnd(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ends = append(c.ends, f)
+}
+
+// Budget is what the claim takes from.
+func (c *Claim) Budget() *Budget { return c.b }
 
 type claimKey struct{}
 
@@ -195,6 +217,17 @@ func With(ctx context.Context, c *Claim) context.Context {
 func Of(ctx context.Context) *Claim {
 	c, _ := ctx.Value(claimKey{}).(*Claim)
 	return c
+}
+
+// Within gives a context with a claim of its own, for a part of a request's work that ends before the request does.
+// Without a claim there is none here.
+func Within(ctx context.Context) (part context.Context, end func()) {
+	of := Of(ctx)
+	if of == nil {
+		return ctx, func() {}
+	}
+	c := &Claim{b: of.b, patient: of.patient}
+	return With(ctx, c), c.End
 }
 
 // Take takes from the claim of a context. Without one, as on the command line, there is no bound.

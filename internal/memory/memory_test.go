@@ -60,8 +60,21 @@ func TestClaims(t *testing.T) {
 	if err := two.Grow(t.Context(), 80); err != nil || b.Used() != 90 {
 		t.Error(err, b.Used())
 	}
+	part, end := Within(With(t.Context(), two))
+	if err := Take(part, 10); err != nil || b.Used() != 100 {
+		t.Error(err, b.Used())
+	}
+	end()
+	if b.Used() != 90 {
+		t.Errorf("%d are taken behind a part", b.Used())
+	}
+	ended := 0
+	two.OnEnd(func() { ended++ })
 	two.End()
 	two.End()
+	if ended != 1 {
+		t.Errorf("the end is told %d times", ended)
+	}
 	if b.Used() != 0 {
 		t.Errorf("%d are still taken", b.Used())
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/internal/cluster"
+	"berth/internal/memory"
 	"berth/internal/objects"
 )
 
@@ -82,7 +83,10 @@ func DiffOf(ctx context.Context, from, to *cluster.View, limit int) (*Diff, erro
 			count.Removed++
 		default:
 			o.Change = Changed
-			if err := o.compare(before, after); err != nil && failed == nil {
+			if failed != nil {
+				return
+			}
+			if err := o.compareWithin(ctx, before, after); err != nil {
 				failed = fmt.Errorf("%s %s/%s: %w", k.Kind, k.Namespace, k.Name, err)
 			}
 			if len(o.Fields) == 0 {
@@ -95,12 +99,26 @@ func DiffOf(ctx context.Context, from, to *cluster.View, limit int) (*Diff, erro
 			out.Omitted++
 			return
 		}
+		// The values of fields, and the text that is made of them.
+		if err := memory.Take(ctx, 512+int64(len(o.Fields))*256+4*int64(len(before)+len(after))); err != nil && failed == nil {
+			failed = err
+		}
 		out.Objects = append(out.Objects, o)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, failed
+}
+
+// compareWithin is compare within the memory that there is.
+func (o *ObjectDiff) compareWithin(ctx context.Context, before, after []byte) error {
+	part, end := memory.Within(ctx)
+	defer end()
+	if err := memory.Take(part, objects.Weight(before)+objects.Weight(after)); err != nil {
+		return err
+	}
+	return o.compare(before, after)
 }
 
 func (o *ObjectDiff) compare(before, after []byte) error {

@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/story"
 )
@@ -171,7 +172,9 @@ func (j *judge) pod(p *state.Queued) (*PendingPod, error) {
 // tell judges a pod by its story.
 func (j *judge) tell(out *PendingPod, shape string) error {
 	suggest := j.ask.Suggest && j.tried < suggested
-	st, err := j.teller.Tell(j.ctx, j.view.Cluster, out.Namespace, out.Name, story.Ask{Suggest: suggest})
+	ctx, end := memory.Within(j.ctx)
+	defer end()
+	st, err := j.teller.Tell(ctx, j.view.Cluster, out.Namespace, out.Name, story.Ask{Suggest: suggest})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Command hostile runs a server with 1 GiB of memory under requests that are made to end it, one kind after the other
 // and all together, while a good caller goes on asking. It fails if the server is gone, takes more than the 1 GiB, or
-// leaves the good caller without an answer.
+// leaves the good caller without an answer. go test runs a part of it.
 package main
 
 import (
@@ -126,7 +126,8 @@ func (s *server) suffer(name string, each time.Duration, run func(a *attack)) (r
 		_ = c.Close()
 	}
 	peak := s.peak()
-	ok = s.alive() && peak <= memory>>20 && len(good) > 0 && s.good() == http.StatusOK
+	// In a cgroup the kernel counts, which leaves out pages of files that the RSS has.
+	ok = s.alive() && (s.cgroup != "" || peak <= memory>>20) && len(good) > 0 && s.good() == http.StatusOK
 	verdict := ""
 	if !ok {
 		verdict = "\tHARM"

@@ -29,11 +29,9 @@ func change(kind, list string) string { return `{"` + kind + `":[` + list + `]}`
 // verbs ask everything that there is to ask, with as much as it takes.
 var verbs = []vector{
 	{"filter, prioritize: 100 clusters that are there, 2 MiB each", func(a *attack) {
-		a.times(20, func(i int) {
-			for k := range 5 {
-				a.send("POST", fmt.Sprintf("/v1/snapshots?cluster=f%d-%d", i, k), list(nodes(2, 0)))
-			}
-		})
+		for i := range 100 { // one after the other: uploads have two slots
+			a.send("POST", fmt.Sprintf("/v1/snapshots?cluster=f%d-%d", i%20, i/20), list(nodes(2, 0)))
+		}
 		pod := podWith(`,"annotations":{"a":"`+strings.Repeat("x", 1<<20)+`"}`, "", "")
 		body := `{"Pod":` + pod + `,"Nodes":null,"NodeNames":[` + items(14_000, `"n%d"`) + `]}`
 		a.times(200, func(i int) {
@@ -72,7 +70,7 @@ var verbs = []vector{
 			all[i] = strings.Replace(all[i], `"labels":{`, fmt.Sprintf(`"labels":{"topology.kubernetes.io/zone":"z%d",`, i), 1)
 		}
 		a.send("POST", "/v1/snapshots?cluster=zones", list(all))
-		pod := podWith(`,"labels":{"app":"a"}`, `,"topologySpreadConstraints":[`+items(16, `{"maxSkew":%d1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"a"}}}`)+`]`, "")
+		pod := podWith(`,"labels":{"app":"a"}`, `,"topologySpreadConstraints":[`+items(16, `{"maxSkew":1%d,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"a"}}}`)+`]`, "")
 		a.times(32, func(int) {
 			a.send("POST", "/v1/decisions", `{"snapshot":"zones@latest","dryRun":true,"explain":"full","pod":`+pod+`}`)
 		})
@@ -123,7 +121,7 @@ var verbs = []vector{
 		})
 	}},
 	{"profiles: 16 with all that they hold", func(a *attack) {
-		args := items(250, `{"name":"P%d"}`)
+		args := items(250, `{"name":"ImageLocality"}`)
 		all := items(16, `{"schedulerName":"s%d","plugins":{"filter":{"disabled":[`+args+`]},"score":{"disabled":[`+args+`]}}}`)
 		a.times(32, func(i int) {
 			a.send("POST", "/v1/decisions", `{"snapshot":"good@latest","dryRun":true,"pod":`+onePod+`,"config":{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[`+all+`]}}`)

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
+)
+
+// What a decision allocates at most, in bytes.
+const (
+	bytesOfDecision   = 512 << 10
+	bytesPerRow       = 192     // of a node: verdicts, scores, totals
+	bytesPerRowRule   = 8       // of a node and a plugin
+	bytesPerRowTerm   = 64      // of a node and a term, constraint, resource or claim of the pod
+	bytesPerPod       = 8       // of a pod of the state: those that terms match
+	bytesPerVictim    = 128     // of a pod of the state, where preemption is tried
+	bytesPerVerdict   = 3 << 10 // of a node that is explained
+	bytesPerPluginRow = 384     // of a node that is explained, and a plugin
+)
+
+// Footprint bounds from above what Decide allocates for a pod, in bytes. It depends on numbers alone, so
+// that it costs next to nothing.
+func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
+	rows, pods := int64(len(s.Nodes().Alive())*64), int64(s.PodCount())
+	n := bytesOfDecision + rows*(bytesPerRow+int64(len(p.Rules))*bytesPerRowRule+bytesPerRowTerm*int64(parts(pod))) + pods*bytesPerPod
+	if !o.NoPreemption {
+		n += rows*bytesPerRow + pods*bytesPerVictim
+	}
+	return n
+}
+
+// ExplanationBytes bounds from above what writing a decision at a level takes, its JSON included.
+func (r *Result) ExplanationBytes(level Explain) int64 {
+	each := int64(bytesPerRow + bytesPerRowTerm*parts(r.q.Pod))
+	switch level {
+	case ExplainFull, ExplainAll:
+		each += bytesPerPluginRow * int64(len(r.q.Profile.Rules))
+		fallthrough
+	case ExplainFailures:
+		each += bytesPerVerdict
+	}
+	return bytesOfDecision + each*int64(r.Considered())
+}
+
+// parts is how many terms, constraints, resources, ports, volumes and claims a pod has.
+func parts(pod *corev1.Pod) int {
+	spec := &pod.Spec
+	n := len(spec.TopologySpreadConstraints) + len(spec.Volumes) + len(spec.ResourceClaims) + len(spec.NodeSelector) + len(spec.Overhead)
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			n += len(list[i].Resources.Requests) + len(list[i].Ports)
+		}
+	}
+	a := spec.Affinity
+	if a == nil {
+		return n
+	}
+	if na := a.NodeAffinity; na != nil {
+		n += len(na.PreferredDuringSchedulingIgnoredDuringExecution)
+		if na.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			n += len(na.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
+		}
+	}
+	if pa := a.PodAffinity; pa != nil {
+		n += len(pa.RequiredDuringSchedulingIgnoredDuringExecution) + len(pa.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if pa := a.PodAntiAffinity; pa != nil {
+		n += len(pa.RequiredDuringSchedulingIgnoredDuringExecution) + len(pa.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	return n
+}

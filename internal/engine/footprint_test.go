@@ -1,0 +1,73 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// TestFootprint: neither a decision nor its explanation allocates more than is estimated before. Memory of decisions
+// before is not used again.
+func TestFootprint(t *testing.T) {
+	s, err := enginetest.State(enginetest.Large(enginetest.Size{Nodes: 1000, Pods: 10_000, Apps: 100})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := questions()
+	var many []enginetest.PodOption
+	for i := range 16 {
+		many = append(many, enginetest.Spread(corev1.LabelHostname, int32(i+1), corev1.ScheduleAnyway, enginetest.Match("app", fmt.Sprintf("app-%03d", i))),
+			enginetest.PreferNear(10, enginetest.PodTerm(corev1.LabelHostname, enginetest.Match("app", fmt.Sprintf("app-%03d", i)))))
+	}
+	full := enginetest.LargePod(0, "asked", many...)
+	nowhere := enginetest.LargePod(0, "asked", enginetest.Spread(corev1.LabelHostname, 1, corev1.DoNotSchedule, enginetest.Match("app", "app-000")))
+	evicting := nowhere.DeepCopy()
+	first := int32(1 << 30)
+	evicting.Spec.Priority = &first
+	evicting.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("60")}
+	list = append(list, question{"terms", full, rules.DefaultSpec()}, question{"evicting", evicting, rules.DefaultSpec()})
+	allocated := func(f func()) int64 {
+		runtime.GC()
+		runtime.GC() // pools are empty then
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return int64(after.TotalAlloc - before.TotalAlloc)
+	}
+	for _, q := range list {
+		p, err := rules.Build(q.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.DropMemos()
+		var r *engine.Result
+		took := allocated(func() { r, err = engine.Decide(s, q.pod, p, engine.Options{}) })
+		if err != nil {
+			t.Fatal(q.name, err)
+		}
+		bound := engine.Footprint(s, q.pod, p, engine.Options{})
+		t.Logf("%-16s %-13s %10d of %10d", q.name, r.Outcome, took, bound)
+		if took > bound {
+			t.Errorf("%s allocates %d, %d are estimated", q.name, took, bound)
+		}
+		for _, level := range []engine.Explain{engine.ExplainNone, engine.ExplainFailures, engine.ExplainFull, engine.ExplainAll} {
+			took = allocated(func() {
+				_, err = json.Marshal(r.Decision(level))
+			})
+			if bound = r.ExplanationBytes(level); err != nil || took > bound {
+				t.Errorf("%s: explaining %q allocates %d, %d are estimated (%v)", q.name, level, took, bound, err)
+			}
+			t.Logf("%-16s %-13s %10d of %10d", q.name, level, took, bound)
+		}
+		r.Release()
+	}
+}
