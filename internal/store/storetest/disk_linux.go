@@ -67,13 +67,3 @@ func inNamespace(t *testing.T) {
 		t.Fatalf("%s on a small disk: %v", t.Name(), err)
 	}
 }
-
-// noMount skips a test that needs a small disk where none may be mounted, as in a container without
-// privileges. With BERTH_TEST_REQUIRE_MOUNT=1 it fails instead.
-func noMount(t *testing.T, err error) {
-	t.Helper()
-	if os.Getenv("BERTH_TEST_REQUIRE_MOUNT") == "1" {
-		t.Fatalf("no small disk: %v", err)
-	}
-	t.Skipf("no disk can be full here: %v", err)
-}
