@@ -55,14 +55,20 @@ func (w *Writer) look() error {
 		}
 		return err
 	}
-	w.rise()
 	w.mu.Lock()
-	queued := w.queued
+	queued, full := w.queued, errors.Is(w.cause, store.ErrFull)
 	w.mu.Unlock()
+	// A full database answers a ping. Only a write tells whether it has room again.
+	if !full {
+		w.rise()
+	}
 	if !queued {
 		return nil
 	}
 	err := w.drain()
+	if full && !errors.Is(err, store.ErrUnavailable) {
+		w.rise()
+	}
 	if err != nil && w.ctx.Err() == nil {
 		w.o.Log.LogAttrs(w.ctx, slog.LevelWarn, "the spool is not handed over yet", slog.Any("error", err))
 		if errors.Is(err, store.ErrUnavailable) {

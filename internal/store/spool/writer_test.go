@@ -107,8 +107,15 @@ func TestDatabaseFull(t *testing.T) {
 		if e := appendOne(t, w, decision("c", 1)); !e.Spooled || e.Err != nil {
 			t.Errorf("full: %v, spooled %v", e.Err, e.Spooled)
 		}
-		if note, err := w.Ready(); err != nil || !strings.Contains(note, "out of disk since") {
-			t.Errorf("Ready: %q, %v", note, err)
+		since := w.Status().Since
+		for range 50 { // it answers each ping meanwhile, which is not room
+			if note, err := w.Ready(); err != nil || !strings.Contains(note, "out of disk since") {
+				t.Fatalf("Ready: %q, %v", note, err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if got := w.Status().Since; !got.Equal(since) {
+			t.Errorf("out of disk since %v, then since %v", since, got)
 		}
 		db.set(func(d *database) { d.full = false })
 		time.Sleep(5 * time.Second)
