@@ -14,11 +14,11 @@ import (
 // them.
 func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
 	if s.uniform {
-		b = appendAlike(b, s.raw)
+		b = appendUniform(b, s.raw)
 		if s.raw == s.norm {
 			return append(b, '=')
 		}
-		return appendAlike(b, s.norm)
+		return appendUniform(b, s.norm)
 	}
 	from := len(b)
 	b = r.appendColumn(b, rows, s.Raw, s.raws)
@@ -33,7 +33,7 @@ func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
 	return b
 }
 
-func appendAlike(b []byte, v int64) []byte { return binary.AppendVarint(append(b, 'u'), v) }
+func appendUniform(b []byte, v int64) []byte { return binary.AppendVarint(append(b, 'u'), v) }
 
 // appendColumn writes the values of the feasible nodes in the shortest of four
 // forms: one value that they all have; a byte each, 64 at a time, blocks without
@@ -51,7 +51,7 @@ func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []
 	}
 	switch {
 	case differ == 0:
-		return appendAlike(b[:from], first)
+		return appendUniform(b[:from], first)
 	case all&^0xff == 0:
 		return b
 	}

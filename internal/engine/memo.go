@@ -66,11 +66,11 @@ type keptScore struct {
 type keptKind uint8
 
 const (
-	notAsked keptKind = iota
-	askAgain          // nothing is kept
-	saysNothing
-	saysAlike
-	saysByRow
+	unevaluated   keptKind = iota
+	evaluateAgain          // nothing is kept
+	keptNone
+	keptUniform
+	keptByRow
 )
 
 // query makes a question ready and says which rows changed since the memo was
@@ -163,9 +163,9 @@ func (m *memo) learn(q *Query) {
 		s.moves = near[w.Rule] == OwnRow
 		switch {
 		case s.scorer == nil:
-			s.kind = saysNothing
+			s.kind = keptNone
 		case near[w.Rule] == Anywhere:
-			s.kind = askAgain
+			s.kind = evaluateAgain
 		}
 	}
 	q.RequiredRows()
@@ -210,10 +210,10 @@ func (m *memo) judge(q *Query, rows state.Bits, whole bool) error {
 			continue
 		}
 		switch {
-		case s.kind == askAgain || s.kind == saysNothing && !whole || s.kind == saysAlike && !whole:
+		case s.kind == evaluateAgain || s.kind == keptNone && !whole || s.kind == keptUniform && !whole:
 		case s.moves:
 			s.ask(q, m.states[p.Score[k].Rule], in, whole, &m.out)
-		case s.kind == notAsked:
+		case s.kind == unevaluated:
 			// Once for all rows, whether or not they are feasible just now.
 			s.ask(q, m.states[p.Score[k].Rule], q.Nodes.Alive(), true, &m.out)
 		}

@@ -18,22 +18,22 @@ func (s *keptScore) ask(q *Query, state any, rows state.Bits, whole bool, out *S
 	defer func(columns int) { q.scratch.ncols = columns }(q.scratch.ncols)
 	*out = Scores{Raw: q.Column(), Norm: q.Column()}
 	if err := s.scorer.Score(q, state, rows, out); err != nil {
-		s.kind = askAgain
+		s.kind = evaluateAgain
 		return
 	}
-	kind := saysByRow
+	kind := keptByRow
 	switch {
 	case out.skip:
-		kind = saysNothing
+		kind = keptNone
 	case out.uniform:
-		kind = saysAlike
+		kind = keptUniform
 	case !out.normIsRaw() && out.by == byRule:
-		kind = askAgain
+		kind = evaluateAgain
 	}
 	if whole {
 		s.kind, s.raw, s.norm, s.by, s.most = kind, out.raw, out.norm, out.by, -1
 		s.raws, s.norms, s.peak = nil, nil, 0
-		if kind != saysByRow {
+		if kind != keptByRow {
 			return
 		}
 		s.raws = make([]uint8, len(out.Raw))
@@ -41,8 +41,8 @@ func (s *keptScore) ask(q *Query, state any, rows state.Bits, whole bool, out *S
 			s.norms = make([]uint8, len(out.Raw))
 		}
 	}
-	if kind != saysByRow || s.by != out.by || (s.norms == nil) != out.normIsRaw() {
-		s.kind = askAgain
+	if kind != keptByRow || s.by != out.by || (s.norms == nil) != out.normIsRaw() {
+		s.kind = evaluateAgain
 		return
 	}
 	s.most = -1
@@ -54,7 +54,7 @@ func (s *keptScore) ask(q *Query, state any, rows state.Bits, whole bool, out *S
 		all |= v
 	}
 	if all&^math.MaxUint8 != 0 {
-		s.kind = askAgain
+		s.kind = evaluateAgain
 	}
 }
 
@@ -103,8 +103,8 @@ func (m *memo) score(r *Result, changed state.Bits) error {
 	keep := !m.anyLive && !m.apart && m.room(p)
 	for k := range m.scores {
 		s := &m.scores[k]
-		keep = keep && s.kind != askAgain
-		if s.kind == saysByRow && s.normalise(r.Feasible) {
+		keep = keep && s.kind != evaluateAgain
+		if s.kind == keptByRow && s.normalise(r.Feasible) {
 			m.summed = false
 		}
 	}
@@ -116,17 +116,17 @@ func (m *memo) score(r *Result, changed state.Bits) error {
 	for k, w := range p.Score {
 		s := &m.scores[k]
 		switch s.kind {
-		case askAgain:
+		case evaluateAgain:
 			same, err := r.scoreBy(w)
 			if err != nil {
 				return err
 			}
-			r.alike += same
+			r.common += same
 			continue
-		case saysAlike:
+		case keptUniform:
 			r.scores = append(r.scores, Scores{uniform: true, raw: s.raw, norm: s.norm})
-			r.alike += s.norm * w.Weight
-		case saysByRow:
+			r.common += s.norm * w.Weight
+		case keptByRow:
 			r.scores = append(r.scores, Scores{raws: s.raws, norms: s.norms})
 			if !keep {
 				addNarrow(r.total, s.column(), w.Weight, r.Feasible)
@@ -138,7 +138,7 @@ func (m *memo) score(r *Result, changed state.Bits) error {
 	}
 	r.scored = true
 	if !keep {
-		r.findBest(r.alike)
+		r.findBest(r.common)
 		return nil
 	}
 	m.sum(p, changed)
@@ -185,7 +185,7 @@ func (m *memo) sum(p *Profile, changed state.Bits) {
 			}
 			var sum int32
 			for j, w := range p.Score {
-				if s := &m.scores[j]; s.kind == saysByRow {
+				if s := &m.scores[j]; s.kind == keptByRow {
 					sum += int32(w.Weight) * int32(s.column()[i<<state.ChunkBits+k])
 				}
 			}
@@ -215,7 +215,7 @@ func (m *memo) findBest(r *Result) {
 		}
 		r.best[i] = best
 	}
-	r.top = int64(top) + r.alike
+	r.top = int64(top) + r.common
 }
 
 // addNarrow is addWeighted for bytes. It adds for whole chunks: what it makes of

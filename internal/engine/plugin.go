@@ -13,7 +13,7 @@ type Plugin struct {
 	Filter     func(q *Query, state any, in state.Bits, rej *Rejected) error
 	PostFilter func(q *Query, state any, rej *Rejected) string
 	Score      func(q *Query, state any, feasible state.Bits, out *Scores) error
-	PreBind    func(q *Query, state any, row int, a *Along) error
+	PreBind    func(q *Query, state any, row int, a *Effects) error
 
 	// Try and Measure are of filters whose verdict changes with the pods on a node.
 	Try     func(q *Query, state any) Trial
@@ -59,7 +59,7 @@ func Adapt[S any](rule Rule) *Plugin {
 		}
 	}
 	if r, ok := rule.(PreBinder[S]); ok {
-		p.PreBind = func(q *Query, state any, row int, a *Along) error { return r.PreBind(q, typed(state), row, a) }
+		p.PreBind = func(q *Query, state any, row int, a *Effects) error { return r.PreBind(q, typed(state), row, a) }
 	}
 	if r, ok := rule.(Trier[S]); ok {
 		p.Try = func(q *Query, state any) Trial { return r.Try(q, typed(state)) }

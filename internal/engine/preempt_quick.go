@@ -7,13 +7,13 @@ import (
 	"berth/internal/engine/state"
 )
 
-// mindsOf says which of quick a pod matters to.
-func (j *rowJudge) mindsOf(k *state.Ranking, i int) uint32 {
-	known := &j.minds[k.Of[i].Class]
+// affectedBy says which of quick a pod matters to.
+func (j *rowJudge) affectedBy(k *state.Ranking, i int) uint32 {
+	known := &j.affected[k.Of[i].Class]
 	if *known == 0 {
 		*known = 1
 		for b, t := range j.quick {
-			if t.Minds(k.Pods[i].Class) {
+			if t.AffectedBy(k.Pods[i].Class) {
 				*known |= 2 << b
 			}
 		}
@@ -21,18 +21,18 @@ func (j *rowJudge) mindsOf(k *state.Ranking, i int) uint32 {
 	return *known >> 1
 }
 
-// slack is what a node would have left beside the pod.
-type slack struct{ pods, cpu, memory, ephemeral int64 }
+// headroom is what a node would have left beside the pod.
+type headroom struct{ pods, cpu, memory, ephemeral int64 }
 
-// boundless is for profiles in which nobody measures.
-var boundless = slack{math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2}
+// unlimited is for profiles in which nobody measures.
+var unlimited = headroom{math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2}
 
-func (s *slack) enough() bool {
+func (s *headroom) enough() bool {
 	return s.pods >= 0 && s.cpu >= 0 && s.memory >= 0 && s.ephemeral >= 0
 }
 
-// slack is for a row without all pods of lower priority.
-func (j *rowJudge) slack(row int, k *state.Ranking, from int) slack {
+// headroom is for a row without all pods of lower priority.
+func (j *rowJudge) headroom(row int, k *state.Ranking, from int) headroom {
 	c, u, a := &j.q.Nodes.Capacities()[row], j.q.State.Use(row), &k.After[from]
 	left := func(need, capacity, used, freed int64) int64 {
 		if need == math.MinInt64 {
@@ -40,7 +40,7 @@ func (j *rowJudge) slack(row int, k *state.Ranking, from int) slack {
 		}
 		return capacity - used + freed - need
 	}
-	return slack{
+	return headroom{
 		pods: c.Pods - u.Pods + int64(len(k.Of)-from) - 1,
 		cpu:  left(j.need.CPU, c.CPU, u.CPU, a.CPU), memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
 		ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
@@ -51,13 +51,13 @@ func (j *rowJudge) slack(row int, k *state.Ranking, from int) slack {
 // whose eviction a budget forbids, each group by importance. Amounts are compared
 // at once, and the other judges are asked only about pods that matter to them:
 // whatever fits goes on fitting while others come back.
-func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room slack) bool {
+func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room headroom) bool {
 	for _, t := range j.quick {
 		t.Begin(int32(row), nil)
 	}
 	if len(j.quick) > 0 {
 		for i := from; i < len(k.Of); i++ {
-			if m := j.mindsOf(k, i); m != 0 {
+			if m := j.affectedBy(k, i); m != 0 {
 				j.shift(m, k.Pods[i], -1)
 			}
 		}
@@ -80,7 +80,7 @@ func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room slack) boo
 				continue
 			}
 			if len(j.quick) > 0 {
-				if m := j.mindsOf(k, from+i); m != 0 {
+				if m := j.affectedBy(k, from+i); m != 0 {
 					j.shift(m, k.Pods[from+i], 1)
 					if !j.fitsQuick(m) {
 						j.shift(m, k.Pods[from+i], -1)

@@ -34,14 +34,14 @@ type rowJudge struct {
 	allowances *allowances
 	steps      []step
 	out        state.Bits           // nodes that some filter rejects whoever is on them
-	guests     map[int][]*state.Pod // by row: nominated to it
+	nominated  map[int][]*state.Pod // by row: nominated to it
 	need       state.Amount         // with measured: what has to be left
 	measured   bool
 	// quick are the judges beside the amounts, or all of them where nobody
 	// measures; minds says by class which of them it matters to, a bit each, under
 	// a bit that says that it is known.
 	quick    []Trial
-	minds    []uint32
+	affected []uint32
 	violates []bool
 	gone     []bool
 }
@@ -50,7 +50,7 @@ type rowJudge struct {
 // out, as they were before.
 func newRowJudge(r *Result, skip []bool, rows state.Bits) *rowJudge {
 	q := r.q
-	j := &rowJudge{q: q, priority: podPriority(q.Pod), allowances: newAllowances(q.State), out: q.Bits(), guests: q.nominatedRows(), minds: make([]uint32, q.State.Tables().Classes())}
+	j := &rowJudge{q: q, priority: podPriority(q.Pod), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.nominatedRows(), affected: make([]uint32, q.State.Tables().Classes())}
 	j.now, j.nanos = q.nowSeconds()
 	for _, i := range q.Profile.Filter {
 		f := q.Profile.Rules[i]
@@ -71,7 +71,7 @@ func newRowJudge(r *Result, skip []bool, rows state.Bits) *rowJudge {
 			continue
 		}
 		s := step{name: f.Name, trial: f.Try(q, r.states[i])}
-		if len(j.guests) > 0 {
+		if len(j.nominated) > 0 {
 			s.with = f.Try(q, r.states[i])
 		}
 		j.steps = append(j.steps, s)
@@ -111,14 +111,14 @@ func (j *rowJudge) look(row int) (candidate, rowVerdict) {
 	if j.out.Has(row) {
 		return candidate{}, doesNotHelp
 	}
-	room := boundless
+	room := unlimited
 	if j.measured {
-		if room = j.slack(row, k, from); !room.enough() {
+		if room = j.headroom(row, k, from); !room.enough() {
 			return candidate{}, doesNotHelp
 		}
 	}
 	ok := false
-	if len(j.guests) > 0 && len(j.guests[row]) > 0 {
+	if len(j.nominated) > 0 && len(j.nominated[row]) > 0 {
 		ok = j.tryAll(row, k, from)
 	} else {
 		ok = j.tryQuick(row, k, from, room)
@@ -203,8 +203,8 @@ func (j *rowJudge) begin(row int, without []*state.Pod) {
 			continue
 		}
 		s.trial.Begin(int32(row), nil)
-		if len(j.guests[row]) > 0 {
-			s.with.Begin(int32(row), j.guests[row])
+		if len(j.nominated[row]) > 0 {
+			s.with.Begin(int32(row), j.nominated[row])
 		}
 	}
 	for _, p := range without {
@@ -219,7 +219,7 @@ func (j *rowJudge) move(row int, p *state.Pod, n int32) {
 			continue
 		}
 		s.trial.Move(p, n)
-		if len(j.guests[row]) > 0 {
+		if len(j.nominated[row]) > 0 {
 			s.with.Move(p, n)
 		}
 	}
@@ -232,7 +232,7 @@ func (j *rowJudge) fits(row int) bool {
 	}
 	for i := range j.steps {
 		s := &j.steps[i]
-		if s.trial != nil && (!s.trial.Fits() || len(j.guests[row]) > 0 && !s.with.Fits()) {
+		if s.trial != nil && (!s.trial.Fits() || len(j.nominated[row]) > 0 && !s.with.Fits()) {
 			return false
 		}
 	}
@@ -269,7 +269,7 @@ func (j *rowJudge) reprieve(row int, k *state.Ranking, from int, why func(i int)
 // fails, with the nominated pods first.
 func (j *rowJudge) why(row int) (plugin string, code Code, reasons []string) {
 	for pass := range 2 {
-		if pass == 0 && len(j.guests[row]) == 0 {
+		if pass == 0 && len(j.nominated[row]) == 0 {
 			continue
 		}
 		for i := range j.steps {

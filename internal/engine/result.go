@@ -30,7 +30,7 @@ type Result struct {
 	scoreRules []WeightedRule
 	total      []int64
 	sums       []int32 // where a Decider kept them, instead of total and less alike
-	alike      int64   // what all feasible nodes have in common of sums
+	common     int64   // what all feasible nodes have in common of sums
 	best       state.Bits
 	top        int64
 	noNodes    bool
@@ -80,7 +80,7 @@ func (r *Result) Total(row int) int64 {
 
 func (r *Result) totalOf(row int) int64 {
 	if r.sums != nil {
-		return int64(r.sums[row]) + r.alike
+		return int64(r.sums[row]) + r.common
 	}
 	return r.total[row]
 }

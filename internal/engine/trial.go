@@ -18,11 +18,11 @@ type Trier[S any] interface {
 type Trial interface {
 	// Begin turns to a row as the state has it, with guests on it besides: pods
 	// that are nominated to it.
-	Begin(row int32, guests []*state.Pod)
+	Begin(row int32, nominated []*state.Pod)
 	// Move puts a pod on the node (n = 1) or takes it off (n = -1).
 	Move(p *state.Pod, n int32)
-	// Minds says whether moving pods of a class can ever change Fits, on any node.
-	Minds(c *state.Class) bool
+	// AffectedBy says whether moving pods of a class can ever change Fits, on any node.
+	AffectedBy(c *state.Class) bool
 	// Fits says that nothing stands against the pod now.
 	Fits() bool
 	// Verdict says what does, in the words of Filter; Success without any.

@@ -73,7 +73,7 @@ var decisionFaults = []fault{
 	{"replay-deletes-forgotten", "a walk takes deleted objects off its books and not off its state", "./internal/replays", "TestEverythingReplaysIdentical", []edit{
 		{"internal/cluster/walk.go", `e.Delete(k.Kind, k.Namespace, k.Name)`, ``},
 	}},
-	{"merge-unlike", "a pod's story hides that the answer changed", "./internal/story", "TestAttemptsAreMergedWhereAlike", []edit{
+	{"merge-unlike", "a pod's story hides that the answer changed", "./internal/story", "TestEqualAttemptsAreMerged", []edit{
 		{"internal/story/past.go", `a.Message != r.Message || `, ``},
 	}},
 	{"default-class-by-memory", "two replicas each make a default class", "./internal/classes", "TestOneDefaultAmongReplicas", []edit{

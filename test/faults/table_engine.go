@@ -40,7 +40,7 @@ var engineFaults = []fault{
 	}},
 
 	{"device-twice", "two claims of a pod are given one device", "./internal/engine/rules", "TestDynamicResources", []edit{
-		{"internal/engine/devices/offers.go", `return s.offers[i].users > 0`, `return s.offers[i].users > 0 && false`},
+		{"internal/engine/devices/offers.go", `return s.listed[i].users > 0`, `return s.listed[i].users > 0 && false`},
 	}},
 	{"devices-not-again", "the search for devices does not go back once it has taken a wrong one", "./internal/engine/rules", "TestDynamicResources", []edit{
 		{"internal/engine/devices/place.go", `if err != nil || out == tooMany {`, `if err != nil || out == tooMany || true {`},

@@ -9,41 +9,40 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// easy is how many steps a search takes at least before it counts as a hard one.
-// Nearly all end with fewer.
+// easy is the least number of steps after which a search counts as hard. Nearly all searches end
+// with fewer.
 const easy = 1000
 
-// hardAfter is how many steps a search takes before settle looks at every device
-// for every request, so that this costs no more than was spent already.
+// hardAfter is the number of steps after which analyse judges every device for every request.
+// Analysing then costs no more than was spent already.
 func (s *search) hardAfter() int {
 	n := 0
-	for _, lines := range s.lines {
-		for k := range lines {
-			n += len(lines[k].of)
+	for _, requests := range s.requests {
+		for k := range requests {
+			n += len(requests[k].of)
 		}
 	}
 	return max(easy, n*s.size)
 }
 
-// settle is what a hard search does once: it finds out all that can be said of
-// every device for every request, and which devices are alike, so that of these
-// one need be tried where upstream tries each. That is for searches in which
-// leaving out what leads nowhere cannot be told from trying it:
-//   - no selector fails, and no request for all devices is under a constraint,
-//     since both are errors for whoever comes across them;
-//   - no values have to differ within a request, since constraints forget
-//     something there whenever a device is tried in vain;
-//   - no device gives counters, since then the order of devices would matter;
-//   - it is settled whose counters pools of one name go by, since that is up to
-//     the first device tried, be it in vain.
+// analyse prepares a hard search: it judges every device for every request, and finds which devices
+// are equivalent, so that only one of these need be tried where upstream tries each. It applies
+// only to searches in which the result is provably the same:
+//   - no selector fails, and no request for all devices is under a constraint, since
+//     both are errors of the whole decision;
+//   - no values have to differ within a request, since a constraint forgets a value
+//     whenever a device is tried in vain;
+//   - no device adds to counters, since then the order of devices would matter;
+//   - it is known whose counters the pools of one name use, since otherwise the first
+//     device tried determines that.
 //
-// It is decided by steps alone and so the same in every replay.
-func (s *search) settle() error {
-	s.settled = true
+// It depends on steps alone, and is therefore the same in every replay.
+func (s *search) analyse() error {
+	s.analysed = true
 	for c := range s.claims {
-		for k := range s.lines[c] {
-			for a := range s.lines[c][k].of {
-				r := &s.lines[c][k].of[a]
+		for k := range s.requests[c] {
+			for a := range s.requests[c][k].of {
+				r := &s.requests[c][k].of[a]
 				if s.forgets(c, r) {
 					return nil
 				}
@@ -64,9 +63,9 @@ func (s *search) settle() error {
 		return err
 	}
 	for c := range s.claims {
-		for k := range s.lines[c] {
-			for a := range s.lines[c][k].of {
-				s.lines[c][k].of[a].link(kinds)
+		for k := range s.requests[c] {
+			for a := range s.requests[c][k].of {
+				s.requests[c][k].of[a].link(kinds)
 			}
 		}
 	}
@@ -74,7 +73,7 @@ func (s *search) settle() error {
 	return nil
 }
 
-// forgets says that several devices of the request have to differ in some value.
+// forgets reports whether devices of the request have to differ in some value.
 func (s *search) forgets(claim int, r *request) bool {
 	for k := range s.constraints[claim] {
 		if r.bound[k] && r.need > 1 && s.constraints[claim][k].distinct() {
@@ -84,7 +83,7 @@ func (s *search) forgets(claim int, r *request) bool {
 	return false
 }
 
-// complete asks about all devices for a request; ok is false where that fails.
+// complete judges all devices for a request; ok is false where that fails.
 func (s *search) complete(r *request) (ok bool, err error) {
 	for i := 0; s.lists(i); i++ {
 		suits, err := s.suits(r, i)
@@ -105,29 +104,28 @@ func (s *search) complete(r *request) (ok bool, err error) {
 	return true, nil
 }
 
-// kinds numbers devices by all that matters to this search, alike ones by one
-// number. Shared ones are each of its own kind. ok is false where the
-// order of devices may matter. It takes no steps but looks at the context as often
-// as if it did.
+// kinds numbers devices by everything that matters to this search; equivalent devices have one
+// number. A device that may be shared has a number of its own. ok is false where the order of
+// devices may matter. It takes no steps but checks the context as often as if it did.
 func (s *search) kinds() (kinds []int32, ok bool, err error) {
-	kinds = make([]int32, len(s.offers))
+	kinds = make([]int32, len(s.listed))
 	number := map[string]int32{}
 	var b strings.Builder
-	for i := range s.offers {
+	for i := range s.listed {
 		if i%stride == stride-1 {
 			if err := s.ctx.Err(); err != nil {
 				return nil, false, stopped(err)
 			}
 		}
 		b.Reset()
-		o := &s.offers[i]
+		o := &s.listed[i]
 		if o.multi() {
 			fmt.Fprintf(&b, "shared %d", i)
 		}
 		for c := range s.claims {
-			for k := range s.lines[c] {
-				for a := range s.lines[c][k].of {
-					b.WriteByte(s.lines[c][k].of[a].says(i))
+			for k := range s.requests[c] {
+				for a := range s.requests[c][k].of {
+					b.WriteByte(s.requests[c][k].of[a].says(i))
 				}
 			}
 			for k := range s.constraints[c] {
@@ -137,14 +135,14 @@ func (s *search) kinds() (kinds []int32, ok bool, err error) {
 			}
 		}
 		if len(o.ConsumesCounters) > 0 {
-			book := s.pools[o.pool].booked(&s.inv.held)
-			if book.gives || s.contested(s.pools[o.pool]) {
+			balance := s.pools[o.pool].balanceOf(&s.inv.held)
+			if balance.gives || s.contested(s.pools[o.pool]) {
 				return nil, false, nil
 			}
-			draws := book.draws(o.device)
-			slices.SortFunc(draws, func(a, b draw) int { return int(a.counter - b.counter) })
+			consumptions := balance.consumptions(o.device)
+			slices.SortFunc(consumptions, func(a, b consumption) int { return int(a.counter - b.counter) })
 			fmt.Fprintf(&b, " pool %d", o.pool)
-			for _, w := range draws {
+			for _, w := range consumptions {
 				fmt.Fprintf(&b, " %d:%s", w.counter, w.amount.String())
 			}
 		}
@@ -158,7 +156,7 @@ func (s *search) kinds() (kinds []int32, ok bool, err error) {
 	return kinds, true, nil
 }
 
-// says is what a request has to do with a device, in one letter.
+// says returns one letter for what a request makes of a device.
 func (r *request) says(i int) byte {
 	if r.mode == resourcev1.DeviceAllocationModeAll {
 		if _, one := slices.BinarySearch(r.all, int32(i)); one {
@@ -169,8 +167,8 @@ func (r *request) says(i int) byte {
 	return '0' + r.verdicts[i]
 }
 
-// writeValue writes a value of an attribute, so that equal ones and no others read
-// the same; false where it has several, of which equality may see only one.
+// writeValue writes a value of an attribute such that different values have different texts. It
+// returns false for a list of values, which an equality check may not see whole.
 func writeValue(b *strings.Builder, v *resourcev1.DeviceAttribute) bool {
 	n := 0
 	if v == nil {
@@ -196,31 +194,29 @@ func writeValue(b *strings.Builder, v *resourcev1.DeviceAttribute) bool {
 	return n == 1
 }
 
-// link chains devices that are alike through the request's list. What is given
-// for administration is given beside what others have, so that devices differ by
-// who has them; there nothing is left out.
+// link chains equivalent devices through the request's list. A request with admin access also gets
+// devices that are allocated, so that they differ by their holders; its devices are not chained.
 func (r *request) link(kinds []int32) {
-	r.alike = make([]int32, len(r.list))
+	r.equivalent = make([]int32, len(r.list))
 	last := map[int32]int32{}
 	for k, i := range r.list {
-		r.alike[k] = -1
+		r.equivalent[k] = -1
 		if r.admin {
 			continue
 		}
 		if before, ok := last[kinds[i]]; ok {
-			r.alike[k] = before
+			r.equivalent[k] = before
 		}
 		last[kinds[i]] = int32(k)
 	}
 }
 
-// triedAlike says that a device like the kth of the list was free and tried in
-// vain already for the place that is to be filled now, which is so of the first
-// free one from on. With the two exchanged, every answer with the later device is
-// one with the earlier.
-func (s *search) triedAlike(r *request, from, k int) bool {
-	for before := int(r.alike[k]); before >= from; before = int(r.alike[before]) {
-		if s.offers[r.list[before]].users == 0 {
+// triedEquivalent reports whether an equivalent of the kth device of the list was free and tried in
+// vain already for the position that is being filled. That holds for the first free one from on:
+// with the two exchanged, every solution with the later device is one with the earlier.
+func (s *search) triedEquivalent(r *request, from, k int) bool {
+	for before := int(r.equivalent[k]); before >= from; before = int(r.equivalent[before]) {
+		if s.listed[r.list[before]].users == 0 {
 			return true
 		}
 	}

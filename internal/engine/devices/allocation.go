@@ -13,13 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// shareSpace is the name space of the ids that shares of devices get.
+// shareSpace is the name space of the ids of shares.
 var shareSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("berth.shares"))
 
-// Allocation writes down what a claim is given on a node, as its status has it.
-// What drivers are told (config) is not part of snapshots, and of no allocation
-// here. Where upstream makes up the id of a share, it follows from the claim, so
-// that a replay finds the same one
+// Allocation returns a claim's allocation on a node as it is written to the claim's status. Driver
+// configuration is not part of snapshots and of no allocation here. Where upstream generates the id
+// of a share, this derives it from the claim, so that a replay has the same id
 // (structured/internal/incubating Allocator.Allocate, createNodeSelector).
 func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string, now time.Time) *resourcev1.AllocationResult {
 	a := &resourcev1.AllocationResult{AllocationTimestamp: AllocatedAt(now), NodeSelector: g.nodeSelector(node)}
@@ -45,13 +44,13 @@ func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string, now time.Ti
 	return a
 }
 
-// AllocatedAt is a time as an allocation has it: as far as JSON keeps it.
+// AllocatedAt is a time at the precision that JSON keeps.
 func AllocatedAt(now time.Time) *metav1.Time {
 	at := metav1.NewTime(now.UTC().Truncate(time.Second))
 	return &at
 }
 
-// nodeSelector gives the nodes that what was given can be used on; nil for all.
+// nodeSelector selects the nodes on which the allocated devices can be used; nil for all.
 func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
 	var term corev1.NodeSelectorTerm
 	add := func(to *[]corev1.NodeSelectorRequirement, more []corev1.NodeSelectorRequirement) {
@@ -80,8 +79,8 @@ func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
 	return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}
 }
 
-// where says whether an allocation of the device names the node itself, and else
-// by what it selects nodes; nil for all.
+// where reports whether an allocation of the device names the node itself; otherwise it returns the
+// device's node selector, nil for all nodes.
 func (d *device) where() (itself bool, sel *corev1.NodeSelector) {
 	name, sel := d.slice.Spec.NodeName, d.slice.Spec.NodeSelector
 	if yes(d.slice.Spec.PerDeviceNodeSelection) {
@@ -90,8 +89,7 @@ func (d *device) where() (itself bool, sel *corev1.NodeSelector) {
 	return name != nil || yes(d.BindsToNode), sel
 }
 
-// hasRequirement says that a list has a requirement, whatever the order of its
-// values.
+// hasRequirement reports whether a list has a requirement, whatever the order of its values.
 func hasRequirement(list []corev1.NodeSelectorRequirement, want corev1.NodeSelectorRequirement) bool {
 	values := sets.New(want.Values...)
 	return slices.ContainsFunc(list, func(r corev1.NodeSelectorRequirement) bool {

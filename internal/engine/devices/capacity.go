@@ -60,16 +60,16 @@ func upTo(want resource.Quantity, r *resourcev1.CapacityRequestPolicyRange) reso
 	return *resource.NewQuantity(least+n, resource.BinarySI)
 }
 
-// room is a device's capacity by name: all of it, and what is taken of it.
-type room struct {
+// capacities are a device's capacities by name: the whole of each, and what is taken of it.
+type capacities struct {
 	names  []resourcev1.QualifiedName
 	whole  []resource.Quantity
 	taken  []resource.Quantity
-	shares int // that were given out just now
+	shares int // allocated by this search
 }
 
-func newRoom(d *device, held amounts) *room {
-	m := &room{}
+func newCapacities(d *device, held amounts) *capacities {
+	m := &capacities{}
 	for name, c := range d.Capacity {
 		q := held[name]
 		m.names, m.whole, m.taken = append(m.names, name), append(m.whole, c.Value.DeepCopy()), append(m.taken, q.DeepCopy())
@@ -77,11 +77,11 @@ func newRoom(d *device, held amounts) *room {
 	return m
 }
 
-// part is what a request takes of a device: of each capacity what it asks for, as
-// the capacity's policy rounds it, or else the policy's default, or all of it; nil
-// where the request asks for what there is not, or the policy forbids it
+// part is what a request takes of a device. Of each capacity that is the requested amount, rounded
+// by the capacity's policy; without a request it is the policy's default, or all of it. It is nil
+// where a requested capacity does not exist or the policy forbids the amount
 // (structured/internal/incubating GetConsumedCapacityFromRequest).
-func (m *room) part(d *device, asked *resourcev1.CapacityRequirements) []resource.Quantity {
+func (m *capacities) part(d *device, asked *resourcev1.CapacityRequirements) []resource.Quantity {
 	if asked != nil {
 		for name := range asked.Requests {
 			if _, ok := d.Capacity[name]; !ok {
@@ -101,44 +101,43 @@ func (m *room) part(d *device, asked *resourcev1.CapacityRequirements) []resourc
 	return out
 }
 
-// partOf remembers what part gives.
+// partOf is part, worked out once.
 func (s *search) partOf(r *request, i int) []resource.Quantity {
 	part, ok := r.parts[i]
 	if ok {
 		return part
 	}
-	o := &s.offers[i]
-	if o.room == nil {
-		o.room = newRoom(o.device, s.inv.held.capacity[o.id])
+	o := &s.listed[i]
+	if o.capacities == nil {
+		o.capacities = newCapacities(o.device, s.inv.held.capacity[o.id])
 	}
 	if r.parts == nil {
 		r.parts = map[int][]resource.Quantity{}
 	}
-	part = o.room.part(o.device, r.capacity)
+	part = o.capacities.part(o.device, r.capacity)
 	r.parts[i] = part
 	return part
 }
 
-// boundless says that a device has room for the request whatever else is taken.
+// boundless reports whether a device always has enough capacity for the request, whatever else is
+// allocated.
 func (s *search) boundless(r *request, i int) bool {
-	d := s.offers[i].device
+	d := s.listed[i].device
 	return d.plain && r.capacity == nil && s.inv.held.capacity[d.id] == nil
 }
 
-// allowed says whether the request could have a part of the device if that were
-// free.
+// allowed reports whether the request could have a part of the device if all of it were free.
 func (s *search) allowed(r *request, i int) bool {
-	if s.offers[i].multi() {
+	if s.listed[i].multi() {
 		return s.partOf(r, i) != nil
 	}
-	return s.roomFor(r, i)
+	return s.capacityFor(r, i)
 }
 
-// roomFor says whether what a request takes of a device is allowed and still
-// there beside what others hold and what was given out before. It is asked of all
-// devices: one that is not shared has room for its policy's default at least
-// (structured/internal/incubating CmpRequestOverCapacity).
-func (s *search) roomFor(r *request, i int) bool {
+// capacityFor reports whether the device has enough capacity left for the request, beside what
+// other claims hold and what this search allocated. It is checked for all devices: one that is not
+// shared has at least its policy's default (structured/internal/incubating CmpRequestOverCapacity).
+func (s *search) capacityFor(r *request, i int) bool {
 	if s.boundless(r, i) {
 		return true
 	}
@@ -146,7 +145,7 @@ func (s *search) roomFor(r *request, i int) bool {
 	if part == nil {
 		return false
 	}
-	m := s.offers[i].room
+	m := s.listed[i].capacities
 	for k := range part {
 		sum := part[k].DeepCopy()
 		sum.Add(m.taken[k])
@@ -157,18 +156,18 @@ func (s *search) roomFor(r *request, i int) bool {
 	return true
 }
 
-// shared says that part of a device is taken.
+// shared reports whether part of a device is taken.
 func (s *search) shared(i int) bool {
-	if m := s.offers[i].room; m != nil && m.shares > 0 {
+	if m := s.listed[i].capacities; m != nil && m.shares > 0 {
 		return true
 	}
-	_, before := s.inv.held.capacity[s.offers[i].id]
+	_, before := s.inv.held.capacity[s.listed[i].id]
 	return before
 }
 
-// share gives the request its part of a device, or takes it back.
+// share allocates the request's part of a device, or takes it back.
 func (s *search) share(r *request, i int, give bool) {
-	part, m := s.partOf(r, i), s.offers[i].room
+	part, m := s.partOf(r, i), s.listed[i].capacities
 	for k := range part {
 		if give {
 			m.taken[k].Add(part[k])
@@ -183,7 +182,7 @@ func (s *search) share(r *request, i int, give bool) {
 	}
 }
 
-// forbidden says that a policy does not allow an amount.
+// forbidden reports whether a policy does not allow an amount.
 func forbidden(n *resource.Quantity, policy *resourcev1.CapacityRequestPolicy) bool {
 	switch {
 	case policy == nil || policy.Default != nil && *n == *policy.Default:

@@ -8,19 +8,18 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// constraint is a claim's constraint while devices come and go: all have one
-// value of an attribute, or all have others. add says whether a device may join
-// those that are there, and lets it join; whatever was added last is removed
-// first.
+// constraint is a claim's constraint during a search: all its devices have one value of an
+// attribute, or all have different ones. add reports whether a device satisfies it together with
+// those added before, and adds it. Devices are removed in reverse order.
 type constraint struct {
 	about
 	n     int
 	value *resourcev1.DeviceAttribute   // of all
 	last  []*resourcev1.DeviceAttribute // by request, where values are to differ
-	known []lookup                      // by offer
+	known []lookup                      // by index of the listed device
 }
 
-// lookup is an attribute that was looked up.
+// lookup is a remembered attribute.
 type lookup struct {
 	done  bool
 	value *resourcev1.DeviceAttribute
@@ -43,8 +42,8 @@ func constraintsOf(c *resourcev1.ResourceClaim) ([]constraint, error) {
 	return out, nil
 }
 
-// about is what a constraint is about: some requests, or alternatives, or all of
-// a claim, and an attribute.
+// about is the scope of a constraint: some requests or alternatives, or all of a claim, and an
+// attribute.
 type about struct {
 	requests  []string
 	attribute string
@@ -57,8 +56,8 @@ func (a *about) concerns(r *request) bool {
 	return r.alternative() != "" && slices.Contains(a.requests, r.full())
 }
 
-// of finds the attribute: by its full name, or by its name alone if the domain is
-// the device's driver.
+// of returns the attribute: by its full name, or by its name alone if the domain is the device's
+// driver.
 func (a *about) of(d *device) *resourcev1.DeviceAttribute {
 	if v, ok := d.Attributes[resourcev1.QualifiedName(a.attribute)]; ok {
 		return &v
@@ -89,7 +88,7 @@ func equal(a, b *resourcev1.DeviceAttribute) (same, known bool) {
 	return false, false
 }
 
-// valueOf remembers what of finds.
+// valueOf is of, looked up once.
 func (k *constraint) valueOf(i int, d *device) *resourcev1.DeviceAttribute {
 	if i >= len(k.known) {
 		k.known = append(k.known, make([]lookup, i+1-len(k.known))...)
@@ -101,13 +100,12 @@ func (k *constraint) valueOf(i int, d *device) *resourcev1.DeviceAttribute {
 	return l.value
 }
 
-// distinct says that values have to differ.
+// distinct reports whether values have to differ.
 func (k *constraint) distinct() bool { return k.last != nil }
 
-// add is asked by requests that the constraint concerns. Of several devices of
-// one request it remembers the last value alone where values are to differ, as
-// upstream does, so that they differ from other requests' and from the one before,
-// and not each from each (structured/internal/incubating
+// add is called for requests that the constraint concerns. Where values have to differ, it keeps
+// only the last value of each request, as upstream does: devices then differ from those of other
+// requests and from the one before, but not each from each (structured/internal/incubating
 // matchAttributeConstraint, distinctAttributeConstraint).
 func (k *constraint) add(r *request, i int, d *device) bool {
 	v := k.valueOf(i, d)
@@ -137,8 +135,8 @@ func (k *constraint) add(r *request, i int, d *device) bool {
 	return true
 }
 
-// remove forgets the request's last value, and with it that there are others of
-// the request, as upstream does.
+// remove forgets the request's last value, and with it the request's earlier devices, as upstream
+// does.
 func (k *constraint) remove(r *request) {
 	if k.distinct() {
 		k.last[r.slot] = nil

@@ -8,89 +8,89 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// book is what allocated devices leave of a pool's counters.
-type book struct {
+// balance is what allocated devices leave of a pool's counters.
+type balance struct {
 	place map[[2]string]int32 // by set and name
-	left  []resource.Quantity // may be less than nothing
-	// overdrawn says that some counter is below nothing, or that a device gives
-	// instead of taking: then every take has all of them looked at.
+	left  []resource.Quantity // may be negative
+	// overdrawn reports that some counter is negative, or that a device adds to a counter instead
+	// of consuming it. Every allocation then checks all counters.
 	overdrawn bool
 	gives     bool
 }
 
-// draw is what a device takes of one counter.
-type draw struct {
+// consumption is what a device consumes of one counter.
+type consumption struct {
 	counter int32
 	amount  resource.Quantity
 }
 
-// booked gives a pool's book, worked out at first.
-func (p *pool) booked(h *held) *book {
-	p.booking.Do(func() {
-		p.book.place = map[[2]string]int32{}
+// balanceOf returns a pool's balance, worked out once.
+func (p *pool) balanceOf(h *held) *balance {
+	p.balanceOnce.Do(func() {
+		p.balance.place = map[[2]string]int32{}
 		for set, counters := range p.counters {
 			for name, c := range counters {
-				p.book.place[[2]string{set, name}] = int32(len(p.book.left))
-				p.book.left = append(p.book.left, c.Value.DeepCopy())
+				p.balance.place[[2]string{set, name}] = int32(len(p.balance.left))
+				p.balance.left = append(p.balance.left, c.Value.DeepCopy())
 			}
 		}
 		for _, list := range [][]*slice{p.slices, p.others} {
 			for _, sl := range list {
 				for i := range sl.devices {
 					d := &sl.devices[i]
-					for _, w := range p.book.draws(d) {
+					for _, w := range p.balance.consumptions(d) {
 						if w.amount.Sign() < 0 {
-							p.book.overdrawn, p.book.gives = true, true
+							p.balance.overdrawn, p.balance.gives = true, true
 						}
 						if h.any(d.id) {
-							p.book.left[w.counter].Sub(w.amount)
+							p.balance.left[w.counter].Sub(w.amount)
 						}
 					}
 				}
 			}
 		}
-		for i := range p.book.left {
-			p.book.overdrawn = p.book.overdrawn || p.book.left[i].Sign() < 0
+		for i := range p.balance.left {
+			p.balance.overdrawn = p.balance.overdrawn || p.balance.left[i].Sign() < 0
 		}
 	})
-	return &p.book
+	return &p.balance
 }
 
-// draws lists what a device takes of the book's counters. A valid pool has all
-// that its own devices use; what another pool's book lacks is not kept.
-func (b *book) draws(d *device) []draw {
-	out := []draw{}
+// consumptions lists what a device consumes of the counters. A valid pool has all counters that its
+// own devices use. A counter that another pool's balance lacks is left out.
+func (b *balance) consumptions(d *device) []consumption {
+	out := []consumption{}
 	for i := range d.ConsumesCounters {
 		c := &d.ConsumesCounters[i]
 		for name, n := range c.Counters {
 			if at, ok := b.place[[2]string{c.CounterSet, name}]; ok {
-				out = append(out, draw{at, n.Value.DeepCopy()})
+				out = append(out, consumption{at, n.Value.DeepCopy()})
 			}
 		}
 	}
 	return out
 }
 
-// account is what a search takes of counters. Pools of one name, which different
-// drivers may have, are one account: upstream keeps counters by that name alone,
-// those of whichever pool a device is taken of first. It does so for all nodes at
-// once; here each node is judged as if it were the first.
+// account is what a search consumes of counters. Pools of one name, which may belong to different
+// drivers, share an account: upstream keeps counters by that name alone, those of the pool from
+// which a device is allocated first. Upstream does so across all nodes; here each node is judged as
+// if it were the first.
 type account struct {
-	of   *book
+	of   *balance
 	used []resource.Quantity
-	all  bool // every take has all counters looked at
+	all  bool // every allocation checks all counters
 }
 
-// opened gives the account of a pool. What opens it is the first take, even if it
-// fails or is undone.
+// opened returns the account of a pool. The first attempt to allocate opens it, even if it fails or
+// is undone.
 func (s *search) opened(p *pool) *account {
 	if a := s.accounts[p.name]; a != nil {
 		return a
 	}
-	b := p.booked(&s.inv.held)
+	b := p.balanceOf(&s.inv.held)
 	a := &account{of: b, used: make([]resource.Quantity, len(b.left)), all: b.overdrawn}
 	for _, o := range s.pools {
-		a.all = a.all || o.name == p.name && o.booked(&s.inv.held).gives
+		a.all = a.all || o.name == p.name && o.balanceOf(&s.inv.held).gives
 	}
 	if s.accounts == nil {
 		s.accounts = map[string]*account{}
@@ -99,8 +99,7 @@ func (s *search) opened(p *pool) *account {
 	return a
 }
 
-// contested says that it is not settled yet whose counters the pools of this
-// one's name go by.
+// contested reports whether it is still open whose counters the pools of this name use.
 func (s *search) contested(p *pool) bool {
 	if s.accounts[p.name] != nil {
 		return false
@@ -108,18 +107,17 @@ func (s *search) contested(p *pool) bool {
 	return slices.ContainsFunc(s.pools, func(o *pool) bool { return o != p && o.name == p.name && len(o.counters) > 0 })
 }
 
-// count takes a device's counters if there is still enough of every counter of
-// the account then, whether the device uses it or not
-// (structured/internal/incubating checkAvailableCounters).
+// count consumes a device's counters if every counter of the account stays sufficient, whether the
+// device uses it or not (structured/internal/incubating checkAvailableCounters).
 func (s *search) count(i int) bool {
-	o := &s.offers[i]
+	o := &s.listed[i]
 	if o.account == nil {
 		o.account = s.opened(s.pools[o.pool])
-		o.draws = o.account.of.draws(o.device)
+		o.consumptions = o.account.of.consumptions(o.device)
 	}
 	b, used := o.account.of, o.account.used
-	for k := range o.draws {
-		used[o.draws[k].counter].Add(o.draws[k].amount)
+	for k := range o.consumptions {
+		used[o.consumptions[k].counter].Add(o.consumptions[k].amount)
 	}
 	enough := true
 	if o.account.all {
@@ -127,8 +125,8 @@ func (s *search) count(i int) bool {
 			enough = enough && b.left[c].Cmp(used[c]) >= 0
 		}
 	} else {
-		for k := range o.draws {
-			c := o.draws[k].counter
+		for k := range o.consumptions {
+			c := o.consumptions[k].counter
 			enough = enough && b.left[c].Cmp(used[c]) >= 0
 		}
 	}
@@ -139,15 +137,15 @@ func (s *search) count(i int) bool {
 }
 
 func (s *search) uncount(i int) {
-	o := &s.offers[i]
+	o := &s.listed[i]
 	used := o.account.used
-	for k := range o.draws {
-		used[o.draws[k].counter].Sub(o.draws[k].amount)
+	for k := range o.consumptions {
+		used[o.consumptions[k].counter].Sub(o.consumptions[k].amount)
 	}
 }
 
-// tolerated says that no taint keeps the device from being allocated. Effects
-// other than the two are none to upstream either.
+// tolerated reports whether no taint keeps the device from being allocated. Upstream ignores other
+// effects than these two as well.
 func tolerated(d *device, by []resourcev1.DeviceToleration) bool {
 	for i := range d.Taints {
 		t := &d.Taints[i]
@@ -165,9 +163,8 @@ func tolerated(d *device, by []resourcev1.DeviceToleration) bool {
 	return true
 }
 
-// tolerates matches as tolerations of nodes' taints do: an empty effect or key
-// stands for any, Exists for any value
-// (k8s.io/dynamic-resource-allocation/resourceclaim ToleratesTaint).
+// tolerates matches like a toleration of a node's taint: an empty effect or key matches any, Exists
+// matches any value (k8s.io/dynamic-resource-allocation/resourceclaim ToleratesTaint).
 func tolerates(o *resourcev1.DeviceToleration, t *resourcev1.DeviceTaint) bool {
 	if o.Effect != "" && o.Effect != t.Effect || o.Key != "" && o.Key != t.Key {
 		return false

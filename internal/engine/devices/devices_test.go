@@ -281,7 +281,7 @@ func TestSurvey(t *testing.T) {
 		et.Slice("twice", "n", et.Device("d"), et.Device("d")),
 		with(et.Slice("part", "n", et.Device("d")), func(s *resourcev1.ResourceSlice) { s.Spec.Pool.ResourceSliceCount = 2 }),
 		et.Given(et.DeviceClaim("holder"), "n", "s/red0"))...)
-	needs, broken := inv.Survey(compiled, set, 0, []*resourcev1.ResourceClaim{et.DeviceClaim("c", et.Wants("r", "red", 4), et.FirstOf("s", et.Wants("x", "any", 5)))})
+	needs, broken := inv.Availability(compiled, set, 0, []*resourcev1.ResourceClaim{et.DeviceClaim("c", et.Wants("r", "red", 4), et.FirstOf("s", et.Wants("x", "any", 5)))})
 	want := []devices.Need{{Claim: "c", Request: "r", Class: "red", Needed: 4, Matching: 4, Free: 2}, {Claim: "c", Request: "s/x", Class: "any", Needed: 5, Matching: 5, Free: 3}}
 	if diff := cmp.Diff(want, needs); diff != "" {
 		t.Error(diff)

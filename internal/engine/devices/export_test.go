@@ -11,14 +11,14 @@ import (
 // Never has AllocateBy leave nothing out.
 const Never = -1
 
-// AllocateBy is Allocate with a bound of its own that counts as hard after so many
-// steps. It says how many were taken.
+// AllocateBy is Allocate with bounds of its own on all steps and on those of an easy search. It
+// also returns the number of steps taken.
 func (inv *Inventory) AllocateBy(ctx context.Context, e *Expressions, set *state.NodeSet, claims []*resourcev1.ResourceClaim, bound, hardAfter int) (given []Given, steps int, err error) {
 	s, err := inv.prepare(ctx, e, set, 0, claims)
 	if err != nil {
 		return nil, 0, err
 	}
-	s.left, s.settleAt, s.settled = bound, bound-hardAfter, hardAfter == Never
+	s.left, s.analyseAt, s.analysed = bound, bound-hardAfter, hardAfter == Never
 	given, err = s.run()
 	return given, bound - s.left, err
 }
@@ -30,10 +30,10 @@ func (inv *Inventory) Kinds(ctx context.Context, e *Expressions, set *state.Node
 	if err != nil {
 		return nil, err
 	}
-	for c := range s.lines {
-		for k := range s.lines[c] {
-			for a := range s.lines[c][k].of {
-				if ok, err := s.complete(&s.lines[c][k].of[a]); err != nil || !ok {
+	for c := range s.requests {
+		for k := range s.requests[c] {
+			for a := range s.requests[c][k].of {
+				if ok, err := s.complete(&s.requests[c][k].of[a]); err != nil || !ok {
 					return nil, err
 				}
 			}

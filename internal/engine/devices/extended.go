@@ -9,11 +9,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// ExtendedRequests writes a pod's requests for extended resources, given by name
-// in order, as requests for devices of the classes that stand behind them.
-// Containers that live as long as the pod each get their own; those that end
-// before others start use what the later ones will have, and of what they need
-// besides only the largest counts
+// ExtendedRequests turns a pod's requests for the named extended resources into requests for
+// devices of the classes that provide them. Each container that lives as long as the pod gets
+// devices of its own. Containers that end before others start use those of later containers; of
+// what they need beyond that, only the largest amount counts
 // (plugins/dynamicresources/extendeddynamicresources.go createRequestsAndMappings).
 func ExtendedRequests(pod *corev1.Pod, resources []corev1.ResourceName, class func(corev1.ResourceName) *resourcev1.DeviceClass) []resourcev1.DeviceRequest {
 	containers := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
@@ -56,7 +55,7 @@ func ExtendedRequests(pod *corev1.Pod, resources []corev1.ResourceName, class fu
 	return out
 }
 
-// wants is how much a container asks for, 0 where it is no whole number.
+// wants is the amount that a container requests, 0 where it is no whole number.
 func wants(c *corev1.Container, name corev1.ResourceName) int64 {
 	q, ok := c.Resources.Requests[name]
 	if !ok {
@@ -66,8 +65,8 @@ func wants(c *corev1.Container, name corev1.ResourceName) int64 {
 	return n
 }
 
-// deviceRequest is named after the container's place and the resource's place
-// among the names that the container asks for.
+// deviceRequest makes a request. Its name holds the container's index and the resource's index
+// among the container's requests.
 func deviceRequest(i int, c *corev1.Container, name corev1.ResourceName, class *resourcev1.DeviceClass, n int64) resourcev1.DeviceRequest {
 	place := 0
 	for other := range c.Resources.Requests {

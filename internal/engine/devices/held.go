@@ -7,11 +7,10 @@ import resourcev1 "k8s.io/api/resource/v1"
 type held struct {
 	whole    map[int32]bool    // allocated to one claim alone
 	parts    map[int32]bool    // allocated in shares
-	capacity map[int32]amounts // what the shares take
+	capacity map[int32]amounts // the amounts of the shares
 }
 
-// hold counts what a claim has been given. Devices that were given for
-// administration are taken from nobody.
+// hold counts a claim's allocation. Devices with admin access count for nothing.
 func (inv *Inventory) hold(c *resourcev1.ResourceClaim) {
 	if c.Status.Allocation == nil {
 		return
@@ -40,7 +39,7 @@ func (inv *Inventory) hold(c *resourcev1.ResourceClaim) {
 	}
 }
 
-// any says that something of a device is taken.
+// any reports whether a device, or a part of it, is allocated.
 func (h *held) any(id int32) bool {
 	if h.whole[id] || h.parts[id] {
 		return true

@@ -15,9 +15,8 @@ type ID struct{ Driver, Pool, Device string }
 // String writes it with slashes.
 func (id ID) String() string { return id.Driver + "/" + id.Pool + "/" + id.Device }
 
-// Inventory is what the claims, slices and classes of a state come to. It is
-// made once for all decisions on the same objects and safe for concurrent use:
-// what it works out later is remembered and otherwise invisible.
+// Inventory indexes the claims, slices and classes of a state. It is made once for all decisions on
+// the same objects and is safe for concurrent use: what it works out later is cached and invisible.
 type Inventory struct {
 	classes map[string]*resourcev1.DeviceClass
 	local   map[string][]*slice // by node, in order of the slices' names
@@ -38,17 +37,17 @@ type slice struct {
 	devices []device
 }
 
-// device is one entry of a slice. Entries of several slices may bear one name,
-// which makes them one device to allocate, but each is selected by itself.
+// device is one entry of a slice. Entries of several slices may have one name. They are one device
+// to allocate, but each is selected by itself.
 type device struct {
 	*resourcev1.Device
 	id    int32 // of its ID
 	place int32 // among all entries
-	plain bool  // nothing about it is shared by capacity
+	plain bool  // none of its capacity can be shared
 	slice *slice
 }
 
-// multi says that the device may be allocated several times, by capacity.
+// multi reports whether the device may be allocated several times, by capacity.
 func (d *device) multi() bool { return yes(d.AllowMultipleAllocations) }
 
 func yes(b *bool) bool { return b != nil && *b }
@@ -60,7 +59,7 @@ func text(s *string) string {
 	return *s
 }
 
-// NewInventory sorts a state's objects out.
+// NewInventory indexes a state's objects.
 func NewInventory(s *state.State) *Inventory {
 	inv := &Inventory{
 		classes: map[string]*resourcev1.DeviceClass{}, local: map[string][]*slice{}, pools: map[poolID][]*slice{}, ids: map[ID]int32{},
@@ -111,16 +110,16 @@ func (inv *Inventory) id(name ID) int32 {
 // Class finds a device class; nil without.
 func (inv *Inventory) Class(name string) *resourcev1.DeviceClass { return inv.classes[name] }
 
-// nodeAt is a node as the package sees it: a row of the engine's columns.
+// nodeAt is a node as the package reads it: a row of the engine's columns.
 type nodeAt struct {
 	set  *nodePools
 	row  int
 	name string
 }
 
-// reaches says whether something published for a node, for all, or for those
-// that a selector selects is there on this one. An error means that the selector
-// does not parse (structured/internal/incubating NodeMatches).
+// reaches reports whether something published for a named node, for all nodes or for a selector
+// reaches this node. A selector that does not parse is an error (structured/internal/incubating
+// NodeMatches).
 func (n *nodeAt) reaches(name string, all bool, sel *corev1.NodeSelector) (bool, error) {
 	switch {
 	case name != "":

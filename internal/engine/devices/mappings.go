@@ -7,10 +7,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// ExtendedMappings says which container uses which of the requests that
-// ExtendedRequests makes of a pod's extended resources: those that live as long as
-// the pod their own, and those that end before others start what the later ones
-// will have, and then the one for what they need besides
+// ExtendedMappings returns which container uses which of the requests that ExtendedRequests makes.
+// Containers that live as long as the pod use their own. Those that end before others start use
+// those of later containers, and then the one for what they need beyond
 // (plugins/dynamicresources/extendeddynamicresources.go createRequestsAndMappings).
 func ExtendedMappings(pod *corev1.Pod, resources []corev1.ResourceName, class func(corev1.ResourceName) *resourcev1.DeviceClass) []corev1.ContainerExtendedResourceRequest {
 	containers := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
@@ -32,7 +31,7 @@ func ExtendedMappings(pod *corev1.Pod, resources []corev1.ResourceName, class fu
 				}
 			}
 		}
-		// Of what containers need besides, only the largest is asked for.
+		// Of what containers need beyond that, only the largest amount is requested.
 		besides := make([]int64, len(containers))
 		largest := -1
 		for i := range containers {
@@ -66,7 +65,7 @@ func ExtendedMappings(pod *corev1.Pod, resources []corev1.ResourceName, class fu
 	return out
 }
 
-// passes says that a container, the nth of all, ends before others start.
+// passes reports whether the nth of all containers ends before others start.
 func passes(pod *corev1.Pod, c *corev1.Container, n int) bool {
 	return n < len(pod.Spec.InitContainers) && (c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways)
 }

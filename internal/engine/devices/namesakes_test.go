@@ -15,10 +15,10 @@ const other = "other.example.com"
 
 // drawing is a pool p of a driver with devices d0, d1 and so on that draw so much
 // of counters "a", of which there is so much in the set.
-func drawing(driver, set string, there int, draw ...int) []any {
+func drawing(driver, set string, there int, consumption ...int) []any {
 	s := et.Slice("p", "n")
 	s.Name = driver + "-devices"
-	for i, n := range draw {
+	for i, n := range consumption {
 		d := et.Device("d" + string(rune('0'+i)))
 		d.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: set, Counters: map[string]resourcev1.Counter{"a": count(n)}}}
 		s.Spec.Devices = append(s.Spec.Devices, d)
@@ -32,8 +32,8 @@ func drawing(driver, set string, there int, draw ...int) []any {
 	return []any{s, shared}
 }
 
-// TestPoolsOfOneName: upstream keeps counters by the pool's name, whoever its
-// driver is, and those of the pool that is asked about first.
+// TestPoolsOfOneName: upstream keeps counters by the pool's name, whoever its driver is, and uses
+// those of the pool that is tried first.
 func TestPoolsOfOneName(t *testing.T) {
 	t.Parallel()
 	classes := []any{et.Node("n"), et.DeviceClass("every", "true"), et.DeviceClass("gpu", `device.driver == "gpu.example.com"`), et.DeviceClass("other", `device.driver == "other.example.com"`)}
@@ -96,8 +96,8 @@ func byDriver(given []devices.Given) string {
 	return strings.Join(out, " ")
 }
 
-// namesakes gives every second pool to another driver, and the name of the pool
-// before it. What devices say of themselves stays the same.
+// namesakes moves every second pool to another driver, under the name of the pool before it. The text
+// of devices stays the same.
 func namesakes(objects []any) []any {
 	names := map[string]string{"pool1": "pool0", "pool3": "pool2", "pool5": "pool4"}
 	for i, o := range objects {

@@ -1,24 +1,24 @@
 package devices
 
-// offer is a device as one search sees it. Within what a node reaches no two bear
-// one name, since that makes a pool invalid.
-type offer struct {
+// listedDevice is a device in one search. Among those that a node reaches, names are unique:
+// duplicates make a pool invalid.
+type listedDevice struct {
 	*device
-	pool    int32 // its place among the search's pools
-	held    bool  // allocated to another claim alone
-	users   int32 // claims that it was given to just now
-	room    *room
-	account *account // that its counters are taken of, once any were; and
-	draws   []draw   // what it takes
+	pool         int32 // its index among the search's pools
+	held         bool  // allocated to another claim alone
+	users        int32 // claims to which this search allocated it
+	capacities   *capacities
+	account      *account      // the account of its counters, once any were consumed
+	consumptions []consumption // what it consumes
 }
 
-// cursor is a place in the order of devices.
+// cursor is a position in the order of devices.
 type cursor struct{ pool, slice, device int }
 
-// lists says whether there is an ith device, having listed so many. Most searches
-// end with the first few.
+// lists reports whether there is an ith device, listing as many as needed. Most searches end with
+// the first few.
 func (s *search) lists(i int) bool {
-	for len(s.offers) <= i {
+	for len(s.listed) <= i {
 		at := &s.ahead
 		switch {
 		case at.pool == len(s.pools):
@@ -29,24 +29,23 @@ func (s *search) lists(i int) bool {
 			*at = cursor{pool: at.pool, slice: at.slice + 1}
 		default:
 			d := &s.pools[at.pool].slices[at.slice].devices[at.device]
-			s.offers = append(s.offers, offer{device: d, pool: int32(at.pool), held: s.inv.held.whole[d.id]})
+			s.listed = append(s.listed, listedDevice{device: d, pool: int32(at.pool), held: s.inv.held.whole[d.id]})
 			at.device++
 		}
 	}
 	return true
 }
 
-// verdicts of a request on an offer, whatever else is given out.
+// verdicts of a request on a device, whatever else is allocated.
 const (
 	unjudged uint8 = iota
 	unsuited
 	suited
 )
 
-// suits says what can be said of a device before anything is given out: whether
-// the request selects it and nobody holds it, it has room by itself, and its
-// taints are tolerated. Of a device that somebody holds nothing is asked, so that
-// no selector fails on it.
+// suits reports whether the device can serve the request before anything is allocated: the request
+// selects it, no claim holds it, its capacity is enough and its taints are tolerated. The selectors
+// of a held device are not evaluated, so that none fails on it.
 func (s *search) suits(r *request, i int) (bool, error) {
 	for len(r.verdicts) <= i {
 		r.verdicts = append(r.verdicts, unjudged)
@@ -54,7 +53,7 @@ func (s *search) suits(r *request, i int) (bool, error) {
 	if v := r.verdicts[i]; v != unjudged {
 		return v == suited, nil
 	}
-	d, held := s.offers[i].device, s.offers[i].held
+	d, held := s.listed[i].device, s.listed[i].held
 	ok := r.admin || !held
 	if ok {
 		var err error
@@ -70,9 +69,9 @@ func (s *search) suits(r *request, i int) (bool, error) {
 	return ok, nil
 }
 
-// look goes on through the node's devices until one more may do for the request,
-// and says whether one does. A device that the search itself has given away is
-// left to be asked about when it is free: upstream asks no selector before.
+// look lists the node's devices until one more can serve the request, and reports whether one does.
+// A device that this search has allocated is judged once it is free again: upstream evaluates no
+// selector before.
 func (s *search) look(claim int, r *request) (bool, error) {
 	for s.lists(r.looked) {
 		i := r.looked
@@ -95,32 +94,32 @@ func (s *search) look(claim int, r *request) (bool, error) {
 	return false, nil
 }
 
-// given says that the search itself gave the device away, so that the request
-// cannot have it as well.
+// given reports whether this search has allocated the device such that the request cannot have it
+// as well.
 func (s *search) given(claim int, r *request, i int) bool {
 	if !r.admin {
 		return s.inUse(i)
 	}
-	if s.offers[i].users == 0 {
+	if s.listed[i].users == 0 {
 		return false
 	}
 	for _, t := range s.taken[claim] {
-		if int(t.offer) == i {
+		if int(t.index) == i {
 			return true
 		}
 	}
 	return false
 }
 
-// inUse says that a claim was given the device just now.
+// inUse reports whether this search has allocated the device.
 func (s *search) inUse(i int) bool {
-	return s.offers[i].users > 0
+	return s.listed[i].users > 0
 }
 
-// stride is how many steps are taken between two looks at the context.
+// stride is the number of steps between two checks of the context.
 const stride = 1 << 10
 
-// step counts a device that is looked at.
+// step counts a device that is tried.
 func (s *search) step() error {
 	if s.left--; s.left < 0 {
 		return ErrGaveUp

@@ -6,39 +6,38 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// outcome is what came of trying to fill the places from one on.
+// outcome is the result of filling the positions from one on.
 type outcome uint8
 
 const (
 	nothing outcome = iota
 	done
-	// tooMany says that the claim would get more devices than an allocation can
-	// hold. Whoever sees it gives up at once instead of trying other devices, but
-	// for alternatives that need fewer.
+	// tooMany reports that the claim would get more devices than an allocation can hold. The search
+	// then gives up at once instead of trying other devices, except for alternatives that need
+	// fewer.
 	tooMany
 )
 
-// spot is one device that is needed: the nth of an alternative of a request.
-type spot struct{ claim, line, alternative, nth int }
+// position is one device that is needed: the nth of an alternative of a request.
+type position struct{ claim, request, alternative, nth int }
 
-// place fills a spot and all that follow; chosen says that the alternative is
-// settled, and from is where to go on in the request's list: within a request
-// devices are taken in one order only, since another one would be the same
-// answer. It backtracks as upstream does, step for step, so that it finds the
-// same answer, and none where upstream finds none
-// (structured/internal/incubating allocateOne).
-func (s *search) place(at spot, chosen bool, from int) (outcome, error) {
+// place fills a position and all that follow. chosen reports that the alternative is fixed; from is
+// where to continue in the request's list. Within a request devices are tried in one order only,
+// since any other order is the same solution. It backtracks exactly as upstream does, so it finds
+// the same solution, and none where upstream finds none (structured/internal/incubating
+// allocateOne).
+func (s *search) place(at position, chosen bool, from int) (outcome, error) {
 	if at.claim == len(s.claims) {
 		return done, nil
 	}
-	if at.line == len(s.lines[at.claim]) {
-		out, err := s.place(spot{claim: at.claim + 1}, false, 0)
+	if at.request == len(s.requests[at.claim]) {
+		out, err := s.place(position{claim: at.claim + 1}, false, 0)
 		if out == tooMany {
 			out = nothing // earlier claims may leave this one an alternative with fewer
 		}
 		return out, err
 	}
-	l := &s.lines[at.claim][at.line]
+	l := &s.requests[at.claim][at.request]
 	if l.choose && !chosen {
 		return s.alternatives(at, l)
 	}
@@ -48,7 +47,7 @@ func (s *search) place(at spot, chosen bool, from int) (outcome, error) {
 	case all && len(r.all) == 0:
 		return nothing, nil
 	case at.nth >= r.need:
-		return s.place(spot{claim: at.claim, line: at.line + 1}, false, 0)
+		return s.place(position{claim: at.claim, request: at.request + 1}, false, 0)
 	case len(s.taken[at.claim])+r.need-at.nth > resourcev1.AllocationResultsMaxSize:
 		return tooMany, nil
 	case all:
@@ -57,8 +56,8 @@ func (s *search) place(at spot, chosen bool, from int) (outcome, error) {
 	return s.placeAny(at, r, chosen, from)
 }
 
-// alternatives tries them in order.
-func (s *search) alternatives(at spot, l *line) (outcome, error) {
+// alternatives tries the alternatives of a request in order.
+func (s *search) alternatives(at position, l *alternatives) (outcome, error) {
 	never := true
 	for i := range l.of {
 		at.alternative = i
@@ -80,8 +79,8 @@ func (s *search) alternatives(at spot, l *line) (outcome, error) {
 	return nothing, nil
 }
 
-// placeAll takes the devices of a request for all of them: each must be had.
-func (s *search) placeAll(at spot, r *request, chosen bool) (outcome, error) {
+// placeAll allocates the devices of a request for all of them: each must be free.
+func (s *search) placeAll(at position, r *request, chosen bool) (outcome, error) {
 	if err := s.step(); err != nil {
 		return nothing, err
 	}
@@ -89,7 +88,7 @@ func (s *search) placeAll(at spot, r *request, chosen bool) (outcome, error) {
 	ok, broken := s.take(at.claim, r, i)
 	if broken {
 		claim := s.claims[at.claim]
-		return nothing, fmt.Errorf("claim %s/%s, request %s: cannot add device %s because a claim constraint would not be satisfied", claim.Namespace, claim.Name, r.name, s.inv.names[s.offers[i].id])
+		return nothing, fmt.Errorf("claim %s/%s, request %s: cannot add device %s because a claim constraint would not be satisfied", claim.Namespace, claim.Name, r.name, s.inv.names[s.listed[i].id])
 	}
 	if !ok {
 		return nothing, nil
@@ -103,12 +102,12 @@ func (s *search) placeAll(at spot, r *request, chosen bool) (outcome, error) {
 }
 
 // placeAny tries one device after the other.
-func (s *search) placeAny(at spot, r *request, chosen bool, from int) (outcome, error) {
+func (s *search) placeAny(at position, r *request, chosen bool, from int) (outcome, error) {
 	next := at
 	next.nth++
 	for k := from; ; k++ {
-		if s.left <= s.settleAt && !s.settled {
-			if err := s.settle(); err != nil {
+		if s.left <= s.analyseAt && !s.analysed {
+			if err := s.analyse(); err != nil {
 				return nothing, err
 			}
 		}
@@ -116,7 +115,7 @@ func (s *search) placeAny(at spot, r *request, chosen bool, from int) (outcome, 
 			if len(r.list)-k < r.need-at.nth {
 				return nothing, nil
 			}
-			if s.triedAlike(r, from, k) {
+			if s.triedEquivalent(r, from, k) {
 				continue
 			}
 		}
@@ -133,7 +132,7 @@ func (s *search) placeAny(at spot, r *request, chosen bool, from int) (outcome, 
 		}
 		if ok, err := s.suits(r, i); err != nil {
 			return nothing, err
-		} else if !ok || !s.roomFor(r, i) {
+		} else if !ok || !s.capacityFor(r, i) {
 			continue
 		}
 		if ok, _ := s.take(at.claim, r, i); !ok {

@@ -18,8 +18,8 @@ type poolID struct{ driver, name string }
 
 func (p poolID) String() string { return p.driver + "/" + p.name }
 
-// pool is what one node sees of a pool: the slices that concern it, in order of
-// their names. Of pools that are incomplete or invalid nothing is taken.
+// pool is what one node sees of a pool: the slices that concern it, in order of their names.
+// Nothing is allocated from pools that are incomplete or invalid.
 type pool struct {
 	poolID
 	incomplete bool
@@ -28,11 +28,11 @@ type pool struct {
 	others     []*slice // of the same generation, for other nodes
 	counters   map[string]map[string]resourcev1.Counter
 
-	booking sync.Once
-	book    book
+	balanceOnce sync.Once
+	balance     balance
 }
 
-// nodePools remembers what each node of a set sees.
+// nodePools caches what each node of a set sees.
 type nodePools struct {
 	set  *state.NodeSet
 	rows []atomic.Pointer[view]
@@ -51,8 +51,8 @@ type selection struct {
 	err  error
 }
 
-// forNodes gives the memory for a set of nodes. A set that is asked about while
-// another one is in use replaces it, which costs time and nothing else.
+// forNodes returns the cache for a set of nodes. Another set replaces the one in use, which costs
+// time and changes no result.
 func (inv *Inventory) forNodes(set *state.NodeSet) *nodePools {
 	if np := inv.nodes.Load(); np != nil && np.set == set {
 		return np
@@ -62,8 +62,8 @@ func (inv *Inventory) forNodes(set *state.NodeSet) *nodePools {
 	return np
 }
 
-// rowsOf gives the nodes that a selector selects; a term that does not parse is
-// an error, as it is upstream, and an empty one selects nobody.
+// rowsOf returns the nodes that a selector selects. A term that does not parse is an error, as
+// upstream; an empty one selects no node.
 func (np *nodePools) rowsOf(sel *corev1.NodeSelector) (state.Bits, error) {
 	np.mu.Lock()
 	defer np.mu.Unlock()
@@ -83,7 +83,7 @@ func (np *nodePools) rowsOf(sel *corev1.NodeSelector) (state.Bits, error) {
 	return s.rows, s.err
 }
 
-// see gives what a row sees, working it out at first.
+// see returns what a row sees, worked out once.
 func (inv *Inventory) see(np *nodePools, row int) ([]*pool, error) {
 	if v := np.rows[row].Load(); v != nil {
 		return v.pools, v.err
@@ -95,9 +95,9 @@ func (inv *Inventory) see(np *nodePools, row int) ([]*pool, error) {
 	return v.pools, v.err
 }
 
-// gather finds the pools that a node reaches: those by driver and name, and
-// behind them those with devices that need binding conditions, so that these
-// are taken last (structured/internal/incubating GatherPools).
+// gather finds the pools that a node reaches, by driver and name. Pools with devices that need
+// binding conditions follow the others, so that these are allocated last
+// (structured/internal/incubating GatherPools).
 func (inv *Inventory) gather(n *nodeAt) ([]*pool, error) {
 	found := map[poolID][]*slice{}
 	for _, sl := range slices.Concat(inv.local[n.name], inv.shared) {
@@ -136,8 +136,8 @@ func (inv *Inventory) gather(n *nodeAt) ([]*pool, error) {
 	return append(plain, conditional...), nil
 }
 
-// concerns says whether a slice has something for the node. Counters concern
-// all, since what one node takes of them another one lacks.
+// concerns reports whether a slice matters to the node. Counters matter to all nodes, since what
+// one node consumes is missing on another.
 func concerns(sl *slice, n *nodeAt) (bool, error) {
 	spec := &sl.Spec
 	name, all := text(spec.NodeName), yes(spec.AllNodes)
@@ -165,10 +165,10 @@ func concerns(sl *slice, n *nodeAt) (bool, error) {
 	return false, nil
 }
 
-// assemble makes a pool of the slices that concern a node, all of the newest
-// generation among them; nil where there is a newer one that just has nothing
-// for the node. A pool is complete once as many slices of the generation exist
-// as each of them says, wherever they are for.
+// assemble makes a pool from the slices that concern a node, all of the newest generation among
+// them. It returns nil where a newer generation exists that has nothing for the node. A pool is
+// complete once as many slices of the generation exist as each of them states, whatever nodes they
+// are for.
 func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 	p := &pool{poolID: id}
 	want, generation := of[0].Spec.Pool.ResourceSliceCount, of[0].Spec.Pool.Generation
@@ -199,8 +199,8 @@ func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 	return p
 }
 
-// check sorts slices with counters from those with devices and says what is
-// wrong with them.
+// check separates slices with counters from those with devices. It returns what is wrong with them,
+// or nothing.
 func (p *pool) check(of []*slice) string {
 	names := map[string]bool{}
 	p.counters = map[string]map[string]resourcev1.Counter{}
@@ -238,7 +238,7 @@ func (p *pool) check(of []*slice) string {
 	return ""
 }
 
-// consumes says whether a device uses counters that its pool does not have.
+// consumes returns what is wrong with the counters that a device uses; empty where all exist.
 func (p *pool) consumes(d *device) string {
 	for _, c := range d.ConsumesCounters {
 		set, ok := p.counters[c.CounterSet]
@@ -258,7 +258,7 @@ func (p *pool) consumes(d *device) string {
 	return ""
 }
 
-// conditional says that some device asks to be made ready before pods start.
+// conditional reports whether some device has binding conditions.
 func (p *pool) conditional() bool {
 	for _, sl := range p.slices {
 		for i := range sl.devices {

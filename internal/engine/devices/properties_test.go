@@ -15,7 +15,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// at compiles objects and gives the inventory and the one node.
+// at compiles objects and returns the inventory and the one node.
 func at(tb testing.TB, objects ...any) (*devices.Inventory, *state.NodeSet) {
 	tb.Helper()
 	s, err := et.State(objects...)

@@ -116,7 +116,7 @@ func (d dice) holder(pool string, v *resourcev1.Device, nth int) *resourcev1.Res
 	return c
 }
 
-// claims draws what a pod asks for.
+// claims draws the claims of a pod.
 func (d dice) claims() (out []*resourcev1.ResourceClaim) {
 	for i := range 1 + d.IntN(2) {
 		c := et.DeviceClaim(fmt.Sprintf("c%d", i))

@@ -10,8 +10,8 @@ import (
 
 // request is one request of a claim, or one of the alternatives of a request.
 type request struct {
-	name, parent string // parent: the request that it is an alternative in
-	slot         int    // the first place among the claim's requests of its name, or its parent's
+	name, parent string // parent: the request of which it is an alternative
+	slot         int    // the first index among the claim's requests with its name, or its parent's
 	class        string
 	selectors    []resourcev1.DeviceSelector
 	mode         resourcev1.DeviceAllocationMode
@@ -20,25 +20,26 @@ type request struct {
 	tolerations  []resourcev1.DeviceToleration
 	capacity     *resourcev1.CapacityRequirements
 
-	// On the node at hand: how many devices are needed, and which where all are.
+	// On the current node: how many devices are needed, and, where all are, which.
 	need int
 	all  []int32 // ascending
-	// What class and request select by.
+	// The selectors of class and request.
 	byClass, byRequest selector
-	// By constraint of the claim: whether it concerns the request.
+	// By constraint of the claim: whether it applies to the request.
 	bound []bool
 
-	// What was found out so far, by offer: the devices that may do, in order, of
-	// the first so many that were looked at; and what was said of each.
+	// Results so far, by index of the listed device: the devices that can serve the request, in
+	// order; how many were looked at; and the verdict on each.
 	list     []int32
 	looked   int
 	verdicts []uint8
-	parts    map[int][]resource.Quantity // what it would take of a room; nil where it may not
-	// By place in the list: the place before of a device that is alike; -1 without.
-	alike []int32
+	// what it would take of a device's capacities; nil where it may not
+	parts map[int][]resource.Quantity
+	// By index in the list: the index of the previous equivalent device; -1 without.
+	equivalent []int32
 }
 
-// bind notes which constraints concern the request.
+// bind records which constraints apply to the request.
 func (r *request) bind(list []constraint) {
 	r.bound = make([]bool, len(list))
 	for k := range list {
@@ -54,7 +55,7 @@ func (r *request) full() string {
 	return r.parent + "/" + r.name
 }
 
-// base and alternative are the names that constraints go by.
+// base and alternative are the names that constraints use.
 func (r *request) base() string {
 	if r.parent == "" {
 		return r.name
@@ -69,16 +70,16 @@ func (r *request) alternative() string {
 	return r.name
 }
 
-// line is a request with its alternatives: one, or the list in order of
-// preference.
-type line struct {
+// alternatives are the alternatives of a request in order of preference: one, or those of
+// firstAvailable.
+type alternatives struct {
 	of     []request
 	choose bool
 }
 
-// linesOf reads a claim's requests.
-func linesOf(c *resourcev1.ResourceClaim) []line {
-	out := make([]line, len(c.Spec.Devices.Requests))
+// requestsOf reads a claim's requests.
+func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
+	out := make([]alternatives, len(c.Spec.Devices.Requests))
 	for i := range c.Spec.Devices.Requests {
 		r := &c.Spec.Devices.Requests[i]
 		slot := slices.IndexFunc(c.Spec.Devices.Requests, func(o resourcev1.DeviceRequest) bool { return o.Name == r.Name })
@@ -90,7 +91,7 @@ func linesOf(c *resourcev1.ResourceClaim) []line {
 					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: e.Capacity,
 				}
 			}
-			out[i] = line{of: []request{one}}
+			out[i] = alternatives{of: []request{one}}
 			continue
 		}
 		out[i].choose = true
@@ -105,9 +106,9 @@ func linesOf(c *resourcev1.ResourceClaim) []line {
 	return out
 }
 
-// need works out how many devices a request needs on the node. Where it asks for
-// all, pools that are being updated or are broken leave no answer, which is an
-// error (structured/internal/incubating validateDeviceRequest).
+// need works out how many devices a request needs on the node. A request for all devices is an
+// error while a pool is incomplete or invalid (structured/internal/incubating
+// validateDeviceRequest).
 func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
 	whose := fmt.Sprintf("claim %s/%s, request %s", c.Namespace, c.Name, r.name)
 	var err error
@@ -137,12 +138,12 @@ func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
 			if p.invalid != "" {
 				return fmt.Errorf("%s: asks for all devices, but resource pool %s is currently invalid", whose, p.poolID)
 			}
-			for ; s.lists(i) && int(s.offers[i].pool) == at; i++ {
-				ok, err := s.selectable(r, s.offers[i].device)
+			for ; s.lists(i) && int(s.listed[i].pool) == at; i++ {
+				ok, err := s.selectable(r, s.listed[i].device)
 				if err != nil {
 					return err
 				}
-				if ok && s.roomFor(r, i) {
+				if ok && s.capacityFor(r, i) {
 					r.all = append(r.all, int32(i))
 				}
 			}
@@ -154,8 +155,8 @@ func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
 	return nil
 }
 
-// selectable says whether class and request select a device, and, where devices
-// say for themselves where they are, whether the node reaches it.
+// selectable reports whether class and request select a device, and whether the node reaches a
+// device that names its own nodes.
 func (s *search) selectable(r *request, d *device) (bool, error) {
 	for _, by := range []*selector{&r.byClass, &r.byRequest} {
 		if ok, err := by.selects(s.ctx, d); err != nil || !ok {

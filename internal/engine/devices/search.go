@@ -10,35 +10,35 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ErrInvalidPools says that nothing was found on a node of which some pools are
-// broken. It concerns that node alone.
+// ErrInvalidPools reports that no allocation was found on a node of which some pools are invalid.
+// It concerns that node alone.
 var ErrInvalidPools = errors.New("invalid resource pools")
 
-// ErrGaveUp says that a search looked at more devices than it may. Upstream has
-// a timeout instead (filterTimeout of DynamicResourcesArgs), and fails as well.
+// ErrGaveUp reports that a search reached its bound of steps. Upstream has a timeout instead
+// (filterTimeout of DynamicResourcesArgs), and fails as well.
 var ErrGaveUp = errors.New("gave up trying to allocate devices")
 
-// ErrStopped says that whoever asked wanted no answer any more before there was
-// one: the context's error is in it. What was found until then is nothing to go by.
+// ErrStopped reports that the context ended before the search did; it wraps the context's error.
+// The search has no result then.
 var ErrStopped = errors.New("stopped looking for devices")
 
-// errTooMany is what upstream fails with where no choice of alternatives stays
-// within the size of an allocation.
+// errTooMany is upstream's error where every choice of alternatives exceeds the size of an
+// allocation.
 var errTooMany = errors.New("allocation max size exceeded")
 
-// MaxSteps bounds the search on one node, and Budget that of a decision on all of
-// its nodes: so many times a device may be looked at for a place, which takes
-// tenths of a second. Upstream stops after ten seconds on a node.
+// MaxSteps bounds the search on one node, and Budget that of a decision on all its nodes. A step
+// tries a device for a position; the whole takes tenths of a second. Upstream stops after ten
+// seconds on a node.
 const (
 	MaxSteps = 5_000_000
 	Budget   = 10_000_000
 )
 
-// Given is what one claim would get.
+// Given is the allocation of one claim.
 type Given struct{ Devices []GivenDevice }
 
-// GivenDevice is a device and the request that it is for, written
-// request/alternative where there was a choice.
+// GivenDevice is an allocated device and its request, written request/alternative where there was a
+// choice.
 type GivenDevice struct {
 	Request string
 	ID
@@ -48,33 +48,31 @@ type GivenDevice struct {
 	of     *request
 }
 
-// Allocate finds devices for all claims on a node: the first complete answer of
-// an exhaustive search, claim by claim, request by request, alternatives in
-// order, and devices in the order of drivers, pools, slices and their place in
-// them. Nil without an error says that there is none. Errors other than
-// ErrInvalidPools and ErrStopped say that the claims cannot be judged at all, on
-// whatever node. What it looks at is taken off the decision's budget, and the end
-// of ctx ends it with ErrStopped: ctx decides whether there is an answer, never
-// which (structured/internal/incubating Allocator.Allocate).
+// Allocate finds devices for all claims on a node. It returns the first complete solution of an
+// exhaustive search: claim by claim, request by request, alternatives in order, and devices by
+// driver, pool, slice and index. Nil without an error means that there is none. Errors other than
+// ErrInvalidPools and ErrStopped mean that the claims cannot be judged on any node. Steps are taken
+// off the decision's budget. The end of ctx ends the search with ErrStopped: ctx determines whether
+// there is a result, never which (structured/internal/incubating Allocator.Allocate).
 func (inv *Inventory) Allocate(ctx context.Context, e *Expressions, set *state.NodeSet, row int, claims []*resourcev1.ResourceClaim, budget *int) ([]Given, error) {
 	s, err := inv.prepare(ctx, e, set, row, claims)
 	if err != nil {
 		return nil, err
 	}
 	s.left = min(MaxSteps, *budget)
-	s.settleAt = s.left - s.hardAfter()
+	s.analyseAt = s.left - s.hardAfter()
 	before := s.left
 	given, err := s.run()
 	*budget -= before - s.left
 	return given, err
 }
 
-// run searches with the steps that are left.
+// run searches with the remaining steps.
 func (s *search) run() ([]Given, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, stopped(err)
 	}
-	out, err := s.place(spot{}, false, 0)
+	out, err := s.place(position{}, false, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +93,7 @@ func (s *search) run() ([]Given, error) {
 			return nil, fmt.Errorf("create NodeSelector for claim %s: %w", c.Name, err)
 		}
 		for _, t := range s.taken[i] {
-			d := s.offers[t.offer].device
+			d := s.listed[t.index].device
 			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), s.inv.names[d.id], t.request.admin, d, t.request})
 		}
 	}
@@ -104,7 +102,7 @@ func (s *search) run() ([]Given, error) {
 
 func stopped(err error) error { return fmt.Errorf("%w: %w", ErrStopped, err) }
 
-// search is one node and the claims to be satisfied there.
+// search is a search on one node for the claims of a pod.
 type search struct {
 	ctx    context.Context
 	inv    *Inventory
@@ -113,26 +111,26 @@ type search struct {
 	claims []*resourcev1.ResourceClaim
 	pools  []*pool
 
-	offers []offer // what the node reaches, as far as it was listed
-	ahead  cursor  // what is listed next
-	size   int     // how long the whole list is
+	listed []listedDevice // the devices that the node reaches, as far as they were listed
+	ahead  cursor         // the next to list
+	size   int            // the number of all devices that the node reaches
 
-	lines       [][]line
+	requests    [][]alternatives
 	constraints [][]constraint
 	taken       [][]take
-	accounts    map[string]*account // by the pools' name: what was taken of counters just now
-	left        int                 // steps that may still be taken
+	accounts    map[string]*account // by the pools' name: the counters that this search consumed
+	left        int                 // remaining steps
 
-	settleAt int  // steps left at which the search counts as a hard one
-	settled  bool // it does, and settle was done
-	pruning  bool // what cannot help may be left out
+	analyseAt int  // remaining steps at which the search counts as hard
+	analysed  bool // analyse has run
+	pruning   bool // devices that cannot help may be left out
 }
 
-// take is a device as it was given.
+// take is an allocated device.
 type take struct {
-	offer   int32
+	index   int32
 	request *request
-	counted bool // counters were taken for it
+	counted bool // its counters are consumed
 }
 
 // prepare works out what every request needs on the node.
@@ -144,7 +142,7 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.No
 	}
 	s := &search{
 		ctx: ctx, inv: inv, expr: e, node: &nodeAt{set: np, row: row, name: set.Node(row).Name}, claims: claims, pools: pools,
-		lines: make([][]line, len(claims)), constraints: make([][]constraint, len(claims)), taken: make([][]take, len(claims)),
+		requests: make([][]alternatives, len(claims)), constraints: make([][]constraint, len(claims)), taken: make([][]take, len(claims)),
 	}
 	for _, p := range pools {
 		for _, sl := range p.slices {
@@ -152,10 +150,10 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.No
 		}
 	}
 	for i, c := range claims {
-		s.lines[i] = linesOf(c)
+		s.requests[i] = requestsOf(c)
 		least := 0
-		for k := range s.lines[i] {
-			l := &s.lines[i][k]
+		for k := range s.requests[i] {
+			l := &s.requests[i][k]
 			fewest := -1
 			for a := range l.of {
 				if err := s.need(c, &l.of[a]); err != nil {
@@ -173,20 +171,20 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.No
 		if s.constraints[i], err = constraintsOf(c); err != nil {
 			return nil, err
 		}
-		for k := range s.lines[i] {
-			for a := range s.lines[i][k].of {
-				s.lines[i][k].of[a].bind(s.constraints[i])
+		for k := range s.requests[i] {
+			for a := range s.requests[i][k].of {
+				s.requests[i][k].of[a].bind(s.constraints[i])
 			}
 		}
 	}
 	return s, nil
 }
 
-// oneTerm says that slices with a choice of node selector terms, which the API
-// does not admit, cannot be put into an allocation.
+// oneTerm returns an error for slices with several node selector terms. The API does not admit
+// them, and no allocation can express them.
 func (s *search) oneTerm(claim int) error {
 	for _, t := range s.taken[claim] {
-		itself, sel := s.offers[t.offer].where()
+		itself, sel := s.listed[t.index].where()
 		if itself {
 			return nil // the allocation names the node instead
 		}

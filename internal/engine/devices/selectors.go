@@ -18,22 +18,21 @@ type Expressions struct{ cache *dracel.Cache }
 // maxExpressions is how many compiled expressions are kept; upstream keeps ten.
 const maxExpressions = 1024
 
-// NewExpressions makes the cache that goes with one profile's plugin. Attributes
-// that are lists are unknown to it, as they are at upstream's default gates.
+// NewExpressions makes the cache of one profile's plugin. It does not support list attributes, like
+// upstream at its default gates.
 func NewExpressions() *Expressions {
 	return &Expressions{dracel.NewCache(maxExpressions, dracel.Features{EnableConsumableCapacity: true})}
 }
 
-// verdicts remembers what expressions say of devices, so that each is asked once
-// about each entry of a slice and not once a pod and node.
+// verdicts caches the results of expressions on devices. Each is evaluated once for each entry of a
+// slice instead of once for each pod and node.
 type verdicts struct {
 	mu    sync.RWMutex
 	of    map[string]*verdict
 	bytes int
 }
 
-// Bounds of the expressions whose verdicts are remembered: their number, and the bytes of
-// their texts and verdicts.
+// Bounds of the cached expressions: their number, and the bytes of their texts and results.
 const (
 	maxVerdicts     = 512
 	maxVerdictBytes = 32 << 20
@@ -41,13 +40,13 @@ const (
 
 type verdict struct {
 	compiled dracel.CompilationResult
-	on       []atomic.Uint32 // by place of the device
+	on       []atomic.Uint32 // by index of the device
 	mu       sync.Mutex
 	errs     map[int32]error
 }
 
 const (
-	unasked = iota
+	unevaluated = iota
 	no
 	matches
 	fails
@@ -75,10 +74,9 @@ func (inv *Inventory) verdictOf(e *Expressions, expression string) *verdict {
 	return v
 }
 
-// ask says whether an expression holds for a device. It costs at most what the
-// API allows a selector to cost (CELSelectorExpressionMaxCost); one that costs
-// more, or fails, is an error. Once ctx has ended, errors may be its doing, and
-// are not remembered.
+// ask evaluates an expression on a device. Evaluation costs at most what the API allows a selector
+// (CELSelectorExpressionMaxCost); one that costs more, or fails, is an error. Once ctx has ended it
+// may be the cause of errors, which are then not cached.
 func (v *verdict) ask(ctx context.Context, d *device) (bool, error) {
 	switch v.on[d.place].Load() {
 	case no:
@@ -116,7 +114,7 @@ func (v *verdict) ask(ctx context.Context, d *device) (bool, error) {
 	return ok, err
 }
 
-// selector is a list of selectors with what they say of devices.
+// selector is a list of selectors with their results on devices.
 type selector struct {
 	whose string
 	of    []*verdict
@@ -133,9 +131,8 @@ func (inv *Inventory) selector(e *Expressions, list []resourcev1.DeviceSelector,
 	return s, nil
 }
 
-// selects says whether all selectors hold for a device. What fails to compile or
-// to run is an error, which ends the whole decision
-// (structured/internal/incubating selectorsMatch).
+// selects reports whether all selectors match a device. One that fails to compile or to run is an
+// error, which ends the whole decision (structured/internal/incubating selectorsMatch).
 func (s *selector) selects(ctx context.Context, d *device) (bool, error) {
 	for i, v := range s.of {
 		if v.compiled.Error != nil {

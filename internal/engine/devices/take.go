@@ -1,10 +1,9 @@
 package devices
 
-// take gives a device to a claim, if it can be had; broken says that a constraint
-// of the claim is why it cannot
-// (structured/internal/incubating allocateDevice).
+// take allocates a device to a claim if that is possible; broken reports that a constraint of the
+// claim prevents it (structured/internal/incubating allocateDevice).
 func (s *search) take(claim int, r *request, i int) (ok, broken bool) {
-	o := &s.offers[i]
+	o := &s.listed[i]
 	multi := o.multi()
 	if !multi && r.admin && s.given(claim, r, i) || !r.admin && (o.held || s.inUse(i)) {
 		return false, false
@@ -24,7 +23,7 @@ func (s *search) take(claim int, r *request, i int) (ok, broken bool) {
 			return false, true
 		}
 	}
-	if !s.roomFor(r, i) {
+	if !s.capacityFor(r, i) {
 		s.giveUp(claim, r, i, len(list), counted)
 		return false, false
 	}
@@ -37,7 +36,7 @@ func (s *search) take(claim int, r *request, i int) (ok, broken bool) {
 	return true, false
 }
 
-// giveUp undoes a take of which the first constraints were joined.
+// giveUp undoes a take of which the first constraints were added.
 func (s *search) giveUp(claim int, r *request, i, joined int, counted bool) {
 	for k := joined - 1; k >= 0; k-- {
 		if r.bound[k] {
@@ -49,16 +48,16 @@ func (s *search) giveUp(claim int, r *request, i, joined int, counted bool) {
 	}
 }
 
-// untake takes back what was given to a claim last.
+// untake undoes the claim's last allocation.
 func (s *search) untake(claim int) {
 	last := len(s.taken[claim]) - 1
 	t := s.taken[claim][last]
 	s.taken[claim] = s.taken[claim][:last]
-	i := int(t.offer)
-	if s.offers[i].multi() {
+	i := int(t.index)
+	if s.listed[i].multi() {
 		s.share(t.request, i, false)
 	} else {
-		s.offers[i].users--
+		s.listed[i].users--
 	}
 	s.giveUp(claim, t.request, i, len(s.constraints[claim]), t.counted)
 }

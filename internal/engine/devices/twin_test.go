@@ -129,7 +129,7 @@ func expressions(list []resourcev1.DeviceSelector) (out []string) {
 	return out
 }
 
-// allocate gives the first way in which nothing is wrong; nil without one.
+// allocate returns the first way in which nothing is wrong; nil without one.
 func (w *twin) allocate(claims []*resourcev1.ResourceClaim) []devices.Given {
 	var found []piece
 	ok := w.fill(claims, 0, 0, nil, &found)
@@ -179,7 +179,7 @@ func (w *twin) ways(claims []*resourcev1.ResourceClaim, p piece, by []string, mo
 		}
 	}
 	if mode == resourcev1.DeviceAllocationModeAll {
-		match = slices.DeleteFunc(match, func(d *thing) bool { return !d.room(p.asked) })
+		match = slices.DeleteFunc(match, func(d *thing) bool { return !d.capacities(p.asked) })
 		if n = len(match); n == 0 {
 			return false
 		}
@@ -233,8 +233,8 @@ func (d *thing) needs(asked *resourcev1.CapacityRequirements) (n int64, known, a
 	return n, true, true
 }
 
-// room says that the request would fit beside what other claims have.
-func (d *thing) room(asked *resourcev1.CapacityRequirements) bool {
+// capacities reports whether the request would fit beside what other claims have.
+func (d *thing) capacities(asked *resourcev1.CapacityRequirements) bool {
 	n, known, allowed := d.needs(asked)
 	if !known {
 		return allowed
@@ -243,11 +243,11 @@ func (d *thing) room(asked *resourcev1.CapacityRequirements) bool {
 	return allowed && n+d.taken <= c.Value.Value()
 }
 
-// right says that nothing is wrong with what was given out.
+// right reports whether nothing is wrong with what was given out.
 func (w *twin) right(claims []*resourcev1.ResourceClaim, have []piece) bool {
 	w.judged++
 	for i, p := range have {
-		if !p.admin && p.held || !p.room(p.asked) || tainted(p.Device) && !p.tolerant {
+		if !p.admin && p.held || !p.capacities(p.asked) || tainted(p.Device) && !p.tolerant {
 			return false
 		}
 		for _, o := range have[:i] {
@@ -278,7 +278,7 @@ func tainted(d *resourcev1.Device) bool {
 	return false
 }
 
-// shared says that shares of a device add up to no more than there is.
+// shared reports whether shares of a device add up to no more than there is.
 func (w *twin) shared(have []piece) bool {
 	for _, d := range w.devices {
 		sum := d.taken
@@ -295,17 +295,17 @@ func (w *twin) shared(have []piece) bool {
 	return true
 }
 
-// counted says that no counter of a pool is used up by devices that draw on it.
-// A device that is shared draws once.
+// counted reports whether no counter of a pool is used up by devices that draw on it. A device that
+// is shared draws once.
 func (w *twin) counted(have []piece) bool {
 	for pool, counters := range w.counters {
-		used, draws := map[string]int64{}, false
+		used, consumptions := map[string]int64{}, false
 		for i, p := range have {
 			again := multi(p.Device) && (p.part || slices.ContainsFunc(have[:i], func(o piece) bool { return o.thing == p.thing }))
 			if p.pool != pool || len(p.ConsumesCounters) == 0 || again {
 				continue
 			}
-			draws = true
+			consumptions = true
 			for _, c := range p.ConsumesCounters {
 				for name, n := range c.Counters {
 					used[name] += n.Value.Value()
@@ -313,7 +313,7 @@ func (w *twin) counted(have []piece) bool {
 			}
 		}
 		for name, n := range counters {
-			if draws && used[name] > n {
+			if consumptions && used[name] > n {
 				return false
 			}
 		}
@@ -321,7 +321,7 @@ func (w *twin) counted(have []piece) bool {
 	return true
 }
 
-// holds says that a constraint of a claim does.
+// holds reports whether a constraint of a claim does.
 func holds(k resourcev1.DeviceConstraint, claim int, have []piece) bool {
 	name := cmp.Or(k.MatchAttribute, k.DistinctAttribute)
 	var values []string

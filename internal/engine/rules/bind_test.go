@@ -100,7 +100,7 @@ func newSequence(seed uint64) *sequence {
 }
 
 // write makes the next state of a bind, and the list of its objects.
-func (g *sequence) write(t *testing.T, st *state.State, a *engine.Along, pod *corev1.Pod, node string) *state.State {
+func (g *sequence) write(t *testing.T, st *state.State, a *engine.Effects, pod *corev1.Pod, node string) *state.State {
 	t.Helper()
 	e := st.Edit()
 	put := func(o any) {
@@ -256,26 +256,26 @@ func TestBoundOneAfterAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, pod := range g.pods {
-			along := func() (*engine.Along, string) {
+			effects := func() (*engine.Effects, string) {
 				r, err := engine.Decide(st, pod, p, engine.Options{Now: et.Epoch, NoPreemption: true})
 				if err != nil {
 					t.Fatalf("seed %d, %s: %v", seed, pod.Name, err)
 				}
 				defer r.Release()
-				a, err := r.Along()
+				a, err := r.Effects()
 				if err != nil {
 					t.Fatalf("seed %d, %s: %v", seed, pod.Name, err)
 				}
 				return a, r.Node()
 			}
 			g.agrees(t, st, pod, p)
-			a, node := along()
+			a, node := effects()
 			if node == "" {
 				out++
 				continue
 			}
-			again, _ := along()
-			settled, err := engine.Settle(st, pod, p, node, et.Epoch)
+			again, _ := effects()
+			settled, err := engine.EffectsOn(st, pod, p, node, et.Epoch)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -310,7 +310,7 @@ func TestBoundOneAfterAnother(t *testing.T) {
 }
 
 // words writes out what is bound along, for comparison.
-func words(t *testing.T, a *engine.Along) string {
+func words(t *testing.T, a *engine.Effects) string {
 	t.Helper()
 	js, err := json.Marshal(a)
 	if err != nil {

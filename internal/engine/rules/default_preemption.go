@@ -2,7 +2,7 @@ package rules
 
 import "berth/internal/engine"
 
-// named is a plugin that plays its part outside of the rules' phases.
+// named is a plugin that has no rule: its work is done outside the phases of a profile.
 type named string
 
 // Name is the plugin's name.

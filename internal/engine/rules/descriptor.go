@@ -6,28 +6,28 @@ import (
 	"berth/internal/engine"
 )
 
-// Descriptor is what is known of a rule beside its code. It stands in the rule's file and has its
-// line in the registry; everything that lists rules reads it from there.
+// Descriptor is what is known of a rule beside its code. It is declared in the rule's file and
+// listed in the registry. Everything that lists rules reads it from there.
 type Descriptor struct {
 	Plugin string
 	// Phases are the extension points at which the default profile runs it.
 	Phases []string
-	// Weight is its weight in the default profile, 0 where it scores nobody.
+	// Weight is its weight in the default profile, 0 where it does not score.
 	Weight int64
-	// Judges says in a sentence what it judges.
+	// Judges is a sentence on what it judges.
 	Judges string
-	// Code says with which code it rejects a node, and when; empty where it
+	// Code names the status code with which it rejects a node, and when. It is empty where it
 	// rejects none.
 	Code string
-	// Reasons are its reasons, word for word; a trailing blank stands before the
-	// name of a resource.
+	// Reasons are its reasons, word for word. One that ends in a blank is followed by the name of a
+	// resource.
 	Reasons []string
-	// Upstream is where the behaviour comes from, below pkg/scheduler/framework/plugins.
+	// Upstream is the code that it reproduces, below pkg/scheduler/framework/plugins.
 	Upstream string
-	// Differs says what berth does otherwise and why; empty where nothing is.
+	// Differs describes where berth differs from upstream and why; empty where it does not.
 	Differs string
 
-	// build makes the rule of a profile's arguments.
+	// build makes the rule from a profile's arguments.
 	build func(*Args) (*engine.Plugin, error)
 }
 

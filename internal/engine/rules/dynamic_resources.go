@@ -23,8 +23,8 @@ const (
 	ReasonInvalidPools   = "invalid resource pools were encountered"
 )
 
-// DynamicResources keeps pods off nodes where their claims are not, or cannot
-// be, allocated, and prefers nodes that give them what they would rather have
+// DynamicResources rejects nodes on which the pod's claims are not and cannot be allocated. It
+// prefers nodes that satisfy earlier alternatives of firstAvailable requests
 // (plugins/dynamicresources).
 type DynamicResources struct {
 	bindingTimeout time.Duration
@@ -43,8 +43,8 @@ var (
 	_ engine.Local                      = (*DynamicResources)(nil)
 )
 
-// DynamicResourcesArgs is kubescheduler.config.k8s.io/v1 DynamicResourcesArgs
-// without filterTimeout, which an engine without a clock has no use for.
+// DynamicResourcesArgs is kubescheduler.config.k8s.io/v1 DynamicResourcesArgs without
+// filterTimeout: the engine has no clock.
 type DynamicResourcesArgs struct {
 	// BindingTimeout is how long devices may take to become ready after they were
 	// allocated, in nanoseconds.
@@ -82,8 +82,8 @@ func newDynamicResources(args *DynamicResourcesArgs) *DynamicResources {
 // Name is the plugin's name.
 func (*DynamicResources) Name() string { return "DynamicResources" }
 
-// Locality says that pods without claims concern nobody here; for others any
-// claim in the cluster may change the answer.
+// Locality returns NodesOnly for pods without claims. For others any claim in the cluster may
+// change the answer.
 func (*DynamicResources) Locality(q *engine.Query) engine.Locality {
 	if len(q.Pod.Spec.ResourceClaims) == 0 && len(deviceResources(q)) == 0 {
 		return engine.NodesOnly
@@ -91,7 +91,7 @@ func (*DynamicResources) Locality(q *engine.Query) engine.Locality {
 	return engine.Anywhere
 }
 
-// PreEnqueue holds pods back whose claims are not there yet.
+// PreEnqueue holds back a pod whose claims do not exist yet.
 func (*DynamicResources) PreEnqueue(q *engine.Query) string {
 	if len(q.Pod.Spec.ResourceClaims) == 0 {
 		return ""
@@ -100,7 +100,7 @@ func (*DynamicResources) PreEnqueue(q *engine.Query) string {
 	return why
 }
 
-// PreFilter finds the pod's claims and checks what holds on all nodes alike.
+// PreFilter finds the pod's claims and checks what does not depend on the node.
 func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreFilterResult) {
 	var claims []*resourcev1.ResourceClaim
 	if len(q.Pod.Spec.ResourceClaims) > 0 {
@@ -146,7 +146,7 @@ func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreF
 	return s, engine.PreFilterResult{}
 }
 
-// classesExist checks that the classes of all requests are there.
+// classesExist checks that the device classes of all requests exist.
 func classesExist(q *engine.Query, c *resourcev1.ResourceClaim) (engine.Code, string) {
 	check := func(class, request string) (engine.Code, string) {
 		switch {
@@ -177,10 +177,9 @@ func classesExist(q *engine.Query, c *resourcev1.ResourceClaim) (engine.Code, st
 	return engine.Success, ""
 }
 
-// Filter asks for devices node by node. A claim that cannot be judged, because a
-// selector fails or all devices of a pool are wanted that is being updated, ends
-// the decision, as it ends upstream's cycle; of several nodes the first by name
-// is blamed.
+// Filter allocates devices node by node. A claim that cannot be judged ends the decision, as it
+// ends upstream's cycle: a selector fails, or a request wants all devices of a pool that is being
+// updated. Of several such nodes the first by name is reported.
 func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in state.Bits, rej *engine.Rejected) error {
 	if s == nil {
 		return nil
@@ -213,10 +212,9 @@ func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in state.Bits
 	return nil
 }
 
-// PostFilter says what kube-scheduler does about claims that are allocated where
-// the pod cannot run: it takes the allocation away from one of them that nobody
-// else uses, or deletes a claim for extended resources that an earlier attempt
-// left behind. berth only says so.
+// PostFilter describes what kube-scheduler does about claims that are allocated where the pod
+// cannot run. It deallocates one that no other pod uses, or deletes a claim for extended resources
+// that an earlier attempt left behind. berth reports it and changes nothing.
 func (d *DynamicResources) PostFilter(q *engine.Query, s *deviceState, rej *engine.Rejected) string {
 	if s == nil {
 		return "no new claims to deallocate"
@@ -234,9 +232,8 @@ func (d *DynamicResources) PostFilter(q *engine.Query, s *deviceState, rej *engi
 	return "still not schedulable"
 }
 
-// Score adds up, per request that left a choice, how early in its list the
-// alternative stands that the node gives
-// (plugins/dynamicresources computeScore).
+// Score adds up, over the requests with alternatives, how early in its list the alternative stands
+// that the node satisfies (plugins/dynamicresources computeScore).
 func (d *DynamicResources) Score(q *engine.Query, s *deviceState, feasible state.Bits, out *engine.Scores) error {
 	if s == nil || !s.allocate {
 		out.Uniform(0, 0)

@@ -13,14 +13,13 @@ import (
 	"berth/internal/engine/devices"
 )
 
-// PreBind gives the pod's claims the devices that were found on the node, and
-// reserves all of them for the pod; one that is allocated already keeps what it
-// has. For extended resources that a driver has to provide there the claim is
-// made, owned by the pod and named in its status
+// PreBind allocates the devices found on the node to the pod's claims and reserves all claims for
+// the pod. A claim that is allocated already keeps its allocation. For extended resources that a
+// driver must provide there, it creates the claim, owned by the pod and named in its status
 // (plugins/dynamicresources Reserve, bindClaim, createExtendedResourceClaimInAPI,
-// patchPodExtendedResourceClaimStatus). Nobody waits for binding conditions of
-// devices, which is what kube-scheduler does before it goes on to bind.
-func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *engine.Along) error {
+// patchPodExtendedResourceClaimStatus). Unlike kube-scheduler's, it does not wait for the devices'
+// binding conditions.
+func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *engine.Effects) error {
 	if s == nil {
 		return nil
 	}
@@ -40,13 +39,13 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 				continue
 			}
 		case next >= len(v.given):
-			continue // the node has all of it to offer itself
+			continue // the node itself offers all of it
 		default:
 			asked, given := v.asked[next], &v.given[next]
 			next++
 			if i == s.special {
 				if len(asked.Spec.Devices.Requests) == 0 {
-					continue // likewise; upstream's PreBind fails here, having nothing to map
+					continue // likewise; upstream's PreBind fails here for want of a mapping
 				}
 				if c.Name == extendedClaimName {
 					made = d.extendedMade(q, asked)
@@ -73,7 +72,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 	return nil
 }
 
-// reservedFor says that a claim is reserved for a pod
+// reservedFor reports whether a claim is reserved for a pod
 // (k8s.io/dynamic-resource-allocation/resourceclaim IsReservedForPod).
 func reservedFor(c *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(c.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID })
@@ -86,8 +85,8 @@ const (
 	longestName   = 63
 )
 
-// extendedMade is the claim for extended resources as it is created. Its name has
-// the form that an apiserver would give it, and follows from the pod.
+// extendedMade is the claim for extended resources as it is created. Its name has the form that an
+// apiserver would generate, and is derived from the pod.
 func (d *DynamicResources) extendedMade(q *engine.Query, asked *resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
 	yes := true
 	c := &resourcev1.ResourceClaim{Spec: *asked.Spec.DeepCopy()}

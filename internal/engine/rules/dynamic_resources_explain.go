@@ -6,9 +6,9 @@ import (
 	"berth/internal/engine"
 )
 
-// Allotted names the devices that the pod's claims would get on a node. A claim
-// that the pod names twice is asked for twice, as upstream does, but given once:
-// the first answer stands (plugins/dynamicresources SignalClaimPendingAllocation).
+// Allotted names the devices that the pod's claims would get on a node. A claim that the pod names
+// twice is allocated twice, as upstream does, but the first result stands (plugins/dynamicresources
+// SignalClaimPendingAllocation).
 func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []engine.AllottedDevice {
 	if s == nil || !s.allocate {
 		return nil
@@ -26,9 +26,9 @@ func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []
 	return out
 }
 
-// Details says of a rejected node which claims are not to be had there, and per
-// request how many devices it wants, how many match and how many of them are
-// free; and which pools nothing can be taken of.
+// Details names the claims that cannot be allocated on a rejected node. For each request it counts
+// the devices that are wanted, that match and that are free. It also names the pools from which
+// nothing can be allocated.
 func (d *DynamicResources) Details(q *engine.Query, s *deviceState, row int) []engine.Detail {
 	if s == nil {
 		return nil
@@ -50,7 +50,7 @@ func (d *DynamicResources) Details(q *engine.Query, s *deviceState, row int) []e
 		}
 		return slices.CompactFunc(out, func(a, b engine.Detail) bool { return a.Claim == b.Claim && a.Term == b.Term })
 	}
-	needs, broken := s.inventory.Survey(d.expressions, q.Nodes, row, v.asked)
+	needs, broken := s.inventory.Availability(d.expressions, q.Nodes, row, v.asked)
 	for _, n := range needs {
 		out = append(out, engine.Detail{Kind: "device", Claim: n.Claim, Request: n.Request, Name: n.Class, Requested: &n.Needed, Matching: &n.Matching, Available: &n.Free})
 	}

@@ -14,28 +14,27 @@ import (
 	"berth/internal/engine/state"
 )
 
-// deviceState is what PreFilter of DynamicResources leaves: the pod's claims,
-// behind them the one for extended resources, and what came of each node that
-// was asked about.
+// deviceState is the PreFilter state of DynamicResources: the pod's claims, after them the claim
+// for extended resources, and the verdict of each node that was judged.
 type deviceState struct {
 	rule      *DynamicResources
 	inventory *devices.Inventory
 	claims    []*resourcev1.ResourceClaim
-	selected  []state.Bits // by claim: the nodes that its allocation is good for; nil for all
-	special   int          // the place of the claim for extended resources; -1 without
+	selected  []state.Bits // by claim: the nodes on which its allocation is usable; nil for all
+	special   int          // the index of the claim for extended resources; -1 without
 	resources []state.Scalar
 	allocate  bool // some claim is not allocated yet
-	budget    int  // how many devices may still be looked at
+	budget    int  // how many devices may still be tried
 	rows      map[int]*deviceVerdict
 }
 
-// deviceVerdict is what came of one node.
+// deviceVerdict is the verdict on one node.
 type deviceVerdict struct {
-	reason  string // empty where the node takes the pod
-	detail  string // of reason, where it says more than one thing
+	reason  string // empty where the node fits
+	detail  string // of the reason, where it stands for several causes
 	err     error
-	asked   []*resourcev1.ResourceClaim // that had to be allocated
-	given   []devices.Given             // to these; nil where nothing was asked for or none found
+	asked   []*resourcev1.ResourceClaim // the claims that had to be allocated
+	given   []devices.Given             // their allocations; nil where none was needed or found
 	missing []int                       // claims that are allocated elsewhere
 }
 
@@ -91,9 +90,8 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 	return v
 }
 
-// overdue says that devices of an allocated claim failed to become ready, or
-// have been at it for too long
-// (plugins/dynamicresources isClaimReadyForBinding, isClaimTimeout).
+// overdue reports whether devices of an allocated claim failed to become ready, or have not become
+// ready within the timeout (plugins/dynamicresources isClaimReadyForBinding, isClaimTimeout).
 func (d *DynamicResources) overdue(q *engine.Query, c *resourcev1.ResourceClaim) bool {
 	ready, failed := bindingState(c)
 	if failed || ready || c.Status.Allocation.AllocationTimestamp == nil {
@@ -137,8 +135,8 @@ func bindingState(c *resourcev1.ResourceClaim) (ready, failed bool) {
 	return true, false
 }
 
-// releasable says whether some claim that was not available on one of the nodes
-// is reserved for nobody but the pod.
+// releasable reports whether some claim that was unavailable on one of the nodes is reserved for
+// this pod alone.
 func (s *deviceState) releasable(q *engine.Query, rows state.Bits) bool {
 	found := false
 	for row := range rows.All() {
@@ -153,8 +151,8 @@ func (s *deviceState) releasable(q *engine.Query, rows state.Bits) bool {
 	return found
 }
 
-// selectedBy gives the nodes that an allocation is good for. Upstream cannot go on
-// where it cannot read the selector.
+// selectedBy returns the nodes on which an allocation is usable. Like upstream it fails where the
+// selector cannot be read.
 func selectedBy(set *state.NodeSet, sel *corev1.NodeSelector) (state.Bits, error) {
 	for i := range sel.NodeSelectorTerms {
 		if _, ok := set.TermRows(&sel.NodeSelectorTerms[i]); !ok {
@@ -164,15 +162,14 @@ func selectedBy(set *state.NodeSet, sel *corev1.NodeSelector) (state.Bits, error
 	return set.NodeSelectorRows(sel), nil
 }
 
-// reaches says that a claim that is allocated is so for a node.
+// reaches reports whether an allocated claim is usable on a node.
 func (s *deviceState) reaches(claim, row int) bool {
 	return s.selected == nil || s.selected[claim] == nil || s.selected[claim].Has(row)
 }
 
-// podClaims finds the claims that a pod refers to, or says why it cannot yet. A
-// reference that comes to nothing on purpose is left out
-// (plugins/dynamicresources foreachPodResourceClaim,
-// k8s.io/dynamic-resource-allocation/resourceclaim Name, IsForPod).
+// podClaims returns the claims that a pod refers to, or the reason why one is missing. A reference
+// that resolves to no claim on purpose is left out (plugins/dynamicresources
+// foreachPodResourceClaim, k8s.io/dynamic-resource-allocation/resourceclaim Name, IsForPod).
 func podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string) {
 	pod := q.Pod
 	for i := range pod.Spec.ResourceClaims {
@@ -206,7 +203,7 @@ func podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string)
 	return claims, ""
 }
 
-// controls says that the pod is the claim's controller.
+// controls reports whether the pod is the claim's controller.
 func controls(pod *corev1.Pod, c *resourcev1.ResourceClaim) bool {
 	for i := range c.OwnerReferences {
 		if o := &c.OwnerReferences[i]; o.Controller != nil && *o.Controller {
@@ -216,12 +213,12 @@ func controls(pod *corev1.Pod, c *resourcev1.ResourceClaim) bool {
 	return false
 }
 
-// extendedClaimName is what kube-scheduler calls the claim for extended
-// resources until it has written it.
+// extendedClaimName is kube-scheduler's name for the claim for extended resources before it is
+// written.
 const extendedClaimName = "<extended-resources>"
 
-// deviceResources lists the extended resources that the pod asks for and that
-// device classes stand behind.
+// deviceResources lists the extended resources that the pod requests and that a device class
+// provides.
 func deviceResources(q *engine.Query) []state.Scalar {
 	var out []state.Scalar
 	for _, s := range q.Request.Scalars {
@@ -233,7 +230,7 @@ func deviceResources(q *engine.Query) []state.Scalar {
 	return out
 }
 
-// scalarResources lists all that classes may stand behind.
+// scalarResources lists all requested resources that a device class may provide.
 func scalarResources(q *engine.Query) []state.Scalar {
 	var out []state.Scalar
 	for _, s := range q.Request.Scalars {
@@ -244,8 +241,8 @@ func scalarResources(q *engine.Query) []state.Scalar {
 	return out
 }
 
-// extendedClaim finds the claim that an earlier attempt made for the pod's
-// extended resources, or makes one up.
+// extendedClaim returns the claim that an earlier attempt made for the pod's extended resources, or
+// a new one.
 func extendedClaim(q *engine.Query) *resourcev1.ResourceClaim {
 	for _, c := range q.State.ResourceClaims() {
 		if c.Annotations[resourcev1.ExtendedResourceClaimAnnotation] != "true" {
@@ -262,9 +259,9 @@ func extendedClaim(q *engine.Query) *resourcev1.ResourceClaim {
 	return c
 }
 
-// onNode works out what the claim for extended resources has to hold on a node:
-// what the node does not offer itself. settled says that nothing is left to
-// judge (plugins/dynamicresources filterExtendedResources).
+// onNode works out what the claim for extended resources must hold on a node: what the node does
+// not offer itself. settled reports that nothing is left to allocate (plugins/dynamicresources
+// filterExtendedResources).
 func (s *deviceState) onNode(q *engine.Query, row int, v *deviceVerdict) (claim *resourcev1.ResourceClaim, settled bool) {
 	if s.special < 0 {
 		return nil, false

@@ -157,8 +157,8 @@ func TestClaimsThatAreNotThereHoldPodsBack(t *testing.T) {
 	}
 }
 
-// TestDevicesAreNamed: a decision says which devices the pod would get, its
-// digest covers them, and a rejected node says what it lacks.
+// TestDevicesAreNamed: a decision names the devices that the pod would get, its digest covers them,
+// and a rejected node names what it lacks.
 func TestDevicesAreNamed(t *testing.T) {
 	pod := et.Pod("p", et.Claims("c"))
 	claim := et.DeviceClaim("c", et.Wants("r", "gpu", 1), et.FirstOf("s", et.Wants("x", "gpu", 9), et.Wants("y", "gpu", 1)))

@@ -10,9 +10,8 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// TestAClaimByTwoNames: kube-scheduler asks for devices once per name, so that
-// one device is not enough, and gives the claim what it found first. A random
-// case found that berth named both.
+// TestAClaimByTwoNames: kube-scheduler allocates devices once per name, so that one device is not
+// enough, and the claim gets the first allocation. A random case found that berth named both.
 func TestAClaimByTwoNames(t *testing.T) {
 	pod := et.Pod("p", et.Claims("c", "c"))
 	objects := devicesOf(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), et.Slice("s", "a", et.Device("d0"), et.Device("d1")), et.Slice("t", "b", et.Device("d0")))

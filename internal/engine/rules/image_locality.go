@@ -7,15 +7,15 @@ import (
 	"berth/internal/engine/state"
 )
 
-// The sizes between which an image counts: below 23 MiB a container it makes no
-// difference, above 1000 MiB no more.
+// The sizes between which an image counts: below 23 MiB a container it adds nothing, above 1000 MiB
+// nothing more.
 const (
 	minImageBytes = 23 << 20
 	maxImageBytes = 1000 << 20
 )
 
-// ImageLocality prefers nodes that hold the pod's images already, the more so
-// the larger the images and the more nodes hold them (plugins/imagelocality).
+// ImageLocality prefers nodes that hold the pod's images already. Larger images count more, and so
+// do images that more nodes hold (plugins/imagelocality).
 type ImageLocality struct{}
 
 var (
@@ -33,7 +33,8 @@ var imageLocalityDescriptor = Descriptor{
 // Name is the plugin's name.
 func (ImageLocality) Name() string { return "ImageLocality" }
 
-// Locality says that images are the nodes' own; how many hold one is as well.
+// Locality returns NodesOnly: the score depends on the images of nodes and on how many nodes hold
+// one.
 func (ImageLocality) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Score adds up image sizes, scaled by the share of nodes that have them.
@@ -94,7 +95,7 @@ func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bit
 	return nil
 }
 
-// normalizedImage gives an image without a tag the tag latest.
+// normalizedImage appends the tag latest to an image without a tag.
 func normalizedImage(name string) string {
 	if strings.LastIndex(name, ":") <= strings.LastIndex(name, "/") {
 		return name + ":latest"

@@ -10,16 +10,15 @@ import (
 	"berth/internal/engine/state"
 )
 
-// The reasons of InterPodAffinity, in the order that they are looked for.
+// The reasons of InterPodAffinity, in the order in which they are checked.
 const (
 	ReasonPodAffinity          = "node(s) didn't match pod affinity rules"
 	ReasonPodAntiAffinity      = "node(s) didn't match pod anti-affinity rules"
 	ReasonExistingAntiAffinity = "node(s) didn't satisfy existing pods anti-affinity rules"
 )
 
-// InterPodAffinity keeps pods near or away from other pods: the pod's own terms
-// and, for anti-affinity, those of pods that are already there
-// (plugins/interpodaffinity).
+// InterPodAffinity places pods near to other pods or away from them: by the pod's own terms and by
+// the anti-affinity of existing pods (plugins/interpodaffinity).
 type InterPodAffinity struct {
 	// HardWeight is what an existing pod's required affinity adds to a score.
 	HardWeight int32
@@ -57,8 +56,8 @@ var interPodAffinityDescriptor = Descriptor{
 // Name is the plugin's name.
 func (*InterPodAffinity) Name() string { return "InterPodAffinity" }
 
-// Locality says that other nodes play a part only for pods that have terms, or
-// that a term of some pod selects.
+// Locality reports whether other nodes matter: they do for a pod that has terms, or that a term of
+// some pod selects.
 func (*InterPodAffinity) Locality(q *engine.Query) engine.Locality {
 	if len(q.Terms()) > 0 || len(q.TermsSelectingPod(nil)) > 0 {
 		return engine.Anywhere
@@ -66,7 +65,7 @@ func (*InterPodAffinity) Locality(q *engine.Query) engine.Locality {
 	return engine.NodesOnly
 }
 
-// domainCounts counts something per value of a topology key.
+// domainCounts is a count per value of a topology key.
 type domainCounts struct {
 	column *state.Column
 	n      []int32
@@ -90,7 +89,7 @@ func (d *domainCounts) add(p *state.Postings) {
 	}
 }
 
-// mark adds the nodes of every domain that counted somebody to out.
+// mark adds the nodes of every domain with a count above 0 to out.
 func (d *domainCounts) mark(out state.Bits) {
 	if d.total == 0 {
 		return
@@ -104,7 +103,7 @@ func (d *domainCounts) mark(out state.Bits) {
 	}
 }
 
-// affinityCounts is what filtering needs to know of the pods that are there.
+// affinityCounts is the PreFilter state of InterPodAffinity.
 type affinityCounts struct {
 	required []*state.Term
 	near     []*domainCounts // per required affinity term: pods that match all of them
@@ -117,8 +116,8 @@ type affinityCounts struct {
 	nearby   state.Bits    // what nearRows found
 }
 
-// PreFilter counts, per topology domain, the pods that the pod's required terms
-// select and the existing pods that want it away.
+// PreFilter counts, per topology domain, the pods that the pod's required terms select and the
+// existing pods whose anti-affinity selects it.
 func (a *InterPodAffinity) PreFilter(q *engine.Query) (*affinityCounts, engine.PreFilterResult) {
 	s := &affinityCounts{existing: map[string]*domainCounts{}}
 	for _, t := range q.TermsSelectingPod(nil) {
@@ -165,8 +164,8 @@ func (a *InterPodAffinity) PreFilter(q *engine.Query) (*affinityCounts, engine.P
 	return s, engine.PreFilterResult{}
 }
 
-// countNear counts the pods that match all of the required affinity terms, for
-// only such pods count for any of them.
+// countNear counts the pods that match all of the required affinity terms: only such pods count for
+// any of them.
 func (a *InterPodAffinity) countNear(q *engine.Query, s *affinityCounts) {
 	if len(s.required) == 0 {
 		return
@@ -198,8 +197,8 @@ func selectsAll(terms []*state.Term, ns string, set labels.Set) bool {
 	return true
 }
 
-// Filter rejects nodes that the pod's affinity leaves out (for good), then
-// those that its anti-affinity does, then those whose pods want it away.
+// Filter rejects nodes that the pod's affinity excludes (unresolvable), then those that its
+// anti-affinity excludes, then those that the anti-affinity of existing pods excludes.
 func (a *InterPodAffinity) Filter(q *engine.Query, s *affinityCounts, in state.Bits, rej *engine.Rejected) error {
 	if s == nil {
 		return nil
@@ -233,9 +232,9 @@ func (a *InterPodAffinity) Filter(q *engine.Query, s *affinityCounts, in state.B
 	return nil
 }
 
-// nearRows gives the nodes that satisfy the required affinity: in every term's
-// domain there is a pod that matches all terms. The first pod of a group that
-// has affinity to itself may go wherever the keys are.
+// nearRows returns the nodes that satisfy the required affinity: in every term's domain there is a
+// pod that matches all terms. The first pod of a group with affinity to itself may go to any node
+// that has the keys.
 func (s *affinityCounts) nearRows(q *engine.Query) state.Bits {
 	if s.nearby != nil {
 		return s.nearby
@@ -299,14 +298,14 @@ func (a *InterPodAffinity) Details(q *engine.Query, s *affinityCounts, row int) 
 			add("existingAntiAffinity", t, d)
 		}
 	}
-	// Terms come in no particular order; their words do.
+	// Terms have no stable order; their texts do.
 	slices.SortFunc(out, func(a, b engine.Detail) int {
 		return cmp.Or(cmp.Compare(a.TopologyKey, b.TopologyKey), cmp.Compare(a.Term, b.Term))
 	})
 	return out
 }
 
-// holds says whether a pod with this very term is in the row's domain.
+// holds reports whether the row's domain has a pod with this very term.
 func holds(q *engine.Query, t *state.Term, d *domainCounts, row int) bool {
 	want, found := d.column.Value[row], false
 	q.State.TermPostings(t.ID).Each(func(r, _ int32) { found = found || d.column.Value[r] == want })

@@ -111,8 +111,8 @@ func normalizeSpan(feasible state.Bits, least, most int64, out *engine.Scores) {
 	}
 }
 
-// weight is what one pod that a term connects adds; counts is false for terms
-// that play no part in scoring.
+// weight is what one pod that a term connects adds; counts reports whether the term takes part in
+// scoring.
 func (a *InterPodAffinity) weight(t *state.Term) (weight int64, counts bool) {
 	switch t.Kind {
 	case state.PreferredAffinity:

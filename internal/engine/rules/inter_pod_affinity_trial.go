@@ -7,7 +7,7 @@ import (
 
 var _ engine.Trier[*affinityCounts] = (*InterPodAffinity)(nil)
 
-// Try judges nodes by who else is in their domains.
+// Try returns the trial of the rule: it judges a node by the pods of its domains.
 func (a *InterPodAffinity) Try(q *engine.Query, s *affinityCounts) engine.Trial {
 	if s == nil {
 		s = &affinityCounts{existing: map[string]*domainCounts{}}
@@ -31,7 +31,8 @@ func (a *InterPodAffinity) Try(q *engine.Query, s *affinityCounts) engine.Trial 
 		}
 		t.isAway = append(t.isAway, meets)
 	}
-	// Terms that only guests bring count too, so all that select the pod are asked.
+	// Terms that only pods added in the trial have count too, so all that select the pod are
+	// listed.
 	index := map[string]int{}
 	for _, term := range q.TermsSelectingPod(nil) {
 		if term.Kind != state.RequiredAntiAffinity {
@@ -53,8 +54,8 @@ func (a *InterPodAffinity) Try(q *engine.Query, s *affinityCounts) engine.Trial 
 	return t
 }
 
-// interPodTrial is InterPodAffinity on one node: how far the counts of the
-// node's own domains have moved.
+// interPodTrial is InterPodAffinity on one node: how far the counts of the node's domains have
+// changed.
 type interPodTrial struct {
 	*affinityCounts
 	row       int32
@@ -67,12 +68,12 @@ type interPodTrial struct {
 	keyMoved  []int32
 }
 
-// Begin turns to the row's domains.
-func (t *interPodTrial) Begin(row int32, guests []*state.Pod) {
+// Begin starts with the counts of the row's domains.
+func (t *interPodTrial) Begin(row int32, nominated []*state.Pod) {
 	t.row, t.nearMoved = row, 0
 	clear(t.awayMoved)
 	clear(t.keyMoved)
-	for _, p := range guests {
+	for _, p := range nominated {
 		t.Move(p, 1)
 	}
 }
@@ -98,8 +99,9 @@ func (t *interPodTrial) Move(p *state.Pod, n int32) {
 	}
 }
 
-// Minds pods that some term of the pod selects, or that select the pod.
-func (t *interPodTrial) Minds(c *state.Class) bool {
+// AffectedBy reports whether a term of the pod selects pods of the class, or a term of theirs
+// selects the pod.
+func (t *interPodTrial) AffectedBy(c *state.Class) bool {
 	if t.isNear != nil && t.isNear[c.Shape.ID] {
 		return true
 	}
@@ -116,8 +118,7 @@ func (t *interPodTrial) Minds(c *state.Class) bool {
 	return false
 }
 
-// there says how many a domain counts now; ok is false for a node without the
-// key.
+// there returns a domain's count now; ok is false for a node without the key.
 func (t *interPodTrial) there(d *domainCounts, moved int32) (n int32, ok bool) {
 	v := d.column.Value[t.row]
 	if v < 0 {
@@ -129,8 +130,8 @@ func (t *interPodTrial) there(d *domainCounts, moved int32) (n int32, ok bool) {
 	return d.n[v] + moved, true
 }
 
-// nearBy says that the required affinity is met, or that the pod would be the
-// first of its group: nobody that matches is left anywhere.
+// nearBy reports whether the required affinity is met, or whether the pod would be the first of its
+// group because no matching pod is left anywhere.
 func (t *interPodTrial) nearBy() bool {
 	company, left := true, int32(0)
 	for _, d := range t.near {
@@ -144,7 +145,7 @@ func (t *interPodTrial) nearBy() bool {
 	return company || left == 0 && t.first
 }
 
-// Fits says that nobody is missing and nobody in the way.
+// Fits reports whether affinity and anti-affinity are satisfied.
 func (t *interPodTrial) Fits() bool {
 	_, reasons := t.Verdict()
 	return reasons == nil
@@ -156,7 +157,7 @@ var (
 	wantedAway = []string{ReasonExistingAntiAffinity}
 )
 
-// Verdict looks for what stands against the pod in the order of Filter.
+// Verdict returns the first reason in the order of Filter.
 func (t *interPodTrial) Verdict() (engine.Code, []string) {
 	if len(t.required) > 0 && !t.nearBy() {
 		return engine.UnschedulableAndUnresolvable, wantsNear

@@ -18,8 +18,8 @@ const (
 	ReasonAffinityConflict = "pod affinity terms conflict"
 )
 
-// NodeAffinity applies nodeSelector and node affinity, the pod's and the
-// profile's added one (plugins/nodeaffinity).
+// NodeAffinity applies the pod's nodeSelector, its node affinity and the affinity that the profile
+// adds (plugins/nodeaffinity).
 type NodeAffinity struct {
 	// Added is NodeAffinityArgs.addedAffinity; nil without.
 	Added *corev1.NodeAffinity
@@ -70,7 +70,7 @@ func newNodeAffinity(added *corev1.NodeAffinity) (NodeAffinity, error) {
 // Name is the plugin's name.
 func (NodeAffinity) Name() string { return "NodeAffinity" }
 
-// Locality says that labels are the nodes' own.
+// Locality returns NodesOnly: labels belong to nodes.
 func (NodeAffinity) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 func (a NodeAffinity) enforced() *corev1.NodeSelector {
@@ -87,9 +87,8 @@ func affinityOf(pod *corev1.Pod) *corev1.NodeAffinity {
 	return pod.Spec.Affinity.NodeAffinity
 }
 
-// PreFilter narrows the nodes where every required term names some by
-// metadata.name In: within a term the lists intersect, over the terms they add
-// up.
+// PreFilter narrows the nodes where every required term has a requirement metadata.name In. Within
+// a term the lists intersect; the lists of terms are united.
 func (a NodeAffinity) PreFilter(q *engine.Query) (engine.NoState, engine.PreFilterResult) {
 	var required *corev1.NodeSelector
 	if na := affinityOf(q.Pod); na != nil {
@@ -117,8 +116,8 @@ func (a NodeAffinity) PreFilter(q *engine.Query) (engine.NoState, engine.PreFilt
 	return engine.NoState{}, engine.PreFilterResult{Names: names}
 }
 
-// namedBy gives the nodes that a term's metadata.name In requirements share;
-// named is false without such a requirement.
+// namedBy returns the nodes that all of a term's metadata.name In requirements name; named is false
+// where it has none.
 func namedBy(term *corev1.NodeSelectorTerm) (names map[string]struct{}, named bool) {
 	for _, f := range term.MatchFields {
 		if f.Key != "metadata.name" || f.Operator != corev1.NodeSelectorOpIn {
@@ -135,8 +134,8 @@ func namedBy(term *corev1.NodeSelectorTerm) (names map[string]struct{}, named bo
 	return names, named
 }
 
-// Filter rejects, for good, what the profile's affinity excludes, then what the
-// pod's does.
+// Filter rejects as unresolvable first what the profile's affinity excludes, then what the pod's
+// excludes.
 func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	left := in
 	if e := a.enforced(); e != nil {

@@ -10,7 +10,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ReasonFeatures is why a node without a needed feature is out.
+// ReasonFeatures is the reason of a node without a needed feature.
 const ReasonFeatures = "node(s) didn't match Pod's required features"
 
 // NodeDeclaredFeatures keeps pods that need a feature off nodes that do not
@@ -38,7 +38,7 @@ var semanticsVersion = version.MustParseSemantic(engine.Semantics)
 // Name is the plugin's name.
 func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
 
-// Locality says that features are the nodes' own.
+// Locality returns NodesOnly: features belong to nodes.
 func (NodeDeclaredFeatures) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 func neededFeatures(q *engine.Query) ([]string, error) {
@@ -49,7 +49,7 @@ func neededFeatures(q *engine.Query) ([]string, error) {
 	return ndf.DefaultFramework.Unmap(set)
 }
 
-// PreFilter infers what the pod needs; mostly nothing.
+// PreFilter infers the features that the pod needs; most pods need none.
 func (NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFilterResult) {
 	need, err := neededFeatures(q)
 	if err != nil {
@@ -58,7 +58,7 @@ func (NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFilt
 	return need, engine.PreFilterResult{Skip: len(need) == 0}
 }
 
-// Filter rejects nodes that lack a needed feature for good.
+// Filter rejects nodes that lack a needed feature as unresolvable.
 func (NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in state.Bits, rej *engine.Rejected) error {
 	if len(need) == 0 {
 		return nil

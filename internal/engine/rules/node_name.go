@@ -5,7 +5,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ReasonNodeName is why all nodes but the one asked for are out.
+// ReasonNodeName is the reason of all nodes but the requested one.
 const ReasonNodeName = "node(s) didn't match the requested node name"
 
 // NodeName keeps a pod with spec.nodeName to that node
@@ -29,10 +29,10 @@ var nodeNameDescriptor = Descriptor{
 // Name is the plugin's name.
 func (NodeName) Name() string { return "NodeName" }
 
-// Locality says that names are the nodes' own.
+// Locality returns NodesOnly: names belong to nodes.
 func (NodeName) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
-// Filter rejects every node but the named one for good.
+// Filter rejects every node but the named one as unresolvable.
 func (NodeName) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	want := q.Pod.Spec.NodeName
 	if want == "" {
@@ -47,7 +47,7 @@ func (NodeName) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *en
 	return nil
 }
 
-// Details names the node that was asked for.
+// Details names the requested node.
 func (NodeName) Details(q *engine.Query, _ engine.NoState, _ int) []engine.Detail {
 	return []engine.Detail{{Kind: "nodeName", Name: q.Pod.Spec.NodeName}}
 }

@@ -8,7 +8,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ReasonPorts is why a node whose ports are taken is out.
+// ReasonPorts is the reason of a node whose ports are taken.
 const ReasonPorts = "node(s) didn't have free ports for the requested pod ports"
 
 // NodePorts keeps pods off nodes on which a host port that they claim is taken
@@ -33,7 +33,7 @@ var nodePortsDescriptor = Descriptor{
 // Name is the plugin's name.
 func (NodePorts) Name() string { return "NodePorts" }
 
-// Locality says that a node's ports are taken by its own pods.
+// Locality returns OwnRow: a node's ports are taken by its own pods.
 func (NodePorts) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
 
 // PreFilter skips pods without host ports.

@@ -9,7 +9,7 @@ import (
 
 var _ engine.Trier[[]state.Port] = NodePorts{}
 
-// Try judges nodes by the ports that are taken there.
+// Try returns the trial of the rule: it judges a node by the host ports taken there.
 func (NodePorts) Try(q *engine.Query, ports []state.Port) engine.Trial {
 	if ports == nil {
 		ports = state.HostPorts(q.Pod)
@@ -24,23 +24,22 @@ func (NodePorts) Try(q *engine.Query, ports []state.Port) engine.Trial {
 	return t
 }
 
-// portsTrial is NodePorts on one node: which of the ports that the pod would
-// meet are taken. As upstream keeps no count, a port that two pods hold, which
-// should not be, is free once one of them leaves
-// (k8s.io/kube-scheduler/framework HostPortInfo).
+// portsTrial is NodePorts on one node: which of the ports that conflict with the pod's are taken.
+// Like upstream it keeps no count: a port that two pods hold, which should not happen, is free once
+// one of them leaves (k8s.io/kube-scheduler/framework HostPortInfo).
 type portsTrial struct {
-	q      *engine.Query
-	ids    []int32 // sorted
-	taken  []bool
-	guests []*state.Pod
+	q         *engine.Query
+	ids       []int32 // sorted
+	taken     []bool
+	nominated []*state.Pod
 }
 
 // Begin looks up which of the ports are taken.
-func (t *portsTrial) Begin(row int32, guests []*state.Pod) {
+func (t *portsTrial) Begin(row int32, nominated []*state.Pod) {
 	for i, id := range t.ids {
 		t.taken[i] = t.q.State.PortPostings(id).At(row) > 0
 	}
-	t.guests = guests
+	t.nominated = nominated
 }
 
 // Move takes or frees a pod's ports.
@@ -52,8 +51,8 @@ func (t *portsTrial) Move(p *state.Pod, n int32) {
 	}
 }
 
-// Minds pods with one of the ports.
-func (t *portsTrial) Minds(c *state.Class) bool {
+// AffectedBy reports whether pods of the class hold one of the ports.
+func (t *portsTrial) AffectedBy(c *state.Class) bool {
 	for _, id := range c.Ports {
 		if _, ok := slices.BinarySearch(t.ids, id); ok {
 			return true
@@ -62,12 +61,12 @@ func (t *portsTrial) Minds(c *state.Class) bool {
 	return false
 }
 
-// Fits says that none of the ports is taken.
+// Fits reports whether none of the ports is taken.
 func (t *portsTrial) Fits() bool {
 	if slices.Contains(t.taken, true) {
 		return false
 	}
-	for _, g := range t.guests {
+	for _, g := range t.nominated {
 		for _, id := range g.Class.Ports {
 			if _, ok := slices.BinarySearch(t.ids, id); ok {
 				return false
@@ -77,7 +76,7 @@ func (t *portsTrial) Fits() bool {
 	return true
 }
 
-// Verdict gives the one reason there is.
+// Verdict returns the only reason.
 func (t *portsTrial) Verdict() (engine.Code, []string) {
 	if t.Fits() {
 		return engine.Success, nil

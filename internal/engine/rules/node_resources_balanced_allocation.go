@@ -8,9 +8,9 @@ import (
 	"berth/internal/engine/state"
 )
 
-// NodeResourcesBalancedAllocation prefers nodes whose resources the pod would
-// bring into balance: the score before and after are compared, 75 stands for no
-// difference (plugins/noderesources/balanced_allocation.go, as of v1.36).
+// NodeResourcesBalancedAllocation prefers nodes whose resources the pod would bring into balance.
+// It compares the score before and after; 75 stands for no difference
+// (plugins/noderesources/balanced_allocation.go, as of v1.36).
 type NodeResourcesBalancedAllocation struct {
 	Resources []ResourceWeight // the weights are not used
 }
@@ -39,12 +39,12 @@ var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 // Name is the plugin's name.
 func (*NodeResourcesBalancedAllocation) Name() string { return "NodeResourcesBalancedAllocation" }
 
-// Locality says that a node's room is taken by its own pods.
+// Locality returns OwnRow: a node's resources are taken by its own pods.
 func (*NodeResourcesBalancedAllocation) Locality(_ *engine.Query) engine.Locality {
 	return engine.OwnRow
 }
 
-// Score skips pods that ask for none of the resources.
+// Score skips pods that request none of the resources.
 func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	list := ask(q, b.Resources, false)
 	idle := true

@@ -13,17 +13,17 @@ import (
 	"berth/internal/engine/state"
 )
 
-// The reasons of NodeResourcesFit; a scalar resource's is ReasonInsufficient and
-// its name.
+// The reasons of NodeResourcesFit. A scalar resource's reason is ReasonInsufficient and its name.
 const (
 	ReasonTooManyPods  = "Too many pods"
 	ReasonInsufficient = "Insufficient "
 )
 
-// NodeResourcesFit keeps pods off nodes without room for their requests, and
-// scores by how much would be left (plugins/noderesources/fit.go).
+// NodeResourcesFit rejects nodes that have too little left for the pod's requests, and scores by
+// how much would be left (plugins/noderesources/fit.go).
 type NodeResourcesFit struct {
-	// Ignored extended resources, by name and by the group before the slash.
+	// Ignored and IgnoredGroups list extended resources to ignore, by name and by the group before
+	// the slash.
 	Ignored, IgnoredGroups []string
 	scorer                 resourceScorer
 }
@@ -66,10 +66,10 @@ var nodeResourcesFitDescriptor = Descriptor{
 // Name is the plugin's name.
 func (*NodeResourcesFit) Name() string { return "NodeResourcesFit" }
 
-// Locality says that a node's room is taken by its own pods.
+// Locality returns OwnRow: a node's resources are taken by its own pods.
 func (*NodeResourcesFit) Locality(_ *engine.Query) engine.Locality { return engine.OwnRow }
 
-// ignores says whether an extended resource is left to somebody else.
+// ignores reports whether the profile excludes an extended resource from the check.
 func (f *NodeResourcesFit) ignores(name string) bool {
 	if len(f.Ignored)+len(f.IgnoredGroups) == 0 || !state.IsExtended(corev1.ResourceName(name)) {
 		return false
@@ -78,12 +78,11 @@ func (f *NodeResourcesFit) ignores(name string) bool {
 	return slices.Contains(f.Ignored, name) || slices.Contains(f.IgnoredGroups, group)
 }
 
-// Filter compares request and room, resource by resource. A node that could
-// never hold one of the requests is out for good; one with too many pods is
-// not.
+// Filter compares the requests with what is left, resource by resource. A node whose whole
+// allocatable is below a request is unresolvable; one with too many pods is not.
 func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	tooMany, noCPU, noMemory, noDisk, never := q.Bits(), q.Bits(), q.Bits(), q.Bits(), q.Bits()
-	// A resource that is not asked for never falls short.
+	// A resource without a request is never short.
 	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
 	capacity := q.Nodes.Capacities()
 	var idle state.Use
@@ -151,8 +150,7 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 	return nil
 }
 
-// ReasonRank puts reasons in the order that Filter finds them in; other
-// resources come last, by name.
+// ReasonRank orders reasons as Filter finds them. Other resources come last, by name.
 func (f *NodeResourcesFit) ReasonRank(text string) int {
 	order := []string{
 		ReasonTooManyPods, ReasonInsufficient + string(corev1.ResourceCPU), ReasonInsufficient + string(corev1.ResourceMemory),
@@ -164,8 +162,8 @@ func (f *NodeResourcesFit) ReasonRank(text string) int {
 	return len(order)
 }
 
-// wanted is an amount to compare with: nothing is less than any amount left,
-// even where a node is overcommitted.
+// wanted is the amount to compare with. A request of 0 is below any amount left, even where a node
+// is overcommitted.
 func wanted(n int64) int64 {
 	if n <= 0 {
 		return math.MinInt64
@@ -173,8 +171,7 @@ func wanted(n int64) int64 {
 	return n
 }
 
-// scalars lists the other resources to compare, by name, so that reasons come
-// in one order.
+// scalars lists the other resources to compare by name, which makes the order of reasons stable.
 func (f *NodeResourcesFit) scalars(q *engine.Query) []state.Scalar {
 	var out []state.Scalar
 	for _, s := range q.Request.Scalars {
@@ -188,14 +185,13 @@ func (f *NodeResourcesFit) scalars(q *engine.Query) []state.Scalar {
 	return out
 }
 
-// leftToDevices says that nodes which offer nothing of a resource are left to
-// DynamicResources, since a device class stands behind it
-// (plugins/noderesources/fit.go shouldDelegateResourceToDRA).
+// leftToDevices reports whether nodes that offer none of a resource are left to DynamicResources
+// because a device class provides it (plugins/noderesources/fit.go shouldDelegateResourceToDRA).
 func leftToDevices(q *engine.Query, id int32) bool {
 	return q.State.ExtendedClass(corev1.ResourceName(q.ScalarName(id))) != nil
 }
 
-// Details says, per resource that is short, what is asked and what is there.
+// Details lists, for each resource that is short, the request and what is left.
 func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
 	var out engine.Details
 	add := func(name string, want, have, used int64) {
@@ -223,7 +219,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 	return out.List()
 }
 
-// Score scores by the profile's strategy; raw and normalised are the same.
+// Score scores by the profile's strategy. Raw and normalised scores are the same.
 func (f *NodeResourcesFit) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	f.scorer.score(q, feasible, out.Raw)
 	out.Same()

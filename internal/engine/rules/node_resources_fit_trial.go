@@ -9,8 +9,7 @@ import (
 
 var _ engine.Measurer = (*NodeResourcesFit)(nil)
 
-// Measure is what the pod needs of the plain resources; the rest are the others
-// that it asks for.
+// Measure returns the pod's requests of the plain resources, and a trial of its other requests.
 func (f *NodeResourcesFit) Measure(q *engine.Query) (need state.Amount, rest engine.Trial) {
 	t := f.try(q)
 	if need = t.need; len(t.scalars) == 0 {
@@ -20,7 +19,7 @@ func (f *NodeResourcesFit) Measure(q *engine.Query) (need state.Amount, rest eng
 	return need, t
 }
 
-// Try judges nodes by what their pods hold.
+// Try returns the trial of the rule: it judges a node by the requests of its pods.
 func (f *NodeResourcesFit) Try(q *engine.Query, _ engine.NoState) engine.Trial { return f.try(q) }
 
 func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
@@ -41,22 +40,22 @@ func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 type fitTrial struct {
 	q        *engine.Query
 	need     state.Amount
-	restOnly bool           // judge the scalars alone
+	restOnly bool           // judge only the scalars
 	scalars  []state.Scalar // by name
 	column   [][]int64      // their capacity by row
-	devices  []bool         // device classes stand behind them
+	devices  []bool         // a device class provides them
 	row      int32
 	use      state.Use
-	other    []int64 // of the scalars: what is held
+	other    []int64 // held amounts of the scalars
 }
 
-// Begin takes the row's sums.
-func (t *fitTrial) Begin(row int32, guests []*state.Pod) {
+// Begin starts with the row's sums.
+func (t *fitTrial) Begin(row int32, nominated []*state.Pod) {
 	t.row, t.use = row, t.q.State.Use(int(row))
 	for i, s := range t.scalars {
 		t.other[i] = t.q.State.ScalarUse(s.ID, int(row))
 	}
-	for _, p := range guests {
+	for _, p := range nominated {
 		t.Move(p, 1)
 	}
 }
@@ -77,8 +76,8 @@ func (t *fitTrial) Move(p *state.Pod, n int32) {
 	}
 }
 
-// Minds whatever holds what is judged.
-func (t *fitTrial) Minds(c *state.Class) bool {
+// AffectedBy reports whether pods of the class hold a resource that is judged.
+func (t *fitTrial) AffectedBy(c *state.Class) bool {
 	if !t.restOnly {
 		return true
 	}
@@ -99,7 +98,7 @@ func (t *fitTrial) capacityOf(i int) int64 {
 	return t.column[i][t.row]
 }
 
-// Fits compares.
+// Fits reports whether all requests are within what is left.
 func (t *fitTrial) Fits() bool {
 	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
 	if !t.restOnly && (u.Pods >= c.Pods || t.need.CPU > c.CPU-u.CPU || t.need.Memory > c.Memory-u.Memory || t.need.Ephemeral > c.Ephemeral-u.Ephemeral) {
@@ -113,7 +112,7 @@ func (t *fitTrial) Fits() bool {
 	return true
 }
 
-// Verdict names what is short.
+// Verdict returns a reason for each resource that is short.
 func (t *fitTrial) Verdict() (engine.Code, []string) {
 	var reasons []string
 	code := engine.Unschedulable

@@ -7,7 +7,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ReasonUnschedulable is why a cordoned node is out.
+// ReasonUnschedulable is the reason of a cordoned node.
 const ReasonUnschedulable = "node(s) were unschedulable"
 
 // NodeUnschedulable keeps pods off cordoned nodes, unless they tolerate the
@@ -31,10 +31,10 @@ var nodeUnschedulableDescriptor = Descriptor{
 // Name is the plugin's name.
 func (NodeUnschedulable) Name() string { return "NodeUnschedulable" }
 
-// Locality says that cordons are the nodes' own.
+// Locality returns NodesOnly: a cordon belongs to its node.
 func (NodeUnschedulable) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
-// Filter rejects cordoned nodes for good.
+// Filter rejects cordoned nodes as unresolvable.
 func (NodeUnschedulable) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	cordoned := q.Nodes.Cordoned()
 	if cordoned.Empty() {
@@ -51,7 +51,7 @@ func (NodeUnschedulable) Filter(q *engine.Query, _ engine.NoState, in state.Bits
 	return nil
 }
 
-// Details says that the node is cordoned.
+// Details reports the cordon.
 func (NodeUnschedulable) Details(*engine.Query, engine.NoState, int) []engine.Detail {
 	return []engine.Detail{{Kind: "unschedulable"}}
 }

@@ -9,13 +9,12 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ReasonVolumeLimit is why a node that cannot attach the pod's volumes is out.
+// ReasonVolumeLimit is the reason of a node that cannot attach the pod's volumes.
 const ReasonVolumeLimit = "node(s) exceed max volume count"
 
-// NodeVolumeLimits keeps pods off nodes that would have to attach more volumes of a
-// CSI driver than their CSINode allows. A node without a CSINode, or without a
-// limit for the driver, takes any number; whether the driver runs there at all is
-// not asked while VolumeLimitScaling is off
+// NodeVolumeLimits rejects nodes that would have to attach more volumes of a CSI driver than their
+// CSINode allows. A node without a CSINode, or without a limit for the driver, takes any number.
+// Whether the driver runs there is not checked while VolumeLimitScaling is off
 // (plugins/nodevolumelimits/csi.go).
 type NodeVolumeLimits struct{}
 
@@ -37,7 +36,7 @@ var nodeVolumeLimitsDescriptor = Descriptor{
 // Name is the plugin's name.
 func (NodeVolumeLimits) Name() string { return "NodeVolumeLimits" }
 
-// Locality says that claims lead to objects that may change at any time.
+// Locality reports whether claims matter: they lead to objects that may change at any time.
 func (NodeVolumeLimits) Locality(q *engine.Query) engine.Locality {
 	if attaches(q) {
 		return engine.Anywhere
@@ -45,7 +44,7 @@ func (NodeVolumeLimits) Locality(q *engine.Query) engine.Locality {
 	return engine.NodesOnly
 }
 
-// attaches says that the pod mounts something that may count.
+// attaches reports whether the pod mounts something that may count.
 func attaches(q *engine.Query) bool {
 	for i := range q.Pod.Spec.Volumes {
 		if state.Attachable(&q.Pod.Spec.Volumes[i]) {
@@ -63,8 +62,7 @@ func (NodeVolumeLimits) PreFilter(q *engine.Query) (*incoming, engine.PreFilterR
 	return attaching(q), engine.PreFilterResult{}
 }
 
-// incoming is what the pod would bring to a node with a CSINode, and to one
-// without.
+// incoming is what the pod would attach to a node with a CSINode, and to one without.
 type incoming struct {
 	drivers []driven
 	with    verdict
@@ -77,7 +75,7 @@ type driven struct {
 	volumes []int32
 }
 
-// verdict says what the claims come to before any node is looked at.
+// verdict is the verdict that follows from the claims alone, for all nodes.
 type verdict struct {
 	code   engine.Code
 	reason string
@@ -100,7 +98,7 @@ func attaching(q *engine.Query) *incoming {
 	return in
 }
 
-// or works them out where PreFilter did not run.
+// or returns the incoming volumes, worked out here where PreFilter did not run.
 func (in *incoming) or(q *engine.Query) *incoming {
 	if in != nil {
 		return in
@@ -108,7 +106,7 @@ func (in *incoming) or(q *engine.Query) *incoming {
 	return attaching(q)
 }
 
-// verdictOf returns what follows from volumes that cannot be told.
+// verdictOf returns the verdict for volumes that cannot be resolved.
 func verdictOf(err error) verdict {
 	var missing state.MissingClaimError
 	switch {
@@ -120,8 +118,7 @@ func verdictOf(err error) verdict {
 	return verdict{engine.Error, err.Error()}
 }
 
-// reject rejects rows for what the claims come to. ok is false where that leaves
-// nothing to count.
+// reject rejects rows by the verdict on the claims. ok is false where nothing is left to count.
 func (v verdict) reject(rows state.Bits, rej *engine.Rejected) (ok bool, err error) {
 	switch {
 	case v.code == engine.Success:
@@ -134,8 +131,7 @@ func (v verdict) reject(rows state.Bits, rej *engine.Rejected) (ok bool, err err
 	return false, nil
 }
 
-// Filter compares, driver by driver, what each row holds and would have to hold
-// with its limit.
+// Filter compares, for each driver, the volumes that a row would have attached with its limit.
 func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in state.Bits, rej *engine.Rejected) error {
 	pod, a := pod.or(q), q.State.Attachments()
 	if pod.with == pod.without && pod.with.code != engine.Success {
@@ -169,11 +165,11 @@ func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in state.Bits, re
 	return nil
 }
 
-// trouble is the error of the first pod on the rows whose volumes cannot be told.
+// trouble returns the error of the first pod on the rows whose volumes cannot be resolved.
 func trouble(q *engine.Query, a *state.Attachments, rows state.Bits) error {
 	var err error
 	for row := range rows.All() {
-		if err != nil || a.Troubled(int32(row)) == 0 {
+		if err != nil || a.Unresolved(int32(row)) == 0 {
 			continue
 		}
 		for _, p := range q.State.PodsOn(row) {
@@ -185,8 +181,7 @@ func trouble(q *engine.Query, a *state.Attachments, rows state.Bits) error {
 	return err
 }
 
-// exceeds adds the rows to full on which the driver's limit does not allow for the
-// volumes.
+// exceeds adds to full the rows on which the volumes would exceed the driver's limit.
 func (d *driven) exceeds(q *engine.Query, a *state.Attachments, rows, full state.Bits) {
 	limits := a.Limits(d.driver)
 	if limits == nil {
@@ -204,8 +199,8 @@ func (d *driven) exceeds(q *engine.Query, a *state.Attachments, rows, full state
 	}
 }
 
-// Details says by driver how many volumes the pod would add, how many more the
-// node can attach, and how many in all.
+// Details counts, for each driver, the volumes that the pod would add, those that the node can
+// still attach, and its limit.
 func (NodeVolumeLimits) Details(q *engine.Query, pod *incoming, row int) []engine.Detail {
 	pod, a := pod.or(q), q.State.Attachments()
 	if !a.Limited().Has(row) || pod.with.code != engine.Success {

@@ -9,42 +9,42 @@ import (
 
 var _ engine.Trier[*incoming] = NodeVolumeLimits{}
 
-// Try judges nodes by the volumes that pods there mount.
+// Try returns the trial of the rule: it judges a node by the volumes of its pods.
 func (NodeVolumeLimits) Try(q *engine.Query, pod *incoming) engine.Trial {
 	t := &limitsTrial{q: q, pod: pod.or(q), all: q.State.Attachments()}
 	t.held = make([]int32, len(t.pod.drivers))
 	return t
 }
 
-// VolumesUntold is what a search for victims says of a node on which some pod's
-// volumes cannot be told. Upstream gives the search up with an error of that pod.
+// VolumesUntold is the message for a node in a preemption search that has a pod whose volumes
+// cannot be resolved. Upstream ends the search with that pod's error.
 const VolumesUntold = "the volumes of a pod on the node cannot be told"
 
-// limitsTrial is NodeVolumeLimits on one node. Volumes of pods that come or go
-// stand in touched, all others as the columns have them.
+// limitsTrial is NodeVolumeLimits on one node. Volumes of pods that were added or removed are in
+// touched; all others are read from the columns.
 type limitsTrial struct {
-	q        *engine.Query
-	pod      *incoming
-	all      *state.Attachments
-	row      int32
-	limited  bool
-	held     []int32 // by driver of pod
-	troubled int32
-	touched  []touched
-	volumes  []state.CSIVolume
+	q          *engine.Query
+	pod        *incoming
+	all        *state.Attachments
+	row        int32
+	limited    bool
+	held       []int32 // by driver of pod
+	unresolved int32
+	touched    []touched
+	volumes    []state.CSIVolume
 }
 
-// touched is a volume and how often pods on the row mount it now.
+// touched is a volume and how many pods on the row mount it now.
 type touched struct{ volume, users int32 }
 
-// Begin takes the row's counts.
-func (t *limitsTrial) Begin(row int32, guests []*state.Pod) {
+// Begin starts with the row's counts.
+func (t *limitsTrial) Begin(row int32, nominated []*state.Pod) {
 	t.row, t.limited, t.touched = row, t.all.Limited().Has(int(row)), t.touched[:0]
-	t.troubled = t.all.Troubled(row)
+	t.unresolved = t.all.Unresolved(row)
 	for i, d := range t.pod.drivers {
 		t.held[i] = t.all.Held(d.driver, row)
 	}
-	for _, p := range guests {
+	for _, p := range nominated {
 		t.Move(p, 1)
 	}
 }
@@ -57,7 +57,7 @@ func (t *limitsTrial) Move(p *state.Pod, n int32) {
 	volumes, trouble := t.q.AttachedBy(t.volumes[:0], p)
 	t.volumes = volumes
 	if trouble != "" {
-		t.troubled += n
+		t.unresolved += n
 		return
 	}
 	for _, v := range volumes {
@@ -92,16 +92,16 @@ func (t *limitsTrial) users(volume int32) int32 {
 	return t.all.Users(volume).At(t.row)
 }
 
-// Minds pods that mount something.
-func (t *limitsTrial) Minds(c *state.Class) bool { return c.Mounts }
+// AffectedBy reports whether pods of the class mount volumes.
+func (t *limitsTrial) AffectedBy(c *state.Class) bool { return c.Mounts }
 
-// Fits says that every driver may attach what the pod needs beside what is there.
+// Fits reports whether every driver may attach what the pod needs beside what is attached.
 func (t *limitsTrial) Fits() bool {
 	code, _ := t.verdict()
 	return code == engine.Success
 }
 
-// Verdict says what stands against the pod.
+// Verdict returns the reason against the node.
 func (t *limitsTrial) Verdict() (engine.Code, []string) {
 	code, reason := t.verdict()
 	if code == engine.Success {
@@ -120,7 +120,7 @@ func (t *limitsTrial) verdict() (engine.Code, string) {
 		return v.code, v.reason
 	case !t.limited || len(t.pod.drivers) == 0:
 		return engine.Success, ""
-	case t.troubled > 0:
+	case t.unresolved > 0:
 		return engine.Error, VolumesUntold
 	}
 	for i, d := range t.pod.drivers {

@@ -23,8 +23,8 @@ type PodTopologySpread struct {
 	// Defaults apply to pods without constraints that belong to a Service or a
 	// controller.
 	Defaults []corev1.TopologySpreadConstraint
-	// System says that Defaults are upstream's own, which do not exclude nodes
-	// for lacking a key.
+	// System reports that Defaults are upstream's own, which do not exclude nodes for lacking a
+	// key.
 	System bool
 }
 
@@ -71,7 +71,7 @@ var podTopologySpreadDescriptor = Descriptor{
 // Name is the plugin's name.
 func (*PodTopologySpread) Name() string { return "PodTopologySpread" }
 
-// Locality says that other nodes play a part only where constraints apply.
+// Locality reports whether constraints apply: other nodes matter only then.
 func (p *PodTopologySpread) Locality(q *engine.Query) engine.Locality {
 	if len(q.Pod.Spec.TopologySpreadConstraints) > 0 || len(p.Defaults) > 0 && !ownersSelector(q).Empty() {
 		return engine.Anywhere
@@ -82,15 +82,15 @@ func (p *PodTopologySpread) Locality(q *engine.Query) engine.Locality {
 // spreadCounts is a hard constraint with its domains counted.
 type spreadCounts struct {
 	*spreadConstraint
-	matching []int32 // by value of the column; only nodes that count are in it
-	eligible []bool  // by value: some node that counts bears it; nil for all
+	matching []int32 // by value of the column; only nodes that count are included
+	eligible []bool  // by value: some node that counts has it; nil for all
 	domains  int
 	least    int32 // the global minimum
 	most     int32
-	whole    bool // every node of the state bears the keys of all hard constraints
+	whole    bool // every node of the state has the keys of all hard constraints
 }
 
-// skew is what placing the pod into a domain would make of it.
+// skew is the domain's skew with the pod placed in it.
 func (c *spreadCounts) skew(value int32) int32 { return c.skewOf(c.matching[value]) }
 
 func (c *spreadCounts) skewOf(matching int32) int32 {
@@ -113,8 +113,8 @@ func (p *PodTopologySpread) PreFilter(q *engine.Query) ([]*spreadCounts, engine.
 	return countHard(q, list), engine.PreFilterResult{}
 }
 
-// countHard counts matching pods per domain. Only nodes that bear the keys of
-// all hard constraints count, each constraint applying its own policies.
+// countHard counts matching pods per domain. Only nodes that have the keys of all hard constraints
+// count. Each constraint applies its own policies.
 func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 	keyed := withKeys(q, list)
 	whole := keyed.Count() == q.Nodes.Count()
@@ -163,7 +163,7 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 	return out
 }
 
-// Filter rejects nodes whose domain would get too far ahead of the emptiest.
+// Filter rejects nodes whose domain would exceed maxSkew over the global minimum.
 func (p *PodTopologySpread) Filter(q *engine.Query, counts []*spreadCounts, in state.Bits, rej *engine.Rejected) error {
 	if counts == nil {
 		return nil

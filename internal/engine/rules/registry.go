@@ -12,13 +12,12 @@ import (
 	"berth/internal/engine"
 )
 
-// Spec is a profile as data: which plugins run in which phase, in which order
-// and with which arguments. It is what is stored and digested, so a decision can
-// be replayed under the profile that it was made with.
+// Spec is a profile as data: which plugins run in which phase, in which order and with which
+// arguments. It is stored and digested, so that a decision can be replayed under its profile.
 type Spec struct {
 	SchedulerName string    `json:"schedulerName"`
 	Siblings      []string  `json:"siblings,omitempty"` // all profiles of the configuration
-	Ungated       []string  `json:"ungated,omitempty"`  // those of them without SchedulingGates
+	Ungated       []string  `json:"ungated,omitempty"`  // the siblings without SchedulingGates
 	PreEnqueue    []string  `json:"preEnqueue,omitempty"`
 	PreFilter     []string  `json:"preFilter,omitempty"`
 	Filter        []string  `json:"filter,omitempty"`
@@ -51,9 +50,8 @@ func always[S any](r engine.Rule) func(*Args) (*engine.Plugin, error) {
 	return func(*Args) (*engine.Plugin, error) { return engine.Adapt[S](r), nil }
 }
 
-// registry is the only list of rules. Its order is upstream's, in which the
-// first failing plugin is named and scores are listed
-// (pkg/scheduler/apis/config/v1/default_plugins.go).
+// registry is the only list of rules. Its order is upstream's: the first failing plugin is named
+// and scores are listed in it (pkg/scheduler/apis/config/v1/default_plugins.go).
 var registry = []*Descriptor{
 	&schedulingGatesDescriptor,
 	&nodeUnschedulableDescriptor,
@@ -75,7 +73,7 @@ var registry = []*Descriptor{
 	&nodeDeclaredFeaturesDescriptor,
 }
 
-// DefaultArgs gives upstream's default arguments.
+// DefaultArgs returns upstream's default arguments.
 func DefaultArgs() Args {
 	pair := []ResourceWeight{{"cpu", 1}, {"memory", 1}}
 	return Args{
@@ -87,7 +85,7 @@ func DefaultArgs() Args {
 	}
 }
 
-// DefaultSpec gives upstream's default profile.
+// DefaultSpec returns upstream's default profile.
 func DefaultSpec() Spec {
 	s := Spec{SchedulerName: corev1.DefaultSchedulerName, Siblings: []string{corev1.DefaultSchedulerName}, Args: DefaultArgs()}
 	for _, p := range registry {
@@ -115,8 +113,8 @@ func Known(name string) (weight int64, ok bool) {
 	return d.Weight, true
 }
 
-// Enable adds a plugin to every phase that it plays a part in, as multiPoint
-// does. Weight 0 stands for 1.
+// Enable adds a plugin to every phase that it implements, as multiPoint does. Weight 0 stands for
+// 1.
 func (s *Spec) Enable(name string, weight int64) {
 	p := find(name)
 	if p == nil {
@@ -199,8 +197,7 @@ func Build(s Spec) (*engine.Profile, error) {
 	return p, nil
 }
 
-// Restore makes a profile again from the payload that was stored with a
-// decision.
+// Restore makes a profile from the payload that was stored with a decision.
 func Restore(payload []byte) (*engine.Profile, error) {
 	var s Spec
 	if err := json.Unmarshal(payload, &s); err != nil {
@@ -209,9 +206,8 @@ func Restore(payload []byte) (*engine.Profile, error) {
 	return Build(s)
 }
 
-// Only makes of a stored profile one with no other filters than those that keep
-// lets through, and without scores and preemption: what is asked once more
-// before a bind.
+// Only makes a profile from a stored payload with only the filters that keep accepts, and without
+// scores and preemption. A bind checks these filters again.
 func Only(payload []byte, keep func(plugin string) bool) (*engine.Profile, error) {
 	var s Spec
 	if err := json.Unmarshal(payload, &s); err != nil {

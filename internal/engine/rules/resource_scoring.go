@@ -21,7 +21,7 @@ const (
 	RequestedToCapacityRatio Strategy = "RequestedToCapacityRatio"
 )
 
-// ResourceWeight says how much a resource counts in a score.
+// ResourceWeight is the weight of a resource in a score.
 type ResourceWeight struct {
 	Name   string `json:"name"`
 	Weight int64  `json:"weight"`
@@ -34,8 +34,8 @@ type ShapePoint struct {
 	Score       int64 `json:"score"`
 }
 
-// resourceScorer is what the scores of Fit have in common: per resource a
-// number from what would be requested and what there is, then a weighted mean
+// resourceScorer is what the scores of Fit have in common: a score for each resource from the
+// requested and the allocatable amount, then a weighted mean
 // (plugins/noderesources/resource_allocation.go).
 type resourceScorer struct {
 	strategy  Strategy
@@ -67,7 +67,7 @@ type asked struct {
 	want   int64
 }
 
-// resourceReader fetches what a node offers and what is taken of it.
+// resourceReader reads what a node offers of a resource and how much of it is requested.
 type resourceReader struct {
 	kind    corev1.ResourceName // cpu, memory, ephemeral-storage, or empty for a scalar
 	id      int32
@@ -97,8 +97,8 @@ func (r *resourceReader) at(q *engine.Query, c *state.Capacity, u *state.Use, ro
 	}
 }
 
-// ask resolves the resources of a scorer for one pod. A scalar that the pod
-// does not ask for is left out.
+// ask resolves the resources of a scorer for one pod. A scalar that the pod does not request is
+// left out.
 func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 	list := q.ScoringRequest(nonZero)
 	out := make([]asked, 0, len(resources))
@@ -176,7 +176,7 @@ func least(requested, capacity int64) int64 {
 	return (capacity - requested) * engine.MaxScore / capacity
 }
 
-// at evaluates the shape: level outside of it, straight lines in between.
+// at evaluates the shape: constant outside of its corners, linear between them.
 func (s *resourceScorer) at(utilization int64) int64 {
 	for i, p := range s.shape {
 		if utilization > p.Utilization {
@@ -191,7 +191,7 @@ func (s *resourceScorer) at(utilization int64) int64 {
 	return s.shape[len(s.shape)-1].Score
 }
 
-// each visits the feasible rows with what they offer and hold.
+// each visits the feasible rows with their capacity and use.
 func each(q *engine.Query, feasible state.Bits, f func(row int, c *state.Capacity, u *state.Use)) {
 	var idle state.Use
 	capacity := q.Nodes.Capacities()
@@ -211,8 +211,8 @@ func each(q *engine.Query, feasible state.Bits, f func(row int, c *state.Capacit
 	}
 }
 
-// plainPair says that the resources are cpu and memory, which is the default
-// and has loops of its own: a call a node costs more than the arithmetic.
+// plainPair reports whether the resources are cpu and memory. That is the default and has its own
+// loops: a call per node costs more than the arithmetic.
 func plainPair(list []asked) bool {
 	return len(list) == 2 && list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
 }

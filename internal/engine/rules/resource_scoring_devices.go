@@ -14,9 +14,8 @@ var (
 	_ engine.Abstainer = (*NodeResourcesBalancedAllocation)(nil)
 )
 
-// scoresByDevices says what a score leaves out where the profile scores by an
-// extended resource behind which a device class stands: devices on nodes that do
-// not offer the resource themselves
+// scoresByDevices returns what a score leaves out where the profile scores by an extended resource
+// that a device class provides: devices on nodes that do not offer the resource themselves
 // (plugins/noderesources/resource_allocation.go calculateDRAExtendedResourceAllocatableRequest).
 func scoresByDevices(q *engine.Query, resources []ResourceWeight) (string, bool) {
 	for _, r := range resources {
@@ -34,12 +33,12 @@ func scoresByDevices(q *engine.Query, resources []ResourceWeight) (string, bool)
 	return "", false
 }
 
-// NotEvaluated says what the score leaves out; the filter leaves out nothing.
+// NotEvaluated names what the score leaves out; the filter leaves out nothing.
 func (f *NodeResourcesFit) NotEvaluated(q *engine.Query) (string, bool) {
 	return scoresByDevices(q, f.scorer.resources)
 }
 
-// NotEvaluated says what the score leaves out.
+// NotEvaluated names what the score leaves out.
 func (b *NodeResourcesBalancedAllocation) NotEvaluated(q *engine.Query) (string, bool) {
 	return scoresByDevices(q, b.Resources)
 }

@@ -77,7 +77,7 @@ func decide(t *testing.T, tc ruleCase) *engine.Decision {
 	return d
 }
 
-// details gives what is said about one node.
+// details returns the details of one node.
 func details(t *testing.T, d *engine.Decision, node string) []engine.Detail {
 	t.Helper()
 	for _, n := range d.Nodes {

@@ -2,9 +2,8 @@ package rules
 
 import "berth/internal/engine"
 
-// SchedulingGates holds back pods whose spec.schedulingGates is not empty.
-// The engine asks for it before anything else, by the profile's Gates
-// (plugins/schedulinggates PreEnqueue).
+// SchedulingGates holds back pods whose spec.schedulingGates is not empty. The engine reads it from
+// the profile's Gates before any rule runs (plugins/schedulinggates PreEnqueue).
 type SchedulingGates struct{}
 
 // Name is the plugin's name.

@@ -11,7 +11,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// spreadConstraint is one constraint made ready for a query.
+// spreadConstraint is one constraint, resolved for a query.
 type spreadConstraint struct {
 	corev1.TopologySpreadConstraint
 	selector      labels.Selector
@@ -23,9 +23,8 @@ type spreadConstraint struct {
 	column        *state.Column
 }
 
-// constraints gives the constraints of one kind that apply to the pod: its own,
-// or the defaults where it has none at all
-// (plugins/podtopologyspread/common.go, filtering.go getConstraints).
+// constraints returns the constraints of one kind that apply to the pod: its own, or the defaults
+// where it has none (plugins/podtopologyspread/common.go, filtering.go getConstraints).
 func (p *PodTopologySpread) constraints(q *engine.Query, action corev1.UnsatisfiableConstraintAction) ([]*spreadConstraint, error) {
 	own := q.Pod.Spec.TopologySpreadConstraints
 	if len(own) > 0 {
@@ -81,8 +80,8 @@ func readyConstraints(q *engine.Query, in []corev1.TopologySpreadConstraint, act
 	return out, nil
 }
 
-// narrowed adds the pod's own values of matchLabelKeys to a selector. Keys that
-// the pod lacks do nothing, and so does a selector that matches nothing.
+// narrowed adds the pod's own values of matchLabelKeys to a selector. Keys that the pod lacks add
+// nothing. A selector that matches nothing stays as it is.
 func narrowed(s labels.Selector, keys []string, podLabels map[string]string) labels.Selector {
 	own := labels.Set{}
 	for _, k := range keys {
@@ -97,7 +96,7 @@ func narrowed(s labels.Selector, keys []string, podLabels map[string]string) lab
 	return labels.SelectorFromSet(own).Add(reqs...)
 }
 
-// withKeys gives the nodes that bear the topology keys of all constraints.
+// withKeys returns the nodes that have the topology keys of all constraints.
 func withKeys(q *engine.Query, list []*spreadConstraint) state.Bits {
 	keyed := q.Bits()
 	copy(keyed, q.Nodes.Alive())
@@ -114,8 +113,8 @@ func withKeys(q *engine.Query, list []*spreadConstraint) state.Bits {
 	return keyed
 }
 
-// counting narrows keyed to the nodes that the constraint's policies let count;
-// nil says that the policies exclude nobody.
+// counting returns those of keyed that the constraint's policies count, or nil where they exclude
+// none.
 func (c *spreadConstraint) counting(q *engine.Query, keyed state.Bits) state.Bits {
 	var required state.Bits
 	if c.honorAffinity {
@@ -141,10 +140,9 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed state.Bits) state.Bit
 	return out
 }
 
-// eachMatching visits the nodes that bear the key with how many of their pods
-// count: live ones of the pod's namespace that the selector matches. An empty
-// selector counts nobody, though the pod matches it, but for pods that were
-// added for this judgement (plugins/podtopologyspread updateWithPod).
+// eachMatching visits the nodes that have the key, with how many of their pods count: live pods of
+// the pod's namespace that the selector matches. An empty selector counts none, though it matches
+// the pod, except pods added for this evaluation (plugins/podtopologyspread updateWithPod).
 func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
 	if c.selector.Empty() {
 		for _, p := range q.Added() {
@@ -168,9 +166,8 @@ func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
 	}
 }
 
-// ownersSelector is what selects the pod's kin: the selectors of the services
-// that select it and of the controller that owns it, together
-// (plugins/helper/spread.go DefaultSelector).
+// ownersSelector selects the pod's siblings: it joins the selectors of the services that select it
+// and of the controller that owns it (plugins/helper/spread.go DefaultSelector).
 func ownersSelector(q *engine.Query) labels.Selector {
 	pod := q.Pod
 	set := labels.Set{}

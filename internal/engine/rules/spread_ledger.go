@@ -12,12 +12,11 @@ import (
 	"berth/internal/engine"
 )
 
-// ledgerDomains bounds the domains that are written out for one constraint;
-// how many were left out is said.
+// ledgerDomains bounds the domains listed for one constraint. The answer counts those left out.
 const ledgerDomains = 200
 
-// Spread gives the ledger: every constraint that applies, hard ones first, with
-// its domains, who counts and what placing the pod there would come to.
+// Spread lists every constraint that applies, hard ones first, with its domains: which count, and
+// the skew of each with the pod placed there.
 func (p *PodTopologySpread) Spread(q *engine.Query) []engine.SpreadConstraint {
 	var out []engine.SpreadConstraint
 	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
@@ -63,8 +62,8 @@ func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstr
 	return row
 }
 
-// skewAfter is the skew of a domain once the pod is in it: over the emptiest of the
-// eligible domains then, or over 0 where there are fewer than minDomains.
+// skewAfter is the skew of a domain with the pod in it: over the least of the eligible domains, or
+// over 0 where there are fewer than minDomains.
 func (c *spreadCounts) skewAfter(value int) int32 {
 	after, least := c.matching[value], int32(math.MaxInt32)
 	if c.self {
@@ -86,7 +85,7 @@ func (c *spreadCounts) skewAfter(value int) int32 {
 	return after - least
 }
 
-// whyNot says why none of a domain's nodes counts.
+// whyNot returns the reason why none of a domain's nodes counts.
 func (c *spreadCounts) whyNot(q *engine.Query, rows []int32) string {
 	required := q.RequiredRows()
 	affinity, taints := 0, 0
@@ -109,7 +108,7 @@ func (c *spreadCounts) whyNot(q *engine.Query, rows []int32) string {
 	}
 }
 
-// words writes a selector so that everything and nothing differ.
+// words writes a selector, with different texts for everything and nothing.
 func words(s labels.Selector) string {
 	if _, selectable := s.Requirements(); !selectable {
 		return "<nothing>"
@@ -117,7 +116,7 @@ func words(s labels.Selector) string {
 	if s.Empty() {
 		return "<everything>"
 	}
-	// A Service and a ReplicaSet that select alike make the same requirements twice.
+	// A Service and a ReplicaSet with the same selector yield the same requirements twice.
 	var out []string
 	reqs, _ := s.Requirements()
 	for i := range reqs {

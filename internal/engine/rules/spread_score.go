@@ -9,9 +9,9 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Score prefers domains with fewer matching pods. Per soft constraint a node
-// gets count × ln(domains+2) + maxSkew-1, the counts of hostnames being those of
-// the node itself; fewer is better (plugins/podtopologyspread/scoring.go).
+// Score prefers domains with fewer matching pods. For each soft constraint a node gets count ×
+// ln(domains+2) + maxSkew-1; for hostnames the count is the node's own. Fewer is better
+// (plugins/podtopologyspread/scoring.go).
 func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible state.Bits, out *engine.Scores) error {
 	list, err := p.constraints(q, corev1.ScheduleAnyway)
 	if err != nil {
@@ -54,8 +54,8 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 	return nil
 }
 
-// softPoints is one soft constraint's share in a node's score: by value of the
-// topology key or, for hostnames, by row (0 without the key).
+// softPoints is one soft constraint's part of a node's score: by value of the topology key or, for
+// hostnames, by row (0 without the key).
 type softPoints struct {
 	value   []int32
 	byValue []float64
@@ -64,14 +64,14 @@ type softPoints struct {
 	base    float64
 }
 
-// of turns a count into points. The product is rounded on its own, so that no
-// machine fuses it with the sum into other bits.
+// of turns a count into points. The product is rounded on its own, so that no machine fuses it with
+// the sum and changes bits.
 func (s *softPoints) of(count int64) float64 { return float64(float64(count)*s.weight) + s.base }
 
 func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nodes int) softPoints {
 	out := softPoints{value: c.column.Value, base: float64(c.MaxSkew - 1)}
 	if c.TopologyKey == corev1.LabelHostname {
-		// Counted on the node itself, whatever the policies say.
+		// Counted on the node itself, whatever the policies are.
 		out.weight = math.Log(float64(nodes + 2))
 		out.byRow = q.Floats()
 		none := out.of(0)

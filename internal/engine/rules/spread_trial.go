@@ -9,7 +9,7 @@ import (
 
 var _ engine.Trier[[]*spreadCounts] = (*PodTopologySpread)(nil)
 
-// Try judges nodes by the skew that the pod would make there.
+// Try returns the trial of the rule: it judges a node by the skew with the pod placed there.
 func (p *PodTopologySpread) Try(q *engine.Query, counts []*spreadCounts) engine.Trial {
 	t := &spreadTrial{}
 	list := make([]*spreadConstraint, len(counts))
@@ -19,8 +19,8 @@ func (p *PodTopologySpread) Try(q *engine.Query, counts []*spreadCounts) engine.
 	keyed := withKeys(q, list)
 	for _, c := range counts {
 		l := spreadLevel{spreadCounts: c, keyed: keyed, counting: c.counting(q, keyed), matches: make([]bool, q.State.Tables().Size())}
-		// Pods that come and go count by the selector alone: terminating ones too,
-		// and all of them under an empty one.
+		// Pods added or removed in a trial count by the selector alone: also terminating ones, and
+		// all of them under an empty selector.
 		for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {
 			if int(s.ID) < len(l.matches) {
 				l.matches[s.ID] = true
@@ -32,18 +32,17 @@ func (p *PodTopologySpread) Try(q *engine.Query, counts []*spreadCounts) engine.
 	return t
 }
 
-// spreadLevel is one constraint on one node. Only the node's own domain changes
-// while pods come and go, so the two emptiest domains are all there is to know
-// of the others.
+// spreadLevel is one constraint on one node. Only the node's own domain changes while pods are
+// added and removed, so of the other domains only the two emptiest matter.
 type spreadLevel struct {
 	*spreadCounts
 	keyed, counting state.Bits
 	matches         []bool   // by shape
-	low             [2]int32 // of the two emptiest domains
-	at              int32    // the emptiest
+	low             [2]int32 // counts of the two emptiest domains
+	at              int32    // the value of the emptiest
 	row, domain     int32
 	counts          bool  // the node counts for the constraint
-	moved           int32 // matching pods put on, less those taken off
+	moved           int32 // matching pods added, less those removed
 }
 
 func (l *spreadLevel) emptiest() {
@@ -64,7 +63,7 @@ func (l *spreadLevel) begin(row int32) {
 	l.counts = l.keyed.Has(int(row)) && (l.counting == nil || l.counting.Has(int(row)))
 }
 
-// skewNow is what placing the pod would make of the skew.
+// skewNow is the skew with the pod placed on the node.
 func (l *spreadLevel) skewNow() int32 {
 	n := l.matching[l.domain] + l.moved
 	least := int32(0)
@@ -88,12 +87,12 @@ func (l *spreadLevel) skewNow() int32 {
 // spreadTrial is PodTopologySpread on one node.
 type spreadTrial struct{ levels []spreadLevel }
 
-// Begin turns to the row's domains.
-func (t *spreadTrial) Begin(row int32, guests []*state.Pod) {
+// Begin starts with the row's domains.
+func (t *spreadTrial) Begin(row int32, nominated []*state.Pod) {
 	for i := range t.levels {
 		t.levels[i].begin(row)
 	}
-	for _, p := range guests {
+	for _, p := range nominated {
 		t.Move(p, 1)
 	}
 }
@@ -107,8 +106,8 @@ func (t *spreadTrial) Move(p *state.Pod, n int32) {
 	}
 }
 
-// Minds pods that a selector matches.
-func (t *spreadTrial) Minds(c *state.Class) bool {
+// AffectedBy reports whether a selector matches pods of the class.
+func (t *spreadTrial) AffectedBy(c *state.Class) bool {
 	for i := range t.levels {
 		if t.levels[i].matches[c.Shape.ID] {
 			return true
@@ -117,7 +116,7 @@ func (t *spreadTrial) Minds(c *state.Class) bool {
 	return false
 }
 
-// Fits says that no skew would be too much.
+// Fits reports whether no constraint exceeds its maxSkew.
 func (t *spreadTrial) Fits() bool {
 	for i := range t.levels {
 		if l := &t.levels[i]; l.domain < 0 || l.skewNow() > l.MaxSkew {
@@ -127,7 +126,7 @@ func (t *spreadTrial) Fits() bool {
 	return true
 }
 
-// Verdict gives the first constraint's reason.
+// Verdict returns the first constraint's reason.
 func (t *spreadTrial) Verdict() (engine.Code, []string) {
 	for i := range t.levels {
 		switch l := &t.levels[i]; {

@@ -7,13 +7,12 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ReasonTaint is why a tainted node is out. Upstream stopped naming the taint;
-// the details do.
+// ReasonTaint is the reason of a tainted node. Upstream no longer names the taint; the details do.
 const ReasonTaint = "node(s) had untolerated taint(s)"
 
-// TaintToleration keeps pods off nodes whose NoSchedule and NoExecute taints
-// they do not tolerate, and prefers nodes with fewer PreferNoSchedule taints
-// that they do not (plugins/tainttoleration).
+// TaintToleration rejects nodes with NoSchedule and NoExecute taints that the pod does not
+// tolerate, and prefers nodes with fewer PreferNoSchedule taints that it does not tolerate
+// (plugins/tainttoleration).
 type TaintToleration struct{}
 
 var (
@@ -34,7 +33,7 @@ var taintTolerationDescriptor = Descriptor{
 // Name is the plugin's name.
 func (TaintToleration) Name() string { return "TaintToleration" }
 
-// Locality says that taints are the nodes' own.
+// Locality returns NodesOnly: taints belong to nodes.
 func (TaintToleration) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Filter judges each distinct list of taints once.
@@ -63,8 +62,8 @@ func (TaintToleration) Details(q *engine.Query, _ engine.NoState, row int) []eng
 	return out
 }
 
-// Score counts the PreferNoSchedule taints that the pod does not tolerate;
-// fewer is better. Only tolerations of that effect, or of all, count.
+// Score counts the PreferNoSchedule taints that the pod does not tolerate; fewer is better. Only
+// tolerations of that effect, or of all effects, count.
 func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	var tolerations []corev1.Toleration
 	for _, t := range q.Pod.Spec.Tolerations {

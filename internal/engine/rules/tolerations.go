@@ -5,8 +5,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// tolerates says whether one of the tolerations covers the taint. The operators
-// Lt and Gt are alpha in v1.36 and off, so they match nothing.
+// tolerates reports whether one of the tolerations covers the taint. The operators Lt and Gt are
+// alpha in v1.36 and off, so they match nothing.
 func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 	for i := range tolerations {
 		if tolerations[i].ToleratesTaint(klog.Logger{}, taint, false) {
@@ -16,12 +16,12 @@ func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 	return false
 }
 
-// keepsOut says whether a taint keeps pods without toleration off a node.
+// keepsOut reports whether a taint keeps pods without toleration off a node.
 func keepsOut(taint *corev1.Taint) bool {
 	return taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
 }
 
-// firstUntolerated gives the first taint that keeps the pod out; nil without.
+// firstUntolerated returns the first taint that keeps the pod out; nil without.
 func firstUntolerated(tolerations []corev1.Toleration, taints []corev1.Taint) *corev1.Taint {
 	for i := range taints {
 		if t := &taints[i]; keepsOut(t) && !tolerates(tolerations, t) {

@@ -20,7 +20,7 @@ const (
 	ReasonClaimsUnbound  = "pod has unbound immediate PersistentVolumeClaims"
 )
 
-// The reasons that name somebody.
+// The reasons that name an object.
 const (
 	textClaimNotFound = "persistentvolumeclaim %q not found"
 	textClaimAwaited  = "waiting for ephemeral volume controller to create the persistentvolumeclaim %q"
@@ -30,19 +30,19 @@ const (
 	textModeNotSet    = "VolumeBindingMode not set for StorageClass %q"
 )
 
-// What the controllers of volumes write on claims, and the provisioner that
-// stands for none (k8s.io/component-helpers/storage/volume, whose functions are
-// not used here: they bring client-go along, and judge one node at a time).
+// Annotations that volume controllers write on claims, and the provisioner of a class that
+// provisions nothing (k8s.io/component-helpers/storage/volume; its functions are not used because
+// they import client-go and judge one node at a time).
 const (
 	annBindCompleted = "pv.kubernetes.io/bind-completed"
 	annSelectedNode  = "volume.kubernetes.io/selected-node"
 	noProvisioner    = "kubernetes.io/no-provisioner"
 )
 
-// VolumeBinding asks whether the pod's claims are bound, or can be, to volumes
-// that the node reaches (plugins/volumebinding). Upstream's score takes part
-// only with StorageCapacityScoring, which is off, so there is none. Evicting pods
-// changes nothing here: upstream's PreFilter has no AddPod and RemovePod.
+// VolumeBinding checks whether the pod's claims are bound, or can be bound, to volumes that the
+// node reaches (plugins/volumebinding). Upstream's score needs StorageCapacityScoring, which is
+// off, so there is none. Evictions change nothing here: upstream's PreFilter has no AddPod and
+// RemovePod.
 type VolumeBinding struct{}
 
 var (
@@ -70,8 +70,7 @@ var volumeBindingDescriptor = Descriptor{
 // Name is the plugin's name.
 func (VolumeBinding) Name() string { return "VolumeBinding" }
 
-// Locality says that anything in the cluster's storage may matter to a pod with
-// claims, and nothing to one without.
+// Locality reports whether the pod has claims: then any storage object in the cluster may matter.
 func (VolumeBinding) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
 
 func claimLocality(q *engine.Query) engine.Locality {
@@ -81,7 +80,7 @@ func claimLocality(q *engine.Query) engine.Locality {
 	return engine.NodesOnly
 }
 
-// claimed says that the pod mounts persistent volumes.
+// claimed reports whether the pod mounts persistent volumes.
 func claimed(q *engine.Query) bool {
 	for i := range q.Pod.Spec.Volumes {
 		if v := &q.Pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
@@ -91,8 +90,8 @@ func claimed(q *engine.Query) bool {
 	return false
 }
 
-// claimName names the claim behind one of the pod's volumes; owned says that it
-// has to be the pod's own.
+// claimName returns the claim of one of the pod's volumes; owned reports whether the pod must own
+// it.
 func claimName(pod *corev1.Pod, v *corev1.Volume) (name string, owned, ok bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -103,8 +102,8 @@ func claimName(pod *corev1.Pod, v *corev1.Volume) (name string, owned, ok bool) 
 	return "", false, false
 }
 
-// PreFilter sorts the pod's claims into those that are bound and those that wait
-// for a node. One that is neither rejects the pod.
+// PreFilter divides the pod's claims into bound ones and those that wait for a node. A claim that
+// is neither rejects the pod.
 func (VolumeBinding) PreFilter(q *engine.Query) (*bindings, engine.PreFilterResult) {
 	reject := func(format string, args ...any) engine.PreFilterResult {
 		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
@@ -156,7 +155,7 @@ func (VolumeBinding) PreFilter(q *engine.Query) (*bindings, engine.PreFilterResu
 	return b, engine.PreFilterResult{}
 }
 
-// waits says that a claim is bound only when its pod has a node
+// waits reports whether a claim is bound only once its pod has a node
 // (k8s.io/component-helpers/storage/volume IsDelayBindingMode).
 func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
 	name := claimClass(c)
@@ -173,8 +172,7 @@ func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
 	return *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer, nil
 }
 
-// claimClass gives a claim's storage class; the annotation from before the field
-// goes first.
+// claimClass returns a claim's storage class. The legacy annotation wins over the field.
 func claimClass(c *corev1.PersistentVolumeClaim) string {
 	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return class
@@ -185,10 +183,10 @@ func claimClass(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// filterReasons are those of a node, in the order that it gets them in.
+// filterReasons are the reasons of a node, in the order of a verdict.
 var filterReasons = []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone}
 
-// Filter rejects, for good, the nodes that some claim cannot be used on.
+// Filter rejects as unresolvable the nodes on which some claim cannot be used.
 func (VolumeBinding) Filter(q *engine.Query, b *bindings, in state.Bits, rej *engine.Rejected) error {
 	if b == nil {
 		return nil
@@ -217,7 +215,7 @@ func (VolumeBinding) Filter(q *engine.Query, b *bindings, in state.Bits, rej *en
 	return nil
 }
 
-// meet says that two sets have a row in common.
+// meet reports whether two sets have a row in common.
 func meet(a, b state.Bits) bool {
 	for i := range a {
 		if a[i]&b[i] != 0 {
@@ -227,7 +225,7 @@ func meet(a, b state.Bits) bool {
 	return false
 }
 
-// Details names the claims and volumes that stand against a node.
+// Details names the claims and volumes that exclude a node.
 func (VolumeBinding) Details(q *engine.Query, b *bindings, row int) []engine.Detail {
 	if b == nil {
 		return nil
@@ -244,7 +242,7 @@ func (VolumeBinding) Details(q *engine.Query, b *bindings, row int) []engine.Det
 	return out
 }
 
-// Volumes says what the pod's waiting claims would get on a node.
+// Volumes lists the volumes that the pod's waiting claims would get on a node.
 func (VolumeBinding) Volumes(q *engine.Query, b *bindings, row int) []engine.VolumeBinding {
 	if b == nil || len(b.late) == 0 {
 		return nil

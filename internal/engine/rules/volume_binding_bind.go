@@ -9,18 +9,15 @@ import (
 	"berth/internal/engine"
 )
 
-// annByController says that a claim and a volume were brought together by a
-// controller, and not by whoever wrote them.
+// annByController marks a claim and a volume that a controller bound, as opposed to their author.
 const annByController = "pv.kubernetes.io/bound-by-controller"
 
-// PreBind binds the claims that waited for the node: to the volumes that they
-// were matched to, through and through, as it is once kube-scheduler's PreBind
-// has waited for the controller of volumes; or they are marked with the node that
-// a volume is to be made for, which is for a provisioner
-// (plugins/volumebinding/binder.go AssumePodVolumes, BindPodVolumes;
-// k8s.io/component-helpers/storage/volume GetBindVolumeToClaim;
+// PreBind binds the claims that waited for the node. A matched volume is bound completely, as it is
+// once kube-scheduler's PreBind has waited for the volume controller. A claim that needs a new
+// volume is annotated with the selected node, for its provisioner (plugins/volumebinding/binder.go
+// AssumePodVolumes, BindPodVolumes; k8s.io/component-helpers/storage/volume GetBindVolumeToClaim;
 // pkg/controller/volume/persistentvolume bindVolumeToClaim, bindClaimToVolume).
-func (VolumeBinding) PreBind(q *engine.Query, b *bindings, row int, a *engine.Along) error {
+func (VolumeBinding) PreBind(q *engine.Query, b *bindings, row int, a *engine.Effects) error {
 	if b == nil {
 		return nil
 	}
@@ -39,7 +36,7 @@ func (VolumeBinding) PreBind(q *engine.Query, b *bindings, row int, a *engine.Al
 			continue
 		}
 		pv := b.matched[k].at(row).DeepCopy()
-		if pv.Spec.ClaimRef == nil { // else whoever wrote the volume meant it for the claim
+		if pv.Spec.ClaimRef == nil { // otherwise the volume's author reserved it for the claim
 			metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")
 		}
 		pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID}

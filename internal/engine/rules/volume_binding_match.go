@@ -13,15 +13,15 @@ import (
 	"berth/internal/engine/state"
 )
 
-// match is which of the volumes that are there a claim would get, by node.
+// match is the existing volume that a claim would get, by node.
 type match struct {
 	claim *corev1.PersistentVolumeClaim
 	taken []*corev1.PersistentVolume
-	index []int32 // by row: into taken, one more; 0 without
+	index []int32 // by row: one more than the index into taken; 0 without
 	none  state.Bits
 }
 
-// at gives the volume for a row; nil without.
+// at returns the volume for a row; nil without.
 func (m *match) at(row int) *corev1.PersistentVolume {
 	if i := m.index[row]; i > 0 {
 		return m.taken[i-1]
@@ -29,16 +29,15 @@ func (m *match) at(row int) *corev1.PersistentVolume {
 	return nil
 }
 
-// wish is what a claim asks of a volume beside its class and size.
+// wish is what a claim requires of a volume beside its class and size.
 type wish struct {
 	claim    *corev1.PersistentVolumeClaim
 	selector labels.Selector // nil without
 }
 
-// match finds a volume for a claim on each of the open nodes: one that is
-// reserved for it goes first, and where such a one does not reach a node there is
-// none for it; then the smallest that is large enough. Volumes that the pod's other
-// claims got on a node are not there any more
+// match finds a volume for a claim on each of the open nodes. A volume reserved for the claim comes
+// first; a node that such a volume does not reach gets none. Otherwise it is the smallest that is
+// large enough. Volumes that the pod's other claims got on a node are taken
 // (k8s.io/component-helpers/storage/volume FindMatchingVolume).
 func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open state.Bits) (*match, error) {
 	m := &match{claim: c, index: q.Counts(q.Nodes.Len()), none: q.Bits()}
@@ -60,11 +59,11 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 	left := q.Bits()
 	copy(left, open)
 	for _, pv := range of.Reserved(c.Namespace, c.Name) {
-		if uid := pv.Spec.ClaimRef.UID; uid != "" && uid != c.UID || !holds(pv) || !w.alike(pv) {
+		if uid := pv.Spec.ClaimRef.UID; uid != "" && uid != c.UID || !holds(pv) || !w.sameMode(pv) {
 			continue
 		}
 		b.take(m, pv, q.Nodes.VolumeReach(pv), left)
-		// Where it is not taken already, the nodes that it does not reach get nothing.
+		// If it is not taken already, the nodes that it does not reach get nothing.
 		for row := range left.All() {
 			if !b.got(row, pv) {
 				left.Clear(row)
@@ -75,7 +74,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 	from := sort.Search(len(of.Free), func(i int) bool { return holds(of.Free[i]) })
 	suits := make([]bool, len(of.Kinds))
 	for i, pv := range of.Kinds {
-		suits[i] = w.alike(pv) && w.admits(pv)
+		suits[i] = w.sameMode(pv) && w.admits(pv)
 	}
 	reach := of.Reaches(q.Nodes)
 	for i := from; i < len(of.Free) && n > 0; i++ {
@@ -86,8 +85,8 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 	return m, nil
 }
 
-// take gives a volume to the claim on the nodes that are left and that it
-// reaches, takes these out of left and says how many they are.
+// take assigns a volume to the claim on those rows of left that it reaches, removes these from left
+// and returns their number.
 func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *state.Reach, left state.Bits) int {
 	n := 0
 	give := func(row int) {
@@ -116,7 +115,7 @@ func (b *bindings) take(m *match, pv *corev1.PersistentVolume, reach *state.Reac
 	return n
 }
 
-// got says that an earlier claim of the pod got the volume on a row.
+// got reports whether an earlier claim of the pod got the volume on a row.
 func (b *bindings) got(row int, pv *corev1.PersistentVolume) bool {
 	for _, m := range b.matched {
 		if m.at(row) == pv {
@@ -126,14 +125,14 @@ func (b *bindings) got(row int, pv *corev1.PersistentVolume) bool {
 	return false
 }
 
-// alike says that mode and attributes of a volume are the claim's.
-func (w *wish) alike(pv *corev1.PersistentVolume) bool {
+// sameMode reports whether the volume's mode and attributes class are the claim's.
+func (w *wish) sameMode(pv *corev1.PersistentVolume) bool {
 	return volumeMode(w.claim.Spec.VolumeMode) == volumeMode(pv.Spec.VolumeMode) &&
 		text(w.claim.Spec.VolumeAttributesClassName) == text(pv.Spec.VolumeAttributesClassName)
 }
 
-// admits says that a volume that is nobody's has the ways of access that the
-// claim asks for.
+// admits reports whether a volume that is reserved for no claim has the access modes that the claim
+// requires.
 func (w *wish) admits(pv *corev1.PersistentVolume) bool {
 	for _, mode := range w.claim.Spec.AccessModes {
 		if !slices.Contains(pv.Spec.AccessModes, mode) {

@@ -146,7 +146,7 @@ func TestVolumeBindingMatches(t *testing.T) {
 		{name: "another claim's volume is nobody else's", objects: threeNodes(local, c, et.Volume("theirs", "local", "2Gi", et.ReservedFor("other")), et.Volume("v", "local", "2Gi", on("a2"))), pod: one, want: onlyA2},
 		{name: "what is being made is made for one node", objects: threeNodes(et.Class("fast", "csi.example.com"), et.Claim("c", "fast", "1Gi", func(c *corev1.PersistentVolumeClaim) { c.Annotations["volume.kubernetes.io/selected-node"] = "a2" })), pod: one, want: onlyA2},
 	})
-	// The claim that asks for least chooses first, and takes the smallest.
+	// The claim with the smallest request chooses first, and takes the smallest volume.
 	node, got := planned(t, threeNodes(local, c, d, et.Volume("w", "local", "9Gi", on("b1")), et.Volume("v", "local", "3Gi", on("b1")), et.Volume("x", "local", "1Gi", on("a1"))), two)
 	want := []engine.VolumeBinding{{Claim: "c", Volume: "w"}, {Claim: "d", Volume: "v"}}
 	if diff := cmp.Diff(want, got); node != "b1" || diff != "" {

@@ -11,9 +11,8 @@ import (
 	"berth/internal/engine/state"
 )
 
-// bindings is what VolumeBinding knows of a pod: its claims and, once worked out
-// for all candidates at a time, what stands against which node and which volume
-// is for which claim.
+// bindings is the PreFilter state of VolumeBinding: the pod's claims and, once worked out for all
+// candidate nodes, what excludes which node and which volume each claim would get.
 type bindings struct {
 	bound, late []*corev1.PersistentVolumeClaim // in order of the pod's volumes
 
@@ -25,7 +24,7 @@ type bindings struct {
 	provision []provision
 }
 
-// obstacle is one cause of nodes being out.
+// obstacle is one cause for which nodes are rejected.
 type obstacle struct {
 	reason string
 	rows   state.Bits
@@ -38,8 +37,8 @@ type provision struct {
 	rows  state.Bits
 }
 
-// work judges every candidate (plugins/volumebinding/binder.go FindPodVolumes).
-// What it finds does not depend on other rules or on pods, so once is enough.
+// work judges every candidate node (plugins/volumebinding/binder.go FindPodVolumes). The result
+// does not depend on other rules or on pods, so it runs once.
 func (b *bindings) work(q *engine.Query) {
 	if b.worked {
 		return
@@ -60,7 +59,7 @@ func (b *bindings) work(q *engine.Query) {
 			seek = append(seek, c)
 			continue
 		}
-		// Its volume is being made for this node, and for no other.
+		// Its volume is being made for this node alone.
 		only := q.Bits()
 		if row := q.Nodes.Row(name); row >= 0 {
 			only.Set(row)
@@ -89,15 +88,15 @@ func (b *bindings) work(q *engine.Query) {
 	b.checkProvisions(q, open)
 }
 
-// add files nodes under a cause.
+// add records a cause for nodes.
 func (b *bindings) add(reason string, rows state.Bits, d engine.Detail) {
 	if !rows.Empty() {
 		b.against = append(b.against, obstacle{reason, rows, d})
 	}
 }
 
-// checkBound goes through the bound claims: the first that a node fails is the
-// one that counts (binder.go checkBoundClaims).
+// checkBound checks the bound claims in order: the first that a node fails is reported (binder.go
+// checkBoundClaims).
 func (b *bindings) checkBound(q *engine.Query) {
 	if len(b.bound) == 0 {
 		return
@@ -143,9 +142,8 @@ func (b *bindings) checkBound(q *engine.Query) {
 	}
 }
 
-// checkProvisions asks whether what is not matched can be made (binder.go
-// checkVolumeProvisions): the first claim that a node fails is the one that
-// counts.
+// checkProvisions checks whether a volume can be provisioned for each unmatched claim. The first
+// claim that a node fails is reported (binder.go checkVolumeProvisions).
 func (b *bindings) checkProvisions(q *engine.Query, open state.Bits) {
 	left := q.Bits()
 	copy(left, open)
@@ -157,7 +155,7 @@ func (b *bindings) checkProvisions(q *engine.Query, open state.Bits) {
 			continue
 		}
 		name := claimClass(p.claim)
-		class := q.State.StorageClass(name) // it is there, or the claim would not wait
+		class := q.State.StorageClass(name) // it exists, or the claim would not wait
 		d := engine.Detail{Kind: "volumeMatch", Claim: p.claim.Name, Name: name}
 		if class.Provisioner == "" || class.Provisioner == noProvisioner {
 			b.add(ReasonVolumeNoMatch, need, d)
@@ -177,9 +175,8 @@ func (b *bindings) checkProvisions(q *engine.Query, open state.Bits) {
 	}
 }
 
-// checkCapacity takes out of left the nodes of need that no pool of storage with
-// enough room reaches, where the driver says what it has
-// (binder.go hasEnoughCapacity).
+// checkCapacity removes from left the nodes of need that no storage pool with enough capacity
+// reaches, for drivers that publish capacity (binder.go hasEnoughCapacity).
 func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, need, left state.Bits) {
 	size, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	driver := q.State.CSIDriver(class.Provisioner)
@@ -204,12 +201,12 @@ func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClai
 	left.AndNot(out)
 }
 
-// topologyRows gives the nodes that one of a class's terms allows
-// (pkg/apis/core/v1/helper MatchTopologySelectorTerms).
+// topologyRows returns the nodes that one of a class's terms allows (pkg/apis/core/v1/helper
+// MatchTopologySelectorTerms).
 func topologyRows(q *engine.Query, terms []corev1.TopologySelectorTerm) state.Bits {
 	out := q.Bits()
 	for _, t := range terms {
-		var as corev1.NodeSelectorTerm // an empty one selects nobody here too
+		var as corev1.NodeSelectorTerm // an empty one selects no node here either
 		for _, r := range t.MatchLabelExpressions {
 			as.MatchExpressions = append(as.MatchExpressions, corev1.NodeSelectorRequirement{Key: r.Key, Operator: corev1.NodeSelectorOpIn, Values: r.Values})
 		}
@@ -232,8 +229,7 @@ func topologyWords(terms []corev1.TopologySelectorTerm) string {
 	return strings.Join(words, ", or ")
 }
 
-// on says what the waiting claims would get on a node, in order of the pod's
-// volumes.
+// on lists the volumes that the waiting claims would get on a node, in order of the pod's volumes.
 func (b *bindings) on(row int) []engine.VolumeBinding {
 	out := make([]engine.VolumeBinding, 0, len(b.late))
 	rest := slices.Clone(b.matched)

@@ -14,16 +14,15 @@ import (
 	"berth/internal/engine/state"
 )
 
-// migrating are the kinds of volumes of old that a CSI driver serves by now,
-// where the node says so
+// migrating are the in-tree volume kinds that a CSI driver serves where the node declares it
 // (plugins/volumebinding/binder.go isCSIMigrationOnForPlugin).
 var migrating = []string{
 	csiplugins.AWSEBSInTreePluginName, csiplugins.GCEPDInTreePluginName, csiplugins.AzureDiskInTreePluginName,
 	csiplugins.CinderInTreePluginName, csiplugins.PortworxVolumePluginName,
 }
 
-// migrated gives the rows of in on which a CSI driver stands in for the volume's
-// own kind; nil without any.
+// migrated returns the rows of in on which a CSI driver serves the volume in place of its in-tree
+// plugin; nil without any.
 func migrated(q *engine.Query, pv *corev1.PersistentVolume, in state.Bits) state.Bits {
 	s := &pv.Spec.PersistentVolumeSource
 	if s.AWSElasticBlockStore == nil && s.GCEPersistentDisk == nil && s.AzureDisk == nil && s.Cinder == nil && s.PortworxVolume == nil {
@@ -47,8 +46,8 @@ func migrated(q *engine.Query, pv *corev1.PersistentVolume, in state.Bits) state
 	return out
 }
 
-// translated gives the volume as its CSI driver sees it: its zone, from its
-// affinity or its labels, has the driver's own key.
+// translated returns the volume as its CSI driver sees it: the zone of its affinity or labels has
+// the driver's own key.
 func translated(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	as, err := csitranslation.New().TranslateInTreePVToCSI(klog.Logger{}, pv)
 	if err != nil {

@@ -10,15 +10,14 @@ import (
 	"berth/internal/engine/state"
 )
 
-// What VolumeRestrictions says of a node.
+// The reasons of VolumeRestrictions.
 const (
 	ReasonDiskConflict = "node(s) had no available disk"
 	ReasonClaimInUse   = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
 
-// VolumeRestrictions keeps pods off nodes on which a disk that they mount is
-// mounted in a way that does not bear it, and off all nodes while another pod uses
-// a claim of theirs that only one pod may use
+// VolumeRestrictions rejects nodes on which a disk of the pod is mounted in a conflicting way. It
+// rejects all nodes while another pod uses one of the pod's ReadWriteOncePod claims
 // (plugins/volumerestrictions/volume_restrictions.go).
 type VolumeRestrictions struct{}
 
@@ -44,8 +43,8 @@ var volumeRestrictionsDescriptor = Descriptor{
 // Name is the plugin's name.
 func (VolumeRestrictions) Name() string { return "VolumeRestrictions" }
 
-// Locality says that disks are looked for on the node itself, and users of a claim
-// on every node.
+// Locality returns OwnRow for disks, which conflict on one node. Users of a claim are counted on
+// every node.
 func (VolumeRestrictions) Locality(q *engine.Query) engine.Locality {
 	near := engine.NodesOnly
 	for i := range q.Pod.Spec.Volumes {
@@ -59,20 +58,20 @@ func (VolumeRestrictions) Locality(q *engine.Query) engine.Locality {
 	return near
 }
 
-// exclusive says that a volume may conflict with the same one on a node.
+// exclusive reports whether a volume may conflict with the same one on a node.
 func exclusive(v *corev1.Volume) bool {
 	return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.RBD != nil || v.ISCSI != nil
 }
 
-// restricted is what PreFilter learned: the pod's claims that only one pod may
-// use, by name, and how many times they are used.
+// restricted is the PreFilter state: the pod's ReadWriteOncePod claims by name, and how many of
+// them are in use.
 type restricted struct {
 	claims []string
 	users  int32
 }
 
-// PreFilter rejects pods whose claims are not there, and skips those without a
-// disk or a claim in use.
+// PreFilter rejects pods whose claims do not exist, and skips those without a disk or a claim in
+// use.
 func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilterResult) {
 	disks := false
 	var r restricted
@@ -91,8 +90,8 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilt
 			r.claims = append(r.claims, name)
 		}
 	}
-	// Of each claim only whether it is used counts, as upstream has it; of pods that
-	// are put on a node on trial every volume does, whatever their namespace.
+	// Each claim counts once if it is used at all, as upstream has it. Of pods added in a trial
+	// every volume counts, whatever their namespace.
 	for _, name := range r.claims {
 		if q.State.ClaimPostings(q.Pod.Namespace, name).Total() > 0 {
 			r.users++
@@ -107,8 +106,7 @@ func (VolumeRestrictions) PreFilter(q *engine.Query) (restricted, engine.PreFilt
 	return r, engine.PreFilterResult{}
 }
 
-// Filter reads where conflicting disks are; of the rest it rejects every node while
-// a claim is in use.
+// Filter rejects nodes with a conflicting disk, and every node while a claim is in use.
 func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in state.Bits, rej *engine.Rejected) error {
 	taken := q.Bits()
 	disks := state.Disks(q.Pod)
@@ -128,8 +126,8 @@ func (VolumeRestrictions) Filter(q *engine.Query, r restricted, in state.Bits, r
 	return nil
 }
 
-// Details names the disks that are mounted on the node, or else the claims in use
-// with their users, in order.
+// Details names the disks that are mounted on the node, or else the claims in use with their users,
+// in order.
 func (VolumeRestrictions) Details(q *engine.Query, r restricted, row int) []engine.Detail {
 	var out []engine.Detail
 	disks := state.Disks(q.Pod)

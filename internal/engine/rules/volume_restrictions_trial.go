@@ -9,7 +9,7 @@ import (
 
 var _ engine.Trier[restricted] = VolumeRestrictions{}
 
-// Try judges nodes by the disks and claims that pods there hold.
+// Try returns the trial of the rule: it judges a node by the disks and claims of its pods.
 func (VolumeRestrictions) Try(q *engine.Query, r restricted) engine.Trial {
 	t := &volumesTrial{q: q, of: r}
 	disks := state.Disks(q.Pod)
@@ -21,26 +21,25 @@ func (VolumeRestrictions) Try(q *engine.Query, r restricted) engine.Trial {
 	return t
 }
 
-// volumesTrial is VolumeRestrictions on one node: how many disks there stand in
-// the pod's way, and how many users its claims have left. Like upstream it starts
-// with one user for each claim in use, on whichever node, and then counts volumes
-// of pods that come and go without a look at their namespace
-// (plugins/volumerestrictions/volume_restrictions.go AddPod, RemovePod).
+// volumesTrial is VolumeRestrictions on one node: how many disks conflict there and how many users
+// the claims have left. Like upstream it starts with one user for each claim in use, on whichever
+// node, and then counts volumes of pods that are added and removed without regard to their
+// namespace (plugins/volumerestrictions/volume_restrictions.go AddPod, RemovePod).
 type volumesTrial struct {
 	q     *engine.Query
 	of    restricted
-	ids   []int32 // of disks that the pod would meet, sorted
+	ids   []int32 // of disks that conflict with the pod's, sorted
 	disks int32
 	users int32
 }
 
 // Begin counts what is on the row.
-func (t *volumesTrial) Begin(row int32, guests []*state.Pod) {
+func (t *volumesTrial) Begin(row int32, nominated []*state.Pod) {
 	t.disks, t.users = 0, t.of.users
 	for _, id := range t.ids {
 		t.disks += t.q.State.DiskPostings(id).At(row)
 	}
-	for _, p := range guests {
+	for _, p := range nominated {
 		t.Move(p, 1)
 	}
 }
@@ -57,10 +56,10 @@ func (t *volumesTrial) Move(p *state.Pod, n int32) {
 	}
 }
 
-// Minds pods that mount something.
-func (t *volumesTrial) Minds(c *state.Class) bool { return c.Mounts }
+// AffectedBy reports whether pods of the class mount volumes.
+func (t *volumesTrial) AffectedBy(c *state.Class) bool { return c.Mounts }
 
-// Fits says that no disk is taken and no claim in use.
+// Fits reports whether no disk is taken and no claim in use.
 func (t *volumesTrial) Fits() bool { return t.disks <= 0 && t.users <= 0 }
 
 // Verdict names the disk before the claim.

@@ -20,14 +20,14 @@ const (
 	ReasonVolumeNameless = "PersistentVolume had no name"
 )
 
-// The reasons that name somebody.
+// The reasons that name an object.
 const (
 	textClassNotFound  = "storageclass.storage.k8s.io %q not found"
 	textVolumeNotFound = "persistentvolume %q not found"
 )
 
-// zoneLabels are the labels of volumes that VolumeZone reads, in upstream's
-// order, and under which other name a node may bear each.
+// zoneLabels are the labels of volumes that VolumeZone reads, in upstream's order, each with its
+// other name on nodes.
 var zoneLabels = []struct{ key, stable string }{
 	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
 	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
@@ -35,8 +35,8 @@ var zoneLabels = []struct{ key, stable string }{
 	{corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
 }
 
-// VolumeZone holds the zone and region labels of bound volumes against the
-// nodes' (plugins/volumezone/volume_zone.go). Evicting pods changes nothing here.
+// VolumeZone compares the zone and region labels of bound volumes with the nodes'
+// (plugins/volumezone/volume_zone.go). Evictions change nothing here.
 type VolumeZone struct{}
 
 var (
@@ -58,8 +58,7 @@ var volumeZoneDescriptor = Descriptor{
 // Name is the plugin's name.
 func (VolumeZone) Name() string { return "VolumeZone" }
 
-// Locality says that anything in the cluster's storage may matter to a pod with
-// claims, and nothing to one without.
+// Locality reports whether the pod has claims: then any storage object in the cluster may matter.
 func (VolumeZone) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
 
 // volumeZone is one such label of one volume.
@@ -68,15 +67,15 @@ type volumeZone struct {
 	values                     []string
 }
 
-// zonesOfVolumes is what PreFilter learned, and the nodes that all of it admits
-// once these were looked for.
+// zonesOfVolumes is the PreFilter state, and the nodes that all labels admit once these are worked
+// out.
 type zonesOfVolumes struct {
 	zones []volumeZone
 	fit   state.Bits
 }
 
-// PreFilter reads the labels of the bound volumes. It only looks at claims that
-// the pod names, not at those that are made for it.
+// PreFilter reads the labels of the bound volumes. It reads only claims that the pod names, not
+// those generated for it.
 func (VolumeZone) PreFilter(q *engine.Query) (*zonesOfVolumes, engine.PreFilterResult) {
 	reject := func(format string, args ...any) engine.PreFilterResult {
 		return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: fmt.Sprintf(format, args...)}
@@ -136,8 +135,8 @@ func zoneless(q *engine.Query, c *corev1.PersistentVolumeClaim) engine.PreFilter
 	return engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: reason}
 }
 
-// labelZones reads a zone label, which may list several; one that does not parse
-// says nothing (k8s.io/cloud-provider/volume/helpers LabelZonesToSet).
+// labelZones reads a zone label, which may list several zones. A value that does not parse yields
+// none (k8s.io/cloud-provider/volume/helpers LabelZonesToSet).
 func labelZones(value string) []string {
 	zones := strings.Split(value, "__")
 	for i := range zones {
@@ -148,8 +147,8 @@ func labelZones(value string) []string {
 	return zones
 }
 
-// Filter rejects, for good, the nodes in other zones. A node that bears none of
-// the labels is in every zone.
+// Filter rejects as unresolvable the nodes in other zones. A node that has none of the labels is in
+// every zone.
 func (VolumeZone) Filter(q *engine.Query, s *zonesOfVolumes, in state.Bits, rej *engine.Rejected) error {
 	if s == nil {
 		return nil
@@ -164,7 +163,7 @@ func (VolumeZone) Filter(q *engine.Query, s *zonesOfVolumes, in state.Bits, rej 
 	return nil
 }
 
-// look finds the nodes that all labels admit.
+// look works out the nodes that all labels admit.
 func (s *zonesOfVolumes) look(q *engine.Query) {
 	bare := q.Bits()
 	copy(bare, q.Nodes.Alive())
@@ -201,7 +200,7 @@ func (s *zonesOfVolumes) look(q *engine.Query) {
 	s.fit.Or(bare)
 }
 
-// Details names the volumes that are elsewhere; value is where the node is.
+// Details names the volumes that are elsewhere; value is the node's zone.
 func (VolumeZone) Details(q *engine.Query, s *zonesOfVolumes, row int) []engine.Detail {
 	if s == nil {
 		return nil

@@ -20,7 +20,7 @@ type Attachments struct {
 	users        vec[*Postings] // by volume: how often pods on a row mount it
 	known        vec[*Postings] // by volume: rows that a VolumeAttachment says it is attached to
 	held         []vec[int32]   // by driver, by row: the volumes of either kind
-	troubled     vec[int32]     // by row: pods with a volume that cannot be judged
+	unresolved   vec[int32]     // by row: pods with a volume that cannot be judged
 	scratch      []CSIVolume    // of count
 }
 
@@ -61,8 +61,8 @@ func (a *Attachments) Known(volume, row int32) bool {
 	return volume >= 0 && a.known.at(int(volume)).At(row) > 0
 }
 
-// Troubled counts the pods on a row whose volumes cannot be judged.
-func (a *Attachments) Troubled(row int32) int32 { return a.troubled.at(int(row)) }
+// Unresolved counts the pods on a row whose volumes cannot be judged.
+func (a *Attachments) Unresolved(row int32) int32 { return a.unresolved.at(int(row)) }
 
 // attachedSet is the attachments of the states that share it, worked out when the
 // first of them asks.
@@ -182,7 +182,7 @@ func (a *Attachments) count(edit uint64, s *State, p *Pod, n int32) {
 	volumes, trouble := s.AttachedBy(a.scratch[:0], p)
 	a.scratch = volumes
 	if trouble != "" {
-		*a.troubled.edit(edit, int(p.Row)) += n
+		*a.unresolved.edit(edit, int(p.Row)) += n
 		return
 	}
 	for _, v := range volumes {

@@ -11,11 +11,11 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Along is what kube-scheduler writes beside a pod that it binds, so that nobody
+// Effects is what kube-scheduler writes beside a pod that it binds, so that nobody
 // else is given the same (plugins/dynamicresources and plugins/volumebinding,
 // Reserve and PreBind). Objects are whole and new: those that rules read stay as
 // they are. A new object has no UID.
-type Along struct {
+type Effects struct {
 	// Claims got devices, or were reserved for one more pod.
 	Claims []*resourcev1.ResourceClaim
 	// VolumeClaims got a volume, or the node that one is to be made for; Volumes
@@ -36,7 +36,7 @@ type LeftAlone struct {
 }
 
 // Empty says that the pod is all there is to bind.
-func (a *Along) Empty() bool {
+func (a *Effects) Empty() bool {
 	return len(a.Claims)+len(a.VolumeClaims)+len(a.Volumes)+len(a.Left) == 0 && a.Extended == nil
 }
 
@@ -45,13 +45,13 @@ func (a *Along) Empty() bool {
 // that an apiserver would refuse it.
 type PreBinder[S any] interface {
 	Rule
-	PreBind(q *Query, state S, row int, a *Along) error
+	PreBind(q *Query, state S, row int, a *Effects) error
 }
 
-// Along works out what is written beside the pod on the chosen node, by what the
+// Effects works out what is written beside the pod on the chosen node, by what the
 // decision itself found there. It is empty unless the outcome is Scheduled.
-func (r *Result) Along() (*Along, error) {
-	a := &Along{}
+func (r *Result) Effects() (*Effects, error) {
+	a := &Effects{}
 	if r.Row < 0 || r.Outcome != Scheduled {
 		return a, nil
 	}
@@ -66,12 +66,12 @@ func (r *Result) Along() (*Along, error) {
 	return a, nil
 }
 
-// Settle works out what is written beside a pod that somebody else put on a
+// EffectsOn works out what is written beside a pod that somebody else put on a
 // node. Only the rules that have something to write are asked, each by itself,
 // about that node alone. One that cannot give what the pod's claims need leaves
 // them as they are.
-func Settle(s *state.State, pod *corev1.Pod, p *Profile, node string, now time.Time) (*Along, error) {
-	a := &Along{}
+func EffectsOn(s *state.State, pod *corev1.Pod, p *Profile, node string, now time.Time) (*Effects, error) {
+	a := &Effects{}
 	q, err := newQuery(s, pod, p, Options{Candidates: []string{node}, Now: now})
 	if err != nil {
 		return nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
