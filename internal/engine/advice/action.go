@@ -6,24 +6,22 @@ import (
 	"berth/internal/engine"
 )
 
-// Action is what a person can do about a reason, or who has to make a change:
-// one of a closed set.
+// Action is what a person can do about a reason, or who has to act: one of a closed set.
 type Action string
 
 // The actions.
 const (
-	// Wait says that what is in the way may go by itself: other pods end, a
-	// controller removes its gate, a node becomes ready.
+	// Wait: the cause may end by itself. Other pods end, a controller removes its gate, or a node
+	// becomes ready.
 	Wait Action = "wait"
-	// ChangePod says that the pod's own specification stands in the way.
+	// ChangePod: the pod's own specification is the cause.
 	ChangePod Action = "changePod"
-	// AskPlatform says that whoever runs the nodes, the classes or the budgets has
-	// to act.
+	// AskPlatform: whoever runs the nodes, the classes or the budgets has to act.
 	AskPlatform Action = "askPlatform"
 )
 
-// The reasons of groups: stable codes for programs, where the engine's reasons are
-// kube-scheduler's sentences.
+// The reasons of groups: stable codes for programs. The engine's own reasons are kube-scheduler's
+// sentences.
 const (
 	Gated                        = "Gated"
 	Cordoned                     = "Cordoned"
@@ -50,10 +48,10 @@ const (
 	VolumeElsewhere              = "VolumeElsewhere" // it can be used on other nodes
 	VolumeUnavailable            = "VolumeUnavailable"
 	ClaimMissing                 = "ClaimMissing"
-	ClaimUnbound                 = "ClaimUnbound" // a claim that is bound without its pod is not bound yet
+	ClaimUnbound                 = "ClaimUnbound" // a claim with immediate binding is not bound yet
 	DeviceUnavailable            = "DeviceUnavailable"
 	DeviceClaimNotReady          = "DeviceClaimNotReady"
-	// Rejected is every other reason; the message says which.
+	// Rejected is every other reason; the message names it.
 	Rejected = "Rejected"
 )
 
@@ -126,8 +124,8 @@ func shortOf(resource string) string {
 	return InsufficientExtended
 }
 
-// actionFor says what to do about a reason. What evicting pods could mend, may
-// also mend itself when they end; what it could not, needs somebody.
+// actionFor returns the action for a reason. A cause that evicting pods could remove may end by
+// itself when they end; any other one needs a person.
 func actionFor(reason string, d *engine.Detail, unresolvable bool) Action {
 	switch reason {
 	case Cordoned, AddedAffinityNotMatched, TopologyLabelMissing, FeatureMissing:

@@ -9,17 +9,16 @@ import (
 	"berth/internal/engine"
 )
 
-// Cause is one reason that one rule has against nodes, such as one taint.
-// Causes are the same if nothing but amounts tells them apart.
+// Cause is one reason of one rule against nodes, such as one taint. Causes that differ only in
+// amounts are the same.
 type Cause struct {
 	Rule, Reason, Message string
 	Action                Action
-	// About is the resource, the taint, the selector in words; empty where there is
-	// nothing to say.
+	// About is the resource, the taint or the selector in words; empty where there is none.
 	About string
 }
 
-// unitOf says what a resource's amounts are in.
+// unitOf returns the unit of a resource's amounts.
 func unitOf(resource string) string {
 	switch corev1.ResourceName(resource) {
 	case corev1.ResourceCPU:
@@ -33,8 +32,8 @@ func unitOf(resource string) string {
 	return "count"
 }
 
-// causeOf makes a cause of a detail, with what is lacking and in what unit; unit is
-// empty where nothing can be lacking.
+// causeOf makes a cause from a detail, with the amount that is short and its unit. The unit is
+// empty where no amount can be short.
 func causeOf(v *engine.NodeVerdict, d *engine.Detail) (c Cause, of, unit string, lack int64) {
 	c.Rule, c.Reason = v.Plugin, reasonOf(d)
 	if len(v.Reasons) > 0 {
@@ -42,8 +41,8 @@ func causeOf(v *engine.NodeVerdict, d *engine.Detail) (c Cause, of, unit string,
 	}
 	unresolvable := v.Code == engine.UnschedulableAndUnresolvable.String()
 	if d == nil {
-		// Without structure, as where a node has no room for pods nominated to it, the
-		// sentence is all there is.
+		// Without details, as where a node cannot take pods nominated to it, only the message is
+		// known.
 		if name, ok := strings.CutPrefix(c.Message, "Insufficient "); ok {
 			c.Reason, c.About = shortOf(name), name+", counting the pods nominated to the node"
 		}

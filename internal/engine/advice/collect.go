@@ -10,29 +10,29 @@ import (
 	"berth/internal/engine/state"
 )
 
-// bucket is a group while it is being filled.
-type bucket struct {
-	cause  Cause
-	rows   state.Bits
-	nodes  int
-	lacks  lacks
-	also   map[Cause]*bucket
-	merged int
+// openGroup is a group that is being filled.
+type openGroup struct {
+	cause      Cause
+	rows       state.Bits
+	nodes      int
+	shortfalls shortfalls
+	also       map[Cause]*openGroup
+	merged     int
 }
 
-// lacks are the amounts that nodes lack.
-type lacks struct {
+// shortfalls are the amounts by which nodes are short.
+type shortfalls struct {
 	of, unit string
 	amounts  []int64
 }
 
-func (l *lacks) add(of, unit string, lack int64) {
+func (l *shortfalls) add(of, unit string, lack int64) {
 	if unit != "" {
 		l.of, l.unit, l.amounts = of, unit, append(l.amounts, lack)
 	}
 }
 
-func (l *lacks) short() *Short {
+func (l *shortfalls) short() *Short {
 	if len(l.amounts) == 0 {
 		return nil
 	}
@@ -41,35 +41,35 @@ func (l *lacks) short() *Short {
 	return &Short{Of: l.of, Unit: l.unit, Min: l.amounts[0], Median: l.amounts[(n-1)/2], Max: l.amounts[n-1]}
 }
 
-// collection is what a decision's verdicts come to: buckets, and the details that
-// suggestions start from.
+// collection is the sum of a decision's verdicts: groups, and the details from which suggestions
+// are made.
 type collection struct {
-	buckets map[Cause]*bucket
-	// details has each distinct cause once, with the number of nodes that have it
-	// among all of theirs.
+	groups map[Cause]*openGroup
+	// details has each distinct cause once, with the number of nodes that have it among all of
+	// theirs.
 	details map[Cause]*seen
 	rows    int
-	sorted  []*bucket // once asked for
+	sorted  []*openGroup // made on first use
 }
 
-// seen is a detail of some node, and how many nodes have the like.
+// seen is a detail of some node, and the number of nodes that have an equal one.
 type seen struct {
 	engine.Detail
 	nodes int
-	// most is the largest skew; node and least are the node that lacks least of a
-	// resource which is all that it lacks, and how much.
+	// most is the largest skew. node is the node that is least short of a resource and lacks
+	// nothing else; least is that amount.
 	most, least int64
 	node        string
 }
 
-// collect reads every verdict once. check is called each few of them.
+// collect reads every verdict once. It calls check now and then.
 func collect(r *engine.Result, check func()) *collection {
-	c := &collection{buckets: map[Cause]*bucket{}, details: map[Cause]*seen{}, rows: r.Nodes().Len()}
+	c := &collection{groups: map[Cause]*openGroup{}, details: map[Cause]*seen{}, rows: r.Nodes().Len()}
 	if r.Options().Victims != nil || r.Outcome == engine.Scheduled {
 		return c
 	}
 	if gates := r.Gates(); len(gates) > 0 {
-		b := c.bucket(Cause{Rule: "SchedulingGates", Reason: Gated, Message: r.Message(), Action: Wait, About: strings.Join(gates, ", ")})
+		b := c.openGroup(Cause{Rule: "SchedulingGates", Reason: Gated, Message: r.Message(), Action: Wait, About: strings.Join(gates, ", ")})
 		for _, row := range r.Nodes().Order() {
 			if r.Candidate(int(row)) {
 				b.rows.Set(int(row))
@@ -92,26 +92,26 @@ func collect(r *engine.Result, check func()) *collection {
 	return c
 }
 
-func (c *collection) bucket(k Cause) *bucket {
-	b := c.buckets[k]
+func (c *collection) openGroup(k Cause) *openGroup {
+	b := c.groups[k]
 	if b == nil {
-		b = &bucket{cause: k, rows: state.NewBits(c.rows)}
-		c.buckets[k] = b
+		b = &openGroup{cause: k, rows: state.NewBits(c.rows)}
+		c.groups[k] = b
 	}
 	return b
 }
 
-// take files one node's verdict.
+// take adds one node's verdict to its group.
 func (c *collection) take(v *engine.NodeVerdict, row int) {
 	var first *engine.Detail
 	if len(v.Details) > 0 {
 		first = &v.Details[0]
 	}
 	cause, of, unit, lack := causeOf(v, first)
-	b := c.bucket(cause)
+	b := c.openGroup(cause)
 	b.rows.Set(row)
 	b.nodes++
-	b.lacks.add(of, unit, lack)
+	b.shortfalls.add(of, unit, lack)
 	for i := range v.Details {
 		d := &v.Details[i]
 		k, of, unit, lack := causeOf(v, d)
@@ -129,25 +129,25 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 			continue
 		}
 		if b.also == nil {
-			b.also = map[Cause]*bucket{}
+			b.also = map[Cause]*openGroup{}
 		}
 		o := b.also[k]
 		if o == nil {
-			o = &bucket{cause: k}
+			o = &openGroup{cause: k}
 			b.also[k] = o
 		}
 		o.nodes++
-		o.lacks.add(of, unit, lack)
+		o.shortfalls.add(of, unit, lack)
 	}
 }
 
-// list gives the buckets, the largest first. Nothing is collected after it.
-func (c *collection) list() []*bucket {
+// list returns the groups, the largest first. Nothing is collected after it.
+func (c *collection) list() []*openGroup {
 	if c.sorted != nil {
 		return c.sorted
 	}
-	out := make([]*bucket, 0, len(c.buckets))
-	for _, b := range c.buckets {
+	out := make([]*openGroup, 0, len(c.groups))
+	for _, b := range c.groups {
 		out = append(out, b)
 	}
 	slices.SortFunc(out, bySize)
@@ -155,7 +155,7 @@ func (c *collection) list() []*bucket {
 	return out
 }
 
-func bySize(a, b *bucket) int {
+func bySize(a, b *openGroup) int {
 	return cmp.Or(b.nodes-a.nodes, compareCauses(a.cause, b.cause))
 }
 
@@ -163,10 +163,9 @@ func compareCauses(a, b Cause) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.About, b.About), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Message, b.Message))
 }
 
-// mergeTail puts small buckets together by rule and reason, of which there are
-// few.
-func mergeTail(tail []*bucket) []*bucket {
-	by := map[Cause]*bucket{}
+// mergeTail merges small groups by rule and reason, of which there are few.
+func mergeTail(tail []*openGroup) []*openGroup {
+	by := map[Cause]*openGroup{}
 	for _, b := range tail {
 		k := Cause{Rule: b.cause.Rule, Reason: b.cause.Reason, Message: b.cause.Message, Action: b.cause.Action}
 		if k.Reason == Rejected || k.Reason == InsufficientExtended {
@@ -174,17 +173,17 @@ func mergeTail(tail []*bucket) []*bucket {
 		}
 		m := by[k]
 		if m == nil {
-			m = &bucket{cause: k, rows: b.rows.Clone()}
+			m = &openGroup{cause: k, rows: b.rows.Clone()}
 			by[k] = m
 		}
 		m.rows.Or(b.rows)
 		m.nodes += b.nodes
 		m.merged++
-		if m.lacks.of == "" || m.lacks.of == b.lacks.of {
-			m.lacks.of, m.lacks.unit, m.lacks.amounts = b.lacks.of, b.lacks.unit, append(m.lacks.amounts, b.lacks.amounts...)
+		if m.shortfalls.of == "" || m.shortfalls.of == b.shortfalls.of {
+			m.shortfalls.of, m.shortfalls.unit, m.shortfalls.amounts = b.shortfalls.of, b.shortfalls.unit, append(m.shortfalls.amounts, b.shortfalls.amounts...)
 		}
 	}
-	out := make([]*bucket, 0, len(by))
+	out := make([]*openGroup, 0, len(by))
 	for _, b := range by {
 		if b.cause.About == "" && b.merged > 1 {
 			b.cause.About = fmt.Sprintf("%d different ones", b.merged)
@@ -195,11 +194,11 @@ func mergeTail(tail []*bucket) []*bucket {
 	return out
 }
 
-// group writes a bucket out.
-func (b *bucket) group(r *engine.Result, sample int) Group {
+// group returns the group as answered.
+func (b *openGroup) group(r *engine.Result, sample int) Group {
 	g := Group{
 		Rule: b.cause.Rule, Reason: b.cause.Reason, Message: b.cause.Message, Action: b.cause.Action,
-		Nodes: b.nodes, Short: b.lacks.short(), Sample: []string{},
+		Nodes: b.nodes, Short: b.shortfalls.short(), Sample: []string{},
 	}
 	if b.merged > 1 {
 		g.Merged = b.merged
@@ -214,7 +213,7 @@ func (b *bucket) group(r *engine.Result, sample int) Group {
 		}
 	}
 	for _, o := range b.also {
-		s := o.lacks.short()
+		s := o.shortfalls.short()
 		g.Also = append(g.Also, Also{Reason: o.cause.Reason, Detail: words(o.cause.About, s), Nodes: o.nodes, Short: s})
 	}
 	slices.SortFunc(g.Also, func(a, b Also) int {
@@ -229,7 +228,7 @@ func (b *bucket) group(r *engine.Result, sample int) Group {
 // maxAlso bounds the further reasons of a group.
 const maxAlso = 5
 
-// words says what a group is about and how much is lacking, in one phrase.
+// words returns in one phrase what a group is about and how much is short.
 func words(about string, s *Short) string {
 	if s == nil {
 		return about

@@ -1,5 +1,4 @@
-// Package advice says what a decision means for people: the rejected nodes
-// grouped by one verdict, and the smallest single changes after which the pod
-// would fit, each tried by the engine. It is pure, and nothing of it is part of
-// an answer's digest.
+// Package advice explains a decision to people. It groups the rejected nodes by verdict, and finds
+// the smallest single changes after which the pod would fit, each tried by the engine. It is pure,
+// and no part of it is in an answer's digest.
 package advice

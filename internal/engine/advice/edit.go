@@ -13,8 +13,8 @@ type Edit struct {
 	Kind      string `json:"kind" enums:"Pod,Node,PodDisruptionBudget,PersistentVolumeClaim"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// Patch is a JSON patch (RFC 6902) of the object as it was decided on, which for
-	// a pod is with defaults and priority filled in.
+	// Patch is a JSON patch (RFC 6902) of the object as it was decided on. A pod has its defaults
+	// and its priority filled in.
 	Patch []Op `json:"patch"`
 }
 
@@ -33,7 +33,7 @@ func encode(o any) ([]byte, error) {
 	return js, nil
 }
 
-// apply decodes the object with the patch made.
+// apply patches the object and decodes it.
 func apply(object []byte, ops []Op, into any) error {
 	if len(ops) == 0 {
 		return decode(object, into)

@@ -8,18 +8,16 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Group is nodes that the same verdict keeps the pod off. A node is in one group
-// only, that of its first failing rule and of the first reason of that, so that
-// groups add up to the nodes that were rejected.
+// Group is the nodes with one verdict. A node is in one group only: that of its first failing rule
+// and of that rule's first reason. The groups therefore add up to the rejected nodes.
 type Group struct {
-	// Rule is the first failing plugin, as kube-scheduler orders them.
+	// Rule is the first failing plugin in kube-scheduler's order.
 	Rule string `json:"rule" example:"NodeResourcesFit"`
 	// Reason is a stable code, such as InsufficientCPU or UntoleratedTaint.
 	Reason string `json:"reason" example:"InsufficientCPU"`
 	// Message is kube-scheduler's sentence.
 	Message string `json:"message" example:"Insufficient cpu"`
-	// Detail says what it is about: the taint, the selector, the domain, how much
-	// is short.
+	// Detail names the taint, the selector, the domain or the amount that is short.
 	Detail string `json:"detail,omitempty"`
 	Action Action `json:"action" enums:"wait,changePod,askPlatform" swaggertype:"string"`
 	Nodes  int    `json:"nodes"`
@@ -27,17 +25,17 @@ type Group struct {
 	Short *Short `json:"short,omitempty"`
 	// Sample is the first few of the nodes, by name.
 	Sample []string `json:"sample"`
-	// Also counts further reasons that the same rule has against nodes of the group.
+	// Also counts further reasons of the same rule against nodes of the group.
 	Also []Also `json:"also,omitempty"`
-	// AlsoFailing counts the other rules that reject nodes of the group when each is run
-	// on its own, and that would therefore still do once the first is mended.
+	// AlsoFailing counts the other rules that reject nodes of the group when each is run on its
+	// own. They would still reject them after the first cause is removed.
 	AlsoFailing []AlsoFailing `json:"alsoFailing,omitempty"`
-	// Merged is how many groups of few nodes each this one stands for; absent: one.
+	// Merged is how many small groups this one stands for; absent for one.
 	Merged int `json:"merged,omitempty"`
 }
 
-// AlsoFailing is another rule that rejects nodes of a group. A node counts once for a
-// rule, by the first of the rule's reasons.
+// AlsoFailing is another rule that rejects nodes of a group. A node counts once for a rule, by the
+// rule's first reason.
 type AlsoFailing struct {
 	Rule    string `json:"rule" example:"VolumeBinding"`
 	Reason  string `json:"reason" example:"VolumeElsewhere"`
@@ -45,7 +43,7 @@ type AlsoFailing struct {
 	Nodes   int    `json:"nodes"`
 }
 
-// Short is a distribution of what nodes lack. The median is the lower one.
+// Short is the distribution of the amounts by which nodes are short. The median is the lower one.
 type Short struct {
 	Of     string `json:"of" example:"cpu"` // a resource's name, or skew
 	Unit   string `json:"unit" enums:"millicores,bytes,count,skew" example:"millicores"`
@@ -65,15 +63,14 @@ type Also struct {
 const (
 	// DefaultSample is how many nodes a group names.
 	DefaultSample = 5
-	// maxGroups is how many groups are told apart; where there are more, all but
-	// the largest keptGroups are merged by rule and reason.
+	// maxGroups is the most groups answered. Where there are more, all but the largest keptGroups
+	// are merged by rule and reason.
 	maxGroups  = 24
 	keptGroups = 12
 )
 
-// Groups puts the nodes that a decision rejected together by the same verdict,
-// the largest group first; each names up to sample nodes. There are none for a
-// pod that fits.
+// Groups groups the nodes that a decision rejected by their verdict, the largest group first. Each
+// names up to sample nodes. A pod that fits has none.
 func Groups(r *engine.Result, sample int) []Group {
 	list := collect(r, r.CheckContext).list()
 	if len(list) > maxGroups {
@@ -98,7 +95,7 @@ func Groups(r *engine.Result, sample int) []Group {
 	return out
 }
 
-// alsoFailing counts what else rejects the rows of a group, what rejects most of them
+// alsoFailing counts the other rules that reject the rows of a group, the one that rejects most
 // first.
 func alsoFailing(alone *engine.Alone, rows state.Bits) []AlsoFailing {
 	type key struct{ rule, message string }
@@ -122,13 +119,13 @@ func alsoFailing(alone *engine.Alone, rows state.Bits) []AlsoFailing {
 	return out
 }
 
-// reasonAlone is the code of the reason that a rule has against a row.
+// reasonAlone is the code of a rule's reason against a row.
 func reasonAlone(alone *engine.Alone, row, i int) string {
 	failing, _ := alone.Failing(row, true)
 	return failureCause(&failing[i]).Reason
 }
 
-// failureCause is the first cause that a rule has against a node.
+// failureCause is a rule's first cause against a node.
 func failureCause(f *engine.RuleFailure) Cause {
 	v := engine.NodeVerdict{Plugin: f.Plugin, Code: f.Code, Reasons: f.Reasons}
 	var first *engine.Detail

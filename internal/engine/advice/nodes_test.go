@@ -14,7 +14,7 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// offered gives what is suggested, in order, for a pod under the default rules.
+// offered returns the suggestions, in order, for a pod under the default rules.
 func offered(t *testing.T, pod *corev1.Pod, objects ...any) (out []string) {
 	t.Helper()
 	c := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
@@ -91,7 +91,7 @@ func TestRequestsOfThePodAsAWhole(t *testing.T) {
 	if d := cmp.Diff([]string{more("2")}, offered(t, pod("6", "5"), node)); d != "" {
 		t.Error(d)
 	}
-	// What a pod's runtime takes is nobody's request.
+	// Pod overhead is in no container's request.
 	heavy := enginetest.Pod("p", enginetest.Requests("cpu", "1"))
 	heavy.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}
 	if d := cmp.Diff([]string{more("5")}, offered(t, heavy, node)); d != "" {

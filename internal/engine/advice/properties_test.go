@@ -223,9 +223,9 @@ func missing(have map[string]int, want []string) []string {
 	return slices.DeleteFunc(slices.Clone(want), func(w string) bool { return have[w] > 0 })
 }
 
-// TestSuggestionsHold applies each suggestion of random cases as its patch says,
-// and asks for a decision like any other: it must come out as was promised. What
-// was searched for must be the last that does.
+// TestSuggestionsHold applies each suggestion of random cases as its patch has it, and makes an
+// ordinary decision: it must come out as promised. An amount that was searched for must be the last
+// that helps.
 func TestSuggestionsHold(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := uint64(1); seed <= 1000 || seed <= 8000 && len(missing(kinds, kindsOffered)) > 0; seed++ {
@@ -277,8 +277,7 @@ func TestSuggestionsHold(t *testing.T) {
 	t.Log(kinds)
 }
 
-// last asks for one more of a request, or one less of a skew or of room: that must
-// not do.
+// last changes a request by one more, or a skew or a capacity by one less: that must not help.
 func (c *trial) last(t *testing.T, seed uint64, g *advice.Suggestion) {
 	t.Helper()
 	op := slices.Clone(g.Edit.Patch)
@@ -355,7 +354,7 @@ func TestGroupsAddUp(t *testing.T) {
 	t.Log(reasons)
 }
 
-// The same question gives the same advice, to the byte.
+// The same question has the same advice, byte for byte.
 func TestAdviceIsDeterministic(t *testing.T) {
 	for seed := uint64(1); seed <= 60; seed++ {
 		var first string

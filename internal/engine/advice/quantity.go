@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// quantity writes an amount as the detail of a resource counts it.
+// quantity writes an amount in the unit in which details count the resource.
 func quantity(name string, n int64) resource.Quantity {
 	switch unitOf(name) {
 	case "millicores":
@@ -18,7 +18,7 @@ func quantity(name string, n int64) resource.Quantity {
 	return *resource.NewQuantity(n, resource.DecimalSI)
 }
 
-// units are what amounts of a kind are written in, the largest first.
+// units are the units of each kind of amount, the largest first.
 var units = map[string][]struct {
 	name string
 	size int64
@@ -28,9 +28,8 @@ var units = map[string][]struct {
 	"count":      {{"", 1}},
 }
 
-// Amounts writes amounts of a resource in one unit, the largest that all of them are
-// whole numbers of: 100m and 2000m rather than 100m and 2, of which the 2 reads as
-// millicores too.
+// Amounts writes amounts of a resource in one unit, the largest of which all are whole numbers:
+// 100m and 2000m rather than 100m and 2, since that 2 reads as millicores too.
 func Amounts(of string, list ...int64) []string {
 	out := make([]string, len(list))
 	for _, u := range units[unitOf(of)] {
@@ -45,8 +44,8 @@ func Amounts(of string, list ...int64) []string {
 	return out
 }
 
-// rounded is Amounts with bytes rounded up to whole mebibytes where all are at least
-// one: the exact numbers are beside them.
+// rounded is Amounts with bytes rounded up to whole mebibytes where all are at least one. The exact
+// numbers are answered as well.
 func rounded(of string, list ...int64) []string {
 	if unitOf(of) == "bytes" && slices.Min(list) >= 1<<20 {
 		for i, n := range list {

@@ -10,68 +10,68 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Suggestion is a change after which a pod that fits nowhere would fit somewhere: a
-// single one, or a pair where no single one helps. It has been tried: Fits and Nodes are what the engine said of the
-// pod, or the cluster, with the change in place.
+// Suggestion is a change after which a pod that fits nowhere would fit: a single one, or a pair
+// where no single one helps. It was tried: Fits and Nodes are the engine's result with the change
+// in place.
 type Suggestion struct {
 	Kind   string   `json:"kind"`            // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget; node (one more), pair
 	Parts  []string `json:"parts,omitempty"` // of a pair: the kinds of its two changes
 	Change string   `json:"change"`          // in words
 	Target string   `json:"target"`          // pod, node, budget or claim
 	Node   string   `json:"node,omitempty"`
-	// Like is the node that one more would be a copy of, without its pods.
-	Like  string   `json:"like,omitempty"`
-	Fits  int      `json:"fits"`  // nodes that the pod could go to; of a budget's, those where no budget would be violated
+	// Like is the existing node that the new one would copy, without its pods.
+	Like string `json:"like,omitempty"`
+	// nodes on which the pod would fit; of a budget's, those where no budget would be violated
+	Fits  int      `json:"fits"`
 	Nodes []string `json:"nodes"` // up to five of them, by name
 	// Outcome is Scheduled, or Preempting where the change lets the pod evict others.
 	Outcome engine.Outcome `json:"outcome" enums:"Scheduled,Preempting" swaggertype:"string"`
-	// Action says who makes such a change.
+	// Action names who makes such a change.
 	Action Action `json:"action" enums:"wait,changePod,askPlatform" swaggertype:"string"`
-	// Edit is the change as a JSON patch: the very one that was tried. That of a
-	// claim makes the object, whose size is a stand-in.
+	// Edit is the change as a JSON patch, exactly as it was tried. For a claim it makes the object,
+	// with a placeholder for its size.
 	Edit Edit `json:"edit"`
-	// Edits are all patches of a change of several objects, edit being the first: what
-	// was tried had all of them.
+	// Edits are all patches of a change of several objects, edit being the first. They were tried
+	// together.
 	Edits []Edit `json:"edits,omitempty"`
-	// Cures says which groups the nodes are from that the pod could go to.
-	Cures []Cure `json:"cures,omitempty"`
+	// Cures counts, for each group, the nodes on which the pod would fit.
+	Cures []HelpedGroup `json:"cures,omitempty"`
 	// VerifiedBy is the engine that tried it.
 	VerifiedBy string `json:"verifiedBy" example:"engine v0.2.1"`
 }
 
-// Cure is how many nodes of a group a change opens.
-type Cure struct {
+// HelpedGroup is how many nodes of a group a change makes feasible.
+type HelpedGroup struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 	Nodes  int    `json:"nodes"`
-}
+} // @name advice.Cure
 
-// Question is the decision that suggestions are wanted for.
+// Question is the decision for which suggestions are made.
 type Question struct {
 	State   *state.State
 	Pod     *corev1.Pod // as it was decided on
 	Profile *engine.Profile
 	Options engine.Options
-	// Object gives a node or budget of the state as JSON; nil where it has none.
+	// Object returns a node or budget of the state as JSON; nil where it has none.
 	Object func(kind, namespace, name string) []byte
 }
 
 const (
-	// MaxTries bounds the decisions that one question's single changes take,
-	// MaxPairTries those of what is tried after them.
+	// MaxTries bounds the decisions for the single changes of one question, MaxPairTries those for
+	// the changes tried after them.
 	MaxTries     = 128
 	MaxPairTries = 96
-	// maxSuggested is how many suggestions are given, maxAlike how many of one kind.
+	// maxSuggested is how many suggestions are answered, maxOfKind how many of one kind.
 	maxSuggested = 12
-	maxAlike     = 3
+	maxOfKind    = 3
 	maxExamples  = 5
 )
 
-// What kinds of changes cost, in the order that they are offered: what the
-// pod's owner decides alone comes before what an operator has to do, and what
-// takes nothing from anybody before what evicts others. Within one cost what
-// opens more nodes comes first.
+// The costs of the kinds of changes, in the order of the answer. A change by the pod's owner alone
+// comes before one by an operator, and one that takes nothing from other pods before one that
+// evicts some. Within one cost the change that makes more nodes feasible comes first.
 const (
 	costGate = iota
 	costToleration
@@ -97,16 +97,15 @@ const (
 	costPriorityClass
 )
 
-// Suggest gives the changes that would let the pod fit, cheapest first: single ones, one
-// more node, and pairs where no single change helps.
-// r is the decision on the question; there is nothing to suggest for a pod that
-// fits. The same question gives the same suggestions, and each of them has been
-// tried by a decision of its own. Within Result.Within the search ends with its context.
+// Suggest returns the changes that would let the pod fit, cheapest first: single ones, one more
+// node, and pairs where no single change helps. r is the decision on the question. A pod that fits
+// has no suggestions. The same question has the same suggestions, and each was tried by a decision
+// of its own. The context of Result.Within ends the search.
 func Suggest(q Question, r *engine.Result) []Suggestion {
 	if r.Outcome == engine.Scheduled || r.Options().Victims != nil {
 		return nil
 	}
-	s := &seeker{q: q, base: r, check: r.CheckContext, seen: collect(r, r.CheckContext), limit: MaxTries}
+	s := &searcher{q: q, base: r, check: r.CheckContext, seen: collect(r, r.CheckContext), limit: MaxTries}
 	var err error
 	if s.pod, err = encode(q.Pod); err != nil {
 		return nil
@@ -128,12 +127,12 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.preemption()
 		s.beyond()
 	}
-	s.check() // a change that was not tried for want of time is not to be missed
+	s.check() // a change that was not tried for lack of time is no answer
 	slices.SortStableFunc(s.found, cheapest)
 	out := make([]Suggestion, 0, min(len(s.found), maxSuggested))
-	alike := map[string]int{}
+	ofKind := map[string]int{}
 	for _, f := range s.found {
-		if alike[f.Kind]++; alike[f.Kind] <= maxAlike && len(out) < maxSuggested {
+		if ofKind[f.Kind]++; ofKind[f.Kind] <= maxOfKind && len(out) < maxSuggested {
 			out = append(out, f.Suggestion)
 		}
 	}
@@ -144,10 +143,9 @@ func cheapest(a, b offer) int {
 	return cmp.Or(a.cost-b.cost, b.Fits-a.Fits, cmp.Compare(a.Change, b.Change))
 }
 
-// beyond tries what is more than one change of what is there: one more node, and,
-// where no single change finds a free place, pairs and tolerations by which the pod
-// would evict others.
-func (s *seeker) beyond() {
+// beyond tries more than single changes of what exists: one more node, and, where no single change
+// finds a free place, pairs and tolerations with which the pod would evict others.
+func (s *searcher) beyond() {
 	s.limit = s.tries + MaxPairTries
 	helped := slices.ContainsFunc(s.found, func(o offer) bool { return o.Outcome == engine.Scheduled })
 	alone, err := s.base.Alone()

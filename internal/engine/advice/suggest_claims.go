@@ -14,8 +14,8 @@ import (
 
 const maxStorageClasses = 4
 
-// missingClaim gives the claim that a pod was rejected for lacking; "" for any
-// other rejection (plugins/volumebinding podHasPVCs).
+// missingClaim returns the claim that a pod was rejected for lacking; "" for any other rejection
+// (plugins/volumebinding podHasPVCs).
 func missingClaim(reason string) string {
 	quoted, ok := strings.CutPrefix(reason, "persistentvolumeclaim ")
 	if !ok {
@@ -28,13 +28,13 @@ func missingClaim(reason string) string {
 	return name
 }
 
-// unboundClaims is upstream's reason for claims that wait for nobody, and are not
-// bound (plugins/volumebinding ErrReasonUnboundImmediate).
+// unboundClaims is upstream's reason for claims with immediate binding that are not bound
+// (plugins/volumebinding ErrReasonUnboundImmediate).
 const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
-// claim creates the claim that is missing, of each storage class that makes
-// volumes where the pod goes. How large it is to be only its owner knows.
-func (s *seeker) claim() {
+// claim creates the missing claim, once for each storage class that provisions where the pod fits.
+// Only its owner knows its size.
+func (s *searcher) claim() {
 	if s.base.PreFilter == nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (s *seeker) claim() {
 }
 
 // offerClaim tries the pod on a state that has the claim.
-func (s *seeker) offerClaim(name, class string) {
+func (s *searcher) offerClaim(name, class string) {
 	claim := &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.q.Pod.Namespace, Name: name},

@@ -15,27 +15,26 @@ import (
 )
 
 const (
-	// maxNodeKinds is how many kinds of nodes are told apart, maxNodesTried how many of
-	// them are tried, the smallest first, and maxNodesOffered how many are offered.
+	// maxNodeKinds is how many kinds of nodes are distinguished. maxNodesTried is how many of them
+	// are tried, the smallest first; maxNodesOffered is how many are suggested.
 	maxNodeKinds    = 64
 	maxNodesTried   = 6
 	maxNodesOffered = 2
 	maxNodeName     = 253
 )
 
-// nodeKind tells nodes apart by what an empty one of them offers.
+// nodeKind distinguishes nodes by what an empty one of them offers.
 type nodeKind struct {
 	cpu, memory, ephemeral, pods int64
 	zone, instance               string
 	taints                       int32
 }
 
-// oneMoreNode adds a node like one that is there, without its pods: the smallest on
-// which the pod would fit. Nodes that reject the pod for what they are, and not for
-// what is on them, are not copied.
-func (s *seeker) oneMoreNode(alone *engine.Alone) {
+// oneMoreNode adds a copy of an existing node without its pods: the smallest on which the pod would
+// fit. Nodes that reject the pod whatever pods they have are not copied.
+func (s *searcher) oneMoreNode(alone *engine.Alone) {
 	if s.q.Options.Candidates != nil || s.base.PreFilter != nil {
-		return // another node is not asked about, or rejected like the others
+		return // another node is not judged, or rejected like the others
 	}
 	nodes := s.base.Nodes()
 	kinds := map[nodeKind]bool{}
@@ -69,8 +68,8 @@ func (s *seeker) oneMoreNode(alone *engine.Alone) {
 	}
 }
 
-// extended counts the extended resources that are offered: nodes with devices are not
-// what others need one more of.
+// extended counts the extended resources of a node. A node with devices is not a copy to suggest to
+// pods without.
 func extended(list corev1.ResourceList) (n int) {
 	for name := range list {
 		if state.IsExtended(name) {
@@ -80,16 +79,15 @@ func extended(list corev1.ResourceList) (n int) {
 	return n
 }
 
-// couldBeLike reports whether what rejects a node may be absent on an empty one like
-// it.
-func (s *seeker) couldBeLike(alone *engine.Alone, row int) bool {
+// couldBeLike reports whether the cause against a node may be absent on an empty copy.
+func (s *searcher) couldBeLike(alone *engine.Alone, row int) bool {
 	v := s.base.Verdict(row)
 	failing, _ := alone.Failing(row, false)
 	for _, f := range append(failing, engine.RuleFailure{Plugin: v.Plugin, Code: v.Code}) {
 		switch f.Plugin {
 		case "NodeAffinity", "NodeName", "NodeDeclaredFeatures", "VolumeZone", "VolumeBinding":
 			return false
-		case "NodeResourcesFit": // for good: the request is larger than the node
+		case "NodeResourcesFit": // unresolvable: the request is larger than the node
 			if f.Code == engine.UnschedulableAndUnresolvable.String() {
 				return false
 			}
@@ -102,9 +100,9 @@ func (s *seeker) couldBeLike(alone *engine.Alone, row int) bool {
 	return true
 }
 
-// offerNodeLike tries the pod on a state with one more node. Its volume limits and its
-// devices come with it.
-func (s *seeker) offerNodeLike(like *corev1.Node) bool {
+// offerNodeLike tries the pod on a state with one more node, with its volume limits and its
+// devices.
+func (s *searcher) offerNodeLike(like *corev1.Node) bool {
 	name := s.newName(like.Name)
 	if len(name) > maxNodeName {
 		return false
@@ -156,8 +154,8 @@ func (s *seeker) offerNodeLike(like *corev1.Node) bool {
 
 const newSuffix = "-new"
 
-// newName is one that no node has.
-func (s *seeker) newName(like string) string {
+// newName returns a name that no node has.
+func (s *searcher) newName(like string) string {
 	name := like + newSuffix
 	for i := 2; s.q.State.Nodes().Row(name) >= 0; i++ {
 		name = like + newSuffix + "-" + strconv.Itoa(i)
@@ -165,9 +163,8 @@ func (s *seeker) newName(like string) string {
 	return name
 }
 
-// emptyCopy is a node as it would be when it has just joined and is ready: no cordon,
-// nothing that is wrong with it, no images. Labels whose value is the node's own name
-// get the new one.
+// emptyCopy is the node as if it had just joined and were ready: without cordon, faults and images.
+// Labels whose value is the node's name get the new name.
 func emptyCopy(like *corev1.Node, name string) *corev1.Node {
 	labels := maps.Clone(like.Labels)
 	for k, v := range labels {

@@ -11,9 +11,8 @@ import (
 
 const maxSelectors = 8
 
-// selectors drops one label from nodeSelector, or gives it to the first node that
-// is otherwise fit.
-func (s *seeker) selectors() {
+// selectors drops one label from nodeSelector, or adds it to the first node that fits otherwise.
+func (s *searcher) selectors() {
 	var keys []string
 	for _, d := range s.causes(1<<30, "nodeAffinity") {
 		if d.Name == "nodeSelector" && !slices.Contains(keys, d.Key) {
@@ -28,8 +27,8 @@ func (s *seeker) selectors() {
 	}
 }
 
-// states says that a label states what a node is, so that another value would be
-// a lie (k8s.io/api/core/v1 well_known_labels.go; topology.ebs.csi.aws.com/zone).
+// states reports whether a label states a fact about a node, so that another value would be wrong
+// (k8s.io/api/core/v1 well_known_labels.go; topology.ebs.csi.aws.com/zone).
 func states(key string) bool {
 	switch key {
 	case corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable, corev1.LabelInstanceTypeStable, corev1.LabelWindowsBuild:
@@ -40,14 +39,13 @@ func states(key string) bool {
 		return false
 	case "failure-domain.beta.kubernetes.io", "beta.kubernetes.io":
 		return true
-	default: // those of volume drivers and clouds are called as upstream's is
+	default: // labels of volume drivers and clouds that are named like upstream's
 		return strings.HasPrefix(domain, "topology.")
 	}
 }
 
-// label gives the first node of a verdict a label that it lacks, unless that
-// states a fact.
-func (s *seeker) label(v *verdict, key, value string) {
+// label adds a missing label to the first node of a verdict, unless the label states a fact.
+func (s *searcher) label(v *verdict, key, value string) {
 	if v == nil || states(key) {
 		return
 	}
@@ -65,12 +63,12 @@ func (s *seeker) label(v *verdict, key, value string) {
 
 const maxRequirements = 8
 
-// requiredAffinity is where a pod's required node affinity is.
+// requiredAffinity is the path of a pod's required node affinity.
 const requiredAffinity = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution"
 
-// affinity drops one requirement of the required node affinity, or all of it.
-// Where a label would do, it is given to the first node that is otherwise fit.
-func (s *seeker) affinity() {
+// affinity drops one requirement of the required node affinity, or all of it. Where a label would
+// help, it is added to the first node that fits otherwise.
+func (s *searcher) affinity() {
 	a := s.q.Pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil || !s.affinityFails() {
 		return
@@ -79,7 +77,7 @@ func (s *seeker) affinity() {
 	const path = requiredAffinity
 	whole := s.offerPod("nodeAffinity", costAffinity, ChangePod, "drop the required node affinity", Op{Op: "remove", Path: path})
 	if whole == nil {
-		return // then less does not do either
+		return // then dropping less does not help either
 	}
 	tried := 0
 	for t := range terms {
@@ -94,7 +92,7 @@ func (s *seeker) affinity() {
 				}
 				e := &list.of[i]
 				v := whole
-				if !alone { // a term without any matches nothing
+				if !alone { // a term without requirements matches nothing
 					v = s.offerPod("nodeAffinity", costAffinity, ChangePod, fmt.Sprintf("drop %s from term %d of the required node affinity", requirementWords(e), t),
 						Op{Op: "remove", Path: path + pointer("nodeSelectorTerms", t, list.field, i)})
 				}
@@ -110,9 +108,9 @@ func (s *seeker) affinity() {
 	}
 }
 
-// affinityFails says that some node is out for the required node affinity.
-func (s *seeker) affinityFails() bool {
-	for k, b := range s.seen.buckets {
+// affinityFails reports whether the required node affinity rejects some node.
+func (s *searcher) affinityFails() bool {
+	for k, b := range s.seen.groups {
 		if b.nodes > 0 && (k.Rule == "NodeAffinity" || k.Reason == NotNamed) {
 			return true
 		}
@@ -124,9 +122,9 @@ func requirementWords(e *corev1.NodeSelectorRequirement) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Key, e.Operator, strings.Join(e.Values, ",")))
 }
 
-// cordons opens the first cordoned node, by name, that is otherwise fit. A cordon
-// is a field and the taint that a controller sets for it.
-func (s *seeker) cordons() {
+// cordons uncordons the first cordoned node, by name, that fits otherwise. A cordon is a field and
+// the taint that a controller sets for it.
+func (s *searcher) cordons() {
 	cordoned := s.q.State.Nodes().Cordoned()
 	if cordoned.Empty() {
 		return
@@ -143,7 +141,7 @@ func (s *seeker) cordons() {
 		return
 	}
 	ops := []Op{{Op: "remove", Path: "/spec/unschedulable"}}
-	for i := len(n.Spec.Taints) - 1; i >= 0; i-- { // from the end, so that places hold
+	for i := len(n.Spec.Taints) - 1; i >= 0; i-- { // from the end, so that indexes hold
 		if n.Spec.Taints[i].Key == corev1.TaintNodeUnschedulable {
 			ops = append(ops, Op{Op: "remove", Path: pointer("spec", "taints", i)})
 		}

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// maxPairs is how many pairs of causes are tried, maxPairRows on how many nodes they
-	// are looked for.
+	// maxPairs is how many pairs of causes are tried, maxPairRows on how many nodes they are looked
+	// for.
 	maxPairs    = 6
 	maxPairRows = 1024
-	// maxPairOffers is how many second changes are kept for one first.
+	// maxPairOffers is how many second changes are kept for one first change.
 	maxPairOffers = 2
 )
 
-// remedy is a cause that some change may take away.
+// remedy is a cause that a change may remove.
 type remedy struct {
 	kind, about string
 }
 
-// pairOf is two of them that are all that keeps the pod off some nodes.
+// pairOf is two causes that alone keep the pod off some nodes.
 type pairOf [2]remedy
 
 // pairRow is such a node, with the detail of each.
@@ -35,8 +35,8 @@ type pairRow struct {
 	details [2]*engine.Detail
 }
 
-// remedyFor names the kind of change that may take a cause away; ok is false for what
-// no change of the pod or of an amount mends.
+// remedyFor names the kind of change that may remove a cause; ok is false for a cause that no
+// change of the pod or of an amount removes.
 func remedyFor(d *engine.Detail) (r remedy, ok bool) {
 	switch d.Kind {
 	case "taint":
@@ -66,7 +66,7 @@ func remedyFor(d *engine.Detail) (r remedy, ok bool) {
 }
 
 // pairs tries two changes at once, for the nodes that two causes keep the pod off.
-func (s *seeker) pairs(alone *engine.Alone) {
+func (s *searcher) pairs(alone *engine.Alone) {
 	rows := s.pairRows(alone)
 	keys := slices.SortedFunc(maps.Keys(rows), func(a, b pairOf) int {
 		return cmp.Or(len(rows[b])-len(rows[a]), cmp.Compare(a[0].kind, b[0].kind), cmp.Compare(a[0].about, b[0].about), cmp.Compare(a[1].kind, b[1].kind), cmp.Compare(a[1].about, b[1].about))
@@ -82,8 +82,8 @@ func (s *seeker) pairs(alone *engine.Alone) {
 	}
 }
 
-// pairRows finds the nodes that two causes are all there is against.
-func (s *seeker) pairRows(alone *engine.Alone) map[pairOf][]pairRow {
+// pairRows finds the nodes against which there are exactly two causes.
+func (s *searcher) pairRows(alone *engine.Alone) map[pairOf][]pairRow {
 	out := map[pairOf][]pairRow{}
 	looked := 0
 	for _, r := range s.base.Nodes().Order() {
@@ -91,7 +91,7 @@ func (s *seeker) pairRows(alone *engine.Alone) map[pairOf][]pairRow {
 		if !s.base.Candidate(row) || s.base.Feasible.Has(row) {
 			continue
 		}
-		// The reasons without their details are at hand, and leave most nodes out.
+		// The reasons without their details are cheap, and exclude most nodes.
 		if failing, broken := alone.Failing(row, false); len(failing) > 1 || len(broken) > 0 {
 			continue
 		}
@@ -109,8 +109,8 @@ func (s *seeker) pairRows(alone *engine.Alone) map[pairOf][]pairRow {
 	return out
 }
 
-// pairAgainst gives the two causes of a node that has two, in the order in which
-// their changes are tried: what a resource lacks is known last.
+// pairAgainst returns the two causes of a node that has two, in the order in which their changes
+// are tried: a resource comes last, when the amount it is short by is known.
 func pairAgainst(rules []engine.RuleFailure) (k pairOf, p pairRow, ok bool) {
 	n := 0
 	for _, f := range rules {
@@ -139,8 +139,8 @@ func pairAgainst(rules []engine.RuleFailure) (k pairOf, p pairRow, ok bool) {
 	return k, p, n == len(k)
 }
 
-// relax is the change of the pod that takes the first cause away on these nodes.
-func (s *seeker) relax(r remedy, rows []pairRow) (change string, ops []Op) {
+// relax returns the change of the pod that removes the first cause on these nodes.
+func (s *searcher) relax(r remedy, rows []pairRow) (change string, ops []Op) {
 	spec, d := &s.q.Pod.Spec, rows[0].details[0]
 	switch r.kind {
 	case "toleration":
@@ -174,7 +174,7 @@ func (s *seeker) relax(r remedy, rows []pairRow) (change string, ops []Op) {
 	return "", nil
 }
 
-// requiredTerms gives the required terms of inter-pod affinity of a kind.
+// requiredTerms returns the required terms of inter-pod affinity of a kind.
 func requiredTerms(a *corev1.Affinity, kind string) []corev1.PodAffinityTerm {
 	switch {
 	case a == nil:
@@ -187,7 +187,7 @@ func requiredTerms(a *corev1.Affinity, kind string) []corev1.PodAffinityTerm {
 }
 
 // then looks for single changes that help once the first is made.
-func (s *seeker) then(k pairOf, change string, ops []Op) {
+func (s *searcher) then(k pairOf, change string, ops []Op) {
 	pod := s.patched(ops)
 	if pod == nil {
 		return
@@ -197,7 +197,7 @@ func (s *seeker) then(k pairOf, change string, ops []Op) {
 		return
 	}
 	defer r.Release()
-	next := &seeker{q: s.q, base: r, check: s.check, seen: collect(r, s.check), tries: s.tries, limit: s.limit}
+	next := &searcher{q: s.q, base: r, check: s.check, seen: collect(r, s.check), tries: s.tries, limit: s.limit}
 	next.q.Pod = pod
 	var err error
 	if next.pod, err = encode(pod); err != nil {
@@ -228,7 +228,7 @@ func (s *seeker) then(k pairOf, change string, ops []Op) {
 }
 
 // single tries single changes of one kind.
-func (s *seeker) single(kind string) {
+func (s *searcher) single(kind string) {
 	switch kind {
 	case "toleration":
 		s.tolerations()
@@ -249,9 +249,9 @@ func (s *seeker) single(kind string) {
 	}
 }
 
-// twoResources lowers two requests, or gives a node more of both: the node that lacks
-// the smallest share of what is asked for, the first by name among equals.
-func (s *seeker) twoResources(rows []pairRow) {
+// twoResources lowers two requests, or raises both capacities of a node: the one that is short of
+// the smallest share of the requests, the first by name among equals.
+func (s *searcher) twoResources(rows []pairRow) {
 	share := func(p *pairRow) float64 {
 		worst := 0.0
 		for _, d := range p.details {
@@ -282,8 +282,8 @@ func (s *seeker) twoResources(rows []pairRow) {
 	})
 }
 
-// lowerBoth lowers the largest request for each resource by what the node lacks.
-func (s *seeker) lowerBoth(p *pairRow) {
+// lowerBoth lowers the largest request for each resource by the node's shortfall.
+func (s *searcher) lowerBoth(p *pairRow) {
 	if s.q.Pod.Spec.Resources != nil {
 		return
 	}
@@ -309,7 +309,7 @@ func (s *seeker) lowerBoth(p *pairRow) {
 }
 
 // offerAs names the parts of the pairs that are found: two changes of one kind.
-func (s *seeker) offerAs(kind string, offer func()) {
+func (s *searcher) offerAs(kind string, offer func()) {
 	from := len(s.found)
 	offer()
 	for i := range s.found[from:] {

@@ -11,8 +11,8 @@ import (
 	"berth/internal/engine"
 )
 
-// causes lists the details of some kind, those of most nodes first.
-func (s *seeker) causes(most int, kinds ...string) []*seen {
+// causes lists the details of some kinds, those of most nodes first.
+func (s *searcher) causes(most int, kinds ...string) []*seen {
 	var keys []Cause
 	for k, d := range s.seen.details {
 		if slices.Contains(kinds, d.Kind) {
@@ -29,8 +29,8 @@ func (s *seeker) causes(most int, kinds ...string) []*seen {
 	return out
 }
 
-// gates takes all gates away: the pod is not looked at before the last is gone.
-func (s *seeker) gates() {
+// gates removes all gates: the pod is not scheduled before the last is removed.
+func (s *searcher) gates() {
 	names := make([]string, 0, len(s.q.Pod.Spec.SchedulingGates))
 	for _, g := range s.q.Pod.Spec.SchedulingGates {
 		names = append(names, g.Name)
@@ -45,13 +45,13 @@ func (s *seeker) gates() {
 
 const maxTaints = 10
 
-// tolerations tolerates one taint: with its effect, or where that does not do
-// because the node has it with another one too, whatever the effect.
-func (s *seeker) tolerations() {
+// tolerations tolerates one taint with its effect. Where the node has the taint with another effect
+// too, it tolerates any effect.
+func (s *searcher) tolerations() {
 	tried := map[[2]string]bool{}
 	for _, d := range s.causes(maxTaints, "taint") {
 		if ails(d.Key) {
-			continue // a pod there would not start, or be evicted
+			continue // a pod would not start there, or would be evicted
 		}
 		t, change := tolerationOf(&d.Detail)
 		if s.tolerate(t, change) {
@@ -68,7 +68,7 @@ func (s *seeker) tolerations() {
 	}
 }
 
-// tolerationOf is what tolerates one taint, with its effect.
+// tolerationOf tolerates one taint with its effect.
 func tolerationOf(d *engine.Detail) (t corev1.Toleration, change string) {
 	t = corev1.Toleration{Key: d.Key, Operator: corev1.TolerationOpEqual, Value: d.Value, Effect: corev1.TaintEffect(d.Effect)}
 	if d.Value == "" {
@@ -78,22 +78,22 @@ func tolerationOf(d *engine.Detail) (t corev1.Toleration, change string) {
 }
 
 // addToleration is the patch that adds one.
-func (s *seeker) addToleration(t corev1.Toleration) Op {
+func (s *searcher) addToleration(t corev1.Toleration) Op {
 	if len(s.q.Pod.Spec.Tolerations) == 0 {
 		return Op{"add", "/spec/tolerations", []corev1.Toleration{t}}
 	}
 	return Op{"add", "/spec/tolerations/-", t}
 }
 
-func (s *seeker) tolerate(t corev1.Toleration, change string) bool {
+func (s *searcher) tolerate(t corev1.Toleration, change string) bool {
 	return s.offerPod("toleration", costToleration, ChangePod, change, s.addToleration(t)) != nil
 }
 
 const maxEvicting = 4
 
-// tolerateAndEvict tolerates a taint where that makes the pod evict others: it has a
-// place then, which is not free yet.
-func (s *seeker) tolerateAndEvict() {
+// tolerateAndEvict tolerates a taint where the pod would then evict others: the node suits it but
+// is full.
+func (s *searcher) tolerateAndEvict() {
 	if s.base.Outcome != engine.UnschedulableOK || s.q.Options.NoPreemption || !s.q.Profile.Preemption {
 		return
 	}
@@ -110,8 +110,8 @@ func (s *seeker) tolerateAndEvict() {
 	}
 }
 
-// ports moves a host port to the next free number, or gives it up.
-func (s *seeker) ports() {
+// ports moves a host port to the next free number, or drops it.
+func (s *searcher) ports() {
 	for _, d := range s.causes(maxPorts, "port") {
 		name := fmt.Sprintf("host port %d/%s", d.Port, d.Protocol)
 		for n := d.Port + 1; n <= min(d.Port+maxMoves, 65535); n++ {
@@ -122,7 +122,7 @@ func (s *seeker) ports() {
 				break
 			}
 		}
-		if !s.q.Pod.Spec.HostNetwork { // there every port is the host's
+		if !s.q.Pod.Spec.HostNetwork { // then every port is the host's
 			s.offerPod("hostPort", costPort, ChangePod, "give up "+name, s.onPort(d.Port, d.Protocol, 0)...)
 		}
 	}
@@ -134,7 +134,7 @@ const (
 )
 
 // eachPort visits the pod's ports with the JSON path of each.
-func (s *seeker) eachPort(f func(path string, p *corev1.ContainerPort)) {
+func (s *searcher) eachPort(f func(path string, p *corev1.ContainerPort)) {
 	for _, list := range []struct {
 		field string
 		of    []corev1.Container
@@ -149,13 +149,13 @@ func (s *seeker) eachPort(f func(path string, p *corev1.ContainerPort)) {
 
 func protocol(p *corev1.ContainerPort) string { return string(cmp.Or(p.Protocol, corev1.ProtocolTCP)) }
 
-func (s *seeker) claims(number int32, proto string) (yes bool) {
+func (s *searcher) claims(number int32, proto string) (yes bool) {
 	s.eachPort(func(_ string, p *corev1.ContainerPort) { yes = yes || p.HostPort == number && protocol(p) == proto })
 	return yes
 }
 
-// onPort changes the claims on a host port; to 0 drops them.
-func (s *seeker) onPort(number int32, proto string, to int32) (ops []Op) {
+// onPort changes the uses of a host port; to 0 drops them.
+func (s *searcher) onPort(number int32, proto string, to int32) (ops []Op) {
 	s.eachPort(func(path string, p *corev1.ContainerPort) {
 		switch {
 		case p.HostPort != number || protocol(p) != proto:
@@ -171,8 +171,8 @@ func (s *seeker) onPort(number int32, proto string, to int32) (ops []Op) {
 	return ops
 }
 
-// podAffinity gives up required terms, one by one.
-func (s *seeker) podAffinity() {
+// podAffinity drops required terms, one at a time.
+func (s *searcher) podAffinity() {
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		if len(s.causes(1, kind)) > 0 {
 			s.withoutTerms(kind, requiredTerms(s.q.Pod.Spec.Affinity, kind))
@@ -182,14 +182,14 @@ func (s *seeker) podAffinity() {
 
 const maxTerms = 4
 
-func (s *seeker) withoutTerms(kind string, terms []corev1.PodAffinityTerm) {
+func (s *searcher) withoutTerms(kind string, terms []corev1.PodAffinityTerm) {
 	for i := range terms[:min(len(terms), maxTerms)] {
 		change, ops := termChange(kind, i, terms[i].TopologyKey)
 		s.offerPod(kind, costPodAffinity, ChangePod, change, ops...)
 	}
 }
 
-// termChange gives up one required term.
+// termChange drops one required term.
 func termChange(kind string, i int, key string) (change string, ops []Op) {
 	return fmt.Sprintf("drop required %s term %d, by %s", kind, i, key),
 		[]Op{{Op: "remove", Path: pointer("spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution", i)}}

@@ -14,9 +14,9 @@ const (
 	maxBudgets = 4
 )
 
-// preemption lets a pod evict others that may not or stands too low: by another
-// policy, or by the lowest class of the snapshot that does.
-func (s *seeker) preemption() {
+// preemption lets a pod evict others where its policy or its priority prevents that: by another
+// policy, or by the lowest priority class of the snapshot that suffices.
+func (s *searcher) preemption() {
 	if s.base.Outcome != engine.UnschedulableOK || s.q.Options.NoPreemption || !s.q.Profile.Preemption {
 		return
 	}
@@ -47,9 +47,8 @@ func (s *seeker) preemption() {
 	}
 }
 
-// budgets lets a budget that the best choice of victims violates allow one more
-// disruption.
-func (s *seeker) budgets() {
+// budgets lets a budget that the best choice of victims violates allow one more disruption.
+func (s *searcher) budgets() {
 	if s.base.Outcome != engine.Preempting {
 		return
 	}
@@ -71,8 +70,8 @@ func (s *seeker) budgets() {
 	}
 }
 
-// allowed says how many disruptions a budget allows.
-func (s *seeker) allowed(namespace, name string) (int32, bool) {
+// allowed returns the disruptions that a budget allows.
+func (s *searcher) allowed(namespace, name string) (int32, bool) {
 	var b struct {
 		Status *struct {
 			DisruptionsAllowed int32 `json:"disruptionsAllowed"`

@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ailments are the taints by which controllers say what is wrong with a node. A
-// pod that tolerated them would not start there, or not for long. Controllers remove
-// all but out-of-service once the node has recovered (pkg/controller/nodelifecycle node_lifecycle_controller.go
+// ailments are the taints by which controllers mark faults of a node. A pod that tolerated them
+// would not start there, or not run for long. Controllers remove all but out-of-service once the
+// node has recovered (pkg/controller/nodelifecycle node_lifecycle_controller.go
 // nodeConditionToTaintKeyStatusMap; k8s.io/cloud-provider/api).
 var ailments = []string{
 	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
@@ -17,13 +17,13 @@ var ailments = []string{
 	"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown",
 }
 
-// ails says that a taint tells of something that is wrong with its node.
+// ails reports whether a taint marks a fault of its node.
 func ails(key string) bool {
 	return slices.Contains(ailments, key)
 }
 
-// recoveries mends the first ailing node, by name, that is otherwise fit.
-func (s *seeker) recoveries() {
+// recoveries repairs the first faulty node, by name, that fits otherwise.
+func (s *searcher) recoveries() {
 	if !slices.ContainsFunc(s.causes(1<<30, "taint"), func(d *seen) bool { return ails(d.Key) }) {
 		return
 	}
@@ -44,7 +44,7 @@ func (s *seeker) recoveries() {
 	}
 	var ops []Op
 	var keys []string
-	for i := len(n.Spec.Taints) - 1; i >= 0; i-- { // from the end, so that places hold
+	for i := len(n.Spec.Taints) - 1; i >= 0; i-- { // from the end, so that indexes hold
 		if key := n.Spec.Taints[i].Key; ails(key) {
 			ops = append(ops, Op{Op: "remove", Path: pointer("spec", "taints", i)})
 			if !slices.Contains(keys, key) {
@@ -56,8 +56,8 @@ func (s *seeker) recoveries() {
 	s.offerNode("recover", costRecover, name, "repair node "+name+" ("+untainting(keys)+")", ops...)
 }
 
-// untainting says how a node loses the taints with these keys. Administrators set
-// and remove out-of-service; controllers remove the others.
+// untainting describes how a node loses the taints with these keys. Administrators set and remove
+// out-of-service; controllers remove the others.
 func untainting(keys []string) string {
 	const manual = corev1.TaintNodeOutOfService
 	auto := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == manual })

@@ -16,9 +16,9 @@ const (
 	maxSearch    = 48 // probes of one search
 )
 
-// resources lowers the request for what is short to the most that still fits
-// somewhere, or gives the node that lacks the least that much more.
-func (s *seeker) resources() {
+// resources lowers the request that is short to the most that still fits on some node, or raises
+// the capacity of the node with the smallest shortfall.
+func (s *searcher) resources() {
 	done := map[string]bool{}
 	for _, d := range s.causes(2*maxResources, "resource") {
 		if done[d.Name] || len(done) == maxResources {
@@ -31,11 +31,11 @@ func (s *seeker) resources() {
 			}
 			continue
 		}
-		// What would do if nothing of it were asked for: there the pod fits but for
-		// this resource, and the most that one of these nodes has left is the bound.
+		// What would fit with a request of 0: on these nodes only this resource is short, and the
+		// most that one of them has left is the bound.
 		key := corev1.ResourceName(d.Name)
 		v := s.probe(func(p *corev1.Pod) { eachRequests(p, func(l corev1.ResourceList) { delete(l, key) }) })
-		if v == nil { // it is not the containers that ask for too much
+		if v == nil { // the containers are not what requests too much
 			if d.node != "" {
 				s.moreCapacity(d.Name, d.node, d.least)
 			}
@@ -63,8 +63,8 @@ func eachRequests(p *corev1.Pod, f func(corev1.ResourceList)) {
 	}
 }
 
-// roomiest gives the node with most left of a resource, by name among equals.
-func (s *seeker) roomiest(v *verdict, name string) (node string, room int64) {
+// roomiest returns the node with most left of a resource, the first by name among equals.
+func (s *searcher) roomiest(v *verdict, name string) (node string, room int64) {
 	id, known := s.q.State.ScalarID(name)
 	for _, row := range v.nodes.Order() {
 		i := int(row)
@@ -95,14 +95,14 @@ func (s *seeker) roomiest(v *verdict, name string) (node string, room int64) {
 	return node, room
 }
 
-// spot is where a request stands.
+// spot is the place of a request in the pod.
 type spot struct {
 	list []corev1.Container
 	at   int
 	path string // of the container's resources
 }
 
-// largest finds the container that asks for most.
+// largest finds the container with the largest request.
 func largest(p *corev1.Pod, key corev1.ResourceName) (best spot, ok bool) {
 	var most resource.Quantity
 	for _, of := range []struct {
@@ -118,7 +118,7 @@ func largest(p *corev1.Pod, key corev1.ResourceName) (best spot, ok bool) {
 	return best, ok
 }
 
-// amountOf is a quantity in the unit that details count the resource in.
+// amountOf is a quantity in the unit in which details count the resource.
 func amountOf(key corev1.ResourceName, q resource.Quantity) int64 {
 	if key == corev1.ResourceCPU {
 		return q.MilliValue()
@@ -132,10 +132,9 @@ func fromTo(key corev1.ResourceName, from, to int64) string {
 	return "from " + text[0] + " to " + text[1]
 }
 
-// lessRequested lowers the largest request by what is short. Where pods are
-// nominated to the roomiest node that is not enough, and the most that fits is
-// searched for.
-func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
+// lessRequested lowers the largest request by the shortfall. Where pods are nominated to the
+// roomiest node that is not enough, and it searches for the most that fits.
+func (s *searcher) lessRequested(key corev1.ResourceName, short int64) {
 	if r := s.q.Pod.Spec.Resources; r != nil {
 		if total, ok := r.Requests[key]; ok {
 			s.lessInTotal(key, total, short)
@@ -160,9 +159,8 @@ func (s *seeker) lessRequested(key corev1.ResourceName, short int64) {
 	}
 }
 
-// lessInTotal lowers a request that is made for the pod as a whole, which may not
-// be below its containers'.
-func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, short int64) {
+// lessInTotal lowers the pod-level request, which may not be below the sum of its containers'.
+func (s *searcher) lessInTotal(key corev1.ResourceName, total resource.Quantity, short int64) {
 	least := resourcehelper.AggregateContainerRequests(s.q.Pod, resourcehelper.PodResourcesOptions{})[key]
 	most, floor := amountOf(key, total), amountOf(key, least)
 	n := wholePages(key, most-short)
@@ -171,20 +169,20 @@ func (s *seeker) lessInTotal(key corev1.ResourceName, total resource.Quantity, s
 	}
 	q := quantity(string(key), n)
 	ops := []Op{{"replace", pointer("spec", "resources", "requests", key), q.String()}}
-	if _, limited := s.q.Pod.Spec.Resources.Limits[key]; limited && alike(key) {
+	if _, limited := s.q.Pod.Spec.Resources.Limits[key]; limited && limitEqualsRequest(key) {
 		ops = append(ops, Op{"replace", pointer("spec", "resources", "limits", key), q.String()})
 	}
 	s.offerPod("resource", costResource, ChangePod, fmt.Sprintf("lower the %s request of the pod %s", key, fromTo(key, most, n)), ops...)
 }
 
-// alike says that a resource is asked for and limited alike, since it cannot be
+// limitEqualsRequest reports whether a resource's limit must equal its request, since it cannot be
 // overcommitted.
-func alike(key corev1.ResourceName) bool {
+func limitEqualsRequest(key corev1.ResourceName) bool {
 	return state.IsExtended(key) || strings.HasPrefix(string(key), corev1.ResourceHugePagesPrefix)
 }
 
-// wholePages rounds an amount of huge pages down to whole ones, of which alone an API
-// server takes requests (pkg/apis/core/helper IsHugePageResourceValueDivisible).
+// wholePages rounds an amount of huge pages down to whole pages. An API server accepts no other
+// request (pkg/apis/core/helper IsHugePageResourceValueDivisible).
 func wholePages(key corev1.ResourceName, n int64) int64 {
 	size, ok := strings.CutPrefix(string(key), corev1.ResourceHugePagesPrefix)
 	if !ok {
@@ -197,9 +195,8 @@ func wholePages(key corev1.ResourceName, n int64) int64 {
 	return n - n%page.Value()
 }
 
-// search gives the largest number from low to high-1 for which fits holds, which
-// holds for all below one for which it does; 0 without. It asks at most maxSearch
-// times.
+// search returns the largest number from low to high-1 for which fits holds, given that fits holds
+// for every smaller number then; 0 without one. It calls fits at most maxSearch times.
 func search(low, high int64, fits func(int64) bool) int64 {
 	if low >= high || !fits(low) {
 		return 0
@@ -214,24 +211,23 @@ func search(low, high int64, fits func(int64) bool) int64 {
 	return low
 }
 
-// lower is the patch that sets a request. Resources that cannot be overcommitted
-// are asked for and limited alike.
-func (s *seeker) lower(key corev1.ResourceName, at spot, n int64) []Op {
+// lower is the patch that sets a request, and its limit for resources that cannot be overcommitted.
+func (s *searcher) lower(key corev1.ResourceName, at spot, n int64) []Op {
 	q := quantity(string(key), n)
 	ops := []Op{{"replace", at.path + pointer("requests", key), q.String()}}
-	if _, limited := at.list[at.at].Resources.Limits[key]; limited && alike(key) {
+	if _, limited := at.list[at.at].Resources.Limits[key]; limited && limitEqualsRequest(key) {
 		ops = append(ops, Op{"replace", at.path + pointer("limits", key), q.String()})
 	}
 	return ops
 }
 
-func (s *seeker) request(key corev1.ResourceName, at spot, old resource.Quantity, n int64) bool {
+func (s *searcher) request(key corev1.ResourceName, at spot, old resource.Quantity, n int64) bool {
 	change := fmt.Sprintf("lower the %s request of container %s %s", key, at.list[at.at].Name, fromTo(key, amountOf(key, old), n))
 	return s.offerPod("resource", costResource, ChangePod, change, s.lower(key, at, n)...) != nil
 }
 
-// moreCapacity gives a node that much more.
-func (s *seeker) moreCapacity(name, node string, short int64) {
+// moreCapacity raises a node's capacity by the shortfall.
+func (s *searcher) moreCapacity(name, node string, short int64) {
 	n, _ := s.node(node)
 	if n == nil {
 		return
@@ -240,7 +236,7 @@ func (s *seeker) moreCapacity(name, node string, short int64) {
 	s.offerNode("capacity", costCapacity, node, more+" on node "+node, op)
 }
 
-// capacityOp is the patch that gives a node more of a resource, and that in words.
+// capacityOp is the patch that raises a node's capacity, and its text.
 func capacityOp(n *corev1.Node, name string, short int64) (op Op, words string) {
 	more := quantity(name, short)
 	have := n.Status.Allocatable[corev1.ResourceName(name)]

@@ -9,10 +9,10 @@ import (
 
 const maxConstraints = 4
 
-// spreading loosens one hard constraint of the pod: a larger maxSkew, domains
-// counted another way, or only a preference.
-func (s *seeker) spreading() {
-	failing := map[string]int64{} // the most that a node is over maxSkew by, by key
+// spreading loosens one hard constraint of the pod: a larger maxSkew, other policies for counting
+// domains, or ScheduleAnyway.
+func (s *searcher) spreading() {
+	failing := map[string]int64{} // the most by which a node exceeds maxSkew, by key
 	for _, d := range s.causes(math.MaxInt, "topologySpread") {
 		failing[d.TopologyKey] = max(failing[d.TopologyKey], d.most)
 	}
@@ -33,7 +33,7 @@ func (s *seeker) spreading() {
 		if c.MinDomains != nil && *c.MinDomains > 1 {
 			s.offerPod("topologySpread", costPolicy, ChangePod, fmt.Sprintf("drop minDomains %d over %s", *c.MinDomains, c.TopologyKey), Op{Op: "remove", Path: at("minDomains")})
 		}
-		if !s.prefers(c.TopologyKey) { // an API server takes one of each only
+		if !s.prefers(c.TopologyKey) { // an API server accepts only one of each
 			s.offerPod("topologySpread", costSoften, ChangePod, fmt.Sprintf("only prefer the spread over %s (whenUnsatisfiable ScheduleAnyway)", c.TopologyKey),
 				append(without(c.MinDomains != nil, at("minDomains")), Op{"replace", at("whenUnsatisfiable"), corev1.ScheduleAnyway})...)
 		}
@@ -48,7 +48,7 @@ func without(there bool, path string) []Op {
 	return []Op{{Op: "remove", Path: path}}
 }
 
-func (s *seeker) prefers(key string) bool {
+func (s *searcher) prefers(key string) bool {
 	for _, c := range s.q.Pod.Spec.TopologySpreadConstraints {
 		if c.TopologyKey == key && c.WhenUnsatisfiable == corev1.ScheduleAnyway {
 			return true
@@ -57,9 +57,8 @@ func (s *seeker) prefers(key string) bool {
 	return false
 }
 
-// moreSkew raises maxSkew to the least that does: by no more than the worst node
-// is over it.
-func (s *seeker) moreSkew(i int, c *corev1.TopologySpreadConstraint, over int64) {
+// moreSkew raises maxSkew to the least that helps, at most by the largest excess.
+func (s *searcher) moreSkew(i int, c *corev1.TopologySpreadConstraint, over int64) {
 	high := int64(c.MaxSkew) + over
 	if over < 1 || high > math.MaxInt32 {
 		return
@@ -71,7 +70,7 @@ func (s *seeker) moreSkew(i int, c *corev1.TopologySpreadConstraint, over int64)
 	if !fits(high) {
 		return
 	}
-	// The largest skew that is still too little; the pod's own does not do.
+	// The largest skew that is still too small; the pod's own is.
 	low := int64(c.MaxSkew)
 	for high-low > 1 {
 		if mid := low + (high-low)/2; fits(mid) {

@@ -8,32 +8,32 @@ import (
 	"berth/internal/engine/state"
 )
 
-// seeker looks for suggestions for one decision.
-type seeker struct {
+// searcher searches the suggestions for one decision.
+type searcher struct {
 	q     Question
 	base  *engine.Result
 	check func() // ends the search where the caller's context has ended
 	seen  *collection
-	pod   []byte // the pod as JSON, which patches are of
+	pod   []byte // the pod as JSON, which patches change
 	tries int
 	limit int // of tries
 	found []offer
 }
 
-// offer is a suggestion with what it costs.
+// offer is a suggestion with its cost.
 type offer struct {
 	Suggestion
 	cost int
 	fits *verdict
 }
 
-// verdict is what trying a change came to: nil where the pod still fits nowhere.
+// verdict is where the pod fits with a change; nil where it still fits nowhere.
 type verdict struct {
 	rows  state.Bits
 	nodes *state.NodeSet
 }
 
-// effort is how much of a decision is asked for.
+// effort is how much of a decision is made.
 type effort uint8
 
 const (
@@ -42,9 +42,9 @@ const (
 	evicting               // a whole decision
 )
 
-// decide runs the engine, unless that was done often enough or the caller's context has
-// ended. A question that cannot be judged is no help.
-func (s *seeker) decide(state *state.State, pod *corev1.Pod, e effort) *engine.Result {
+// decide runs the engine, unless its bound is reached or the caller's context has ended. A question
+// that cannot be judged is no help.
+func (s *searcher) decide(state *state.State, pod *corev1.Pod, e effort) *engine.Result {
 	s.check()
 	if ctx := s.q.Options.Context; s.tries >= s.limit || ctx != nil && ctx.Err() != nil {
 		return nil
@@ -59,8 +59,8 @@ func (s *seeker) decide(state *state.State, pod *corev1.Pod, e effort) *engine.R
 	return r
 }
 
-// fits says where a pod would fit without evicting anybody.
-func (s *seeker) fits(state *state.State, pod *corev1.Pod, e effort) *verdict {
+// fits returns where a pod would fit without evicting pods.
+func (s *searcher) fits(state *state.State, pod *corev1.Pod, e effort) *verdict {
 	r := s.decide(state, pod, e)
 	if r == nil {
 		return nil
@@ -72,14 +72,14 @@ func (s *seeker) fits(state *state.State, pod *corev1.Pod, e effort) *verdict {
 	return &verdict{r.Feasible.Clone(), r.Nodes()}
 }
 
-// probe says where the pod would fit with an edit that is not offered as it is.
-func (s *seeker) probe(edit func(*corev1.Pod)) *verdict {
+// probe returns where the pod would fit with an edit that is not suggested in this form.
+func (s *searcher) probe(edit func(*corev1.Pod)) *verdict {
 	p := s.q.Pod.DeepCopy()
 	edit(p)
 	return s.fits(s.q.State, p, probing)
 }
 
-// first gives the first node by name of the nodes that pass; "" without.
+// first returns the first node by name of the nodes that pass; "" without.
 func (v *verdict) first(pass func(row int) bool) string {
 	for _, row := range v.nodes.Order() {
 		if v.rows.Has(int(row)) && pass(int(row)) {
@@ -89,8 +89,8 @@ func (v *verdict) first(pass func(row int) bool) string {
 	return ""
 }
 
-// patched gives the pod with a patch made; nil where it cannot be made.
-func (s *seeker) patched(ops []Op) *corev1.Pod {
+// patched returns the pod with a patch applied; nil where the patch does not apply.
+func (s *searcher) patched(ops []Op) *corev1.Pod {
 	if s.tries >= s.limit {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (s *seeker) patched(ops []Op) *corev1.Pod {
 }
 
 // offerPod tries a patch of the pod and keeps it if it helps.
-func (s *seeker) offerPod(kind string, cost int, action Action, change string, ops ...Op) *verdict {
+func (s *searcher) offerPod(kind string, cost int, action Action, change string, ops ...Op) *verdict {
 	p := s.patched(ops)
 	if p == nil {
 		return nil
@@ -117,8 +117,8 @@ func (s *seeker) offerPod(kind string, cost int, action Action, change string, o
 	return v
 }
 
-// node gives a node of the state to look at; nil without.
-func (s *seeker) node(name string) (*corev1.Node, []byte) {
+// node returns a node of the state to read; nil without.
+func (s *searcher) node(name string) (*corev1.Node, []byte) {
 	s.check()
 	js := s.q.Object("Node", "", name)
 	if js == nil {
@@ -132,7 +132,7 @@ func (s *seeker) node(name string) (*corev1.Node, []byte) {
 }
 
 // offerNode tries a patch of a node and keeps it if it helps.
-func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op) {
+func (s *searcher) offerNode(kind string, cost int, node, change string, ops ...Op) {
 	n, js := s.node(node)
 	if n == nil || s.tries >= s.limit {
 		return
@@ -152,9 +152,9 @@ func (s *seeker) offerNode(kind string, cost int, node, change string, ops ...Op
 	}
 }
 
-// evicts says on which nodes evicting others would let a pod in: on all of them,
-// and on those where no budget is violated.
-func (s *seeker) evicts(state *state.State, pod *corev1.Pod) (all, unviolated *verdict, outcome engine.Outcome) {
+// evicts returns the nodes on which the pod would fit after evictions: all of them, and those where
+// no budget is violated.
+func (s *searcher) evicts(state *state.State, pod *corev1.Pod) (all, unviolated *verdict, outcome engine.Outcome) {
 	r := s.decide(state, pod, evicting)
 	if r == nil {
 		return nil, nil, ""
@@ -172,7 +172,7 @@ func (s *seeker) evicts(state *state.State, pod *corev1.Pod) (all, unviolated *v
 }
 
 // offerEviction tries a patch of the pod that lets it evict others.
-func (s *seeker) offerEviction(kind string, cost int, action Action, change string, ops ...Op) bool {
+func (s *searcher) offerEviction(kind string, cost int, action Action, change string, ops ...Op) bool {
 	p := s.patched(ops)
 	if p == nil {
 		return false
@@ -187,9 +187,9 @@ func (s *seeker) offerEviction(kind string, cost int, action Action, change stri
 	return true
 }
 
-// offerBudget tries a patch of a budget and keeps it if some node can then be
-// cleared without violating any.
-func (s *seeker) offerBudget(namespace, name, change string, ops ...Op) {
+// offerBudget tries a patch of a budget and keeps it if victims can then be evicted from some node
+// without violating any.
+func (s *searcher) offerBudget(namespace, name, change string, ops ...Op) {
 	js := s.q.Object("PodDisruptionBudget", namespace, name)
 	b := &policyv1.PodDisruptionBudget{}
 	if js == nil || apply(js, ops, b) != nil {
@@ -208,8 +208,8 @@ func (s *seeker) offerBudget(namespace, name, change string, ops ...Op) {
 	})
 }
 
-// keep fills in what a change that helps comes to.
-func (s *seeker) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion) {
+// keep completes a change that helps and keeps it.
+func (s *searcher) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion) {
 	g.Outcome, g.Fits, g.VerifiedBy = outcome, v.rows.Count(), "engine "+engine.Version
 	for _, row := range v.nodes.Order() {
 		if len(g.Nodes) == maxExamples {
@@ -219,7 +219,7 @@ func (s *seeker) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion
 			g.Nodes = append(g.Nodes, v.nodes.Node(int(row)).Name)
 		}
 	}
-	// Nodes keep their rows when they are edited.
+	// Nodes keep their rows when they are changed.
 	for _, b := range s.seen.list() {
 		n := 0
 		for row := range b.rows.All() {
@@ -228,7 +228,7 @@ func (s *seeker) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion
 			}
 		}
 		if n > 0 {
-			g.Cures = append(g.Cures, Cure{b.cause.Rule, b.cause.Reason, b.cause.About, n})
+			g.Cures = append(g.Cures, HelpedGroup{b.cause.Rule, b.cause.Reason, b.cause.About, n})
 		}
 	}
 	if len(g.Cures) > maxCures {
@@ -237,6 +237,5 @@ func (s *seeker) keep(v *verdict, outcome engine.Outcome, cost int, g Suggestion
 	s.found = append(s.found, offer{g, cost, v})
 }
 
-// maxCures bounds the groups that a suggestion names, of which the largest come
-// first.
+// maxCures bounds the groups that a suggestion names; the largest come first.
 const maxCures = 8

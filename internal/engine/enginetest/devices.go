@@ -38,7 +38,7 @@ func Device(name string, kv ...string) resourcev1.Device {
 	return d
 }
 
-// Capacity gives a device an amount of memory to share or to select by.
+// Capacity sets the device's memory, to share or to select by.
 func Capacity(d resourcev1.Device, memory string, shared bool) resourcev1.Device {
 	d.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse(memory)}}
 	if shared {

@@ -11,11 +11,11 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// Generate makes a random case from a seed; the same seed gives the same case.
-// Words are drawn from small vocabularies, so that objects meet: most taints are
-// tolerated by somebody, most selectors match something, most nodes are nearly
-// full. One case in twenty has more than 64 nodes. In every other case the nodes
-// are roomy and untainted, so that the later rules get to judge more of them.
+// Generate makes a random case from a seed; a seed always makes the same case. Words are drawn from
+// small vocabularies, so that objects match: most taints are tolerated by some pod, most selectors
+// match some object, most nodes are nearly full. One case in twenty has more than 64 nodes. In
+// every other case the nodes have capacity left and no taints, so that later rules judge more of
+// them.
 func Generate(seed uint64) *Case {
 	c, nodes := generate(seed)
 	devices(seed, nodes, c)

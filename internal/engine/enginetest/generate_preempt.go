@@ -70,10 +70,9 @@ func simplify(p *corev1.Pod) {
 	}
 }
 
-// crowd gives a case what preemption reads: start times, budgets, victims of
-// earlier preemptions, and in every third case a pod that stands above most
-// others on nodes that are full. It draws from numbers of its own, so that
-// everything else of a case stays as it is.
+// crowd adds what preemption reads to a case: start times, budgets and victims of earlier
+// preemptions. In every third case the pod has a priority above most pods on full nodes. It draws
+// from numbers of its own, so that the rest of a case stays as it is.
 func crowd(seed uint64, c *Case) {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x7072656d7074))}
 	if !g.in(8) {
@@ -123,8 +122,8 @@ func crowd(seed uint64, c *Case) {
 	}
 }
 
-// age gives a pod on a node a start time, few enough of them that many are equal,
-// now and then one in the future, and sometimes a reason to go.
+// age sets the start time of a pod on a node: few different ones, so that many are equal, and now
+// and then one in the future. It sometimes adds a disruption condition.
 func (g *generator) age(p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		return

@@ -10,10 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// stores completes the volumes of a case: claims are bound through and through or
-// wait for a node, volumes are somewhere and of some size, some are nobody's, and
-// drivers say what is left to provision. What is broken on purpose stays so now
-// and then. It draws from numbers of its own.
+// stores completes the volumes of a case. Claims are bound completely or wait for a node, volumes
+// have places and sizes, some are reserved for no claim, and drivers publish the capacity left to
+// provision. What is broken on purpose sometimes stays so. It draws from numbers of its own.
 func stores(seed uint64, c *Case) {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x73746f726573))}
 	there := map[string]bool{}
@@ -27,7 +26,7 @@ func stores(seed uint64, c *Case) {
 			g.shape(o)
 			o.Spec.StorageClassName, o.Status.Phase = "plain", corev1.VolumeBound
 		case *corev1.PersistentVolumeClaim:
-			g.settle(o)
+			g.bindOrWait(o)
 			claims[o.Namespace+"/"+o.Name] = o
 		case *storagev1.StorageClass:
 			g.late(o)
@@ -64,7 +63,7 @@ func stores(seed uint64, c *Case) {
 	c.Objects = append(c.Objects, add...)
 }
 
-// shape gives a volume size, place and ways of access.
+// shape sets a volume's size, node affinity and access modes.
 func (g *generator) shape(v *corev1.PersistentVolume) {
 	v.Spec.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(g.of("1Gi", "2Gi", "4Gi", "8Gi"))}
 	v.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
@@ -116,8 +115,8 @@ func (g *generator) place() *corev1.NodeSelector {
 	}}
 }
 
-// settle binds a claim wholly, or lets it wait.
-func (g *generator) settle(c *corev1.PersistentVolumeClaim) {
+// bindOrWait binds a claim wholly, or lets it wait.
+func (g *generator) bindOrWait(c *corev1.PersistentVolumeClaim) {
 	c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(g.of("1Gi", "1Gi", "2Gi", "3Gi"))}
 	annotate := func(key, value string) {
 		if c.Annotations == nil {

@@ -126,8 +126,8 @@ func (g *generator) attachment(name, node string) *storagev1.VolumeAttachment {
 	return a
 }
 
-// mount gives a pod volumes, and gives what else must be there for them. One in
-// rare of them is of a sort that cannot be judged.
+// mount adds volumes to a pod and returns the objects that they need. One in rare of them cannot be
+// judged.
 func (g *generator) mount(p *corev1.Pod, n, rare int) (add []any) {
 	for i := range n {
 		v := corev1.Volume{Name: fmt.Sprintf("vol%d", i)}

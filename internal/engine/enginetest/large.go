@@ -16,11 +16,10 @@ type Size struct{ Nodes, Pods, Apps int }
 // FullSize is the cluster that the project measures itself on.
 var FullSize = Size{Nodes: 5000, Pods: 150_000, Apps: 500}
 
-// Large makes a realistic cluster: nodes in three zones with the labels that
-// cloud providers set, one in twenty of them tainted; apps of equal size, each
-// with a ReplicaSet, half of them with a Service, one in ten with preferred
-// anti-affinity and one in ten with required anti-affinity per node. The same
-// size gives the same objects.
+// Large makes a realistic cluster: nodes in three zones with the labels that cloud providers set,
+// one in twenty of them tainted; apps of equal size, each with a ReplicaSet, half of them with a
+// Service, one in ten with preferred anti-affinity and one in ten with required anti-affinity per
+// node. A size always makes the same objects.
 func Large(size Size) []any {
 	r := rand.New(rand.NewPCG(7, uint64(size.Nodes)))
 	out := make([]any, 0, size.Nodes+size.Pods+3*size.Apps)

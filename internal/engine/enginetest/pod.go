@@ -14,8 +14,8 @@ var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 // PodOption changes a pod that is being built.
 type PodOption func(*corev1.Pod)
 
-// Pod builds a pending pod of the default scheduler in namespace default, with
-// one container that asks for nothing.
+// Pod builds a pending pod of the default scheduler in namespace default, with one container
+// without requests.
 func Pod(name string, opts ...PodOption) *corev1.Pod {
 	zero := int32(0)
 	p := &corev1.Pod{
@@ -52,7 +52,7 @@ func Labels(kv ...string) PodOption {
 	}
 }
 
-// Requests sets what the first container asks for.
+// Requests sets the first container's requests.
 func Requests(kv ...string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = resources(kv...) }
 }
@@ -126,7 +126,7 @@ func Gate(name string) PodOption {
 	}
 }
 
-// Terminating gives the pod a deletion time.
+// Terminating sets the pod's deletion time.
 func Terminating() PodOption {
 	return func(p *corev1.Pod) {
 		at := metav1.NewTime(Epoch.Add(time.Hour))

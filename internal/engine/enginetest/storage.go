@@ -80,7 +80,7 @@ func Class(name, provisioner string) *storagev1.StorageClass {
 	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &mode}
 }
 
-// Mounts gives a pod claims.
+// Mounts returns a pod claims.
 func Mounts(claims ...string) PodOption {
 	return func(p *corev1.Pod) {
 		for _, c := range claims {

@@ -32,8 +32,7 @@ func CSIVolume(name, driver, handle string) *corev1.PersistentVolume {
 	return v
 }
 
-// CSINode says how many volumes of a driver a node can attach; less than 0 for any
-// number.
+// CSINode limits the volumes of a driver that a node can attach; below 0 there is no limit.
 func CSINode(node, driver string, limit int32) *storagev1.CSINode {
 	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	n.Spec.Drivers = []storagev1.CSINodeDriver{{Name: driver, NodeID: node}}
@@ -43,7 +42,7 @@ func CSINode(node, driver string, limit int32) *storagev1.CSINode {
 	return n
 }
 
-// Attachment says that a PersistentVolume hangs on a node.
+// Attachment attaches a PersistentVolume to a node.
 func Attachment(name, attacher, volume, node string) *storagev1.VolumeAttachment {
 	a := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	a.Spec.Attacher, a.Spec.NodeName, a.Spec.Source.PersistentVolumeName = attacher, node, &volume

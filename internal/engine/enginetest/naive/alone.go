@@ -8,8 +8,8 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// Alone runs every plugin of a profile on each node as if no other were enabled. It
-// gives the failures and the errors by node, in the profile's order of filters.
+// Alone runs every plugin of a profile on each node as if no other were enabled. It returns the
+// failures and the errors by node, in the profile's order of filters.
 func Alone(c *Cluster, pod *corev1.Pod, spec rules.Spec) (failing map[string][]engine.RuleFailure, broken map[string][]engine.NotEvaluated) {
 	failing, broken = map[string][]engine.RuleFailure{}, map[string][]engine.NotEvaluated{}
 	for _, name := range spec.Filter {

@@ -84,7 +84,7 @@ func NewCluster(objects []any) *Cluster {
 	return c
 }
 
-// label gives a node's label.
+// label returns a node's label.
 func (n *node) label(key string) (string, bool) {
 	v, ok := n.Labels[key]
 	return v, ok

@@ -36,9 +36,9 @@ type status struct {
 // filter judges one node, as if the extra pods were on it as well.
 type filter func(n *node, extra []*corev1.Pod) status
 
-// Decide answers a question: every field of the decision but the node that is
-// picked among equals and its devices, the details, the ledger and the digest. Of preemption it
-// gives the candidates with their victims, and in Best those that may be chosen.
+// Decide answers a question: every field of the decision except the node picked among equals and
+// its devices, the details, the ledger and the digest. Of preemption it returns the candidates with
+// their victims, and in Best those that may be chosen.
 func Decide(c *Cluster, pod *corev1.Pod, spec rules.Spec, o engine.Options) (*engine.Decision, error) {
 	y := &cycle{Cluster: c, pod: pod, spec: &spec, options: o, given: map[string]int64{}, gifts: map[string][]engine.AllottedDevice{}, compiled: map[string]*dracel.CompilationResult{}}
 	d := &engine.Decision{Outcome: engine.UnschedulableOK, Profile: spec.SchedulerName, Priority: priority(pod)}
@@ -157,7 +157,7 @@ func (y *cycle) judge(n *node, filters []filter) status {
 	return judgeBy(n, filters, y.extra(n))
 }
 
-// extra gives the nominated pods that count on a node.
+// extra returns the nominated pods that count on a node.
 func (y *cycle) extra(n *node) (extra []*corev1.Pod) {
 	for _, p := range y.nominated {
 		ours := p.Spec.SchedulerName == y.spec.SchedulerName || contains(y.spec.Siblings, p.Spec.SchedulerName)

@@ -72,7 +72,7 @@ func (y *cycle) classless() string {
 	return ""
 }
 
-// gadgets gives the devices that a node reaches, in order.
+// gadgets returns the devices that a node reaches, in order.
 func (y *cycle) gadgets(n *node) (out []*gadget) {
 	newest := map[string]int64{}
 	reached := func(s *resourcev1.ResourceSlice) bool { return s.Spec.NodeName == nil || *s.Spec.NodeName == n.Name }
@@ -130,7 +130,7 @@ func (y *cycle) selected(g *gadget, class string, own []resourcev1.DeviceSelecto
 	return true
 }
 
-// held says whether some claim has a device to itself.
+// held reports whether some claim has a device to itself.
 func (y *cycle) held(id string) bool {
 	for _, c := range y.resourceClaims {
 		if c.Status.Allocation == nil {
@@ -145,8 +145,8 @@ func (y *cycle) held(id string) bool {
 	return false
 }
 
-// allocate gives the first list of picks, in the order of everything, that
-// passes from its first to its last one; ok is false without any.
+// allocate returns the first list of picks, in the order of everything, that passes from its first
+// to its last one; ok is false without any.
 func (y *cycle) allocate(n *node, claims []*resourcev1.ResourceClaim) (out []pick, ok bool) {
 	gadgets := y.gadgets(n)
 	y.last = map[[2]int]map[string]string{}
@@ -212,7 +212,7 @@ func (y *cycle) fill(gadgets []*gadget, claims []*resourcev1.ResourceClaim, p pi
 	return rest(0, count, have)
 }
 
-// passes says whether the last pick may stand beside those before it.
+// passes reports whether the last pick may stand beside those before it.
 func (y *cycle) passes(have []pick, c *resourcev1.ResourceClaim) bool {
 	p := have[len(have)-1]
 	if !p.admin && y.held(p.gadget.id) {

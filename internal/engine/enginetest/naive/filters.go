@@ -15,7 +15,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// filters gives the profile's filters, in order.
+// filters returns the profile's filters, in order.
 func (y *cycle) filters() []filter {
 	var out []filter
 	for _, name := range y.spec.Filter {
@@ -26,7 +26,7 @@ func (y *cycle) filters() []filter {
 	return out
 }
 
-// filter gives one filter; nil where it has nothing to filter for the pod.
+// filter returns one filter; nil where it has nothing to filter for the pod.
 func (y *cycle) filter(name string) filter {
 	switch name {
 	case "NodeUnschedulable":
@@ -94,7 +94,7 @@ func (y *cycle) nodeName(n *node, _ []*corev1.Pod) status {
 	return status{}
 }
 
-// keptOut says that a taint of the node keeps the pod off it.
+// keptOut reports whether a taint of the node keeps the pod off it.
 func keptOut(p *corev1.Pod, n *node) bool {
 	for _, t := range n.Spec.Taints {
 		if t.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(p, t) {
@@ -137,8 +137,8 @@ func requiredTerms(p *corev1.Pod) []corev1.NodeSelectorTerm {
 	return nil
 }
 
-// namedNodes gives the nodes that the required terms name by metadata.name, if
-// every term does; nil if one does not.
+// namedNodes returns the nodes that the required terms name by metadata.name, if every term does;
+// nil if one does not.
 func namedNodes(p *corev1.Pod) map[string]bool {
 	var all map[string]bool
 	for _, t := range requiredTerms(p) {
@@ -167,7 +167,7 @@ func namedNodes(p *corev1.Pod) map[string]bool {
 	return all
 }
 
-// conflicting says that the terms name nodes, but none that a term agrees on.
+// conflicting reports whether the terms name nodes, but none that a term agrees on.
 func conflicting(p *corev1.Pod) bool {
 	names := namedNodes(p)
 	return names != nil && len(names) == 0

@@ -8,7 +8,7 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// selects says whether a term of owner selects the pod.
+// selects reports whether a term of owner selects the pod.
 func (y *cycle) selects(t *corev1.PodAffinityTerm, owner, p *corev1.Pod) bool {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || !sel.Matches(labels.Set(p.Labels)) {
@@ -34,8 +34,8 @@ func (y *cycle) selects(t *corev1.PodAffinityTerm, owner, p *corev1.Pod) bool {
 	if owner != y.pod {
 		return nsSel.Matches(set)
 	}
-	// The pod's own terms are resolved over namespaces that exist; besides, the
-	// selector is asked about no labels at all, which DoesNotExist likes.
+	// The pod's own terms are resolved over namespaces that exist. Besides, the selector is matched
+	// against no labels at all, which satisfies DoesNotExist.
 	return known && nsSel.Matches(set) || nsSel.Matches(labels.Set{})
 }
 
@@ -176,8 +176,7 @@ func (y *cycle) interPod() filter {
 	}
 }
 
-// interPodScore adds up preferences in both directions; nil if nobody has one
-// that matters.
+// interPodScore adds up preferences in both directions; nil if no pod has one that matters.
 func (y *cycle) interPodScore(feasible []*node) (raw, norm []int64) {
 	args := y.spec.Args.InterPodAffinity
 	own := preferences(y.pod)

@@ -20,8 +20,8 @@ type move struct {
 	n   int
 }
 
-// postFilter looks for victims where the pod fits nowhere, and says what the
-// PostFilter plugins say.
+// postFilter looks for victims where the pod fits nowhere, and writes the messages of the
+// PostFilter plugins.
 func (y *cycle) postFilter(d *engine.Decision) {
 	if d.Outcome != engine.UnschedulableOK || len(y.candidates) == 0 || y.options.NoPreemption {
 		return
@@ -83,7 +83,7 @@ func (y *cycle) preempt(d *engine.Decision) string {
 	return ""
 }
 
-// mayNot says why the pod may not preempt.
+// mayNot returns the reason why the pod may not preempt.
 func (y *cycle) mayNot(d *engine.Decision) string {
 	if policy := y.pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
 		return engine.ReasonPolicyNever

@@ -15,8 +15,8 @@ import (
 	"berth/internal/engine/state"
 )
 
-// score gives every feasible node its scores, plugin by plugin; nil where
-// nobody is scored, which is the case for a single one.
+// score returns the scores of every feasible node, plugin by plugin. It is nil for a single
+// feasible node, which is not scored.
 func (y *cycle) score(feasible []*node) (map[string][]engine.PluginScore, error) {
 	if len(feasible) == 0 || len(feasible) == 1 && !y.options.ScoreAlways {
 		return nil, nil
@@ -162,7 +162,7 @@ type share struct{ before, want, have, weight int64 }
 // that the pod does not ask for, are left out.
 func (y *cycle) shares(n *node, list []rules.ResourceWeight, nonZero bool) []share {
 	opts := placed
-	if nonZero { // Fit counts the pod's own containers alone, without what the pod as a whole asks for
+	if nonZero { // Fit counts the pod's own containers alone, without pod-level resources
 		opts = resourcehelper.PodResourcesOptions{SkipPodLevelResources: true, NonMissingContainerRequests: standIns}
 	}
 	ask := resourcehelper.PodRequests(y.pod, opts)

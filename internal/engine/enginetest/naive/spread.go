@@ -17,7 +17,7 @@ type constraint struct {
 	selector labels.Selector
 }
 
-// constraints gives those of one kind that apply to the pod.
+// constraints returns those of one kind that apply to the pod.
 func (y *cycle) constraints(when corev1.UnsatisfiableConstraintAction) []constraint {
 	list, defaults := y.pod.Spec.TopologySpreadConstraints, false
 	if len(list) == 0 {
@@ -136,8 +136,7 @@ func (c *constraint) included(p *corev1.Pod, n *node) bool {
 	return c.NodeTaintsPolicy == nil || *c.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || !keptOut(p, n)
 }
 
-// count counts the live pods of the pod's namespace that match; an empty
-// selector counts nobody.
+// count counts the live pods of the pod's namespace that match; an empty selector counts none.
 func (c *constraint) count(p *corev1.Pod, pods []*corev1.Pod) int {
 	if c.selector.Empty() {
 		return 0

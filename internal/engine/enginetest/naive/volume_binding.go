@@ -114,7 +114,7 @@ func (y *cycle) asOn(pv *corev1.PersistentVolume, n *node) (*corev1.PersistentVo
 	return as, nil
 }
 
-// volumeBinding judges one node, and says what the waiting claims get there.
+// volumeBinding judges one node and returns the volumes of the waiting claims there.
 func (y *cycle) volumeBinding(n *node) (status, []engine.VolumeBinding) {
 	st := status{plugin: "VolumeBinding", code: engine.UnschedulableAndUnresolvable}
 	say := func(reason string) { st.reasons = append(st.reasons, reason) }
@@ -311,7 +311,7 @@ func (y *cycle) roomFor(class *storagev1.StorageClass, size int64, n *node) bool
 	return false
 }
 
-// Volumes says what the pod's waiting claims get on a node that takes the pod.
+// Volumes returns the volumes that the pod's waiting claims get on a node that fits.
 func Volumes(c *Cluster, pod *corev1.Pod, spec rules.Spec, name string) []engine.VolumeBinding {
 	y := &cycle{Cluster: c, pod: pod, spec: &spec}
 	if !contains(spec.Filter, "VolumeBinding") {
