@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// rooms says what each package may import of ours; a prefix ending in /...
+// imports says what each package may import of ours; a prefix ending in /...
 // stands for all packages below. Packages that are not listed fail the test, so
 // that a new room gets its line.
-var rooms = map[string][]string{
+var imports = map[string][]string{
 	"berth/migrations":                       {},
 	"berth/internal/steps":                   {},
 	"berth/internal/steps/stepstest":         {},
@@ -98,7 +98,7 @@ func TestImportsGoOneWay(t *testing.T) {
 		if len(p.GoFiles) == 0 {
 			continue
 		}
-		allowed, known := rooms[p.ImportPath]
+		allowed, known := imports[p.ImportPath]
 		if !known {
 			t.Errorf("%s has no line in the table of rooms", p.ImportPath)
 			continue

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDialectsAreAlike: the dialects have the same migrations, and views of the same names.
-func TestDialectsAreAlike(t *testing.T) {
+// TestDialectsAgree: the dialects have the same migrations, and views of the same names.
+func TestDialectsAgree(t *testing.T) {
 	var parts [2][]string
 	for i, d := range []Dialect{SQLite, Postgres} {
 		entries, err := fs.ReadDir(d, ".")

@@ -68,11 +68,11 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	if err := json.Unmarshal(raw, v); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	lacks, err := from.gaps(ctx)
+	gaps, err := from.gaps(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.show(raw, lacks.about("PriorityClass"), func(p *page) { p.admission(v, pod) }); err != nil {
+	if err := a.show(raw, gaps.about("PriorityClass"), func(p *page) { p.admission(v, pod) }); err != nil {
 		return err
 	}
 	if !v.Allowed {

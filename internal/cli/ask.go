@@ -96,7 +96,7 @@ func (s *server) ofCluster(ctx context.Context, query url.Values, part string) (
 }
 
 // answered asks a source for an overview and reads it; raw is the API's own object.
-func answered[T any](ctx context.Context, a *app, ask func(source) (json.RawMessage, error)) (out *T, raw json.RawMessage, lacks *gaps, err error) {
+func answered[T any](ctx context.Context, a *app, ask func(source) (json.RawMessage, error)) (out *T, raw json.RawMessage, gaps *gaps, err error) {
 	if err := a.o.check(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -111,17 +111,17 @@ func answered[T any](ctx context.Context, a *app, ask func(source) (json.RawMess
 	if err := json.Unmarshal(raw, out); err != nil {
 		return nil, nil, nil, fmt.Errorf("read the answer: %w", err)
 	}
-	lacks, err = from.gaps(ctx)
-	return out, raw, lacks, err
+	gaps, err = from.gaps(ctx)
+	return out, raw, gaps, err
 }
 
 // show writes the API's own object, or a page.
-func (a *app) show(raw json.RawMessage, lacks *gaps, write func(*page)) error {
+func (a *app) show(raw json.RawMessage, gaps *gaps, write func(*page)) error {
 	if a.o.output == formJSON {
 		return a.json(raw)
 	}
 	p := a.page()
-	p.gaps(lacks)
+	p.gaps(gaps)
 	write(p)
 	return p.end(a)
 }

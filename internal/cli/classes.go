@@ -32,11 +32,11 @@ Ends with 0 if nothing is odd, 2 if something is.`,
 }
 
 func (a *app) classes(ctx context.Context) error {
-	list, raw, lacks, err := answered[overview.Classes](ctx, a, func(s source) (json.RawMessage, error) { return s.classes(ctx) })
+	list, raw, gaps, err := answered[overview.Classes](ctx, a, func(s source) (json.RawMessage, error) { return s.classes(ctx) })
 	if err != nil {
 		return err
 	}
-	err = a.show(raw, lacks.about("Pod", "PriorityClass"), func(p *page) {
+	err = a.show(raw, gaps.about("Pod", "PriorityClass"), func(p *page) {
 		if len(list.Findings) == 0 {
 			p.head("SANE", green, fmt.Sprintf("%s priority classes", count(len(list.Items))), "", "")
 		} else {

@@ -78,11 +78,11 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 			return err
 		}
 	}
-	lacks, err := from.gaps(ctx)
+	gaps, err := from.gaps(ctx)
 	if err != nil {
 		return err
 	}
-	v := &verdict{page: a.page(), told: st, gaps: lacks, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
+	v := &verdict{page: a.page(), told: st, gaps: gaps, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
 	if st == nil || waits(st.State) || st.State == story.Bound {
 		if err := v.decide(ctx, from, pod); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 	}
 	switch {
 	case a.o.output != formJSON:
-		if v.lost, err = lacks.lost(ctx, from, pod, v.node); err != nil {
+		if v.lost, err = gaps.lost(ctx, from, pod, v.node); err != nil {
 			return err
 		}
 		v.show()

@@ -210,7 +210,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 		return exitForAll(got)
 	}
 	p := a.page()
-	same := alike(topNodes(got.Nodes, len(got.Nodes), got.Node))
+	same := equalScores(topNodes(got.Nodes, len(got.Nodes), got.Node))
 	t := newTable(3, "NODE", ">POINTS", "RULE", "DETAIL")
 	for i := range got.Nodes {
 		n := &got.Nodes[i]

@@ -44,13 +44,13 @@ const spreadKinds = "Service, ReplicationController, ReplicaSet, StatefulSet"
 // gapsIn reads what a snapshot's summary says is missing.
 func gapsIn(of string, h *cluster.Hygiene) *gaps {
 	g := &gaps{of: of, strays: h.PodsOnUnknownNodes}
-	lacks := func(kind string) bool {
+	absent := func(kind string) bool {
 		return slices.ContainsFunc(h.MissingKinds, func(m cluster.MissingKind) bool { return m.Kind == kind })
 	}
 	for _, p := range plurals {
 		missing := true
 		for kind := range strings.SplitSeq(p.kind, ", ") {
-			missing = missing && lacks(kind)
+			missing = missing && absent(kind)
 		}
 		if missing {
 			g.kinds = append(g.kinds, p.kind)
@@ -94,8 +94,8 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 	return gapsIn(snapshot.ID, &snapshot.Hygiene), nil
 }
 
-// lacks reports whether nothing is known of a kind.
-func (g *gaps) lacks(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
+// gaps reports whether nothing is known of a kind.
+func (g *gaps) covers(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
 // about leaves the gaps of the kinds that an answer reads.
 func (g *gaps) about(kinds ...string) *gaps {
@@ -201,7 +201,7 @@ func (g *gaps) unknown(group *advice.Group) string {
 	case advice.ClaimUnbound: // without its class a claim counts as one that is bound at once
 		kind = "StorageClass"
 	}
-	if kind == "" || !g.lacks(kind) {
+	if kind == "" || !g.covers(kind) {
 		return ""
 	}
 	return fmt.Sprintf("could not know: %s %s %s", g.of, g.verb(), wordsFor(kind))

@@ -61,7 +61,7 @@ func (a *app) pending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lacks, err := from.gaps(ctx)
+	gaps, err := from.gaps(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (a *app) pending(ctx context.Context) error {
 		err = a.json(raw)
 	} else {
 		page := a.page()
-		page.gaps(lacks)
+		page.gaps(gaps)
 		page.pending(a, list, namespace)
 		err = page.end(a)
 	}

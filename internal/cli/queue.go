@@ -27,11 +27,11 @@ Ends with 0.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, raw, lacks, err := answered[overview.Queue](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
+			q, raw, gaps, err := answered[overview.Queue](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
 			if err != nil {
 				return err
 			}
-			return a.show(raw, lacks.about("Pod", "PriorityClass"), func(p *page) { p.queue(a, q) })
+			return a.show(raw, gaps.about("Pod", "PriorityClass"), func(p *page) { p.queue(a, q) })
 		},
 	}
 	return cmd
@@ -108,11 +108,11 @@ Ends with 0 if it would delete none, 2 if it would.`,
 }
 
 func (a *app) garbage(ctx context.Context, threshold int) error {
-	list, raw, lacks, err := answered[overview.GarbageList](ctx, a, func(s source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
+	list, raw, gaps, err := answered[overview.GarbageList](ctx, a, func(s source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
 	if err != nil {
 		return err
 	}
-	err = a.show(raw, lacks.about("Node", "Pod"), func(p *page) {
+	err = a.show(raw, gaps.about("Node", "Pod"), func(p *page) {
 		if len(list.Pods) == 0 {
 			p.head("NO GARBAGE", green, "no pod would be deleted", "", "")
 			return

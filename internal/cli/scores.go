@@ -38,8 +38,8 @@ func scoresInLine(scores []engine.PluginScore, same map[string]bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// alike names the plugins that gave all nodes the same points.
-func alike(nodes []engine.NodeVerdict) map[string]bool {
+// equalScores names the plugins that gave all nodes the same points.
+func equalScores(nodes []engine.NodeVerdict) map[string]bool {
 	first, same := map[string]int64{}, map[string]bool{}
 	for i, n := range nodes {
 		for _, s := range n.Scores {

@@ -32,7 +32,7 @@ Ends with 0 if every hard constraint leaves a domain, 2 if not.`,
 }
 
 func (a *app) spread(ctx context.Context, names []string, file string) error {
-	got, _, lacks, err := a.ask(ctx, names, file, question{explain: engine.ExplainNone})
+	got, _, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainNone})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (a *app) spread(ctx context.Context, names []string, file string) error {
 		return exitForSpread(got)
 	}
 	p := a.page()
-	p.gaps(lacks)
+	p.gaps(gaps)
 	p.ledger(got)
 	if err := p.end(a); err != nil {
 		return err

@@ -196,7 +196,7 @@ func (v *verdict) best() {
 	}
 	v.gap()
 	t := newTable(2, "BEST", ">POINTS", "WHERE THEY DIFFER")
-	same := alike(top)
+	same := equalScores(top)
 	t.colour = func(r, c int) colour {
 		if c == 1 && top[r].Name == v.got.Node {
 			return green

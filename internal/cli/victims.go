@@ -31,7 +31,7 @@ Ends with 0 if there is room or room can be made, 2 if not.`,
 }
 
 func (a *app) victims(ctx context.Context, names []string, file string) error {
-	got, pod, lacks, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
+	got, pod, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func (a *app) victims(ctx context.Context, names []string, file string) error {
 		return exitForRoom(got)
 	}
 	p := a.page()
-	p.gaps(lacks)
-	p.noBudgets = lacks.lacks("PodDisruptionBudget")
+	p.gaps(gaps)
+	p.noBudgets = gaps.covers("PodDisruptionBudget")
 	p.victims(got)
 	if got.Outcome == engine.UnschedulableOK {
 		p.commands("MORE", a.again(args(pod, file))("explain"))
@@ -75,8 +75,8 @@ func (a *app) ask(ctx context.Context, names []string, file string, q question) 
 	if err != nil {
 		return nil, pod, nil, err
 	}
-	lacks, err := from.gaps(ctx)
-	return got, pod, lacks, err
+	gaps, err := from.gaps(ctx)
+	return got, pod, gaps, err
 }
 
 func exitForRoom(got *answer) error {

@@ -83,7 +83,7 @@ func (o *Outcome) checkBind() error {
 	if o.Result.Outcome == engine.Scheduled && len(o.Pod.Spec.SchedulingGates) > 0 {
 		return Errorf(Conflict, "pod", "pod %s/%s has scheduling gates and cannot be bound", o.Pod.Namespace, o.Pod.Name)
 	}
-	a, err := o.Result.Along()
+	a, err := o.Result.Effects()
 	if err != nil {
 		return Errorf(Conflict, "bind", "%v", err)
 	}

@@ -67,7 +67,7 @@ type Effects struct {
 // BindEffects returns the effects of putting a pod on a node that no decision of this server chose,
 // under a profile that has the rules about claims.
 func BindEffects(v *cluster.View, pod *corev1.Pod, p *engine.Profile, node string, now time.Time) (*Effects, error) {
-	a, err := engine.Settle(v.State, pod, p, node, now)
+	a, err := engine.EffectsOn(v.State, pod, p, node, now)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func BindEffects(v *cluster.View, pod *corev1.Pod, p *engine.Profile, node strin
 }
 
 // makeEffects makes the objects of a revision of the engine's.
-func makeEffects(v *cluster.View, a *engine.Along) (*Effects, error) {
+func makeEffects(v *cluster.View, a *engine.Effects) (*Effects, error) {
 	e := &Effects{}
 	if a.Empty() {
 		return e, nil

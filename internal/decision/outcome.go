@@ -87,7 +87,7 @@ func (p *Prepared) options(ctx context.Context) engine.Options {
 
 // Effects works out what a bind of the outcome writes beside the pod.
 func (o *Outcome) Effects() (*Effects, error) {
-	a, err := o.Result.Along()
+	a, err := o.Result.Effects()
 	if err != nil {
 		return nil, err
 	}

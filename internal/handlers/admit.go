@@ -22,8 +22,8 @@ type class struct {
 	key func(*http.Request) string
 }
 
-// slack is what a connection's own time-outs leave beyond a class's deadline, so that a late answer is still ours.
-const slack = 5 * time.Second
+// writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late answer is still ours.
+const writeMargin = 5 * time.Second
 
 // admitted wraps a handler of a class: its turn is waited for before the body is read, and its context ends at the
 // deadline.
@@ -41,7 +41,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
 	// A recorder in a test has no connection whose deadlines could be set.
-	if err := errors.Join(rc.SetReadDeadline(until.Add(slack)), rc.SetWriteDeadline(until.Add(slack))); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := errors.Join(rc.SetReadDeadline(until.Add(writeMargin)), rc.SetWriteDeadline(until.Add(writeMargin))); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return internal(err)
 	}
 	ctx, cancel := a.withDeadline(r.Context(), until)
@@ -55,7 +55,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 	defer mem.End()
 	r = r.WithContext(memory.With(ctx, mem))
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
-		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(slack), limits: &a.limits}
+		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(writeMargin), limits: &a.limits}
 	}
 	return h(w, r)
 }
@@ -154,5 +154,5 @@ func (a *API) classes() {
 // Timeouts returns the time-outs of a server for connections that no class speaks for yet.
 func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {
 	longest := max(l.ExtenderDeadline, l.DecisionDeadline, l.ReadDeadline)
-	return 5 * time.Second, longest + slack, longest + slack, 120 * time.Second
+	return 5 * time.Second, longest + writeMargin, longest + writeMargin, 120 * time.Second
 }

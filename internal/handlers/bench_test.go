@@ -105,7 +105,7 @@ func uploadNodes(b *testing.B, m *cluster.Manager, n int, each func(i int) (name
 // BenchmarkFilterHTTP asks /filter about 5,000 nodes by name over loopback, and the naive twin the same in the same run.
 func BenchmarkFilterHTTP(b *testing.B) {
 	const n = 5000
-	m, l, st := rooms(b)
+	m, l, st := openLog(b)
 	names := uploadNodes(b, m, n, func(i int) (name, object string) {
 		name = fmt.Sprintf("node-%c-%05d.internal", 'a'+i%3, i)
 		cpu := "16"
@@ -217,7 +217,7 @@ func BenchmarkDecodePosted(b *testing.B) {
 	body := []byte(`{"snapshot":"prod@7","pod":` + pod("web", "2", `,"nodeSelector":{"disk":"ssd","arch":"amd64"},"tolerations":[{"key":"gpu","operator":"Exists"}],"schedulerName":"default-scheduler",
 		"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"kubernetes.io/hostname"}]}},
 		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}]`) + `}`)
-	m, l, st := rooms(b)
+	m, l, st := openLog(b)
 	a, err := New(optionsFor(m, l, st))
 	if err != nil {
 		b.Fatal(err)

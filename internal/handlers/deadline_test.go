@@ -22,8 +22,8 @@ func laborious() string {
 	return pod("laborious", "1", `,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[`+strings.Join(terms, ",")+`]}}}`)
 }
 
-// TestSuggestionsHeedTheDeadline: the real engine over 5,000 nodes ends in time.
-func TestSuggestionsHeedTheDeadline(t *testing.T) {
+// TestSuggestionsKeepTheDeadline: the real engine over 5,000 nodes ends in time.
+func TestSuggestionsKeepTheDeadline(t *testing.T) {
 	const deadline = 300 * time.Millisecond
 	h := start(t, func(o *Options) { o.Limits.DecisionDeadline = deadline })
 	nodes := make([]string, 5000)

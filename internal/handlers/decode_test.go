@@ -51,7 +51,7 @@ func FuzzChangeRequest(f *testing.F) {
 
 func fuzzAPI(f *testing.F) *API {
 	f.Helper()
-	m, l, st := rooms(f)
+	m, l, st := openLog(f)
 	a, err := New(optionsFor(m, l, st))
 	if err != nil {
 		f.Fatal(err)

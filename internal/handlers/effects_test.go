@@ -33,17 +33,17 @@ func storageAndDevices() string {
 	return listOf(list...)
 }
 
-func alongOf(i int) *decision.BoundEffects {
+func effectsOf(i int) *decision.BoundEffects {
 	return &decision.BoundEffects{
 		ResourceClaims: []decision.BoundClaim{{Name: fmt.Sprintf("c%d", i), Devices: []decision.BoundDevice{{Request: "r", Driver: "gpu.example.com", Pool: "n2", Device: fmt.Sprintf("d%d", i)}}}},
 		VolumeClaims:   []decision.BoundVolumeClaim{{Claim: fmt.Sprintf("v%d", i), Volume: fmt.Sprintf("pv%d", i)}},
 	}
 }
 
-// TestBindCarriesAlong: over HTTP, decisions that bind one after the other and
+// TestBindCarriesEffects: over HTTP, decisions that bind one after the other and
 // kube-scheduler's bind of a cluster that is not followed each give what the one
 // before left, say so, and are replayed as they were.
-func TestBindCarriesAlong(t *testing.T) {
+func TestBindCarriesEffects(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", storageAndDevices())
 	ask := func(i int) (a decision.Answer) {
@@ -51,7 +51,7 @@ func TestBindCarriesAlong(t *testing.T) {
 		return a
 	}
 	first := ask(0)
-	if d := cmp.Diff(alongOf(0), first.BoundEffects); d != "" || first.Node != "n2" || first.BoundSnapshot != "default@2" {
+	if d := cmp.Diff(effectsOf(0), first.BoundEffects); d != "" || first.Node != "n2" || first.BoundSnapshot != "default@2" {
 		t.Errorf("first on %s in %s (-want +got):\n%s", first.Node, first.BoundSnapshot, d)
 	}
 	var rec decisionlog.Recorded
@@ -62,7 +62,7 @@ func TestBindCarriesAlong(t *testing.T) {
 	var list DecisionList
 	h.want(200, &list, "GET", "/v1/decisions?verb=bind&pod=p1", "")
 	rec = decisionlog.Recorded{}
-	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, alongOf(1)) {
+	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, effectsOf(1)) {
 		t.Errorf("bound by /bind: %v %+v", rec.DigestAgrees, rec.BoundEffects)
 	}
 	third := ask(2)

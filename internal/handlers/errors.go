@@ -73,7 +73,7 @@ func translate(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	for _, f := range []func(error) *Error{behind, fromMemory, fromObjects, fromWire, fromRooms, fromClasses, fromStore} {
+	for _, f := range []func(error) *Error{behind, fromMemory, fromObjects, fromWire, errorOf, fromClasses, fromStore} {
 		if e := f(err); e != nil {
 			return e
 		}
@@ -175,7 +175,7 @@ var statuses = map[decision.ErrorKind]int{
 	decision.Conflict:  http.StatusConflict,
 }
 
-func fromRooms(err error) *Error {
+func errorOf(err error) *Error {
 	var input *decision.Error
 	var invalid *cluster.InvalidError
 	var conflict *cluster.ConflictError

@@ -63,14 +63,14 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// rooms opens a store in a directory of its own and the rooms over it.
-func rooms(t testing.TB) (*cluster.Manager, *decisionlog.Log, store.Store) {
+// openLog opens a store in a directory of its own and the rooms over it.
+func openLog(t testing.TB) (*cluster.Manager, *decisionlog.Log, store.Store) {
 	t.Helper()
-	m, l, _, st := roomsAndClasses(t)
+	m, l, _, st := openLogAndClasses(t)
 	return m, l, st
 }
 
-func roomsAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Book, store.Store) {
+func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Book, store.Store) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -104,7 +104,7 @@ func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options 
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
-	m, l, book, st := roomsAndClasses(t)
+	m, l, book, st := openLogAndClasses(t)
 	log := &syncBuffer{}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())

@@ -51,8 +51,8 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	teller := story.Teller{Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: func() time.Time { return at.now }}
-	out, err := overview.PendingIn(r.Context(), at.view, &teller, ask)
+	stories := story.Reader{Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: func() time.Time { return at.now }}
+	out, err := overview.PendingIn(r.Context(), at.view, &stories, ask)
 	if err != nil {
 		return err
 	}

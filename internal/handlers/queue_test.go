@@ -196,7 +196,7 @@ func TestNominatedSince(t *testing.T) {
 
 // TestQueueBackoffOfTheConfiguration has a pod that was rejected once, and a change.
 func TestQueueBackoffOfTheConfiguration(t *testing.T) {
-	m, _, book, st := roomsAndClasses(t)
+	m, _, book, st := openLogAndClasses(t)
 	h := start(t, func(o *Options) {
 		o.Clusters, o.PriorityClasses = m, book
 		l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})

@@ -12,7 +12,7 @@ import (
 // fuzzServer returns what answers a request over a cluster with a snapshot.
 func fuzzServer(f *testing.F) func(method, target, media, body string) *httptest.ResponseRecorder {
 	f.Helper()
-	m, l, book, st := roomsAndClasses(f)
+	m, l, book, st := openLogAndClasses(f)
 	o := optionsFor(m, l, st)
 	o.PriorityClasses = book
 	a, err := New(o)

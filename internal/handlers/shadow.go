@@ -38,7 +38,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 			return nil, nil, err
 		}
 		c.pass()
-		return c.reply, a.aside("filter", body, c), nil
+		return c.reply, a.judgeShadow("filter", body, c), nil
 	})
 }
 
@@ -60,7 +60,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 		if err := a.readAhead(r, body, c); err != nil {
 			return nil, nil, err
 		}
-		return []byte("[]"), a.aside("prioritize", body, c), nil
+		return []byte("[]"), a.judgeShadow("prioritize", body, c), nil
 	})
 }
 
@@ -117,8 +117,8 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 // judgement is what is done beside the answer; it returns the id of the record.
 type judgement func(*http.Request) (id string, err error)
 
-// aside judges a call that was read ahead and makes no answer of it.
-func (a *API) aside(verb string, body []byte, c *call) judgement {
+// judgeShadow judges a call that was read ahead and makes no answer of it.
+func (a *API) judgeShadow(verb string, body []byte, c *call) judgement {
 	return func(r *http.Request) (string, error) {
 		err := a.ask(r, verb, decision.ModeShadow, body, c, time.Now(), true)
 		return c.id, err

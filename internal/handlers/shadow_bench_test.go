@@ -28,7 +28,7 @@ func (s *sink) Write(b []byte) (int, error) { s.n += len(b); return len(b), nil 
 // BenchmarkShadow asks a shadow about 1,000 nodes by name, and the verbs that decide beside it.
 func BenchmarkShadow(b *testing.B) {
 	const n = 1000
-	m, l, st := rooms(b)
+	m, l, st := openLog(b)
 	names := uploadNodes(b, m, n, func(i int) (name, object string) {
 		name = fmt.Sprintf("node-%04d", i)
 		return name, node(name, "16")

@@ -60,8 +60,8 @@ func (a *API) tellPod(w http.ResponseWriter, r *http.Request) error {
 		}
 		ask.Revision, ask.At = as.view.Revision, as.now
 	}
-	teller := story.Teller{Clusters: a.clusters, Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
-	out, err := teller.Tell(r.Context(), at[0], at[1], at[2], ask)
+	stories := story.Reader{Clusters: a.clusters, Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
+	out, err := stories.Tell(r.Context(), at[0], at[1], at[2], ask)
 	if err != nil {
 		return err
 	}

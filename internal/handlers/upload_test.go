@@ -29,7 +29,7 @@ func (d *drip) Read(p []byte) (int, error) {
 
 // TestSlowUploadOutlivesTheServersTimeouts has a class's deadline reach the connection through all the wrappers around it.
 func TestSlowUploadOutlivesTheServersTimeouts(t *testing.T) {
-	m, l, st := rooms(t)
+	m, l, st := openLog(t)
 	a, err := New(optionsFor(m, l, st))
 	if err != nil {
 		t.Fatal(err)

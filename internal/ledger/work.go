@@ -80,7 +80,7 @@ func (w *work) putPod(pod *corev1.Pod) error {
 	return nil
 }
 
-// held gives the object that is there.
+// held returns the object that is there.
 func (w *work) held(k objects.Key) (objects.Object, bool, error) {
 	js, ok := w.v.Object(k)
 	if !ok {
@@ -268,9 +268,8 @@ func (w *work) stored(name string) *schedulingv1.PriorityClass {
 	return w.l.o.Classes.Class(w.v.Cluster, name)
 }
 
-// defaultClass gives the default class of the view with the change; of several the
-// one of the lowest value (plugin/pkg/admission/priority admission.go
-// getDefaultPriorityClass).
+// defaultClass returns the default class of the view with the change; of several the one of the
+// lowest value (plugin/pkg/admission/priority admission.go getDefaultPriorityClass).
 func (w *work) defaultClass() (least *schedulingv1.PriorityClass) {
 	take := func(c *schedulingv1.PriorityClass) {
 		if c.GlobalDefault && (least == nil || c.Value < least.Value) {

@@ -19,9 +19,9 @@ func canonicalPod(t testing.TB, js string) []byte {
 	return o.JSON
 }
 
-// TestPodCacheDecodesAlike has pods that share a template, and pods that nearly
+// TestPodCacheDecodesTheSame has pods that share a template, and pods that nearly
 // do.
-func TestPodCacheDecodesAlike(t *testing.T) {
+func TestPodCacheDecodesTheSame(t *testing.T) {
 	form := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":%q%s},"spec":{%s"containers":[{"name":"c","resources":{"requests":{"cpu":"%s"}}}]}}`
 	var list [][]byte
 	for _, name := range []string{"a", "b", "name", "uid", "nodename"} {

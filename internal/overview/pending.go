@@ -97,9 +97,9 @@ const suggested = 50
 // PendingIn lists the pods of a view that wait for the schedulers of a teller,
 // whose clusters and log are not asked: decide makes a decision that is not
 // recorded.
-func PendingIn(ctx context.Context, v *cluster.View, t *story.Teller, ask PendingAsk) (*Pending, error) {
-	j := &judge{ctx: ctx, view: v, teller: *t, known: map[string]*PendingPod{}, ask: ask}
-	j.teller.Clusters, j.teller.Log = story.Only(v), story.Unlogged(t.Log.Decide)
+func PendingIn(ctx context.Context, v *cluster.View, t *story.Reader, ask PendingAsk) (*Pending, error) {
+	j := &judge{ctx: ctx, view: v, stories: *t, known: map[string]*PendingPod{}, ask: ask}
+	j.stories.Clusters, j.stories.Log = story.Only(v), story.Unlogged(t.Log.Decide)
 	q := v.State.Queue(t.Runs, func(name string) *schedulingv1.PriorityClass {
 		if t.Class == nil {
 			return nil
@@ -140,7 +140,7 @@ func PendingIn(ctx context.Context, v *cluster.View, t *story.Teller, ask Pendin
 type judge struct {
 	ctx             context.Context
 	view            *cluster.View
-	teller          story.Teller
+	stories         story.Reader
 	ask             PendingAsk
 	known           map[string]*PendingPod // by shape
 	judged, without int
@@ -174,7 +174,7 @@ func (j *judge) tell(out *PendingPod, shape string) error {
 	suggest := j.ask.Suggest && j.tried < suggested
 	ctx, end := memory.Within(j.ctx)
 	defer end()
-	st, err := j.teller.Tell(ctx, j.view.Cluster, out.Namespace, out.Name, story.Ask{Suggest: suggest})
+	st, err := j.stories.Tell(ctx, j.view.Cluster, out.Namespace, out.Name, story.Ask{Suggest: suggest})
 	if err != nil {
 		return err
 	}

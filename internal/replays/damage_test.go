@@ -51,7 +51,7 @@ const damage = `{"delete":[{"kind":"Node","name":"n6"},{"kind":"Node","name":"n7
 // TestDamagedChangeSpoilsNothingElse: decisions on a state that a damaged change
 // led to are not judged on it.
 func TestDamagedChangeSpoilsNothingElse(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 60, 12)
 		rows, err := h.log.List(t.Context(), store.DecisionFilter{Cluster: "prod"})
 		if err != nil {
@@ -70,7 +70,7 @@ func TestDamagedChangeSpoilsNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = m.Close() }()
-		bad := newHouse(h.Store, m)
+		bad := newFixture(h.Store, m)
 		for _, chunk := range []time.Duration{time.Nanosecond, time.Hour} {
 			j := bad.jobs(nil, Options{Chunk: chunk})
 			job := start(t, j, Request{})

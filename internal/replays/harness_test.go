@@ -52,21 +52,21 @@ var backends = map[string]func(t *testing.T) store.Store{
 }
 
 // onBoth runs a test on each kind of store.
-func onBoth(t *testing.T, run func(t *testing.T, h *house)) {
+func onBoth(t *testing.T, run func(t *testing.T, h *fixture)) {
 	for name, open := range backends {
-		t.Run(name, func(t *testing.T) { run(t, openHouse(t, open(t))) })
+		t.Run(name, func(t *testing.T) { run(t, openFixture(t, open(t))) })
 	}
 }
 
-// house is the rooms over a store.
-type house struct {
+// fixture is the rooms over a store.
+type fixture struct {
 	store.Store
 	m      *cluster.Manager
 	log    *decisionlog.Log
 	binder *binding.Binder
 }
 
-func openHouse(t *testing.T, st store.Store) *house {
+func openFixture(t *testing.T, st store.Store) *fixture {
 	t.Helper()
 	ctx := context.Background()
 	g := commit.NewGroup(st, commit.Options{})
@@ -81,17 +81,17 @@ func openHouse(t *testing.T, st store.Store) *house {
 			}
 		}
 	})
-	return newHouse(st, m)
+	return newFixture(st, m)
 }
 
-func newHouse(st store.Store, m *cluster.Manager) *house {
+func newFixture(st store.Store, m *cluster.Manager) *fixture {
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
-	return &house{st, m, l, binding.New(m, l, binding.Options{})}
+	return &fixture{st, m, l, binding.New(m, l, binding.Options{})}
 }
 
 // jobs makes jobs over a house's rooms, on another view of its store if one is
 // given.
-func (h *house) jobs(st store.Store, o Options) *Jobs {
+func (h *fixture) jobs(st store.Store, o Options) *Jobs {
 	if st == nil {
 		st = h.Store
 	}
@@ -127,7 +127,7 @@ func pod(t *testing.T, name string, r *rand.Rand) *corev1.Pod {
 
 // live makes a cluster and lets n decisions, binds, changes, deletions and
 // uploads happen to it. It returns the decisions' number.
-func live(t *testing.T, h *house, n int, seed uint64) int {
+func live(t *testing.T, h *fixture, n int, seed uint64) int {
 	t.Helper()
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -19,7 +19,7 @@ import (
 )
 
 func TestEverythingReplaysIdentical(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 150, 1)
 		j := h.jobs(nil, Options{})
 		job := start(t, j, Request{})
@@ -40,7 +40,7 @@ const packed = `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSched
 // TestOverrideIsFoundByPath is the planted difference of an engine: a
 // configuration that scores otherwise.
 func TestOverrideIsFoundByPath(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 60, 2)
 		j := h.jobs(nil, Options{})
 		job := start(t, j, Request{Config: []byte(packed)})
@@ -95,7 +95,7 @@ func encode(t *testing.T, v any) string {
 // TestKilledAnywhereCountsOnce pulls the plug at random points and goes on: no
 // decision is left out, none is counted twice, and what differs is there once.
 func TestKilledAnywhereCountsOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 50, 3)
 		exact := start(t, h.jobs(nil, Options{}), Request{Config: []byte(packed)})
 		finish(t, h.jobs(nil, Options{}).Worker())
@@ -142,7 +142,7 @@ func ids(list []*Difference) []string {
 }
 
 func TestTwoWorkersShareAJob(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 120, 4)
 		j := h.jobs(nil, Options{})
 		r := &store.Replay{ID: "01a1fcf1-7109-714c-aabc-23785be91e09", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now()}
@@ -166,7 +166,7 @@ func TestTwoWorkersShareAJob(t *testing.T) {
 }
 
 func TestCancelIsHeard(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 40, 5)
 		var j *Jobs
 		var job *Job
@@ -199,7 +199,7 @@ func TestCancelIsHeard(t *testing.T) {
 }
 
 func TestOnlyTheWindow(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 30, 6)
 		rows, err := h.log.List(t.Context(), store.DecisionFilter{Cluster: "prod"})
 		if err != nil {
@@ -224,7 +224,7 @@ func TestOnlyTheWindow(t *testing.T) {
 // TestWhatCannotBeReplayedIsAnError has records that cannot be answered, among
 // good ones.
 func TestWhatCannotBeReplayedIsAnError(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 20, 7)
 		rows, err := h.log.List(t.Context(), store.DecisionFilter{Cluster: "prod", Verb: "decide", Limit: 1})
 		if err != nil {
@@ -263,7 +263,7 @@ func TestWhatCannotBeReplayedIsAnError(t *testing.T) {
 }
 
 func TestPoisonIsGivenUp(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 10, 8)
 		j := h.jobs(nil, Options{Lease: -time.Second})
 		job := start(t, j, Request{})
@@ -282,7 +282,7 @@ func TestPoisonIsGivenUp(t *testing.T) {
 // TestStoredContentFailsAtOnce: a job that was stored with a configuration that is refused today is not begun again and
 // again, nor after a restart.
 func TestStoredContentFailsAtOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 10, 8)
 		var list []string
 		for i := range 18_000 {
@@ -311,7 +311,7 @@ func TestStoredContentFailsAtOnce(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 3, 9)
 		j := h.jobs(nil, Options{Unfinished: 1})
 		for _, tt := range []struct {
@@ -343,7 +343,7 @@ func TestRefused(t *testing.T) {
 // TestSameOnAnyNumberOfProcessors is for one store: what differs would be the
 // scheduler's doing, not the store's.
 func TestSameOnAnyNumberOfProcessors(t *testing.T) {
-	h := openHouse(t, backends["sqlite"](t))
+	h := openFixture(t, backends["sqlite"](t))
 	n := live(t, h, 60, 10)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first string
@@ -368,7 +368,7 @@ func TestSameOnAnyNumberOfProcessors(t *testing.T) {
 
 // TestWork is the worker of a server: it finds what is started, and ends.
 func TestWork(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 20, 11)
 		ended := make(chan struct{})
 		left := n

@@ -59,10 +59,10 @@ type PriorityClasses interface {
 	// the version that the cluster's classes had then; 0 for a cluster that
 	// never had any. It never goes back, and grows with each write and delete.
 	PriorityClasses(ctx context.Context, cluster string) ([]*PriorityClass, int64, error)
-	// PriorityClassVersions gives that version for each cluster that has had
-	// classes: what a replica polls.
+	// PriorityClassVersions returns that version for each cluster that has had classes: what a
+	// replica polls.
 	PriorityClassVersions(ctx context.Context) (map[string]int64, error)
-	// PriorityClass gives one class; ErrNotFound without one.
+	// PriorityClass returns one class; ErrNotFound without one.
 	PriorityClass(ctx context.Context, cluster, name string) (*PriorityClass, error)
 	// PutPriorityClass writes a class and gives its version. expect is the
 	// version that is stored: ErrConflict for another, ErrNotFound for none. 0

@@ -140,7 +140,7 @@ func NextPage(limit, n, size, most int) (next int, more bool) {
 type Revisions interface {
 	// Newest returns a cluster's newest revision; ErrNotFound without one.
 	Newest(ctx context.Context, cluster string) (*Revision, error)
-	// Revision gives one revision.
+	// Revision returns one revision.
 	Revision(ctx context.Context, cluster string, number int64) (*Revision, error)
 	// RevisionsAfter lists up to limit (0: all) revisions with Number > after,
 	// ascending; an unknown cluster has none. The list ends early once changes of
@@ -196,7 +196,7 @@ type DecisionFilter struct {
 
 // Decisions reads the decision log.
 type Decisions interface {
-	// Decision gives one record whole; ErrNotFound without one.
+	// Decision returns one record whole; ErrNotFound without one.
 	Decision(ctx context.Context, id string) (*Decision, error)
 	// ListDecisions lists newest first, by CreatedAt and among equals by ID in
 	// byte order, without Input, Failures, Scores and Victims.

@@ -18,8 +18,8 @@ import (
 // Alone returns a teller for a view without a decision log: its stories have no
 // attempts, and what the view itself says is told as a server tells it. Profiles
 // are the configuration that is decided under.
-func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Teller {
-	return &Teller{
+func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Reader {
+	return &Reader{
 		Clusters: Only(v),
 		Log: Unlogged(func(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 			q.Now = now

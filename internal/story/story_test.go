@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // open makes a teller over a store of its own.
-func open(t testing.TB) (*Teller, *cluster.Manager, *decisionlog.Log) {
+func open(t testing.TB) (*Reader, *cluster.Manager, *decisionlog.Log) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -49,7 +49,7 @@ func open(t testing.TB) (*Teller, *cluster.Manager, *decisionlog.Log) {
 		}
 	})
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
-	return &Teller{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
+	return &Reader{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
 }
 
 func object(t testing.TB, js string) objects.Object {
@@ -89,7 +89,7 @@ func motley(t testing.TB, nodes int) []objects.Object {
 // TestStoryIsBounded: on 5,000 nodes that all differ, with more records than are
 // read, an answer stays small, and describes what it left out.
 func TestStoryIsBounded(t *testing.T) {
-	teller, m, l := open(t)
+	reader, m, l := open(t)
 	upload(t, m, motley(t, 5000))
 	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "big"}
 	for i := range 60 {
@@ -102,7 +102,7 @@ func TestStoryIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := teller.Tell(t.Context(), "default", "d", "big", Ask{Attempts: MaxAttempts, Suggest: true})
+	s, err := reader.Tell(t.Context(), "default", "d", "big", Ask{Attempts: MaxAttempts, Suggest: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (*fakeLog) Record(context.Context, string) (*store.Decision, error) {
 
 func past(t *testing.T, rows []*decisionlog.Row, most int) *Story {
 	t.Helper()
-	s := &telling{Teller: &Teller{Log: &fakeLog{rows}}, view: &cluster.View{Cluster: "c"}, out: &Story{}}
+	s := &telling{Reader: &Reader{Log: &fakeLog{rows}}, view: &cluster.View{Cluster: "c"}, out: &Story{}}
 	if err := s.readLog(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func past(t *testing.T, rows []*decisionlog.Row, most int) *Story {
 	return s.out
 }
 
-func TestAttemptsAreMergedWhereAlike(t *testing.T) {
+func TestEqualAttemptsAreMerged(t *testing.T) {
 	other := row(3, "decide", "Unschedulable", "", "0/2")
 	other.Pod.UID = "before"
 	s := past(t, []*decisionlog.Row{
@@ -237,13 +237,13 @@ func TestSummaryOfGroups(t *testing.T) {
 
 // BenchmarkTell tells a story of a pod that fits none of 5,000 nodes.
 func BenchmarkTell(b *testing.B) {
-	teller, m, _ := open(b)
+	reader, m, _ := open(b)
 	upload(b, m, motley(b, 5000))
 	for _, suggest := range []bool{false, true} {
 		b.Run(fmt.Sprintf("suggest=%t", suggest), func(b *testing.B) {
 			size := 0
 			for b.Loop() {
-				s, err := teller.Tell(b.Context(), "default", "d", "big", Ask{Attempts: 10, Suggest: suggest})
+				s, err := reader.Tell(b.Context(), "default", "d", "big", Ask{Attempts: 10, Suggest: suggest})
 				if err != nil {
 					b.Fatal(err)
 				}

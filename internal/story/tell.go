@@ -32,8 +32,8 @@ type Log interface {
 	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
 }
 
-// Teller tells stories. It is safe for concurrent use.
-type Teller struct {
+// Reader tells stories. It is safe for concurrent use.
+type Reader struct {
 	Clusters Clusters
 	Log      Log
 	// Runs reports whether a scheduler of that name is one of the server's, and
@@ -69,7 +69,7 @@ func (*NotFoundError) Unwrap() error { return store.ErrNotFound }
 
 // telling is one story on its way.
 type telling struct {
-	*Teller
+	*Reader
 	view *cluster.View
 	at   time.Time
 	ask  Ask
@@ -81,7 +81,7 @@ type telling struct {
 
 // Tell tells a pod's story. A pod that neither the snapshot nor the log knows is a
 // *NotFoundError.
-func (t *Teller) Tell(ctx context.Context, name, namespace, pod string, ask Ask) (*Story, error) {
+func (t *Reader) Tell(ctx context.Context, name, namespace, pod string, ask Ask) (*Story, error) {
 	v, err := t.Clusters.View(ctx, name, ask.Revision)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (t *Teller) Tell(ctx context.Context, name, namespace, pod string, ask Ask)
 		at = t.Clock()
 	}
 	at = at.UTC()
-	s := &telling{Teller: t, view: v, at: at, ask: ask, pod: v.State.Pod(namespace, pod), out: &Story{
+	s := &telling{Reader: t, view: v, at: at, ask: ask, pod: v.State.Pod(namespace, pod), out: &Story{
 		Cluster: v.Cluster, Snapshot: v.ID(), Taken: v.CreatedAt.UTC(), At: at, Pod: Pod{Namespace: namespace, Name: pod}, Attempts: []Attempt{}, Next: []Event{},
 	}}
 	if err := s.readLog(ctx); err != nil {

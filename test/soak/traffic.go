@@ -123,7 +123,7 @@ func (t *traffic) next(r *rand.Rand) {
 // word is a name that nobody used before.
 func (t *traffic) word(of string) string { return fmt.Sprintf("%s-%d", of, t.words.Add(1)) }
 
-// count gives the clusters that are there, the requests so far and how many failed.
+// count returns the clusters that are there, the requests so far and how many failed.
 func (t *traffic) count() (clusters int, requests int64, failed int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 // What the last third may have more than the second. The part in MB is for short runs: it is a large state more or less.
 const (
 	heapMargin      = 1.10
-	heapSlack       = 3
+	heapAllowance   = 3
 	goroutineMargin = 20
 )
 
@@ -81,7 +81,7 @@ func judge(windows []window, failed []string) error {
 	a, b, g, h := of(second, heap), of(last, heap), of(second, goroutines), of(last, goroutines)
 	fmt.Printf("lowest windows of the second third and the last: live heap %.1f and %.1f MB, goroutines %.0f and %.0f\n", a, b, g, h)
 	var errs []error
-	if b > heapMargin*a+heapSlack {
+	if b > heapMargin*a+heapAllowance {
 		errs = append(errs, fmt.Errorf("the live heap grew from %.1f to %.1f MB", a, b))
 	}
 	if h > g+goroutineMargin {

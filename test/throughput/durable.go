@@ -30,8 +30,8 @@ const (
 	realCluster  = "real"
 )
 
-// house is the rooms of a server over a store.
-type house struct {
+// system is the rooms of a server over a store.
+type system struct {
 	st    store.Store
 	group *commit.Group
 	m     *cluster.Manager
@@ -41,8 +41,8 @@ type house struct {
 	records, batches atomic.Int64
 }
 
-func openHouse(ctx context.Context, o options, st store.Store) (*house, error) {
-	h := &house{st: st}
+func openSystem(ctx context.Context, o options, st store.Store) (*system, error) {
+	h := &system{st: st}
 	h.group = commit.NewGroup(st, commit.Options{ObserveFunc: func(n int, _ time.Duration, _ error) {
 		h.records.Add(int64(n))
 		h.batches.Add(1)
@@ -65,7 +65,7 @@ func openHouse(ctx context.Context, o options, st store.Store) (*house, error) {
 	return h, h.decide(ctx, realCluster, false)
 }
 
-func (h *house) close(ctx context.Context) error {
+func (h *system) close(ctx context.Context) error {
 	return errors.Join(h.m.Close(), h.group.Close(ctx), h.st.Close())
 }
 
@@ -76,7 +76,7 @@ const podJSON = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespa
 
 // upload makes a cluster of nodes in three zones and with five models, the pods
 // spread over them.
-func (h *house) upload(ctx context.Context, name string, nodes, pods int) error {
+func (h *system) upload(ctx context.Context, name string, nodes, pods int) error {
 	_, _, err := h.m.Upload(ctx, name, func(yield func(objects.Object) error) (map[string]int, error) {
 		put := func(format string, args ...any) error {
 			o, err := objects.Decode(fmt.Appendf(nil, format, args...), objects.Limits{})
@@ -104,13 +104,13 @@ func (h *house) upload(ctx context.Context, name string, nodes, pods int) error 
 	return err
 }
 
-func (h *house) decide(ctx context.Context, name string, dry bool) error {
+func (h *system) decide(ctx context.Context, name string, dry bool) error {
 	_, err := h.log.Decide(ctx, decision.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
 	return err
 }
 
 // durable gives decisions a second, each answered once it is safe.
-func (h *house) durable(ctx context.Context, o options, name string) (_ float64, err error) {
+func (h *system) durable(ctx context.Context, o options, name string) (_ float64, err error) {
 	if o.Profile != "" && name == lightCluster {
 		f, err := os.Create(o.Profile)
 		if err != nil {
@@ -127,7 +127,7 @@ func (h *house) durable(ctx context.Context, o options, name string) (_ float64,
 
 // unrecorded gives decisions a second where none is written: what the engine
 // leaves to be had.
-func (h *house) unrecorded(ctx context.Context, o options, name string) (float64, error) {
+func (h *system) unrecorded(ctx context.Context, o options, name string) (float64, error) {
 	return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, true) })
 }
 
@@ -156,7 +156,7 @@ func crowd(callers int, while time.Duration, call func() error) (float64, error)
 }
 
 // recordBytes gives about the size of the newest record of the real cluster.
-func (h *house) recordBytes(ctx context.Context) (int, error) {
+func (h *system) recordBytes(ctx context.Context) (int, error) {
 	list, err := h.st.ListDecisions(ctx, store.DecisionFilter{Cluster: realCluster, Limit: 1})
 	if err != nil {
 		return 0, err

@@ -18,7 +18,7 @@ import (
 )
 
 // latencies prints how long one caller waits over HTTP, alone and in company.
-func (h *house) latencies(ctx context.Context, o options) error {
+func (h *system) latencies(ctx context.Context, o options) error {
 	api, err := handlers.New(handlers.Options{Clusters: h.m, Decisions: h.log, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits()})
 	if err != nil {
 		return err

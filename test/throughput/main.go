@@ -89,7 +89,7 @@ func measure(ctx context.Context, o options, b bench) error {
 	if err != nil {
 		return err
 	}
-	h, err := openHouse(ctx, o, st)
+	h, err := openSystem(ctx, o, st)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func measure(ctx context.Context, o options, b bench) error {
 }
 
 // measure lets the candidates take turns.
-func (h *house) measure(ctx context.Context, o options, b bench) error {
+func (h *system) measure(ctx context.Context, o options, b bench) error {
 	var bare, wide, light, real, dry series
 	for range o.Rounds {
 		for _, c := range []struct {

@@ -20,7 +20,7 @@ type checker struct {
 	byID map[string]*record
 }
 
-// check gives every disagreement between the two.
+// check returns every disagreement between the two.
 func check(told *ledger, kept *books) []violation {
 	c := &checker{told: told, kept: kept, byID: map[string]*record{}}
 	c.records()

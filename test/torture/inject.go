@@ -65,11 +65,11 @@ func breakIt(ctx context.Context, p *place, f fault) error {
 		return around(ctx, f.length, p.pg.halt, p.pg.launch)
 	case freezeDatabase:
 		return around(ctx, f.length, p.pg.freeze, p.pg.thaw)
-	case cutLink, clogLink, cutLinks:
+	case cutLink, clogLink, cutAllLinks:
 		set := func(s linkState) func() error {
 			return func() error {
 				for i, each := range p.replicas {
-					if i == f.target || f.kind == cutLinks {
+					if i == f.target || f.kind == cutAllLinks {
 						each.link.set(s)
 					}
 				}

@@ -18,7 +18,7 @@ type Context struct {
 	end   sync.Once
 }
 
-// After gives a context that is ended from look n on; below 1 it never ends.
+// After returns a context that is ended from look n on; below 1 it never ends.
 func After(parent context.Context, n int) *Context {
 	return &Context{Context: parent, last: int64(n), done: make(chan struct{})}
 }

@@ -53,7 +53,7 @@ const (
 	classOperator   = "57P"
 )
 
-// sqlState gives an error's SQLSTATE; "" where the server said nothing.
+// sqlState returns an error's SQLSTATE; "" where the server said nothing.
 func sqlState(err error) string {
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) {

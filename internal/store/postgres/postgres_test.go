@@ -18,8 +18,8 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, freshURL(t), Options{}) })
 }
 
-// freshURL gives an empty schema with our tables: a copy of one that was migrated
-// once, where the server is the tests' own.
+// freshURL returns an empty schema with our tables: a copy of one that was migrated once, where the
+// server is the tests' own.
 func freshURL(tb testing.TB) string {
 	tb.Helper()
 	if os.Getenv(pgtest.EnvURL) != "" {
@@ -47,7 +47,7 @@ func migratedIn(tb testing.TB, url string) string {
 	return url
 }
 
-// migratedURL gives an empty schema that was migrated itself.
+// migratedURL returns an empty schema that was migrated itself.
 func migratedURL(tb testing.TB) string {
 	tb.Helper()
 	return migratedIn(tb, pgtest.URL(tb))
