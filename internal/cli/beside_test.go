@@ -57,7 +57,8 @@ func TestDumpIsCompressedAndPartlyInvalid(t *testing.T) {
 	}
 }
 
-// The class that stands beside the pod counts, a misspelt field is named, and a Deployment is asked as one of its pods.
+// The class in the same file as the pod counts, a misspelt field is named, and a Deployment is
+// decided as one of its pods.
 func TestFileOfAPodAndMore(t *testing.T) {
 	const class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high-priority}\nvalue: 1000000\n---\n"
 	at := besideFiles(t, map[string]string{

@@ -1,10 +1,6 @@
-// Package cli is the command line for people: berth, and kubectl berth, the same
-// program under a plugin's name. It asks a running server, or takes what kubectl
-// prints and decides in the process, without a store and without a record; both
-// ways give the same answer, which is shown in the same way.
-//
-// What is shown keeps to 80 columns unless the terminal is wider or more is
-// asked for (-o wide); data goes to stdout, everything else to stderr. It ends
-// with 0 where the answer is yes, 2 where it is no, and 1 where something is
-// broken.
+// Package cli is the command line for people: berth, and kubectl berth, the same program under a
+// plugin's name. It queries a running server, or reads what kubectl prints and decides in the
+// process, without a store and without a record. Both ways have the same answer and the same
+// output. Output keeps to 80 columns unless the terminal is wider or -o wide is given; data goes to
+// stdout, everything else to stderr. The exit code is 0 for yes, 2 for no, and 1 for a failure.
 package cli

@@ -24,7 +24,7 @@ var today = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 // call is one run of the program.
 type call struct {
 	program string // berth unless told
-	in      string // stdin; nobody types there
+	in      string // stdin; empty unless set
 	env     map[string]string
 	columns int // of a terminal; 0: none
 	typed   bool

@@ -46,7 +46,7 @@ func liveFixture(t *testing.T) (*kubetest.Server, string, call) {
 	return s, kubeconfig, call{env: map[string]string{"KUBECONFIG": kubeconfig}}
 }
 
-// The cluster that kubectl points at gives the same answer as a dump of it.
+// The cluster of the kubeconfig has the same answer as a dump of it.
 func TestClusterSaysTheSame(t *testing.T) {
 	_, _, live := liveFixture(t)
 	here := snapshot()

@@ -137,7 +137,7 @@ func (s *offline) story(ctx context.Context, t target) (*told, error) {
 		return nil, nil
 	}
 	if s.view.State.Pod(t.namespace, t.name) == nil {
-		return nil, nil // the decision then says what is not there
+		return nil, nil // the decision then names what is missing
 	}
 	st, err := story.Alone(s.view, s.profiles, s.now).Tell(ctx, s.view.Cluster, t.namespace, t.name, story.Ask{Suggest: true})
 	if err != nil {

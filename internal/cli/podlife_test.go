@@ -10,7 +10,7 @@ import (
 
 var podsFile = filepath.Join("testdata", "pods.yaml")
 
-// What is told of pods that are given whole, with nobody to ask.
+// Answers about whole pods, without a server or a snapshot.
 func TestGoldenPods(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -66,7 +66,7 @@ func TestPodsOnStdin(t *testing.T) {
 	}
 }
 
-// The nodes beside the pods count: on one that is not Ready nobody is well.
+// The nodes in the same file as the pods count: on one that is not Ready no pod is healthy.
 func TestLifecycleNodeLost(t *testing.T) {
 	r := call{}.run(t, "lifecycle", "shop/lost", "-f", podsFile)
 	if r.code != exitNo || !strings.HasPrefix(r.out, "Running  shop/lost") || !strings.Contains(r.out, "The node is not Ready") {

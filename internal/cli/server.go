@@ -109,7 +109,7 @@ func (s *server) story(ctx context.Context, t target) (*told, error) {
 	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "clusters", s.cluster, "pods", t.namespace, t.name)
 	var r *refused
 	if errors.As(err, &r) && r.Status == http.StatusNotFound {
-		return nil, nil // the decision then says what is not there
+		return nil, nil // the decision then names what is missing
 	}
 	if err != nil {
 		return nil, err

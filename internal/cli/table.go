@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// table is rows under a head. Where it is wider than the page, the column give
-// is cut first, then the widest others, and name at the very last: rows that are
-// all called kube-system/node... tell nobody anything.
+// table is rows under a head. Where it is wider than the page, the column give is cut first, then
+// the widest others, and name last: a reader cannot use rows that are all called
+// kube-system/node...
 type table struct {
 	head  []string
 	right []bool // numbers stand to the right

@@ -34,7 +34,7 @@ type terminationQuestion struct {
 	Now                       time.Time           `json:"now"`
 }
 
-// question puts together what is asked about the one pod of an input.
+// question makes the question about the one pod of an input.
 func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*terminationQuestion, error) {
 	q := &terminationQuestion{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,

@@ -9,8 +9,8 @@ import (
 	"berth/internal/story"
 )
 
-// ungate asks where a gated pod would go without its gates, so that nobody waits
-// for them in vain.
+// ungate decides where a gated pod would go without its gates, so that its owner need not remove
+// them in vain.
 func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
 	if v.got.Outcome != engine.Gated {
 		return nil

@@ -22,7 +22,7 @@ type verdict struct {
 	// after is the decision without the gates of a gated pod; nil: not known.
 	after     *story.Verdict
 	node      string // that the pod is bound to
-	scheduler string // that it asks for; empty: not known
+	scheduler string // its spec.schedulerName; empty where unknown
 	// unscheduled is what the cluster itself says of a pod without a node; nil: nothing.
 	unscheduled *story.Unscheduled
 	profile     string // that was asked for; empty: none
@@ -302,7 +302,7 @@ func alsoWords(g *advice.Group) string {
 	return fmt.Sprintf("%s %s: %s", g.Rule, g.Reason, strings.Join(rules, ", "))
 }
 
-// prefixes are so common that they tell nobody anything where room is short.
+// prefixes are left out where space is short: they are so common that they carry no information.
 var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
 
 // detail returns what a group is about, and what else its nodes lack.

@@ -78,8 +78,8 @@ func amounts(name string, list []int64) []string {
 	return advice.Amounts(name, list...)
 }
 
-// size writes a number of bytes with at most one decimal: the exact Ki of a
-// difference are nobody's number.
+// size writes a number of bytes with at most one decimal: the exact Ki of a difference do not
+// matter to a reader.
 func size(n int64) string {
 	const unit = 1024
 	v, units := float64(n), []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}

@@ -48,7 +48,7 @@ func (r *reading) conditions(phase corev1.PodPhase) []LifeCondition {
 	return list
 }
 
-// kept is a condition that nobody changes now.
+// kept is a condition that no component changes now.
 func (r *reading) kept(c corev1.PodCondition) LifeCondition {
 	return LifeCondition{
 		Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message,

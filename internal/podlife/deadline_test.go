@@ -53,8 +53,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestReasonsStayWithoutAKubelet: a pod's reason goes with its phase, and nobody
-// but a kubelet writes either.
+// TestReasonsStayWithoutAKubelet: a pod's reason goes with its phase, and only a kubelet writes
+// either.
 func TestReasonsStayWithoutAKubelet(t *testing.T) {
 	for _, c := range []struct {
 		what string

@@ -47,7 +47,7 @@ type Consumer struct {
 type Ranked struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// ExceedsRequests is always false for pids, which nobody requests.
+	// ExceedsRequests is always false for pids, which pods cannot request.
 	ExceedsRequests bool  `json:"exceedsRequests"`
 	Priority        int32 `json:"priority"`
 	// UsageAboveRequests is usage less requests, below zero for a pod within them;

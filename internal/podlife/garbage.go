@@ -116,9 +116,8 @@ func outOfServiceNode(n *corev1.Node) bool {
 	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })
 }
 
-// beforeInGarbage puts evicted pods first, then older ones, then goes by name;
-// where upstream leaves it to chance, by namespace
-// (gc_controller.go byEvictionAndCreationTimestamp).
+// beforeInGarbage sorts evicted pods first, then by age, the oldest first, then by name and, where
+// upstream's order is arbitrary, by namespace (gc_controller.go byEvictionAndCreationTimestamp).
 func beforeInGarbage(a, b *corev1.Pod) int {
 	if n := trueFirst(isEvicted(a), isEvicted(b)); n != 0 {
 		return n

@@ -14,16 +14,16 @@ type NodeState int
 const (
 	// NodeHealthy has a kubelet that acts and reports.
 	NodeHealthy NodeState = iota
-	// NodeLost is not Ready: nobody updates its pods, whatever happens to them.
+	// NodeLost is a node that is not Ready: no kubelet updates its pods, whatever happens to them.
 	NodeLost
 	// NodeGone has no object any more; PodGC takes its pods.
 	NodeGone
 )
 
-// NodeStateOf reads a node's Ready condition; nil is a node that is gone. One
-// without any condition counts as healthy: nobody reports on it, as in a ledger
-// that no kubelet writes to; unless it has a taint of nodes that are lost. One with others but not Ready is not Ready
-// (pkg/controller/nodelifecycle node_lifecycle_controller.go tryUpdateNodeHealth).
+// NodeStateOf reads a node's Ready condition; nil is a node that does not exist. A node without any
+// condition counts as healthy, as in a ledger that no kubelet writes to, unless it has a taint for
+// lost nodes. One with other conditions but not Ready is lost (pkg/controller/nodelifecycle
+// node_lifecycle_controller.go tryUpdateNodeHealth).
 func NodeStateOf(node *corev1.Node) NodeState {
 	if node == nil {
 		return NodeGone

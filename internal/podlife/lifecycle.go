@@ -39,7 +39,8 @@ func (r *reading) life() Life {
 	}
 	if l.PhaseRule.ID == ruleDeadline {
 		l.Reason, l.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
-	} else if l.Phase == pod.Status.Phase || !bound || node != NodeHealthy { // they belong to the phase; nobody but a kubelet changes them
+		// they belong to the phase, which only a kubelet changes
+	} else if l.Phase == pod.Status.Phase || !bound || node != NodeHealthy {
 		l.Reason, l.Message = pod.Status.Reason, pod.Status.Message
 	}
 	var next []Next
@@ -62,9 +63,9 @@ func (r *reading) life() Life {
 	return l
 }
 
-// columns are kubectl's. A pod with gates whose condition PodScheduled nobody has
-// written yet is shown as it is once it is stored, since the API server writes the
-// condition as it stores the pod (strategy.go applySchedulingGatedCondition).
+// columns are kubectl's. A pod with gates that has no condition PodScheduled yet is shown as it is
+// once it is stored: the API server adds the condition as it stores the pod (strategy.go
+// applySchedulingGatedCondition).
 func (r *reading) columns() Columns {
 	if len(r.pod.Spec.SchedulingGates) == 0 || r.pod.Spec.NodeName != "" || r.posted(corev1.PodScheduled) != nil {
 		return KubectlColumns(r.pod, r.now)

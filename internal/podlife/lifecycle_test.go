@@ -127,8 +127,8 @@ func TestContainerStates(t *testing.T) {
 	}
 }
 
-// A gated pod is shown as kubectl shows it once it is stored, also where nobody has
-// written its condition yet.
+// A gated pod is shown as kubectl shows it once it is stored, also where its condition is not
+// written yet.
 func TestStatusOfGatedPods(t *testing.T) {
 	scheduled := func(reason string) []corev1.PodCondition {
 		return []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason}}

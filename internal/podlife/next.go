@@ -48,7 +48,7 @@ func (r *reading) next(phase corev1.PodPhase) []Next {
 	for i := range r.extra {
 		out = append(out, r.nextEphemeral(&r.extra[i], p.mainsDone))
 	}
-	if r.node == NodeLost { // nobody is there to start anything
+	if r.node == NodeLost { // no kubelet starts anything there
 		for i := range out {
 			if out[i].Action != ActionLeave {
 				out[i] = Next{Action: ActionWait, For: out[i].For, Rule: Rule{"next/node-lost", "The node is not Ready; nothing is known to happen until its kubelet is back."}}

@@ -108,9 +108,9 @@ func sinceMissing(node *corev1.Node) string {
 	return ""
 }
 
-// sinceUnknown is the deletion of a pod on a node that is not Ready, nobody knows
-// since when: known all the same where the node has the taint already, or where
-// the pod tolerates it without a limit.
+// sinceUnknown is the deletion of a pod on a node that is not Ready since an unknown time. It is
+// known all the same where the node has the taint already, or where the pod tolerates it without a
+// limit.
 func sinceUnknown(tolerations []corev1.Toleration, node *corev1.Node, list []corev1.Taint, missing string) NodeDeletion {
 	lost := corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}
 	if r := readyCondition(node); r != nil && r.Status == corev1.ConditionFalse {

@@ -130,7 +130,7 @@ func see(c *corev1.Container, kind ContainerKind, lists ...map[string]*corev1.Co
 	return s
 }
 
-// began is when the present or last run began; zero where nobody knows.
+// began is when the current or last run began; zero where unknown.
 func (s *seen) began() time.Time {
 	switch {
 	case s.is == running:

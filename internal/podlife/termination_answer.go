@@ -29,9 +29,8 @@ type Termination struct {
 	// gone before it reports "timeout waiting to kill pod".
 	EvictionTimeoutSeconds *int64    `json:"evictionTimeoutSeconds,omitempty"`
 	Endpoints              Endpoints `json:"endpoints"`
-	// GoneAfterSeconds is how long it takes at most until the object is gone or, where
-	// the kubelet ends the pod by itself, until the pod is over. Absent where nobody
-	// can tell, or where the pod goes on.
+	// GoneAfterSeconds is the longest time until the object is gone or, where the kubelet ends the
+	// pod by itself, until the pod is over. Absent where it is unknown, or where the pod continues.
 	GoneAfterSeconds *int64 `json:"goneAfterSeconds,omitempty"`
 	// OverdueSince is when the object was to be gone at the latest, where that is past;
 	// goneAfterSeconds is 0 then.

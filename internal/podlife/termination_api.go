@@ -38,9 +38,9 @@ func LongestWait(periods ...int64) (longest int64) {
 	return longest
 }
 
-// firstDelete is the period of a pod that nobody has deleted before
-// (apiserver/pkg/registry/rest/delete.go BeforeDelete, then
-// pkg/registry/core/pod/strategy.go CheckGracefulDelete).
+// firstDelete is the grace period of a pod that was not deleted before
+// (apiserver/pkg/registry/rest/delete.go BeforeDelete, then pkg/registry/core/pod/strategy.go
+// CheckGracefulDelete).
 func firstDelete(p *corev1.Pod, asked *int64, force bool, note stepFunc) int64 {
 	period := specPeriod(p, asked == nil && !force, note)
 	switch {

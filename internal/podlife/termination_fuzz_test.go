@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// FuzzTerminate: whatever is asked, there is an answer or a field at fault, the
-// answer can be written as JSON, keeps its own rules, and comes again.
+// FuzzTerminate: for every input there is an answer or a field at fault; the answer can be written
+// as JSON, satisfies its own rules, and is the same the second time.
 func FuzzTerminate(f *testing.F) {
 	f.Add([]byte(`{"spec":{"nodeName":"n","terminationGracePeriodSeconds":9223372036854775807,"containers":[{"name":"c","lifecycle":{"preStop":{}}}],"initContainers":[{"name":"s","restartPolicy":"Always"}]}}`), uint8(0), int64(-1), int64(1)<<62, false)
 	f.Add([]byte(`{"metadata":{"deletionTimestamp":"2026-03-01T12:00:00Z","deletionGracePeriodSeconds":-9223372036854775808},"spec":{"containers":[{"name":"c","livenessProbe":{"terminationGracePeriodSeconds":-5}},{"name":"c"}]}}`), uint8(4), int64(5), int64(3), true)

@@ -85,8 +85,8 @@ func (w *ending) disrupted(at int64, cause Cause, again bool) {
 	}
 }
 
-// stranded is a delete of a pod whose node does not answer: nobody stops it, and
-// nobody removes the object.
+// stranded is a delete of a pod whose node does not answer: no kubelet stops it or removes the
+// object.
 func (w *ending) stranded() {
 	w.out.Endpoints.Serving = false
 	w.out.Endpoints.Detail = "the pods of a lost node are marked not ready"
@@ -137,7 +137,7 @@ func (w *ending) collected(after int64, message string) {
 	}
 }
 
-// running notes what runs of the pod as left running: nobody stops it.
+// running records the running containers as left running: no kubelet stops them.
 func (w *ending) running() {
 	eachContainer(w.Pod, func(c *corev1.Container, kind string) {
 		if state, runs := w.state(c, kind); runs {
