@@ -52,7 +52,7 @@ func (e *env) compare(ctx context.Context, s *server, b *books, list []life, log
 	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
-	return c, c.settle(ctx)
+	return c, c.repeat(ctx)
 }
 
 // gather finds the record of each pod's filter. Records of one scheduler are in
@@ -138,9 +138,9 @@ func (c *comparison) follow(ctx context.Context) error {
 	})
 }
 
-// settle plays the run again: before each pod berth is asked on a state with
-// exactly the pods that kube-scheduler had placed.
-func (c *comparison) settle(ctx context.Context) error {
+// repeat runs the trial again: before each pod berth decides on a state with exactly the pods that
+// kube-scheduler had placed.
+func (c *comparison) repeat(ctx context.Context) error {
 	const cluster = "again"
 	nodes, err := c.e.client.CoreV1().Nodes().List(ctx, listAll)
 	if err != nil {

@@ -98,7 +98,7 @@ func basic(p profile) func(context.Context, *env) error {
 		if err != nil {
 			return err
 		}
-		e.check(b.byVerb["prioritize"] > 0, "nobody asked for scores")
+		e.check(b.byVerb["prioritize"] > 0, "kube-scheduler requested no scores")
 		return nil
 	}
 }

@@ -129,7 +129,7 @@ func writeKey(path string) error {
 func reachable(address string) error {
 	c, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
-		return fmt.Errorf("nobody listens: %w", err)
+		return fmt.Errorf("no server listens: %w", err)
 	}
 	return c.Close()
 }

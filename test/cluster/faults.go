@@ -29,9 +29,9 @@ func (e *env) stream(ctx context.Context, pause time.Duration, at func(wave int)
 	return nil
 }
 
-// settle waits for all pods and does the books: none lost, none bound twice, and
+// account waits for all pods and compares the books: none lost, none bound twice, and
 // every answer on record.
-func (e *env) settle(ctx context.Context, t *trial) error {
+func (e *env) account(ctx context.Context, t *trial) error {
 	if err := e.allBound(ctx, waves*wave, 2*time.Minute); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func killed(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx, t)
+	return e.account(ctx, t)
 }
 
 // severed cuts berth from the apiserver, both its watches and its binds.
@@ -153,7 +153,7 @@ func severed(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx, t)
+	return e.account(ctx, t)
 }
 
 // outage stops the database under one berth.
@@ -189,7 +189,7 @@ func outage(ctx context.Context, e *env) error {
 		return err
 	}
 	e.figure("the database was away for %s", e.options.outage)
-	return e.settle(ctx, t)
+	return e.account(ctx, t)
 }
 
 // replicas kills one of two, the one that follows the cluster.
@@ -223,5 +223,5 @@ func replicas(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx, t)
+	return e.account(ctx, t)
 }

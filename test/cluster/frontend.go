@@ -40,8 +40,8 @@ func (e *exchange) pod() (namespace, name, uid string) {
 	return m.Namespace, m.Name, m.UID
 }
 
-// frontend is one address in front of one or more servers: it takes them in turn,
-// passes over those that nobody listens at, and keeps what was said.
+// frontend is one address in front of one or more servers. It uses them in turn, skips those that
+// do not listen, and records what was exchanged.
 type frontend struct {
 	server   *http.Server
 	address  string

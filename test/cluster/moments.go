@@ -165,7 +165,7 @@ func (s *scene) bindClaim() error {
 	return err
 }
 
-// tidy takes everything away. Nobody runs who would take finalizers off.
+// tidy deletes everything. No controller runs that would remove finalizers.
 func (s *scene) tidy() {
 	core := s.client.CoreV1()
 	none := []byte(`{"metadata":{"finalizers":null}}`)

@@ -103,7 +103,7 @@ func (p *process) await(atMost time.Duration, ok func() error) error {
 	return fmt.Errorf("%s is not ready after %s: %w\n%s", p.name, atMost, err, p.tail())
 }
 
-// freeAddress finds a port that nobody listens on.
+// freeAddress finds a port on which no process listens.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -17,7 +17,7 @@ type profile int
 
 const (
 	full         profile = iota // as it comes
-	fitOnly                     // NodeResourcesFit, without which its preemption finds nobody to evict
+	fitOnly                     // NodeResourcesFit, without which its preemption finds no victim
 	extenderOnly                // none that filters or scores
 )
 
@@ -29,7 +29,7 @@ type extender struct {
 	tlsCert, tlsKey, tlsCA, tlsName string
 }
 
-// asking is an extender that is asked about everything but binds.
+// asking is an extender with every verb except bind.
 func asking(url string) extender {
 	return extender{url: url, filter: true, prioritize: true, preempt: true}
 }

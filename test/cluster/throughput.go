@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// throughput has kube-scheduler place the same pods several times: on its own, with
-// an extender that nobody reads, with berth as its shadow, and with berth's word in
-// filter and scores, and in binds, too. What it chose beside the shadow is compared
-// with what berth would have chosen, pod by pod.
+// throughput has kube-scheduler place the same pods several times: without an extender, with a
+// no-op extender, with berth as its shadow, with berth's filter and scores, and with its binds too.
+// What kube-scheduler chose beside the shadow is compared with what berth would have chosen, pod by
+// pod.
 func throughput(ctx context.Context, e *env) error {
 	n := e.options.pods
 	if err := e.nodes(ctx, e.options.nodes, 3, "32", "128Gi", nil); err != nil {
@@ -28,12 +28,12 @@ func throughput(ctx context.Context, e *env) error {
 		return err
 	}
 	e.figure("%d nodes, %d pods; without an extender %.0f pods/s", e.options.nodes, n, alone)
-	nobody, err := newNobody()
+	noop, err := newNoop()
 	if err != nil {
 		return err
 	}
-	e.later(nobody.close)
-	protocol, err := e.rate(ctx, "nobody", asking(nobody.url()), nil)
+	e.later(noop.close)
+	protocol, err := e.rate(ctx, "noop", asking(noop.url()), nil)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (w *wire) carry(to, from net.Conn, late bool) {
 	}
 }
 
-// sever breaks what is open and lets nobody through until mend.
+// sever breaks open connections and refuses new ones until mend.
 func (w *wire) sever() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -77,7 +77,8 @@ func (e *env) wokenBeside(ctx context.Context, i int, b beside) (times []time.Du
 		}
 		e.failed = append(e.failed, sub.failed...)
 	}()
-	other := &scene{env: sub, ctx: ctx, name: fmt.Sprintf("other-%d", i)} // without a node nobody would be asked
+	// without a node no filter would be called
+	other := &scene{env: sub, ctx: ctx, name: fmt.Sprintf("other-%d", i)}
 	if err := other.node(func(n *corev1.Node) { delete(n.Labels, "moment") }); err != nil {
 		return nil, 0, err
 	}
@@ -201,8 +202,8 @@ func (e *env) moment(ctx context.Context, t *trial, b beside, m moment, name str
 	return s.bound().Sub(began), true, nil
 }
 
-// quiet waits until something is so and nobody has asked berth anything for a
-// while, in which it hears of all that happened.
+// quiet waits until a condition holds and berth has had no call for a while, in which it receives
+// all events.
 func (e *env) quiet(ctx context.Context, t *trial, b beside, ok func() bool) error {
 	var since time.Time
 	asked := -1

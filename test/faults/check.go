@@ -37,7 +37,8 @@ func readTree(root string) (tree, error) {
 // stale is a part of a row that no longer fits the code.
 type stale struct {
 	row, problem string
-	from, to     string // the quoted pair of strings in a table, and what it should be; empty where nobody knows
+	// the quoted pair of strings in a table, and what it should be; empty where that is unknown
+	from, to string
 }
 
 func (s stale) String() string {

@@ -11,7 +11,7 @@ import (
 // fault is a bug that somebody could have written, with the test that must fail
 // while it is there.
 type fault struct {
-	Name    string // what the word filter goes by
+	Name    string // what -filter matches
 	What    string // what goes wrong, in a sentence
 	Package string // the test's package, such as ./internal/store/spool
 	Test    string // the test's name, as for go test -run

@@ -1,5 +1,6 @@
-// Command soak runs one server for an hour over some thousand clusters that come, change, are asked about and go, with
-// names that nobody used before, and fails if its live heap or its goroutines grow, or if any answer is a 5xx.
+// Command soak runs one server for an hour over some thousand clusters. They are created, changed,
+// queried and deleted, with names that were never used before. It fails if the live heap or the
+// goroutines grow, or if any answer is a 5xx.
 package main
 
 import (

@@ -30,7 +30,7 @@ func node(name string, allocatable object) object {
 	}
 }
 
-// pod is one with labels, a resource and a volume of names that nobody used before.
+// pod has labels, a resource and a volume whose names were never used before.
 func (t *traffic) pod(name string) object {
 	app := t.word("app")
 	requests := object{"cpu": "100m", "memory": "64Mi"}

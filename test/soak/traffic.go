@@ -120,7 +120,7 @@ func (t *traffic) next(r *rand.Rand) {
 	}
 }
 
-// word is a name that nobody used before.
+// word is a name that was never used before.
 func (t *traffic) word(of string) string { return fmt.Sprintf("%s-%d", of, t.words.Add(1)) }
 
 // count returns the clusters that are there, the requests so far and how many failed.

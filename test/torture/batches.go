@@ -14,9 +14,8 @@ import (
 // errNoBatches is the error when this server knows no batch replays.
 var errNoBatches = errors.New("no batch replays")
 
-// batches has a server replay all that is stored, cluster by cluster, and says
-// how many decisions came out as recorded. What did not is requested one by one,
-// for its reasons.
+// batches has a server replay all that is stored, cluster by cluster, and returns how many
+// decisions came out as recorded. Each of the others is requested by itself, to learn the reasons.
 func (r *report) batches(ctx context.Context, one *replica, kept *books) (identical int64, err error) {
 	for _, name := range clusterNames {
 		var of []record

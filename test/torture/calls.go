@@ -166,7 +166,7 @@ func (c *client) bind() {
 	c.bound = append(c.bound, p)
 }
 
-// bindOnce gives "bound", "refused" or, where nobody knows, "".
+// bindOnce returns "bound", "refused" or, where the outcome is unknown, "".
 func (c *client) bindOnce(p pendingPod, node string) string {
 	c.book.sent[sentKey{"bind", p.cluster, p.name}]++
 	if c.retries {

@@ -31,7 +31,7 @@ type replica struct {
 	stopping bool
 	starts   int
 	refusals int      // ends before it was ready
-	crashes  []string // ends that nobody asked for
+	crashes  []string // ends that the plan did not cause
 
 	done chan struct{} // closed when the supervisor has ended
 }
@@ -175,8 +175,7 @@ func (r *replica) stop(atMost time.Duration) error {
 	return errors.Join(fmt.Errorf("%s did not end within %s", r.name, atMost), err)
 }
 
-// complaints are the lines of its log that nobody should have to read, whatever
-// is broken around it.
+// complaints are the lines of its log that must not occur, whatever fault is injected.
 func (r *replica) complaints() (lines []string) {
 	raw, _ := os.ReadFile(r.logFile())
 	for line := range strings.Lines(string(raw)) {

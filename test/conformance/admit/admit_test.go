@@ -58,8 +58,7 @@ func TestComparisonFinds(t *testing.T) {
 	}
 }
 
-// TestGenerator: the same seed gives the same pods, and neither good nor bad
-// ones are rare.
+// TestGenerator: a seed always makes the same pods, and neither valid nor invalid ones are rare.
 func TestGenerator(t *testing.T) {
 	o, one, other := oracle(t), NewGenerator(3), NewGenerator(3)
 	allowed, updated := 0, 0

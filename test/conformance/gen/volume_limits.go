@@ -19,11 +19,10 @@ type shelf struct {
 	claims map[string]bool // namespace/name of those that there are
 }
 
-// volumeLimits adds to a share of the cases volumes that pods meet at: nodes that
-// can attach few of them, claims of several names and namespaces that stand for
-// one volume, claims for one pod alone that more than one mounts, disks given in
-// pods, and attachments that nobody mounts. It draws from numbers of its own, so
-// that everything else of a case stays as it is.
+// volumeLimits adds volumes that several pods use to a share of the cases: nodes that can attach
+// few of them, claims of several names and namespaces for one volume, ReadWriteOncePod claims that
+// several pods mount, inline disks, and attachments that no pod uses. It draws from numbers of its
+// own, so that the rest of a case stays as it is.
 func (m *maker) volumeLimits(seed uint64, incoming *v1.Pod) {
 	d := *m
 	d.Rand = rand.New(rand.NewPCG(seed, 0x6c696d697473))

@@ -106,7 +106,7 @@ func (s *store) source(pv *v1.PersistentVolume) {
 	}
 }
 
-// spare is a volume that nobody has, or nobody has any more.
+// spare is a volume that no claim is bound to, or none any more.
 func (s *store) spare() {
 	pv := s.volume(pick(s.maker, "local", "local", "fast", "slow", "slow", ""), 1)
 	pv.Status.Phase = v1.VolumeAvailable

@@ -28,7 +28,7 @@ type Case struct {
 	Kubelet bool
 }
 
-// Body is the question as berth is asked it.
+// Body is the question as it is sent to berth.
 func (c *Case) Body() ([]byte, error) {
 	q := map[string]any{"pod": c.Pod, "now": c.Now.Format(time.RFC3339Nano)}
 	switch c.Node {

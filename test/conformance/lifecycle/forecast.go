@@ -56,11 +56,10 @@ func (o *Oracle) states(c *Case, v *Verdict) {
 	})
 }
 
-// forecast returns what happens to each container next, from the kubelet's own
-// computePodActions and doBackOff. Whether one that is not started now waits or
-// is left is found by going on: what is started runs, plain init containers end
-// well, sidecars pass their startup probes, and computePodActions is asked again
-// until nothing changes.
+// forecast returns what happens to each container next, from the kubelet's own computePodActions
+// and doBackOff. Whether a container that is not started now waits or is left is found by
+// continuing: what is started runs, plain init containers succeed, sidecars pass their startup
+// probes, and computePodActions is called again until nothing changes.
 func (o *Oracle) forecast(c *Case, v *Verdict) error {
 	set := func(action string) {
 		for i := range v.Containers {

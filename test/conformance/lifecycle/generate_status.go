@@ -152,7 +152,7 @@ func (g *generator) end() *v1.ContainerStateTerminated {
 		t.Reason, t.Signal = "", among[int32](g, 9, 15)
 	case 3:
 		t.Reason = among(g, "OOMKilled", "ContainerCannotRun", "StartError")
-	case 4: // the container could not be found; nobody knows when it ended
+	case 4: // the container could not be found; its end time is unknown
 		t.Reason, t.ExitCode = among(g, "ContainerStatusUnknown", restartingAll), 137
 		return t
 	}

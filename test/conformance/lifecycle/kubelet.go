@@ -96,7 +96,7 @@ func (o *Oracle) Write(pod *v1.Pod) {
 	o.probes.of(pod)
 	reasons(o.kl, pod)
 	reason, message, began, deadline := pod.Status.Reason, pod.Status.Message, pod.Status.StartTime, pod.Spec.ActiveDeadlineSeconds
-	pod.Spec.ActiveDeadlineSeconds = nil // it is judged at a time that nobody knows yet
+	pod.Spec.ActiveDeadlineSeconds = nil // it is judged at a time that is not known yet
 	pod.Status = generateAPIPodStatus(o.kl, o.ctx, pod.DeepCopy(), runtimeOf(pod), pod.DeletionTimestamp != nil)
 	if pod.Status.Reason == "" {
 		pod.Status.Reason, pod.Status.Message = reason, message

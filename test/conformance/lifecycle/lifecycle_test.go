@@ -56,8 +56,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestGenerator: the same seed gives the same question, and none of what may
-// come out is missing.
+// TestGenerator: a seed always makes the same question, and every possible result occurs.
 func TestGenerator(t *testing.T) {
 	o := oracle(t)
 	seen := map[string]int{}

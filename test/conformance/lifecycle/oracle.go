@@ -41,7 +41,7 @@ type Oracle struct {
 	table  *printers.HumanReadableGenerator
 }
 
-// NewOracle builds what of upstream is asked.
+// NewOracle builds the parts of upstream that are called.
 func NewOracle() (*Oracle, error) {
 	log := logr.Discard()
 	ctx := klog.NewContext(context.Background(), log)
@@ -110,8 +110,7 @@ func (o *Oracle) columns(c *Case, v *Verdict) error {
 	}
 }
 
-// unbound: no upstream code runs on a pod without a node; the contract says
-// what is shown.
+// unbound: no upstream code runs on a pod without a node; the expected columns follow the contract.
 func (o *Oracle) unbound(c *Case, v *Verdict) {
 	v.Phase = string(c.Pod.Status.Phase)
 	if v.Phase == "" {
@@ -178,7 +177,7 @@ func (o *Oracle) synced(c *Case, v *Verdict) error {
 	phase := getPhase(o.log, pod, all, pod.DeletionTimestamp != nil, kubecontainer.HasAnyActiveRegularContainerStarted(&pod.Spec, runtime))
 	o.ends.clock.SetTime(c.Now)
 	switch past := o.ends.ShouldEvict(pod); {
-	case terminal(pod.Status.Phase): // nobody syncs it any more
+	case terminal(pod.Status.Phase): // no worker syncs it any more
 		phase = pod.Status.Phase
 		v.posted(c)
 	case past.Evict:

@@ -93,9 +93,8 @@ func each(pod *v1.Pod, f func(c *v1.Container, kind string, st *v1.ContainerStat
 	}
 }
 
-// probed is what probes said: a container that is started passed its startup
-// probe. Upstream's manager of results tells each change to a channel, which
-// nobody reads here.
+// probed holds the results of probes: a container that is started passed its startup probe.
+// Upstream's manager of results sends each change to a channel, which is not read here.
 type probed map[string]results.Result
 
 func (p probed) Get(id kubecontainer.ContainerID) (results.Result, bool) {

@@ -22,9 +22,9 @@ import (
 type Acceptance struct {
 	// Refused is why it does not start with it; nil: it does.
 	Refused error
-	// Overlooked is what its own validation has against arguments of
-	// NodeResourcesFit and is not asked about, since it is listed under another
-	// name; the plugin finds it out where it is made, and nobody where it is off.
+	// Overlooked is what upstream's validation rejects of NodeResourcesFit's arguments but is not
+	// called for, since they are listed under another name. The plugin finds it when it is made,
+	// and nothing finds it where the plugin is disabled.
 	Overlooked error
 	// Ignoring reports whether an extender keeps resources from NodeResourcesFit.
 	Ignoring bool

@@ -64,7 +64,7 @@ func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleSt
 	_, s := cl.framework.RunPostFilterPlugins(ctx, state, cl.pod, fit.Diagnosis.NodeToStatus)
 	v.PostFilter = s.Message()
 	if s.Code() == fwk.Error && s.Plugin() != names.DefaultPreemption {
-		v.Preemption = nil // a plugin before it failed, and nobody asked it
+		v.Preemption = nil // a plugin before it failed, so it was not called
 	}
 	return nil
 }

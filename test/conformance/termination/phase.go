@@ -73,7 +73,7 @@ func (e *Ending) afterKill(q Question, pod *corev1.Pod) error {
 	switch q.Cause {
 	case "delete", "preempt":
 		if pod.Spec.NodeName == "" || e.Period == 0 && len(pod.Finalizers) == 0 {
-			return nil // the object is gone at once, and nobody writes a phase
+			return nil // the object is gone at once, and no phase is written
 		}
 		if ofFiles(pod) {
 			return nil // its object is going, and not the pod
@@ -200,9 +200,9 @@ func ran(s *corev1.ContainerStatus) bool {
 	return s.State.Waiting == nil || s.LastTerminationState.Terminated != nil
 }
 
-// contradicts reports whether a main container ran before any init container, or runs,
-// as mains judges it, before they let it, which no kubelet writes: what follows from
-// that nobody says.
+// contradicts reports whether a main container ran before any init container, or runs, as mains
+// judges it, before the init containers allow it. No kubelet writes that, so nothing defines what
+// follows.
 func contradicts(pod *corev1.Pod, mains func(*corev1.ContainerStatus) bool) bool {
 	is := func(f func(*corev1.ContainerStatus) bool) bool {
 		return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return f(&s) })

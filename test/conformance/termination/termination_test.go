@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestGenerator: the same seed gives the same questions, each cause is asked
-// about, and what runs is not always the same.
+// TestGenerator: a seed always makes the same questions, each cause occurs, and what runs varies.
 func TestGenerator(t *testing.T) {
 	one, other := NewGenerator(3), NewGenerator(3)
 	causes, going, none := map[string]int{}, 0, 0
@@ -85,8 +84,7 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestInactive holds what is asked of the kubelet's workers to what is known of
-// them.
+// TestInactive compares the kubelet's workers with what is known of them.
 func TestInactive(t *testing.T) {
 	runs := []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	ended := []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}

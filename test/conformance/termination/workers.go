@@ -17,9 +17,9 @@ import (
 	"berth/test/conformance/lifecycle"
 )
 
-// workers are a kubelet's, just after its start, with a runtime that has of each
-// pod what its statuses say. None comes to act: what is asked is what the kubelet
-// thinks of a pod as soon as it knows of it.
+// workers are a kubelet's workers just after its start, with a runtime that holds what the statuses
+// of each pod hold. None of them acts: the test reads what the kubelet derives from a pod as soon
+// as it sees it.
 type workers struct {
 	kubelet.PodWorkers
 	runtime runtimeCache

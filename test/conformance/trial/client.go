@@ -107,8 +107,8 @@ type ScoreAnswer struct {
 	Weighted   int64  `json:"weighted"`
 }
 
-// Refused is an HTTP answer other than success. It is a difference: a verdict
-// of upstream exists for every case that is asked.
+// Refused is an HTTP answer other than success. It is a difference: upstream has a verdict on every
+// case.
 type Refused struct {
 	Status int
 	Body   string
@@ -116,12 +116,11 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("HTTP %d: %s", r.Status, r.Body) }
 
-// Preempts reports whether a case is asked with preemption.
+// Preempts reports whether a case is decided with preemption.
 func Preempts(kase *oracle.Case) bool { return kase.Seed%4 != 3 }
 
-// Ask posts the case's state and requests the decision on its pod. The pod
-// goes by reference for even seeds and in full for odd ones; every fourth seed
-// asks without preemption.
+// Ask posts the case's state and requests the decision on its pod. The pod is sent by reference for
+// even seeds and in full for odd ones; every fourth seed is without preemption.
 func (c *Client) Ask(ctx context.Context, kase *oracle.Case) (*Answer, error) {
 	request := map[string]any{"podRef": kase.Pod}
 	if !Preempts(kase) {

@@ -15,9 +15,9 @@ import (
 	"berth/test/conformance/oracle"
 )
 
-// mirror is a server that answers with upstream's own verdict, spoilt by a
+// oracleServer is a server that answers with upstream's own verdict, spoilt by a
 // fault: with none every case must agree, with one it must be found.
-func mirror(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
+func oracleServer(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 	t.Helper()
 	var mu sync.Mutex
 	var objects []json.RawMessage
@@ -139,8 +139,8 @@ func (a *Answer) candidates() []CandidateAnswer {
 
 var small = gen.Options{MaxNodes: 8, MaxPods: 16, Devices: 40}
 
-func TestMirrorAgrees(t *testing.T) {
-	client := mirror(t, nil)
+func TestOracleServerAgrees(t *testing.T) {
+	client := oracleServer(t, nil)
 	tried := 0
 	for seed := range uint64(200) {
 		r, err := One(context.Background(), client, seed, small)
@@ -222,7 +222,7 @@ func TestFaultsAreFound(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := mirror(t, fault)
+			client := oracleServer(t, fault)
 			for seed := range uint64(100) {
 				r, err := One(context.Background(), client, seed, small)
 				if err != nil {
@@ -240,10 +240,10 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestMinimise plants in the mirror a fault that needs one tainted node, and
+// TestMinimise plants a fault in the server that needs one tainted node, and
 // expects the case to come down to that node and the pod.
 func TestMinimise(t *testing.T) {
-	client := mirror(t, func(_ *oracle.Verdict, a *Answer) {
+	client := oracleServer(t, func(_ *oracle.Verdict, a *Answer) {
 		for i := range a.Nodes {
 			if a.Nodes[i].Plugin == "TaintToleration" {
 				a.Nodes[i].Code = "Unschedulable"

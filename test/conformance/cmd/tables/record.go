@@ -35,8 +35,8 @@ var packages = []struct{ dir, plugins string }{
 	{"dynamicresources", "DynamicResources"},
 }
 
-// recordAll runs upstream's tests with the recorder in their plugins and gives
-// the scenarios by package. root is the directory of this module.
+// recordAll runs upstream's tests with the recorder in their plugins and returns the scenarios by
+// package. root is the directory of this module.
 func recordAll(ctx context.Context, root, tmp string, dirs []string) (map[string][]*record.Scenario, error) {
 	plugins, err := output(ctx, root, "go", "list", "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
 	if err != nil {

@@ -122,8 +122,8 @@ var points = map[string][]string{
 	"score":    {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources"},
 }
 
-// configuration turns everything off but the plugin, in the phase that is asked
-// about; for preemption the filters of the test's framework.
+// configuration disables everything except the plugin, in the phase under test; for preemption the
+// filters of the test's framework.
 func (q *question) configuration() (json.RawMessage, error) {
 	c := q.calls[0]
 	plugins := tree{"multiPoint": tree{"disabled": []tree{{"name": "*"}}}, "queueSort": enabled("PrioritySort"), "bind": enabled("DefaultBinder")}

@@ -7,9 +7,9 @@ import (
 	"berth/test/conformance/oracle"
 )
 
-// complete makes of what a test builds what somebody could post: it names what is
-// nameless, tells apart what has one name, and fills in what an API server asks
-// for and the plugin doesn't read. It returns the number of nodes.
+// complete makes objects that a client could post from those that a test builds: it names what is
+// nameless, distinguishes what has one name, and fills in what an API server requires and the
+// plugin doesn't read. It returns the number of nodes.
 func (q *question) complete(pod tree, list []tree) int {
 	// Where containers are scored, one more makes another pod.
 	bare := q.phase == scoring && countsContainers[q.calls[0].Plugin]
@@ -66,8 +66,8 @@ func (q *question) complete(pod tree, list []tree) int {
 	return nodes
 }
 
-// nameOf is the name that a node goes by: upstream's tests use names that no
-// node may have, and none.
+// nameOf is the name of a node in the request: upstream's tests use names that no node may have,
+// and none.
 func nameOf(node string) string {
 	if node == "" {
 		return "node"

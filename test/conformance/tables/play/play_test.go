@@ -114,8 +114,8 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestQuestions: what belongs to one cluster is asked at once, and an object that
-// changed makes another question.
+// TestQuestions: what belongs to one cluster is sent at once, and an object that changed makes
+// another question.
 func TestQuestions(t *testing.T) {
 	other := call("Filter", "b", "Success")
 	other.Objects = []json.RawMessage{nodeA, raw(`{"kind":"Node","metadata":{"name":"b","labels":{"a":"b"}}}`)}

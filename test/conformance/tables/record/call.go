@@ -17,8 +17,8 @@ import (
 type Call struct {
 	Plugin string `json:"plugin"`
 	Method string `json:"method"`
-	// Args are the plugin's arguments in the configuration's own form; Made says
-	// how the plugin came to be: "New" or, put together field by field, "literal".
+	// Args are the plugin's arguments in the configuration's own form. Made is how the plugin was
+	// made: "New" or, put together field by field, "literal".
 	Args json.RawMessage `json:"args,omitempty"`
 	Made string          `json:"made"`
 	// Gates are the feature gates that the test set otherwise than by default.
