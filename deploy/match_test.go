@@ -134,7 +134,8 @@ func TestListenersAndProbes(t *testing.T) {
 				}
 				for which, p := range map[string]*corev1.Probe{"startup": c.StartupProbe, "liveness": c.LivenessProbe, "readiness": c.ReadinessProbe} {
 					switch {
-					case p == nil && which == "readiness" && pod.Spec.HostNetwork: // nobody is sent to it by a Service
+					// no Service sends requests to it
+					case p == nil && which == "readiness" && pod.Spec.HostNetwork:
 					case p == nil || p.HTTPGet == nil || resolve(c, p.HTTPGet.Port) != rest || p.HTTPGet.Scheme != corev1.URISchemeHTTP || p.HTTPGet.Path != map[string]string{"startup": "/livez", "liveness": "/livez", "readiness": "/readyz"}[which]:
 						t.Errorf("%s: the %s probe is %+v", name, which, p)
 					case pod.Spec.HostNetwork != (p.HTTPGet.Host == "127.0.0.1"):
@@ -202,7 +203,8 @@ func TestSelectors(t *testing.T) {
 						if resolve(c, *port.Port) == 0 || len(in.From) == 0 {
 							t.Errorf("policy %s lets %v in from %v", p.Name, port.Port, in.From)
 						}
-						// REST has no authentication: a whole namespace, or an address, is nobody in particular.
+						// REST has no authentication: a whole namespace, or an address, identifies
+						// no caller.
 						for _, from := range in.From {
 							if port.Port.StrVal != "extender" && (from.PodSelector == nil || len(from.PodSelector.MatchLabels) == 0) {
 								t.Errorf("policy %s lets any pod of %v reach %v", p.Name, from, port.Port)

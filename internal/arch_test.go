@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// imports says what each package may import of ours; a prefix ending in /...
-// stands for all packages below. Packages that are not listed fail the test, so
-// that a new room gets its line.
+// imports maps each package to those of ours that it may import; a prefix ending in /... stands for
+// all packages below. Packages that are not listed fail the test, so that a new package gets its
+// line.
 var imports = map[string][]string{
 	"berth/migrations":                       {},
 	"berth/internal/steps":                   {},

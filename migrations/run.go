@@ -80,10 +80,10 @@ func (d Dialect) Run(target database.Driver, have, want int, current func(views 
 	return nil
 }
 
-// migrateTo first puts the library's own note right: that marks a version dirty
-// before running its file and clean after it, so a kill between the two would
-// keep the server down for good, though the file took effect whole or not at
-// all. The schema's own version, set inside the file's transaction, says which.
+// migrateTo first corrects the library's own record. The library marks a version dirty before
+// running its file and clean after it, so a kill between the two would keep the server down
+// forever, though the file took effect whole or not at all. The schema's own version, set inside
+// the file's transaction, shows which.
 func migrateTo(m *migrate.Migrate, have, want int) error {
 	noted, dirty, err := m.Version()
 	if err != nil && !errors.Is(err, migrate.ErrNilVersion) {

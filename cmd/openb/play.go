@@ -123,9 +123,8 @@ func (p *player) again(ctx context.Context) error {
 	return nil
 }
 
-// place requests a node and plays the platform where others have to go for it:
-// it deletes them, and asks again for the pod that is nominated by then. It gives
-// the last answer.
+// place requests a node and acts for the platform where the pod preempts: it deletes the victims
+// and requests a node for the nominated pod again. It returns the last answer.
 func (p *player) place(ctx context.Context, t task) (*decision, error) {
 	question := object{"snapshot": p.cluster + "@latest", "bind": true, "preempt": p.priorities}
 	if p.priorities {

@@ -25,7 +25,7 @@ func (s *settings) fit(given map[string]string, log *slog.Logger) (set []string,
 	return s.Limits.Fit(total, func(name string) bool { return given[name] != "" }), total
 }
 
-// givenOf returns what gives a setting: "flag", or the name of a variable of the environment.
+// givenOf returns the source of each setting: "flag", or the name of an environment variable.
 func givenOf(k *kong.Context) map[string]string {
 	given := map[string]string{}
 	for _, f := range k.Flags() {

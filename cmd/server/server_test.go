@@ -337,7 +337,8 @@ func TestOriginsOfSettings(t *testing.T) {
 	}
 }
 
-// TestLimitsFitIntoMemory: what is not given goes by the memory limit, and what is given and does not fit is refused.
+// TestLimitsFitIntoMemory: a limit that is not set is derived from the memory limit, and one that
+// is set and does not fit is refused.
 func TestLimitsFitIntoMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30 / 10 * 9))
 	code, out, errs := command(t, "config", "print", "--no-auto-memory")
@@ -412,7 +413,8 @@ func TestReadyFileIsWhole(t *testing.T) {
 	}
 }
 
-// TestPasswordInArguments: a password on the command line is warned of and not repeated; elsewhere it is nobody's to see.
+// TestPasswordInArguments: a password on the command line leads to a warning that does not repeat
+// it; a password from elsewhere is never shown.
 func TestPasswordInArguments(t *testing.T) {
 	const warned = "can read in the list of processes"
 	for url, want := range map[string]bool{

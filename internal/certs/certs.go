@@ -38,7 +38,7 @@ type Keeper struct {
 
 	raw     [3][]byte // of what is in use, for the one goroutine that reads
 	seen    [3][]byte // what was in the files the last time
-	waiting bool      // what is in them was not there the time before, and nobody knows whether it is good
+	waiting bool      // the files have changed since the last check, and may still be changing
 	current atomic.Pointer[tls.Config]
 	expires atomic.Int64 // Unix time
 	loaded  atomic.Int64 // Unix time
@@ -103,8 +103,8 @@ func (k *Keeper) look() {
 	}
 }
 
-// read takes what is in the files into use, where it is new, was the same the last
-// time, so that nobody is still writing it, and fits together.
+// read loads the files if they are new, are the same as at the last check, so that they are written
+// completely, and fit together.
 func (k *Keeper) read() (changed bool, err error) {
 	k.waiting = false
 	var raw [3][]byte
@@ -165,8 +165,7 @@ func (k *Keeper) read() (changed bool, err error) {
 	return true, nil
 }
 
-// inTime refuses a certificate that nobody would take now, where the one in use
-// is better.
+// inTime rejects a certificate that is expired or not valid yet, where the one in use is valid.
 func (k *Keeper) inTime(leaf *x509.Certificate) error {
 	c, now := k.current.Load(), time.Now()
 	good := func(x *x509.Certificate) bool { return !now.Before(x.NotBefore) && !now.After(x.NotAfter) }

@@ -73,7 +73,7 @@ func TestHalfWritten(t *testing.T) {
 		for n := range len(whole) - 1 {
 			end := ends[path]
 			if n > end-2 && n < end+5 || n%13 != 0 && (n < end-30 || n > end+30) {
-				continue // a file in its own right, which nobody can tell from what it is to be; or no news
+				continue // a valid file by itself, or no change
 			}
 			write(t, path, whole[:n])
 			if changed, err := read(k); changed || err == nil {
@@ -194,8 +194,7 @@ func TestBrokenAgain(t *testing.T) {
 	}
 }
 
-// TestOutOfDate: a certificate that nobody would take does not replace one that
-// is good.
+// TestOutOfDate: an expired certificate does not replace a valid one.
 func TestOutOfDate(t *testing.T) {
 	ca, dir := certstest.New(t, "ca"), t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
@@ -226,8 +225,7 @@ func TestOutOfDate(t *testing.T) {
 	}
 }
 
-// TestExpiryOfAuthorities: when the last of those who may sign clients'
-// certificates expires, nobody is let in any more.
+// TestExpiryOfAuthorities: when the last client CA expires, no client is let in.
 func TestExpiryOfAuthorities(t *testing.T) {
 	ca, clients := certstest.New(t, "ca"), certstest.New(t, "clients")
 	f := filed(t, ca, clients.PEM, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(48 * time.Hour) })

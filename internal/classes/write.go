@@ -61,7 +61,7 @@ func (b *Book) Update(ctx context.Context, cluster, name string, in *schedulingv
 		c, err := b.update(ctx, cluster, name, in)
 		var lost *ConflictError
 		if in.ResourceVersion == "" && n < tries && errors.As(err, &lost) {
-			continue // nobody said of which version it was to be
+			continue // no version was required
 		}
 		return c, err
 	}

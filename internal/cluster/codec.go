@@ -68,9 +68,9 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 // checkpointStep is how many bytes of memory are taken at a time for a checkpoint.
 const checkpointStep = 1 << 20
 
-// decodeCheckpoint reads a state back. An object that share holds alike is
-// taken from there, so that revisions of one cluster hold their common objects
-// once. take is asked for memory before the objects that need it are read; it may be nil.
+// decodeCheckpoint reads a state back. Objects equal to those of share are taken from there, so
+// that revisions of one cluster hold their common objects once. take reserves memory before the
+// objects that need it are read; it may be nil.
 func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) error) (*inventory, error) {
 	z, err := zstd.NewReader(bytes.NewReader(payload), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {

@@ -23,7 +23,7 @@ type Outcome struct {
 	// Bound are the effects of the bind; nil unless the question binds.
 	Bound *Effects
 
-	free func() // gives the memory of the result back
+	free func() // releases the memory of the result
 }
 
 // Engine decides on a state: engine.Decide, or a faster way to the same answers.

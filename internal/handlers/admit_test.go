@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// unread is a body that nobody may look at.
+// unread is a body that no handler may read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {

@@ -221,7 +221,8 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Drain makes the server not ready, so that nobody sends it more while it ends; calls are still answered.
+// Drain makes the server not ready, so that no new requests are sent to it while it shuts down.
+// Requests are still answered.
 func (a *API) Drain() {
 	a.draining.Store(true)
 }

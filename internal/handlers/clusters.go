@@ -24,7 +24,7 @@ type Cluster struct {
 // ClusterList is a page of clusters, by name.
 type ClusterList struct {
 	Items []Cluster `json:"items"`
-	// Cursor gives the next page; absent on the last.
+	// Cursor names the next page; absent on the last.
 	Cursor string `json:"cursor,omitempty"`
 } // @name ClusterList
 

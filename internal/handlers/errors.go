@@ -227,5 +227,6 @@ func fromStore(err error) *Error {
 	return nil
 }
 
-// statusClientGone is what logs show of a call whose caller hung up before the answer; nobody gets to see it.
+// statusClientGone is the status in logs of a request whose client disconnected before the answer.
+// It is never sent.
 const statusClientGone = 499

@@ -160,7 +160,7 @@ func (g *gate) next() (best *list.Element) {
 	return best
 }
 
-// forget drops a key that nobody uses, so that made-up names cannot fill the map. The caller holds mu.
+// forget drops a key without users, so that made-up names cannot fill the map. The caller holds mu.
 func (g *gate) forget(key string, l *lane) {
 	if l.running == 0 && l.waiting == 0 {
 		delete(g.keys, key)

@@ -78,8 +78,8 @@ func TestFilterIsHeld(t *testing.T) {
 	}
 }
 
-// TestUnknownNodeIsNotRejected: a node that nobody told of yet is waited for, and
-// then the call is an error, which kube-scheduler asks again.
+// TestUnknownNodeIsNotRejected: the answer waits for a node that the watch has not delivered yet;
+// then the call is an error, and kube-scheduler retries.
 func TestUnknownNodeIsNotRejected(t *testing.T) {
 	h, held := startHolding(t)
 	if got := h.filtered("n1", "new"); !strings.Contains(got.Error, "has no node new") || got.NodeNames != nil {

@@ -12,9 +12,9 @@ import (
 	"berth/internal/objects"
 )
 
-// The calls below /shadow are for a scheduler that is to be recorded and not to be told anything: every node passes,
-// nobody gets scores, every preemption stands. What berth would have said is on record. Whatever goes wrong there, the
-// scheduler's answer is the same; it is counted and logged.
+// The calls below /shadow are for a scheduler that is recorded and not influenced: every node
+// passes, no node gets a score, every preemption stands. berth's own decision is recorded. Whatever
+// fails there, the scheduler's answer is the same; failures are counted and logged.
 
 // shadowFilter lets every node pass and records what berth would have said.
 //

@@ -103,8 +103,8 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	}
 }
 
-// What a decision is asked to explain by groups is there, in place of nodes, and
-// neither recorded nor part of the digest.
+// A decision explained by groups has groups in place of nodes. They are neither recorded nor part
+// of the digest.
 func TestDecisionInGroups(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", shop())
@@ -177,7 +177,7 @@ func TestStoryOfAPreemption(t *testing.T) {
 	if s.State != story.Gone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is not in prod@5 any more; the last word on record, ") {
 		t.Errorf("gone: %+v", s)
 	}
-	// Nobody ever asked about the victim, and it is gone: it is known as a victim.
+	// No decision was ever requested for the victim, and it is gone: it is known as a victim.
 	if s = h.story("shop/batch"); s.State != story.Gone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is not in prod@5 any more; it was to make room for shop/urgent, ") {
 		t.Errorf("the victim is gone: %+v", s)
 	}

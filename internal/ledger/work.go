@@ -34,7 +34,7 @@ type work struct {
 // stepSteps is what one operation of a change takes, in steps of a Counter.
 const stepSteps = 500
 
-// run gives what the steps come to; nil where everything is so already.
+// run applies the steps and returns their result; nil where they change nothing.
 func (w *work) run(list []step) (*cluster.Step, error) {
 	for i := range list {
 		if err := w.steps.Take(stepSteps); err != nil {
@@ -119,8 +119,8 @@ func (w *work) apply(s *step) error {
 	return w.update(s, o, held)
 }
 
-// keepTopology gives a manifest of a bound pod the zone and region that the bind
-// wrote, unless it has its own.
+// keepTopology copies the zone and region labels that the bind wrote to the manifest of a bound
+// pod, unless it has its own.
 func keepTopology(pod, old *corev1.Pod) *corev1.Pod {
 	if old.Spec.NodeName == "" {
 		return pod

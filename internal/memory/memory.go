@@ -208,19 +208,19 @@ func (c *Claim) Budget() *Budget { return c.b }
 
 type claimKey struct{}
 
-// With gives a context whose work takes from a claim.
+// With returns a context whose work is charged to a claim.
 func With(ctx context.Context, c *Claim) context.Context {
 	return context.WithValue(ctx, claimKey{}, c)
 }
 
-// Of gives the claim of a context; nil where it has none.
+// Of returns the claim of a context; nil where it has none.
 func Of(ctx context.Context) *Claim {
 	c, _ := ctx.Value(claimKey{}).(*Claim)
 	return c
 }
 
-// Within gives a context with a claim of its own, for a part of a request's work that ends before the request does.
-// Without a claim there is none here.
+// Within returns a context with a claim of its own, for a part of a request's work that ends before
+// the request does. Without a claim in ctx there is none here.
 func Within(ctx context.Context) (part context.Context, end func()) {
 	of := Of(ctx)
 	if of == nil {

@@ -97,7 +97,7 @@ func attempt(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorL
 	if json.Unmarshal(raw, &s) == nil {
 		value = s
 	} else if raw[0] == '{' || raw[0] == '[' {
-		value = "" // it may be long, and is nobody's business
+		value = "" // it may be long, and may be confidential
 	}
 	msg := err.Error()
 	if t == quantityType {

@@ -54,7 +54,7 @@ func (f Unlogged) Decide(ctx context.Context, q decision.Question) (*decision.An
 	return f(ctx, q)
 }
 
-// Queue implements Log: nobody was tried.
+// Queue implements Log: no pod has attempts.
 func (Unlogged) Queue(_ context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
 	return decisionlog.Untried(v, runs, class, now), nil
 }

@@ -180,8 +180,7 @@ type Nomination struct {
 	WaitsFor []Victim `json:"waitsFor,omitempty"`
 } // @name PodStoryNomination
 
-// Eviction is a preemption: who was to go from where, for whom. berth evicts
-// nobody itself.
+// Eviction is a preemption: the victim, its node and the preemptor. berth itself evicts no pod.
 type Eviction struct {
 	At       time.Time       `json:"at"`
 	Decision string          `json:"decision"`

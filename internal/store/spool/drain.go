@@ -58,7 +58,7 @@ func (w *Writer) look() error {
 	w.mu.Lock()
 	queued, full := w.queued, errors.Is(w.cause, store.ErrFull)
 	w.mu.Unlock()
-	// A full database answers a ping. Only a write tells whether it has room again.
+	// A full database answers a ping. Only a write shows that it has space again.
 	if !full {
 		w.rise()
 	}
