@@ -11,7 +11,7 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/podlife"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -181,7 +181,7 @@ func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.Priority
 
 // Get returns a class; a *MissingError without one.
 func (b *Book) Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
-	if podlife.SystemClass(name) != nil {
+	if kubeobj.SystemClass(name) != nil {
 		return builtIn(cluster, name), nil
 	}
 	stored, err := b.st.PriorityClass(ctx, cluster, name)

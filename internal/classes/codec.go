@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"berth/internal/podlife"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -48,7 +48,7 @@ var space = uuid.MustParse("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 // builtIn returns a built-in class as clients see it. berth knows no time at which
 // a cluster began, so it has no creationTimestamp.
 func builtIn(cluster, name string) *schedulingv1.PriorityClass {
-	c := podlife.SystemClass(name)
+	c := kubeobj.SystemClass(name)
 	c.UID = types.UID(uuid.NewSHA1(space, []byte("berth/"+cluster+"/priorityclasses/"+name)).String())
 	c.ResourceVersion = "1"
 	return c
@@ -60,7 +60,7 @@ func listOf(cluster string, stored []*store.PriorityClass, version int64) (*sche
 		TypeMeta: metav1.TypeMeta{Kind: "PriorityClassList", APIVersion: schedulingv1.SchemeGroupVersion.String()},
 		ListMeta: metav1.ListMeta{ResourceVersion: strconv.FormatInt(max(version, 1), 10)},
 	}
-	for _, c := range podlife.SystemClasses() {
+	for _, c := range kubeobj.SystemClasses() {
 		list.Items = append(list.Items, *builtIn(cluster, c.Name))
 	}
 	for _, s := range stored {
@@ -91,6 +91,6 @@ func reduce(c *schedulingv1.PriorityClass) *schedulingv1.PriorityClass {
 		}
 		out.Annotations[k] = v
 	}
-	podlife.DefaultClass(out)
+	kubeobj.DefaultClass(out)
 	return out
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/podlife"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -33,10 +33,10 @@ func (b *Book) Create(ctx context.Context, cluster string, in *schedulingv1.Prio
 		c.Name = c.GenerateName[:min(len(c.GenerateName), 58)] + rand.String(5)
 	}
 	c.Generation, c.CreationTimestamp = 1, metav1.NewTime(b.o.Clock().UTC().Truncate(1e9))
-	if errs := podlife.ValidateClass(c); len(errs) > 0 {
+	if errs := kubeobj.ValidateClass(c); len(errs) > 0 {
 		return nil, &InvalidError{c.Name, errs}
 	}
-	if podlife.SystemClass(c.Name) != nil {
+	if kubeobj.SystemClass(c.Name) != nil {
 		return nil, &ExistsError{c.Name}
 	}
 	id, err := uuid.NewRandom()
@@ -80,14 +80,14 @@ func (b *Book) update(ctx context.Context, cluster, name string, in *schedulingv
 	c.GenerateName = old.GenerateName
 	// An API server validates an update as little as this, and so lets a
 	// policy pass that it would refuse on create; but that cannot change.
-	if errs := podlife.ValidateClassUpdate(c, old); len(errs) > 0 {
+	if errs := kubeobj.ValidateClassUpdate(c, old); len(errs) > 0 {
 		return nil, &InvalidError{name, errs}
 	}
 	expect, err := strconv.ParseInt(old.ResourceVersion, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("resourceVersion of priority class %s: %w", name, err)
 	}
-	if podlife.SystemClass(name) != nil {
+	if kubeobj.SystemClass(name) != nil {
 		return unchanged(c, old)
 	}
 	return b.put(ctx, cluster, c, expect)
@@ -134,7 +134,7 @@ func secondDefault(name, first string) error {
 // keep it. The built-in ones are a *ForbiddenError
 // (pkg/registry/scheduling/priorityclass/storage Delete).
 func (b *Book) Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
-	if podlife.SystemClass(name) != nil {
+	if kubeobj.SystemClass(name) != nil {
 		return nil, &ForbiddenError{name, "this is a system priority class and cannot be deleted"}
 	}
 	c, err := b.Get(ctx, cluster, name)

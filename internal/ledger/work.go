@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/steps"
@@ -162,7 +163,7 @@ func (w *work) update(s *step, o, held objects.Object) error {
 	case *schedulingv1.PriorityClass:
 		class, old := x.DeepCopy(), held.Value.(*schedulingv1.PriorityClass)
 		class.ResourceVersion = "0" // validation wants one, and a ledger keeps none
-		if errs := podlife.ValidateClassUpdate(class, old); len(errs) > 0 {
+		if errs := kubeobj.ValidateClassUpdate(class, old); len(errs) > 0 {
 			return w.refuse(s, errs)
 		}
 		if err := w.oneDefault(s, x); err != nil {

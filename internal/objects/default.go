@@ -5,11 +5,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"berth/internal/kubeobj"
 )
 
 // setDefaults brings an object to the form in which an apiserver would hand it
@@ -30,37 +30,12 @@ func (k *kind) setDefaults(v typed) {
 	}
 }
 
-// roundUp rounds quantities up to thousandths, the finest that the API keeps
-// (upstream pkg/apis/core/v1/defaults.go, SetDefaults_ResourceList).
-func roundUp(list corev1.ResourceList) {
-	for name, q := range list {
-		if !q.RoundUp(resource.Milli) {
-			list[name] = q
-		}
-	}
-}
-
-// addMissing copies into to what only from has.
-func addMissing(to *corev1.ResourceList, from corev1.ResourceList) {
-	if from == nil {
-		return
-	}
-	if *to == nil {
-		*to = make(corev1.ResourceList, len(from))
-	}
-	for name, q := range from {
-		if _, ok := (*to)[name]; !ok {
-			(*to)[name] = q.DeepCopy()
-		}
-	}
-}
-
 // defaultNode completes allocatable, which the scheduler reads, from capacity,
 // resource by resource.
 func defaultNode(n *corev1.Node) {
-	roundUp(n.Status.Capacity)
-	roundUp(n.Status.Allocatable)
-	addMissing(&n.Status.Allocatable, n.Status.Capacity)
+	kubeobj.RoundUp(n.Status.Capacity)
+	kubeobj.RoundUp(n.Status.Allocatable)
+	kubeobj.AddMissing(&n.Status.Allocatable, n.Status.Capacity)
 }
 
 // defaultNamespace sets the label that namespace selectors rely on (upstream
@@ -84,14 +59,8 @@ func defaultController(c *corev1.ReplicationController) {
 	c.Spec.Template = nil
 }
 
-func defaultPriorityClass(c *schedulingv1.PriorityClass) {
-	if c.PreemptionPolicy == nil {
-		c.PreemptionPolicy = new(corev1.PreemptLowerPriority)
-	}
-}
-
 func defaultPV(v *corev1.PersistentVolume) {
-	roundUp(v.Spec.Capacity)
+	kubeobj.RoundUp(v.Spec.Capacity)
 	if v.Spec.VolumeMode == nil {
 		v.Spec.VolumeMode = new(corev1.PersistentVolumeFilesystem)
 	}
@@ -117,7 +86,7 @@ func defaultPVC(c *corev1.PersistentVolumeClaim) {
 }
 
 func defaultClaimSpec(s *corev1.PersistentVolumeClaimSpec) {
-	roundUp(s.Resources.Requests)
+	kubeobj.RoundUp(s.Resources.Requests)
 	if s.VolumeMode == nil {
 		s.VolumeMode = new(corev1.PersistentVolumeFilesystem)
 	}

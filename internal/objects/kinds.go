@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kubeobj"
 )
 
 // typed is what every kept kind's Go type offers.
@@ -62,7 +64,7 @@ var kinds = byName(
 	define[corev1.ReplicationController]("ReplicationController", "v1", true, keepController, defaultController, nil),
 	define("ReplicaSet", "apps/v1", true, keepReplicaSet, nil, validateReplicaSet),
 	define("StatefulSet", "apps/v1", true, keepReplicaSet, nil, validateStatefulSet),
-	define("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass, defaultPriorityClass, validatePriorityClass),
+	define("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass, kubeobj.DefaultClass, kubeobj.ValidateClassFields),
 	define("PodDisruptionBudget", "policy/v1", true, keepPDB, nil, validatePDB),
 	define("PersistentVolume", "v1", false, keepPV, defaultPV, validatePV),
 	define("PersistentVolumeClaim", "v1", true, keepPVC, defaultPVC, validatePVC),

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kubeobj"
 )
 
 // Only what decisions depend on is validated, in an apiserver's words, and
@@ -77,13 +80,6 @@ func checkSelector(s *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	return metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, path)
 }
 
-func checkPositive(v int64, path *field.Path) field.ErrorList {
-	if v > 0 {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, v, "must be greater than zero")}
-}
-
 func checkNotNegative(v int64, path *field.Path) field.ErrorList {
 	return apivalidation.ValidateNonnegativeField(v, path)
 }
@@ -139,4 +135,18 @@ func checkTaints(taints []corev1.Taint, path *field.Path) (errs field.ErrorList)
 
 var taintEffects = []corev1.TaintEffect{
 	corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute,
+}
+
+// checkQuantities validates each amount of a list.
+func checkQuantities(list corev1.ResourceList, path func(name string) *field.Path) (errs field.ErrorList) {
+	for name, q := range list {
+		errs = append(errs, kubeobj.ValidateQuantity(name, q, path(string(name)))...)
+	}
+	sortErrors(errs)
+	return errs
+}
+
+// sortErrors puts errors that were found by ranging over a map in the order of their fields.
+func sortErrors(errs field.ErrorList) {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 }

@@ -1,19 +1,18 @@
 package objects
 
 import (
-	"fmt"
-	"strings"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kubeobj"
 )
 
 func validateService(s *corev1.Service) field.ErrorList {
@@ -36,42 +35,6 @@ func requireSelector(s *metav1.LabelSelector) field.ErrorList {
 	return checkSelector(s, path)
 }
 
-// The bounds of priorities (upstream pkg/apis/scheduling/types.go).
-const (
-	highestUserPriority = 1_000_000_000
-	systemPrefix        = "system-"
-)
-
-var systemClasses = map[string]int32{
-	"system-cluster-critical": 2_000_000_000,
-	"system-node-critical":    2_000_001_000,
-}
-
-// validatePriorityClass is upstream pkg/apis/scheduling/validation.
-func validatePriorityClass(c *schedulingv1.PriorityClass) (errs field.ErrorList) {
-	if strings.HasPrefix(c.Name, systemPrefix) {
-		value, known := systemClasses[c.Name]
-		why := ""
-		switch {
-		case !known:
-			why = c.Name + " is not a known system priority class"
-		case value != c.Value:
-			why = fmt.Sprintf("value of %s PriorityClass must be %d", c.Name, value)
-		case c.GlobalDefault:
-			why = fmt.Sprintf("globalDefault of %s PriorityClass must be false", c.Name)
-		}
-		if why != "" {
-			errs = append(errs, field.Forbidden(field.NewPath("metadata", "name"), "priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why))
-		}
-	} else if c.Value > highestUserPriority {
-		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUserPriority)))
-	}
-	if c.PreemptionPolicy != nil {
-		errs = append(errs, checkEnum(*c.PreemptionPolicy, field.NewPath("preemptionPolicy"), corev1.PreemptLowerPriority, corev1.PreemptNever)...)
-	}
-	return errs
-}
-
 func validatePDB(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 	errs = checkSelector(b.Spec.Selector, field.NewPath("spec", "selector"))
 	status := field.NewPath("status")
@@ -87,7 +50,7 @@ func validatePV(v *corev1.PersistentVolume) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := checkQuantities(v.Spec.Capacity, spec.Child("capacity").Key)
 	if a := v.Spec.NodeAffinity; a != nil {
-		errs = append(errs, checkNodeSelector(a.Required, spec.Child("nodeAffinity", "required"))...)
+		errs = append(errs, kubeobj.ValidateNodeSelector(a.Required, spec.Child("nodeAffinity", "required"))...)
 	}
 	return errs
 }
@@ -139,7 +102,7 @@ func validateCSICapacity(c *storagev1.CSIStorageCapacity) field.ErrorList {
 	}
 	for name, q := range map[string]*resource.Quantity{"capacity": c.Capacity, "maximumVolumeSize": c.MaximumVolumeSize} {
 		if q != nil && q.Sign() < 0 {
-			errs = append(errs, field.Invalid(field.NewPath(name), q.String(), msgNegative))
+			errs = append(errs, field.Invalid(field.NewPath(name), q.String(), apivalidation.IsNegativeErrorMsg))
 		}
 	}
 	sortErrors(errs)
@@ -163,7 +126,7 @@ func validateClaim(c *resourcev1.ResourceClaim) field.ErrorList {
 	errs := checkDevices(&c.Spec.Devices, field.NewPath("spec", "devices"))
 	if a := c.Status.Allocation; a != nil {
 		at := field.NewPath("status", "allocation")
-		errs = append(errs, checkNodeSelector(a.NodeSelector, at.Child("nodeSelector"))...)
+		errs = append(errs, kubeobj.ValidateNodeSelector(a.NodeSelector, at.Child("nodeSelector"))...)
 		errs = append(errs, checkTime(a.AllocationTimestamp, at.Child("allocationTimestamp"))...)
 	}
 	for i, d := range c.Status.Devices {
@@ -197,13 +160,13 @@ func checkDevices(c *resourcev1.DeviceClaim, path *field.Path) (errs field.Error
 
 func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := checkNodeSelector(s.Spec.NodeSelector, spec.Child("nodeSelector"))
+	errs := kubeobj.ValidateNodeSelector(s.Spec.NodeSelector, spec.Child("nodeSelector"))
 	if s.Spec.Driver == "" {
 		errs = append(errs, field.Required(spec.Child("driver"), ""))
 	}
 	for i, d := range s.Spec.Devices {
 		at := spec.Child("devices").Index(i)
-		errs = append(errs, checkNodeSelector(d.NodeSelector, at.Child("nodeSelector"))...)
+		errs = append(errs, kubeobj.ValidateNodeSelector(d.NodeSelector, at.Child("nodeSelector"))...)
 		for j := range d.Taints {
 			errs = append(errs, checkTime(d.Taints[j].TimeAdded, at.Child("taints").Index(j).Child("timeAdded"))...)
 		}

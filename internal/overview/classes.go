@@ -13,7 +13,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
-	"berth/internal/podlife"
+	"berth/internal/kubeobj"
 )
 
 // Classes are the priority classes that count in a cluster, who uses them, and
@@ -64,7 +64,7 @@ func ClassesIn(v *cluster.View, stored []schedulingv1.PriorityClass) (*Classes, 
 	for i := range stored {
 		s.add(&stored[i], sourceOfStored(&stored[i]))
 	}
-	for _, c := range podlife.SystemClasses() {
+	for _, c := range kubeobj.SystemClasses() {
 		s.add(c, builtIn)
 	}
 	s.defaults()

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/kubeobj"
 	"berth/internal/objects"
-	"berth/internal/podlife"
 )
 
 // Where a class is, in the order in which decisions look for it (engine.State
@@ -91,7 +91,7 @@ func snapshotClasses(v *cluster.View) ([]*schedulingv1.PriorityClass, error) {
 // sourceOfStored tells the built-in classes, which are in the list of the stored
 // ones, from the others.
 func sourceOfStored(c *schedulingv1.PriorityClass) string {
-	if podlife.SystemClass(c.Name) != nil {
+	if kubeobj.SystemClass(c.Name) != nil {
 		return builtIn
 	}
 	return inStore

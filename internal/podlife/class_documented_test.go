@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kubeobj"
 )
 
 // What Kubernetes documents of priority classes (Pod Priority and Preemption on
@@ -13,7 +15,7 @@ import (
 func TestPodOfAClass(t *testing.T) {
 	class := class("high-priority", 1000000)
 	class.ResourceVersion, class.Description = "", "This priority class should be used for XYZ service pods only."
-	if errs := ValidateClass(class); len(errs) > 0 {
+	if errs := kubeobj.ValidateClass(class); len(errs) > 0 {
 		t.Fatal(lines(errs))
 	}
 	v := create(t, `"priorityClassName":"high-priority",`, some(class))

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/kubeobj"
 )
 
 // LifeTimeline is what follows from events.
@@ -74,7 +76,7 @@ func (q *LifeQuestion) timeline(longest time.Duration) *LifeTimeline {
 		"A worker's beat counts from the pod's startTime; a readiness probe's from the start of its container.",
 		"Images are there, starts take no time, and a container that is stopped uses all of its grace period, unless exitSeconds says otherwise.",
 	}}
-	setDefaults(s.pod)
+	kubeobj.SetPodDefaults(s.pod)
 	s.prepare()
 	until := s.now
 	for _, t := range s.changes {

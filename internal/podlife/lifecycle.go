@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/kubeobj"
 )
 
 // Lifecycle returns where a pod stands at a time and what comes next: phase and
@@ -71,7 +73,7 @@ func (r *reading) columns() Columns {
 		return KubectlColumns(r.pod, r.now)
 	}
 	stored := *r.pod
-	stored.Status.Conditions = append(slices.Clip(stored.Status.Conditions), gatedCondition(metav1.NewTime(r.now)))
+	stored.Status.Conditions = append(slices.Clip(stored.Status.Conditions), kubeobj.GatedCondition(metav1.NewTime(r.now)))
 	c := KubectlColumns(&stored, r.now)
 	if c.Status == corev1.PodReasonSchedulingGated {
 		c.Rule = Rule{"status/gated-when-stored", "The pod has scheduling gates; it gets the condition PodScheduled with the reason SchedulingGated as it is stored."}
@@ -83,7 +85,7 @@ func (r *reading) columns() Columns {
 func (r *reading) unbound() (corev1.PodPhase, Rule, []LifeCondition) {
 	list := r.asPosted()
 	if len(r.pod.Spec.SchedulingGates) > 0 {
-		c := gatedCondition(metav1.NewTime(r.now.UTC().Truncate(time.Second)))
+		c := kubeobj.GatedCondition(metav1.NewTime(r.now.UTC().Truncate(time.Second)))
 		rule := Rule{"condition/gated", "The pod has scheduling gates, so it is not scheduled until they are removed."}
 		list = r.replaced(list, c, rule)
 	}

@@ -4,6 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/kubeobj"
 )
 
 // prepareCreate makes of a posted pod the one that is validated and stored: no
@@ -16,9 +18,9 @@ func prepareCreate(p *corev1.Pod, now metav1.Time) {
 	dropDisabled(&p.Spec, nil)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
-		p.Status.Conditions = []corev1.PodCondition{gatedCondition(now)}
+		p.Status.Conditions = []corev1.PodCondition{kubeobj.GatedCondition(now)}
 	}
-	mergeLabelKeys(p)
+	kubeobj.MergeLabelKeys(p, false)
 }
 
 // prepareUpdate takes over from the old pod what an update of the spec cannot
@@ -110,46 +112,4 @@ func qosClass(p *corev1.Pod) corev1.PodQOSClass {
 		return corev1.PodQOSGuaranteed
 	}
 	return corev1.PodQOSBurstable
-}
-
-// mergeLabelKeys writes into selectors what matchLabelKeys and
-// mismatchLabelKeys stand for, on create only (strategy.go mutatePodAffinity,
-// mutateTopologySpreadConstraints).
-func mergeLabelKeys(p *corev1.Pod) {
-	merge := func(sel *metav1.LabelSelector, keys []string, op metav1.LabelSelectorOperator) {
-		if sel == nil {
-			return
-		}
-		for _, key := range keys {
-			if value, ok := p.Labels[key]; ok {
-				sel.MatchExpressions = append(sel.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: []string{value}})
-			}
-		}
-	}
-	eachPodTerm(p.Spec.Affinity, func(t *corev1.PodAffinityTerm) {
-		merge(t.LabelSelector, t.MatchLabelKeys, metav1.LabelSelectorOpIn)
-		merge(t.LabelSelector, t.MismatchLabelKeys, metav1.LabelSelectorOpNotIn)
-	})
-	for i := range p.Spec.TopologySpreadConstraints {
-		c := &p.Spec.TopologySpreadConstraints[i]
-		merge(c.LabelSelector, c.MatchLabelKeys, metav1.LabelSelectorOpIn)
-	}
-}
-
-// eachPodTerm visits the terms of pod affinity and anti-affinity.
-func eachPodTerm(a *corev1.Affinity, f func(*corev1.PodAffinityTerm)) {
-	visit := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
-		for i := range required {
-			f(&required[i])
-		}
-		for i := range preferred {
-			f(&preferred[i].PodAffinityTerm)
-		}
-	}
-	if a != nil && a.PodAffinity != nil {
-		visit(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	if a != nil && a.PodAntiAffinity != nil {
-		visit(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
 }

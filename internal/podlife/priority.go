@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kubeobj"
 )
 
 // admitPriority writes a class's priority and policy into a new pod, or refuses
@@ -41,7 +43,7 @@ func classOf(name string, classes Classes) (schedulingv1.PriorityClass, bool) {
 		c = classes(name)
 	}
 	if c == nil && name != "" {
-		c = SystemClass(name)
+		c = kubeobj.SystemClass(name)
 	}
 	switch {
 	case c != nil:

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kubeobj"
 )
 
 // Admission is what a cluster's admission plugins work with.
@@ -43,7 +46,7 @@ func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
 		AddTolerationSeconds(&p.Spec)
 	}
 	p.ResourceVersion = "0" // validation wants one, and a ledger keeps none
-	if errs := validateUpdate(p, old, true); len(errs) > 0 {
+	if errs := kubeobj.ValidateUpdate(p, old, true); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	p.ResourceVersion = ""
@@ -59,4 +62,13 @@ func KeepAdmitted(p, stored *corev1.Pod) {
 			p.Spec.Tolerations = append(slices.Clip(p.Spec.Tolerations), t)
 		}
 	}
+}
+
+// CreatedConditions returns the conditions that a pod is created with: those that it
+// comes with, or that it is gated (strategy.go applySchedulingGatedCondition).
+func CreatedConditions(p *corev1.Pod, now time.Time) []corev1.PodCondition {
+	if len(p.Spec.SchedulingGates) == 0 {
+		return p.Status.Conditions
+	}
+	return []corev1.PodCondition{kubeobj.GatedCondition(metav1.NewTime(now.UTC().Truncate(time.Second)))}
 }

@@ -3,14 +3,9 @@ package state
 import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-)
 
-// The classes that every cluster has
-// (pkg/apis/scheduling/v1 SystemPriorityClasses).
-var systemClasses = map[string]int32{
-	"system-cluster-critical": 2000000000,
-	"system-node-critical":    2000001000,
-}
+	"berth/internal/kubeobj"
+)
 
 // Admitted is what admission writes into a pod for its class.
 type Admitted struct {
@@ -43,8 +38,8 @@ func (s *State) ofClass(name string, extra func(string) *schedulingv1.PriorityCl
 	if c != nil {
 		return Admitted{c.Value, c.PreemptionPolicy}, true
 	}
-	if v, ok := systemClasses[name]; ok {
-		return Admitted{Priority: v}, true
+	if c := kubeobj.SystemClass(name); c != nil {
+		return Admitted{Priority: c.Value}, true
 	}
 	return Admitted{}, name == ""
 }

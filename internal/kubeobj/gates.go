@@ -1,8 +1,7 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -10,26 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// gatedCondition is what a pod with gates is created with
-// (strategy.go applySchedulingGatedCondition).
-func gatedCondition(now metav1.Time) corev1.PodCondition {
+// GatedCondition returns the condition that a pod with gates is created with (upstream
+// pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition).
+func GatedCondition(now metav1.Time) corev1.PodCondition {
 	return corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
 		Message: "Scheduling is blocked due to non-empty scheduling gates", LastTransitionTime: now,
 	}
 }
 
-// CreatedConditions returns the conditions that a pod is created with: those that it
-// comes with, or that it is gated (strategy.go applySchedulingGatedCondition).
-func CreatedConditions(p *corev1.Pod, now time.Time) []corev1.PodCondition {
-	if len(p.Spec.SchedulingGates) == 0 {
-		return p.Status.Conditions
-	}
-	return []corev1.PodCondition{gatedCondition(metav1.NewTime(now.UTC().Truncate(time.Second)))}
-}
-
-// checkGates judges the gates of a pod by themselves
-// (pkg/apis/core/validation validateSchedulingGates).
+// checkGates validates the scheduling gates of a pod (upstream pkg/apis/core/validation,
+// validateSchedulingGates).
 func checkGates(gates []corev1.PodSchedulingGate, path *field.Path) (errs field.ErrorList) {
 	seen := make(map[string]bool, len(gates))
 	for i, g := range gates {
@@ -42,10 +32,9 @@ func checkGates(gates []corev1.PodSchedulingGate, path *field.Path) (errs field.
 	return errs
 }
 
-// checkGatesOnlyGo lets gates go, in any order, and none come
-// (validateOnlyDeletedSchedulingGates). Of a new name that is there twice the
-// last place is told.
-func checkGatesOnlyGo(gates, old []corev1.PodSchedulingGate, path *field.Path) (errs field.ErrorList) {
+// checkGatesOnlyRemoved refuses gates that the old pod does not have (upstream
+// validateOnlyDeletedSchedulingGates). The error for a new name names its last index.
+func checkGatesOnlyRemoved(gates, old []corev1.PodSchedulingGate, path *field.Path) (errs field.ErrorList) {
 	had, last := make(map[string]bool, len(old)), make(map[string]int, len(gates))
 	for _, g := range old {
 		had[g.Name] = true
@@ -61,11 +50,10 @@ func checkGatesOnlyGo(gates, old []corev1.PodSchedulingGate, path *field.Path) (
 	return errs
 }
 
-// tighten judges what may change in the directives of a pod that had gates, and
-// returns the spec with these directives as they were, so that whatever else
-// differs stands out. The spec is the caller's own
-// (ValidatePodUpdate, its part for gated pods).
-func tighten(s, old *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
+// checkDirectives validates how the node selector and node affinity of a gated pod change, and resets
+// them in s to those of the old pod, so that s then differs only by other changes. The caller owns s
+// (upstream ValidatePodUpdate, the part for gated pods).
+func checkDirectives(s, old *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	if !apiequality.Semantic.DeepEqual(s.NodeSelector, old.NodeSelector) {
 		for k, v := range old.NodeSelector {
 			if now, ok := s.NodeSelector[k]; !ok || now != v {
@@ -79,7 +67,7 @@ func tighten(s, old *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	if apiequality.Semantic.DeepEqual(was, is) {
 		return errs
 	}
-	errs = append(errs, tightenNodeAffinity(is, was, path.Child("affinity", "nodeAffinity"))...)
+	errs = append(errs, checkNodeAffinityUpdate(is, was, path.Child("affinity", "nodeAffinity"))...)
 	switch a := s.Affinity; {
 	case a == nil && was != nil:
 		s.Affinity = &corev1.Affinity{NodeAffinity: was}
@@ -98,10 +86,9 @@ func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
 	return s.Affinity.NodeAffinity
 }
 
-// tightenNodeAffinity lets required terms come where there were none, and each
-// gain requirements behind those that it had. Preferred terms are free
-// (validateNodeAffinityMutation).
-func tightenNodeAffinity(now, old *corev1.NodeAffinity, path *field.Path) (errs field.ErrorList) {
+// checkNodeAffinityUpdate allows required terms if the old pod has none, and allows requirements to
+// be appended to each term. Preferred terms may change (upstream validateNodeAffinityMutation).
+func checkNodeAffinityUpdate(now, old *corev1.NodeAffinity, path *field.Path) (errs field.ErrorList) {
 	if old == nil || old.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return nil
 	}
@@ -115,17 +102,16 @@ func tightenNodeAffinity(now, old *corev1.NodeAffinity, path *field.Path) (errs 
 		return field.ErrorList{field.Invalid(at, shownTerms(are), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")}
 	}
 	for i := range were {
-		if !gainsOnly(are[i], were[i]) {
+		if !hasOnlyAdditions(are[i], were[i]) {
 			errs = append(errs, field.Invalid(at.Index(i), shownTerm(are[i]), "only additions are allowed (no mutations or deletions)"))
 		}
 	}
 	return errs
 }
 
-// gainsOnly reports whether a term has everything in front that it had. One that was
-// empty, and so matched nothing, stays empty
-// (validateNodeSelectorTermHasOnlyAdditions).
-func gainsOnly(now, old corev1.NodeSelectorTerm) bool {
+// hasOnlyAdditions reports whether a term begins with the requirements of the old term. An empty
+// term, which matches nothing, has to stay empty (upstream validateNodeSelectorTermHasOnlyAdditions).
+func hasOnlyAdditions(now, old corev1.NodeSelectorTerm) bool {
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {
 		return len(now.MatchExpressions) == 0 && len(now.MatchFields) == 0
 	}

@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -13,33 +13,57 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// leave is what an update may keep although it is wrong, because the old pod
-// has it (pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta).
-type leave struct {
-	selectorValues, requiredNodeValues, spreadSelectors, spreadKeys bool
-	hugePages, deletionCost, initResize, comparisons, hostNetwork   bool
+// options are what the validation of a pod lets pass (upstream pkg/apis/core/validation,
+// PodValidationOptions).
+type options struct {
+	// stored is set for a pod that an API server took before. Fields that decisions do not read are
+	// absent from it, and it may have been created when other rules held.
+	stored bool
+
+	// An update may keep what is wrong if the old pod has it (upstream pkg/api/pod/util.go,
+	// GetValidationOptionsFromPodSpecAndMeta).
+
+	allowSelectorValues  bool // values of label selectors that no label can have
+	allowNodeValues      bool // the same in required terms of node affinity
+	allowSpreadSelectors bool
+	allowSpreadKeys      bool // a key in matchLabelKeys and in the selector
+	allowHugePages       bool // amounts that are no multiple of the page size
+	allowDeletionCost    bool
+	allowInitResize      bool
+	allowComparisons     bool // the operators Lt and Gt of tolerations
+	allowHostNetwork     bool // hostNetwork without hostUsers
 }
 
-// validateCreate judges a pod that was defaulted and prepared, in what
-// scheduling and the pod's life rest on
-// (pkg/apis/core/validation ValidatePodCreate).
-func validateCreate(p *corev1.Pod) field.ErrorList {
-	errs := validateMetaAndSpec(p, leave{})
-	spec := field.NewPath("spec")
+// ValidateCreate returns what an API server refuses in a pod that is to be created. The pod has its
+// defaults (upstream pkg/apis/core/validation, ValidatePodCreate). Security contexts, DNS settings
+// and the sources of volumes are not validated: neither scheduling nor a pod's life depends on them.
+func ValidateCreate(p *corev1.Pod) field.ErrorList {
+	errs := validateMetaAndSpec(p, options{})
 	if len(p.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create"))
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
 	}
-	if p.Spec.NodeName != "" && len(p.Spec.SchedulingGates) > 0 {
-		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
-	}
-	return errs
+	return append(errs, checkGatedNode(&p.Spec)...)
 }
 
-func validateMetaAndSpec(p *corev1.Pod, l leave) field.ErrorList {
+// ValidateStored returns what no API server would have stored in a pod's spec. It is never stricter
+// than ValidateCreate. What may be set only after a create, such as ephemeral containers, passes.
+func ValidateStored(p *corev1.Pod) field.ErrorList {
+	errs := validateSpec(p, options{stored: true, allowHugePages: true}, field.NewPath("spec"))
+	return append(errs, checkGatedNode(&p.Spec)...)
+}
+
+func checkGatedNode(s *corev1.PodSpec) field.ErrorList {
+	if s.NodeName == "" || len(s.SchedulingGates) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "nodeName"), "cannot be set until all schedulingGates have been cleared")}
+}
+
+func validateMetaAndSpec(p *corev1.Pod, o options) field.ErrorList {
 	meta := field.NewPath("metadata")
 	errs := apivalidation.ValidateObjectMeta(&p.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, meta)
-	errs = append(errs, checkAnnotations(p, l, meta.Child("annotations"))...)
-	errs = append(errs, validateSpec(p, l, field.NewPath("spec"))...)
+	errs = append(errs, checkAnnotations(p, o, meta.Child("annotations"))...)
+	errs = append(errs, validateSpec(p, o, field.NewPath("spec"))...)
 	for i, c := range p.Spec.Containers {
 		errs = append(errs, checkTrimmed(c.Image, field.NewPath("spec", "containers").Index(i).Child("image"))...)
 	}
@@ -58,18 +82,18 @@ func checkTrimmed(image string, path *field.Path) field.ErrorList {
 
 // checkAnnotations is ValidatePodSpecificAnnotations without the annotations
 // that once were tolerations, seccomp and AppArmor profiles.
-func checkAnnotations(p *corev1.Pod, l leave, path *field.Path) (errs field.ErrorList) {
-	if value, isMirror := p.Annotations[corev1.MirrorPodAnnotationKey]; isMirror && p.Spec.NodeName == "" {
+func checkAnnotations(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
+	if value, static := p.Annotations[corev1.MirrorPodAnnotationKey]; static && p.Spec.NodeName == "" {
 		errs = append(errs, field.Invalid(path.Key(corev1.MirrorPodAnnotationKey), value, "must set spec.nodeName if mirror pod annotation is set"))
 	}
-	if cost, ok := p.Annotations[corev1.PodDeletionCost]; ok && !l.deletionCost && !isDeletionCost(cost) {
+	if cost, ok := p.Annotations[corev1.PodDeletionCost]; ok && !o.allowDeletionCost && !isDeletionCost(cost) {
 		errs = append(errs, field.Invalid(path.Key(corev1.PodDeletionCost), cost, "must be a 32bit integer"))
 	}
 	return errs
 }
 
-// isDeletionCost takes no plus sign and no zeros in front
-// (pkg/apis/core/helper GetDeletionCostFromPodAnnotations).
+// isDeletionCost refuses a plus sign and leading zeros (upstream pkg/apis/core/helper,
+// GetDeletionCostFromPodAnnotations).
 func isDeletionCost(s string) bool {
 	if s == "" || s[0] == '+' || s[0] == '0' && s != "0" {
 		return false
@@ -78,31 +102,37 @@ func isDeletionCost(s string) bool {
 	return err == nil
 }
 
-// validateSpec is ValidatePodSpec without security contexts, DNS settings,
-// volumes' sources, what only one operating system allows, and pull secrets.
-func validateSpec(p *corev1.Pod, l leave, path *field.Path) (errs field.ErrorList) {
+// validateSpec is upstream's ValidatePodSpec without security contexts, DNS settings, the sources of
+// volumes, the rules for one operating system and pull secrets.
+func validateSpec(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
 	s := &p.Spec
-	volumes, volumeErrs := checkVolumes(s.Volumes, path.Child("volumes"))
+	volumes, volumeErrs := checkVolumes(s.Volumes, o, path.Child("volumes"))
 	errs = append(errs, volumeErrs...)
-	errs = append(errs, checkClaims(p, path.Child("resourceClaims"))...)
-	k := containerCheck{spec: s, volumes: volumes, claims: claimNames(s.ResourceClaims), leave: l}
+	if !o.stored {
+		errs = append(errs, checkClaims(p, path.Child("resourceClaims"))...)
+	}
+	k := containerCheck{spec: s, volumes: volumes, claims: claimNames(s.ResourceClaims), options: o}
 	errs = append(errs, k.containers(path.Child("containers"))...)
 	errs = append(errs, k.initContainers(path.Child("initContainers"))...)
 	errs = append(errs, k.podResources(path.Child("resources"))...)
 	errs = append(errs, checkHostNetwork(s, path.Child("containers"))...)
 	errs = append(errs, checkRequiredEnum(s.RestartPolicy, path.Child("restartPolicy"), corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
-	errs = append(errs, checkRequiredEnum(s.DNSPolicy, path.Child("dnsPolicy"), corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
+	if !o.stored {
+		errs = append(errs, checkRequiredEnum(s.DNSPolicy, path.Child("dnsPolicy"), corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
+	}
 	errs = append(errs, metavalidation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
-	errs = append(errs, checkAffinity(s.Affinity, l, path.Child("affinity"))...)
+	errs = append(errs, checkAffinity(s.Affinity, o, path.Child("affinity"))...)
 	for i, g := range s.ReadinessGates {
 		errs = append(errs, checkQualified(string(g.ConditionType), path.Child("readinessGates").Index(i).Child("conditionType"))...)
 	}
 	errs = append(errs, checkGates(s.SchedulingGates, path.Child("schedulingGates"))...)
-	errs = append(errs, checkSpread(s.TopologySpreadConstraints, l, path.Child("topologySpreadConstraints"))...)
-	errs = append(errs, checkHostUsers(s, l, path)...)
+	errs = append(errs, checkSpread(s.TopologySpreadConstraints, o, path.Child("topologySpreadConstraints"))...)
+	if !o.stored {
+		errs = append(errs, checkHostUsers(s, o, path)...)
+	}
 	errs = append(errs, checkDNSName(s.ServiceAccountName, path.Child("serviceAccountName"))...)
 	errs = append(errs, checkDNSName(s.NodeName, path.Child("nodeName"))...)
-	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
+	if d := s.ActiveDeadlineSeconds; d != nil && !o.stored && (*d < 1 || *d > math.MaxInt32) {
 		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, math.MaxInt32)))
 	}
 	if s.Hostname != "" {
@@ -111,14 +141,14 @@ func validateSpec(p *corev1.Pod, l leave, path *field.Path) (errs field.ErrorLis
 	if s.Subdomain != "" {
 		errs = append(errs, checkLabel(s.Subdomain, path.Child("subdomain"))...)
 	}
-	errs = append(errs, checkTolerations(s.Tolerations, l, path.Child("tolerations"))...)
+	errs = append(errs, checkTolerations(s.Tolerations, o, path.Child("tolerations"))...)
 	errs = append(errs, checkDNSName(s.PriorityClassName, path.Child("priorityClassName"))...)
 	errs = append(errs, checkGivenName(s.RuntimeClassName, path.Child("runtimeClassName"))...)
 	if s.PreemptionPolicy != nil {
 		errs = append(errs, checkPreemptionPolicy(s.PreemptionPolicy, path.Child("preemptionPolicy"))...)
 	}
 	if s.Overhead != nil {
-		errs = append(errs, checkRequirements(&corev1.ResourceRequirements{Limits: s.Overhead}, containerResource, nil, l, path.Child("overhead"))...)
+		errs = append(errs, checkRequirements(&corev1.ResourceRequirements{Limits: s.Overhead}, containerResource, o, path.Child("overhead"))...)
 	}
 	if s.OS != nil {
 		errs = append(errs, checkRequiredEnum(s.OS.Name, path.Child("os", "name"), corev1.Linux, corev1.Windows)...)
@@ -140,7 +170,7 @@ func checkLabel(name string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// checkDNSName takes an empty name for none.
+// checkDNSName passes an empty name, which means none.
 func checkDNSName(name string, path *field.Path) (errs field.ErrorList) {
 	if name == "" {
 		return nil
@@ -151,7 +181,7 @@ func checkDNSName(name string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// checkGivenName takes nil for none, and an empty name for a wrong one.
+// checkGivenName passes nil, which means none. It refuses an empty name.
 func checkGivenName(name *string, path *field.Path) (errs field.ErrorList) {
 	if name == nil {
 		return nil
@@ -162,7 +192,7 @@ func checkGivenName(name *string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// checkEnum refuses what is not in a closed set.
+// checkEnum refuses a value outside a closed set.
 func checkEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
 	for _, a := range allowed {
 		if v == a {
@@ -172,7 +202,7 @@ func checkEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, v, allowed)}
 }
 
-// checkRequiredEnum tells a value that is missing from one that is wrong.
+// checkRequiredEnum has one error for a missing value and another for a wrong one.
 func checkRequiredEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
 	if v == "" {
 		return field.ErrorList{field.Required(path, "")}
@@ -196,11 +226,11 @@ func checkHostNetwork(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList
 }
 
 // checkHostUsers is validateHostUsers; its paths for PID and IPC are upstream's.
-func checkHostUsers(s *corev1.PodSpec, l leave, path *field.Path) (errs field.ErrorList) {
+func checkHostUsers(s *corev1.PodSpec, o options, path *field.Path) (errs field.ErrorList) {
 	if s.HostUsers == nil || *s.HostUsers {
 		return nil
 	}
-	if s.HostNetwork && !l.hostNetwork { // its gate is off by default
+	if s.HostNetwork && !o.allowHostNetwork { // its gate is off by default
 		errs = append(errs, field.Forbidden(path.Child("hostNetwork"), "when `hostUsers` is false"))
 	}
 	if s.HostPID {
@@ -215,9 +245,9 @@ func checkHostUsers(s *corev1.PodSpec, l leave, path *field.Path) (errs field.Er
 // checkClaims is validatePodResourceClaims.
 func checkClaims(p *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	seen := map[string]bool{}
-	_, isMirror := p.Annotations[corev1.MirrorPodAnnotationKey]
+	_, static := p.Annotations[corev1.MirrorPodAnnotationKey]
 	for i, c := range p.Spec.ResourceClaims {
-		if isMirror {
+		if static {
 			errs = append(errs, field.Forbidden(field.NewPath(""), "static pods do not support resource claims"))
 			continue
 		}
@@ -243,8 +273,12 @@ func checkClaims(p *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
+// claimNames returns nil if there are no claims, as most pods have none.
 func claimNames(claims []corev1.PodResourceClaim) map[string]bool {
-	names := map[string]bool{}
+	if len(claims) == 0 {
+		return nil
+	}
+	names := make(map[string]bool, len(claims))
 	for _, c := range claims {
 		if c.Name != "" {
 			names[c.Name] = true
@@ -255,7 +289,7 @@ func claimNames(claims []corev1.PodResourceClaim) map[string]bool {
 
 // checkTolerations is ValidateTolerations. The operators Lt and Gt are off by
 // default.
-func checkTolerations(list []corev1.Toleration, l leave, path *field.Path) (errs field.ErrorList) {
+func checkTolerations(list []corev1.Toleration, o options, path *field.Path) (errs field.ErrorList) {
 	for i, t := range list {
 		at := path.Index(i)
 		if t.Key != "" {
@@ -276,7 +310,7 @@ func checkTolerations(list []corev1.Toleration, l leave, path *field.Path) (errs
 				errs = append(errs, field.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'"))
 			}
 		case corev1.TolerationOpLt, corev1.TolerationOpGt:
-			errs = append(errs, checkComparison(t, l, at)...)
+			errs = append(errs, checkComparison(t, o, at)...)
 		default:
 			errs = append(errs, field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists}))
 		}
@@ -287,8 +321,11 @@ func checkTolerations(list []corev1.Toleration, l leave, path *field.Path) (errs
 	return errs
 }
 
-func checkComparison(t corev1.Toleration, l leave, at *field.Path) field.ErrorList {
-	if !l.comparisons {
+func checkComparison(t corev1.Toleration, o options, at *field.Path) field.ErrorList {
+	if o.stored {
+		return nil
+	}
+	if !o.allowComparisons {
 		return field.ErrorList{field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt})}
 	}
 	if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {

@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// HighestUserPriority is the highest value of a class that is not a
-	// built-in one (pkg/apis/scheduling HighestUserDefinablePriority).
+	// HighestUserPriority is the highest value of a class that is not built in (upstream
+	// pkg/apis/scheduling, HighestUserDefinablePriority).
 	HighestUserPriority int32 = 1_000_000_000
-	// systemPrefix is reserved for the built-in classes' names.
+	// systemPrefix begins the names of the built-in classes, and of no other.
 	systemPrefix = "system-"
 )
 
-// SystemClasses returns the classes that every cluster has from its start, by
-// name; the caller's own
-// (pkg/apis/scheduling/v1 helpers.go SystemPriorityClasses).
+// SystemClasses returns the built-in classes of every cluster, sorted by name. The caller owns them
+// (upstream pkg/apis/scheduling/v1/helpers.go, SystemPriorityClasses).
 func SystemClasses() []*schedulingv1.PriorityClass {
 	list := []*schedulingv1.PriorityClass{
 		{Value: 2_000_000_000, Description: "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."},
@@ -46,8 +45,8 @@ func SystemClass(name string) *schedulingv1.PriorityClass {
 	return nil
 }
 
-// DefaultClass fills in what an API server does
-// (pkg/apis/scheduling/v1 defaults.go SetDefaults_PriorityClass).
+// DefaultClass sets what an API server sets in a class that it reads (upstream
+// pkg/apis/scheduling/v1/defaults.go, SetDefaults_PriorityClass).
 func DefaultClass(c *schedulingv1.PriorityClass) {
 	c.Kind, c.APIVersion = "PriorityClass", schedulingv1.SchemeGroupVersion.String()
 	if c.PreemptionPolicy == nil {
@@ -56,10 +55,15 @@ func DefaultClass(c *schedulingv1.PriorityClass) {
 	}
 }
 
-// ValidateClass judges a class that is to be created
-// (pkg/apis/scheduling/validation ValidatePriorityClass).
+// ValidateClass returns what an API server refuses in a class that is to be created (upstream
+// pkg/apis/scheduling/validation, ValidatePriorityClass).
 func ValidateClass(c *schedulingv1.PriorityClass) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&c.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	return append(errs, ValidateClassFields(c)...)
+}
+
+// ValidateClassFields is ValidateClass without the metadata, but for a reserved name.
+func ValidateClassFields(c *schedulingv1.PriorityClass) (errs field.ErrorList) {
 	switch {
 	case strings.HasPrefix(c.Name, systemPrefix):
 		if why := notSystem(c); why != "" {
@@ -75,9 +79,8 @@ func ValidateClass(c *schedulingv1.PriorityClass) field.ErrorList {
 	return errs
 }
 
-// notSystem says in what a class with a reserved name differs from the built-in
-// one of that name
-// (pkg/apis/scheduling/v1 helpers.go IsKnownSystemPriorityClass).
+// notSystem returns how a class with a reserved name differs from the built-in class of that name,
+// "" if it does not (upstream pkg/apis/scheduling/v1/helpers.go, IsKnownSystemPriorityClass).
 func notSystem(c *schedulingv1.PriorityClass) string {
 	built := SystemClass(c.Name)
 	switch {
@@ -91,9 +94,9 @@ func notSystem(c *schedulingv1.PriorityClass) string {
 	return ""
 }
 
-// ValidateClassUpdate judges a class that is to replace another of its name. A
-// description, metadata and whether it is the default may change
-// (pkg/apis/scheduling/validation ValidatePriorityClassUpdate).
+// ValidateClassUpdate returns what an API server refuses in a class that is to replace another of
+// its name. The description, the metadata and globalDefault may change (upstream
+// pkg/apis/scheduling/validation, ValidatePriorityClassUpdate).
 func ValidateClassUpdate(c, old *schedulingv1.PriorityClass) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&c.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
 	if c.Value != old.Value {

@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -17,20 +17,14 @@ const (
 )
 
 // checkAffinity is validateAffinity.
-func checkAffinity(a *corev1.Affinity, l leave, path *field.Path) (errs field.ErrorList) {
+func checkAffinity(a *corev1.Affinity, o options, path *field.Path) (errs field.ErrorList) {
 	if a == nil {
 		return nil
 	}
 	if n := a.NodeAffinity; n != nil {
 		at := path.Child("nodeAffinity")
 		if s := n.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
-			terms := at.Child(required, "nodeSelectorTerms")
-			if len(s.NodeSelectorTerms) == 0 {
-				errs = append(errs, field.Required(terms, "must have at least one node selector term"))
-			}
-			for i, t := range s.NodeSelectorTerms {
-				errs = append(errs, checkNodeTerm(t, l.requiredNodeValues, terms.Index(i))...)
-			}
+			errs = append(errs, checkNodeSelector(s, o, at.Child(required))...)
 		}
 		for i, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
 			errs = append(errs, checkWeight(t.Weight, at.Child(preferred).Index(i))...)
@@ -39,11 +33,11 @@ func checkAffinity(a *corev1.Affinity, l leave, path *field.Path) (errs field.Er
 	}
 	pods := func(r []corev1.PodAffinityTerm, p []corev1.WeightedPodAffinityTerm, at *field.Path) {
 		for i := range r {
-			errs = append(errs, checkPodTerm(&r[i], l, at.Child(required).Index(i))...)
+			errs = append(errs, checkPodTerm(&r[i], o, at.Child(required).Index(i))...)
 		}
 		for i := range p {
 			errs = append(errs, checkWeight(p[i].Weight, at.Child(preferred).Index(i))...)
-			errs = append(errs, checkPodTerm(&p[i].PodAffinityTerm, l, at.Child(preferred).Index(i).Child("podAffinityTerm"))...)
+			errs = append(errs, checkPodTerm(&p[i].PodAffinityTerm, o, at.Child(preferred).Index(i).Child("podAffinityTerm"))...)
 		}
 	}
 	if p := a.PodAffinity; p != nil {
@@ -55,6 +49,26 @@ func checkAffinity(a *corev1.Affinity, l leave, path *field.Path) (errs field.Er
 	return errs
 }
 
+// ValidateNodeSelector returns what an API server refuses in a node selector, such as that of a
+// PersistentVolume. nil passes.
+func ValidateNodeSelector(s *corev1.NodeSelector, path *field.Path) field.ErrorList {
+	if s == nil {
+		return nil
+	}
+	return checkNodeSelector(s, options{}, path)
+}
+
+func checkNodeSelector(s *corev1.NodeSelector, o options, path *field.Path) (errs field.ErrorList) {
+	terms := path.Child("nodeSelectorTerms")
+	if len(s.NodeSelectorTerms) == 0 {
+		return field.ErrorList{field.Required(terms, "must have at least one node selector term")}
+	}
+	for i, t := range s.NodeSelectorTerms {
+		errs = append(errs, checkNodeTerm(t, o.allowNodeValues, terms.Index(i))...)
+	}
+	return errs
+}
+
 func checkWeight(w int32, path *field.Path) field.ErrorList {
 	if w > 0 && w <= 100 {
 		return nil
@@ -62,8 +76,9 @@ func checkWeight(w int32, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path.Child("weight"), w, "must be in the range 1-100")}
 }
 
-// checkNodeTerm is ValidateNodeSelectorTerm. anyValue lets values pass that
-// cannot be a label's, as in preferred terms.
+// checkNodeTerm is ValidateNodeSelectorTerm. With anyValue, values pass that no label can have, as in
+// preferred terms. Upstream does not check that Gt and Lt have an integer: the scheduler drops such a
+// term.
 func checkNodeTerm(t corev1.NodeSelectorTerm, anyValue bool, path *field.Path) (errs field.ErrorList) {
 	for i, r := range t.MatchExpressions {
 		at := path.Child("matchExpressions").Index(i)
@@ -122,10 +137,10 @@ func checkFieldRequirement(r corev1.NodeSelectorRequirement, at *field.Path) (er
 }
 
 // checkPodTerm is validatePodAffinityTerm.
-func checkPodTerm(t *corev1.PodAffinityTerm, l leave, path *field.Path) field.ErrorList {
-	o := metavalidation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: l.selectorValues}
-	errs := metavalidation.ValidateLabelSelector(t.LabelSelector, o, path.Child("labelSelector"))
-	errs = append(errs, metavalidation.ValidateLabelSelector(t.NamespaceSelector, o, path.Child("namespaceSelector"))...)
+func checkPodTerm(t *corev1.PodAffinityTerm, o options, path *field.Path) field.ErrorList {
+	selectors := metavalidation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: o.allowSelectorValues}
+	errs := metavalidation.ValidateLabelSelector(t.LabelSelector, selectors, path.Child("labelSelector"))
+	errs = append(errs, metavalidation.ValidateLabelSelector(t.NamespaceSelector, selectors, path.Child("namespaceSelector"))...)
 	for _, ns := range t.Namespaces {
 		for _, msg := range apivalidation.ValidateNamespaceName(ns, false) {
 			errs = append(errs, field.Invalid(path.Child("namespace"), ns, msg))
@@ -138,10 +153,9 @@ func checkPodTerm(t *corev1.PodAffinityTerm, l leave, path *field.Path) field.Er
 	return append(errs, metavalidation.ValidateLabelName(t.TopologyKey, path.Child("topologyKey"))...)
 }
 
-// checkLabelKeys is ValidateMatchLabelKeysAndMismatchLabelKeys. It runs after
-// the merge, so that each key is once among the selector's expressions already.
-// A key that the selector has beside is told at the path without the field's
-// name, which is upstream's.
+// checkLabelKeys is ValidateMatchLabelKeysAndMismatchLabelKeys. It runs after the merge, so that the
+// selector's expressions hold each key once already. The path of an error for a key that the selector
+// holds twice lacks the field's name, as upstream's does.
 func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.LabelSelector) (errs field.ErrorList) {
 	check := func(keys []string, at *field.Path) {
 		if len(keys) > 0 && sel == nil {
@@ -154,7 +168,7 @@ func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.Labe
 	}
 	check(match, path.Child("matchLabelKeys"))
 	check(mismatch, path.Child("mismatchLabelKeys"))
-	if sel != nil {
+	if sel != nil && len(match) > 0 {
 		last := map[string]int{}
 		for i, key := range match {
 			last[key] = i
@@ -170,6 +184,9 @@ func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.Labe
 			seen[r.Key] = true
 		}
 	}
+	if len(match) == 0 || len(mismatch) == 0 {
+		return errs
+	}
 	both := make(map[string]bool, len(mismatch))
 	for _, key := range mismatch {
 		both[key] = true
@@ -183,12 +200,12 @@ func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.Labe
 }
 
 // checkSpread is validateTopologySpreadConstraints.
-func checkSpread(list []corev1.TopologySpreadConstraint, l leave, path *field.Path) (errs field.ErrorList) {
+func checkSpread(list []corev1.TopologySpreadConstraint, o options, path *field.Path) (errs field.ErrorList) {
 	type sort struct {
 		key  string
 		when corev1.UnsatisfiableConstraintAction
 	}
-	last := map[sort]int{}
+	last := make(map[sort]int, len(list))
 	for i, c := range list {
 		last[sort{c.TopologyKey, c.WhenUnsatisfiable}] = i
 	}
@@ -214,20 +231,20 @@ func checkSpread(list []corev1.TopologySpreadConstraint, l leave, path *field.Pa
 		if c.NodeTaintsPolicy != nil {
 			errs = append(errs, checkEnum(*c.NodeTaintsPolicy, at.Child("nodeTaintsPolicy"), corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)...)
 		}
-		if l.spreadKeys {
+		if o.allowSpreadKeys {
 			errs = append(errs, checkOldSpreadKeys(&c, at.Child("matchLabelKeys"))...)
 		} else {
 			errs = append(errs, checkLabelKeys(at, c.MatchLabelKeys, nil, c.LabelSelector)...)
 		}
-		if !l.spreadSelectors {
+		if !o.allowSpreadSelectors {
 			errs = append(errs, metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
 		}
 	}
 	return errs
 }
 
-// checkOldSpreadKeys is ValidateMatchLabelKeysInTopologySpread, by which pods
-// were judged before their keys were merged into the selector.
+// checkOldSpreadKeys is ValidateMatchLabelKeysInTopologySpread, the rule of releases that did not
+// merge the keys into the selector.
 func checkOldSpreadKeys(c *corev1.TopologySpreadConstraint, path *field.Path) (errs field.ErrorList) {
 	if len(c.MatchLabelKeys) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -15,25 +15,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// updatable is what an update may change, as an API server tells it.
+// updatable lists what an update may change, in an API server's words.
 var updatable = strings.Join([]string{
 	"`spec.containers[*].image`", "`spec.initContainers[*].image`", "`spec.activeDeadlineSeconds`",
 	"`spec.tolerations` (only additions to existing tolerations)",
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 }, ",")
 
-// validateUpdate judges a pod that is to replace another
-// (pkg/apis/core/validation ValidatePodUpdate). Both are defaulted, and a
-// negative grace period has become 1 in both. Of pods that are there in part,
-// only what changes is judged.
-func validateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
+// ValidateUpdate returns what an API server refuses in a pod that is to replace another (upstream
+// pkg/apis/core/validation, ValidatePodUpdate). Both have their defaults, and a negative grace
+// period is 1 in both. With part, both have only the fields that decisions read, and only changes
+// are validated.
+func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
-	l := leaveOf(old)
+	o := optionsOf(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
 	if !part {
-		errs = append(errs, validateMetaAndSpec(p, l)...)
+		errs = append(errs, validateMetaAndSpec(p, o)...)
 	}
-	errs = append(errs, checkAnnotationUpdate(p, old, l, meta.Child("annotations"))...)
+	errs = append(errs, checkAnnotationUpdate(p, old, o, meta.Child("annotations"))...)
 
 	for _, group := range []struct {
 		name     string
@@ -61,12 +61,12 @@ func validateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	case deadline != nil && was != nil && *was < *deadline:
 		return append(errs, field.Invalid(at, *deadline, "must be less than or equal to previous value"))
 	}
-	errs = append(errs, checkTolerationsOnlyCome(p.Spec.Tolerations, old.Spec.Tolerations, l, spec.Child("tolerations"))...)
-	errs = append(errs, checkGatesOnlyGo(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
+	errs = append(errs, checkTolerationsOnlyAdded(p.Spec.Tolerations, old.Spec.Tolerations, o, spec.Child("tolerations"))...)
+	errs = append(errs, checkGatesOnlyRemoved(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
 	return append(errs, checkRest(p, old, spec)...)
 }
 
-// checkRest refuses every other difference between the specs.
+// checkRest refuses every other change of the spec.
 func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	if apiequality.Semantic.DeepEqual(p.Spec, old.Spec) {
 		return nil
@@ -81,7 +81,7 @@ func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	s.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	s.SchedulingGates, s.Tolerations = old.Spec.SchedulingGates, old.Spec.Tolerations
 	if len(old.Spec.SchedulingGates) > 0 {
-		errs = tighten(s, &old.Spec, path)
+		errs = checkDirectives(s, &old.Spec, path)
 	}
 	if !apiequality.Semantic.DeepEqual(*s, old.Spec) {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatable, specDiff(&old.Spec, s))))
@@ -89,8 +89,8 @@ func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// largestDiff is up to which size of both specs their difference is written
-// out, in bytes: the time for it grows with the square.
+// largestDiff is the largest size of both specs, in bytes, for which the message shows how they
+// differ. The time for that grows with the square of the size.
 const largestDiff = 128 << 10
 
 func specDiff(old, now *corev1.PodSpec) string {
@@ -100,8 +100,8 @@ func specDiff(old, now *corev1.PodSpec) string {
 	return diff.Diff(*old, *now)
 }
 
-// checkTolerationsOnlyCome is validateOnlyAddedTolerations.
-func checkTolerationsOnlyCome(list, old []corev1.Toleration, l leave, path *field.Path) field.ErrorList {
+// checkTolerationsOnlyAdded is validateOnlyAddedTolerations.
+func checkTolerationsOnlyAdded(list, old []corev1.Toleration, o options, path *field.Path) field.ErrorList {
 	is := make(map[corev1.Toleration]bool, len(list))
 	for _, t := range list {
 		t.TolerationSeconds = nil // which may change
@@ -113,63 +113,63 @@ func checkTolerationsOnlyCome(list, old []corev1.Toleration, l leave, path *fiel
 			return field.ErrorList{field.Forbidden(path, "existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
-	return checkTolerations(list, l, path)
+	return checkTolerations(list, o, path)
 }
 
 // checkAnnotationUpdate is ValidatePodSpecificAnnotationUpdates.
-func checkAnnotationUpdate(p, old *corev1.Pod, l leave, path *field.Path) (errs field.ErrorList) {
-	const mirror = corev1.MirrorPodAnnotationKey
-	now, is := p.Annotations[mirror]
-	was, had := old.Annotations[mirror]
+func checkAnnotationUpdate(p, old *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
+	const key = corev1.MirrorPodAnnotationKey
+	now, is := p.Annotations[key]
+	was, had := old.Annotations[key]
 	switch {
 	case had && (!is || now != was):
-		errs = append(errs, field.Forbidden(path.Key(mirror), "may not remove or update mirror pod annotation"))
+		errs = append(errs, field.Forbidden(path.Key(key), "may not remove or update mirror pod annotation"))
 	case is && !had:
-		errs = append(errs, field.Forbidden(path.Key(mirror), "may not add mirror pod annotation"))
+		errs = append(errs, field.Forbidden(path.Key(key), "may not add mirror pod annotation"))
 	}
-	return append(errs, checkAnnotations(p, l, path)...)
+	return append(errs, checkAnnotations(p, o, path)...)
 }
 
-// leaveOf returns what the old pod has that is wrong by now
-// (pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta).
-func leaveOf(old *corev1.Pod) (l leave) {
+// optionsOf returns which of today's rules the old pod breaks (upstream pkg/api/pod/util.go,
+// GetValidationOptionsFromPodSpecAndMeta).
+func optionsOf(old *corev1.Pod) (o options) {
 	eachPodTerm(old.Spec.Affinity, func(t *corev1.PodAffinityTerm) {
 		for _, s := range []*metav1.LabelSelector{t.LabelSelector, t.NamespaceSelector} {
-			l.selectorValues = l.selectorValues || len(metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
+			o.allowSelectorValues = o.allowSelectorValues || len(metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
 		}
 	})
 	if n := nodeAffinity(&old.Spec); n != nil && n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		for _, t := range n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 			for _, r := range t.MatchExpressions {
 				for _, v := range r.Values {
-					l.requiredNodeValues = l.requiredNodeValues || len(validation.IsValidLabelValue(v)) > 0
+					o.allowNodeValues = o.allowNodeValues || len(validation.IsValidLabelValue(v)) > 0
 				}
 			}
 		}
 	}
 	for _, c := range old.Spec.TopologySpreadConstraints {
-		l.spreadSelectors = l.spreadSelectors || len(metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
-		l.spreadKeys = l.spreadKeys || len(checkLabelKeys(field.NewPath(""), c.MatchLabelKeys, nil, c.LabelSelector)) > 0
+		o.allowSpreadSelectors = o.allowSpreadSelectors || len(metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
+		o.allowSpreadKeys = o.allowSpreadKeys || len(checkLabelKeys(field.NewPath(""), c.MatchLabelKeys, nil, c.LabelSelector)) > 0
 	}
 	for _, t := range old.Spec.Tolerations {
-		l.comparisons = l.comparisons || t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
+		o.allowComparisons = o.allowComparisons || t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
 	}
-	l.hostNetwork = old.Spec.HostNetwork && old.Spec.HostUsers != nil && !*old.Spec.HostUsers
+	o.allowHostNetwork = old.Spec.HostNetwork && old.Spec.HostUsers != nil && !*old.Spec.HostUsers
 	cost, ok := old.Annotations[corev1.PodDeletionCost]
-	l.deletionCost = ok && !isDeletionCost(cost)
-	l.hugePages = oddPages(old.Spec.Overhead)
+	o.allowDeletionCost = ok && !isDeletionCost(cost)
+	o.allowHugePages = oddPages(old.Spec.Overhead)
 	for _, list := range [][]corev1.Container{old.Spec.Containers, old.Spec.InitContainers} {
 		for _, c := range list {
-			l.hugePages = l.hugePages || oddPages(c.Resources.Limits) || oddPages(c.Resources.Requests)
+			o.allowHugePages = o.allowHugePages || oddPages(c.Resources.Limits) || oddPages(c.Resources.Requests)
 		}
 	}
 	for _, c := range old.Spec.InitContainers {
 		for _, r := range c.ResizePolicy {
 			sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-			l.initResize = l.initResize || !sidecar && r.RestartPolicy == corev1.RestartContainer
+			o.allowInitResize = o.allowInitResize || !sidecar && r.RestartPolicy == corev1.RestartContainer
 		}
 	}
-	return l
+	return o
 }
 
 func oddPages(list corev1.ResourceList) bool {

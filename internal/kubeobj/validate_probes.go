@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -11,10 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// lifecycle judges the hooks and probes of a container that may have them
-// (validateLifecycle, validateLivenessProbe, validateReadinessProbe,
-// validateStartupProbe).
+// lifecycle validates the hooks and probes of a container that may have them (upstream
+// validateLifecycle, validateLivenessProbe, validateReadinessProbe and validateStartupProbe).
 func (k *containerCheck) lifecycle(c *corev1.Container, at *field.Path) (errs field.ErrorList) {
+	if k.options.stored {
+		return storedProbes(c, at)
+	}
 	if l := c.Lifecycle; l != nil {
 		if l.PostStart != nil {
 			errs = append(errs, k.handler(hookOf(l.PostStart), at.Child("lifecycle", "postStart"))...)
@@ -49,6 +51,23 @@ func (k *containerCheck) lifecycle(c *corev1.Container, at *field.Path) (errs fi
 // probe is validateProbe.
 func (k *containerCheck) probe(p *corev1.Probe, path *field.Path) field.ErrorList {
 	errs := k.handler(handler{exec: p.Exec, http: p.HTTPGet, tcp: p.TCPSocket, grpc: p.GRPC}, path)
+	return append(errs, probeNumbers(p, path)...)
+}
+
+// storedProbes validates the numbers of a stored pod's probes. Their handlers are not present.
+func storedProbes(c *corev1.Container, at *field.Path) (errs field.ErrorList) {
+	for _, f := range []struct {
+		name  string
+		probe *corev1.Probe
+	}{{"livenessProbe", c.LivenessProbe}, {"readinessProbe", c.ReadinessProbe}, {"startupProbe", c.StartupProbe}} {
+		if f.probe != nil {
+			errs = append(errs, probeNumbers(f.probe, at.Child(f.name))...)
+		}
+	}
+	return errs
+}
+
+func probeNumbers(p *corev1.Probe, path *field.Path) (errs field.ErrorList) {
 	for _, f := range []struct {
 		name  string
 		value int32
@@ -67,7 +86,7 @@ func (k *containerCheck) probe(p *corev1.Probe, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// handler is what hooks and probes have in common.
+// handler holds the fields that hooks and probes share.
 type handler struct {
 	exec  *corev1.ExecAction
 	http  *corev1.HTTPGetAction
@@ -80,7 +99,7 @@ func hookOf(h *corev1.LifecycleHandler) handler {
 	return handler{exec: h.Exec, http: h.HTTPGet, tcp: h.TCPSocket, sleep: h.Sleep}
 }
 
-// handler is validateHandler: one sort and no more, in this order.
+// handler is validateHandler: exactly one type, in this order.
 func (k *containerCheck) handler(h handler, path *field.Path) (errs field.ErrorList) {
 	found := false
 	one := func(name string, set bool, check func(at *field.Path) field.ErrorList) {

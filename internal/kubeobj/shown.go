@@ -1,10 +1,9 @@
-package podlife
+package kubeobj
 
 import corev1 "k8s.io/api/core/v1"
 
-// An API server writes the value that is wrong as JSON of its internal types,
-// which bear the Go names of their fields. These stand in for them, so that
-// messages are the same to the letter.
+// An API server writes a wrong value as JSON of its internal types, with the Go names of their
+// fields. These types have the same names, so that the messages are equal.
 
 type requirement struct {
 	Key      string

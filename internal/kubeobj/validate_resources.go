@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -14,19 +14,22 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// checkRequirements is validateResourceRequirements: names, then quantities,
-// then requests against limits. Resources come in order of their names.
-func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.ResourceName, *field.Path) field.ErrorList, claims map[string]bool, l leave, path *field.Path) (errs field.ErrorList) {
+// checkRequirements is validateResourceRequirements without claims: names, then quantities, then
+// requests against limits. Resources come in order of their names.
+func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.ResourceName, *field.Path) field.ErrorList, o options, path *field.Path) (errs field.ErrorList) {
+	if len(r.Limits) == 0 && len(r.Requests) == 0 {
+		return nil
+	}
 	limits, requests := path.Child("limits"), path.Child("requests")
 	compute, huge := false, false
 	quantity := func(name corev1.ResourceName, q resource.Quantity, at *field.Path) {
 		errs = append(errs, checkName(name, at)...)
-		errs = append(errs, checkQuantity(name, q, at)...)
+		errs = append(errs, ValidateQuantity(name, q, at)...)
 		compute = compute || name == corev1.ResourceCPU || name == corev1.ResourceMemory
 		huge = huge || isHugePage(name)
 	}
 	pages := func(name corev1.ResourceName, q resource.Quantity, at *field.Path) {
-		if isHugePage(name) && !l.hugePages && !wholePages(name, q) {
+		if isHugePage(name) && !o.allowHugePages && !wholePages(name, q) {
 			errs = append(errs, field.Invalid(at, q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name)))
 		}
 	}
@@ -52,11 +55,12 @@ func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.Res
 	if huge && !compute {
 		errs = append(errs, field.Forbidden(path, "HugePages require cpu or memory"))
 	}
-	return append(errs, checkClaimUses(r.Claims, claims, path.Child("claims"))...)
+	return errs
 }
 
-// checkQuantity is ValidateResourceQuantityValue.
-func checkQuantity(name corev1.ResourceName, q resource.Quantity, at *field.Path) (errs field.ErrorList) {
+// ValidateQuantity returns what an API server refuses in an amount of a resource (upstream
+// ValidateResourceQuantityValue).
+func ValidateQuantity(name corev1.ResourceName, q resource.Quantity, at *field.Path) (errs field.ErrorList) {
 	if q.Sign() < 0 {
 		errs = append(errs, field.Invalid(at, q.String(), apivalidation.IsNegativeErrorMsg))
 	}
@@ -115,10 +119,13 @@ func resourceName(name corev1.ResourceName, at *field.Path) (errs field.ErrorLis
 
 // containerResource is validateContainerResourceName.
 func containerResource(name corev1.ResourceName, at *field.Path) field.ErrorList {
+	if containerResources[name] {
+		return nil // most names; the rest costs a regular expression
+	}
 	errs := resourceName(name, at)
 	switch {
 	case !strings.Contains(string(name), "/"):
-		if !containerResources[name] && !isHugePage(name) {
+		if !isHugePage(name) {
 			errs = append(errs, field.Invalid(at, name, "must be a standard resource for containers"))
 		}
 	case !isNative(name) && !isExtended(name):
@@ -136,9 +143,8 @@ func podResource(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// podResources is validatePodResources with validatePodResourceConsistency. A
-// container's limit above the pod's is told at upstream's path, which names
-// containers below resources.
+// podResources is validatePodResources with validatePodResourceConsistency. As upstream's, the path of
+// an error for a container's limit above the pod's has containers below resources.
 func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 	r := k.spec.Resources
 	if r == nil {
@@ -147,10 +153,13 @@ func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 	if k.spec.OS != nil && k.spec.OS.Name == corev1.Windows {
 		return field.ErrorList{field.Forbidden(path, "may not be set for a windows pod")}
 	}
-	if r.Claims != nil {
+	if r.Claims != nil && !k.options.stored {
 		errs = append(errs, field.Forbidden(path.Child("claims"), "claims may not be set for Resources at pod-level"))
 	}
-	errs = append(errs, checkRequirements(r, podResource, k.claims, k.leave, path)...)
+	errs = append(errs, checkRequirements(r, podResource, k.options, path)...)
+	if !k.options.stored {
+		errs = append(errs, checkClaimUses(r.Claims, k.claims, path.Child("claims"))...)
+	}
 	pod := &corev1.Pod{Spec: *k.spec}
 	sums := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
@@ -179,7 +188,10 @@ func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 
 // checkClaimUses is validateResourceClaimNames.
 func checkClaimUses(list []corev1.ResourceClaim, known map[string]bool, path *field.Path) (errs field.ErrorList) {
-	seen, parts := map[string]bool{}, map[string]int{} // parts: of how many requests a claim is named
+	if len(list) == 0 {
+		return nil
+	}
+	seen, parts := map[string]bool{}, map[string]int{} // parts counts the requests of a claim
 	for i, c := range list {
 		at := path.Index(i)
 		if c.Name == "" {

@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// containerCheck is what the containers of a pod are judged against.
+// containerCheck validates the containers of a pod.
 type containerCheck struct {
 	spec    *corev1.PodSpec
 	volumes map[string]bool
 	claims  map[string]bool
-	leave   leave
+	options options
 }
 
 // containers is validateContainers.
@@ -30,14 +30,17 @@ func (k *containerCheck) containers(path *field.Path) (errs field.ErrorList) {
 		}
 		names[c.Name] = true
 		errs = append(errs, k.lifecycle(c, at)...)
-		errs = append(errs, checkRestartRules(c, at)...)
+		errs = append(errs, checkRestartRules(c, k.options, at)...)
 	}
 	return append(errs, checkHostPorts(k.spec.Containers, path)...)
 }
 
-// initContainers is validateInitContainers. Host ports are judged within each
-// container, and told at the first one's place: so does upstream.
+// initContainers is validateInitContainers. Like upstream it compares host ports only within one
+// container, and its error names the first container.
 func (k *containerCheck) initContainers(path *field.Path) (errs field.ErrorList) {
+	if len(k.spec.InitContainers) == 0 {
+		return nil
+	}
 	names := map[string]bool{}
 	for _, c := range k.spec.Containers {
 		names[c.Name] = true
@@ -47,7 +50,7 @@ func (k *containerCheck) initContainers(path *field.Path) (errs field.ErrorList)
 		errs = append(errs, k.common(c, at)...)
 		sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 		if c.RestartPolicy != nil {
-			errs = append(errs, checkRestartRules(c, at)...)
+			errs = append(errs, checkRestartRules(c, k.options, at)...)
 		} else if len(c.RestartPolicyRules) > 0 {
 			errs = append(errs, field.Required(at.Child("restartPolicy"), "must specify restartPolicy when restart rules are used"))
 		}
@@ -55,8 +58,10 @@ func (k *containerCheck) initContainers(path *field.Path) (errs field.ErrorList)
 			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
 		}
 		names[c.Name] = c.Name != ""
-		errs = append(errs, checkHostPorts([]corev1.Container{*c}, path)...)
-		if sidecar {
+		if !k.options.stored {
+			errs = append(errs, checkHostPorts([]corev1.Container{*c}, path)...)
+		}
+		if sidecar || k.options.stored {
 			errs = append(errs, k.lifecycle(c, at)...)
 			continue
 		}
@@ -74,7 +79,7 @@ func (k *containerCheck) initContainers(path *field.Path) (errs field.ErrorList)
 			}
 		}
 		for j, p := range c.ResizePolicy {
-			if p.RestartPolicy == corev1.RestartContainer && !k.leave.initResize {
+			if p.RestartPolicy == corev1.RestartContainer && !k.options.allowInitResize {
 				errs = append(errs, field.Invalid(at.Child("resizePolicy").Index(j).Child("restartPolicy"), p.RestartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers"))
 			}
 		}
@@ -89,25 +94,40 @@ func (k *containerCheck) common(c *corev1.Container, at *field.Path) (errs field
 	} else {
 		errs = append(errs, checkLabel(c.Name, at.Child("name"))...)
 	}
+	if k.options.stored {
+		errs = append(errs, checkPorts(c.Ports, at.Child("ports"))...)
+		return append(errs, k.resources(c, at.Child("resources"))...)
+	}
 	if c.Image == "" {
 		errs = append(errs, field.Required(at.Child("image"), ""))
 	}
 	errs = append(errs, checkRequiredEnum(c.TerminationMessagePolicy, at.Child("terminationMessagePolicy"), corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
 	errs = append(errs, checkPorts(c.Ports, at.Child("ports"))...)
-	for i, e := range c.Env {
-		name := at.Child("env").Index(i).Child("name")
+	errs = append(errs, checkEnv(c.Env, at.Child("env"))...)
+	errs = append(errs, k.mounts(c, at.Child("volumeMounts"))...)
+	errs = append(errs, checkRequiredEnum(c.ImagePullPolicy, at.Child("imagePullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
+	errs = append(errs, k.resources(c, at.Child("resources"))...)
+	return append(errs, k.resizePolicy(c.ResizePolicy, at.Child("resizePolicy"))...)
+}
+
+func (k *containerCheck) resources(c *corev1.Container, path *field.Path) field.ErrorList {
+	errs := checkRequirements(&c.Resources, containerResource, k.options, path)
+	return append(errs, checkClaimUses(c.Resources.Claims, k.claims, path.Child("claims"))...)
+}
+
+// checkEnv is the part of ValidateEnv about names.
+func checkEnv(list []corev1.EnvVar, path *field.Path) (errs field.ErrorList) {
+	for i, e := range list {
+		at := path.Index(i).Child("name")
 		if e.Name == "" {
-			errs = append(errs, field.Required(name, ""))
+			errs = append(errs, field.Required(at, ""))
 			continue
 		}
 		for _, msg := range validation.IsRelaxedEnvVarName(e.Name) {
-			errs = append(errs, field.Invalid(name, e.Name, msg))
+			errs = append(errs, field.Invalid(at, e.Name, msg))
 		}
 	}
-	errs = append(errs, k.mounts(c, at.Child("volumeMounts"))...)
-	errs = append(errs, checkRequiredEnum(c.ImagePullPolicy, at.Child("imagePullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-	errs = append(errs, checkRequirements(&c.Resources, containerResource, k.claims, k.leave, at.Child("resources"))...)
-	return append(errs, k.resizePolicy(c.ResizePolicy, at.Child("resizePolicy"))...)
+	return errs
 }
 
 // mounts is the part of ValidateVolumeMounts about names and paths.
@@ -150,7 +170,7 @@ func (k *containerCheck) resizePolicy(list []corev1.ContainerResizePolicy, path 
 }
 
 // checkRestartRules is validateContainerRestartPolicy.
-func checkRestartRules(c *corev1.Container, at *field.Path) (errs field.ErrorList) {
+func checkRestartRules(c *corev1.Container, o options, at *field.Path) (errs field.ErrorList) {
 	if c.RestartPolicy != nil {
 		errs = append(errs, checkEnum(*c.RestartPolicy, at.Child("restartPolicy"), corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)...)
 	} else if len(c.RestartPolicyRules) > 0 {
@@ -161,7 +181,9 @@ func checkRestartRules(c *corev1.Container, at *field.Path) (errs field.ErrorLis
 		errs = append(errs, field.TooMany(rules, n, 20))
 	}
 	for i, r := range c.RestartPolicyRules {
-		errs = append(errs, checkEnum(r.Action, rules.Index(i).Child("action"), corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers)...)
+		if r.Action != "" || !o.stored {
+			errs = append(errs, checkEnum(r.Action, rules.Index(i).Child("action"), corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers)...)
+		}
 		codes := rules.Index(i).Child("exitCodes")
 		if r.ExitCodes == nil {
 			errs = append(errs, field.Required(codes, "must be specified"))
@@ -182,7 +204,7 @@ func checkPorts(ports []corev1.ContainerPort, path *field.Path) (errs field.Erro
 			errs = append(errs, field.Invalid(at, n, msg))
 		}
 	}
-	names := map[string]bool{}
+	var names map[string]bool
 	for i, p := range ports {
 		at := path.Index(i)
 		if p.Name != "" {
@@ -192,6 +214,9 @@ func checkPorts(ports []corev1.ContainerPort, path *field.Path) (errs field.Erro
 			}
 			if len(msgs) == 0 && names[p.Name] {
 				errs = append(errs, field.Duplicate(at.Child("name"), p.Name))
+			}
+			if names == nil {
+				names = make(map[string]bool, len(ports))
 			}
 			names[p.Name] = names[p.Name] || len(msgs) == 0
 		}
@@ -210,11 +235,14 @@ func checkPorts(ports []corev1.ContainerPort, path *field.Path) (errs field.Erro
 
 // checkHostPorts is checkHostPortConflicts.
 func checkHostPorts(list []corev1.Container, path *field.Path) (errs field.ErrorList) {
-	seen := map[string]bool{}
+	var seen map[string]bool
 	for i, c := range list {
 		for j, p := range c.Ports {
 			if p.HostPort == 0 {
 				continue
+			}
+			if seen == nil {
+				seen = map[string]bool{}
 			}
 			id := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
 			if seen[id] {
@@ -226,19 +254,22 @@ func checkHostPorts(list []corev1.Container, path *field.Path) (errs field.Error
 	return errs
 }
 
-// checkVolumes judges names, and that claims are named; sources beyond that are
-// not looked at. It returns the names that mounts may use (ValidateVolumes).
-func checkVolumes(list []corev1.Volume, path *field.Path) (names map[string]bool, errs field.ErrorList) {
-	names = map[string]bool{}
+// checkVolumes validates names, and that claims and their templates are present. Other sources are
+// not validated. It returns the names that mounts may use (ValidateVolumes).
+func checkVolumes(list []corev1.Volume, o options, path *field.Path) (names map[string]bool, errs field.ErrorList) {
+	names = make(map[string]bool, len(list))
 	for i, v := range list {
 		at := path.Index(i)
 		var wrong field.ErrorList
 		if c := v.PersistentVolumeClaim; c != nil && c.ClaimName == "" {
 			wrong = append(wrong, field.Required(at.Child("persistentVolumeClaim", "claimName"), ""))
 		}
+		if e := v.Ephemeral; e != nil && e.VolumeClaimTemplate == nil {
+			wrong = append(wrong, field.Required(at.Child("ephemeral", "volumeClaimTemplate"), ""))
+		}
 		if v.Name == "" {
 			wrong = append(wrong, field.Required(at.Child("name"), ""))
-		} else {
+		} else if !o.stored {
 			wrong = append(wrong, checkLabel(v.Name, at.Child("name"))...)
 		}
 		if names[v.Name] {

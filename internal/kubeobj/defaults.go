@@ -1,4 +1,4 @@
-package podlife
+package kubeobj
 
 import (
 	"cmp"
@@ -7,19 +7,20 @@ import (
 
 	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// setDefaults fills in what an API server does with every pod that it reads,
-// idempotently (pkg/apis/core/v1 zz_generated.defaults.go SetObjectDefaults_Pod,
-// conversion.go Convert_v1_Pod_To_core_Pod).
-func setDefaults(p *corev1.Pod) {
+// SetPodDefaults sets what an API server sets in every pod that it reads. It is idempotent
+// (upstream pkg/apis/core/v1, zz_generated.defaults.go SetObjectDefaults_Pod and conversion.go
+// Convert_v1_Pod_To_core_Pod).
+func SetPodDefaults(p *corev1.Pod) {
 	p.Kind, p.APIVersion = "Pod", "v1"
 	s := &p.Spec
 	for _, list := range [][]corev1.Container{s.InitContainers, s.Containers} {
 		for i := range list {
 			defaultContainer(&list[i])
-			addMissing(&list[i].Resources.Requests, list[i].Resources.Limits)
+			AddMissing(&list[i].Resources.Requests, list[i].Resources.Limits)
 			for j := range list[i].Ports {
 				if port := &list[i].Ports[j]; s.HostNetwork && port.HostPort == 0 {
 					port.HostPort = port.ContainerPort
@@ -30,12 +31,8 @@ func setDefaults(p *corev1.Pod) {
 	for i := range s.EphemeralContainers {
 		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon))
 	}
-	if s.Resources != nil {
-		defaultPodResources(p)
-		roundUp(s.Resources.Limits)
-		roundUp(s.Resources.Requests)
-	}
-	roundUp(s.Overhead)
+	SetPodResourceDefaults(p)
+	RoundUp(s.Overhead)
 	defaultSpec(s)
 	for i := range s.Volumes {
 		defaultVolume(&s.Volumes[i])
@@ -56,7 +53,7 @@ func defaultSpec(s *corev1.PodSpec) {
 	s.DeprecatedServiceAccount = s.ServiceAccountName
 }
 
-// or gives p, or a pointer to the default where p is nil.
+// or returns p, or a pointer to the default if p is nil.
 func or[T any](p *T, otherwise T) *T {
 	if p == nil {
 		return &otherwise
@@ -79,14 +76,13 @@ func defaultContainer(c *corev1.Container) {
 			}
 		}
 	}
-	roundUp(c.Resources.Limits)
-	roundUp(c.Resources.Requests)
+	RoundUp(c.Resources.Limits)
+	RoundUp(c.Resources.Requests)
 	for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if p == nil {
 			continue
 		}
-		p.TimeoutSeconds, p.PeriodSeconds = cmp.Or(p.TimeoutSeconds, 1), cmp.Or(p.PeriodSeconds, 10)
-		p.SuccessThreshold, p.FailureThreshold = cmp.Or(p.SuccessThreshold, 1), cmp.Or(p.FailureThreshold, 3)
+		SetProbeDefaults(p)
 		defaultHTTP(p.HTTPGet)
 		if p.GRPC != nil {
 			p.GRPC.Service = or(p.GRPC.Service, "")
@@ -101,7 +97,13 @@ func defaultContainer(c *corev1.Container) {
 	}
 }
 
-// pullPolicy is Always for what is tagged latest, or not at all.
+// SetProbeDefaults sets the numbers that a probe leaves out (upstream SetDefaults_Probe).
+func SetProbeDefaults(p *corev1.Probe) {
+	p.TimeoutSeconds, p.PeriodSeconds = cmp.Or(p.TimeoutSeconds, 1), cmp.Or(p.PeriodSeconds, 10)
+	p.SuccessThreshold, p.FailureThreshold = cmp.Or(p.SuccessThreshold, 1), cmp.Or(p.FailureThreshold, 3)
+}
+
+// pullPolicy returns Always for an image with the tag latest or without a tag.
 func pullPolicy(image string) corev1.PullPolicy {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
@@ -127,17 +129,19 @@ func defaultFieldRef(f *corev1.ObjectFieldSelector) {
 	}
 }
 
-// roundUp rounds quantities to thousandths.
-func roundUp(list corev1.ResourceList) {
+// RoundUp rounds quantities up to thousandths, the finest that an API server keeps (upstream
+// pkg/apis/core/v1/defaults.go, SetDefaults_ResourceList).
+func RoundUp(list corev1.ResourceList) {
 	for name, q := range list {
-		q.RoundUp(-3)
-		list[name] = q
+		if !q.RoundUp(resource.Milli) {
+			list[name] = q
+		}
 	}
 }
 
-// addMissing copies what dst lacks. A list of limits, be it empty, makes one of
-// requests.
-func addMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
+// AddMissing copies to dst the resources that it lacks. dst becomes an empty list, not nil, if src
+// is one.
+func AddMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
 	if src != nil && *dst == nil {
 		*dst = corev1.ResourceList{}
 	}
@@ -148,19 +152,26 @@ func addMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
 	}
 }
 
-// defaultPodResources fills pod-level resources that are given in part: limits
-// of huge pages from the containers' sum, then requests from the containers'
-// sum, then requests from the limits (defaults.go defaultHugePagePodLimits,
-// defaultPodRequests).
-func defaultPodResources(p *corev1.Pod) {
+// SetPodResourceDefaults completes pod-level resources that are given in part: limits of huge pages
+// from the containers' sum, then requests from the containers' sum, then requests from the limits
+// (upstream defaults.go, defaultHugePagePodLimits and defaultPodRequests). The containers have their
+// defaults.
+func SetPodResourceDefaults(p *corev1.Pod) {
 	r := p.Spec.Resources
+	if r == nil {
+		return
+	}
+	defer func() {
+		RoundUp(r.Limits)
+		RoundUp(r.Requests)
+	}()
 	if len(r.Limits) == 0 && len(r.Requests) == 0 {
 		return
 	}
 	fill := func(dst *corev1.ResourceList, src corev1.ResourceList, admit func(corev1.ResourceName) bool) {
 		for name, q := range src {
 			if resourcehelper.IsSupportedPodLevelResource(name) && admit(name) {
-				addMissing(dst, corev1.ResourceList{name: q})
+				AddMissing(dst, corev1.ResourceList{name: q})
 			}
 		}
 	}
@@ -203,8 +214,8 @@ func defaultVolume(v *corev1.Volume) {
 	if s := v.Ephemeral; s != nil && s.VolumeClaimTemplate != nil {
 		c := &s.VolumeClaimTemplate.Spec
 		c.VolumeMode = or(c.VolumeMode, corev1.PersistentVolumeFilesystem)
-		roundUp(c.Resources.Limits)
-		roundUp(c.Resources.Requests)
+		RoundUp(c.Resources.Limits)
+		RoundUp(c.Resources.Requests)
 	}
 	defaultOldVolume(v)
 }
@@ -223,7 +234,7 @@ func defaultProjected(s *corev1.ProjectedVolumeSource) {
 	}
 }
 
-// defaultOldVolume is for the sources that plugins once had in the tree.
+// defaultOldVolume sets the defaults of the sources whose in-tree plugins were removed.
 func defaultOldVolume(v *corev1.Volume) {
 	if s := v.ISCSI; s != nil {
 		s.ISCSIInterface = cmp.Or(s.ISCSIInterface, "default")
