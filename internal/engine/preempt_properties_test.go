@@ -181,7 +181,7 @@ func columns(s *state.State) string {
 	for row := range s.Nodes().Len() {
 		fmt.Fprintf(&b, "row %d: %+v", row, s.Use(row))
 		for id := range int32(ids) {
-			if n := s.ScalarUse(id, row); n != 0 {
+			if n := s.Requested(id).At(row); n != 0 {
 				fmt.Fprintf(&b, " %d:%d", id, n)
 			}
 		}

@@ -81,11 +81,9 @@ func (s *searcher) roomiest(v *verdict, name string) (node string, room int64) {
 		case corev1.ResourceEphemeralStorage:
 			left = c.Ephemeral - u.Ephemeral
 		default:
-			if col := v.nodes.ScalarColumn(id); known && col != nil {
-				left = col[i]
-			}
 			if known {
-				left -= s.q.State.ScalarUse(id, i)
+				left, _ = v.nodes.Offers(id, i)
+				left -= s.q.State.Requested(id).At(i)
 			}
 		}
 		if node == "" || left > room {

@@ -64,7 +64,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
 		after, before = after[:0], before[:0]
 		for i := range list {
-			capacity, used := list[i].read.at(q, c, u, row)
+			capacity, used := list[i].read.at(c, u, row)
 			if capacity == 0 {
 				continue
 			}

@@ -125,20 +125,32 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 	rej.Add(ReasonInsufficient+string(corev1.ResourceEphemeralStorage), engine.Unschedulable, noDisk)
 	for _, s := range f.scalars(q) {
 		short := q.Bits()
-		col := q.Nodes.ScalarColumn(s.ID)
+		col, requested := q.Nodes.ScalarColumn(s.ID), q.State.Requested(s.ID)
 		devices := leftToDevices(q, s.ID)
-		for row := range in.All() {
-			var have int64
-			if col != nil {
-				have = col[row]
-			}
-			if have == 0 && devices {
+		var none [state.ChunkSize]int64
+		for i, word := range in {
+			if word == 0 {
 				continue
 			}
-			if s.N > have-q.State.ScalarUse(s.ID, row) {
-				short.Set(row)
-				if s.N > have {
-					never.Set(row)
+			held := requested.Chunk(i)
+			if held == nil {
+				held = &none
+			}
+			for ; word != 0; word &= word - 1 {
+				k := bits.TrailingZeros64(word)
+				row := i<<state.ChunkBits + k
+				var have int64
+				if col != nil {
+					have = col[row]
+				}
+				if have == 0 && devices {
+					continue
+				}
+				if s.N > have-held[k] {
+					short.Set(row)
+					if s.N > have {
+						never.Set(row)
+					}
 				}
 			}
 		}
@@ -207,14 +219,11 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 	add(string(corev1.ResourceMemory), q.Request.Memory, c.Memory, u.Memory)
 	add(string(corev1.ResourceEphemeralStorage), q.Request.Ephemeral, c.Ephemeral, u.Ephemeral)
 	for _, s := range f.scalars(q) {
-		var have int64
-		if col := q.Nodes.ScalarColumn(s.ID); col != nil {
-			have = col[row]
-		}
+		have, _ := q.Nodes.Offers(s.ID, row)
 		if have == 0 && leftToDevices(q, s.ID) {
 			continue
 		}
-		add(q.ScalarName(s.ID), s.N, have, q.State.ScalarUse(s.ID, row))
+		add(q.ScalarName(s.ID), s.N, have, q.State.Requested(s.ID).At(row))
 	}
 	return out.List()
 }

@@ -27,11 +27,10 @@ func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 	t := &fitTrial{q: q, scalars: f.scalars(q)}
 	t.need = state.Amount{CPU: wanted(r.CPU), Memory: wanted(r.Memory), Ephemeral: wanted(r.Ephemeral)}
 	t.other = make([]int64, len(t.scalars))
-	t.column = make([][]int64, len(t.scalars))
+	t.have = make([]int64, len(t.scalars))
 	t.devices = make([]bool, len(t.scalars))
 	for i, s := range t.scalars {
 		t.devices[i] = leftToDevices(q, s.ID)
-		t.column[i] = q.Nodes.ScalarColumn(s.ID)
 	}
 	return t
 }
@@ -42,10 +41,10 @@ type fitTrial struct {
 	need     state.Amount
 	restOnly bool           // judge only the scalars
 	scalars  []state.Scalar // by name
-	column   [][]int64      // their capacity by row
 	devices  []bool         // a device class provides them
 	row      int32
 	use      state.Use
+	have     []int64 // the row's capacity of the scalars
 	other    []int64 // held amounts of the scalars
 }
 
@@ -53,7 +52,8 @@ type fitTrial struct {
 func (t *fitTrial) Begin(row int32, nominated []*state.Pod) {
 	t.row, t.use = row, t.q.State.Use(int(row))
 	for i, s := range t.scalars {
-		t.other[i] = t.q.State.ScalarUse(s.ID, int(row))
+		t.have[i], _ = t.q.Nodes.Offers(s.ID, int(row))
+		t.other[i] = t.q.State.Requested(s.ID).At(int(row))
 	}
 	for _, p := range nominated {
 		t.Move(p, 1)
@@ -91,13 +91,6 @@ func (t *fitTrial) AffectedBy(c *state.Class) bool {
 	return false
 }
 
-func (t *fitTrial) capacityOf(i int) int64 {
-	if t.column[i] == nil {
-		return 0
-	}
-	return t.column[i][t.row]
-}
-
 // Fits reports whether all requests are within what is left.
 func (t *fitTrial) Fits() bool {
 	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
@@ -105,7 +98,7 @@ func (t *fitTrial) Fits() bool {
 		return false
 	}
 	for i, s := range t.scalars {
-		if have := t.capacityOf(i); s.N > have-t.other[i] && (have != 0 || !t.devices[i]) {
+		if have := t.have[i]; s.N > have-t.other[i] && (have != 0 || !t.devices[i]) {
 			return false
 		}
 	}
@@ -132,7 +125,7 @@ func (t *fitTrial) Verdict() (engine.Code, []string) {
 	add(string(corev1.ResourceMemory), t.need.Memory, c.Memory, u.Memory)
 	add(string(corev1.ResourceEphemeralStorage), t.need.Ephemeral, c.Ephemeral, u.Ephemeral)
 	for i, s := range t.scalars {
-		if have := t.capacityOf(i); have != 0 || !t.devices[i] {
+		if have := t.have[i]; have != 0 || !t.devices[i] {
 			add(t.q.ScalarName(s.ID), s.N, have, t.other[i])
 		}
 	}

@@ -69,13 +69,13 @@ type asked struct {
 
 // resourceReader reads what a node offers of a resource and how much of it is requested.
 type resourceReader struct {
-	kind    corev1.ResourceName // cpu, memory, ephemeral-storage, or empty for a scalar
-	id      int32
-	column  []int64
-	nonZero bool
+	kind      corev1.ResourceName // cpu, memory, ephemeral-storage, or empty for a scalar
+	column    []int64
+	requested *state.Requested
+	nonZero   bool
 }
 
-func (r *resourceReader) at(q *engine.Query, c *state.Capacity, u *state.Use, row int) (capacity, used int64) {
+func (r *resourceReader) at(c *state.Capacity, u *state.Use, row int) (capacity, used int64) {
 	switch r.kind {
 	case corev1.ResourceCPU:
 		if r.nonZero {
@@ -93,7 +93,7 @@ func (r *resourceReader) at(q *engine.Query, c *state.Capacity, u *state.Use, ro
 		if r.column == nil {
 			return 0, 0
 		}
-		return r.column[row], q.State.ScalarUse(r.id, row)
+		return r.column[row], r.requested.At(row)
 	}
 }
 
@@ -114,7 +114,7 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 			if a.want == 0 || !known {
 				continue
 			}
-			a.read.id, a.read.column = id, q.Nodes.ScalarColumn(id)
+			a.read.column, a.read.requested = q.Nodes.ScalarColumn(id), q.State.Requested(id)
 		}
 		out = append(out, a)
 	}
@@ -132,7 +132,7 @@ func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, raw []int64
 		var sum, weights int64
 		for i := range list {
 			a := &list[i]
-			capacity, used := a.read.at(q, c, u, row)
+			capacity, used := a.read.at(c, u, row)
 			if capacity == 0 {
 				continue
 			}

@@ -7,6 +7,7 @@ import "sync"
 type nodeMemo struct {
 	mu          sync.RWMutex
 	columns     map[string]*Column
+	scalars     map[int32][]int64 // allocatable by row, by scalar id
 	columnBytes int
 	terms       map[string]Bits
 	termBytes   int
@@ -19,7 +20,7 @@ const (
 	maxMemoTerms       = 4096
 	maxMemoTermBytes   = 16 << 20 // keys and rows of all terms
 	maxMemoTermKey     = 64 << 10 // bytes of one key
-	maxMemoColumns     = 1024
+	maxMemoColumns     = 1024     // of labels, and as many of resources
 	maxMemoColumnBytes = 32 << 20 // of all columns; 512 bytes a node where that is more
 )
 
@@ -47,9 +48,53 @@ func (s *State) DropMemos() {
 	m := s.nodes.memo
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clear(m.columns)
+	m.dropColumns()
 	clear(m.terms)
-	m.columnBytes, m.termBytes, m.reach = 0, 0, nil
+	m.termBytes, m.reach = 0, nil
+}
+
+func (m *nodeMemo) dropColumns() {
+	clear(m.columns)
+	clear(m.scalars)
+	m.columnBytes = 0
+}
+
+// columnRoom makes room for a column of so many bytes over so many rows.
+func (m *nodeMemo) columnRoom(size, rows int) {
+	if max(len(m.columns), len(m.scalars)) >= maxMemoColumns || m.columnBytes+size > max(maxMemoColumnBytes, 512*rows) {
+		m.dropColumns()
+	}
+	m.columnBytes += size
+}
+
+// ScalarColumn returns a resource's allocatable by row, made at first use; nil where no node
+// lists it. Most resources of a cluster that has very many are never asked for, and each column
+// has a place for every node. For one row there is Offers.
+func (s *NodeSet) ScalarColumn(id int32) []int64 {
+	if s.offered[id] == 0 {
+		return nil
+	}
+	m := s.memo
+	m.mu.RLock()
+	col := m.scalars[id]
+	m.mu.RUnlock()
+	if col != nil {
+		return col
+	}
+	col = make([]int64, len(s.rows))
+	for r, n := range s.rows {
+		if n != nil {
+			col[r], _ = n.offers(id)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if have := m.scalars[id]; have != nil {
+		return have
+	}
+	m.columnRoom(8*len(col), len(col))
+	m.scalars[id] = col
+	return col
 }
 
 // Column is one label key over all nodes. Whole says that every node bears it.
@@ -107,13 +152,8 @@ func (s *NodeSet) Column(key string) *Column {
 	if have := s.memo.columns[key]; have != nil {
 		return have
 	}
-	size := c.bytes()
-	if len(s.memo.columns) >= maxMemoColumns || s.memo.columnBytes+size > max(maxMemoColumnBytes, 512*len(s.rows)) {
-		clear(s.memo.columns)
-		s.memo.columnBytes = 0
-	}
+	s.memo.columnRoom(c.bytes(), len(s.rows))
 	s.memo.columns[key] = c
-	s.memo.columnBytes += size
 	return c
 }
 

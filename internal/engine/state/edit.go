@@ -28,7 +28,6 @@ type Edit struct {
 	storageOwned    bool
 	devicesOwned    bool
 	attachedOwned   bool
-	scalarsOwned    bool
 	waitingOwned    map[string]bool // nodes whose lists in s.waiting are owned, once the map is
 	objectsOwned    map[string]bool // namespaces
 	local           *LocalNames     // of an overlay; nil for the next state of a cluster
@@ -373,15 +372,9 @@ func (e *Edit) count(p *Pod, sign int64) {
 	u.NonZeroMem += sign * c.NonZeroMem
 	u.Pods += sign
 	u.weigh(&e.s.nodes.capacity[row])
-	if n := len(c.Request.Scalars); n > 0 {
-		if last := int(c.Request.Scalars[n-1].ID); !e.scalarsOwned || last >= len(e.s.scalar) {
-			fresh := make([]vec[int64], max(len(e.s.scalar), last+1))
-			copy(fresh, e.s.scalar)
-			e.s.scalar, e.scalarsOwned = fresh, true
-		}
-		for _, sc := range c.Request.Scalars {
-			*e.s.scalar[sc.ID].edit(e.id, row) += sign * sc.N
-		}
+	for _, sc := range c.Request.Scalars {
+		at := e.s.scalar.edit(e.id, int(sc.ID))
+		*at = (*at).add(e.id, row, sign*sc.N)
 	}
 	bump := func(v *vec[*Postings], id int32) {
 		at := v.edit(e.id, int(id))

@@ -12,7 +12,6 @@ import (
 type nodeSpec struct {
 	node     *Node
 	capacity Capacity
-	scalars  []Scalar
 }
 
 func compileNode(ids scalarIDs, in *corev1.Node) nodeSpec {
@@ -39,14 +38,10 @@ func compileNode(ids scalarIDs, in *corev1.Node) nodeSpec {
 			out.capacity.Pods = q.Value()
 		default:
 			if IsScalar(name) {
-				sc := Scalar{ids.scalar(string(name)), q.Value()}
-				out.scalars = append(out.scalars, sc)
-				if sc.N == 0 {
-					n.nothingOf = append(n.nothingOf, sc.ID)
-				}
+				n.scalars = append(n.scalars, Scalar{ids.scalar(string(name)), q.Value()})
 			}
 		}
 	}
-	slices.SortFunc(out.scalars, func(a, b Scalar) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(n.scalars, func(a, b Scalar) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }

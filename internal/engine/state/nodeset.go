@@ -1,7 +1,9 @@
 package state
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"sort"
 
@@ -18,7 +20,7 @@ type Node struct {
 	Features      []string // status.declaredFeatures
 	Images        []Image
 	hash          uint64
-	nothingOf     []int32 // resources of which the status says 0
+	scalars       []Scalar // allocatable extended resources, by ascending ID, amounts of 0 too
 }
 
 // NameHash returns a hash of the node's name.
@@ -47,10 +49,10 @@ type NodeSet struct {
 	alive    Bits
 	n        int
 	capacity []Capacity
-	scalars  map[int32][]int64 // by scalar id: allocatable by row
-	taintSet []int32           // by row
-	taints   [][]corev1.Taint  // distinct lists
-	tainted  []Bits            // by list: the rows that have it
+	offered  map[int32]int32  // by scalar id: how many nodes list it
+	taintSet []int32          // by row
+	taints   [][]corev1.Taint // distinct lists
+	tainted  []Bits           // by list: the rows that have it
 	cordoned Bits
 	images   map[string]*imageHolders
 	hashes   []uint64 // of the names, by row
@@ -109,16 +111,16 @@ func (s *NodeSet) Capacity(row int) *Capacity { return &s.capacity[row] }
 // Capacities gives the column of allocatables. Not to be written.
 func (s *NodeSet) Capacities() []Capacity { return s.capacity }
 
-// ScalarColumn gives a resource's allocatable by row; nil where no node has it.
-func (s *NodeSet) ScalarColumn(id int32) []int64 { return s.scalars[id] }
-
 // Offers gives a node's allocatable of an interned resource; listed is false
 // where its status does not mention it, which is not the same as 0 to all rules.
-func (s *NodeSet) Offers(id int32, row int) (n int64, listed bool) {
-	if col := s.scalars[id]; row < len(col) {
-		n = col[row]
+func (s *NodeSet) Offers(id int32, row int) (n int64, listed bool) { return s.rows[row].offers(id) }
+
+func (n *Node) offers(id int32) (amount int64, listed bool) {
+	i, listed := slices.BinarySearchFunc(n.scalars, id, func(s Scalar, id int32) int { return cmp.Compare(s.ID, id) })
+	if listed {
+		amount = n.scalars[i].N
 	}
-	return n, n != 0 || slices.Contains(s.rows[row].nothingOf, id)
+	return amount, listed
 }
 
 // TaintSets gives the distinct lists of taints; TaintSetOf says which a row has.
@@ -128,7 +130,7 @@ func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
 func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
 
 func emptyNodeSet() *NodeSet {
-	s := &NodeSet{}
+	s := &NodeSet{byName: map[string]int32{}, offered: map[int32]int32{}}
 	s.seal()
 	return s
 }
@@ -137,24 +139,16 @@ func emptyNodeSet() *NodeSet {
 func (s *NodeSet) clone() *NodeSet {
 	c := &NodeSet{
 		rows: slices.Clone(s.rows), byName: make(map[string]int32, len(s.byName)+1),
-		alive: s.alive.Clone(), n: s.n, capacity: slices.Clone(s.capacity),
-		scalars: make(map[int32][]int64, len(s.scalars)),
+		alive: s.alive.Clone(), n: s.n, capacity: slices.Clone(s.capacity), offered: maps.Clone(s.offered),
 	}
 	for k, v := range s.byName {
 		c.byName[k] = v
-	}
-	for k, v := range s.scalars {
-		c.scalars[k] = slices.Clone(v)
 	}
 	return c
 }
 
 // put adds or replaces a node and gives its row.
 func (s *NodeSet) put(spec nodeSpec) int32 {
-	if s.byName == nil {
-		s.byName = map[string]int32{}
-		s.scalars = map[int32][]int64{}
-	}
 	row, ok := s.byName[spec.node.Name]
 	if !ok {
 		row = int32(len(s.rows))
@@ -165,22 +159,23 @@ func (s *NodeSet) put(spec nodeSpec) int32 {
 		s.alive.Set(int(row))
 		s.n++
 	}
+	s.offer(s.rows[row], -1)
+	s.offer(spec.node, 1)
 	s.rows[row] = spec.node
 	s.capacity[row] = spec.capacity
-	for id, col := range s.scalars {
-		if int(row) < len(col) {
-			s.scalars[id][row] = 0
-		}
-	}
-	for _, sc := range spec.scalars {
-		col := s.scalars[sc.ID]
-		for len(col) < len(s.rows) {
-			col = append(col, 0)
-		}
-		col[row] = sc.N
-		s.scalars[sc.ID] = col
-	}
 	return row
+}
+
+// offer counts the extended resources of a node, or of nil.
+func (s *NodeSet) offer(n *Node, sign int32) {
+	if n == nil {
+		return
+	}
+	for _, sc := range n.scalars {
+		if s.offered[sc.ID] += sign; s.offered[sc.ID] == 0 {
+			delete(s.offered, sc.ID)
+		}
+	}
 }
 
 // remove takes a node out; its row stays a hole.
@@ -190,14 +185,10 @@ func (s *NodeSet) remove(name string) (int32, bool) {
 		return -1, false
 	}
 	delete(s.byName, name)
+	s.offer(s.rows[row], -1)
 	s.rows[row] = nil
 	s.capacity[row] = Capacity{}
 	s.alive.Clear(int(row))
-	for _, col := range s.scalars {
-		if int(row) < len(col) {
-			col[row] = 0
-		}
-	}
 	s.n--
 	return row, true
 }
@@ -221,12 +212,6 @@ func (s *NodeSet) seal() {
 		h.Write([]byte{0})
 	}
 	h.Sum(s.digest[:0])
-	for id, col := range s.scalars {
-		for len(col) < len(s.rows) {
-			col = append(col, 0)
-		}
-		s.scalars[id] = col
-	}
 	s.taintSet = make([]int32, len(s.rows))
 	s.taints, s.tainted = nil, nil
 	s.cordoned = NewBits(len(s.rows))
@@ -267,7 +252,7 @@ func (s *NodeSet) seal() {
 			}
 		}
 	}
-	s.memo = &nodeMemo{columns: map[string]*Column{}, terms: map[string]Bits{}}
+	s.memo = &nodeMemo{columns: map[string]*Column{}, scalars: map[int32][]int64{}, terms: map[string]Bits{}}
 }
 
 // Image gives the nodes that hold an image of this (normalised) name, how many

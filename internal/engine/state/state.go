@@ -19,8 +19,8 @@ type State struct {
 	local  *LocalNames // of an overlay; nil otherwise
 	nodes  *NodeSet
 	use    vec[Use]
-	scalar []vec[int64] // by scalar id: requested by row
-	onNode vec[[]*Pod]  // by row, in order of namespace and name
+	scalar vec[*Requested] // by scalar id
+	onNode vec[[]*Pod]     // by row, in order of namespace and name
 	shapes vec[*Postings]
 	terms  vec[*Postings]
 	ports  vec[*Postings]
@@ -147,12 +147,12 @@ func (s *State) UseChunk(chunk int) *[leafSize]Use {
 	return nil
 }
 
-// ScalarUse gives how much of an interned resource is requested on a row.
-func (s *State) ScalarUse(id int32, row int) int64 {
-	if id >= 0 && int(id) < len(s.scalar) {
-		return s.scalar[id].at(row)
+// Requested returns how much of an extended resource is requested; nil for nothing.
+func (s *State) Requested(id int32) *Requested {
+	if id < 0 {
+		return nil
 	}
-	return 0
+	return s.scalar.at(int(id))
 }
 
 // ScalarID gives the id of a resource by name; ok is false where neither a node

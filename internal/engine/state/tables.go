@@ -95,7 +95,7 @@ func (t *Tables) Entries() int {
 
 // Interned returns how many entries of the tables the state itself needs, at most.
 func (s *State) Interned() int {
-	n := len(s.nodes.scalars) + s.storage.attachments.n
+	n := len(s.nodes.offered) + s.storage.attachments.n
 	shapes, classes := map[int32]struct{}{}, map[int32]struct{}{}
 	s.EachPod(func(p *Pod) {
 		shapes[p.Class.Shape.ID] = struct{}{}
