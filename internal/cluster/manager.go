@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"berth/internal/memory"
+	"berth/internal/span"
 	"berth/internal/store"
 )
 
@@ -254,7 +255,9 @@ func (m *Manager) newest(ctx context.Context, l *chain) (*View, error) {
 }
 
 // shared loads a revision once for all calls that need it at the same time.
-func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (*View, error) {
+func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (v *View, err error) {
+	_, part := span.Start(ctx, span.Load)
+	defer func() { part.End(err) }()
 	ch := m.loads.DoChan(FormatID(l.name, revision), func() (any, error) {
 		// The context of one call must not end the load for the others.
 		return m.load(m.ctx, l, revision)
@@ -340,6 +343,8 @@ func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profil
 // not in the store yet.
 func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.Profile) (spooled bool, err error) {
 	e := &store.Entry{Decision: d, Profile: p}
+	ctx, part := span.Start(ctx, span.Record)
+	defer func() { part.End(err, span.Spooled.Bool(spooled)) }()
 	wait, err := m.g.Submit(ctx, e)
 	if err == nil {
 		err = wait(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/internal/span"
 	"berth/internal/store"
 )
 
@@ -39,8 +40,10 @@ func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e
 	if stale {
 		return &lostError{fmt.Errorf("%s: %w", v.ID(), store.ErrConflict)}
 	}
+	_, part := span.Start(ctx, span.Revision)
 	wait, err := m.g.Submit(ctx, e)
 	if err != nil {
+		part.End(err)
 		l.mu.Lock()
 		m.landed(l)
 		l.mu.Unlock()
@@ -59,6 +62,7 @@ func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e
 		if err == nil {
 			err = e.Err
 		}
+		part.End(err)
 		m.written(l, epoch, v, err)
 		close(p.done)
 	})

@@ -7,6 +7,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/span"
 	"berth/internal/store"
 )
 
@@ -18,7 +19,9 @@ type Entry struct {
 }
 
 // NewEntry evaluates a normalized question on a view and makes its record.
-func (l *Log) NewEntry(ctx context.Context, v *cluster.View, q decision.Question) (*Entry, error) {
+func (l *Log) NewEntry(ctx context.Context, v *cluster.View, q decision.Question) (entry *Entry, err error) {
+	ctx, part := span.Start(ctx, span.Evaluate)
+	defer func() { part.End(err) }()
 	began := time.Now()
 	if q.Nominated != "" && q.Pod != nil {
 		q.Excluded = l.Agreed(ctx, q.Cluster, decision.PodRef{Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: string(q.Pod.UID)}, q.Nominated)

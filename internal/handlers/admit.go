@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/memory"
+	"berth/internal/span"
 )
 
 // class is a kind of endpoint with bounds of its own.
@@ -46,7 +47,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 	}
 	ctx, cancel := a.withDeadline(r.Context(), until)
 	defer cancel()
+	_, wait := span.Start(ctx, span.Wait)
 	leave, err := c.gate.enter(ctx, key)
+	wait.End(err)
 	if err != nil {
 		return a.shed(r, c, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/handlers/wire"
 	"berth/internal/memory"
+	"berth/internal/span"
 )
 
 // lenience is by how much a body may be over its limit and still be read to its end, in bytes. Many clients send all of a
@@ -97,7 +98,9 @@ func unsupportedEncoding(w http.ResponseWriter, got, want string) error {
 func (a *API) rawBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
 	buf := wire.GetBuffer()
 	defer wire.PutBuffer(buf)
+	_, read := span.Start(r.Context(), span.Read)
 	body, err := readBody(w, r, *buf, limit, setting)
+	read.End(err)
 	*buf = body
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/objects"
+	"berth/internal/span"
 )
 
 // DecisionRequest asks where a pod goes.
@@ -69,7 +70,9 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		_, decode := span.Start(r.Context(), span.Decode)
 		q, err := a.decodeDecision(body, p)
+		decode.End(err)
 		if err != nil {
 			return err
 		}

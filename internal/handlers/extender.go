@@ -20,6 +20,7 @@ import (
 	"berth/internal/handlers/wire"
 	"berth/internal/memory"
 	"berth/internal/objects"
+	"berth/internal/span"
 )
 
 // decisionIDHeader carries a decision's id where the body has no place for it.
@@ -212,7 +213,10 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	if !c.ahead || !c.args.HasNames || c.table.set != table.set {
 		c.table = table
 		parser := wire.Parser{Limits: a.limits.filter(), Names: table.names, Known: cache}
-		if err := parser.FilterArgs(body, &c.args); err != nil {
+		_, decode := span.Start(r.Context(), span.Decode)
+		err := parser.FilterArgs(body, &c.args)
+		decode.End(err)
+		if err != nil {
 			return &protocolError{extenderLimit(err)}
 		}
 	}

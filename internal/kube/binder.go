@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"berth/internal/span"
 )
 
 // DefaultBindTimeout is for how long a bind may take, below the five seconds
@@ -42,6 +44,8 @@ func NewBinder(c *rest.Config, timeout time.Duration) (*Binder, error) {
 // where that is not known: the bind may yet take place
 // (pkg/registry/core/pod/storage assignPod).
 func (b *Binder) Bind(ctx context.Context, namespace, name, uid, node string) (refusal string, err error) {
+	ctx, part := span.Start(ctx, span.Bind)
+	defer func() { part.End(err) }()
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	// The pod is read in what is left of the time, if it has to be.
