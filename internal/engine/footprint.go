@@ -13,6 +13,7 @@ const (
 	bytesPerRowRule   = 8       // of a node and a plugin
 	bytesPerRowTerm   = 64      // of a node and a term, constraint, resource or claim of the pod
 	bytesPerPod       = 8       // of a pod of the state: those that terms match
+	bytesPerNamespace = 80      // of a namespace and an inter-pod term: those that its selector matches
 	bytesPerVictim    = 128     // of a pod of the state, where preemption is tried
 	bytesPerVerdict   = 3 << 10 // of a node that is explained
 	bytesPerPluginRow = 384     // of a node that is explained, and a plugin
@@ -23,6 +24,7 @@ const (
 func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
 	rows, pods := int64(len(s.Nodes().Alive())*64), int64(s.PodCount())
 	n := bytesOfDecision + rows*(bytesPerRow+int64(len(p.Rules))*bytesPerRowRule+bytesPerRowTerm*int64(parts(pod))) + pods*bytesPerPod
+	n += bytesOfNamespaces(s, pod)
 	if !o.NoPreemption {
 		n += rows*bytesPerRow + pods*bytesPerVictim
 	}
@@ -39,7 +41,11 @@ func (r *Result) ExplanationBytes(level Explain) int64 {
 	case ExplainFailures:
 		each += bytesPerVerdict
 	}
-	return bytesOfDecision + each*int64(r.Considered())
+	return bytesOfDecision + each*int64(r.Considered()) + bytesOfNamespaces(r.q.State, r.q.Pod)
+}
+
+func bytesOfNamespaces(s *state.State, pod *corev1.Pod) int64 {
+	return int64(s.NamespaceCount()) * bytesPerNamespace * int64(podTerms(pod))
 }
 
 // parts is how many terms, constraints, resources, ports, volumes and claims a pod has.
@@ -60,6 +66,15 @@ func parts(pod *corev1.Pod) int {
 		if na.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			n += len(na.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
 		}
+	}
+	return n + podTerms(pod)
+}
+
+// podTerms is how many inter-pod terms a pod has.
+func podTerms(pod *corev1.Pod) (n int) {
+	a := pod.Spec.Affinity
+	if a == nil {
+		return 0
 	}
 	if pa := a.PodAffinity; pa != nil {
 		n += len(pa.RequiredDuringSchedulingIgnoredDuringExecution) + len(pa.PreferredDuringSchedulingIgnoredDuringExecution)

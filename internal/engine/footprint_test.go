@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
@@ -17,7 +18,11 @@ import (
 // TestFootprint: neither a decision nor its explanation allocates more than is estimated before. Memory of decisions
 // before is not used again.
 func TestFootprint(t *testing.T) {
-	s, err := enginetest.State(enginetest.Large(enginetest.Size{Nodes: 1000, Pods: 10_000, Apps: 100})...)
+	objects := enginetest.Large(enginetest.Size{Nodes: 1000, Pods: 10_000, Apps: 100})
+	for i := range 20_000 {
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%d", i), Labels: map[string]string{"all": "yes"}}})
+	}
+	s, err := enginetest.State(objects...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +32,20 @@ func TestFootprint(t *testing.T) {
 		many = append(many, enginetest.Spread(corev1.LabelHostname, int32(i+1), corev1.ScheduleAnyway, enginetest.Match("app", fmt.Sprintf("app-%03d", i))),
 			enginetest.PreferNear(10, enginetest.PodTerm(corev1.LabelHostname, enginetest.Match("app", fmt.Sprintf("app-%03d", i)))))
 	}
+	var inAll []enginetest.PodOption
+	for i := range 8 {
+		term := enginetest.PodTerm(corev1.LabelHostname, enginetest.Match("app", fmt.Sprintf("none-%d", i)))
+		term.NamespaceSelector = enginetest.Match("all", "yes")
+		inAll = append(inAll, enginetest.PreferNear(10, term))
+	}
 	full := enginetest.LargePod(0, "asked", many...)
 	nowhere := enginetest.LargePod(0, "asked", enginetest.Spread(corev1.LabelHostname, 1, corev1.DoNotSchedule, enginetest.Match("app", "app-000")))
 	evicting := nowhere.DeepCopy()
 	first := int32(1 << 30)
 	evicting.Spec.Priority = &first
 	evicting.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("60")}
-	list = append(list, question{"terms", full, rules.DefaultSpec()}, question{"evicting", evicting, rules.DefaultSpec()})
+	list = append(list, question{"terms", full, rules.DefaultSpec()}, question{"evicting", evicting, rules.DefaultSpec()},
+		question{"namespaces", enginetest.LargePod(0, "asked", inAll...), rules.DefaultSpec()})
 	allocated := func(f func()) int64 {
 		runtime.GC()
 		runtime.GC() // pools are empty then

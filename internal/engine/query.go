@@ -226,13 +226,12 @@ type scoringRequests struct {
 	done [2]bool
 }
 
-func newQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (*Query, error) {
-	q := &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace), local: state.NewLocalNames(s)}
-	terms, err := s.TermsOf(pod)
-	if err != nil {
+func newQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query, err error) {
+	defer caught(&err)
+	q = &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace), local: state.NewLocalNames(s)}
+	if q.terms, err = s.TermsOf(pod, q.checkContext); err != nil {
 		return nil, err
 	}
-	q.terms = terms
 	q.Request = q.local.RequestOf(pod)
 	q.scratch = getScratch(s.Nodes().Len())
 	if o.Candidates == nil {

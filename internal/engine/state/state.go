@@ -185,10 +185,17 @@ func (s *State) PortPostings(id int32) *Postings { return s.ports.at(int(id)) }
 // namespace, which reads as no labels.
 func (s *State) NamespaceLabels(ns string) labels.Set { return s.ns[ns] }
 
-// NamespacesMatching lists the namespaces whose labels match.
-func (s *State) NamespacesMatching(sel labels.Selector) []string {
+// NamespaceCount returns the number of namespaces that have an object.
+func (s *State) NamespaceCount() int { return len(s.ns) }
+
+// namespacesMatching lists the namespaces whose labels match. check is called from time to time.
+func (s *State) namespacesMatching(sel labels.Selector, check func()) []string {
 	var out []string
+	n := 0
 	for name, set := range s.ns {
+		if n++; n%checkEvery == 0 {
+			check()
+		}
 		if sel.Matches(set) {
 			out = append(out, name)
 		}

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -24,11 +25,14 @@ const (
 // Term is one inter-pod affinity term, compiled. Terms of pods on nodes are
 // interned, so that thousands of replicas share one.
 type Term struct {
-	ID                int32 // of an interned term
-	Kind              TermKind
-	Weight            int32 // of a preferred term
-	TopologyKey       string
-	Namespaces        []string // sorted
+	ID          int32 // of an interned term
+	Kind        TermKind
+	Weight      int32 // of a preferred term
+	TopologyKey string
+	// Namespaces are those that the term lists, sorted, and behind them in TermsOf those that its
+	// selector matches, sorted too.
+	Namespaces        []string
+	listed            int
 	NamespaceSelector labels.Selector
 	Selector          labels.Selector
 }
@@ -40,13 +44,18 @@ func (t *Term) Matches(ns string, nsLabels, podLabels labels.Set) bool {
 	return (t.names(ns) || t.NamespaceSelector.Matches(nsLabels)) && t.Selector.Matches(podLabels)
 }
 
+// fewNames is up to how many namespaces are compared one by one.
+const fewNames = 8
+
 func (t *Term) names(ns string) bool {
-	for _, n := range t.Namespaces {
-		if n == ns {
-			return true
-		}
+	if len(t.Namespaces) <= fewNames {
+		return slices.Contains(t.Namespaces, ns)
 	}
-	return false
+	_, is := slices.BinarySearch(t.Namespaces[:t.listed], ns)
+	if !is {
+		_, is = slices.BinarySearch(t.Namespaces[t.listed:], ns)
+	}
+	return is
 }
 
 // String is the term in words, for explanations.
@@ -91,6 +100,7 @@ func newTerm(ns string, kind TermKind, weight int32, in *corev1.PodAffinityTerm)
 		t.Namespaces = append(t.Namespaces, in.Namespaces...)
 		sort.Strings(t.Namespaces)
 	}
+	t.listed = len(t.Namespaces)
 	return t, nil
 }
 
@@ -137,8 +147,9 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 // TermsOf compiles the inter-pod affinity terms of a pod that is to be placed. Their namespace
 // selectors are resolved to the namespaces of the state: what selects all namespaces stays a
 // selector, anything else becomes names
-// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
-func (s *State) TermsOf(pod *corev1.Pod) ([]*Term, error) {
+// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty). check is called from time to
+// time, and may panic to end the search.
+func (s *State) TermsOf(pod *corev1.Pod, check func()) ([]*Term, error) {
 	terms, err := podTerms(pod)
 	if err != nil {
 		return nil, err
@@ -148,11 +159,15 @@ func (s *State) TermsOf(pod *corev1.Pod) ([]*Term, error) {
 			continue // all namespaces, even ones that have no object
 		}
 		if reqs, ok := t.NamespaceSelector.Requirements(); ok && len(reqs) > 0 {
-			for _, ns := range s.NamespacesMatching(t.NamespaceSelector) {
-				if !t.names(ns) {
-					t.Namespaces = append(t.Namespaces, ns)
-				}
+			matching := s.namespacesMatching(t.NamespaceSelector, check)
+			if listed := t.Namespaces; len(listed) > 0 {
+				matching = slices.DeleteFunc(matching, func(ns string) bool {
+					_, is := slices.BinarySearch(listed, ns)
+					return is
+				})
+				matching = append(listed, matching...)
 			}
+			t.Namespaces = matching
 		}
 		// Upstream leaves the selector in place and then asks it about pods without
 		// their namespace's labels, so one that is content with no labels at all
