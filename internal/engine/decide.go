@@ -338,23 +338,12 @@ func (r *Result) scoreBy(w WeightedRule) (same int64, err error) {
 	return 0, nil
 }
 
-// addWeighted adds weight × norm to the totals of the feasible rows. Chunks
-// without a hole, which are most, get a loop without bounds.
+// addWeighted adds weight × norm to the totals of the feasible rows.
 func addWeighted(total, norm []int64, weight int64, feasible state.Bits) {
-	for i, word := range feasible {
-		if word == 0 {
-			continue
-		}
-		t, n := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), (*[state.ChunkSize]int64)(norm[i<<state.ChunkBits:])
-		if word == ^uint64(0) {
-			for k := range t {
-				t[k] += weight * n[k]
-			}
-			continue
-		}
-		for ; word != 0; word &= word - 1 {
-			k := bits.TrailingZeros64(word)
-			t[k] += weight * n[k]
+	for from, to := range feasible.Runs() {
+		totals := total[from:to]
+		for k, n := range norm[from:to] {
+			totals[k] += weight * n
 		}
 	}
 }

@@ -147,9 +147,10 @@ var spread = func() (out [256]uint64) {
 func (r *Result) appendWide(b []byte, rows state.Bits, col []int64) []byte {
 	set := r.q.Nodes
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for row := range r.Feasible.All() {
-		v := col[row]
-		least, most = min(least, v), max(most, v)
+	for from, to := range r.Feasible.Runs() {
+		for _, v := range col[from:to] {
+			least, most = min(least, v), max(most, v)
+		}
 	}
 	short := most-least <= math.MaxUint16 && most-least >= 0
 	if short {

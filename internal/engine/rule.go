@@ -227,8 +227,10 @@ const MaxScore = 100
 func NormalizeByMax(feasible state.Bits, out *Scores, reverse bool) {
 	out.NormalizedByMax(reverse)
 	var most int64
-	for row := range feasible.All() {
-		most = max(most, out.Raw[row])
+	for from, to := range feasible.Runs() {
+		for _, raw := range out.Raw[from:to] {
+			most = max(most, raw)
+		}
 	}
 	one := func(raw int64) int64 { return normalByMax(raw, most, reverse) }
 	if most >= maxKnown {
@@ -242,8 +244,11 @@ func NormalizeByMax(feasible state.Bits, out *Scores, reverse bool) {
 	for raw := range most + 1 {
 		known[raw] = one(raw)
 	}
-	for row := range feasible.All() {
-		out.Norm[row] = known[out.Raw[row]]
+	for from, to := range feasible.Runs() {
+		norm := out.Norm[from:to]
+		for k, raw := range out.Raw[from:to] {
+			norm[k] = known[raw]
+		}
 	}
 }
 

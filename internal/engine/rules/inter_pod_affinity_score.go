@@ -72,15 +72,19 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible st
 		return nil
 	}
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for row := range feasible.All() {
-		var sum int64
+	for from, to := range feasible.Runs() {
+		raws := out.Raw[from:to]
+		clear(raws)
 		for _, d := range list {
-			if v := d.column.Value[row]; v >= 0 {
-				sum += d.points[v]
+			for k, v := range d.column.Value[from:to] {
+				if v >= 0 {
+					raws[k] += d.points[v]
+				}
 			}
 		}
-		out.Raw[row] = sum
-		least, most = min(least, sum), max(most, sum)
+		for _, sum := range raws {
+			least, most = min(least, sum), max(most, sum)
+		}
 	}
 	normalizeSpan(feasible, least, most, out)
 	return nil
@@ -102,11 +106,14 @@ func normalizeSpan(feasible state.Bits, least, most int64, out *engine.Scores) {
 			known[i] = one(least + int64(i))
 		}
 	}
-	for row := range feasible.All() {
-		if known != nil {
-			out.Norm[row] = known[out.Raw[row]-least]
-		} else {
-			out.Norm[row] = one(out.Raw[row])
+	for from, to := range feasible.Runs() {
+		norm := out.Norm[from:to]
+		for k, raw := range out.Raw[from:to] {
+			if known != nil {
+				norm[k] = known[raw-least]
+			} else {
+				norm[k] = one(raw)
+			}
 		}
 	}
 }

@@ -36,19 +36,21 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 		points = append(points, c.points(q, keyed, scored, nodes))
 	}
 	least, most := int64(math.MaxInt64), int64(0)
-	for row := range scored.All() {
-		var sum float64
-		for k := range points {
-			pt := &points[k]
-			if pt.byRow != nil {
-				sum += pt.byRow[row]
-			} else if v := pt.value[row]; v >= 0 {
-				sum += pt.byValue[v]
+	for from, to := range scored.Runs() {
+		for row := from; row < to; row++ {
+			var sum float64
+			for k := range points {
+				pt := &points[k]
+				if pt.byRow != nil {
+					sum += pt.byRow[row]
+				} else if v := pt.value[row]; v >= 0 {
+					sum += pt.byValue[v]
+				}
 			}
+			s := int64(math.Round(sum))
+			out.Raw[row] = s
+			least, most = min(least, s), max(most, s)
 		}
-		s := int64(math.Round(sum))
-		out.Raw[row] = s
-		least, most = min(least, s), max(most, s)
 	}
 	normalizeSpread(feasible, scored, least, most, out)
 	return nil
@@ -164,16 +166,22 @@ func normalizeSpread(feasible, scored state.Bits, least, most int64, out *engine
 			known[i] = engine.MaxScore * (most + least - (least + int64(i))) / most
 		}
 	}
-	for row := range feasible.All() {
-		switch {
-		case !scored.Has(row):
-			out.Raw[row], out.Norm[row] = 0, 0
-		case most == 0:
-			out.Norm[row] = engine.MaxScore
-		case known != nil:
-			out.Norm[row] = known[out.Raw[row]-least]
-		default:
-			out.Norm[row] = engine.MaxScore * (most + least - out.Raw[row]) / most
+	ignored := feasible.Clone()
+	ignored.AndNot(scored)
+	for row := range ignored.All() {
+		out.Raw[row], out.Norm[row] = 0, 0
+	}
+	for from, to := range scored.Runs() {
+		norm := out.Norm[from:to]
+		for k, raw := range out.Raw[from:to] {
+			switch {
+			case known != nil:
+				norm[k] = known[raw-least]
+			case most == 0:
+				norm[k] = engine.MaxScore
+			default:
+				norm[k] = engine.MaxScore * (most + least - raw) / most
+			}
 		}
 	}
 }

@@ -102,9 +102,11 @@ func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.B
 		}
 	}
 	of := q.Nodes.TaintSetOf()
-	for row := range feasible.All() {
-		set := of[row]
-		out.Raw[row], out.Norm[row] = count[set], norm[set]
+	for from, to := range feasible.Runs() {
+		raws, norms := out.Raw[from:to], out.Norm[from:to]
+		for k, set := range of[from:to] {
+			raws[k], norms[k] = count[set], norm[set]
+		}
 	}
 	return nil
 }
