@@ -107,7 +107,7 @@ func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := w.apply(w.state.Edit(), r); err != nil {
+		if err := w.apply(w.state.Changes(), r); err != nil {
 			return nil, corrupt(w.cluster, r.number, "change", err)
 		}
 		w.steps++

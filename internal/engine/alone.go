@@ -35,10 +35,9 @@ type rowWith struct {
 	rejected Rejected
 }
 
-// Alone runs every filter on each rejected node, whichever other filter rejects it.
-// PreFilter is run for each rule by itself too, so a rule is judged also where
-// another one rejects the pod before any node is looked at. A decision that looked
-// at no node has nothing to run.
+// Alone runs every filter on each rejected node, whichever other filter rejects it. Each rule's
+// PreFilter runs by itself too, so a rule is judged even where another one rejects the pod before
+// any node is judged. A decision that judged no node has nothing to run.
 func (r *Result) Alone() (a *Alone, err error) {
 	a = &Alone{r: r}
 	if r.Outcome == Gated || r.Nominated || r.q.Options.Victims != nil {
@@ -115,8 +114,8 @@ func (r *Result) nominatedTrials(rows state.Bits) map[int]*Result {
 	return out
 }
 
-// filtering lists the rules that can reject a node: the filters in order, behind
-// rules that only have a PreFilter.
+// filtering lists the rules that can reject a node: the filters in order, after the rules that only
+// have a PreFilter.
 func (p *Profile) filtering() []int {
 	var out []int
 	for _, i := range p.PreFilter {
@@ -196,16 +195,15 @@ func (r *ruleAlone) put(row int, w *rowWith) {
 	r.with[row] = w
 }
 
-// Release gives the scratch memory back.
+// Release returns the scratch memory.
 func (a *Alone) Release() {
 	if a.on != nil {
 		a.on.Release()
 	}
 }
 
-// Failing lists the filters that reject a row, in order, and those that cannot judge
-// it, but for the one that the decision files the row under. Details are worked out
-// only if asked for.
+// Failing lists the filters that reject a row, in order, and those that cannot judge it, except the
+// one under which the decision lists the row. Details are worked out only on request.
 func (a *Alone) Failing(row int, details bool) (failing []RuleFailure, broken []NotEvaluated) {
 	first := a.r.firstOf(row)
 	a.r.q.Work(verdictSteps)
@@ -233,8 +231,8 @@ func (r *ruleAlone) why(row int) string {
 	return r.errors[row]
 }
 
-// failure is what a rule returns about a row; nil where it lets it pass. What it
-// returns with the nominated pods goes before what it returns without.
+// failure is what a rule returns about a row; nil where the row passes. Its verdict with the
+// nominated pods comes before its verdict without.
 func (a *Alone) failure(rule *ruleAlone, row int, details bool) *RuleFailure {
 	on, whole, rej := a.on, rule.whole, &rule.rejected
 	if w := rule.with[row]; w != nil {
@@ -255,7 +253,7 @@ func (a *Alone) failure(rule *ruleAlone, row int, details bool) *RuleFailure {
 	return f
 }
 
-// firstOf names the rule that a row is filed under.
+// firstOf names the rule under which a row is listed.
 func (r *Result) firstOf(row int) string {
 	if r.PreFilter != nil {
 		return r.PreFilter.Plugin
@@ -268,8 +266,7 @@ func (r *Result) firstOf(row int) string {
 	return ""
 }
 
-// addAlsoFailing fills in what else rejects the nodes of a decision that was written
-// out.
+// addAlsoFailing adds the other filters that reject the nodes of a written decision.
 func (r *Result) addAlsoFailing(d *Decision) {
 	a, err := r.Alone()
 	r.CheckContext() // where err is of the caller's context

@@ -214,7 +214,7 @@ func BenchmarkBuild(b *testing.B) {
 	runtime.KeepAlive(s)
 }
 
-// BenchmarkNaive asks the naive twin the questions of BenchmarkDecide.
+// BenchmarkNaive has the naive twin answer the questions of BenchmarkDecide.
 func BenchmarkNaive(b *testing.B) {
 	for _, q := range questions() {
 		b.Run(q.name, func(b *testing.B) {

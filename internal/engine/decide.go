@@ -13,14 +13,12 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Decide judges one pod against one state under one profile, as one cycle of
-// kube-scheduler would over all nodes: gates, PreFilter, the nominated node
-// first, Filter, Score, and the pick, or else preemption. It is pure: the same input gives the same
-// result. "Fits nowhere" is a result; an error means that a rule could not judge
-// (pkg/scheduler/schedule_one.go schedulePod, findNodesThatFitPod).
-//
-// The pod is taken as an apiserver would hand it over: defaulted, with its
-// priority resolved.
+// Decide judges one pod against one state under one profile, as one cycle of kube-scheduler would
+// over all nodes: gates, PreFilter, the nominated node first, Filter, Score, and the pick, or else
+// preemption. It is pure: the same input has the same result. "Fits nowhere" is a result; an error
+// means that a rule could not judge (pkg/scheduler/schedule_one.go schedulePod,
+// findNodesThatFitPod). The pod is as an apiserver stores it: defaulted, with its priority
+// resolved.
 func Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options) (r *Result, err error) {
 	q, err := newQuery(s, pod, p, o)
 	if err != nil {
@@ -70,7 +68,7 @@ func Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options) (r *Result, 
 	return r, nil
 }
 
-// filterAll goes from PreFilter to PostFilter.
+// filterAll runs the phases from PreFilter to PostFilter.
 func (r *Result) filterAll() error {
 	skip := make([]bool, len(r.q.Profile.Rules))
 	if err := r.findNode(skip); err != nil {
@@ -80,7 +78,7 @@ func (r *Result) filterAll() error {
 	return nil
 }
 
-// findNode goes from PreFilter to the pick, and says which rules skipped.
+// findNode runs the phases from PreFilter to the pick, and records in skip which rules skipped.
 func (r *Result) findNode(skip []bool) error {
 	q, p := r.q, r.q.Profile
 	names, narrowing, err := r.preFilter(skip)
@@ -127,7 +125,7 @@ func (r *Result) findNode(skip []bool) error {
 			if kept.Has(apartRow) {
 				apart = nil // it is judged once more with the others
 			} else {
-				in.Clear(apartRow) // left out as it is, it keeps its own failure
+				in.Clear(apartRow) // left out, it keeps its own failure
 			}
 		}
 		sort.Strings(narrowing)
@@ -153,9 +151,8 @@ func (r *Result) findNode(skip []bool) error {
 	return r.pick()
 }
 
-// preFilter runs the first phase. It gives the names that the nodes were
-// narrowed to (nil: all) and the plugins that narrowed
-// (pkg/scheduler/framework/runtime RunPreFilterPlugins).
+// preFilter runs the first phase. It returns the names to which the nodes were narrowed (nil: all)
+// and the plugins that narrowed them (pkg/scheduler/framework/runtime RunPreFilterPlugins).
 func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 	q, p := r.q, r.q.Profile
 	var names map[string]struct{}
@@ -178,8 +175,7 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 			r.PreFilter = &PreFilterRejection{f.Name, res.Code, res.Reason}
 			return nil, nil, nil
 		case res.Code == Unschedulable:
-			// The others still run, since preemption may follow; the last one's
-			// words are the ones shown.
+			// The others still run, since preemption may follow; the last one's reason is shown.
 			r.PreFilter = &PreFilterRejection{f.Name, res.Code, res.Reason}
 			continue
 		}
@@ -211,9 +207,8 @@ func (r *Result) preFilter(skip []bool) (map[string]struct{}, []string, error) {
 	return names, narrowing, nil
 }
 
-// filter runs the filters over in and takes out of it what they reject: each
-// rule sees only what the ones before it let pass, so the first failing plugin
-// is the one that a node is filed under.
+// filter runs the filters over in and removes the rows that they reject. Each rule sees only the
+// rows that passed the ones before it, so a node is listed under the first plugin that fails it.
 func (r *Result) filter(in state.Bits, skip []bool) ([]Rejected, error) {
 	q, p := r.q, r.q.Profile
 	var out []Rejected
@@ -287,7 +282,7 @@ func (r *Result) choose() {
 	}
 }
 
-// chooser is the hash of what tells equal nodes apart for one pod and another.
+// chooser is the hash that breaks ties among equal nodes, different from pod to pod.
 func (q *Query) chooser() uint64 {
 	return state.MixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
 }
@@ -313,8 +308,8 @@ func (r *Result) score() error {
 	return nil
 }
 
-// scoreBy asks one rule and adds its scores to the totals, but for what all
-// nodes have in common, which it gives.
+// scoreBy runs one rule and adds its scores to the totals, except a score that all nodes share,
+// which it returns.
 func (r *Result) scoreBy(w WeightedRule) (same int64, err error) {
 	q := r.q
 	sc := q.Profile.Rules[w.Rule]
@@ -348,7 +343,7 @@ func addWeighted(total, norm []int64, weight int64, feasible state.Bits) {
 	}
 }
 
-// findBest adds what all feasible nodes have in common and finds the best.
+// findBest adds the score that all feasible nodes share and finds the best.
 func (r *Result) findBest(uniform int64) {
 	top := int64(math.MinInt64)
 	for i, word := range r.Feasible {

@@ -6,18 +6,15 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Decider answers one question after the other as Decide does, to the byte, and
-// remembers what it learned: where a pod like one before is asked about a state
-// like the one before, only the rows that changed in between are judged again.
-// What a decision then costs grows with what changed and with what rules look
-// beyond a node, not with the size of the cluster.
+// Decider answers one question after the other as Decide does, to the byte, and caches what it
+// learns: where an equal pod comes with a similar state, only the rows that changed in between are
+// judged again. The cost of a decision then grows with the changes and with what rules read beyond
+// a node, not with the size of the cluster. It pays where states follow one another by small edits,
+// forwards or backwards, and many pods are of one kind. Everything else is answered too, as slowly
+// as by Decide.
 //
-// It pays where states follow one another by small edits, forwards or backwards,
-// and pods come in kinds. Everything else is answered too, as slowly as by Decide.
-//
-// A Decider is for one goroutine, and its memory is bounded. A result is good
-// until the next question, and is to be released before it. The last state is
-// kept alive.
+// A Decider is for one goroutine, and its memory is bounded. A result is valid until the next
+// question, and must be released before it. The last state is kept alive.
 type Decider struct {
 	trail   state.Trail
 	classes map[classKey]*memo
@@ -28,21 +25,21 @@ type Decider struct {
 	count   Counters
 }
 
-// Counters say how a Decider came by its answers.
+// Counters count the decisions by the way they were made.
 type Counters struct {
 	// Kept counts decisions of a known kind of pod, Rows the rows that had to be
 	// judged again for them.
 	Kept, Rows int
-	// Whole counts decisions that a memo was made or made again for.
+	// Whole counts decisions for which a memo was made or made again.
 	Whole int
 	// Plain counts decisions that were left to Decide.
 	Plain int
-	// Dropped counts memos that made room for others.
+	// Dropped counts memos that were dropped to make room.
 	Dropped int
 }
 
-// DefaultDeciderBytes is what a Decider remembers at most unless told: some
-// thousand kinds of pods on a thousand nodes.
+// DefaultDeciderBytes is the default bound of a Decider's memory: some thousand kinds of pods on a
+// thousand nodes.
 const DefaultDeciderBytes = 32 << 20
 
 // NewDecider makes a Decider that keeps about limit bytes; 0 stands for
@@ -54,13 +51,13 @@ func NewDecider(limit int) *Decider {
 	return &Decider{classes: map[classKey]*memo{}, limit: limit}
 }
 
-// Counters gives the counts so far.
+// Counters returns the counts so far.
 func (d *Decider) Counters() Counters { return d.count }
 
-// Bytes is about what the Decider remembers now.
+// Bytes is the approximate size of the Decider's memory now.
 func (d *Decider) Bytes() int { return d.bytes }
 
-// Decide is Decide. The result is good until the next call.
+// Decide is Decide. The result is valid until the next call.
 func (d *Decider) Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options) (*Result, error) {
 	if !plainOnly(s, pod, p, &o) {
 		if r := d.recall(s, pod, p, o); r != nil {
@@ -71,15 +68,14 @@ func (d *Decider) Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options)
 	return Decide(s, pod, p, o)
 }
 
-// plainOnly says that a question is not worth remembering, or needs what memos
-// do not cover: some nodes only, a pod that is held back, has a nomination of
-// its own or asks for devices.
+// plainOnly reports whether a question is not worth caching, or needs what memos do not cover: some
+// nodes only, or a pod that is held back, has a nomination of its own or claims devices.
 func plainOnly(s *state.State, pod *corev1.Pod, p *Profile, o *Options) bool {
 	return o.Candidates != nil || o.Victims != nil || s.Nodes().Count() == 0 || pod.Status.NominatedNodeName != "" || s.AsksForDevices(pod) || p.Gates && len(pod.Spec.SchedulingGates) > 0
 }
 
-// recall answers from a memo, which it makes where there is none. It gives nil
-// where the question must be left to Decide, as all that fail are.
+// recall answers from a memo, which it makes where there is none. It returns nil where the question
+// must be left to Decide, as every one that fails must.
 func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *Profile, o Options) *Result {
 	d.trail.Follow(s)
 	m := d.memo(pod, p, &o)
@@ -94,7 +90,7 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *Profile, o Options)
 	r, err := m.decide(q, changed)
 	d.resize(m)
 	if err != nil || r == nil {
-		m.around = state.Surroundings{} // whatever was half done is done again
+		m.around = state.Surroundings{} // unfinished work is repeated
 		release(q)
 		return nil
 	}
@@ -113,8 +109,8 @@ func release(q *Query) {
 	q.scratch = nil
 }
 
-// classKey tells kinds of questions apart: pods that differ in nothing but
-// name, UID and age, under one profile and the same options.
+// classKey distinguishes kinds of questions. Pods that differ in nothing but name, UID and age are
+// of one kind, under one profile and the same options.
 type classKey struct {
 	profile                           *Profile
 	scoreAlways, noScores, preferNone bool
@@ -137,8 +133,8 @@ func (d *Decider) memo(pod *corev1.Pod, p *Profile, o *Options) *memo {
 		return nil
 	}
 	b := d.key[size-n : size]
-	// The one list of which empty is not the same as absent: NodeAffinity scores
-	// with an empty one. Written out, both are nothing.
+	// The one list for which empty is not the same as absent: NodeAffinity scores with an empty
+	// one. Encoded, both are nothing.
 	a := pod.Spec.Affinity
 	none := a != nil && a.NodeAffinity != nil && a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution != nil
 	if m := d.classes[classKey{p, o.ScoreAlways, o.NoScores, none, string(b)}]; m != nil {
@@ -168,8 +164,8 @@ func (d *Decider) link(m *memo) {
 // unlink takes a memo that is not the only one out of the ring.
 func (m *memo) unlink() { m.older.newer, m.newer.older = m.newer, m.older }
 
-// resize notes what a memo holds now and drops the oldest ones that the limit has
-// no room for; the newest stays.
+// resize records what a memo holds now and drops the oldest ones beyond the limit; the newest
+// stays.
 func (d *Decider) resize(m *memo) {
 	size := m.size()
 	d.bytes += size - m.bytes

@@ -236,7 +236,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 			if r.IntN(3) > 0 {
 				steps := w.steps(newest, pods)
 				states = append(states, changed(t, newest.Edit(), steps).Done())
-				changed(t, walk.Edit(), steps)
+				changed(t, walk.Changes(), steps)
 				if r.IntN(4) == 0 {
 					walk.State()
 				}

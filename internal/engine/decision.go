@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Version is the engine's own version. It changes whenever an answer could
-// change, so that a replay can say which engine gave the recorded answer.
+// Version is the engine's own version. It changes whenever an answer could change, so that a replay
+// can name the engine of the recorded answer.
 const Version = "v0.2.1"
 
 // Semantics names the Kubernetes release whose behaviour the engine follows.
@@ -20,16 +20,15 @@ type Code uint8
 // failing plugin is feasible.
 const (
 	Success Code = iota
-	// Unschedulable says that removing pods might help, so preemption may try
-	// the node.
+	// Unschedulable: removing pods might help, so preemption may try the node.
 	Unschedulable
-	// UnschedulableAndUnresolvable says that no preemption can help.
+	// UnschedulableAndUnresolvable: no preemption can help.
 	UnschedulableAndUnresolvable
-	// Error says that the rule could not judge; it fails the whole decision.
+	// Error: the rule could not judge, which fails the whole decision.
 	Error
 )
 
-// String gives upstream's spelling.
+// String returns upstream's spelling.
 func (c Code) String() string {
 	switch c {
 	case Success:
@@ -43,7 +42,7 @@ func (c Code) String() string {
 	}
 }
 
-// Outcome is what a decision comes to.
+// Outcome is the result of a decision.
 type Outcome string
 
 // The outcomes.
@@ -54,7 +53,7 @@ const (
 	Preempting      Outcome = "Preempting"
 )
 
-// Explain says how much of a decision is written out.
+// Explain is how much of a decision is written.
 type Explain string
 
 // The levels of explanation.
@@ -65,7 +64,7 @@ const (
 	ExplainFull Explain = "full"
 	// ExplainNone lists no node.
 	ExplainNone Explain = "none"
-	// ExplainGroups lists no node either: whoever shows the answer groups them.
+	// ExplainGroups lists no node either: the caller groups them.
 	ExplainGroups Explain = "groups"
 	// ExplainAll is ExplainFull with every rule that rejects a node, where
 	// kube-scheduler stops at the first.
@@ -102,8 +101,8 @@ type Counts struct {
 	Feasible int `json:"feasible"` // nodes that passed every filter
 }
 
-// FailureCount says how many nodes a plugin rejected first with a reason. One
-// node counts once per reason, so the sum may exceed the number of nodes.
+// FailureCount is how many nodes a plugin rejected first with a reason. One node counts once per
+// reason, so the sum may exceed the number of nodes.
 type FailureCount struct {
 	Plugin string `json:"plugin"`
 	Code   string `json:"code"`
@@ -111,8 +110,8 @@ type FailureCount struct {
 	Nodes  int    `json:"nodes"`
 }
 
-// NodeVerdict is the answer about one node: feasible with its scores, or the
-// first plugin that failed it in upstream's order.
+// NodeVerdict is the verdict on one node: feasible with its scores, or the first plugin in
+// upstream's order that failed it.
 type NodeVerdict struct {
 	Name     string        `json:"name"`
 	Feasible bool          `json:"feasible"`
@@ -126,8 +125,8 @@ type NodeVerdict struct {
 	// own, in the profile's order. They are worked out for ExplainAll, and are part of
 	// no digest.
 	AlsoFailing []RuleFailure `json:"alsoFailing,omitempty"`
-	// NotJudged are filters that end with an error on the node, and which
-	// kube-scheduler did not reach, since another one rejects it before.
+	// NotJudged are filters that fail with an error on the node and that kube-scheduler did not
+	// reach, since another filter rejects it before.
 	NotJudged []NotEvaluated `json:"notJudged,omitempty"`
 }
 
@@ -139,8 +138,8 @@ type RuleFailure struct {
 	Details []Detail `json:"details,omitempty"`
 }
 
-// PluginScore is one plugin's opinion of one node. Weighted is
-// Normalized × Weight, the node's total the sum of the weighted.
+// PluginScore is one plugin's score of one node. Weighted is Normalized × Weight; the node's total
+// is the sum of the weighted scores.
 type PluginScore struct {
 	Plugin     string `json:"plugin"`
 	Raw        int64  `json:"raw"`
@@ -149,11 +148,10 @@ type PluginScore struct {
 	Weighted   int64  `json:"weighted"`
 }
 
-// AllottedDevice is a device that the pod would get on the chosen node, and the
-// claim and request that it is for: request/alternative where the request left a
-// choice. A claim of the name that kube-scheduler gives it in memory,
-// <extended-resources>, stands for extended resources behind which there are
-// device classes.
+// AllottedDevice is a device that the pod would get on the chosen node, with its claim and request:
+// request/alternative where the request left a choice. The claim named <extended-resources>,
+// kube-scheduler's name for it in memory, stands for extended resources that device classes
+// provide.
 type AllottedDevice struct {
 	Claim   string `json:"claim"`
 	Request string `json:"request"`
@@ -205,8 +203,8 @@ type Detail struct {
 	Volume      string `json:"volume,omitempty"`
 }
 
-// VolumeBinding is what one of the pod's claims, which waited for a node, gets on
-// the chosen one: a volume that is there, or a new one of a storage class.
+// VolumeBinding is what one of the pod's waiting claims gets on the chosen node: an existing
+// volume, or a new one of a storage class.
 type VolumeBinding struct {
 	Claim     string `json:"claim"`
 	Volume    string `json:"volume,omitempty"`
@@ -240,13 +238,13 @@ type SpreadDomain struct {
 	SkewAfter    int    `json:"skewAfter"`
 	Eligible     bool   `json:"eligible"`
 	Why          string `json:"why,omitempty"` // why the domain is not eligible
-	// HoldsPod is set where the pod is bound already, which was taken out to decide
-	// where it would go: it is not among matching.
+	// HoldsPod is set where the pod is bound there already. It was taken out to decide where it
+	// would go, and is not among matching.
 	HoldsPod bool `json:"holdsPod,omitempty"`
 }
 
-// NotEvaluated names a plugin that the snapshot or this version does not let
-// the engine judge, and why. Its verdict is left out, never guessed.
+// NotEvaluated names a plugin that the engine cannot judge with this snapshot or in this version,
+// and why. Its verdict is left out, never guessed.
 type NotEvaluated struct {
 	Plugin string `json:"plugin"`
 	Reason string `json:"reason"`
@@ -255,31 +253,28 @@ type NotEvaluated struct {
 // Options are the inputs of a decision beside state, pod and profile. All but
 // Context are recorded, so that a replay gets the same ones.
 type Options struct {
-	// Context is the caller's; nil stands for one that does not end. It is no input
-	// of the answer: a search that takes long ends with an error that has the
-	// context's in it once the context has ended, and there is no decision then.
+	// Context is the caller's; nil stands for one that does not end. It is no input of the answer.
+	// Once it has ended, a long search ends with an error that wraps the context's, and there is no
+	// decision.
 	Context context.Context
 	// MaxSteps bounds the work of the decision; 0: no bound. A decision over it is a WorkError.
 	MaxSteps int64
-	// Candidates limits the nodes considered to those of these names; nil means
-	// all. Names that the state does not hold are ignored by the engine.
+	// Candidates limits the nodes to those of these names; nil means all. The engine ignores names
+	// that the state does not have.
 	Candidates []string
 	// Now is the time the decision is judged at; the engine has no clock.
 	Now time.Time
-	// ScoreAlways scores even a single feasible node, which kube-scheduler does
-	// not; the extender's /prioritize needs it.
+	// ScoreAlways scores even a single feasible node, which kube-scheduler does not. The extender's
+	// /prioritize needs it.
 	ScoreAlways bool
-	// NoScores stops at the filters: the extender's /filter is not asked which
-	// node is best. The outcome is Scheduled where a node is feasible, without a
-	// node.
+	// NoScores stops after the filters: the extender's /filter does not need the best node. The
+	// outcome is Scheduled where a node is feasible, without a node.
 	NoScores bool
 	// NoPreemption turns preemption off for this decision.
 	NoPreemption bool
-	// EqualsBy stands for the pod's UID in the choice among equal nodes; "" is the
-	// pod's own.
+	// EqualsBy replaces the pod's UID in the choice among equal nodes; "" is the pod's own.
 	EqualsBy string
-	// Victims, where not nil, asks another question: whether the pod would fit on
-	// these nodes once these pods are gone. It is what the extender's /preempt is
-	// asked.
+	// Victims, where not nil, asks another question, that of the extender's /preempt: whether the
+	// pod would fit on these nodes once these pods are gone.
 	Victims []NodeVictims
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Bounds of what is written about one node and one rule: a decision can have as many verdicts as
-// there are nodes.
+// Bounds of the details of one node and one rule: a decision can have as many verdicts as there are
+// nodes.
 const (
 	maxTermWords = 1024 // bytes
 	maxDetails   = 64

@@ -17,7 +17,7 @@ import (
 	"berth/internal/engine/enginetest/naive"
 )
 
-// seeds gives how many random cases a test goes through: n, or what
+// seeds returns how many random cases a test goes through: n, or what
 // BERTH_CASES says. BERTH_SEED sets the first one.
 func seeds(t testing.TB, n uint64) (from, to uint64) {
 	t.Helper()

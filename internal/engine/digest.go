@@ -13,12 +13,11 @@ import (
 // digestForm names what the digest is over. It changes with the form.
 const digestForm = "berth-answer-2"
 
-// Digest fingerprints the complete answer: outcome, choice, every node's first
-// failing plugin, code and reasons, and every feasible node's raw and
-// normalised scores and total, in order of the nodes' names, and the volumes and
-// devices that the pod would get on the chosen one. Two answers with the
-// same digest explain themselves alike; it does not depend on the order of the
-// input, nor on the rows that nodes happen to have.
+// Digest is a hash over the complete answer: outcome, choice, every node's first failing plugin,
+// code and reasons, and every feasible node's raw and normalised scores and total, in order of the
+// nodes' names, and the volumes and devices that the pod would get on the chosen one. Two answers
+// with the same digest have the same explanation. It does not depend on the order of the input, nor
+// on the rows of the nodes.
 func (r *Result) Digest() string {
 	if r.digest == "" {
 		r.digest = r.fingerprint()
@@ -26,8 +25,8 @@ func (r *Result) Digest() string {
 	return r.digest
 }
 
-// fingerprint writes the answer out, section by section behind a mark each, and
-// hashes it in one go: a kilobyte or two for a thousand nodes.
+// fingerprint encodes the answer, section by section, each after a mark, and hashes it in one go: a
+// kilobyte or two for a thousand nodes.
 func (r *Result) fingerprint() string {
 	sc := r.q.scratch
 	b := append(sc.bytes[:0], digestForm...)
@@ -78,8 +77,8 @@ func (r *Result) fingerprint() string {
 	if r.heldBack != "" {
 		b = appendText(append(b, 'h'), r.heldBack)
 	}
-	// What else comes to be part of an answer gets its section here, behind a mark
-	// of its own, and leaves nothing where there is none of it.
+	// A new part of an answer gets its section here, with a mark of its own, and writes nothing
+	// where it is absent.
 	sum := sha256.Sum256(b)
 	sc.bytes = b
 	var text [len("sha256:") + 2*sha256.Size]byte
@@ -92,8 +91,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// byText orders reasons so that the order in which they were found, which may
-// depend on nodes that have others, leaves no trace.
+// byText orders reasons so that the digest does not depend on the order in which they were found.
 func byText(reasons []Reason) []Reason {
 	if len(reasons) < 2 {
 		return reasons
@@ -103,7 +101,7 @@ func byText(reasons []Reason) []Reason {
 	return out
 }
 
-// inNameOrder gives a set of rows as a set of places in the order of names.
+// inNameOrder returns a set of rows as a set of indexes in the order of names.
 func (r *Result) inNameOrder(rows state.Bits) state.Bits {
 	set := r.q.Nodes
 	if set.InOrder() {

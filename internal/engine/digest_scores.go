@@ -8,10 +8,9 @@ import (
 	"berth/internal/engine/state"
 )
 
-// appendScores writes a rule's scores of the feasible nodes, rows being their
-// places in order of name: the raw ones, then the normalised ones unless they are
-// the same. The form depends on the values alone, not on how the rule came to
-// them.
+// appendScores writes a rule's scores of the feasible nodes, rows being their indexes in order of
+// name: the raw ones, then the normalised ones unless they are the same. The form depends on the
+// values alone, not on how the rule computed them.
 func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
 	if s.uniform {
 		b = appendUniform(b, s.raw)
@@ -35,11 +34,10 @@ func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
 
 func appendUniform(b []byte, v int64) []byte { return binary.AppendVarint(append(b, 'u'), v) }
 
-// appendColumn writes the values of the feasible nodes in the shortest of four
-// forms: one value that they all have; a byte each, 64 at a time, blocks without
-// a feasible node left out and other nodes being 0; two bytes each above the
-// least; eight bytes each. Values are in wide, or in narrow where the caller
-// knows that they are bytes.
+// appendColumn writes the values of the feasible nodes in the shortest of four forms: one value
+// that they all have; one byte each, 64 at a time, without blocks that have no feasible node, and 0
+// for other nodes; two bytes each, as the difference to the least; eight bytes each. Values are in
+// wide, or in narrow where the caller knows that they fit a byte.
 func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []uint8) []byte {
 	from := len(b)
 	b = append(b, 'b')
@@ -58,9 +56,9 @@ func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []
 	return r.appendWide(b[:from], rows, wide)
 }
 
-// appendBytes writes the low bytes of a column in blocks. It gives the first
-// value, the bits in which others differ from it, and all bits that are set. It
-// stops where it has seen that bytes will not do.
+// appendBytes writes the low bytes of a column in blocks. It returns the first value, the bits in
+// which others differ from it, and all bits that are set. It stops once a value does not fit a
+// byte.
 func (r *Result) appendBytes(b []byte, rows state.Bits, col []int64) (out []byte, first, differ, all int64) {
 	set := r.q.Nodes
 	first = col[r.Feasible.First()]
@@ -131,7 +129,7 @@ func (r *Result) appendNarrow(b []byte, rows state.Bits, col []uint8) (out []byt
 	return b, int64(one), int64(other)
 }
 
-// spread gives for eight bits a byte each, all ones where the bit is set.
+// spread has a byte for each of eight bits, all ones where the bit is set.
 var spread = func() (out [256]uint64) {
 	for set := range out {
 		for k := range 8 {
@@ -141,9 +139,8 @@ var spread = func() (out [256]uint64) {
 	return out
 }()
 
-// appendWide writes values that do not fit a byte: two bytes each above the
-// least where the span allows, which it does for all but strange weights, else
-// eight.
+// appendWide writes values that do not fit a byte: two bytes each, as the difference to the least,
+// where the span allows it, which it does for all but strange weights; otherwise eight.
 func (r *Result) appendWide(b []byte, rows state.Bits, col []int64) []byte {
 	set := r.q.Nodes
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)

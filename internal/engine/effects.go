@@ -11,21 +11,21 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Effects is what kube-scheduler writes beside a pod that it binds, so that nobody
-// else is given the same (plugins/dynamicresources and plugins/volumebinding,
-// Reserve and PreBind). Objects are whole and new: those that rules read stay as
-// they are. A new object has no UID.
+// Effects are what kube-scheduler writes beside a pod that it binds, so that no other pod gets the
+// same volumes and devices (plugins/dynamicresources and plugins/volumebinding, Reserve and
+// PreBind). Objects are complete and new: those that rules read stay as they are. A new object has
+// no UID.
 type Effects struct {
-	// Claims got devices, or were reserved for one more pod.
+	// Claims were allocated, or reserved for one more pod.
 	Claims []*resourcev1.ResourceClaim
-	// VolumeClaims got a volume, or the node that one is to be made for; Volumes
-	// are those that they got.
+	// VolumeClaims were bound to a volume, or annotated with the node for a new one; Volumes are
+	// the bound volumes.
 	VolumeClaims []*corev1.PersistentVolumeClaim
 	Volumes      []*corev1.PersistentVolume
-	// Extended is what the pod's status says of the claim behind its extended
-	// resources; nil without such a claim.
+	// Extended is the pod's status entry for the claim of its extended resources; nil without such
+	// a claim.
 	Extended *corev1.PodExtendedResourceClaimStatus
-	// Left are the rules that had nothing to give on the node, and why.
+	// Left are the rules that could not bind their claims on the node, and why.
 	Left []LeftAlone
 }
 
@@ -35,21 +35,20 @@ type LeftAlone struct {
 	Reason string `json:"reason"`
 }
 
-// Empty says that the pod is all there is to bind.
+// Empty reports whether nothing is written beside the pod.
 func (a *Effects) Empty() bool {
 	return len(a.Claims)+len(a.VolumeClaims)+len(a.Volumes)+len(a.Left) == 0 && a.Extended == nil
 }
 
-// PreBinder is a rule that has something to write beside a pod that goes on a
-// node which it let pass. It changes nothing but what it adds to a; an error says
-// that an apiserver would refuse it.
+// PreBinder is a rule that writes objects beside a pod bound to a node that passed its filter. It
+// only adds to a; an error means that an apiserver would refuse the change.
 type PreBinder[S any] interface {
 	Rule
 	PreBind(q *Query, state S, row int, a *Effects) error
 }
 
-// Effects works out what is written beside the pod on the chosen node, by what the
-// decision itself found there. It is empty unless the outcome is Scheduled.
+// Effects returns what is written beside the pod on the chosen node, from the PreFilter states of
+// the decision itself. It is empty unless the outcome is Scheduled.
 func (r *Result) Effects() (*Effects, error) {
 	a := &Effects{}
 	if r.Row < 0 || r.Outcome != Scheduled {
@@ -66,10 +65,9 @@ func (r *Result) Effects() (*Effects, error) {
 	return a, nil
 }
 
-// EffectsOn works out what is written beside a pod that somebody else put on a
-// node. Only the rules that have something to write are asked, each by itself,
-// about that node alone. One that cannot give what the pod's claims need leaves
-// them as they are.
+// EffectsOn returns what is written beside a pod that another scheduler put on a node. Only the
+// rules with a PreBind run, each by itself, on that node alone. One that cannot satisfy the pod's
+// claims leaves them as they are.
 func EffectsOn(s *state.State, pod *corev1.Pod, p *Profile, node string, now time.Time) (*Effects, error) {
 	a := &Effects{}
 	q, err := newQuery(s, pod, p, Options{Candidates: []string{node}, Now: now})
@@ -105,7 +103,7 @@ func EffectsOn(s *state.State, pod *corev1.Pod, p *Profile, node string, now tim
 	return a, nil
 }
 
-// stands says why a rule rejects a row; empty where it does not.
+// stands returns the reason why a rule rejects a row; empty where it does not.
 func (q *Query) stands(rule *Plugin, state any, row int) string {
 	if rule.Filter == nil {
 		return ""

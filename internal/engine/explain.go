@@ -4,11 +4,11 @@ import (
 	"berth/internal/engine/state"
 )
 
-// bestListed is how many feasible nodes ExplainFailures writes out.
+// bestListed is how many feasible nodes ExplainFailures lists.
 const bestListed = 10
 
-// Decision writes the result out: every explanation comes from the columns, so
-// two results with the same columns explain themselves in the same bytes.
+// Decision writes the result: every explanation comes from the columns, so two results with the
+// same columns have the same explanation, byte for byte.
 func (r *Result) Decision(level Explain) *Decision {
 	if level == ExplainGroups {
 		level = ExplainNone
@@ -51,8 +51,8 @@ func (r *Result) Decision(level Explain) *Decision {
 	return d
 }
 
-// Best lists the nodes that share the best total, by name; after a choice
-// without scoring it is the chosen one.
+// Best lists the nodes that share the best total, by name. After a choice without scoring it is the
+// chosen one.
 func (r *Result) Best() []string {
 	if r.Row < 0 {
 		return nil
@@ -69,8 +69,8 @@ func (r *Result) Best() []string {
 	return out
 }
 
-// Volumes says what the pod's waiting claims get on the chosen node; nil without
-// a choice or without such claims.
+// Volumes lists what the pod's waiting claims would get on the chosen node; nil without a choice or
+// without such claims.
 func (r *Result) Volumes() []VolumeBinding {
 	if r.Row < 0 || r.Outcome != Scheduled {
 		return nil
@@ -83,8 +83,8 @@ func (r *Result) Volumes() []VolumeBinding {
 	return nil
 }
 
-// Margin is by how many points the best total beats the best one below it; ok
-// is false where there is none below.
+// Margin is the difference between the best total and the next lower one; ok is false where there
+// is none.
 func (r *Result) Margin() (int64, bool) {
 	if !r.scored {
 		return 0, false
@@ -131,7 +131,7 @@ func (r *Result) writeNodes(d *Decision, level Explain) {
 	if level == ExplainFailures {
 		shown = r.q.Bits()
 		listed := 0
-		if r.Row >= 0 { // among equals it may come late by name, and is the best nonetheless
+		if r.Row >= 0 { // among equals it may come late by name, and is the best all the same
 			shown.Set(r.Row)
 			listed = 1
 		}
@@ -160,7 +160,7 @@ func (r *Result) writeNodes(d *Decision, level Explain) {
 			continue
 		}
 		if r.Nominated {
-			omitted++ // never looked at: the nominated node was taken at once
+			omitted++ // never judged: the nominated node was taken at once
 			continue
 		}
 		d.Nodes = append(d.Nodes, r.Verdict(i))
@@ -179,7 +179,7 @@ func (r *Result) feasibleVerdict(row int) NodeVerdict {
 	return v
 }
 
-// ScoresOf gives a feasible row's scores, rule by rule.
+// ScoresOf returns a feasible row's scores, rule by rule.
 func (r *Result) ScoresOf(row int) []PluginScore {
 	out := make([]PluginScore, 0, len(r.scores))
 	for k := range r.scores {
@@ -193,7 +193,7 @@ func (r *Result) ScoresOf(row int) []PluginScore {
 	return out
 }
 
-// TopScores gives up to n of the best feasible nodes, best first.
+// TopScores returns up to n of the best feasible nodes, best first.
 func (r *Result) TopScores(n int) []NodeVerdict {
 	rows := r.bestRows(n)
 	out := make([]NodeVerdict, 0, len(rows))
@@ -203,7 +203,7 @@ func (r *Result) TopScores(n int) []NodeVerdict {
 	return out
 }
 
-// Words gives what write returns about a part of the question, written once per decision.
+// Words returns the text that write makes of a part of the question, made once per decision.
 func (q *Query) Words(of any, write func() string) string {
 	text, known := q.words[of]
 	if !known {
@@ -216,7 +216,7 @@ func (q *Query) Words(of any, write func() string) string {
 	return text
 }
 
-// verdictSteps is about what explaining one row takes, in steps of Work.
+// verdictSteps is about how many steps of Work the explanation of one row takes.
 const verdictSteps = 64
 
 // Verdict explains one row.

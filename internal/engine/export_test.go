@@ -5,9 +5,8 @@ import "fmt"
 // Fingerprint works the digest out, whether or not that was done before.
 func (r *Result) Fingerprint() string { return r.fingerprint() }
 
-// Undo takes all pods of lower priority off every node that was tried, puts them
-// back in another order, and says where the judges then say something else than
-// before.
+// Undo removes all pods of lower priority from every node that was tried, puts them back in another
+// order, and returns where the verdicts differ from those before.
 func (r *Result) Undo() (tried int, differs string) {
 	d := r.dry
 	if d == nil || d.judge == nil {

@@ -6,7 +6,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// What a decision allocates at most, in bytes.
+// Upper bounds of what a decision allocates, in bytes.
 const (
 	bytesOfDecision   = 512 << 10
 	bytesPerRow       = 192     // of a node: verdicts, scores, totals
@@ -19,8 +19,8 @@ const (
 	bytesPerPluginRow = 384     // of a node that is explained, and a plugin
 )
 
-// Footprint bounds from above what Decide allocates for a pod, in bytes. It depends on numbers alone, so
-// that it costs next to nothing.
+// Footprint returns an upper bound of what Decide allocates for a pod, in bytes. It depends on
+// counts alone, so that it costs next to nothing.
 func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
 	rows, pods := int64(len(s.Nodes().Alive())*64), int64(s.PodCount())
 	n := bytesOfDecision + rows*(bytesPerRow+int64(len(p.Rules))*bytesPerRowRule+bytesPerRowTerm*int64(parts(pod))) + pods*bytesPerPod
@@ -31,7 +31,8 @@ func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
 	return n
 }
 
-// ExplanationBytes bounds from above what writing a decision at a level takes, its JSON included.
+// ExplanationBytes returns an upper bound of what writing a decision at a level takes, its JSON
+// included.
 func (r *Result) ExplanationBytes(level Explain) int64 {
 	each := int64(bytesPerRow + bytesPerRowTerm*parts(r.q.Pod))
 	switch level {

@@ -18,7 +18,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// unheard is a pod all of whose words nobody has used before.
+// unheard is a pod whose names are all new to the state.
 func unheard(i int) *corev1.Pod {
 	word := func(s string) string { return fmt.Sprintf("%s-%d", s, i) }
 	p := enginetest.Pod(word("pod"))

@@ -8,16 +8,15 @@ import (
 	"berth/internal/engine/state"
 )
 
-// memo is what was learned about one kind of pod: the verdicts and raw scores
-// that rules gave row by row, brought up to a place of the trail. Rules that
-// look beyond a row are asked every time.
+// memo is what was learned about one kind of pod: the verdicts and raw scores of rules, row by row,
+// up to a position of the trail. Rules that read beyond a row run every time.
 type memo struct {
 	key          classKey
 	older, newer *memo
 	bytes        int
 
 	around   state.Surroundings
-	at       uint64 // the place of the trail
+	at       uint64 // the position in the trail
 	hopeless bool   // nothing can be kept in these surroundings
 
 	// What a Query has of the pod.
@@ -28,17 +27,17 @@ type memo struct {
 	requiredDone bool
 	scoring      *scoringRequests
 
-	live    []bool // by rule: it is asked every time
+	live    []bool // by rule: it runs every time
 	anyLive bool
-	apart   bool       // this time some rows fail for the pods nominated to them
+	apart   bool       // this time some rows fail because of the pods nominated to them
 	skip    []bool     // by rule, for the others
 	states  []any      // by rule, for the others
-	filters []*Plugin  // by place in the profile's list; nil for those that are not asked
-	kept    []Rejected // by place
-	settled int        // so many filters, from the first, need no second look at a row
-	pass    state.Bits // what all kept filters let through
+	filters []*Plugin  // by index in the profile's list; nil for those that do not run
+	kept    []Rejected // by index
+	settled int        // so many filters, from the first, need not judge a row twice
+	pass    state.Bits // the rows that pass all kept filters
 	scores  []keptScore
-	sums    []int32 // of what they add to the totals, by row
+	sums    []int32 // what they add to the totals, by row
 	tops    []int32 // of sums, the best of every 64
 	summed  bool    // both are up to date
 
@@ -50,17 +49,17 @@ type memo struct {
 	givenBy  []WeightedRule
 }
 
-// keptScore is what a scorer said.
+// keptScore is what is kept of a scorer.
 type keptScore struct {
 	kind      keptKind
 	scorer    *Plugin
 	moves     bool  // the scores of rows change
-	raw, norm int64 // where they are all alike
+	raw, norm int64 // where all rows have the same
 	raws      []uint8
 	peak      uint8 // no raw score is above it
 	by        normalisation
-	norms     []uint8 // nil where they are the raw ones
-	most      int64   // that norms go by; -1 before they are made
+	norms     []uint8 // nil where they equal the raw ones
+	most      int64   // the raw maximum that norms are made for; -1 before they are made
 }
 
 type keptKind uint8
@@ -73,9 +72,8 @@ const (
 	keptByRow
 )
 
-// query makes a question ready and says which rows changed since the memo was
-// last used; nil says that it knows nothing yet. ok is false where the question
-// is left to Decide.
+// query prepares a question. It returns which rows changed since the memo was last used, or nil
+// where it knows nothing yet. ok is false where the question is left to Decide.
 func (m *memo) query(s *state.State, pod *corev1.Pod, o Options, t *state.Trail) (q *Query, changed state.Bits, ok bool) {
 	around := s.Surroundings(pod.Namespace)
 	if m.around == around {
@@ -106,8 +104,7 @@ func (m *memo) query(s *state.State, pod *corev1.Pod, o Options, t *state.Trail)
 	return q, nil, true
 }
 
-// learn asks the rules how far they look and lets those that do not look far
-// prepare themselves.
+// learn reads the locality of each rule and runs PreFilter of those that need not run every time.
 func (m *memo) learn(q *Query) {
 	p := q.Profile
 	*m = memo{
@@ -147,8 +144,8 @@ func (m *memo) learn(q *Query) {
 		}
 		m.filters[k], m.live[i] = f, near[i] == Anywhere
 		m.kept[k] = Rejected{Plugin: f.Name, Nodes: state.NewBits(q.Nodes.Len()), Unresolvable: state.NewBits(q.Nodes.Len())}
-		// Rules that are always asked leave the rows to the ones behind them. Behind
-		// one that looks at the row's pods, a row may not have been looked at yet.
+		// Rules that run every time leave the rows to those after them. After one that reads the
+		// row's pods, a row may not have been judged yet.
 		settled = settled && near[i] != OwnRow
 		if settled {
 			m.settled = k + 1
@@ -173,8 +170,8 @@ func (m *memo) learn(q *Query) {
 	m.required, m.requiredDone, m.scoring = q.required, true, q.scoring
 }
 
-// judge brings the kept verdicts and scores up to date for rows; whole says that
-// they are all rows, of which nothing is known.
+// judge brings the kept verdicts and scores up to date for rows; whole reports that these are all
+// rows, of which nothing is known.
 func (m *memo) judge(q *Query, rows state.Bits, whole bool) error {
 	p := q.Profile
 	in := q.Bits()
@@ -194,7 +191,7 @@ func (m *memo) judge(q *Query, rows state.Bits, whole bool) error {
 			return err
 		}
 		if !kept.absorb(rows, rej, f) {
-			m.live[i], m.anyLive = true, true // the order of its reasons is its own
+			m.live[i], m.anyLive = true, true // its reasons have an order of their own
 		}
 		in.AndNot(rej.Nodes)
 	}
@@ -214,15 +211,15 @@ func (m *memo) judge(q *Query, rows state.Bits, whole bool) error {
 		case s.moves:
 			s.ask(q, m.states[p.Score[k].Rule], in, whole, &m.out)
 		case s.kind == unevaluated:
-			// Once for all rows, whether or not they are feasible just now.
+			// Once for all rows, whether or not they are feasible now.
 			s.ask(q, m.states[p.Score[k].Rule], q.Nodes.Alive(), true, &m.out)
 		}
 	}
 	return nil
 }
 
-// absorb replaces what is kept about rows. It says no where reasons came
-// together that it cannot put into the rule's own order.
+// absorb replaces what is kept about rows. It returns false where it cannot order merged reasons as
+// the rule would.
 func (r *Rejected) absorb(rows state.Bits, fresh *Rejected, rule *Plugin) bool {
 	r.Nodes.AndNot(rows)
 	r.Unresolvable.AndNot(rows)
@@ -252,7 +249,7 @@ func (r *Rejected) absorb(rows state.Bits, fresh *Rejected, rule *Plugin) bool {
 	return true
 }
 
-// size is about what the memo holds, in bytes.
+// size is about how many bytes the memo holds.
 func (m *memo) size() int {
 	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+len(m.tops)) + 64*len(m.live) + 8*(len(m.pass)+len(m.required))
 	for i := range m.kept {

@@ -4,10 +4,9 @@ import "slices"
 
 import "berth/internal/engine/state"
 
-// decide answers from what is kept, once it is up to date, and from the rules
-// that are asked every time. changed nil says that nothing is known yet. It gives
-// no result where a rule rejects the pod itself or narrows the nodes, which is
-// left to Decide.
+// decide answers from what is kept, once it is up to date, and from the rules that run every time.
+// changed is nil where nothing is known yet. It returns no result where a rule rejects the pod
+// itself or narrows the nodes, which is left to Decide.
 func (m *memo) decide(q *Query, changed state.Bits) (*Result, error) {
 	whole := changed == nil
 	if whole {
@@ -36,7 +35,7 @@ func (m *memo) decide(q *Query, changed state.Bits) (*Result, error) {
 	n := r.Feasible.Count()
 	if n == 0 {
 		m.summed = false
-		return nil, nil // preemption may help: a question for Decide
+		return nil, nil // preemption may help, which is left to Decide
 	}
 	r.Outcome = Scheduled
 	switch {
@@ -50,15 +49,14 @@ func (m *memo) decide(q *Query, changed state.Bits) (*Result, error) {
 		r.choose()
 		return r, nil
 	}
-	m.summed = false // what changed is not summed up
+	m.summed = false // the changes are not in the sums
 	return r, nil
 }
 
-// filterLive puts the kept verdicts and those of the rules that are asked every
-// time together, in the order that the filters run in: a node is filed under the
-// first that fails it. Nodes that fail only with the pods nominated to them are
-// set apart. It says no where a rule rejects the pod or narrows the nodes, and
-// leaves everything to the caller where there is nothing to put together.
+// filterLive merges the kept verdicts with those of the rules that run every time, in the order of
+// the filters: a node is listed under the first that fails it. Nodes that fail only with the pods
+// nominated to them are kept apart. It returns false where a rule rejects the pod or narrows the
+// nodes. Where there is nothing to merge, it leaves everything to the caller.
 func (m *memo) filterLive(r *Result) (bool, error) {
 	q, p := r.q, r.q.Profile
 	skip := slices.Clone(m.skip)
@@ -112,7 +110,7 @@ func (m *memo) filterLive(r *Result) (bool, error) {
 	return true, nil
 }
 
-// within gives the rejections of the rows of in.
+// within returns the rejections of the rows of in.
 func (r *Rejected) within(q *Query, in state.Bits) Rejected {
 	both := func(a state.Bits) state.Bits {
 		out := q.Bits()

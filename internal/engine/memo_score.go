@@ -8,9 +8,9 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ask lets a scorer score rows and keeps what it says. Scores that are not
-// bytes, and normalised ones of the rule's own making, are not kept: the rule is
-// asked every time then, as after an error, which it will give again.
+// ask lets a scorer score rows and keeps the scores. It keeps none that do not fit a byte or that
+// the rule normalises in its own way: such a rule runs every time, as one does after an error,
+// which it will return again.
 func (s *keptScore) ask(q *Query, state any, rows state.Bits, whole bool, out *Scores) {
 	if rows.Empty() && !whole {
 		return
@@ -58,9 +58,8 @@ func (s *keptScore) ask(q *Query, state any, rows state.Bits, whole bool, out *S
 	}
 }
 
-// normalise brings the normalised scores of a kept column up to date. They
-// depend on the feasible rows by the largest raw score alone, and all change with
-// it.
+// normalise brings the normalised scores of a kept column up to date. They depend on the feasible
+// rows by the largest raw score alone, and all change with it.
 func (s *keptScore) normalise(feasible state.Bits) (changed bool) {
 	if s.norms == nil {
 		return false
@@ -68,14 +67,14 @@ func (s *keptScore) normalise(feasible state.Bits) (changed bool) {
 	most := uint8(0)
 	for row := range feasible.All() {
 		if most = max(most, s.raws[row]); most == s.peak {
-			break // more there is not, and some feasible row mostly has it
+			break // this is the maximum, which some feasible row mostly has
 		}
 	}
 	if int64(most) == s.most {
 		return false
 	}
 	s.most = int64(most)
-	// Rows above the most are not feasible, and what is noted for them is not read.
+	// Rows above the maximum are not feasible; what is noted for them is not read.
 	var known [math.MaxUint8 + 1]uint8
 	for raw := range known {
 		known[raw] = uint8(normalByMax(int64(raw), s.most, s.by == byMaxReverse))
@@ -86,7 +85,7 @@ func (s *keptScore) normalise(feasible state.Bits) (changed bool) {
 	return true
 }
 
-// column gives what the totals add up.
+// column returns the scores that the totals add up.
 func (s *keptScore) column() []uint8 {
 	if s.norms != nil {
 		return s.norms
@@ -94,7 +93,7 @@ func (s *keptScore) column() []uint8 {
 	return s.raws
 }
 
-// score puts kept and new scores together and finds the best.
+// score merges kept and new scores and finds the best.
 func (m *memo) score(r *Result, changed state.Bits) error {
 	q, p := r.q, r.q.Profile
 	r.best = q.Bits()
@@ -147,7 +146,7 @@ func (m *memo) score(r *Result, changed state.Bits) error {
 	return nil
 }
 
-// room says that sums of kept scores fit 32 bits.
+// room reports whether sums of kept scores fit 32 bits.
 func (m *memo) room(p *Profile) bool {
 	var most int64
 	for _, w := range p.Score {
@@ -159,8 +158,8 @@ func (m *memo) room(p *Profile) bool {
 	return most < math.MaxInt32
 }
 
-// sum brings the sums of the kept scores up to date, and the best of every 64
-// rows; rows that do not pass have less than any sum.
+// sum brings the sums of the kept scores up to date, and the best of every 64 rows; rows that do
+// not pass have less than any sum.
 func (m *memo) sum(p *Profile, changed state.Bits) {
 	if !m.summed {
 		if m.sums == nil {
@@ -191,7 +190,7 @@ func (m *memo) sum(p *Profile, changed state.Bits) {
 			}
 			sums[k] = sum
 		}
-		// Four at a time, which do not wait for one another.
+		// Four independent sums at a time, which the processor adds in parallel.
 		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
 		for k := 4; k < state.ChunkSize; k += 4 {
 			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
@@ -218,8 +217,8 @@ func (m *memo) findBest(r *Result) {
 	r.top = int64(top) + r.common
 }
 
-// addNarrow is addWeighted for bytes. It adds for whole chunks: what it makes of
-// rows that are not feasible is not read.
+// addNarrow is addWeighted for bytes. It adds for whole chunks: the totals of rows that are not
+// feasible are not read.
 func addNarrow(total []int64, norm []uint8, weight int64, feasible state.Bits) {
 	for i, word := range feasible {
 		if word == 0 {

@@ -11,9 +11,8 @@ import (
 	"berth/internal/engine/state"
 )
 
-// nominatedRows gives, by row, the nominated pods that count while this pod is
-// filtered: of its priority or higher, another pod, ready, and of a scheduler
-// that the configuration runs
+// nominatedRows returns, by row, the nominated pods that count while this pod is filtered: other
+// pods of its priority or higher that are ready, of a scheduler that the configuration runs
 // (pkg/scheduler/framework/runtime addGENominatedPods, backend/queue nominator).
 func (q *Query) nominatedRows() map[int][]*state.Pod {
 	var out map[int][]*state.Pod
@@ -40,23 +39,20 @@ func podPriority(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// runs says whether the configuration that the profile is of has a profile of
-// this name.
+// runs reports whether the profile's configuration has a profile of this name.
 func (p *Profile) runs(scheduler string) bool {
 	return scheduler == p.Name || slices.Contains(p.Siblings, scheduler)
 }
 
-// gates says whether a pod waits for its gates, by the profile that decides it: a
-// queue that does not know SchedulingGates lets it through
-// (pkg/scheduler/backend/queue runPreEnqueuePlugins).
+// gates reports whether a pod waits for its gates, by its own profile: a queue without
+// SchedulingGates lets it through (pkg/scheduler/backend/queue runPreEnqueuePlugins).
 func (p *Profile) gates(pod *state.Pod) bool {
 	return len(pod.Gates) > 0 && !slices.Contains(p.Ungated, pod.Scheduler)
 }
 
-// filterWithNominated runs the filters as if the pods nominated to each node
-// were there already, over the nodes of in that have some. It takes the nodes
-// that fail out of in; those that pass are still to be filtered without the
-// nominated pods, since both must hold
+// filterWithNominated runs the filters as if the pods nominated to each node were there already,
+// over the nodes of in that have some. It removes the nodes that fail from in. Those that pass must
+// still be filtered without the nominated pods, since both must hold
 // (pkg/scheduler/framework/runtime RunFilterPluginsWithNominatedPods).
 func (r *Result) filterWithNominated(in state.Bits, skip []bool) ([]Rejected, error) {
 	rows := r.q.nominatedRows()
@@ -98,25 +94,25 @@ func (r *Result) filterWith(pods []*state.Pod, row int32, skip []bool) ([]Reject
 	return trial.filter(one, skip)
 }
 
-// withPods begins a decision on a state in which more pods are on one row. That
-// state shares all but the row with the one at hand.
+// withPods begins a decision on a state with more pods on one row. It shares all but that row with
+// the current state.
 func (r *Result) withPods(pods []*state.Pod, row int32) *Result {
 	q := r.q
 	sub := *q
 	sub.State, sub.added = q.State.WithPods(pods, row)
-	sub.local.ForgetVolumes() // those of the pods that were added are interned by now
+	sub.local.ForgetVolumes() // the added pods' volumes are interned by now
 	return &Result{q: &sub, Row: -1, states: make([]any, len(r.states))}
 }
 
-// rankReasons puts reasons into the order that their rule gives them in.
+// rankReasons orders reasons as their rule does.
 func rankReasons(list []Reason, rank func(text string) int) {
 	slices.SortStableFunc(list, func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(rank(a.Text), rank(b.Text)), strings.Compare(a.Text, b.Text))
 	})
 }
 
-// mergeRejected adds more to have, plugin by plugin and reason by reason, in
-// the order that the filters run in.
+// mergeRejected adds more to have, plugin by plugin and reason by reason, in the order of the
+// filters.
 func mergeRejected(have, more []Rejected, p *Profile) []Rejected {
 	for i := range more {
 		m := &more[i]

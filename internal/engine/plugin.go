@@ -2,9 +2,8 @@ package engine
 
 import "berth/internal/engine/state"
 
-// Plugin is a rule as the cycle runs it: a function for each phase, nil for those
-// that the rule has no part in. State is what PreFilter returned, nil where it did
-// not run.
+// Plugin is a rule as the cycle runs it: a function for each phase, nil for those that the rule
+// does not implement. State is what PreFilter returned, nil where it did not run.
 type Plugin struct {
 	Name string
 
@@ -15,15 +14,15 @@ type Plugin struct {
 	Score      func(q *Query, state any, feasible state.Bits, out *Scores) error
 	PreBind    func(q *Query, state any, row int, a *Effects) error
 
-	// Try and Measure are of filters whose verdict changes with the pods on a node.
+	// Try and Measure are set for filters whose verdict changes with the pods on a node.
 	Try     func(q *Query, state any) Trial
 	Measure func(q *Query) (need state.Amount, rest Trial)
 
-	// What a Decider has to know; without them a rule is asked about all rows every time.
+	// Locality is read by a Decider. Without it a rule judges all rows every time.
 	Locality   func(q *Query) Locality
 	ReasonRank func(text string) int
 
-	// What explanations take from a rule.
+	// These are read by explanations.
 	Details      func(q *Query, state any, row int) []Detail
 	Devices      func(q *Query, state any, row int) []AllottedDevice
 	Volumes      func(q *Query, state any, row int) []VolumeBinding
@@ -31,8 +30,8 @@ type Plugin struct {
 	NotEvaluated func(q *Query) (reason string, ok bool)
 }
 
-// Adapt makes a plugin of a rule whose PreFilter state is an S. It is the one
-// place where states lose their type and get it back.
+// Adapt makes a plugin from a rule whose PreFilter state is an S. It is the only place where states
+// lose their type and get it back.
 func Adapt[S any](rule Rule) *Plugin {
 	typed := func(state any) S {
 		s, _ := state.(S)

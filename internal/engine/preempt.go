@@ -8,37 +8,35 @@ import (
 	"berth/internal/engine/state"
 )
 
-// What is said of pods that may not preempt, word for word upstream's
-// (plugins/defaultpreemption PodEligibleToPreemptOthers).
+// The messages for pods that may not preempt, word for word upstream's (plugins/defaultpreemption
+// PodEligibleToPreemptOthers).
 const (
 	ReasonPolicyNever       = "not eligible due to preemptionPolicy=Never."
 	ReasonVictimTerminating = "not eligible due to a terminating pod on the nominated node."
 )
 
-// dryRun is the search for pods to evict: what came of it per node, in columns.
-// Nothing is evicted, and nothing of the state is touched
-// (pkg/scheduler/framework/preemption Evaluator.Preempt).
+// dryRun is the search for victims: the result for each node, in columns. Nothing is evicted, and
+// the state is not changed (pkg/scheduler/framework/preemption Evaluator.Preempt).
 type dryRun struct {
 	eligible bool
 	reason   string // why not
-	// failed is the error of a PostFilter plugin before this one, which leaves
-	// this one out.
+	// failed is the error of a PostFilter plugin before this one, which then does not run.
 	failed string
-	// potential are the nodes on which evicting pods might help; bare those of
-	// them without a pod of lower priority, unfit those that do not take the pod
-	// even without all of these.
+	// potential are the nodes on which evictions might help. bare are those of them without a pod
+	// of lower priority, unfit those on which the pod does not fit even without all of these.
 	potential, bare, unfit state.Bits
 	candidates             []candidate // in order of rows
 	best                   int         // of candidates; -1 without
-	asked                  []judged    // instead: what came of the nodes that an extender was asked about
-	judge                  *rowJudge
-	details                map[int]*evictions
-	text                   string // of PostFilter, once worked out
-	textDone               bool
+	// for Options.Victims instead: the result for each named node
+	asked    []judged
+	judge    *rowJudge
+	details  map[int]*evictions
+	text     string // of PostFilter, once worked out
+	textDone bool
 }
 
-// preempt looks for pods to evict where the pod fits nowhere, as
-// DefaultPreemption does, but over all nodes that might help.
+// preempt looks for victims where the pod fits nowhere, as DefaultPreemption does, but over all
+// nodes on which evictions might help.
 func (r *Result) preempt(skip []bool) {
 	q := r.q
 	if r.Outcome != UnschedulableOK || q.Options.NoPreemption || len(q.Profile.PostFilter) == 0 {
@@ -84,9 +82,8 @@ func (r *Result) preempt(skip []bool) {
 	}
 }
 
-// devicesUnread says that DynamicResources fails in PostFilter, for want of what
-// its PreFilter would have left: another plugin rejected the pod before it ran.
-// Upstream then does not come to preemption.
+// devicesUnread reports whether DynamicResources fails in PostFilter because its PreFilter left no
+// state: another plugin rejected the pod before it ran. Upstream then does not reach preemption.
 func (r *Result) devicesUnread() bool {
 	const devices = "DynamicResources"
 	post := false
@@ -107,9 +104,9 @@ func (r *Result) devicesUnread() bool {
 	return true
 }
 
-// eligible says whether the pod may preempt others: its policy must allow it,
-// and none of those that it evicted before may still be on their way out of the
-// node that it waits for, unless that node is of no use to it any more.
+// eligible reports whether the pod may preempt others, and otherwise why not. Its policy must allow
+// it. None of its earlier victims may still be terminating on its nominated node, unless that node
+// is unresolvable for it now.
 func (r *Result) eligible() (bool, string) {
 	q := r.q
 	if p := q.Pod.Spec.PreemptionPolicy; p != nil && *p == corev1.PreemptNever {
@@ -130,8 +127,7 @@ func (r *Result) eligible() (bool, string) {
 	return true, ""
 }
 
-// NominatedNode is the node that victims would have to leave; empty unless the
-// outcome is Preempting.
+// NominatedNode is the node of the victims; empty unless the outcome is Preempting.
 func (r *Result) NominatedNode() string {
 	if r.dry == nil || r.dry.best < 0 {
 		return ""
@@ -147,9 +143,8 @@ func (r *Result) CandidateCount() int {
 	return len(r.dry.candidates)
 }
 
-// ClearedNominations lists the pods that lose their nomination to the chosen
-// node: those of lower priority than the pod, of schedulers that the
-// configuration runs, by namespace and name
+// ClearedNominations lists the pods that lose their nomination to the chosen node: those of lower
+// priority than the pod, of schedulers that the configuration runs, by namespace and name
 // (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods).
 func (r *Result) ClearedNominations() []*state.Pod {
 	node := r.NominatedNode()
@@ -166,10 +161,9 @@ func (r *Result) ClearedNominations() []*state.Pod {
 	return out
 }
 
-// ClearsNomination reports whether a pod that fits nowhere loses the node that it
-// is nominated to. It keeps it where PostFilter gives no result: the pod is not
-// eligible to preempt others, a plugin failed, or DefaultPreemption is not among
-// the plugins (pkg/scheduler/schedule_one.go schedulingAlgorithm,
+// ClearsNomination reports whether a pod that fits nowhere loses its nominated node. It keeps it
+// where PostFilter returns no result: the pod is not eligible to preempt others, a plugin failed,
+// or DefaultPreemption is not among the plugins (pkg/scheduler/schedule_one.go schedulingAlgorithm,
 // framework/preemption/preemption.go Preempt).
 func (r *Result) ClearsNomination() bool {
 	if r.Outcome != UnschedulableOK {
@@ -181,8 +175,8 @@ func (r *Result) ClearsNomination() bool {
 	return r.q.Profile.Preemption && r.dry.failed == "" && r.dry.eligible
 }
 
-// nowSeconds is the time of the decision for pods that have no start time, in
-// seconds and nanoseconds since 1970; the end of time where none was given.
+// nowSeconds is the time of the decision, which stands for the start of pods without one, in
+// seconds and nanoseconds since 1970; without a time, the end of time.
 func (q *Query) nowSeconds() (seconds, nanos int64) {
 	if q.Options.Now.IsZero() {
 		return math.MaxInt64, math.MaxInt64

@@ -4,13 +4,13 @@ import "k8s.io/apimachinery/pkg/labels"
 
 import "berth/internal/engine/state"
 
-// allowances counts what evictions take from the budgets, on one node at a time.
+// allowances count what evictions take from the budgets, on one node at a time.
 type allowances struct {
 	list    []state.DisruptionBudget
 	shape   [][]int32
 	left    []int32
 	touched []int32
-	// disrupts says which budgets name pods that are gone already.
+	// disrupts reports which budgets list pods that are gone already.
 	disrupts []bool
 }
 
@@ -23,7 +23,7 @@ func newAllowances(s *state.State) *allowances {
 	return a
 }
 
-// reset gives everything back, for the next node.
+// reset restores the budgets for the next node.
 func (a *allowances) reset() {
 	for _, i := range a.touched {
 		a.left[i] = a.list[i].Allowed
@@ -31,17 +31,16 @@ func (a *allowances) reset() {
 	a.touched = a.touched[:0]
 }
 
-// spend takes one eviction from a budget and reports whether there was none left.
+// spend takes one eviction from a budget and reports whether none was left.
 func (a *allowances) spend(i int32) (violates bool) {
 	a.left[i]--
 	a.touched = append(a.touched, i)
 	return a.left[i] < 0
 }
 
-// take counts a pod against its budgets and says whether one of them has no
-// room for that. A pod that a budget counts as disrupted already takes nothing
-// more from it. The pod itself is looked at only for that: it is far away in
-// memory.
+// take counts a pod against its budgets and reports whether the eviction violates one. A pod that a
+// budget lists as disrupted already takes nothing more from it. Only for that is the pod itself
+// read, which is far away in memory.
 func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
 	for _, i := range under {
 		if a.disrupts[i] {
@@ -49,15 +48,14 @@ func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
 				continue
 			}
 		}
-		a.left[i]-- // spend written out: this runs for every pod of every candidate
+		a.left[i]-- // spend, inlined by hand: this runs for every pod of every candidate
 		a.touched = append(a.touched, i)
 		violates = violates || a.left[i] < 0
 	}
 	return violates
 }
 
-// entries takes a pod's eviction from its budgets, as take does, and writes it
-// down.
+// entries takes a pod's eviction from its budgets, as take does, and returns what it took.
 func (a *allowances) entries(shape int32, name string) []Budget {
 	if len(a.list) == 0 {
 		return nil

@@ -2,9 +2,9 @@ package engine
 
 import "berth/internal/engine/state"
 
-// CandidateRows gives the nodes on which evicting pods would let the pod in, and
-// those of them on which no budget would be violated; both are empty where
-// preemption was not tried or is of no use.
+// CandidateRows returns the nodes on which evictions would let the pod fit, and those of them on
+// which no budget would be violated. Both are empty where preemption was not tried or does not
+// help.
 func (r *Result) CandidateRows() (all, unviolated state.Bits) {
 	all, unviolated = state.NewBits(r.q.Nodes.Len()), state.NewBits(r.q.Nodes.Len())
 	if r.dry == nil {
@@ -23,5 +23,5 @@ func (r *Result) CandidateRows() (all, unviolated state.Bits) {
 // Gates lists the gates that hold the pod back; nil unless the outcome is Gated.
 func (r *Result) Gates() []string { return r.gates }
 
-// Options gives what the question was asked with.
+// Options returns the options of the question.
 func (r *Result) Options() *Options { return &r.q.Options }

@@ -4,8 +4,7 @@ import "cmp"
 
 import "berth/internal/engine/state"
 
-// candidate is a node on which evicting pods helps, with what the choice among
-// such nodes reads.
+// candidate is a node on which evictions help, with what the choice among such nodes reads.
 type candidate struct {
 	row        int32
 	violations int32 // victims whose eviction a budget forbids
@@ -20,9 +19,8 @@ type candidate struct {
 // sum up to less.
 const priorityFloor = 1 << 31
 
-// Criteria are the rounds of the choice among candidates, in order. The node
-// that is best in a round goes on; several do if they are equally good
-// (pkg/scheduler/framework/preemption pickOneNodeForPreemption).
+// Criteria are the rounds of the choice among candidates, in order. The nodes that are best in a
+// round enter the next one (pkg/scheduler/framework/preemption pickOneNodeForPreemption).
 var Criteria = [...]string{
 	"fewest PDB violations",
 	"lowest highest priority among the victims",
@@ -32,8 +30,8 @@ var Criteria = [...]string{
 	"stable hash of pod and node",
 }
 
-// round compares two candidates by one criterion; less is better. The last one
-// is for candidates that upstream tells apart by chance alone.
+// round compares two candidates by one criterion; less is better. The last one is for candidates
+// among which upstream chooses at random.
 func (c *candidate) round(o *candidate, i int) int {
 	switch i {
 	case 0:
@@ -50,12 +48,12 @@ func (c *candidate) round(o *candidate, i int) int {
 	return 0
 }
 
-// value is what a candidate brings to a round.
+// value is a candidate's value in a round.
 func (c *candidate) value(i int) int64 {
 	return [...]int64{int64(c.violations), int64(c.top), c.sum, int64(c.victims), c.earliest, 0}[i]
 }
 
-// against compares two candidates: the round that tells them apart, and how.
+// against compares two candidates: the round that distinguishes them, and their order.
 func (r *Result) against(a, b *candidate) (round, order int) {
 	for i := range Criteria {
 		if n := a.round(b, i); n != 0 {

@@ -1,12 +1,11 @@
 package engine
 
-// Preemption explains who would have to go.
+// Preemption explains which pods would be evicted.
 type Preemption struct {
-	// Eligible says that the pod may preempt others; Reason why not.
+	// Eligible reports whether the pod may preempt others; Reason why not.
 	Eligible bool   `json:"eligible"`
 	Reason   string `json:"reason,omitempty"`
-	// Node is the node that the victims have to leave; it is the decision's
-	// nominatedNode.
+	// Node is the node of the victims, the decision's nominatedNode.
 	Node    string   `json:"node,omitempty"`
 	Victims []Victim `json:"victims,omitempty"`
 	// NumPDBViolations counts the victims whose eviction a budget forbids.
@@ -19,8 +18,8 @@ type Preemption struct {
 	// ClearedNominations are the pods of lower priority that no longer wait for
 	// the node.
 	ClearedNominations []PodRef `json:"clearedNominations,omitempty"`
-	// Candidates are the nodes on which evicting pods helps, the chosen one first
-	// and the others in the order that they would be chosen in.
+	// Candidates are the nodes on which evictions help, the chosen one first and the others in the
+	// order of the choice.
 	Candidates        []PreemptionCandidate `json:"candidates,omitempty"`
 	CandidatesOmitted int                   `json:"candidatesOmitted,omitempty"`
 	// NotCandidates are the other nodes, counted by why.
@@ -34,37 +33,35 @@ type PodRef struct {
 	UID       string `json:"uid,omitempty"`
 }
 
-// Victim is a pod that has to go.
+// Victim is a pod to evict.
 type Victim struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	Priority  int32  `json:"priority"`
-	// GracePeriodSeconds is what its eviction gives it to end, or what it has been
-	// given if it is going already.
+	// GracePeriodSeconds is its grace period at eviction, or what is set if it is terminating
+	// already.
 	GracePeriodSeconds int64 `json:"gracePeriodSeconds"`
 	Terminating        bool  `json:"terminating,omitempty"`
-	// ViolatesPDB says that a budget forbids the eviction; Budgets are all that the
-	// pod is under.
+	// ViolatesPDB reports whether a budget forbids the eviction; Budgets are all budgets of the
+	// pod.
 	ViolatesPDB bool     `json:"violatesPDB"`
 	Budgets     []Budget `json:"budgets,omitempty"`
-	// Because is what keeps the asking pod out if this one stays.
+	// Because lists the reasons that keep the preemptor off the node if this pod stays.
 	Because []string `json:"because,omitempty"`
-	// Unknown says that the snapshot does not have the pod on the node: it is as
-	// the caller of /preempt named it.
+	// Unknown reports that the snapshot does not have the pod on the node: it is as the caller of
+	// /preempt named it.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// Budget is what a victim takes from a PodDisruptionBudget: the pods of a node
-// that may have to go take from it in order of importance, also those that stay
-// in the end.
+// Budget is what a victim takes from a PodDisruptionBudget. All potential victims of a node take
+// from it in order of importance, also those that are reprieved.
 type Budget struct {
 	Name          string `json:"name"`
 	AllowedBefore int32  `json:"allowedBefore"`
 	AllowedAfter  int32  `json:"allowedAfter"`
 	Violated      bool   `json:"violated"`
-	// Disrupted says that the budget counts the pod as gone already, so that it
-	// takes nothing.
+	// Disrupted reports that the budget counts the pod as gone already, so that it takes nothing.
 	Disrupted bool `json:"disrupted,omitempty"`
 }
 
@@ -88,8 +85,8 @@ type PreemptionCandidate struct {
 	Lost             *Tournament `json:"lost,omitempty"`
 }
 
-// Tournament says at which criterion a candidate lost to the chosen one. A start
-// is in nanoseconds since 1970.
+// Tournament names the criterion by which a candidate lost to the chosen one. A start is in
+// nanoseconds since 1970.
 type Tournament struct {
 	Round     int    `json:"round"` // from 1
 	Criterion string `json:"criterion"`
@@ -97,9 +94,9 @@ type Tournament struct {
 	Best      int64  `json:"best"`
 }
 
-// NotCandidate counts nodes on which evicting pods would not help. Plugin and
-// reasons are those of the filter that still fails without all pods of lower
-// priority; where evictions were not tried, those of the decision itself.
+// NotCandidate counts nodes on which evictions would not help. Plugin and reasons are those of the
+// filter that still fails without all pods of lower priority; where evictions were not tried, those
+// of the decision itself.
 type NotCandidate struct {
 	Plugin string   `json:"plugin,omitempty"`
 	Code   string   `json:"code"`

@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 )
 
-// appendPreemption adds the search for victims to the digest: which nodes were
-// tried and what came of each, in order of the nodes' names, who has to leave
-// the chosen one, and what is said where nothing helps. A decision without such
-// a search adds nothing.
+// appendPreemption adds the search for victims to the digest: which nodes were tried and the result
+// of each, in order of the nodes' names, the victims on the chosen one, and the message where
+// nothing helps. A decision without such a search adds nothing.
 func (r *Result) appendPreemption(b []byte) []byte {
 	d := r.dry
 	if d == nil {

@@ -240,8 +240,7 @@ func TestAPodWaitsForItsVictimsToEnd(t *testing.T) {
 	want(t, asked(t, p, append(other, sized("n", "2", et.Taint("gone", "", corev1.TaintEffectNoExecute)), going)...), "m: there")
 }
 
-// A profile without DefaultPreemption, and a decision that turns it off, look
-// for nobody.
+// A profile without DefaultPreemption, and a decision that turns it off, look for no victims.
 func TestPreemptionCanBeTurnedOff(t *testing.T) {
 	objects := []any{sized("n", "2"), et.Pod("victim", et.On("n"), cores("2"))}
 	p := et.Pod("p", et.Priority(100), cores("2"))

@@ -11,11 +11,10 @@ import (
 	"berth/internal/engine/state"
 )
 
-// maxNamedNodes is how many nodes are named that are no candidates, unless
-// everything is explained.
+// maxNamedNodes is how many nodes are named that are no candidates, unless everything is explained.
 const maxNamedNodes = 10
 
-// evictions is what a dry run does on one node, with the reasons.
+// evictions is a dry run on one node, with the reasons.
 type evictions struct {
 	victims   []Victim
 	pods      []*state.Pod // the victims as the state knows them
@@ -68,7 +67,7 @@ func (r *Result) detail(row int) *evictions {
 	return e
 }
 
-// explainPreemption writes the search for victims out; nil where there was none.
+// explainPreemption writes the search for victims; nil where there was none.
 func (r *Result) explainPreemption(level Explain) *Preemption {
 	d := r.dry
 	switch {
@@ -137,8 +136,8 @@ func (r *Result) explainCandidates(out *Preemption, level Explain) {
 	}
 }
 
-// notCandidates counts the other nodes by why they are none, those first on which
-// evictions were tried.
+// notCandidates counts the other nodes by the reason why they are no candidates, those on which
+// evictions were tried first.
 func (r *Result) notCandidates(level Explain) []NotCandidate {
 	var out []NotCandidate
 	type key struct {
@@ -187,7 +186,7 @@ func (r *Result) notCandidates(level Explain) []NotCandidate {
 	return out
 }
 
-// Evictions lists the pods that have to leave the chosen node, by importance.
+// Evictions lists the victims on the chosen node, by importance.
 func (r *Result) Evictions() []Victim {
 	if r.dry == nil || r.dry.best < 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// NodeVictims is a node and the pods that kube-scheduler means to evict there.
+// NodeVictims is a node and the pods that kube-scheduler would evict there.
 type NodeVictims struct {
 	Node    string        `json:"node"`
 	Victims []NamedVictim `json:"victims"`
@@ -16,9 +16,8 @@ type NodeVictims struct {
 	NumPDBViolations int64 `json:"numPDBViolations,omitempty"`
 }
 
-// NamedVictim is a pod as kube-scheduler names it. What it says beside the UID is
-// for pods that the state does not have on the node, and nil or empty where only
-// the UID was sent.
+// NamedVictim is a pod as kube-scheduler names it. The fields beside the UID are for pods that the
+// state does not have on the node; they are nil or empty where only the UID was sent.
 type NamedVictim struct {
 	UID       string            `json:"uid"`
 	Namespace string            `json:"namespace,omitempty"`
@@ -27,7 +26,7 @@ type NamedVictim struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 }
 
-// judged is what came of a node that was asked about.
+// judged is the result for a node of Options.Victims.
 type judged struct {
 	node       string
 	kept       bool
@@ -35,13 +34,12 @@ type judged struct {
 	why        refusal
 	victims    []Victim
 	violations int64
-	added      int // victims beyond those that were named
+	added      int // victims beyond those named
 }
 
-// judgeVictims answers Options.Victims. The answer is never more than the state
-// can vouch for: a node that it does not have stays as it came, and so does a
-// pod that it does not have on the node, since kube-scheduler's cache may be
-// ahead; such a pod takes no room here in either case.
+// judgeVictims answers Options.Victims. Of what the state does not know, the answer changes
+// nothing: a node that it does not have stays as it came, and so does a pod that it does not have
+// on the node, since kube-scheduler's cache may be ahead. Such a pod counts for nothing here.
 func (r *Result) judgeVictims() error {
 	q := r.q
 	d := &dryRun{best: -1, eligible: true, potential: q.Bits(), bare: q.Bits(), unfit: q.Bits(), details: map[int]*evictions{}}
@@ -86,8 +84,8 @@ func (r *Result) judgeVictims() error {
 	return nil
 }
 
-// ask judges one node: first with the named victims gone, then with all pods of
-// lower priority gone, of which those are put back that can stay.
+// ask judges one node: first without the named victims, then without all pods of lower priority, of
+// which those are put back that can stay.
 func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
 	k := j.q.State.Ranking(row, j.now)
 	index := make(map[string]int, len(k.Pods))
@@ -123,8 +121,8 @@ func (j *rowJudge) ask(row int, v *NodeVictims, a *judged) {
 	j.account(k, from, named, foreign, v, a)
 }
 
-// spareUnnamed puts pods back that were not named, for as long as the pod fits
-// beside them, and names those that cannot stay.
+// spareUnnamed puts back pods that were not named while the pod still fits, and names those that
+// cannot stay.
 func (j *rowJudge) spareUnnamed(row int, k *state.Ranking, from int, named []bool) (added int) {
 	j.classify(k, from)
 	for _, forbidden := range []bool{true, false} {
@@ -143,9 +141,9 @@ func (j *rowJudge) spareUnnamed(row int, k *state.Ranking, from int, named []boo
 	return added
 }
 
-// account lists the victims by importance and counts the violations anew. A
-// victim that the state does not know keeps its place behind the one that it was
-// named after, unless its priority is known.
+// account lists the victims by importance and counts the violations anew. A victim that the state
+// does not know keeps its place after the one that it was named after, unless its priority is
+// known.
 func (j *rowJudge) account(k *state.Ranking, from int, named []bool, foreign []NamedVictim, v *NodeVictims, a *judged) {
 	j.classify(k, from)
 	violating := func(i int) bool { return i >= from && j.violates[i-from] }
@@ -186,7 +184,7 @@ func (j *rowJudge) account(k *state.Ranking, from int, named []bool, foreign []N
 		blind = blind || n.Name == ""
 		a.victims = append(a.victims, w)
 	}
-	if blind { // what a bare UID violates only its sender knows
+	if blind { // only the sender knows what a bare UID violates
 		a.violations = max(a.violations, v.NumPDBViolations)
 	}
 	if len(foreign) > 0 {
@@ -194,7 +192,7 @@ func (j *rowJudge) account(k *state.Ranking, from int, named []bool, foreign []N
 	}
 }
 
-// echoed gives named victims back as they came.
+// echoed returns named victims as they came.
 func echoed(v *NodeVictims) []Victim {
 	out := make([]Victim, 0, len(v.Victims))
 	for _, n := range v.Victims {
@@ -207,8 +205,8 @@ func echoed(v *NodeVictims) []Victim {
 	return out
 }
 
-// AskedVictims gives what came of Options.Victims: the nodes that are left, by
-// name, with the pods that have to go, highest priority first.
+// AskedVictims returns the result of Options.Victims: the nodes that are left, by name, with their
+// victims, highest priority first.
 func (r *Result) AskedVictims() []PreemptionCandidate {
 	out := []PreemptionCandidate{}
 	if r.dry == nil {
@@ -222,7 +220,7 @@ func (r *Result) AskedVictims() []PreemptionCandidate {
 	return out
 }
 
-// askedMessage sums up in words what came of Options.Victims.
+// askedMessage sums up the result of Options.Victims in words.
 func (r *Result) askedMessage() string {
 	if r.dry == nil {
 		return ""

@@ -54,10 +54,10 @@ func TestNobodyOfEqualOrHigherPriorityGoes(t *testing.T) {
 	})
 }
 
-// simple says that pods leaving is the same as pods being gone: upstream's counts
-// of topology spread take a leaving pod out that was never in (a terminating one),
-// and its set of host ports forgets a port that two pods hold. The dry run does
-// the same, so on such nodes it may differ from a cluster without the pods.
+// simple reports whether removing pods in a trial equals their absence: upstream's counts of
+// topology spread subtract a leaving pod that was never counted (a terminating one), and its set of
+// host ports forgets a port that two pods hold. The dry run does the same, so on such nodes it may
+// differ from a cluster without the pods.
 func simple(c *enginetest.Case) bool {
 	if len(c.Pod.Spec.TopologySpreadConstraints) > 0 || len(c.Spec.Args.PodTopologySpread.Constraints) > 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// affectedBy says which of quick a pod matters to.
+// affectedBy returns which trials of quick the pods of a class affect, a bit each.
 func (j *rowJudge) affectedBy(k *state.Ranking, i int) uint32 {
 	known := &j.affected[k.Of[i].Class]
 	if *known == 0 {
@@ -21,22 +21,22 @@ func (j *rowJudge) affectedBy(k *state.Ranking, i int) uint32 {
 	return *known >> 1
 }
 
-// headroom is what a node would have left beside the pod.
+// headroom is what a node has left with the pod on it.
 type headroom struct{ pods, cpu, memory, ephemeral int64 }
 
-// unlimited is for profiles in which nobody measures.
+// unlimited is for profiles without a Measurer.
 var unlimited = headroom{math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2}
 
 func (s *headroom) enough() bool {
 	return s.pods >= 0 && s.cpu >= 0 && s.memory >= 0 && s.ephemeral >= 0
 }
 
-// headroom is for a row without all pods of lower priority.
+// headroom returns the headroom of a row without all pods of lower priority.
 func (j *rowJudge) headroom(row int, k *state.Ranking, from int) headroom {
 	c, u, a := &j.q.Nodes.Capacities()[row], j.q.State.Use(row), &k.After[from]
 	left := func(need, capacity, used, freed int64) int64 {
 		if need == math.MinInt64 {
-			return math.MaxInt64 / 2 // not asked for: as much as anybody likes
+			return math.MaxInt64 / 2 // no request: anything is enough
 		}
 		return capacity - used + freed - need
 	}
@@ -47,10 +47,9 @@ func (j *rowJudge) headroom(row int, k *state.Ranking, from int) headroom {
 	}
 }
 
-// tryQuick lets pods stay for as long as the pod fits beside them: first those
-// whose eviction a budget forbids, each group by importance. Amounts are compared
-// at once, and the other judges are asked only about pods that matter to them:
-// whatever fits goes on fitting while others come back.
+// tryQuick reprieves pods while the pod still fits: first those whose eviction violates a budget,
+// each group by importance. Amounts are compared directly. The other trials run only for pods that
+// affect them: what fits keeps fitting while other pods come back.
 func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room headroom) bool {
 	for _, t := range j.quick {
 		t.Begin(int32(row), nil)
@@ -99,7 +98,7 @@ func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room headroom) 
 	return true
 }
 
-// shift moves a pod for some of quick.
+// shift moves a pod for some trials of quick.
 func (j *rowJudge) shift(which uint32, p *state.Pod, n int32) {
 	for ; which != 0; which &= which - 1 {
 		j.quick[bits.TrailingZeros32(which)].Move(p, n)

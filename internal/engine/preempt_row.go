@@ -7,7 +7,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// rowVerdict says what evicting pods does for one node.
+// rowVerdict is whether evictions help on one node.
 type rowVerdict uint8
 
 const (
@@ -16,16 +16,15 @@ const (
 	helps
 )
 
-// step is one filter of a dry run: a judge of pods that come and go, or what the
-// filter says of the nodes themselves.
+// step is one filter of a dry run: a trial, or the filter's verdict on the nodes where it does not
+// depend on pods.
 type step struct {
 	name        string
-	trial, with Trial // with: the pods nominated to the node are there too
+	trial, with Trial // with: including the pods nominated to the node
 	nodes       *Rejected
 }
 
-// rowJudge tries evictions node by node
-// (plugins/defaultpreemption SelectVictimsOnNode).
+// rowJudge tries evictions node by node (plugins/defaultpreemption SelectVictimsOnNode).
 type rowJudge struct {
 	q          *Query
 	priority   int32
@@ -33,21 +32,20 @@ type rowJudge struct {
 	nanos      int64
 	allowances *allowances
 	steps      []step
-	out        state.Bits           // nodes that some filter rejects whoever is on them
+	out        state.Bits           // nodes that some filter rejects whatever pods they have
 	nominated  map[int][]*state.Pod // by row: nominated to it
-	need       state.Amount         // with measured: what has to be left
+	need       state.Amount         // with measured: what must be left
 	measured   bool
-	// quick are the judges beside the amounts, or all of them where nobody
-	// measures; minds says by class which of them it matters to, a bit each, under
-	// a bit that says that it is known.
+	// quick are the trials beside the amounts, or all of them without a Measurer. affected holds by
+	// class which of them its pods affect, a bit each, above a bit that marks the class as known.
 	quick    []Trial
 	affected []uint32
 	violates []bool
 	gone     []bool
 }
 
-// newRowJudge makes ready for some rows. Filters that skipped the pod are left
-// out, as they were before.
+// newRowJudge prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
+// the decision.
 func newRowJudge(r *Result, skip []bool, rows state.Bits) *rowJudge {
 	q := r.q
 	j := &rowJudge{q: q, priority: podPriority(q.Pod), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.nominatedRows(), affected: make([]uint32, q.State.Tables().Classes())}
@@ -87,8 +85,8 @@ func newRowJudge(r *Result, skip []bool, rows state.Bits) *rowJudge {
 	return j
 }
 
-// failEach asks a filter that failed about one node at a time: what cannot be
-// judged of one node says nothing about the others.
+// failEach runs a filter that failed on one node at a time: what it cannot judge on one node does
+// not concern the others.
 func failEach(q *Query, f *Plugin, state any, rows state.Bits) *Rejected {
 	rej := &Rejected{Plugin: f.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
 	for row := range rows.All() {
@@ -129,14 +127,14 @@ func (j *rowJudge) look(row int) (candidate, rowVerdict) {
 	return j.sumUp(row, k, from)
 }
 
-// sumUp makes a candidate of who has to go.
+// sumUp makes a candidate from the victims.
 func (j *rowJudge) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
 	for i := from; i < len(k.Of); i++ {
 		if !j.gone[i-from] {
 			continue
 		}
-		if c.victims == 0 { // by importance, so that the first says it for all
+		if c.victims == 0 { // sorted by importance, so that the first has the highest priority
 			c.top, c.earliest = k.Of[i].Priority, j.nanos
 			if s := k.Victims[i].Started; s != 0 {
 				c.earliest = nanosOf(s)
@@ -155,15 +153,15 @@ func (j *rowJudge) sumUp(row int, k *state.Ranking, from int) (candidate, rowVer
 	return c, helps
 }
 
-// nanosOf does not overflow for starts that no cluster has seen.
+// nanosOf does not overflow for start times that no cluster has.
 func nanosOf(seconds int64) int64 {
 	const most = math.MaxInt64 / 1_000_000_000
 	return min(max(seconds, -most), most) * 1_000_000_000
 }
 
-// classify marks the victims whose eviction a budget forbids, in order of
-// importance: those who come first use the budgets up, also if they stay in the
-// end (plugins/defaultpreemption filterPodsWithPDBViolation).
+// classify marks the victims whose eviction violates a budget, in order of importance: the first
+// ones use the budgets up, also if they are reprieved in the end (plugins/defaultpreemption
+// filterPodsWithPDBViolation).
 func (j *rowJudge) classify(k *state.Ranking, from int) (any bool) {
 	n := len(k.Of) - from
 	if cap(j.gone) < n {
@@ -184,8 +182,7 @@ func (j *rowJudge) classify(k *state.Ranking, from int) (any bool) {
 	return any
 }
 
-// tryAll does the same with every filter in full, and with the pods nominated to
-// the node.
+// tryAll does the same with every filter in full, including the pods nominated to the node.
 func (j *rowJudge) tryAll(row int, k *state.Ranking, from int) bool {
 	j.begin(row, k.Pods[from:])
 	if !j.fits(row) {
@@ -195,7 +192,7 @@ func (j *rowJudge) tryAll(row int, k *state.Ranking, from int) bool {
 	return true
 }
 
-// begin turns to a row without some of its pods.
+// begin starts the trials on a row without some of its pods.
 func (j *rowJudge) begin(row int, without []*state.Pod) {
 	for i := range j.steps {
 		s := &j.steps[i]
@@ -225,7 +222,7 @@ func (j *rowJudge) move(row int, p *state.Pod, n int32) {
 	}
 }
 
-// fits asks all filters, with the pods nominated to the node and without.
+// fits runs all filters, with the pods nominated to the node and without.
 func (j *rowJudge) fits(row int) bool {
 	if j.out.Has(row) {
 		return false
@@ -239,8 +236,8 @@ func (j *rowJudge) fits(row int) bool {
 	return true
 }
 
-// reprieve puts pods back for as long as the pod fits beside them. With why, it
-// is told of each that cannot stay, while the node is as it stands then.
+// reprieve puts pods back while the pod still fits. why, where not nil, is called for each pod that
+// cannot stay, while its trial is in place.
 func (j *rowJudge) reprieve(row int, k *state.Ranking, from int, why func(i int)) {
 	passes := 1
 	if j.classify(k, from) {
@@ -265,8 +262,8 @@ func (j *rowJudge) reprieve(row int, k *state.Ranking, from int, why func(i int)
 	}
 }
 
-// why says what stands against the pod as the node stands: the first filter that
-// fails, with the nominated pods first.
+// why returns the first filter that fails on the node as it is in the trial, with the nominated
+// pods first.
 func (j *rowJudge) why(row int) (plugin string, code Code, reasons []string) {
 	for pass := range 2 {
 		if pass == 0 && len(j.nominated[row]) == 0 {

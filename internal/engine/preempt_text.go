@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// What upstream says of nodes that preemption does not help with.
+// Upstream's messages for nodes on which preemption does not help.
 const (
 	ReasonNoVictims  = "No preemption victims found for incoming pod"
 	ReasonNotHelpful = "Preemption is not helpful for scheduling"
 )
 
-// postFilterText is what the PostFilter plugins add to the message: nothing
-// where victims were found. A plugin that fails ends the phase, and then its
-// words are all there is (pkg/scheduler/framework/runtime RunPostFilterPlugins).
+// postFilterText is what the PostFilter plugins add to the message: nothing where victims were
+// found. A plugin that fails ends the phase, and its error is the whole message
+// (pkg/scheduler/framework/runtime RunPostFilterPlugins).
 func (r *Result) postFilterText() string {
 	d := r.dry
 	if d == nil || d.best >= 0 {
@@ -59,7 +59,7 @@ func (r *Result) postFilterOf(name string) []string {
 	return []string{f.PostFilter(r.q, r.states[i], own)}
 }
 
-// notHelpful counts why evicting pods helps nowhere.
+// notHelpful counts the reasons why evictions help nowhere.
 func (r *Result) notHelpful() string {
 	d := r.dry
 	if d.reason != "" {
@@ -84,14 +84,14 @@ func (r *Result) notHelpful() string {
 	return fmt.Sprintf("0/%d nodes are available: %s.", r.Considered(), strings.Join(list, ", "))
 }
 
-// refusal is why a node is no candidate.
+// refusal is the reason why a node is no candidate.
 type refusal struct {
 	Plugin  string
 	Code    Code
 	Reasons []string
 }
 
-// refusalOf is why the decision itself rejected a node.
+// refusalOf is the reason why the decision itself rejected a node.
 func (r *Result) refusalOf(row int) refusal {
 	if r.PreFilter != nil {
 		return refusal{r.PreFilter.Plugin, r.PreFilter.Code, []string{r.PreFilter.Reason}}
@@ -104,7 +104,7 @@ func (r *Result) refusalOf(row int) refusal {
 	return refusal{}
 }
 
-// whyNot says why evicting pods does not help on a node on which it was tried.
+// whyNot returns the reason why evictions do not help on a node on which they were tried.
 func (r *Result) whyNot(row int) refusal {
 	d := r.dry
 	if d.bare.Has(row) {

@@ -1,32 +1,30 @@
 package engine
 
-// Profile is a scheduler's configuration, ready for decisions. Rules holds
-// every rule in use; the phases refer to it by index, in the order that they
-// run in.
+// Profile is a scheduler's configuration, ready for decisions. Rules holds every rule in use. The
+// phases refer to it by index, in the order in which they run.
 type Profile struct {
-	Name    string // the schedulerName that pods ask for
+	Name    string // the schedulerName of its pods
 	Digest  string // sha256:… over Payload
 	Payload []byte // the configuration in canonical form, for the record
 	// Siblings are the names of all profiles of the configuration.
 	Siblings []string
-	// Ungated are those of them whose pods wait for no gates, SchedulingGates
-	// being off there.
+	// Ungated are those of them without SchedulingGates, whose pods wait for no gates.
 	Ungated []string
 	Rules   []*Plugin
-	// PreEnqueue are those of that phase that hold pods back, beside the gates.
+	// PreEnqueue are the rules of that phase that hold pods back, beside the gates.
 	PreEnqueue []int
 	PreFilter  []int
 	Filter     []int
 	Score      []WeightedRule
-	// Gates says that pods with scheduling gates wait (SchedulingGates).
+	// Gates reports whether pods with scheduling gates wait (SchedulingGates).
 	Gates bool
-	// Preemption says that DefaultPreemption is on. PostFilter names the plugins
-	// of that phase in order, since each adds to the message.
+	// Preemption reports whether DefaultPreemption is enabled. PostFilter names the plugins of that
+	// phase in order, since each adds to the message.
 	Preemption bool
 	PostFilter []string
 }
 
-// WeightedRule is a scoring rule and what its scores are multiplied with.
+// WeightedRule is a scoring rule with its weight.
 type WeightedRule struct {
 	Rule   int
 	Weight int64

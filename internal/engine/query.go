@@ -10,8 +10,8 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Query is one pod asked against one state. It owns the decision's scratch
-// memory; a Query is for one goroutine.
+// Query is one pod judged against one state. It owns the decision's scratch memory; a Query is for
+// one goroutine.
 type Query struct {
 	State   *state.State
 	Nodes   *state.NodeSet
@@ -19,7 +19,7 @@ type Query struct {
 	Profile *Profile
 	Options Options
 
-	// Request is what the pod asks for.
+	// Request is the pod's request.
 	Request state.Request
 	// Candidates are the nodes that the decision considers.
 	Candidates state.Bits
@@ -40,8 +40,8 @@ type Query struct {
 	selectorKeys    []string
 }
 
-// Context is the caller's, which rules ask who may take long. Once it has ended
-// they give up with an error and must not give an answer that depends on it.
+// Context is the caller's, for rules that may take long. Once it has ended they must return an
+// error, and no answer that depends on it.
 func (q *Query) Context() context.Context {
 	if q.Options.Context == nil {
 		return context.Background()
@@ -49,7 +49,7 @@ func (q *Query) Context() context.Context {
 	return q.Options.Context
 }
 
-// scratch is memory that decisions use again. Nothing of it outlives Release.
+// scratch is memory that decisions reuse. None of it outlives Release.
 type scratch struct {
 	rows       int
 	bits       []state.Bits
@@ -75,7 +75,7 @@ func getScratch(rows int) *scratch {
 	return s
 }
 
-// Bits gives an empty set that lives as long as the decision.
+// Bits returns an empty set that lives as long as the decision.
 func (q *Query) Bits() state.Bits {
 	s := q.scratch
 	if s.nbits == len(s.bits) {
@@ -89,8 +89,8 @@ func (q *Query) Bits() state.Bits {
 	return b
 }
 
-// Column gives a column of one number a row that lives as long as the
-// decision. Its content is undefined.
+// Column returns a column of one number a row that lives as long as the decision. Its content is
+// undefined.
 func (q *Query) Column() []int64 {
 	s := q.scratch
 	if s.ncols == len(s.columns) {
@@ -101,8 +101,7 @@ func (q *Query) Column() []int64 {
 	return s.columns[s.ncols-1]
 }
 
-// Counts gives n zeros that live as long as the decision; n is at most the
-// number of rows.
+// Counts returns n zeros that live as long as the decision; n is at most the number of rows.
 func (q *Query) Counts(n int) []int32 {
 	s := q.scratch
 	if s.ncounts == len(s.counts) {
@@ -114,8 +113,8 @@ func (q *Query) Counts(n int) []int32 {
 	return out
 }
 
-// Floats gives a column of one float a row that lives as long as the decision.
-// Its content is undefined.
+// Floats returns a column of one float a row that lives as long as the decision. Its content is
+// undefined.
 func (q *Query) Floats() []float64 {
 	s := q.scratch
 	if s.nfloats == len(s.floats) {
@@ -125,8 +124,8 @@ func (q *Query) Floats() []float64 {
 	return s.floats[s.nfloats-1]
 }
 
-// RequiredRows gives the nodes that match the pod's nodeSelector and required
-// node affinity; nil says all. Worked out once per decision. Not to be written.
+// RequiredRows returns the nodes that match the pod's nodeSelector and required node affinity; nil
+// stands for all. It is worked out once per decision. Not to be written.
 func (q *Query) RequiredRows() state.Bits {
 	if !q.requiredDone {
 		q.required, q.requiredDone = q.requiredRows(), true
@@ -148,8 +147,8 @@ func (q *Query) requiredRows() state.Bits {
 	return out
 }
 
-// AffinityRows gives the nodes that match the pod's required node affinity alone; nil says all.
-// Worked out once per decision. Not to be written.
+// AffinityRows returns the nodes that match the pod's required node affinity alone; nil stands for
+// all. It is worked out once per decision. Not to be written.
 func (q *Query) AffinityRows() state.Bits {
 	if required := state.RequiredNodeAffinity(q.Pod); required != nil && q.affinity == nil {
 		q.affinity = q.NodeSelectorRows(required)
@@ -157,17 +156,16 @@ func (q *Query) AffinityRows() state.Bits {
 	return q.affinity
 }
 
-// Added lists pods that were put into the state for this judgement alone, such
-// as those nominated to a node. Not to be written.
+// Added lists pods that were added to the state for this evaluation alone, such as those nominated
+// to a node. Not to be written.
 func (q *Query) Added() []*state.Pod { return q.added }
 
-// Terms gives the pod's own inter-pod affinity terms, their namespace
-// selectors resolved to the namespaces of the state: what selects all
-// namespaces stays a selector, anything else becomes names
+// Terms returns the pod's own inter-pod affinity terms, their namespace selectors resolved to the
+// namespaces of the state. A selector of all namespaces stays a selector; any other becomes names
 // (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty).
 func (q *Query) Terms() []*state.Term { return q.terms }
 
-// NamespaceLabels gives the labels of the pod's namespace.
+// NamespaceLabels returns the labels of the pod's namespace.
 func (q *Query) NamespaceLabels() labels.Set { return q.nsLabels }
 
 // ShapesSelected appends the shapes of placed pods that one of the pod's own
@@ -193,19 +191,19 @@ func (q *Query) ScalarID(name string) (id int32, ok bool) { return q.local.Scala
 // ScalarName returns a resource's name.
 func (q *Query) ScalarName(id int32) string { return q.local.ScalarName(id) }
 
-// Mounted returns the different CSI volumes that the pod would bring to a node, as
+// Mounted returns the distinct CSI volumes that the pod would bring to a node, as
 // LocalNames.MountedBy.
 func (q *Query) Mounted(csiNode bool) (volumes []state.CSIVolume, err error) {
 	return q.local.MountedBy(q.State, q.Pod, csiNode)
 }
 
-// AttachedBy is State.AttachedBy with ids that compare with those of Mounted.
+// AttachedBy is State.AttachedBy with ids that are comparable with those of Mounted.
 func (q *Query) AttachedBy(dst []state.CSIVolume, p *state.Pod) (volumes []state.CSIVolume, trouble string) {
 	return q.local.AttachedBy(q.State, dst, p)
 }
 
-// ScoringRequest gives what resource scorers count for the pod; with nonZero,
-// containers that lack a request for cpu or memory count as 100m and 200Mi.
+// ScoringRequest returns what resource scorers count for the pod. With nonZero, containers that
+// lack a request for cpu or memory count as 100m and 200Mi.
 func (q *Query) ScoringRequest(nonZero bool) state.Request {
 	if q.scoring == nil {
 		q.scoring = &scoringRequests{}
@@ -220,7 +218,7 @@ func (q *Query) ScoringRequest(nonZero bool) state.Request {
 	return q.scoring.of[i]
 }
 
-// scoringRequests are worked out once: without and with stand-ins.
+// scoringRequests are worked out once: without and with defaults for missing requests.
 type scoringRequests struct {
 	of   [2]state.Request
 	done [2]bool

@@ -8,29 +8,29 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Result is a decision in columns, before anything is written out. It holds
-// scratch memory: Release it, once, when everything wanted has been taken.
+// Result is a decision in columns, before it is written. It holds scratch memory: Release it, once,
+// when everything wanted has been read.
 type Result struct {
 	q *Query
 
 	Outcome Outcome
 	Row     int // the chosen node, -1 without
-	// Nominated says that Row was taken for being nominated, unscored.
+	// Nominated reports that Row was taken because it is the nominated node, unscored.
 	Nominated bool
 	Feasible  state.Bits
 	Rejected  []Rejected
-	// PreFilter says that a rule rejected the pod before the nodes were looked
-	// at: its plugin, code and reason hold for every node.
+	// PreFilter is set where a rule rejected the pod before the nodes were judged: its plugin, code
+	// and reason hold for every node.
 	PreFilter *PreFilterRejection
 
-	narrowed   bool  // the first entry of Rejected is of nodes that PreFilter left out
+	narrowed   bool  // the first entry of Rejected has the nodes that PreFilter left out
 	states     []any // per rule
 	scored     bool
 	scores     []Scores
 	scoreRules []WeightedRule
 	total      []int64
-	sums       []int32 // where a Decider kept them, instead of total and less alike
-	common     int64   // what all feasible nodes have in common of sums
+	sums       []int32 // set by a Decider instead of total, less common
+	common     int64   // the part of the totals that all feasible nodes share and sums leave out
 	best       state.Bits
 	top        int64
 	noNodes    bool
@@ -47,7 +47,7 @@ type PreFilterRejection struct {
 	Reason string
 }
 
-// Release gives the scratch memory back. The result must not be used after.
+// Release returns the scratch memory. The result must not be used after.
 func (r *Result) Release() {
 	if r.q != nil && r.q.scratch != nil {
 		scratchPool.Put(r.q.scratch)
@@ -63,11 +63,11 @@ func (r *Result) Node() string {
 	return r.q.Nodes.Node(r.Row).Name
 }
 
-// Nodes gives the nodes that rows are rows of.
+// Nodes returns the nodes of the rows.
 func (r *Result) Nodes() *state.NodeSet { return r.q.Nodes }
 
-// Scored says that the feasible nodes were scored. They are not where only one
-// was feasible, or the nominated one was taken.
+// Scored reports whether the feasible nodes were scored. They are not where only one was feasible,
+// or the nominated one was taken.
 func (r *Result) Scored() bool { return r.scored }
 
 // Total is a feasible row's weighted score, 0 without scoring.
@@ -88,14 +88,14 @@ func (r *Result) totalOf(row int) int64 {
 // Top is the best total.
 func (r *Result) Top() int64 { return r.top }
 
-// Candidate says whether a row was considered at all.
+// Candidate reports whether a row was considered.
 func (r *Result) Candidate(row int) bool { return r.q.Candidates.Has(row) }
 
 // Considered is the number of nodes that the decision was about.
 func (r *Result) Considered() int { return r.q.Candidates.Count() }
 
-// ReasonOf gives a rejected row's reasons in one text, and whether preemption
-// could not help; ok is false for a feasible row.
+// ReasonOf returns a rejected row's reasons in one text, and whether it is unresolvable by
+// preemption; ok is false for a feasible row.
 func (r *Result) ReasonOf(row int) (text string, unresolvable, ok bool) {
 	if r.PreFilter != nil {
 		return r.PreFilter.Reason, r.PreFilter.Code == UnschedulableAndUnresolvable, true
@@ -189,9 +189,8 @@ func (r *Result) RejectedNames(limit int) [][]string {
 	return out
 }
 
-// Message is kube-scheduler's own summary of a pod that fits nowhere, with what
-// preemption adds where it was tried in vain
-// (pkg/scheduler/framework/types.go FitError.Error).
+// Message is kube-scheduler's own summary of a pod that fits nowhere, with what preemption adds
+// where it was tried in vain (pkg/scheduler/framework/types.go FitError.Error).
 func (r *Result) Message() string {
 	switch r.Outcome {
 	case Gated:

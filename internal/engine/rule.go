@@ -2,12 +2,11 @@ package engine
 
 import "berth/internal/engine/state"
 
-// Rule is one plugin with its arguments, built once per profile and used by
-// many decisions at a time: it keeps nothing about a decision. It implements
-// those of the phases below that it needs, and Adapt makes of it what the cycle
-// runs. S is its PreFilter state: what its PreFilter returns for the phases
-// behind it, NoState for a rule without. It is the zero value where PreFilter did
-// not run, or skipped the pod.
+// Rule is one plugin with its arguments, built once per profile and used by many decisions at a
+// time: it keeps nothing about a decision. It implements those of the phases below that it needs,
+// and Adapt makes a Plugin from it. S is its PreFilter state: what its PreFilter returns for the
+// later phases, NoState for a rule without. It is the zero value where PreFilter did not run, or
+// skipped the pod.
 type Rule interface {
 	// Name is the plugin's name in kube-scheduler.
 	Name() string
@@ -16,28 +15,27 @@ type Rule interface {
 // NoState is the PreFilter state of rules that keep nothing.
 type NoState struct{}
 
-// PreEnqueuer holds pods back before anything is looked at: the outcome is Gated
-// and the text is the message. An empty text lets the pod pass.
+// PreEnqueuer holds pods back before any other phase: the outcome is Gated and the text is the
+// message. An empty text lets the pod pass.
 type PreEnqueuer interface {
 	Rule
 	PreEnqueue(q *Query) string
 }
 
-// PreFilterer looks at the pod once per decision, before any node.
+// PreFilterer runs once per decision, before any node is judged.
 type PreFilterer[S any] interface {
 	Rule
 	PreFilter(q *Query) (S, PreFilterResult)
 }
 
-// PreFilterResult is what a rule learned before the nodes. The zero value lets the
-// decision go on.
+// PreFilterResult is the result of PreFilter. The zero value lets the decision continue.
 type PreFilterResult struct {
 	// Skip reports that the rule has nothing to filter for this pod.
 	Skip bool
 	// Code other than Success rejects the pod on every node, with Reason.
 	Code   Code
 	Reason string
-	// Names, where not nil, are the only nodes worth asking about.
+	// Names, where not nil, are the only nodes to judge.
 	Names map[string]struct{}
 }
 
@@ -48,50 +46,49 @@ type Filterer[S any] interface {
 	Filter(q *Query, state S, in state.Bits, rej *Rejected) error
 }
 
-// Scorer gives every feasible node a raw and a normalised score.
+// Scorer scores every feasible node, raw and normalised.
 type Scorer[S any] interface {
 	Rule
 	Score(q *Query, state S, feasible state.Bits, out *Scores) error
 }
 
-// Locality says how far a rule looks when it judges a node for one pod.
+// Locality is how far a rule reads when it judges a node for one pod.
 type Locality uint8
 
 // The localities.
 const (
-	// Anywhere says that anything in the cluster may change the answer. It is what
-	// a rule that is not Local has.
+	// Anywhere: anything in the cluster may change the verdict. A rule that is not Local is
+	// Anywhere.
 	Anywhere Locality = iota
-	// OwnRow says that the verdict and the raw score of a node follow from the pod,
-	// the nodes, and the pods on that node.
+	// OwnRow: the verdict and the raw score of a node follow from the pod, the nodes, and the pods
+	// on that node.
 	OwnRow
-	// NodesOnly says that they follow from the pod and the nodes.
+	// NodesOnly: they follow from the pod and the nodes.
 	NodesOnly
 )
 
-// Local is a rule that knows how far it looks, so that a Decider may keep its
-// answers about rows that did not change. What it says holds until the nodes,
-// the labels of namespaces, the objects of the pod's namespace or the interned
-// terms change; it may read these, and nothing of the pod's name, UID and age.
+// Local is a rule that knows its locality, so that a Decider may keep its verdicts on rows that did
+// not change. The locality holds until the nodes, the labels of namespaces, the objects of the
+// pod's namespace or the interned terms change. It may depend on these, but not on the pod's name,
+// UID and age.
 //
-// A rule that is not Anywhere judges a row alike whatever other rows it is asked
-// about, says Skip and Uniform for all of them or none, and has normalised
-// scores that are the raw ones or follow from them by NormalizeByMax. Where one
-// that looks at its OwnRow may give several reasons, it is a ReasonRanker.
+// A rule that is not Anywhere judges a row the same whatever other rows it judges. It calls Skip
+// and Uniform for all rows or for none, and its normalised scores are the raw ones or follow from
+// them by NormalizeByMax. If it is OwnRow and may return several reasons, it is a ReasonRanker.
 type Local interface {
 	Rule
 	Locality(q *Query) Locality
 }
 
-// ReasonRanker orders the reasons of a rule that may give a node several, where
-// verdicts of several passes are put together. Reasons of one rank go by text.
+// ReasonRanker orders the reasons of a rule that may have several for one node, where verdicts of
+// several passes are merged. Reasons of one rank are ordered by text.
 type ReasonRanker interface {
 	Rule
 	ReasonRank(text string) int
 }
 
-// PostFilterer adds to the message of a pod that fits nowhere; rej is what it
-// rejected itself, nil for nothing.
+// PostFilterer adds to the message of a pod that fits nowhere; rej holds its own rejections, nil
+// for none.
 type PostFilterer[S any] interface {
 	Rule
 	PostFilter(q *Query, state S, rej *Rejected) string
@@ -103,43 +100,43 @@ type Allotter[S any] interface {
 	Allotted(q *Query, state S, row int) []AllottedDevice
 }
 
-// Detailer explains a rejected node with structure instead of words.
+// Detailer explains a rejected node with structured details.
 type Detailer[S any] interface {
 	Rule
 	Details(q *Query, state S, row int) []Detail
 }
 
-// Spreader gives the ledger of topology spread.
+// Spreader lists the ledger of topology spread.
 type Spreader interface {
 	Rule
 	Spread(q *Query) []SpreadConstraint
 }
 
-// VolumePlanner says what the pod's claims that wait for a node would get on one
-// that is feasible, in order of the pod's volumes. It changes nothing.
+// VolumePlanner returns what the pod's waiting claims would get on a feasible node, in order of the
+// pod's volumes. It changes nothing.
 type VolumePlanner[S any] interface {
 	Rule
 	Volumes(q *Query, state S, row int) []VolumeBinding
 }
 
-// Abstainer is a rule that this version, or this snapshot, cannot judge for
-// the pod; ok is false where there is nothing to judge.
+// Abstainer is a rule that cannot be judged for the pod in this version, or with this snapshot; ok
+// is false where there is nothing to judge.
 type Abstainer interface {
 	Rule
 	NotEvaluated(q *Query) (reason string, ok bool)
 }
 
-// Rejected collects the nodes that one rule fails.
+// Rejected collects the nodes that one rule rejects.
 type Rejected struct {
 	// Plugin is the rule's name.
 	Plugin string
 	// Nodes are all that failed, Unresolvable those that preemption cannot help.
 	Nodes, Unresolvable state.Bits
-	// Reasons say why; a node may have several.
+	// Reasons are the reasons; a node may have several.
 	Reasons []Reason
 }
 
-// Reason is one of a rule's reasons and the nodes that it holds for.
+// Reason is one of a rule's reasons and the nodes that have it.
 type Reason struct {
 	Text  string
 	Nodes state.Bits
@@ -158,30 +155,29 @@ func (r *Rejected) Add(text string, code Code, nodes state.Bits) {
 	r.Reasons = append(r.Reasons, Reason{text, nodes})
 }
 
-// Scores is one rule's column of scores. Either the rule fills Raw and Norm for
-// the feasible rows, or it says that they are all the same with Uniform, or
-// nothing at all with Skip.
+// Scores is one rule's column of scores. The rule fills Raw and Norm for the feasible rows, or
+// calls Uniform where all are the same, or Skip where it does not score.
 type Scores struct {
 	Raw, Norm []int64
 	skip      bool
 	uniform   bool
 	raw, norm int64
 	by        normalisation
-	// Where a Decider kept them, scores are bytes instead of Raw and Norm.
+	// A Decider keeps scores as bytes, instead of Raw and Norm.
 	raws, norms []uint8
 }
 
-// normalisation says how the normalised scores follow from the raw ones.
+// normalisation is how the normalised scores follow from the raw ones.
 type normalisation uint8
 
 const (
-	byRule normalisation = iota // in a way of the rule's own
+	byRule normalisation = iota // in the rule's own way
 	byMax
 	byMaxReverse
 )
 
-// NormalizedByMax says that Norm is what NormalizeByMax makes of Raw, for rules
-// that have a shorter way there.
+// NormalizedByMax marks Norm as the result of NormalizeByMax on Raw, for rules that compute it
+// faster themselves.
 func (s *Scores) NormalizedByMax(reverse bool) {
 	s.by = byMax
 	if reverse {
@@ -189,7 +185,7 @@ func (s *Scores) NormalizedByMax(reverse bool) {
 	}
 }
 
-// normIsRaw says that the two are one column.
+// normIsRaw reports whether the two are one column.
 func (s *Scores) normIsRaw() bool {
 	if s.raws != nil {
 		return s.norms == nil
@@ -197,13 +193,13 @@ func (s *Scores) normIsRaw() bool {
 	return len(s.Raw) > 0 && &s.Raw[0] == &s.Norm[0]
 }
 
-// Skip says that the rule has no opinion on this pod.
+// Skip marks the rule as not scoring this pod.
 func (s *Scores) Skip() { s.skip = true }
 
-// Uniform gives all feasible nodes one score.
+// Uniform sets one score for all feasible nodes.
 func (s *Scores) Uniform(raw, norm int64) { s.uniform, s.raw, s.norm = true, raw, norm }
 
-// Same says that the normalised scores are the raw ones.
+// Same makes the normalised scores the raw ones.
 func (s *Scores) Same() { s.Norm = s.Raw }
 
 func (s *Scores) at(row int) (raw, norm int64) {
@@ -221,9 +217,8 @@ func (s *Scores) at(row int) (raw, norm int64) {
 // MaxScore is the best normalised score.
 const MaxScore = 100
 
-// NormalizeByMax maps raw scores to 0..100 in proportion to the largest, the
-// other way round if reverse, truncating as upstream does
-// (plugins/helper/normalize_score.go DefaultNormalizeScore).
+// NormalizeByMax maps raw scores to 0..100 in proportion to the largest, reversed if reverse is
+// set, truncating as upstream does (plugins/helper/normalize_score.go DefaultNormalizeScore).
 func NormalizeByMax(feasible state.Bits, out *Scores, reverse bool) {
 	out.NormalizedByMax(reverse)
 	var most int64
@@ -263,5 +258,5 @@ func normalByMax(raw, most int64, reverse bool) int64 {
 	return n
 }
 
-// maxKnown is up to which raw score normalised ones are looked up.
+// maxKnown is the raw score up to which normalised ones are looked up.
 const maxKnown = 512

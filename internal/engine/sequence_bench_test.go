@@ -73,10 +73,9 @@ func (w *walk) each(b *testing.B, decide decideFunc) {
 	}
 }
 
-// BenchmarkSequence decides recorded sequences: every step a decision and its
-// digest, as a batch replay needs. The pods of the first four belong to nobody;
-// those of the last are owned by ReplicaSets, so that default spreading counts
-// them at every step.
+// BenchmarkSequence decides recorded sequences: every step a decision and its digest, as a batch
+// replay needs. The pods of the first four have no owner. Those of the last are owned by
+// ReplicaSets, so that default spreading counts them at every step.
 func BenchmarkSequence(b *testing.B) {
 	for _, shapes := range []int{30, 300} {
 		for _, mixed := range []bool{false, true} {

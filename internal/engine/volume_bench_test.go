@@ -103,7 +103,7 @@ func BenchmarkDecideVolumes(b *testing.B) {
 	}
 }
 
-// BenchmarkNaiveVolumes asks the naive twin about what the rules cost alone.
+// BenchmarkNaiveVolumes measures the naive twin on the questions that measure the rules alone.
 func BenchmarkNaiveVolumes(b *testing.B) {
 	for _, q := range volumeQuestions()[:2] {
 		b.Run(q.name, func(b *testing.B) {

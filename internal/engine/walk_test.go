@@ -36,7 +36,7 @@ func newTrio(t *testing.T, p *engine.Profile, objects ...any) *trio {
 func (x *trio) do(steps ...func(*state.Edit) error) {
 	x.t.Helper()
 	x.s = changed(x.t, x.s.Edit(), steps).Done()
-	changed(x.t, x.w.Edit(), steps)
+	changed(x.t, x.w.Changes(), steps)
 }
 
 func (x *trio) put(o any) {
@@ -49,7 +49,7 @@ func (x *trio) remove(kind, ns, name string) {
 	x.do(func(e *state.Edit) error { e.Delete(kind, ns, name); return nil })
 }
 
-// ask asks all three, and gives what they say, once they say the same.
+// ask decides with all three, and returns what they agree on.
 func (x *trio) ask(pod *corev1.Pod) string {
 	x.t.Helper()
 	want := everything(x.t, engine.Decide, x.s, pod, x.p, engine.Options{})
@@ -310,7 +310,7 @@ func TestWalkRanksByTheClassesOfNow(t *testing.T) {
 	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "3"), enginetest.Priority(100))
 	w := engine.NewDecider(0).Walk(fresh(t, enginetest.Node("a"), there))
 	for _, value := range []int32{10, 1000, 20, 500, 1} {
-		if err := w.Edit().Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value}); err != nil {
+		if err := w.Changes().Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value}); err != nil {
 			t.Fatal(err)
 		}
 		r, err := w.Decide(asked, p, engine.Options{})

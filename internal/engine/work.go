@@ -11,11 +11,11 @@ import (
 	"berth/internal/engine/state"
 )
 
-// ErrStopped is of a decision that was given up because its caller's context ended. It wraps the
+// ErrStopped is the error of a decision that ended because its caller's context ended. It wraps the
 // context's error. There is no answer then, neither that the pod fits nor that it does not.
 var ErrStopped = errors.New("the decision was given up")
 
-// WorkError is of a decision that takes more steps than Options.MaxSteps allows.
+// WorkError is the error of a decision that takes more steps than Options.MaxSteps allows.
 type WorkError struct{ Max int64 }
 
 // Error implements error.
@@ -23,17 +23,17 @@ func (e *WorkError) Error() string {
 	return fmt.Sprintf("the decision takes more than %d steps of work", e.Max)
 }
 
-// stride is after how many steps the context is looked at. A step is about one node or one value
-// judged by one rule, some ten nanoseconds.
+// stride is the number of steps between two checks of the context. A step is about one node or one
+// value judged by one rule, some ten nanoseconds.
 const stride = 4096
 
-// stop leaves a decision from wherever it is: rules and loops would otherwise have to hand on an
-// error that none of them can do anything about. It never leaves this package.
+// stop is the panic that ends a decision from within: rules and loops would otherwise have to
+// return an error that none of them can handle. It never leaves this package.
 type stop struct{ err error }
 
-// Work counts steps before they are done. It ends the decision where they are too many, or its
-// caller's context has ended. The number must not depend on what memos hold, so that the same
-// question is refused whenever it is asked.
+// Work counts steps before they are done. It ends the decision where they exceed its bound, or its
+// caller's context has ended. The number must not depend on what memos hold, so that a
+// question is refused always or never.
 func (q *Query) Work(steps int) {
 	q.steps += int64(steps)
 	if q.steps < q.nextLook {
@@ -46,18 +46,19 @@ func (q *Query) Work(steps int) {
 	q.checkContext()
 }
 
-// checkContext ends the decision where its caller's context has ended. Loops over what the tables hold
-// call it, whose length depends on other pods and on history and is no work of the question's.
+// checkContext ends the decision where its caller's context has ended. It is called by loops over
+// the tables, whose length depends on other pods and on history and is no work of the question's.
 func (q *Query) checkContext() {
 	if ctx := q.Options.Context; ctx != nil && ctx.Err() != nil && q.nextLook < answered {
 		panic(stop{fmt.Errorf("%w: %w", ErrStopped, ctx.Err())})
 	}
 }
 
-// answered is Query.nextLook once there is a decision, which explanations then cannot stop.
+// answered is the value of Query.nextLook once there is a decision, whose explanation nothing
+// stops.
 const answered = math.MaxInt64
 
-// caught turns a stop into the error that it carries.
+// caught turns a stop into its error.
 func caught(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -68,9 +69,9 @@ func caught(err *error) {
 	}
 }
 
-// Within runs f, which reads the decision, and ends it with the error of ctx once that has ended:
-// what a decision comes to can take longer to write out than to find. Without it nothing ends the
-// methods that explain a decision.
+// Within runs f, which reads the decision, and ends it with the error of ctx once that has ended: a
+// decision can take longer to write than to make. Outside of it nothing ends the methods that
+// explain a decision.
 func (r *Result) Within(ctx context.Context, f func()) (err error) {
 	q := r.q
 	before := q.Options.Context
@@ -85,7 +86,7 @@ func (r *Result) Within(ctx context.Context, f func()) (err error) {
 // CheckContext ends the function that Within runs, where its context has ended.
 func (r *Result) CheckContext() { r.q.checkContext() }
 
-// TermRows is NodeSet.TermRows with its work counted, and the caller's context looked at meanwhile.
+// TermRows is NodeSet.TermRows with its work counted and the caller's context checked meanwhile.
 func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows state.Bits, ok bool) {
 	for i := range term.MatchExpressions {
 		e := &term.MatchExpressions[i]

@@ -82,7 +82,7 @@ func (c *trial) decide(t testing.TB, s *state.State, pod *corev1.Pod) *engine.De
 	return r.Decision(engine.ExplainFull)
 }
 
-// advise gives groups and suggestions; ok is false for a case that the engine
+// advise returns groups and suggestions; ok is false for a case that the engine
 // cannot judge or that fits.
 func (c *trial) advise() (groups []advice.Group, list []advice.Suggestion, r *engine.Decision, ok bool) {
 	res, err := engine.Decide(c.state, c.Pod, c.profile, c.Options)

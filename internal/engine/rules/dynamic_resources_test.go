@@ -355,7 +355,7 @@ func TestDevicesFollowTheState(t *testing.T) {
 		{"the first is given back", func(e *state.Edit) error { e.Delete("ResourceClaim", "default", "other"); return nil }, "a"},
 		{"the class changes its mind", func(e *state.Edit) error { return e.Put(et.DeviceClass("gpu", "false")) }, ""},
 	} {
-		if err := step.change(w.Edit()); err != nil {
+		if err := step.change(w.Changes()); err != nil {
 			t.Fatal(err)
 		}
 		r, err := w.Decide(pod, profile, engine.Options{NoPreemption: true})

@@ -11,8 +11,8 @@ import (
 )
 
 // The largest amounts that a scheduler's arithmetic holds: millicores of cpu, units of all else.
-// Upstream wraps beyond them (apimachinery Quantity.MilliValue, Value), so that a pod may count as
-// less than nothing.
+// Upstream overflows beyond them (apimachinery Quantity.MilliValue, Value), so that a pod may count
+// as negative.
 var (
 	mostCPU  = *resource.NewMilliQuantity(math.MaxInt64, resource.DecimalSI)
 	mostUnit = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
@@ -25,9 +25,9 @@ func tooLarge(name corev1.ResourceName, q *resource.Quantity) bool {
 	return q.Cmp(mostUnit) > 0
 }
 
-// AmountErrors names the amounts of a pod or a node that do not fit 64 bits in their unit, each
-// by itself and the sum of a pod's containers. Who keeps the only books, as a ledger does, has to
-// refuse them: decisions wrap as kube-scheduler does.
+// AmountErrors names the amounts of a pod or a node that do not fit 64 bits in their unit: each by
+// itself, and the sum of a pod's containers. A ledger must refuse them, since no apiserver does it.
+// Decisions overflow as kube-scheduler does.
 func AmountErrors(o any) (errs field.ErrorList) {
 	list := func(at *field.Path, amounts corev1.ResourceList) {
 		for _, name := range slices.Sorted(maps.Keys(amounts)) {
@@ -77,10 +77,10 @@ func AmountErrors(o any) (errs field.ErrorList) {
 	return errs
 }
 
-// plenty is an amount of which even the sum of a pod's containers fits.
+// plenty is an amount so small that even the sum of a pod's containers fits.
 var plenty = *resource.NewQuantity(1<<40, resource.DecimalSI)
 
-// wraps reports whether AmountErrors has something to say of a pod, cheaply for nearly all pods.
+// wraps reports whether AmountErrors has errors for a pod, cheaply for nearly all pods.
 func wraps(pod *corev1.Pod) bool {
 	large := func(amounts corev1.ResourceList) bool {
 		for _, q := range amounts {

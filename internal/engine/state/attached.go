@@ -10,28 +10,27 @@ import (
 // CSIVolume is an interned volume of a CSI driver, which is interned too.
 type CSIVolume struct{ ID, Driver int32 }
 
-// Attachments is what nodes hold of the volumes that CSINodes limit, in columns.
-// Only rows with a limit are counted, and each volume once, however many pods on
-// the row mount it through which claims
-// (plugins/nodevolumelimits/csi.go Filter).
+// Attachments counts the volumes on nodes that CSINodes limit, in columns. Only rows with a limit
+// are counted. Each volume counts once, however many pods on the row mount it through whichever
+// claims (plugins/nodevolumelimits/csi.go Filter).
 type Attachments struct {
 	csi, limited Bits           // rows that have a CSINode, and one with limits
-	limits       [][]int64      // by driver, by row: -1 without; nil for a driver that none limits
+	limits       [][]int64      // by driver, by row: -1 without; nil for a driver without limits
 	users        vec[*Postings] // by volume: how often pods on a row mount it
-	known        vec[*Postings] // by volume: rows that a VolumeAttachment says it is attached to
+	known        vec[*Postings] // by volume: rows to which a VolumeAttachment attaches it
 	held         []vec[int32]   // by driver, by row: the volumes of either kind
-	unresolved   vec[int32]     // by row: pods with a volume that cannot be judged
+	unresolved   vec[int32]     // by row: pods with a volume that cannot be resolved
 	scratch      []CSIVolume    // of count
 }
 
-// HasCSINode gives the rows that have a CSINode. Not to be written.
+// HasCSINode returns the rows that have a CSINode. Not to be written.
 func (a *Attachments) HasCSINode() Bits { return a.csi }
 
-// Limited gives the rows whose CSINode has any limit. Not to be written.
+// Limited returns the rows whose CSINode has any limit. Not to be written.
 func (a *Attachments) Limited() Bits { return a.limited }
 
-// Limits gives a driver's limits by row, -1 without one; nil where no row has
-// one. Not to be written.
+// Limits returns a driver's limits by row, -1 without one; nil where no row has one. Not to be
+// written.
 func (a *Attachments) Limits(driver int32) []int64 {
 	if int(driver) < len(a.limits) {
 		return a.limits[driver]
@@ -39,8 +38,7 @@ func (a *Attachments) Limits(driver int32) []int64 {
 	return nil
 }
 
-// Held counts the different volumes of a driver that are attached to a row or
-// mounted there.
+// Held counts the distinct volumes of a driver that are attached to a row or mounted there.
 func (a *Attachments) Held(driver, row int32) int32 {
 	if int(driver) < len(a.held) {
 		return a.held[driver].at(int(row))
@@ -48,30 +46,29 @@ func (a *Attachments) Held(driver, row int32) int32 {
 	return 0
 }
 
-// Users gives where pods mount a volume.
+// Users returns where pods mount a volume.
 func (a *Attachments) Users(volume int32) *Postings {
-	if volume < 0 { // of the question alone
+	if volume < 0 { // a local id of the question
 		return nil
 	}
 	return a.users.at(int(volume))
 }
 
-// Known says that a VolumeAttachment has a volume on a row.
+// Known reports whether a VolumeAttachment attaches a volume to a row.
 func (a *Attachments) Known(volume, row int32) bool {
 	return volume >= 0 && a.known.at(int(volume)).At(row) > 0
 }
 
-// Unresolved counts the pods on a row whose volumes cannot be judged.
+// Unresolved counts the pods on a row with a volume that cannot be resolved.
 func (a *Attachments) Unresolved(row int32) int32 { return a.unresolved.at(int(row)) }
 
-// attachedSet is the attachments of the states that share it, worked out when the
-// first of them asks.
+// attachedSet is the attachments of the states that share it, worked out on first use.
 type attachedSet struct {
 	mu sync.Mutex
 	of *Attachments
 }
 
-// Attachments gives what nodes hold of volumes that are limited.
+// Attachments returns the limited volumes on nodes.
 func (s *State) Attachments() *Attachments {
 	set := s.attached
 	set.mu.Lock()
@@ -82,8 +79,8 @@ func (s *State) Attachments() *Attachments {
 	return set.of
 }
 
-// ownAttached gives attachments that the edit may write; nil where nobody has
-// asked for them, so that there is nothing to bring up to date.
+// ownAttached returns attachments that the edit may write; nil where they were not worked out yet,
+// so that there is nothing to update.
 func (e *Edit) ownAttached() *Attachments {
 	set := e.s.attached
 	if !e.attachedOwned {
@@ -101,7 +98,7 @@ func (e *Edit) ownAttached() *Attachments {
 	return set.of
 }
 
-// forgetAttached has them worked out anew.
+// forgetAttached drops the attachments, to be worked out again.
 func (e *Edit) forgetAttached() { e.s.attached, e.attachedOwned = &attachedSet{}, true }
 
 // attach works attachments out.
@@ -120,7 +117,7 @@ func (s *State) attach() *Attachments {
 	if a.limited.Empty() {
 		return a
 	}
-	edit := lastEdit.Add(1) // nobody else's, so that all that follows copies
+	edit := lastEdit.Add(1) // an id that no edit has, so that all later edits copy
 	for _, v := range s.VolumeAttachments() {
 		a.know(edit, s, v)
 	}
@@ -153,8 +150,7 @@ func (a *Attachments) limit(t *Tables, n *storagev1.CSINode, row, rows int) {
 	}
 }
 
-// know counts what a VolumeAttachment says: that a node holds the CSI volume of a
-// PersistentVolume
+// know counts a VolumeAttachment: the node holds the CSI volume of a PersistentVolume
 // (plugins/nodevolumelimits/csi.go getNodeVolumeAttachmentInfo).
 func (a *Attachments) know(edit uint64, s *State, v *storagev1.VolumeAttachment) {
 	row := s.nodes.Row(v.Spec.NodeName)
@@ -174,7 +170,7 @@ func (a *Attachments) know(edit uint64, s *State, v *storagev1.VolumeAttachment)
 	a.hold(edit, id.Driver, row, 1)
 }
 
-// count adds a pod's volumes to its row (n = 1), or takes them out (-1).
+// count adds a pod's volumes to its row (n = 1), or removes them (-1).
 func (a *Attachments) count(edit uint64, s *State, p *Pod, n int32) {
 	if !a.limited.Has(int(p.Row)) {
 		return

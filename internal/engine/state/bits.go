@@ -18,16 +18,16 @@ type Bits []uint64
 // NewBits makes an empty set for n rows.
 func NewBits(n int) Bits { return make(Bits, (n+63)>>6) }
 
-// Has says whether row is in the set.
+// Has reports whether row is in the set.
 func (b Bits) Has(row int) bool { return b[row>>6]&(1<<(row&63)) != 0 }
 
 // Set adds row.
 func (b Bits) Set(row int) { b[row>>6] |= 1 << (row & 63) }
 
-// Clear takes row out.
+// Clear removes row.
 func (b Bits) Clear(row int) { b[row>>6] &^= 1 << (row & 63) }
 
-// Count gives the number of rows in the set.
+// Count returns the number of rows in the set.
 func (b Bits) Count() int {
 	n := 0
 	for _, w := range b {
@@ -36,7 +36,7 @@ func (b Bits) Count() int {
 	return n
 }
 
-// Empty says that no row is in the set.
+// Empty reports whether the set has no rows.
 func (b Bits) Empty() bool {
 	for _, w := range b {
 		if w != 0 {
@@ -53,7 +53,7 @@ func (b Bits) And(o Bits) {
 	}
 }
 
-// AndNot takes the rows of o out.
+// AndNot removes the rows of o.
 func (b Bits) AndNot(o Bits) {
 	for i := range b {
 		b[i] &^= o[i]
@@ -130,7 +130,7 @@ func (b Bits) First() int {
 	return -1
 }
 
-// CountAnd gives the number of rows that both sets hold.
+// CountAnd returns the number of rows that both sets hold.
 func CountAnd(a, b Bits) int {
 	n := 0
 	for i := range a {
@@ -139,8 +139,8 @@ func CountAnd(a, b Bits) int {
 	return n
 }
 
-// grown gives the set with room for n rows, its own backing array kept where
-// that is large enough.
+// grown returns the set with space for n rows. It keeps its backing array where that is large
+// enough.
 func (b Bits) grown(n int) Bits {
 	want := (n + 63) >> 6
 	if len(b) >= want {

@@ -18,22 +18,22 @@ type DisruptionBudget struct {
 	Selector        labels.Selector
 }
 
-// budgetSet is all budgets of the states that share it, worked out when the
-// first of them looks for victims, and which shapes of pods each is about.
+// budgetSet is all budgets of the states that share it, and which shapes of pods each selects. It
+// is worked out on first use.
 type budgetSet struct {
 	mu    sync.Mutex
 	built bool
 	list  []DisruptionBudget // by namespace and name
 	byNS  map[string][]int32
-	shape [][]int32 // by shape: the budgets that it is under
+	shape [][]int32 // by shape: the budgets that select it
 }
 
-// Budgets returns the disruption budgets by namespace and name, and by shape which of them it is
-// under. Neither is to be written.
+// Budgets returns the disruption budgets by namespace and name, and by shape which of them select
+// it. Neither is to be written.
 func (s *State) Budgets() (list []DisruptionBudget, byShape [][]int32) { return s.budgets.of(s) }
 
-// of gives the budgets, and by shape which of them it is under. Both are only
-// ever added to, so what was given stays as it is.
+// of returns the budgets, and by shape which of them select it. Both only grow, so what was
+// returned before stays valid.
 func (b *budgetSet) of(s *State) ([]DisruptionBudget, [][]int32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +54,7 @@ func (b *budgetSet) of(s *State) ([]DisruptionBudget, [][]int32) {
 
 func (b *budgetSet) matching(sh *Shape) []int32 {
 	if len(sh.Labels) == 0 {
-		return nil // a pod without labels is under no budget, whatever the selector says
+		return nil // no budget selects a pod without labels, whatever the selector is
 	}
 	var out []int32
 	for _, i := range b.byNS[sh.Namespace] {
@@ -65,9 +65,8 @@ func (b *budgetSet) matching(sh *Shape) []int32 {
 	return out
 }
 
-// build sorts the budgets and matches them with the shapes that are known so
-// far, budget by budget, which an equality in its selector makes short. One
-// whose selector is empty, absent or not valid is about no pod
+// build sorts the budgets and matches them with the shapes known so far, budget by budget; an
+// equality in the selector makes that short. An empty, absent or invalid selector selects no pod
 // (plugins/defaultpreemption filterPodsWithPDBViolation).
 func (b *budgetSet) build(s *State) {
 	b.built = true

@@ -8,8 +8,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// PriorityClasses lists the snapshot's classes, the lowest value first and among
-// equals by name. They are not to be written.
+// PriorityClasses lists the snapshot's classes, the lowest value first and among equals by name.
+// They are not to be written.
 func (s *State) PriorityClasses() []*schedulingv1.PriorityClass {
 	out := make([]*schedulingv1.PriorityClass, 0, len(s.classes))
 	for _, c := range s.classes {

@@ -2,8 +2,7 @@ package state
 
 import "sync"
 
-// nodeMemo holds what was derived from the nodes on demand. It is bounded and
-// semantically invisible.
+// nodeMemo caches what is derived from the nodes on demand. It is bounded and changes no result.
 type nodeMemo struct {
 	mu          sync.RWMutex
 	columns     map[string]*Column
@@ -14,8 +13,8 @@ type nodeMemo struct {
 	reach       map[any]*Reach // of volumes and pools of storage, by their selector
 }
 
-// Bounds of a nodeMemo. Keys are written by whoever asks, so that numbers of entries alone
-// would bound nothing. What is over a bound is worked out each time it is needed.
+// Bounds of a nodeMemo. Callers choose the keys, so a bound on the number of entries is not enough.
+// What exceeds a bound is worked out each time.
 const (
 	maxMemoTerms       = 4096
 	maxMemoTermBytes   = 16 << 20 // keys and rows of all terms
@@ -24,7 +23,7 @@ const (
 	maxMemoColumnBytes = 32 << 20 // of all columns; 512 bytes a node where that is more
 )
 
-// keepTerm remembers the rows of a term, nil where it does not parse.
+// keepTerm caches the rows of a term, nil where it does not parse.
 func (m *nodeMemo) keepTerm(key string, rows Bits) {
 	size := len(key) + 8*len(rows)
 	if len(key) > maxMemoTermKey {
@@ -43,7 +42,7 @@ func (m *nodeMemo) keepTerm(key string, rows Bits) {
 	m.termBytes += size
 }
 
-// DropMemos forgets what was worked out about nodes and can be worked out again.
+// DropMemos drops what was derived from nodes and can be derived again.
 func (s *State) DropMemos() {
 	m := s.nodes.memo
 	m.mu.Lock()
@@ -97,7 +96,7 @@ func (s *NodeSet) ScalarColumn(id int32) []int64 {
 	return col
 }
 
-// Column is one label key over all nodes. Whole says that every node bears it.
+// Column is one label key over all nodes. Whole reports that every node has it.
 type Column struct {
 	Key    string
 	Value  []int32  // by row: index into Values, -1 without the label
@@ -107,7 +106,7 @@ type Column struct {
 	index  map[string]int32
 }
 
-// Lookup gives the index of a value; -1 where no node has it.
+// Lookup returns the index of a value; -1 where no node has it.
 func (c *Column) Lookup(value string) int32 {
 	if i, ok := c.index[value]; ok {
 		return i
@@ -115,7 +114,7 @@ func (c *Column) Lookup(value string) int32 {
 	return -1
 }
 
-// Column gives a label key's column, made at first use.
+// Column returns a label key's column, made on first use.
 func (s *NodeSet) Column(key string) *Column {
 	s.memo.mu.RLock()
 	c := s.memo.columns[key]
@@ -157,7 +156,7 @@ func (s *NodeSet) Column(key string) *Column {
 	return c
 }
 
-// bytes is about what a column holds; the values' text is the nodes' own.
+// bytes is about the size of a column; the values' text belongs to the nodes.
 func (c *Column) bytes() int {
 	const valueBytes = 100 // a string, a list of rows, an entry of the index
 	n := len(c.Key) + 4*len(c.Value) + valueBytes*len(c.Values)

@@ -10,15 +10,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// AttachedBy appends the CSI volumes that a pod of the state mounts on a node that
-// has a CSINode; trouble says why they cannot be told. A claim that is not there
-// counts for nothing
+// AttachedBy appends the CSI volumes that a pod of the state mounts on a node that has a CSINode;
+// trouble is the reason why they cannot be resolved. A missing claim counts for nothing
 // (plugins/nodevolumelimits/csi.go filterAttachableVolumes).
 func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
 	return s.attachedBy(dst, p, s.t.volume)
 }
 
-// AttachedBy is State.AttachedBy with ids that compare with those of MountedBy.
+// AttachedBy is State.AttachedBy with ids that are comparable with those of MountedBy.
 func (l *LocalNames) AttachedBy(s *State, dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
 	return s.attachedBy(dst, p, l.volume)
 }
@@ -50,9 +49,9 @@ func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume
 	return dst, ""
 }
 
-// MountedBy returns the different CSI volumes that a pod which is not on a node would bring to
-// one that has a CSINode, or to one that has none, where volumes of built-in plugins do not
-// count. An error reports that they cannot be told: a MissingClaimError for want of a claim.
+// MountedBy returns the distinct CSI volumes that a pending pod would bring to a node with a
+// CSINode, or to one without, where volumes of built-in plugins do not count. An error means that
+// they cannot be resolved; it is a MissingClaimError where a claim is missing.
 func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes []CSIVolume, err error) {
 	mounts := mountsOf(pod)
 	if len(mounts) > 0 {
@@ -87,7 +86,7 @@ func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes
 	return volumes, nil
 }
 
-// MissingClaimError is the error of a claim that a pod names and the state does not have.
+// MissingClaimError is the error for a claim that a pod names and the state does not have.
 type MissingClaimError struct{ Namespace, Name string }
 
 // Error implements error.
@@ -95,12 +94,12 @@ func (m MissingClaimError) Error() string {
 	return fmt.Sprintf("looking up PVC %s/%s: %s", m.Namespace, m.Name, ClaimNotFound(m.Name))
 }
 
-// ClaimNotFound is what upstream's listers say of a claim that is not there.
+// ClaimNotFound is the error text of upstream's listers for a missing claim.
 func ClaimNotFound(name string) string {
 	return fmt.Sprintf("persistentvolumeclaim %q not found", name)
 }
 
-// madeFor says that a claim was made for an ephemeral volume of the pod
+// madeFor reports whether a claim was made for an ephemeral volume of the pod
 // (k8s.io/component-helpers/storage/ephemeral VolumeIsForPod).
 func madeFor(c *corev1.PersistentVolumeClaim, podUID string) bool {
 	owner := metav1.GetControllerOfNoCopy(c)
@@ -111,10 +110,9 @@ func notMadeFor(c *corev1.PersistentVolumeClaim, pod string) string {
 	return fmt.Sprintf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", c.Namespace, c.Name, c.Namespace, pod)
 }
 
-// volumeOf returns the key of the CSI volume that a claim stands for: that of its
-// PersistentVolume, or one that its class would have made, which is taken for
-// another than all that exist. ok is false for a claim that does not count
-// (plugins/nodevolumelimits/csi.go getCSIDriverInfo).
+// volumeOf returns the key of a claim's CSI volume: that of its PersistentVolume, or one that its
+// class would provision, which differs from all that exist. ok is false for a claim that does not
+// count (plugins/nodevolumelimits/csi.go getCSIDriverInfo).
 func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v volumeKey, ok bool) {
 	if c.Spec.VolumeName != "" {
 		if pv := s.PersistentVolume(c.Spec.VolumeName); pv != nil {
@@ -151,9 +149,9 @@ func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistent
 	return out.Spec.CSI
 }
 
-// provisionerOf is the CSI driver that would make the claim's volume; "" where its
-// class does not say, or has a built-in plugin that does not count
-// (plugins/nodevolumelimits/csi.go getCSIDriverInfoFromSC).
+// provisionerOf is the CSI driver that would provision the claim's volume. It is "" where the class
+// names none, or names a built-in plugin that does not count (plugins/nodevolumelimits/csi.go
+// getCSIDriverInfoFromSC).
 func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) string {
 	name, beta := c.Annotations[corev1.BetaStorageClassAnnotation]
 	if !beta && c.Spec.StorageClassName != nil {
@@ -188,11 +186,10 @@ func (s *State) Disk(id int32) Disk {
 	return s.t.disks[id]
 }
 
-// DiskPostings gives where an interned disk is mounted.
+// DiskPostings returns where an interned disk is mounted.
 func (s *State) DiskPostings(id int32) *Postings { return s.disks.at(int(id)) }
 
-// ClaimPostings gives where pods name a claim in a volume; ephemeral volumes do
-// not.
+// ClaimPostings returns where pods name a claim in a volume; ephemeral volumes do not.
 func (s *State) ClaimPostings(namespace, name string) *Postings {
 	s.t.mu.RLock()
 	id, ok := s.t.claimIDs[[2]string{namespace, name}]
@@ -203,7 +200,7 @@ func (s *State) ClaimPostings(namespace, name string) *Postings {
 	return s.claims.at(int(id))
 }
 
-// DriverName gives an interned CSI driver's name.
+// DriverName returns an interned CSI driver's name.
 func (s *State) DriverName(id int32) string {
 	s.t.mu.RLock()
 	defer s.t.mu.RUnlock()

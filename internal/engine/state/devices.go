@@ -9,8 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// devices holds the objects that DynamicResources reads. A state without any
-// has none of it.
+// devices holds the objects that DynamicResources reads. A state without such objects has none.
 type devices struct {
 	claims    objectTable[*resourcev1.ResourceClaim]
 	templates objectTable[*resourcev1.ResourceClaimTemplate]
@@ -20,7 +19,7 @@ type devices struct {
 	memo *deviceMemo // replaced by whoever changes the tables
 }
 
-// deviceMemo is what was worked out from the tables, made at first use.
+// deviceMemo is what was derived from the tables, made on first use.
 type deviceMemo struct {
 	mapping  sync.Once
 	extended map[corev1.ResourceName]*resourcev1.DeviceClass
@@ -28,7 +27,7 @@ type deviceMemo struct {
 	made     any
 }
 
-// put files an object of one of the kinds; false says that it is of none.
+// put stores an object of one of the kinds. It returns false for any other kind.
 func (d *devices) put(edit uint64, obj any) bool {
 	switch o := obj.(type) {
 	case *resourcev1.ResourceClaim:
@@ -45,7 +44,7 @@ func (d *devices) put(edit uint64, obj any) bool {
 	return true
 }
 
-// remove takes an object out; false says that the kind is none of these.
+// remove removes an object. It returns false for any other kind.
 func (d *devices) remove(edit uint64, kind, namespace, name string) bool {
 	switch kind {
 	case "ResourceClaim":
@@ -81,18 +80,17 @@ func (s *State) DeviceClass(name string) *resourcev1.DeviceClass {
 // DeviceClasses lists them by name.
 func (s *State) DeviceClasses() []*resourcev1.DeviceClass { return s.devices.classes.all() }
 
-// DeviceMemo gives what make made of the state's claims, slices and classes when
-// it was first asked about them. All states with the same ones share it, so it
-// must not be of anything else.
+// DeviceMemo returns what make returned for the state's claims, slices and classes on first use.
+// All states with the same objects share it, so it must depend on nothing else.
 func (s *State) DeviceMemo(make func() any) any {
 	m := s.devices.memo
 	m.making.Do(func() { m.made = make() })
 	return m.made
 }
 
-// ExtendedClass gives the device class that stands behind an extended resource;
-// nil without. Each class stands behind one of its own name; of several that
-// claim the same other name the newest does, then the first by name
+// ExtendedClass returns the device class that provides an extended resource; nil without. Each
+// class provides one resource named after itself. Of several that name the same other resource the
+// newest provides it, then the first by name
 // (k8s.io/dynamic-resource-allocation/deviceclass/extendedresourcecache).
 func (s *State) ExtendedClass(name corev1.ResourceName) *resourcev1.DeviceClass {
 	if s.devices.classes.n == 0 {
@@ -115,14 +113,14 @@ func (s *State) ExtendedClass(name corev1.ResourceName) *resourcev1.DeviceClass 
 	return m.extended[name]
 }
 
-// IsDeviceResource says whether device classes may stand behind a resource
-// (pkg/scheduler/util IsDRAExtendedResourceName).
+// IsDeviceResource reports whether device classes may provide a resource (pkg/scheduler/util
+// IsDRAExtendedResourceName).
 func IsDeviceResource(name corev1.ResourceName) bool {
 	return IsExtended(name) || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
 }
 
-// AsksForDevices says that a pod has claims, or resources behind which a device
-// class stands.
+// AsksForDevices reports whether a pod has claims, or requests resources that a device class
+// provides.
 func (s *State) AsksForDevices(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) > 0 {
 		return true

@@ -16,8 +16,8 @@ import (
 
 var lastEdit atomic.Uint64
 
-// Edit collects changes to a state. It is for one goroutine; Done gives the
-// next state and ends the edit.
+// Edit collects changes to a state. It is for one goroutine; Done returns the next state and ends
+// the edit.
 type Edit struct {
 	id uint64
 	s  *State
@@ -44,7 +44,7 @@ func (s *State) Edit() *Edit {
 }
 
 // Overlay starts a state for one question. The names of its nodes' resources stay out of the
-// tables, which the receiver shares with it for good.
+// tables, which it shares with the receiver forever.
 func (s *State) Overlay() *Edit {
 	e := s.Edit()
 	l := NewLocalNames(s)
@@ -59,7 +59,7 @@ func (e *Edit) scalarIDs() scalarIDs {
 	return e.s.t
 }
 
-// Done gives the edited state.
+// Done returns the edited state.
 func (e *Edit) Done() *State {
 	e.applyLists()
 	if e.local != nil && len(e.local.names) > 0 {
@@ -73,8 +73,8 @@ func (e *Edit) Done() *State {
 	return s
 }
 
-// Put adds or replaces an object. Kinds that no rule reads are accepted and
-// left aside; an object that cannot be compiled is an error that names it.
+// Put adds or replaces an object. Kinds that no rule reads are accepted and ignored. An object that
+// cannot be compiled is an error that names it.
 func (e *Edit) Put(obj any) error {
 	switch o := obj.(type) {
 	case *corev1.Node:
@@ -116,7 +116,7 @@ func nonNil(m map[string]string) labels.Set {
 	return m
 }
 
-// Delete takes an object out; taking out one that is not there is no error.
+// Delete removes an object; a missing one is no error.
 func (e *Edit) Delete(kind, namespace, name string) {
 	switch kind {
 	case "Node":
@@ -143,7 +143,7 @@ func (e *Edit) Delete(kind, namespace, name string) {
 	}
 }
 
-// putOther files an object that rules about volumes or devices read.
+// putOther stores an object that rules about volumes or devices read.
 func (e *Edit) putOther(obj any) {
 	if e.storage().put(e.id, obj) {
 		_, volume := obj.(*corev1.PersistentVolume)
@@ -166,7 +166,7 @@ func (e *Edit) deleteOther(kind, namespace, name string) {
 	}
 }
 
-// storageChanged forgets what was derived from the tables as they were.
+// storageChanged drops what was derived from the tables.
 func (e *Edit) storageChanged(volumes, pools bool) {
 	e.s.storageEdit = lastEdit.Add(1)
 	if volumes {
@@ -178,7 +178,7 @@ func (e *Edit) storageChanged(volumes, pools bool) {
 	e.forgetAttached()
 }
 
-// storage gives tables that are the edit's own.
+// storage returns tables that belong to the edit.
 func (e *Edit) storage() *storage {
 	if !e.storageOwned {
 		own := *e.s.storage
@@ -265,7 +265,7 @@ func (e *Edit) putNode(in *corev1.Node) {
 		}
 		return
 	}
-	e.forgetAttached() // rows are others now
+	e.forgetAttached() // rows have changed
 	// Pods that were bound to it before it was known count from now on.
 	if late := e.s.waiting[in.Name]; len(late) > 0 {
 		late = slices.Clone(e.waitingPods(in.Name))
@@ -283,7 +283,7 @@ func (e *Edit) removeNode(name string) {
 	if !ok {
 		return
 	}
-	e.forgetAttached() // rows are others now
+	e.forgetAttached() // rows have changed
 	e.applyList(int(row))
 	pods := slices.Clone(e.s.onNode.at(int(row)))
 	for _, p := range pods {
@@ -296,8 +296,8 @@ func (e *Edit) removeNode(name string) {
 	}
 }
 
-// waitingPods gives a node's pods of s.waiting, to be changed in place: a copy for
-// every pod would cost the square of their number.
+// waitingPods returns a node's pods of s.waiting, to be changed in place: copying for every pod
+// would be quadratic.
 func (e *Edit) waitingPods(node string) []*Pod {
 	if e.waitingOwned == nil {
 		e.s.waiting, e.waitingOwned = maps.Clone(e.s.waiting), map[string]bool{}
@@ -308,7 +308,7 @@ func (e *Edit) waitingPods(node string) []*Pod {
 	return e.s.waiting[node]
 }
 
-// addPod files a compiled pod under its node; Row is set here.
+// addPod adds a compiled pod to its node; Row is set here.
 func (e *Edit) addPod(p *Pod) {
 	p.Row = -1
 	if p.NodeName != "" {
@@ -358,7 +358,7 @@ func (e *Edit) removePod(ns, name string) {
 	}
 }
 
-// count adds a pod's class to its node's columns (sign 1), or takes it out (-1).
+// count adds a pod's class to its node's columns (sign 1), or removes it (-1).
 func (e *Edit) count(p *Pod, sign int64) {
 	c, row := p.Class, int(p.Row)
 	if e.inPlace {

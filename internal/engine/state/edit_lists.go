@@ -2,8 +2,8 @@ package state
 
 import "slices"
 
-// longList is the length from which an edit collects what changes in a list of pods and applies
-// it at once. Below, each change copies the list, which is faster for the few that a node has.
+// longList is the length from which an edit collects the changes of a list of pods and applies them
+// at once. Below it each change copies the list, which is faster for the few pods of a node.
 const longList = 256
 
 // nominatedList stands for State.nominated where other keys are rows.
@@ -15,7 +15,7 @@ type listChange struct {
 	gone map[*Pod]struct{}
 }
 
-// podList gives the list of a row's pods, or of nominated ones, for writing.
+// podList returns the list of a row's pods, or of nominated ones, for writing.
 func (e *Edit) podList(key int) *[]*Pod {
 	if key == nominatedList {
 		return &e.s.nominated
@@ -23,7 +23,7 @@ func (e *Edit) podList(key int) *[]*Pod {
 	return e.s.onNode.edit(e.id, key)
 }
 
-// insertPod files a pod in a list in order of namespace and name.
+// insertPod inserts a pod into a list in order of namespace and name.
 func (e *Edit) insertPod(key int, p *Pod) {
 	list := e.podList(key)
 	if c := e.change(key, *list); c != nil {
@@ -39,7 +39,7 @@ func (e *Edit) insertPod(key int, p *Pod) {
 	*list = append(append(append(fresh, (*list)[:i]...), p), (*list)[i:]...)
 }
 
-// dropPod takes a pod out of a list.
+// dropPod removes a pod from a list.
 func (e *Edit) dropPod(key int, p *Pod) {
 	list := e.podList(key)
 	if c := e.change(key, *list); c != nil {
@@ -51,7 +51,7 @@ func (e *Edit) dropPod(key int, p *Pod) {
 	}
 }
 
-// change gives what is collected for a list; nil where its changes are applied one by one.
+// change returns the collected changes of a list; nil where its changes are applied one by one.
 func (e *Edit) change(key int, list []*Pod) *listChange {
 	c := e.lists[key]
 	if c == nil && len(list) >= longList {
@@ -64,7 +64,7 @@ func (e *Edit) change(key int, list []*Pod) *listChange {
 	return c
 }
 
-// applyLists applies all that was collected. It has to run before anybody reads the lists.
+// applyLists applies all collected changes. It must run before the lists are read.
 func (e *Edit) applyLists() {
 	for key := range e.lists {
 		e.applyList(key)

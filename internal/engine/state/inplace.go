@@ -1,7 +1,7 @@
 package state
 
-// InPlace is a state that changes from one revision to the next without a copy. What was read of
-// it is good until the next change. It is for one goroutine.
+// InPlace is a state that changes from one revision to the next without a copy. What was read of it
+// is valid until the next change. It is for one goroutine.
 type InPlace struct{ e *Edit }
 
 // EditInPlace starts from a copy of the state, which stays as it is.
@@ -11,12 +11,13 @@ func (s *State) EditInPlace() *InPlace {
 	return &InPlace{e}
 }
 
-// Edit takes changes. It is good for as long as the InPlace is, and is not to be ended with Done.
+// Edit returns the edit to put changes into. It is valid as long as the InPlace is, and is not to
+// be ended with Done.
 func (p *InPlace) Edit() *Edit { return p.e }
 
-// Next makes the edit so far a state to decide on, and lets the edits to come clone whatever memos
-// tell apart by its identity. It reports whether anything changed that memos depend on, and in which
-// rows pods did, some of them more than once. The rows are good until the next change.
+// Next makes the edit so far a state to decide on; later edits clone whatever memos compare by
+// identity. It reports whether anything changed that memos depend on, and in which rows pods
+// changed, some rows more than once. The rows are valid until the next change.
 func (p *InPlace) Next() (s *State, rows []int32, changed bool) {
 	e := p.e
 	e.applyLists()
@@ -33,7 +34,7 @@ func (p *InPlace) Next() (s *State, rows []int32, changed bool) {
 	return e.s, rows, true
 }
 
-// dirty reports whether something of what memos depend on changed since Next.
+// dirty reports whether something that memos depend on changed since Next.
 func (e *Edit) dirty() bool {
 	return len(e.rows) > 0 || e.nodes || e.namespacesOwned || e.classesOwned || e.storageOwned || e.devicesOwned || len(e.objectsOwned) > 0
 }

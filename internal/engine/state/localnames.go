@@ -1,23 +1,22 @@
 package state
 
-// scalarIDs gives ids to the names of resources.
+// scalarIDs assigns ids to the names of resources.
 type scalarIDs interface {
 	// scalar returns the id of a name, a new one where it has none yet.
 	scalar(name string) int32
 	lookupScalar(name string) (id int32, known bool)
 }
 
-// LocalNames gives ids to what a question names and the tables do not hold: resources of its
-// pod, resources of the nodes that it replaces, volumes of its pod. Tables are for good, so
-// whoever asks must not write into them. Local ids are negative. They go with the question, or
-// with the state of the overlay that was made for it.
-//
-// A name that has a local id keeps it, even if the tables learn the name meanwhile. Whatever
-// else the state holds was interned before the question came, so the two ids never meet.
+// LocalNames assigns ids to names of a question that the tables do not hold: resources of its pod,
+// resources of the nodes that it replaces, volumes of its pod. The tables are permanent, so
+// questions must not write into them. Local ids are negative. They live as long as the question, or
+// as the overlay that was made for it. A name with a local id keeps it, even if the tables learn
+// the name meanwhile. Everything else in the state was interned before the question came, so a name
+// never has two ids in one question.
 type LocalNames struct {
 	t       *Tables
 	up      *LocalNames // of the state; nil without. Not written any more.
-	first   int         // how many names are above
+	first   int         // how many names up has
 	names   []string
 	ids     map[string]int32
 	volumes map[volumeKey]int32
@@ -75,8 +74,8 @@ func (l *LocalNames) ScalarName(id int32) string { return l.scalarName(id) }
 // ForgetVolumes drops the ids of volumes.
 func (l *LocalNames) ForgetVolumes() { l.volumes = nil }
 
-// volume returns the id of a CSI volume. Drivers are of the state or of Kubernetes' own list of
-// plugins, so they are interned.
+// volume returns the id of a CSI volume. Drivers are named by the state or by Kubernetes' own list
+// of plugins, so they are interned.
 func (l *LocalNames) volume(key volumeKey) CSIVolume {
 	by := l.t.driver(key.driver)
 	if id, ok := l.volumes[key]; ok {

@@ -2,13 +2,13 @@ package state
 
 import "encoding/binary"
 
-// memoKey is the key of a memo or of an interning table. Every text is preceded by its length
-// and every list by its number of items, so that different inputs never have the same key,
-// whatever bytes their values hold. Separators would not do: values of preferred node affinity
-// and of several other fields are free text.
+// memoKey is the key of a memo or of an interning table. Every text is preceded by its length and
+// every list by its number of items, so that different inputs never have the same key, whatever
+// bytes their values hold. Separators would not suffice: values of preferred node affinity and of
+// several other fields are free text.
 type memoKey []byte
 
-// newMemoKey has room for a key of usual length.
+// newMemoKey has the capacity of a key of usual length.
 func newMemoKey() memoKey { return make(memoKey, 0, 128) }
 
 func (k memoKey) text(s string) memoKey {

@@ -16,16 +16,15 @@ var nodeOps = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// TermRows gives the nodes that a node selector term selects; ok is false
-// where the term does not parse, which makes a required term select nobody and
-// a preferred one an error. An empty term selects nobody. The result is shared
-// and not to be written
+// TermRows returns the nodes that a node selector term selects. ok is false where the term does not
+// parse: a required term then selects no node, and a preferred one is an error. An empty term
+// selects no node. The result is shared and not to be written
 // (k8s.io/component-helpers/scheduling/corev1/nodeaffinity).
 func (s *NodeSet) TermRows(term *corev1.NodeSelectorTerm) (rows Bits, ok bool) {
 	return s.FindTermRows(term, func() {})
 }
 
-// FindTermRows is TermRows for a caller whose context is looked at between two requirements.
+// FindTermRows is TermRows with check called between two requirements.
 func (s *NodeSet) FindTermRows(term *corev1.NodeSelectorTerm, check func()) (rows Bits, ok bool) {
 	key := termKey(term)
 	s.memo.mu.RLock()
@@ -67,7 +66,7 @@ func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm, check func()) Bits {
 		if err != nil {
 			return nil
 		}
-		// All of a term has to parse, but once no node is left the rest need not be evaluated.
+		// All of a term must parse, but once no node is left the rest need not be evaluated.
 		if !out.Empty() {
 			out.And(s.requirementRows(req))
 		}
@@ -77,8 +76,7 @@ func (s *NodeSet) termRows(term *corev1.NodeSelectorTerm, check func()) Bits {
 		if len(e.Values) != 1 || (e.Operator != corev1.NodeSelectorOpIn && e.Operator != corev1.NodeSelectorOpNotIn) {
 			return nil
 		}
-		// The only field of a node that selectors know is its name; any other
-		// reads as the empty string.
+		// The only field of a node in selectors is its name; any other reads as the empty string.
 		want := NewBits(len(s.rows))
 		if e.Key == "metadata.name" {
 			if row := s.Row(e.Values[0]); row >= 0 {
@@ -146,8 +144,7 @@ func (l *label) Lookup(key string) (value string, exists bool) {
 	return l.value, true
 }
 
-// SelectorRows gives the nodes that a nodeSelector map selects. The result may
-// be written.
+// SelectorRows returns the nodes that a nodeSelector map selects. The result may be written.
 func (s *NodeSet) SelectorRows(sel map[string]string) Bits {
 	out := s.alive.Clone()
 	for k, v := range sel {
@@ -166,9 +163,8 @@ func (s *NodeSet) SelectorRows(sel map[string]string) Bits {
 	return out
 }
 
-// RequiredRows gives the nodes that match a pod's nodeSelector and required
-// node affinity, parse errors read as terms that select nobody; nil says that
-// the pod asks for nothing and all nodes match
+// RequiredRows returns the nodes that match a pod's nodeSelector and required node affinity. A term
+// that does not parse selects no node. nil means that the pod requires nothing and all nodes match
 // (nodeaffinity.GetRequiredNodeAffinity).
 func (s *NodeSet) RequiredRows(pod *corev1.Pod) Bits {
 	required := RequiredNodeAffinity(pod)
@@ -182,7 +178,7 @@ func (s *NodeSet) RequiredRows(pod *corev1.Pod) Bits {
 	return out
 }
 
-// NodeSelectorRows gives the union of the terms of a node selector.
+// NodeSelectorRows returns the union of the terms of a node selector.
 func (s *NodeSet) NodeSelectorRows(sel *corev1.NodeSelector) Bits {
 	out := NewBits(len(s.rows))
 	for i := range sel.NodeSelectorTerms {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Node is what a state knows of a node beside its columns.
+// Node is what a state holds of a node beside its columns.
 type Node struct {
 	Name          string
 	Labels        labels.Set
@@ -38,10 +38,9 @@ type Capacity struct {
 	Pods int64
 }
 
-// NodeSet is the part of a state that only changes with nodes: rows, columns
-// and what was derived from them. A row keeps its node for as long as it
-// exists; Order gives the rows by name. Immutable once a state bears it, but for
-// memos that nobody can see.
+// NodeSet is the part of a state that changes only with nodes: rows, columns and what is derived
+// from them. A row keeps its node for as long as that exists; Order lists the rows by name. It is
+// immutable once a state has it, except for memos, which change no result.
 type NodeSet struct {
 	rows     []*Node
 	byName   map[string]int32
@@ -62,21 +61,21 @@ type NodeSet struct {
 	memo *nodeMemo
 }
 
-// imageHolders says which nodes hold an image. Bytes is what the first node by
-// name reported, which is the size that upstream goes on with.
+// imageHolders are the nodes that hold an image. Bytes is the size that the first node by name
+// reported, which upstream uses.
 type imageHolders struct {
 	rows  Bits
 	count int
 	bytes int64
 }
 
-// Len gives the number of rows, holes included; bitsets have this many bits.
+// Len returns the number of rows, holes included; bitsets have this many bits.
 func (s *NodeSet) Len() int { return len(s.rows) }
 
-// Count gives the number of nodes.
+// Count returns the number of nodes.
 func (s *NodeSet) Count() int { return s.n }
 
-// Node gives the node of a row; nil for a hole.
+// Node returns the node of a row; nil for a hole.
 func (s *NodeSet) Node(row int) *Node { return s.rows[row] }
 
 // Row finds a node by name; -1 where there is none.
@@ -87,10 +86,10 @@ func (s *NodeSet) Row(name string) int {
 	return -1
 }
 
-// Order gives the rows in order of the nodes' names. Not to be written.
+// Order returns the rows in order of the nodes' names. Not to be written.
 func (s *NodeSet) Order() []int32 { return s.order }
 
-// Alive gives the rows that have a node. Not to be written.
+// Alive returns the rows that have a node. Not to be written.
 func (s *NodeSet) Alive() Bits { return s.alive }
 
 // InOrder reports whether the rows are in order of the nodes' names, without gaps.
@@ -102,17 +101,17 @@ func (s *NodeSet) NamesDigest() []byte { return s.digest[:] }
 // NameHashes returns a hash of each row's name. Not to be written.
 func (s *NodeSet) NameHashes() []uint64 { return s.hashes }
 
-// Cordoned gives the rows with spec.unschedulable. Not to be written.
+// Cordoned returns the rows with spec.unschedulable. Not to be written.
 func (s *NodeSet) Cordoned() Bits { return s.cordoned }
 
-// Capacity gives a row's allocatable.
+// Capacity returns a row's allocatable.
 func (s *NodeSet) Capacity(row int) *Capacity { return &s.capacity[row] }
 
-// Capacities gives the column of allocatables. Not to be written.
+// Capacities returns the column of allocatables. Not to be written.
 func (s *NodeSet) Capacities() []Capacity { return s.capacity }
 
-// Offers gives a node's allocatable of an interned resource; listed is false
-// where its status does not mention it, which is not the same as 0 to all rules.
+// Offers returns a node's allocatable of an interned resource. listed is false where its status
+// does not list it, which some rules distinguish from 0.
 func (s *NodeSet) Offers(id int32, row int) (n int64, listed bool) { return s.rows[row].offers(id) }
 
 func (n *Node) offers(id int32) (amount int64, listed bool) {
@@ -123,7 +122,7 @@ func (n *Node) offers(id int32) (amount int64, listed bool) {
 	return amount, listed
 }
 
-// TaintSets gives the distinct lists of taints; TaintSetOf says which a row has.
+// TaintSets returns the distinct lists of taints; TaintSetOf is a row's index into them.
 func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
 
 // TaintSetOf is the column of indexes into TaintSets.
@@ -147,7 +146,7 @@ func (s *NodeSet) clone() *NodeSet {
 	return c
 }
 
-// put adds or replaces a node and gives its row.
+// put adds or replaces a node and returns its row.
 func (s *NodeSet) put(spec nodeSpec) int32 {
 	row, ok := s.byName[spec.node.Name]
 	if !ok {
@@ -178,7 +177,7 @@ func (s *NodeSet) offer(n *Node, sign int32) {
 	}
 }
 
-// remove takes a node out; its row stays a hole.
+// remove removes a node; its row stays a hole.
 func (s *NodeSet) remove(name string) (int32, bool) {
 	row, ok := s.byName[name]
 	if !ok {
@@ -255,8 +254,8 @@ func (s *NodeSet) seal() {
 	s.memo = &nodeMemo{columns: map[string]*Column{}, scalars: map[int32][]int64{}, terms: map[string]Bits{}}
 }
 
-// Image gives the nodes that hold an image of this (normalised) name, how many
-// they are and its size; nil without any.
+// Image returns the nodes that hold an image of this (normalised) name, their number and the
+// image's size; nil without any.
 func (s *NodeSet) Image(name string) (rows Bits, count int, bytes int64) {
 	if h := s.images[name]; h != nil {
 		return h.rows, h.count, h.bytes

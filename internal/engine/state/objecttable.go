@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// objectTable is a persistent map from namespace and name to an object that
-// rules read as it is. Like podTable it copies a few kilobytes at a change,
-// whatever its size, so that a cluster may have as many volumes and claims as it
-// has pods.
+// objectTable is a persistent map from namespace and name to an object that rules read unchanged.
+// Like podTable it copies a few kilobytes at a change, whatever its size, so that a cluster may
+// have as many volumes and claims as pods.
 type objectTable[T any] struct {
 	root [32]*objectBranch[T]
 	n    int
@@ -43,7 +42,7 @@ func (t *objectTable[T]) get(namespace, name string) (none T) {
 	return none
 }
 
-// bucket gives the bucket of a key in a branch that belongs to the edit.
+// bucket returns the bucket of a key in a branch that belongs to the edit.
 func (t *objectTable[T]) bucket(edit uint64, namespace, name string) *[]named[T] {
 	h := podHash(namespace, name)
 	b := t.root[h&31]

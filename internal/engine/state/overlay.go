@@ -1,6 +1,6 @@
 package state
 
-// WithPods returns the state with pods on a row besides, and those pods as it has them. It shares
+// WithPods returns the state with more pods on a row, and those pods as it holds them. It shares
 // all but the row with the state, which stays as it is.
 func (s *State) WithPods(pods []*Pod, row int32) (over *State, added []*Pod) {
 	e := s.Overlay()
@@ -10,8 +10,7 @@ func (s *State) WithPods(pods []*Pod, row int32) (over *State, added []*Pod) {
 		there := *p
 		there.NodeName = s.nodes.rows[row].Name
 		if there.Class.Shape.Terminating {
-			// Pods that are added count for topology spread even if they are on
-			// their way out.
+			// Added pods count for topology spread even if they are terminating.
 			c := *there.Class
 			c.Shape = s.t.Shape(p.Namespace, c.Shape.Labels, false)
 			there.Class = &c

@@ -21,59 +21,57 @@ type Class struct {
 	NonZeroMem int64 // bytes, 200 MiB for each container without a request
 	Ports      []int32
 	Terms      []int32
-	// Mounts says that pods of the class have Volumes.
+	// Mounts reports whether pods of the class have Volumes.
 	Mounts bool
 }
 
 // Pod is a pod as a state knows it.
 type Pod struct {
 	Namespace, Name, UID string
-	// What ranking a node's pods reads stands together.
+	// The fields that ranking a node's pods reads are next to each other.
 	Class *Class
 	// id is of namespace, name and UID.
 	id uint64
 	// Created and Started are seconds since 1970; Started is 0 where the pod has
 	// no start time.
 	Started, Created int64
-	// Priority is spec.priority; State.PriorityOf knows what a pod without one
-	// gets.
+	// Priority is spec.priority; State.PriorityOf returns that of a pod without one.
 	Priority    int32
 	hasPriority bool
-	// NodeName is where the pod is bound; empty for a pending pod. Row is that
-	// node's row, -1 where the state has no such node.
+	// NodeName is the pod's node; empty for a pending pod. Row is that node's row, -1 where the
+	// state has no such node.
 	NodeName  string
 	Row       int32
 	className string
 	Nominated string // status.nominatedNodeName
 	Gates     []string
-	// Terminal pods (Succeeded, Failed) take no room.
+	// Terminal pods (Succeeded, Failed) use no resources.
 	Terminal    bool
 	Terminating bool
-	// EvictedByScheduler says that the pod goes because of a preemption.
+	// EvictedByScheduler reports that the pod terminates because of a preemption.
 	EvictedByScheduler bool
 	Scheduler          string
-	// Grace is the seconds that an eviction gives the pod to end, or that it has
-	// been given (podlife.GracePeriod).
+	// Grace is the pod's grace period in seconds at an eviction, or the one that was set
+	// (podlife.GracePeriod).
 	Grace int64
-	// Wraps reports that an amount that the pod asks for does not fit 64 bits.
+	// Wraps reports that an amount of the pod's requests does not fit 64 bits.
 	Wraps bool
-	// Volumes is what it mounts; nil where that concerns no rule.
+	// Volumes is what it mounts; nil where no rule reads it.
 	Volumes *Volumes
 }
 
-// ClassName gives the name of the priority class in the pod's spec.
+// ClassName returns the name of the priority class in the pod's spec.
 func (p *Pod) ClassName() string { return p.className }
 
 func terminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// occupies says that the pod counts on its node.
+// occupies reports whether the pod counts on its node.
 func (p *Pod) occupies() bool { return p.Row >= 0 && !p.Terminal }
 
-// HostPorts lists the host ports that a pod claims: of containers, and of init
-// containers that keep running
-// (pkg/scheduler/util/utils.go GetHostPorts).
+// HostPorts lists the host ports that a pod uses: of containers, and of init containers that keep
+// running (pkg/scheduler/util/utils.go GetHostPorts).
 func HostPorts(pod *corev1.Pod) []Port {
 	var out []Port
 	add := func(c *corev1.Container) {
@@ -106,7 +104,7 @@ func restarts(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// class compiles what the pod does to a node and interns it.
+// class compiles and interns what the pod changes in its node's columns.
 func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	terms, err := podTerms(pod)
 	if err != nil {

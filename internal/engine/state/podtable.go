@@ -18,8 +18,8 @@ type podBranch struct {
 	kids  [64][]*Pod
 }
 
-// tableSeed is of this process: with a hash that callers knew, they could choose names that all
-// fall into one bucket. Nothing that is answered depends on the order of buckets.
+// tableSeed differs between processes: with a known hash, callers could choose names that all fall
+// into one bucket. No answer depends on the order of buckets.
 var tableSeed = maphash.MakeSeed()
 
 func podHash(ns, name string) uint32 {

@@ -2,7 +2,7 @@ package state
 
 import "sort"
 
-// Posting says how many of something a node row has.
+// Posting is a row and a count on it.
 type Posting struct {
 	Row int32
 	N   int32
@@ -11,9 +11,8 @@ type Posting struct {
 // segMax bounds what adding one pod copies.
 const segMax = 128
 
-// Postings lists, in order of row, how many pods of one shape (or terms, or
-// ports of one kind) each node has. It is immutable; add gives a new one that
-// shares all segments but the one it changed.
+// Postings lists, in order of row, how many pods of one shape (or terms, or ports of one kind) each
+// node has. It is immutable; add returns a new one that shares all segments but the one it changed.
 type Postings struct {
 	segs  [][]Posting
 	total int
@@ -39,7 +38,7 @@ func (p *Postings) Each(f func(row, n int32)) {
 	}
 }
 
-// Segments gives the raw runs, for loops that cannot afford a call per entry.
+// Segments returns the raw runs, for loops that cannot afford a call per entry.
 func (p *Postings) Segments() [][]Posting {
 	if p == nil {
 		return nil
@@ -47,7 +46,7 @@ func (p *Postings) Segments() [][]Posting {
 	return p.segs
 }
 
-// At gives the count of one row.
+// At returns the count of one row.
 func (p *Postings) At(row int32) int32 {
 	if p == nil {
 		return 0
@@ -64,7 +63,7 @@ func (p *Postings) At(row int32) int32 {
 	return 0
 }
 
-// add gives the postings with delta more on row; a count of zero is dropped.
+// add returns the postings with delta more on row; a count of zero is dropped.
 func (p *Postings) add(row, delta int32) *Postings {
 	if p == nil || len(p.segs) == 0 {
 		return &Postings{segs: [][]Posting{{{row, delta}}}, total: int(delta)}

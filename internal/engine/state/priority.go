@@ -14,12 +14,10 @@ type Admitted struct {
 	Policy *corev1.PreemptionPolicy
 }
 
-// ResolvePriority gives the priority that admission would give a pod: its own
-// where it has one, else its class's, else the default class's, else 0. ok is
-// false for a class that nobody knows. extra is asked for classes that the
-// snapshot lacks; it may be nil, and it is asked for the name "" where the
-// snapshot has no default class
-// (plugin/pkg/admission/priority admission.go admitPod).
+// ResolvePriority returns the priority that admission would set for a pod: its own where it has
+// one, else its class's, else the default class's, else 0. ok is false for an unknown class. extra
+// returns classes that the snapshot lacks, and for the name "" the default class where it lacks
+// one; it may be nil (plugin/pkg/admission/priority admission.go admitPod).
 func (s *State) ResolvePriority(pod *corev1.Pod, extra func(name string) *schedulingv1.PriorityClass) (a Admitted, ok bool) {
 	if pod.Spec.Priority != nil {
 		return Admitted{*pod.Spec.Priority, pod.Spec.PreemptionPolicy}, true
@@ -44,8 +42,8 @@ func (s *State) ofClass(name string, extra func(string) *schedulingv1.PriorityCl
 	return Admitted{}, name == ""
 }
 
-// PriorityOf gives a known pod's priority. A pod that came without one has that
-// of its class, as admission would have written it.
+// PriorityOf returns the priority of a pod of the state. A pod without one has that of its class,
+// as admission would have written it.
 func (s *State) PriorityOf(p *Pod) int32 {
 	if p.hasPriority {
 		return p.Priority
@@ -54,8 +52,8 @@ func (s *State) PriorityOf(p *Pod) int32 {
 	return a.Priority
 }
 
-// UnknownClass returns the class that a known pod without a priority names, where
-// the state has no such class and it is no built-in one; "" otherwise.
+// UnknownClass returns the class that a pod of the state without a priority names, where the state
+// has no such class and it is no built-in one; "" otherwise.
 func (s *State) UnknownClass(p *Pod) string {
 	if p.hasPriority || p.className == "" {
 		return ""

@@ -13,7 +13,7 @@ type Queued struct {
 	Priority int32
 }
 
-// Runs says whether a scheduler of that name is ours, and whether its pods wait
+// Runs reports whether the configuration has a scheduler of that name, and whether its pods wait
 // for their gates: they do not under a profile without SchedulingGates.
 type Runs func(scheduler string) (ours, gates bool)
 
@@ -25,17 +25,15 @@ type Queue struct {
 	Active []Queued
 	// Gated pods wait for their gates and are not tried, in the same order.
 	Gated []Queued
-	// Nominated are those to which a preemption gave a node; they are active as
-	// well, unless they are being deleted.
+	// Nominated are those with a nominated node; they are active as well, unless they are being
+	// deleted.
 	Nominated []Queued
 }
 
-// waitsIn sorts a pending pod as kube-scheduler does: pods of other schedulers
-// are none of its business; gated ones never leave their place; those that are
-// being deleted are dropped as soon as it is their turn, but keep the node that
-// they are nominated to until they are gone
-// (pkg/scheduler eventhandlers.go addPod, schedule_one.go skipPodSchedule,
-// backend/queue nominator.go addNominatedPodUnlocked).
+// waitsIn sorts a pending pod as kube-scheduler does. It ignores pods of other schedulers. Gated
+// pods stay gated. Pods that are being deleted are dropped when their turn comes, but keep their
+// nominated node until they are gone (pkg/scheduler eventhandlers.go addPod, schedule_one.go
+// skipPodSchedule, backend/queue nominator.go addNominatedPodUnlocked).
 func waitsIn(p *Pod, runs Runs) (active, gated, nominated bool) {
 	ours, gates := runs(p.Scheduler)
 	if !ours {
@@ -45,8 +43,8 @@ func waitsIn(p *Pod, runs Runs) (active, gated, nominated bool) {
 	return !gated && !p.Terminating, gated, !gated && p.Nominated != ""
 }
 
-// Queue sorts the pods that wait. extra gives classes that the state lacks, as for ResolvePriority
-// (plugins/queuesort priority_sort.go Less).
+// Queue sorts the pods that wait. extra returns classes that the state lacks, as for
+// ResolvePriority (plugins/queuesort priority_sort.go Less).
 func (s *State) Queue(runs Runs, extra func(name string) *schedulingv1.PriorityClass) Queue {
 	var q Queue
 	s.pending.each(func(p *Pod) {

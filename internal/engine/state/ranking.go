@@ -9,36 +9,35 @@ import (
 	"sync/atomic"
 )
 
-// Ranked is what a dry run reads of a pod, next to each other for all pods of
-// a node: the pods themselves are far apart in memory.
+// Ranked holds what a dry run reads of a pod, next to each other for all pods of a node: the pods
+// themselves are far apart in memory.
 type Ranked struct {
 	Amount
 	Priority, Shape, Class int32
 }
 
-// RankedVictim is what it reads of victims besides.
+// RankedVictim holds what it reads of victims besides.
 type RankedVictim struct {
 	Started int64
 	ID      uint64 // of namespace, name and UID
 }
 
-// Ranking is a node's pods by importance: priority first, then who has run for
-// longer. Pods that have not started come last of their priority; what upstream
-// leaves to chance goes by namespace and name
-// (pkg/scheduler/util/utils.go MoreImportantPod).
+// Ranking is a node's pods by importance: priority first, then the longer running. Pods that have
+// not started come last of their priority. Where upstream's order is arbitrary, pods are ordered by
+// namespace and name (pkg/scheduler/util/utils.go MoreImportantPod).
 type Ranking struct {
-	list    []*Pod // as the state has it; its identity says whether the rank still holds
+	list    []*Pod // the state's list; its identity shows whether the ranking still holds
 	classed uint64 // of the state, where some pod has its priority from a class
 	own     bool   // every pod has a priority of its own
 	latest  int64  // the latest start
 	Pods    []*Pod
 	Of      []Ranked
 	Victims []RankedVictim
-	After   []Amount // by index: what the pods from there on hold together
+	After   []Amount // by index: the sum of the pods from there on
 }
 
-// rankCache keeps the ranks of a lineage of states, one a row: nobody can see it
-// but by the clock. A row whose pods changed is ranked anew.
+// rankCache keeps the rankings of a lineage of states, one a row. It changes no result. A row whose
+// pods changed is ranked again.
 type rankCache struct {
 	mu   sync.Mutex
 	rows atomic.Pointer[[]atomic.Pointer[Ranking]]
@@ -64,9 +63,8 @@ func (c *rankCache) slots(n int) []atomic.Pointer[Ranking] {
 	return grown
 }
 
-// Ranking ranks a row's pods. now is in seconds since 1970: a pod without a start
-// time counts as started then, which only matters beside one that says it
-// started later.
+// Ranking ranks a row's pods. now is in seconds since 1970. A pod without a start time counts as
+// started now, which matters only beside one whose start is later.
 func (s *State) Ranking(row int, now int64) *Ranking {
 	list := s.onNode.at(row)
 	if len(list) == 0 {
@@ -100,7 +98,7 @@ func (s *State) ranking(list []*Pod, now int64) *Ranking {
 	if !k.own {
 		priority = s.PriorityOf
 	}
-	// The list is in order of namespace and name, which settles what is left.
+	// The list is in order of namespace and name, which decides among equals.
 	type key struct {
 		started      int64
 		priority, at int32

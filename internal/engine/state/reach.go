@@ -5,20 +5,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reach is the rows that a volume or a pool of storage can be used on. A local
-// volume has one row of thousands, so few rows are a list.
+// Reach is the rows on which a volume or a storage pool can be used. A local volume has one row of
+// thousands, so few rows are a list.
 type Reach struct {
 	Few  []int32 // where Many is nil; ascending
 	Many Bits
 }
 
-// fewRows is up to how many rows a reach is a list.
+// fewRows is the number of rows up to which a reach is a list.
 const fewRows = 16
 
 // maxMemoReach bounds how many reaches are kept.
 const maxMemoReach = 1 << 16
 
-// Has says that a row is in reach.
+// Has reports whether a row is in reach.
 func (r *Reach) Has(row int) bool {
 	if r.Many != nil {
 		return r.Many.Has(row)
@@ -42,8 +42,8 @@ func (r *Reach) AddTo(b Bits) {
 	}
 }
 
-// VolumeReach gives the nodes that a volume's node affinity admits. It is kept
-// for as long as the nodes stay the same and is not to be written.
+// VolumeReach returns the nodes that a volume's node affinity admits. It is kept for as long as the
+// nodes stay the same and is not to be written.
 func (s *NodeSet) VolumeReach(pv *corev1.PersistentVolume) *Reach {
 	a := pv.Spec.NodeAffinity
 	if a == nil || a.Required == nil {
@@ -57,9 +57,8 @@ func (s *NodeSet) VolumeReach(pv *corev1.PersistentVolume) *Reach {
 	})
 }
 
-// PoolReach gives the nodes that a CSIStorageCapacity's topology selects: nobody
-// without one, everybody with an empty one
-// (plugins/volumebinding/binder.go nodeHasAccess).
+// PoolReach returns the nodes that a CSIStorageCapacity's topology selects: none without one, all
+// with an empty one (plugins/volumebinding/binder.go nodeHasAccess).
 func (s *NodeSet) PoolReach(topology *metav1.LabelSelector) *Reach {
 	if topology == nil {
 		return &Reach{}
@@ -70,7 +69,7 @@ func (s *NodeSet) PoolReach(topology *metav1.LabelSelector) *Reach {
 	return s.reach(topology, func() *Reach {
 		out := s.SelectorRows(topology.MatchLabels)
 		for _, e := range topology.MatchExpressions {
-			// The four operators are spelt and behave alike.
+			// The four operators have the same names and meaning.
 			term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: e.Key, Operator: corev1.NodeSelectorOperator(e.Operator), Values: e.Values}}}
 			rows, ok := s.TermRows(&term)
 			if !ok {
@@ -82,9 +81,8 @@ func (s *NodeSet) PoolReach(topology *metav1.LabelSelector) *Reach {
 	})
 }
 
-// VolumeRows gives the nodes that the node selector of a volume selects. Volumes
-// are matched against labels alone: a term's fields have to parse and are then
-// left aside
+// VolumeRows returns the nodes that the node selector of a volume selects. Volumes are matched by
+// labels alone: a term's fields must parse and are then ignored
 // (k8s.io/component-helpers/storage/volume CheckNodeAffinity).
 func (s *NodeSet) VolumeRows(sel *corev1.NodeSelector) Bits {
 	out := NewBits(len(s.rows))

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// UnschedulableFor is how long a pod that was rejected waits for a change; then it
-// is tried again without one (pkg/scheduler/backend/queue/scheduling_queue.go
-// podMaxInUnschedulablePodsDuration).
+// UnschedulableFor is how long a rejected pod waits for a change before it is tried again without
+// one (pkg/scheduler/backend/queue/scheduling_queue.go podMaxInUnschedulablePodsDuration).
 const UnschedulableFor = 5 * time.Minute
 
 // Backoff is the configuration of the waits after rejections: podInitialBackoffSeconds
@@ -40,21 +39,19 @@ func (b Backoff) After(rejections int) time.Duration {
 	return b.Initial << shift
 }
 
-// SubQueue is one of the parts of kube-scheduler's queue, by the name that its
-// metric pending_pods has for it.
+// SubQueue is one of the parts of kube-scheduler's queue, named as in its metric pending_pods.
 type SubQueue string
 
 // The parts that a pod which is not gated can be in.
 const (
-	ActiveQueue       SubQueue = "active"        // its turn comes by the order
+	ActiveQueue       SubQueue = "active"        // it is tried in its order
 	BackoffQueue      SubQueue = "backoff"       // it waits for its back-off to end
 	UnschedulablePods SubQueue = "unschedulable" // it waits for a change
 )
 
-// At gives the part of the queue that a pod is in at a time, and when it leaves for
-// the active one if nothing changes; zero for a pod that is in it. Back-off ends
-// with the second that it is counted to, so a wait of b lasts between b and b+1
-// (isPodBackingoff, alignToWindow).
+// At returns the part of the queue that a pod is in at a time, and when it moves to the active one
+// if nothing changes; zero for a pod that is active. Back-off ends with the second that it is
+// counted to, so a wait of b lasts between b and b+1 (isPodBackingoff, alignToWindow).
 func (t Tried) At(now time.Time, b Backoff) (SubQueue, time.Time) {
 	if t.Count == 0 {
 		return ActiveQueue, time.Time{}
@@ -74,12 +71,12 @@ func (t Tried) backoffOver(b Backoff) time.Time {
 	return t.Last.Add(b.After(t.Count)).Truncate(time.Second).Add(time.Second)
 }
 
-// Waiting is a pod of the queue with what its attempts came to.
+// Waiting is a pod of the queue with its place.
 type Waiting struct {
 	Queued
 	Tried Tried
 	In    SubQueue
-	// Next is when the pod is tried again at the latest; zero where it is its turn.
+	// Next is when the pod is tried again at the latest; zero for an active pod.
 	Next time.Time
 }
 

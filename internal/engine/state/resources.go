@@ -10,8 +10,8 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// What a container without a request counts as in LeastAllocated and its
-// kin: 100 millicores and 200 MiB (pkg/scheduler/util/pod_resources.go).
+// What a container without a request counts as in LeastAllocated and similar scorers: 100
+// millicores and 200 MiB (pkg/scheduler/util/pod_resources.go).
 const (
 	defaultMilliCPU = 100
 	defaultMemory   = 200 * 1024 * 1024
@@ -30,15 +30,14 @@ type Scalar struct {
 	N  int64
 }
 
-// Request is what a pod asks for.
+// Request is a pod's request.
 type Request struct {
 	Amount
 	Scalars []Scalar // by ascending ID; zero amounts are kept as upstream keeps them
 }
 
-// IsScalar says whether name is a resource that the scheduler counts beside
-// cpu, memory, ephemeral-storage and pods
-// (pkg/scheduler/util/utils.go IsScalarResourceName).
+// IsScalar reports whether name is a resource that the scheduler counts beside cpu, memory,
+// ephemeral-storage and pods (pkg/scheduler/util/utils.go IsScalarResourceName).
 func IsScalar(name corev1.ResourceName) bool {
 	s := string(name)
 	return strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) ||
@@ -47,9 +46,9 @@ func IsScalar(name corev1.ResourceName) bool {
 		IsExtended(name)
 }
 
-// IsExtended says whether name is an extended resource: it has a prefix that
-// is not Kubernetes' own, and stays a qualified name behind a quota's
-// "requests." (pkg/apis/core/v1/helper/helpers.go IsExtendedResourceName).
+// IsExtended reports whether name is an extended resource: it has a prefix that is not Kubernetes'
+// own, and stays a qualified name after a quota's "requests." (pkg/apis/core/v1/helper/helpers.go
+// IsExtendedResourceName).
 func IsExtended(name corev1.ResourceName) bool {
 	s := string(name)
 	if !strings.Contains(s, "/") || strings.Contains(s, corev1.ResourceDefaultNamespacePrefix) ||
@@ -59,7 +58,7 @@ func IsExtended(name corev1.ResourceName) bool {
 	return len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+s)) == 0
 }
 
-// RequestOf returns what a pod that is to be placed asks for: its spec alone
+// RequestOf returns the request of a pod to be placed, from its spec alone
 // (plugins/noderesources/fit.go computePodResourceRequest).
 func (l *LocalNames) RequestOf(pod *corev1.Pod) Request {
 	if r, _, _, ok := plainRequest(l, pod); ok {
@@ -68,14 +67,14 @@ func (l *LocalNames) RequestOf(pod *corev1.Pod) Request {
 	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 }
 
-// statusOptions counts containers that are being resized by the largest of
-// what is asked, allocated and in force.
+// statusOptions counts containers that are being resized by the largest of the requested, the
+// allocated and the actual amount.
 var statusOptions = resourcehelper.PodResourcesOptions{
 	UseStatusResources: true,
 	InPlacePodLevelResourcesVerticalScalingEnabled: true,
 }
 
-// nonMissing stands in for requests that containers lack.
+// nonMissing returns the defaults for requests that containers lack.
 func nonMissing(cpu, memory bool) corev1.ResourceList {
 	l := corev1.ResourceList{}
 	if cpu {
@@ -87,9 +86,8 @@ func nonMissing(cpu, memory bool) corev1.ResourceList {
 	return l
 }
 
-// placedRequest is what a pod on a node holds, and its cpu and memory with
-// stand-ins for missing requests
-// (pkg/scheduler/framework/types.go PodInfo.CalculateResource).
+// placedRequest is what a pod on a node uses, and its cpu and memory with defaults for missing
+// requests (pkg/scheduler/framework/types.go PodInfo.CalculateResource).
 func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZeroMemory int64) {
 	if r, cpu, memory, ok := plainRequest(t, pod); ok {
 		return r, cpu, memory
@@ -111,12 +109,11 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 	return req, c.MilliValue(), m.Value()
 }
 
-// ScoringRequest returns what the resource scorers count for the pod to be placed.
-// With nonZero, as Fit's strategies count, containers that lack a request for
-// cpu or memory stand for a little, and pod-level requests and what a resize has
-// in force are not looked at; without, as BalancedAllocation counts, they are.
-// The difference is upstream's: Fit makes its scorer without the two gates
-// (plugins/noderesources/fit.go NewFit, resource_allocation.go
+// ScoringRequest returns what the resource scorers count for the pod to be placed. With nonZero, as
+// Fit's strategies count, containers that lack a request for cpu or memory count by the defaults,
+// and pod-level requests and the amounts of a running resize are ignored. Without, as
+// BalancedAllocation counts, they are included. The difference is upstream's: Fit makes its scorer
+// without the two gates (plugins/noderesources/fit.go NewFit, resource_allocation.go
 // calculatePodResourceRequest).
 func (l *LocalNames) ScoringRequest(pod *corev1.Pod, nonZero bool) Request {
 	if r, cpu, memory, ok := plainRequest(l, pod); ok {

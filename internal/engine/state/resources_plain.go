@@ -7,11 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// plainRequest is the request of a pod that needs none of the arithmetic of
-// sidecars, overhead, pod-level resources or resizes: the sum over its
-// containers. It spares nearly every pod three walks over maps of quantities;
-// ok is false where the pod is not of that kind, or where an amount has a
-// fraction that rounding one by one would count more than once.
+// plainRequest is the request of a pod without sidecars, overhead, pod-level resources and resizes:
+// the sum over its containers. It saves three walks over maps of quantities for nearly every pod.
+// ok is false where the pod is not of that kind, or where an amount has a fraction, which rounding
+// one by one would count more than once.
 func plainRequest(ids scalarIDs, pod *corev1.Pod) (r Request, nonZeroCPU, nonZeroMem int64, ok bool) {
 	spec := &pod.Spec
 	if len(spec.InitContainers) > 0 || spec.Overhead != nil || spec.Resources != nil {
@@ -44,7 +43,7 @@ func plainRequest(ids scalarIDs, pod *corev1.Pod) (r Request, nonZeroCPU, nonZer
 			case name == corev1.ResourceEphemeralStorage:
 				r.Ephemeral += n
 			case name != corev1.ResourcePods:
-				// Only scalars are interned, and telling them costs more than looking.
+				// Only scalars are interned, and recognising them costs more than a lookup.
 				id, known := ids.lookupScalar(string(name))
 				if !known && IsScalar(name) {
 					id, known = ids.scalar(string(name)), true
@@ -72,8 +71,7 @@ func (r *Request) addScalar(id int32, n int64) {
 	r.Scalars[i] = Scalar{id, n}
 }
 
-// Of gives the amount of a resource by name: millicores for cpu, else the
-// resource's own unit.
+// Of returns the amount of a resource by name: millicores for cpu, else the resource's own unit.
 func (r *Request) Of(ids interface{ ScalarID(string) (int32, bool) }, name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// State is a cluster at one revision, compiled for decisions: columns and
-// counts instead of objects. It is immutable and safe for concurrent use; Edit
-// makes the next one, which shares everything that did not change.
+// State is a cluster at one revision, compiled for decisions: columns and counts instead of
+// objects. It is immutable and safe for concurrent use; Edit makes the next one, which shares
+// everything that did not change.
 type State struct {
 	t      *Tables
 	local  *LocalNames // of an overlay; nil otherwise
@@ -33,15 +33,14 @@ type State struct {
 	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
 
 	ns      map[string]labels.Set
-	nsEdit  uint64 // tells one ns from the next
-	step    uint64 // tells what a walk made of this very state from what it was before
+	nsEdit  uint64 // the edit that last changed ns
+	step    uint64 // the step of the walk that last changed this state in place
 	objects map[string]*namespaced
 	classes map[string]*schedulingv1.PriorityClass
 	classed uint64     // the edit that last changed classes
 	budgets *budgetSet // replaced when a budget changes
 
-	// What rules about volumes and devices read. The numbers tell the tables from
-	// what they were before a change.
+	// What rules about volumes and devices read. The numbers identify the version of each table.
 	storage     *storage
 	storageEdit uint64
 	attached    *attachedSet // replaced when the storage changes, the nodes, or a pod with volumes
@@ -51,15 +50,14 @@ type State struct {
 
 const percent = 100
 
-// Use is what the pods on a node hold. NonZero counts stand-ins for requests
-// that containers lack.
+// Use is the sum of a node's pods. NonZero counts defaults for requests that containers lack.
 type Use struct {
 	Amount
 	NonZeroCPU, NonZeroMem int64
 	Pods                   int64
-	// Unbalanced is how many points cpu and memory being used unevenly costs the
-	// node as it is: 0 to 50, see Balance. It is here because only pods coming and
-	// going change it, and every decision reads it.
+	// Unbalanced is how many points of the balance score the node's uneven use of cpu and memory
+	// costs: 0 to 50, see Balance. It is kept here because it changes only with pods, and every
+	// decision reads it.
 	Unbalanced int64
 }
 
@@ -94,7 +92,7 @@ type namespaced struct {
 	budgets      map[string]*policyv1.PodDisruptionBudget
 }
 
-// NewState gives the state of a cluster without anything in it.
+// NewState returns the state of an empty cluster.
 func NewState() *State {
 	return &State{
 		t: newTables(), nodes: emptyNodeSet(),
@@ -104,16 +102,16 @@ func NewState() *State {
 	}
 }
 
-// Nodes gives the node columns.
+// Nodes returns the node columns.
 func (s *State) Nodes() *NodeSet { return s.nodes }
 
-// Tables gives the interned shapes and terms.
+// Tables returns the interned shapes and terms.
 func (s *State) Tables() *Tables { return s.t }
 
 // Pod finds a pod; nil where the state has none of that name.
 func (s *State) Pod(namespace, name string) *Pod { return s.pods.get(namespace, name) }
 
-// PodCount gives the number of pods, terminal ones included.
+// PodCount returns the number of pods, terminal ones included.
 func (s *State) PodCount() int { return s.pods.n }
 
 // PodsOn lists the pods that occupy a row, by namespace and name. Not to be
@@ -131,15 +129,14 @@ func (s *State) Pending() []*Pod {
 	return out
 }
 
-// NominatedPods lists the pending pods that an earlier preemption gave a node
-// to, by namespace and name. Not to be written.
+// NominatedPods lists the pending pods with a nominated node, by namespace and name. Not to be
+// written.
 func (s *State) NominatedPods() []*Pod { return s.nominated }
 
-// Use gives what is held on a row.
+// Use returns the sum of a row's pods.
 func (s *State) Use(row int) Use { return s.use.at(row) }
 
-// UseChunk gives the 64 rows from chunk*64 on; nil where none of them holds
-// anything.
+// UseChunk returns the 64 rows from chunk*64 on; nil where none of them has pods.
 func (s *State) UseChunk(chunk int) *[leafSize]Use {
 	if chunk < len(s.use.leaves) && s.use.leaves[chunk] != nil {
 		return &s.use.leaves[chunk].v
@@ -155,17 +152,17 @@ func (s *State) Requested(id int32) *Requested {
 	return s.scalar.at(int(id))
 }
 
-// ScalarID gives the id of a resource by name; ok is false where neither a node
-// nor a pod ever mentioned it.
+// ScalarID returns the id of a resource by name; ok is false where neither a node nor a pod ever
+// named it.
 func (s *State) ScalarID(name string) (int32, bool) {
 	l := NewLocalNames(s)
 	return l.lookupScalar(name)
 }
 
-// ShapePostings gives where pods of a shape are.
+// ShapePostings returns where pods of a shape are.
 func (s *State) ShapePostings(id int32) *Postings { return s.shapes.at(int(id)) }
 
-// TermPostings gives where pods with an interned term are.
+// TermPostings returns where pods with an interned term are.
 func (s *State) TermPostings(id int32) *Postings { return s.terms.at(int(id)) }
 
 // Port returns an interned port.
@@ -178,11 +175,11 @@ func (s *State) Port(id int32) Port {
 // PortConflicts appends the interned ports that p cannot share a node with.
 func (s *State) PortConflicts(dst []int32, p Port) []int32 { return s.t.conflicting(dst, p) }
 
-// PortPostings gives where an interned port is taken.
+// PortPostings returns where an interned port is used.
 func (s *State) PortPostings(id int32) *Postings { return s.ports.at(int(id)) }
 
-// NamespaceLabels gives a namespace's labels; nil where the state has no such
-// namespace, which reads as no labels.
+// NamespaceLabels returns a namespace's labels; nil where the state has no such namespace, which
+// reads as no labels.
 func (s *State) NamespaceLabels(ns string) labels.Set { return s.ns[ns] }
 
 // NamespaceCount returns the number of namespaces that have an object.
@@ -245,7 +242,7 @@ func (s *State) StatefulSet(ns, name string) *appsv1.StatefulSet {
 // PriorityClass finds one of the snapshot's classes; nil without.
 func (s *State) PriorityClass(name string) *schedulingv1.PriorityClass { return s.classes[name] }
 
-// EachBudget visits the disruption budgets, in no order that means anything.
+// EachBudget visits the disruption budgets in no particular order.
 func (s *State) EachBudget(f func(*policyv1.PodDisruptionBudget)) {
 	for _, o := range s.objects {
 		for _, b := range o.budgets {
@@ -254,9 +251,8 @@ func (s *State) EachBudget(f func(*policyv1.PodDisruptionBudget)) {
 	}
 }
 
-// GlobalDefaultClass gives the snapshot's default class: of several, which an
-// apiserver would not admit, the one with the lowest value
-// (plugin/pkg/admission/priority getDefaultPriority).
+// GlobalDefaultClass returns the snapshot's default class: of several, which an apiserver would not
+// admit, the one with the lowest value (plugin/pkg/admission/priority getDefaultPriority).
 func (s *State) GlobalDefaultClass() *schedulingv1.PriorityClass {
 	var best *schedulingv1.PriorityClass
 	for _, c := range s.classes {

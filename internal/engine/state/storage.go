@@ -5,8 +5,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// storage holds the objects that the rules about volumes read. A state without
-// any has none of it, so that clusters without volumes pay nothing.
+// storage holds the objects that the rules about volumes read. A state without such objects has
+// none, so that clusters without volumes pay nothing.
 type storage struct {
 	volumes     objectTable[*corev1.PersistentVolume]
 	claims      objectTable[*corev1.PersistentVolumeClaim]
@@ -16,11 +16,11 @@ type storage struct {
 	capacities  objectTable[*storagev1.CSIStorageCapacity]
 	attachments objectTable[*storagev1.VolumeAttachment]
 
-	index *volumeIndex // of these very tables
+	index *volumeIndex // of these tables
 	pools *poolIndex
 }
 
-// put files an object of one of the kinds; false says that it is of none.
+// put stores an object of one of the kinds. It returns false for any other kind.
 func (v *storage) put(edit uint64, obj any) bool {
 	switch o := obj.(type) {
 	case *corev1.PersistentVolume:
@@ -43,7 +43,7 @@ func (v *storage) put(edit uint64, obj any) bool {
 	return true
 }
 
-// remove takes an object out; false says that the kind is none of these.
+// remove removes an object. It returns false for any other kind.
 func (v *storage) remove(edit uint64, kind, namespace, name string) bool {
 	switch kind {
 	case "PersistentVolume":
@@ -84,7 +84,7 @@ func (s *State) StorageClass(name string) *storagev1.StorageClass {
 	return s.storage.classes.get("", name)
 }
 
-// CSINode finds what a node's drivers say of it; nil without.
+// CSINode finds the CSINode of a node; nil without.
 func (s *State) CSINode(node string) *storagev1.CSINode { return s.storage.csiNodes.get("", node) }
 
 // CSIDriver finds one; nil without.

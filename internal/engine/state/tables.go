@@ -8,10 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Tables interns what many pods share: shapes, classes, affinity terms,
-// resources and ports. They only ever grow, and all states that descend from
-// one another share them; ids are never reused, so an older state simply has no
-// postings for ids that came later. Safe for concurrent use.
+// Tables interns what many pods share: shapes, classes, affinity terms, resources and ports. They
+// only grow, and all states that descend from one another share them. Ids are never reused, so an
+// older state has no postings for ids that came later. They are safe for concurrent use.
 type Tables struct {
 	mu sync.RWMutex
 
@@ -42,8 +41,8 @@ type Tables struct {
 // pair is a label.
 type pair struct{ key, value string }
 
-// Shape is what selectors see of a pod. Pods of one shape are
-// indistinguishable to topology spread and inter-pod affinity.
+// Shape is what selectors see of a pod. Topology spread and inter-pod affinity treat pods of one
+// shape the same.
 type Shape struct {
 	ID          int32
 	Namespace   string
@@ -77,8 +76,8 @@ func newTables() *Tables {
 	}
 }
 
-// Size gives the number of interned shapes, which tells when a lineage has
-// outgrown what it still uses.
+// Size returns the number of interned shapes, which shows when a lineage has outgrown what it still
+// uses.
 func (t *Tables) Size() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -117,9 +116,8 @@ func (t *Tables) Classes() int {
 	return len(t.classes)
 }
 
-// interned gives the id of a key, made by add at the key's first use. Most keys
-// are known, so the first look is under the readers' lock; add runs under the
-// writer's.
+// interned returns the id of a key, made by add on first use. Most keys are known, so the first
+// lookup is under the readers' lock; add runs under the writer's.
 func interned[K comparable](t *Tables, ids map[K]int32, key K, add func() int32) int32 {
 	t.mu.RLock()
 	id, ok := ids[key]
@@ -150,7 +148,7 @@ func (t *Tables) scalarName(id int32) string {
 	return t.scalarIDs[id]
 }
 
-// lookupScalar gives the id of a resource that somebody has mentioned.
+// lookupScalar returns the id of a resource that was interned.
 func (t *Tables) lookupScalar(name string) (int32, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -187,7 +185,7 @@ func (t *Tables) Shape(ns string, set map[string]string, terminating bool) *Shap
 	return t.shapes[id]
 }
 
-// checkEvery is after how many entries of a table a caller's context is looked at.
+// checkEvery is the number of entries between two checks of a caller's context.
 const checkEvery = 1024
 
 // ShapesSelected appends the shapes that a resolved term selects. check is called from time to
@@ -206,9 +204,9 @@ func (t *Tables) ShapesIn(dst []*Shape, ns string, sel labels.Selector, check fu
 	return t.matchShapes(dst, sel, ns, nil, check)
 }
 
-// matchShapes appends the shapes that inNamespace admits and sel matches. A
-// selector with an equality reads only the shapes that bear the label, one
-// without reads the namespace's (ns, where only one can match) or all.
+// matchShapes appends the shapes that inNamespace admits and sel matches. A selector with an
+// equality reads only the shapes that have the label. One without reads the namespace's (ns, where
+// only one can match) or all.
 func (t *Tables) matchShapes(dst []*Shape, sel labels.Selector, ns string, inNamespace func(string) bool, check func()) []*Shape {
 	reqs, selectable := sel.Requirements()
 	if !selectable {

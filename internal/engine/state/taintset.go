@@ -2,12 +2,12 @@ package state
 
 import corev1 "k8s.io/api/core/v1"
 
-// maxTaintRows is up to how many distinct lists of taints each keeps its rows;
-// beyond, looking every node's list up costs less.
+// maxTaintRows is the number of distinct lists of taints up to which each keeps its rows; beyond
+// it, looking up every node's list costs less.
 const maxTaintRows = 64
 
-// TaintedRows gives the rows whose list of taints bad says yes to; it is
-// asked once per distinct list; out makes the set where there is one to fill.
+// TaintedRows returns the rows whose list of taints is bad. bad is called once per distinct list;
+// out makes the set where there is one to fill.
 func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) bool) (rows Bits, any bool) {
 	yes := make([]bool, len(s.taints))
 	for i, taints := range s.taints {
@@ -34,7 +34,7 @@ func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) b
 	return rows, true
 }
 
-// HasTaintSet says whether a row of in has one of the TaintSets.
+// HasTaintSet reports whether a row of in has one of the TaintSets.
 func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
 	if set < maxTaintRows {
 		for i, word := range s.tainted[set] {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// TermKind says what an inter-pod affinity term is for.
+// TermKind is the kind of an inter-pod affinity term.
 type TermKind uint8
 
 // The four kinds of terms.
@@ -37,9 +37,8 @@ type Term struct {
 	Selector          labels.Selector
 }
 
-// Matches says whether the term selects a pod with these labels in namespace
-// ns, which has labels nsLabels
-// (k8s.io/kube-scheduler/framework AffinityTerm.Matches).
+// Matches reports whether the term selects a pod with these labels in namespace ns, which has
+// labels nsLabels (k8s.io/kube-scheduler/framework AffinityTerm.Matches).
 func (t *Term) Matches(ns string, nsLabels, podLabels labels.Set) bool {
 	return (t.names(ns) || t.NamespaceSelector.Matches(nsLabels)) && t.Selector.Matches(podLabels)
 }
@@ -69,8 +68,8 @@ func (t *Term) String() string {
 	return fmt.Sprintf("%s in %s by %s", selectorText(t.Selector), in, t.TopologyKey)
 }
 
-// selectorText writes a selector, telling everything and nothing apart, which
-// labels.Selector's own String does not.
+// selectorText writes a selector, with different texts for everything and nothing, which
+// labels.Selector's own String does not have.
 func selectorText(s labels.Selector) string {
 	if _, selectable := s.Requirements(); !selectable {
 		return "<nothing>"
@@ -169,9 +168,8 @@ func (s *State) TermsOf(pod *corev1.Pod, check func()) ([]*Term, error) {
 			}
 			t.Namespaces = matching
 		}
-		// Upstream leaves the selector in place and then asks it about pods without
-		// their namespace's labels, so one that is content with no labels at all
-		// (DoesNotExist, NotIn) selects every namespace.
+		// Upstream keeps the selector and matches it against pods without their namespace's labels,
+		// so one that matches no labels at all (DoesNotExist, NotIn) selects every namespace.
 		if t.NamespaceSelector.Matches(labels.Set{}) {
 			t.NamespaceSelector = labels.Everything()
 		} else {
@@ -181,7 +179,7 @@ func (s *State) TermsOf(pod *corev1.Pod, check func()) ([]*Term, error) {
 	return terms, nil
 }
 
-// affinityKey is the key of all that a term says, its id aside.
+// affinityKey is the key of a term without its id.
 func affinityKey(x *Term) string {
 	k := newMemoKey().number(int(x.Kind)).number(int(x.Weight)).text(x.TopologyKey).texts(x.Namespaces)
 	for _, s := range []labels.Selector{x.NamespaceSelector, x.Selector} {
@@ -194,7 +192,7 @@ func affinityKey(x *Term) string {
 	return string(k)
 }
 
-// term interns a compiled term and gives its id.
+// term interns a compiled term and returns its id.
 func (t *Tables) term(x *Term) int32 {
 	return interned(t, t.termIDs, affinityKey(x), func() int32 {
 		fresh := *x
@@ -202,7 +200,7 @@ func (t *Tables) term(x *Term) int32 {
 		t.terms = append(t.terms, &fresh)
 		reqs, selectable := x.Selector.Requirements()
 		if !selectable {
-			return fresh.ID // selects nobody, so nobody ever has to look it up
+			return fresh.ID // selects no pod, so it is never looked up
 		}
 		if k, values, ok := equality(reqs); ok {
 			for _, v := range values {
@@ -215,9 +213,8 @@ func (t *Tables) term(x *Term) int32 {
 	})
 }
 
-// TermsSelecting appends the interned terms that select a pod with these
-// labels. Only terms whose equality the pod meets, and those without one, are
-// looked at.
+// TermsSelecting appends the interned terms that select a pod with these labels. It reads only
+// terms whose equality the pod satisfies, and those without one.
 func (t *Tables) TermsSelecting(dst []*Term, ns string, nsLabels, podLabels labels.Set, check func()) []*Term {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

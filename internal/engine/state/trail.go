@@ -1,20 +1,19 @@
 package state
 
-// Trail notes which rows changed on the way from one state to the next, so that
-// whoever worked something out some steps ago learns which of it is out of date.
-// Rows are compared by the lists of pods on them, of which states share all that
-// no edit touched; so any state may follow any other, and those that are edits of
-// one another cost least.
+// Trail records which rows changed from one state to the next, so that a cache made some steps ago
+// learns which of its rows are out of date. Rows are compared by their lists of pods, which states
+// share where no edit touched them. Any state may follow any other; those that are edits of one
+// another cost least.
 type Trail struct {
 	last   *State
-	step   uint64 // of last, which a walk may have changed since
+	step   uint64 // the step of last, which a walk may have changed since
 	nodes  *NodeSet
 	tables *Tables
 	rows   []int32 // those that changed, oldest first; some more than once
 	from   uint64  // the place of rows[0]
 }
 
-// End is the place behind the last step.
+// End is the position after the last step.
 func (t *Trail) End() uint64 { return t.from + uint64(len(t.rows)) }
 
 // Follow steps to a state.
@@ -22,8 +21,8 @@ func (t *Trail) Follow(s *State) {
 	if t.last == s && t.step == s.step {
 		return
 	}
-	// Rows of other nodes cannot be compared, nor states that a walk changed, or
-	// that were made from such a one: it goes on to write what they share.
+	// Rows of other nodes cannot be compared, nor states that a walk changed or that were made from
+	// one: it keeps writing what they share.
 	if t.last == nil || t.step != 0 || s.step != 0 || t.nodes != s.nodes || t.tables != s.t {
 		t.restart(s)
 		return
@@ -42,7 +41,7 @@ func (t *Trail) Walk(s *State, rows []int32) {
 	t.arrive(s)
 }
 
-// restart forgets all places before this one.
+// restart forgets all positions before this one.
 func (t *Trail) restart(s *State) {
 	t.from, t.rows = t.End()+1, t.rows[:0]
 	t.arrive(s)
@@ -71,7 +70,7 @@ func (t *Trail) compare(a, b *vec[[]*Pod]) {
 			continue
 		}
 		for k := range was.v {
-			// An edit never writes a list, so one that is the same memory is the same.
+			// An edit never writes a list, so lists in the same memory are equal.
 			x, y := was.v[k], is.v[k]
 			if len(x) != len(y) || len(x) > 0 && &x[0] != &y[0] {
 				t.rows = append(t.rows, int32(i<<leafBits+k))
@@ -80,8 +79,8 @@ func (t *Trail) compare(a, b *vec[[]*Pod]) {
 	}
 }
 
-// Since adds the rows that changed behind a place to out; ok is false where the
-// trail no longer reaches back to it.
+// Since adds the rows that changed after a position to out; ok is false where the trail no longer
+// reaches back to it.
 func (t *Trail) Since(place uint64, out Bits) (ok bool) {
 	if place < t.from {
 		return false

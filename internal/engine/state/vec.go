@@ -5,9 +5,8 @@ const (
 	leafSize = ChunkSize
 )
 
-// vec is a persistent vector: states share all leaves that an edit did not
-// touch. A leaf belongs to the edit that made it and may be written in place
-// by that edit only; everybody else sees it frozen.
+// vec is a persistent vector: states share all leaves that an edit did not touch. A leaf belongs to
+// the edit that made it, and only that edit may write it in place.
 type vec[T any] struct {
 	leaves []*leaf[T]
 	owner  uint64 // the edit that may write the leaves slice
@@ -26,7 +25,7 @@ func (v *vec[T]) at(i int) (zero T) {
 	return zero
 }
 
-// ref gives a pointer for reading; nil beyond the end.
+// ref returns a pointer for reading; nil beyond the end.
 func (v *vec[T]) ref(i int) *T {
 	if l := i >> leafBits; l < len(v.leaves) && v.leaves[l] != nil {
 		return &v.leaves[l].v[i&(leafSize-1)]
@@ -34,7 +33,7 @@ func (v *vec[T]) ref(i int) *T {
 	return nil
 }
 
-// edit gives a pointer that the edit with this id may write through.
+// edit returns a pointer that the edit with this id may write through.
 func (v *vec[T]) edit(id uint64, i int) *T {
 	l := i >> leafBits
 	if v.owner != id {

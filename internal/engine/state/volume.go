@@ -8,9 +8,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Volumes is what a pod mounts that rules about volumes look at. Most pods mount
-// nothing of the kind and have none. It is of the pod and not of its class, since
-// pods of one template share a class and have claims of their own.
+// Volumes is what a pod mounts that rules about volumes read. Most pods mount nothing of the kind
+// and have none. It belongs to the pod and not to its class: pods of one template share a class but
+// have claims of their own.
 type Volumes struct {
 	disks  []int32 // interned disks that volumes give in the pod, one for each volume
 	claims []int32 // interned claims that volumes name, one for each volume
@@ -19,10 +19,9 @@ type Volumes struct {
 
 // mount is one volume of a pod that may be attached to its node.
 type mount struct {
-	claim     string // its name; "" for a volume that the pod itself gives
+	claim     string // its name; "" for an inline volume
 	ephemeral bool   // the claim was made for this pod
-	// Of a volume that the pod itself gives: the CSI volume that it comes to, or
-	// why it comes to none.
+	// Of an inline volume: its CSI volume, or the reason why it has none.
 	driver, handle, trouble string
 }
 
@@ -42,9 +41,9 @@ const (
 	diskRBD   = "rbd"
 )
 
-// Conflicts says that two pods on one node cannot both mount these: the same EBS
-// volume at all, any other the same unless both are read-only
-// (plugins/volumerestrictions isVolumeConflict).
+// Conflicts reports whether two pods on one node cannot both mount these: the same EBS volume at
+// all, any other the same disk unless both are read-only (plugins/volumerestrictions
+// isVolumeConflict).
 func (d *Disk) Conflicts(o *Disk) bool {
 	if d.Kind != o.Kind || d.Pool != o.Pool || d.Name != o.Name {
 		return false
@@ -97,12 +96,12 @@ func Disks(pod *corev1.Pod) []Disk {
 	return out
 }
 
-// migration is Kubernetes' own translation of volumes that were built in to those
-// of the CSI drivers that took their place.
+// migration is Kubernetes' own translation of in-tree volumes to those of the CSI drivers that
+// replaced them.
 var migration = csitranslation.New()
 
-// Attachable says whether a volume may count towards a node's limits: it has a
-// claim, or is of a plugin that moved to a CSI driver.
+// Attachable reports whether a volume may count towards a node's limits: it has a claim, or is of a
+// plugin that moved to a CSI driver.
 func Attachable(v *corev1.Volume) bool {
 	return v.PersistentVolumeClaim != nil || v.Ephemeral != nil || migration.IsInlineMigratable(v)
 }
@@ -155,7 +154,7 @@ func mountsOf(pod *corev1.Pod) []mount {
 	return out
 }
 
-// volumes compiles what rules about volumes look at; nil where there is nothing.
+// volumes compiles what rules about volumes read; nil where there is nothing.
 func (t *Tables) volumes(pod *corev1.Pod) *Volumes {
 	if len(pod.Spec.Volumes) == 0 {
 		return nil
@@ -175,8 +174,7 @@ func (t *Tables) volumes(pod *corev1.Pod) *Volumes {
 	return &v
 }
 
-// References counts a pod's volumes with a claim of one of these names; of
-// ephemeral volumes none.
+// References counts a pod's volumes with a claim of one of these names, without ephemeral volumes.
 func (p *Pod) References(claims []string) (n int32) {
 	if p.Volumes == nil {
 		return 0
@@ -248,8 +246,8 @@ func (t *Tables) driver(name string) int32 {
 	return interned(t, t.driverIDs, name, func() int32 { return int32(len(t.driverIDs)) })
 }
 
-// volumeKey identifies a CSI volume: by its handle, which is the same through whichever claim it
-// is mounted, or, where a claim has none yet, by the claim that a driver would provision it for.
+// volumeKey identifies a CSI volume: by its handle, which is the same through every claim, or,
+// where a claim has no volume yet, by the claim for which a driver would provision it.
 type volumeKey struct{ driver, handle, namespace, claim string }
 
 // lookupVolume returns the id of a volume that the state has.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// volumeIndex sorts volumes by storage class. It is made when a pod first looks
-// for a volume, and anew after volumes changed; poolIndex likewise.
+// volumeIndex sorts volumes by storage class. It is made when a pod first looks for a volume, and
+// again after volumes changed; poolIndex likewise.
 type volumeIndex struct {
 	once    sync.Once
 	classes map[string]*ClassVolumes
@@ -22,14 +22,14 @@ type poolIndex struct {
 	classes map[string][]*storagev1.CSIStorageCapacity
 }
 
-// ClassVolumes are the volumes of one storage class that a claim without a
-// volume may get. Those being deleted are none of them.
+// ClassVolumes are the volumes of one storage class that a claim without a volume may get. Those
+// being deleted are left out.
 type ClassVolumes struct {
-	// Free are the volumes that are available and nobody's: smallest first, and by
+	// Free are the volumes that are available and reserved for no claim: smallest first, and by
 	// name where equal. Not to be written.
 	Free []*corev1.PersistentVolume
-	// Kinds are volumes that differ in mode, ways of access or attributes, one of
-	// each kind; KindOf says which of them each of Free is like.
+	// Kinds are volumes that differ in mode, access modes or attributes, one of each kind; KindOf
+	// is the kind of each of Free.
 	Kinds  []*corev1.PersistentVolume
 	KindOf []int32
 
@@ -43,13 +43,13 @@ type reached struct {
 	of    []Reach
 }
 
-// Reserved gives the volumes whose claimRef names a claim, by name. The
-// reference's UID is the caller's to compare. Not to be written.
+// Reserved returns the volumes whose claimRef names a claim, by name. The caller compares the
+// reference's UID. Not to be written.
 func (c *ClassVolumes) Reserved(namespace, claim string) []*corev1.PersistentVolume {
 	return c.reserved[[2]string{namespace, claim}]
 }
 
-// Reaches gives the reach of each of Free. Not to be written.
+// Reaches returns the reach of each of Free. Not to be written.
 func (c *ClassVolumes) Reaches(nodes *NodeSet) []Reach {
 	if r := c.reached.Load(); r != nil && r.nodes == nodes {
 		return r.of
@@ -64,7 +64,7 @@ func (c *ClassVolumes) Reaches(nodes *NodeSet) []Reach {
 
 var noVolumes = &ClassVolumes{}
 
-// ClassVolumes gives the volumes of a class; "" is that of volumes without one.
+// ClassVolumes returns the volumes of a class; "" is that of volumes without one.
 func (s *State) ClassVolumes(class string) *ClassVolumes {
 	x := s.storage.index
 	x.once.Do(func() { x.build(s.storage.volumes.all()) })
@@ -74,8 +74,8 @@ func (s *State) ClassVolumes(class string) *ClassVolumes {
 	return noVolumes
 }
 
-// ClassCapacities lists what drivers say is left to provision for a class, by
-// namespace and name. Not to be written.
+// ClassCapacities lists the capacities that drivers publish for a class, by namespace and name. Not
+// to be written.
 func (s *State) ClassCapacities(class string) []*storagev1.CSIStorageCapacity {
 	x := s.storage.pools
 	x.once.Do(func() {
@@ -87,7 +87,7 @@ func (s *State) ClassCapacities(class string) []*storagev1.CSIStorageCapacity {
 	return x.classes[class]
 }
 
-// build sorts volumes, which come by name.
+// build sorts volumes, which are listed by name.
 func (x *volumeIndex) build(volumes []*corev1.PersistentVolume) {
 	x.classes = map[string]*ClassVolumes{}
 	type sized struct {
@@ -131,7 +131,7 @@ func (x *volumeIndex) build(volumes []*corev1.PersistentVolume) {
 	}
 }
 
-// volumeKind writes out what volumes of one kind have in common.
+// volumeKind writes what volumes of one kind have in common.
 func volumeKind(v *corev1.PersistentVolumeSpec) string {
 	var k memoKey
 	k = k.flag(v.VolumeMode != nil)
@@ -149,8 +149,7 @@ func volumeKind(v *corev1.PersistentVolumeSpec) string {
 	return string(k)
 }
 
-// VolumeClass gives a volume's storage class; the annotation from before the
-// field goes first
+// VolumeClass returns a volume's storage class. The legacy annotation wins over the field
 // (k8s.io/component-helpers/storage/volume GetPersistentVolumeClass).
 func VolumeClass(pv *corev1.PersistentVolume) string {
 	if class, ok := pv.Annotations[corev1.BetaStorageClassAnnotation]; ok {
