@@ -118,7 +118,7 @@ func patchParameters(path string, op *openapi3.Operation) {
 	op.Parameters = kept
 }
 
-// patchResponse gives problems their media type and names the header that every answer carries.
+// patchResponse sets the media type of problems and names the header that every answer has.
 func patchResponse(_ string, resp *openapi3.ResponseRef) {
 	const problem = "#/components/schemas/Problem"
 	for _, media := range resp.Value.Content {

@@ -253,7 +253,7 @@ func TestBindOfAnyNodeWritesEffects(t *testing.T) {
 	replaysSame(t, h)
 }
 
-// limited gives containers the limits that extended resources must have.
+// limited sets the limits that extended resources must have.
 func limited(p *corev1.Pod) {
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {

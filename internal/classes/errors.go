@@ -40,7 +40,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("Operation cannot be fulfilled on priorityclasses.scheduling.k8s.io %q: the object has been modified; please apply your changes to the latest version and try again", e.Name)
 }
 
-// Unwrap gives store.ErrConflict.
+// Unwrap returns store.ErrConflict.
 func (e *ConflictError) Unwrap() error { return store.ErrConflict }
 
 // MissingError is the error when there is no class of a name; store.ErrNotFound.
@@ -50,7 +50,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("priorityclasses.scheduling.k8s.io %q not found", e.Name)
 }
 
-// Unwrap gives store.ErrNotFound.
+// Unwrap returns store.ErrNotFound.
 func (e *MissingError) Unwrap() error { return store.ErrNotFound }
 
 // ExistsError is the error when there is a class of that name; store.ErrExists.
@@ -60,7 +60,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("priorityclasses.scheduling.k8s.io %q already exists", e.Name)
 }
 
-// Unwrap gives store.ErrExists.
+// Unwrap returns store.ErrExists.
 func (e *ExistsError) Unwrap() error { return store.ErrExists }
 
 // FullError is the error when a cluster has as many classes as it may.

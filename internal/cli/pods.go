@@ -27,7 +27,7 @@ type target struct {
 	from            *workload       // what it was made from; nil for a pod itself
 }
 
-// String gives namespace/name.
+// String returns namespace/name.
 func (t target) String() string { return t.namespace + "/" + t.name }
 
 // stdinName stands for standard input where a file is meant.
@@ -218,7 +218,7 @@ func args(pod target, file string) []string {
 	return []string{pod.String(), "-f", file}
 }
 
-// again gives commands about the same pod at the same source.
+// again returns commands about the same pod at the same source.
 func (a *app) again(pod []string) func(command string, more ...string) []string {
 	return func(command string, more ...string) []string {
 		words := append([]string{a.name, command}, pod...)

@@ -9,7 +9,7 @@ import (
 	"berth/internal/engine"
 )
 
-// topNodes gives up to n of the feasible nodes with a score, the best first, and among
+// topNodes returns up to n of the feasible nodes with a score, the best first, and among
 // equals the chosen one.
 func topNodes(nodes []engine.NodeVerdict, n int, chosen string) []engine.NodeVerdict {
 	var out []engine.NodeVerdict

@@ -111,7 +111,7 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// plural gives "1 node" or "3 nodes".
+// plural returns "1 node" or "3 nodes".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -18,5 +18,5 @@ func (e *BehindError) Error() string {
 	return fmt.Sprintf("the state of cluster %s was not shown to be as new as this call within %s, so nothing is rejected: ask again (%v)", e.Cluster, e.Waited, e.Cause)
 }
 
-// Unwrap gives why it was not shown.
+// Unwrap returns the reason why it was not shown.
 func (e *BehindError) Unwrap() error { return e.Cause }

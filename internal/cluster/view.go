@@ -86,7 +86,7 @@ func decodePod(e *entry) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// List gives up to limit objects of a kind, by namespace and name, from the one
+// List returns up to limit objects of a kind, by namespace and name, from the one
 // behind after on; the zero key starts at the beginning. More reports whether others
 // follow. Items are canonical JSON, not to be written.
 func (v *View) List(kind string, after objects.Key, limit int) (items [][]byte, more bool) {

@@ -61,7 +61,7 @@ func TestMigratedRecordsReplay(t *testing.T) {
 	}
 }
 
-// given gives each decision again, and wants its digest to agree.
+// given replays each decision and compares its digest.
 func given(t *testing.T, c *corpus, ids []string) map[string]string {
 	t.Helper()
 	if len(ids) != len(c.ids)+1 && c.ids != nil { // and the one that Bind made

@@ -67,7 +67,7 @@ func notFound(detail string) *Error {
 	return &Error{Status: http.StatusNotFound, Kind: "not-found", Detail: detail}
 }
 
-// translate gives any error its public face.
+// translate returns the public form of any error.
 func translate(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -336,7 +336,7 @@ func (a *API) noSnapshot(name string, err error) error {
 	return err
 }
 
-// extenderLimit gives wire's limits the names of their settings.
+// extenderLimit names the setting of a limit of wire.
 func extenderLimit(err error) error {
 	var limit *wire.LimitError
 	if errors.As(err, &limit) {

@@ -119,7 +119,7 @@ func (b *Budget) fits(n int64) bool {
 	return false
 }
 
-// give gives n bytes back.
+// give returns n bytes.
 func (b *Budget) give(n int64) {
 	used := b.used.Add(-n)
 	for found := b.found.Load(); found > used && !b.found.CompareAndSwap(found, used); found = b.found.Load() {
@@ -184,7 +184,7 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 // Grow takes what lacks to n bytes in all.
 func (c *Claim) Grow(ctx context.Context, n int64) error { return c.Take(ctx, n-c.n.Load()) }
 
-// End gives everything back.
+// End releases everything.
 func (c *Claim) End() {
 	c.b.give(c.n.Swap(0))
 	c.mu.Lock()

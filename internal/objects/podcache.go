@@ -121,7 +121,7 @@ func take(js []byte, at int, b *blank) bool {
 	return true
 }
 
-// Members gives f the members of the object at an index, each with its key and
+// Members calls f for the members of the object at an index, each with its key and
 // where its value begins, and returns the index behind the object; -1 where f says
 // no or the JSON has spaces or damage.
 func Members(js []byte, at int, f func(key []byte, at int) bool) int {

@@ -6,7 +6,7 @@ import "testing"
 // from (pkg/kubelet/kuberuntime killContainer, pkg/registry/core/pod CheckGracefulDelete).
 
 // TestHangingHook: a preStop hook that hangs does not keep the pod from ending. The
-// kubelet gives it up after the period, and the container has 2 seconds more.
+// kubelet gives up after the period, and the container has 2 seconds more.
 func TestHangingHook(t *testing.T) {
 	o := ends(t, Ending{Pod: dying(t, `"spec":{"containers":[{`+hooked+`}]}`), Cause: CauseDelete, PreStopSeconds: map[string]int64{"c": 100000}})
 	is(t, "timeouts", timeouts(o), "c 2")

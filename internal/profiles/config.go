@@ -61,7 +61,7 @@ func Read(raw []byte) (*Config, error) {
 	return out, nil
 }
 
-// Default gives kube-scheduler's default profile, alone.
+// Default returns kube-scheduler's default profile, alone.
 func Default() []*engine.Profile {
 	p, err := rules.Build(rules.DefaultSpec())
 	if err != nil {

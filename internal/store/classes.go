@@ -21,7 +21,7 @@ func (e *DefaultTakenError) Error() string {
 	return fmt.Sprintf("cluster %s has the default class %q already", e.Cluster, e.Name)
 }
 
-// Unwrap gives ErrConflict.
+// Unwrap returns ErrConflict.
 func (e *DefaultTakenError) Unwrap() error { return ErrConflict }
 
 // PriorityClass is a stored class. The columns are what people ask for in SQL;

@@ -129,7 +129,7 @@ type Replays interface {
 	AdvanceReplay(ctx context.Context, before, after *ReplayPart, differ []*ReplayDifference, lease time.Duration) (state string, err error)
 	// ReleaseReplay lets a claimed part go, so that another may have it at once.
 	ReleaseReplay(ctx context.Context, p *ReplayPart) error
-	// ReplayDecisions gives up to limit decisions of a range behind a cursor to
+	// ReplayDecisions passes up to limit decisions of a range behind a cursor to
 	// f, by (revision, created at, id), with what a replay needs: not Outcome,
 	// Node and what else answers hold, but for AnswerDigest, and not PodDigest. f
 	// may keep the record. It ends early once inputs of more than PageBytes were given.

@@ -126,7 +126,7 @@ type Writer interface {
 // that the size of what callers sent does not decide what a page takes of memory.
 const PageBytes = 4 << 20
 
-// NextPage gives how many records to ask for behind a page of n with size bytes of
+// NextPage returns how many records to ask for behind a page of n with size bytes of
 // changes or inputs: no more than came, where the page ended early, since a database may
 // send the rest for nothing. more is false behind the last page.
 func NextPage(limit, n, size, most int) (next int, more bool) {

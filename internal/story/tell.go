@@ -64,7 +64,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("pod %s/%s is not in %s%s, nor in the decisions on record of cluster %s", e.Namespace, e.Name, e.Snapshot, e.which, e.Cluster)
 }
 
-// Unwrap gives store.ErrNotFound.
+// Unwrap returns store.ErrNotFound.
 func (*NotFoundError) Unwrap() error { return store.ErrNotFound }
 
 // telling is one story on its way.

@@ -65,11 +65,11 @@ func breakIt(ctx context.Context, p *place, f fault) error {
 		return around(ctx, f.length, p.pg.halt, p.pg.launch)
 	case freezeDatabase:
 		return around(ctx, f.length, p.pg.freeze, p.pg.thaw)
-	case cutLink, clogLink, cutAllLinks:
+	case cutLink, clogLink, cutAll:
 		set := func(s linkState) func() error {
 			return func() error {
 				for i, each := range p.replicas {
-					if i == f.target || f.kind == cutAllLinks {
+					if i == f.target || f.kind == cutAll {
 						each.link.set(s)
 					}
 				}

@@ -30,7 +30,7 @@ const (
 	stopDatabase   = "Postgres stopped"
 	freezeDatabase = "SIGSTOP of Postgres"
 	cutLink        = "link of a replica cut"
-	cutAllLinks    = "links cut"
+	cutAll         = "links cut"
 	clogLink       = "link of a replica clogged"
 	flapLink       = "link of a replica reset again and again"
 	killAndDown    = "Postgres stopped and kill -9 of a replica"
@@ -58,7 +58,7 @@ func plan(seed uint64, o options) []fault {
 		return list
 	case "outages":
 		for _, length := range []time.Duration{5 * time.Second, 30 * time.Second, 60 * time.Second} {
-			for _, kind := range []string{stopDatabase, freezeDatabase, cutAllLinks} {
+			for _, kind := range []string{stopDatabase, freezeDatabase, cutAll} {
 				list = append(list, fault{kind: kind, after: 5 * time.Second, length: length, away: true})
 			}
 		}

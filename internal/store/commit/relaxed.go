@@ -152,8 +152,8 @@ func (r *Relaxed) lost(e *store.Entry, cause string) {
 	r.widen(&store.Gap{Cluster: d.Cluster, Since: d.CreatedAt, Until: d.CreatedAt, Lost: 1, Cause: cause, Instance: r.o.Instance})
 }
 
-// adopt gives an entry the profile that a lost one took along: whoever handed
-// that over takes it for stored.
+// adopt adds to an entry the profile that was lost with another entry: the writer of that one
+// takes the profile for stored.
 func (r *Relaxed) adopt(e *store.Entry) {
 	r.gapMu.Lock()
 	defer r.gapMu.Unlock()

@@ -18,7 +18,7 @@ import (
 // and SQL makes rows of them. They are written by hand since they are written
 // for each decision; they are read with encoding/json.
 
-// EncodeFailures gives [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
+// EncodeFailures returns [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
 // the names left out where there are none; nil for an empty list. The names of
 // one reason often begin and end alike: what they share is written once, as
 // prefix and suffix, where that is shorter. The two usual codes are numbers, see
@@ -100,7 +100,7 @@ func shared(names []string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// EncodeVictims gives [[namespace, pod, uid, priority, node]…]; nil for an empty
+// EncodeVictims returns [[namespace, pod, uid, priority, node]…]; nil for an empty
 // list.
 func EncodeVictims(vs []store.Victim) []byte {
 	if len(vs) == 0 {

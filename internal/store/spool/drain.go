@@ -149,7 +149,7 @@ func (w *Writer) drainFirst(limit time.Duration) error {
 	return nil
 }
 
-// hand gives one batch to the database. What is refused for good is set aside
+// hand passes one batch to the database. What is refused for good is set aside
 // before the batch counts as handed over.
 func (w *Writer) hand(s *segment, recs []record, limit time.Duration) error {
 	var refused []refusal

@@ -281,8 +281,8 @@ func (w *Writer) revisions(ctx context.Context, need []*store.Entry, err error) 
 	}
 }
 
-// adopt gives records without a profile the one that a refused record took
-// along, so that it gets stored all the same.
+// adopt adds the profile of a refused record to records that lack it, so that it is stored all the
+// same.
 func (w *Writer) adopt(entries []*store.Entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
