@@ -120,7 +120,7 @@ func (b Bits) Runs() iter.Seq2[int, int] {
 	}
 }
 
-// First gives the lowest row, or -1.
+// First returns the lowest row, or -1.
 func (b Bits) First() int {
 	for i, w := range b {
 		if w != 0 {
