@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
@@ -26,7 +27,11 @@ func (b backend) name() string {
 
 func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error) {
 	if b.url == "" {
-		st, err := sqlite.Open(ctx, b.dir, sqlite.Options{})
+		o := sqlite.Options{}
+		if total, ok := memory.Total(); ok {
+			o.CacheBytes = total / 32 // the collector's limit leaves 15 percent to all that it does not know
+		}
+		st, err := sqlite.Open(ctx, b.dir, o)
 		if err != nil {
 			return nil, err
 		}

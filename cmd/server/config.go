@@ -35,7 +35,7 @@ type settings struct {
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 	LogFormat         string        `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
 	OTLPEndpoint      string        `name:"otlp-endpoint" placeholder:"URL" help:"Where to send traces by OTLP over HTTP; without it none are sent."`
-	AutoMemory        bool          `default:"true" negatable:"" help:"Take the memory limit from the container, at 90 percent, where GOMEMLIMIT is not set."`
+	AutoMemory        bool          `default:"true" negatable:"" help:"Take the memory limit from the container, at 85 percent, where GOMEMLIMIT is not set."`
 	DrainDelay        time.Duration `default:"0s" help:"How long calls are still taken on SIGTERM while /readyz says no, so that whoever sends calls here notices first."`
 	ShutdownTimeout   time.Duration `default:"30s" help:"How long calls on their way may take to end."`
 	TolerationSeconds bool          `name:"default-toleration-seconds" help:"Admit pods that are applied or decided on with the plugin DefaultTolerationSeconds: they tolerate a node that is lost for 300 s."`

@@ -117,16 +117,13 @@ func (b *Book) Refresh(ctx context.Context) error {
 
 // refresh reads one cluster's classes.
 func (b *Book) refresh(ctx context.Context, cluster string) error {
-	list, version, err := b.st.PriorityClasses(ctx, cluster)
+	list, version, err := b.st.PriorityClasses(ctx, cluster, false)
 	if err != nil {
 		return err
 	}
 	p := &page{version: version, byName: make(map[string]*schedulingv1.PriorityClass, len(list))}
 	for _, stored := range list {
-		c, err := decode(stored)
-		if err != nil {
-			return err
-		}
+		c := known(stored)
 		p.byName[c.Name] = c
 		if c.GlobalDefault {
 			p.byDefault = c
@@ -155,9 +152,23 @@ func (b *Book) written(ctx context.Context, cluster string) {
 	}
 }
 
+// Count returns how many classes a cluster has stored, and how many all clusters
+// have together, a cluster that had some and has none counting as one. It is
+// known from memory.
+func (b *Book) Count(cluster string) (inCluster, inAll int) {
+	pages := *b.pages.Load()
+	for _, p := range pages {
+		inAll += max(len(p.byName), 1)
+	}
+	if p := pages[cluster]; p != nil {
+		inCluster = len(p.byName)
+	}
+	return inCluster, inAll
+}
+
 // Class returns a cluster's stored class from memory, the default one for the
-// name ""; nil without one. The built-in classes are not among them. It is not
-// to be written.
+// name ""; nil without one: its name and what decisions read of it. The built-in
+// classes are not among them. It is not to be written.
 func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
 	p := (*b.pages.Load())[cluster]
 	if p == nil {
@@ -172,7 +183,7 @@ func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
 // List returns a cluster's classes by name, the built-in ones included, and the
 // resourceVersion of the list.
 func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
-	stored, version, err := b.st.PriorityClasses(ctx, cluster)
+	stored, version, err := b.st.PriorityClasses(ctx, cluster, true)
 	if err != nil {
 		return nil, fmt.Errorf("list priority classes: %w", err)
 	}

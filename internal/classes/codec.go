@@ -27,6 +27,15 @@ func decode(stored *store.PriorityClass) (*schedulingv1.PriorityClass, error) {
 	return c, nil
 }
 
+// known is what decisions read of a class, which is all that is kept of it in memory.
+func known(stored *store.PriorityClass) *schedulingv1.PriorityClass {
+	policy := corev1.PreemptionPolicy(stored.PreemptionPolicy)
+	return &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: stored.Name},
+		Value:      stored.Value, GlobalDefault: stored.GlobalDefault, PreemptionPolicy: &policy,
+	}
+}
+
 // encode makes the record of a class.
 func encode(cluster string, c *schedulingv1.PriorityClass) (*store.PriorityClass, error) {
 	bare := *c

@@ -9,16 +9,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/steps"
 )
 
 // checkpointMagic heads a checkpoint's content and carries its version.
 const checkpointMagic = "berth-checkpoint-1\n"
+
+// largeCheckpoint is the size from which on what coding a checkpoint takes beside its content is counted.
+const largeCheckpoint = 1 << 20
+
+// codingBytes is what zstd's encoder or decoder takes of a large checkpoint, its window included.
+const codingBytes = 32 << 20
 
 // maxStored bounds one stored string or object, so that a damaged length
 // cannot ask for all the memory.
@@ -28,8 +37,15 @@ const maxStored = 64 << 20
 // objects, and each object as kind, namespace, name and canonical JSON, each
 // with its length, in order of the keys.
 func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
-	var out bytes.Buffer
-	z, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1))
+	out := &pieces{ctx: ctx}
+	// No larger a window than there is content: whoever reads the checkpoint makes room for all of it.
+	window := min(max(1<<bits.Len(uint(inv.bytes)), zstd.MinWindowSize), 8<<20)
+	if inv.bytes > largeCheckpoint {
+		if err := memory.Take(ctx, codingBytes); err != nil {
+			return nil, err
+		}
+	}
+	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", err)
 	}
@@ -62,17 +78,47 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", err)
 	}
-	return bytes.Clone(out.Bytes()), nil
+	return slices.Concat(out.list...), nil
 }
 
-// checkpointStep is how many bytes of memory are taken at a time for a checkpoint.
+// pieces collects bytes. What it keeps is not copied while it grows, and is taken from the budget twice: it is put
+// together in the end.
+type pieces struct {
+	ctx  context.Context
+	list [][]byte
+}
+
+func (w *pieces) Write(p []byte) (int, error) {
+	if err := memory.Take(w.ctx, 2*int64(len(p))); err != nil {
+		return 0, err
+	}
+	w.list = append(w.list, bytes.Clone(p))
+	return len(p), nil
+}
+
+// checkpointStep is how many bytes of memory are taken at a time for a checkpoint, at least.
 const checkpointStep = 1 << 20
+
+// room takes the memory of objects before they are read.
+type room struct {
+	take        func(bytes int) error // may be nil
+	need, taken int
+}
+
+func (r *room) object(bytes int) error {
+	if r.need += max(objectBytes, 1<<10+3*bytes); r.take == nil || r.need <= r.taken {
+		return nil
+	}
+	more := max(checkpointStep, r.need-r.taken)
+	r.taken += more
+	return r.take(more)
+}
 
 // decodeCheckpoint reads a state back. Objects equal to those of share are taken from there, so
 // that revisions of one cluster hold their common objects once. take reserves memory before the
 // objects that need it are read; it may be nil.
 func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) error) (*inventory, error) {
-	z, err := zstd.NewReader(bytes.NewReader(payload), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	z, err := zstd.NewReader(bytes.NewReader(payload), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
@@ -90,15 +136,9 @@ func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) err
 		return nil, fmt.Errorf("checkpoint's count: %w", err)
 	}
 	kinds := map[string]string{}
-	d, taken := new(inventory).draft(), 0
+	d, space := new(inventory).draft(), room{take: take}
 	for i := range n {
-		if size := objectBytes * d.inv.weight(); take != nil && size >= taken {
-			if err := take(checkpointStep); err != nil {
-				return nil, err
-			}
-			taken += checkpointStep
-		}
-		e, err := readEntry(r, kinds)
+		e, err := readEntry(r, kinds, &space)
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint's object %d: %w", i, err)
 		}
@@ -117,7 +157,7 @@ func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) err
 	return d.done(), nil
 }
 
-func readEntry(r *bufio.Reader, kinds map[string]string) (*entry, error) {
+func readEntry(r *bufio.Reader, kinds map[string]string, space *room) (*entry, error) {
 	var parts [4][]byte
 	for i := range parts {
 		n, err := binary.ReadUvarint(r)
@@ -126,6 +166,11 @@ func readEntry(r *bufio.Reader, kinds map[string]string) (*entry, error) {
 		}
 		if n > maxStored {
 			return nil, fmt.Errorf("a length of %d bytes", n)
+		}
+		if i == len(parts)-1 {
+			if err := space.object(int(n)); err != nil {
+				return nil, err
+			}
 		}
 		parts[i] = make([]byte, n)
 		if _, err := io.ReadFull(r, parts[i]); err != nil {

@@ -70,6 +70,7 @@ const compileSteps = 100
 func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *store.Revision, error) {
 	d, e := head.inv.draft(), head.State.Edit()
 	var c change
+	changed := 0
 	touched, others, kinds := map[podName]struct{}{}, false, map[string]int{}
 	note := func(k objects.Key, n int) {
 		kinds[k.Kind] += n
@@ -111,6 +112,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 			return nil, nil, &InvalidError{Field: fmt.Sprintf("apply[%d]", i), Detail: err.Error()}
 		}
 		c.Apply = append(c.Apply, o.JSON)
+		changed += len(o.JSON)
 	}
 	if x.bind != nil {
 		o, short, err := bindObject(d.inv, x.bind, head.nodeLabels(x.bind.Node), m.now())
@@ -126,7 +128,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	}
 	v := &View{
 		Cluster: head.Cluster, Revision: head.Revision + 1, CreatedAt: m.now(), Cause: x.cause,
-		State: e.Done(), inv: d.done(), token: rand.Text(), checkpoint: head.checkpoint,
+		State: e.Done(), inv: d.done(), token: rand.Text(), changed: changed, checkpoint: head.checkpoint,
 	}
 	v.Digest = v.inv.digest()
 	v.Summary = head.Summary.next(head.State, v.State, touched, others, kinds)

@@ -46,7 +46,10 @@ type inventory struct {
 }
 
 // weight is about what a state with these objects takes, in objects of usual size: objectBytes.
-func (v *inventory) weight() int { return max(v.n, (v.n<<10+3*v.bytes)/objectBytes) }
+func (v *inventory) weight() int { return weightOf(v.n, v.bytes) }
+
+// weightOf is the weight of n objects whose JSON has so many bytes in all.
+func weightOf(n, bytes int) int { return max(n, (n<<10+3*bytes)/objectBytes) }
 
 // objectBytes is what an object of usual size takes in a state.
 const objectBytes = 2 << 10

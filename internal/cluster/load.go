@@ -85,15 +85,26 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 }
 
 func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revision) (*View, error) {
-	c, err := m.st.CheckpointAt(ctx, l.name, r.Number)
+	turn := func() {}
+	defer func() { turn() }()
+	c, err := m.st.CheckpointAt(ctx, l.name, r.Number, func(size int) (err error) {
+		if size < largeCheckpoint {
+			return memory.Take(ctx, int64(size))
+		}
+		if turn, err = m.largeTurn(ctx); err != nil {
+			return err
+		}
+		// The store's copy, the driver's and ours.
+		if err := memory.TakeOutside(ctx, int64(size)); err != nil {
+			return err
+		}
+		return memory.Take(ctx, 2*int64(size)+codingBytes)
+	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, corrupt(l.name, r.Number, "there is no checkpoint before it", nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, r.Number), err)
-	}
-	if err := memory.Take(ctx, int64(len(c.Payload))); err != nil {
-		return nil, err
 	}
 	l.mu.Lock()
 	var share *inventory
@@ -124,6 +135,17 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	}
 	v.Summary = recount(inv, v.State, stored.Ignored)
 	return v, nil
+}
+
+// largeTurn waits until no other large checkpoint is read or made: several of them would each hold a part of the
+// memory, and none would get all it needs.
+func (m *Manager) largeTurn(ctx context.Context) (done func(), err error) {
+	select {
+	case m.large <- struct{}{}:
+		return func() { <-m.large }, nil
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
 }
 
 func viewOf(r *store.Revision, inv *inventory, checkpoint int64) *View {

@@ -83,6 +83,7 @@ type Manager struct {
 	views     viewCache
 	holds     holds
 	loads     singleflight.Group
+	large     chan struct{} // holds a token while a large checkpoint is read or made in the background
 	ticks     atomic.Int64
 
 	ctx  context.Context // of the background goroutines
@@ -117,7 +118,7 @@ func Open(ctx context.Context, st Store, g Committer, o Options) (*Manager, erro
 	if err := st.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}
-	m := &Manager{st: st, g: g, o: o.withDefaults(), chains: map[string]*chain{}}
+	m := &Manager{st: st, g: g, o: o.withDefaults(), chains: map[string]*chain{}, large: make(chan struct{}, 1)}
 	m.views.keep, m.views.heavy = m.o.KeepViews, min(heavy, m.o.KeepObjects)
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	m.following.begin(m.now())

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/internal/memory"
 	"berth/internal/span"
 	"berth/internal/store"
 )
+
+// storedFactor is what writing a payload takes in the store, in bytes a byte: a copy of it, and the row that it is in.
+const storedFactor = 2
 
 // pending is a revision whose write is in flight.
 type pending struct {
@@ -31,6 +35,15 @@ func (p *pending) wait(ctx context.Context) error {
 // submit passes an entry to the committer and makes its view the head. The caller holds the chain's
 // writer token. If the head was dropped meanwhile, the entry would be refused: the error is a conflict.
 func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
+	size := len(e.Revision.Change)
+	if e.Checkpoint != nil {
+		size += len(e.Checkpoint.Payload)
+	}
+	if size >= largeCheckpoint {
+		if err := memory.TakeOutside(ctx, storedFactor*int64(size)); err != nil {
+			return err
+		}
+	}
 	l.mu.Lock()
 	stale := l.epoch != epoch
 	if !stale {
@@ -106,8 +119,11 @@ func (m *Manager) written(l *chain, epoch uint64, v *View, err error) {
 	}
 }
 
+// recentBytes bounds the JSON of the changes between the recent views and the newest: what they do not share with it.
+const recentBytes = 8 << 20
+
 // remember keeps the durable view before v among the recent ones, which cost little as long as they
-// share their state. An upload shares nothing.
+// share their state. An upload shares nothing, and a large change little.
 func (l *chain) remember(v *View, keep int) {
 	if v.Cause == causeUpload {
 		l.recent = nil
@@ -117,5 +133,13 @@ func (l *chain) remember(v *View, keep int) {
 		return
 	}
 	fresh := append(make([]*View, 0, keep), l.durable)
-	l.recent = append(fresh, l.recent[:min(len(l.recent), keep-1)]...)
+	fresh = append(fresh, l.recent[:min(len(l.recent), keep-1)]...)
+	for i, apart := 0, v.changed; i < len(fresh); i++ {
+		if apart > recentBytes {
+			fresh = fresh[:i:i]
+			break
+		}
+		apart += fresh[i].changed
+	}
+	l.recent = fresh
 }

@@ -25,9 +25,9 @@ type watched struct {
 	away        atomic.Bool
 }
 
-func (w *watched) CheckpointAt(ctx context.Context, cluster string, number int64) (*store.Checkpoint, error) {
+func (w *watched) CheckpointAt(ctx context.Context, cluster string, number int64, admit func(int) error) (*store.Checkpoint, error) {
 	w.whole.Add(1)
-	return w.Store.CheckpointAt(ctx, cluster, number)
+	return w.Store.CheckpointAt(ctx, cluster, number, admit)
 }
 
 func (w *watched) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {

@@ -1,11 +1,11 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 
 	"berth/internal/engine/state"
+	"berth/internal/memory"
 	"berth/internal/store"
 )
 
@@ -53,8 +53,24 @@ func (m *Manager) saveOnce(v *View) (newest int64, err error) {
 }
 
 func (m *Manager) putCheckpoint(v *View) error {
-	payload, err := encodeCheckpoint(context.Background(), v.inv)
+	ctx := m.ctx
+	if v.inv.bytes >= largeCheckpoint {
+		done, err := m.largeTurn(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	if m.o.Budget != nil {
+		claim := m.o.Budget.PatientClaim()
+		defer claim.End()
+		ctx = memory.With(ctx, claim)
+	}
+	payload, err := encodeCheckpoint(ctx, v.inv)
 	if err != nil {
+		return err
+	}
+	if err := memory.TakeOutside(ctx, storedFactor*int64(len(payload))); err != nil {
 		return err
 	}
 	if err := m.st.PutCheckpoint(m.ctx, &store.Checkpoint{Cluster: v.Cluster, Number: v.Revision, Payload: payload}); err != nil {
@@ -87,7 +103,7 @@ func (m *Manager) recompile(l *chain, v *View) error {
 	}
 	twin := &View{
 		Cluster: head.Cluster, Revision: head.Revision, Digest: head.Digest, CreatedAt: head.CreatedAt, Cause: head.Cause,
-		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write,
+		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write, changed: head.changed,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

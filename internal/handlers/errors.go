@@ -24,6 +24,7 @@ type Error struct {
 	Kind       string
 	Detail     string
 	Fields     []FieldError
+	unlisted   int // fields that are not among Fields
 	Limit      string
 	Conflict   *Conflict
 	RetryAfter int // seconds; 0: no such header
@@ -118,7 +119,9 @@ func invalidObject(invalid *objects.InvalidError, prefix string) *Error {
 		name = invalid.Key.Namespace + "/" + name
 	}
 	e := &Error{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: fmt.Sprintf("%s %q is invalid", invalid.Key.Kind, name)}
-	for i, f := range invalid.Errors {
+	listed := invalid.Errors[:min(len(invalid.Errors), maxFields)]
+	e.unlisted = len(invalid.Errors) - len(listed)
+	for i, f := range listed {
 		e.Fields = append(e.Fields, FieldError{prefix + f.Field, string(f.Type), f.ErrorBody()})
 		if i == 0 {
 			e.Detail += ": " + prefix + f.Field + ": " + f.ErrorBody()

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -84,4 +85,22 @@ func TestPodLifecycle(t *testing.T) {
 		}
 	}
 	h.want(http.StatusMethodNotAllowed, nil, "GET", at, "")
+}
+
+// TestManyBadFields: what an answer says of its errors does not grow with the square of their number.
+func TestManyBadFields(t *testing.T) {
+	h := start(t, nil)
+	const changes = 5000
+	body := `{"cause":"delete","pod":{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}],"nodeName":"n"}},"then":[{}` + strings.Repeat(",{}", changes-1) + `]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var p Problem
+	h.want(400, &p, "POST", "/v1/pods/termination", body)
+	runtime.ReadMemStats(&after)
+	if len(p.Errors) != maxFields || !strings.Contains(p.Detail, "fields are not listed") {
+		t.Errorf("%d errors: %s", len(p.Errors), p.Detail)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 200<<20 {
+		t.Errorf("%d bytes are allocated for %d errors", n, changes)
+	}
 }

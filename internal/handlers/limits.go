@@ -89,7 +89,8 @@ type Limits struct {
 
 	PriorityClassMaxBytes Bytes `name:"priority-class-max-bytes" default:"64KiB" help:"Body of a priority class."`
 
-	MaxPriorityClasses int `name:"max-priority-classes" default:"250" help:"Priority classes stored beside a cluster's snapshots."`
+	MaxPriorityClasses    int `name:"max-priority-classes" default:"250" help:"Priority classes stored beside a cluster's snapshots."`
+	MaxAllPriorityClasses int `name:"max-all-priority-classes" default:"20000" help:"Priority classes stored beside the snapshots of all clusters; a cluster that had some counts as one."`
 
 	MemoryBudget Bytes         `name:"memory-budget" default:"0" help:"Memory that all requests may take together, as estimated; 0: half of the memory limit, or 2GiB where there is none."`
 	MinBodyRate  Bytes         `name:"min-body-rate" default:"8KiB" help:"Bytes a second that a body has to bring, on average over --body-grace."`

@@ -1,6 +1,9 @@
 package handlers
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -9,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -95,14 +99,61 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		return writeJSON(w, http.StatusOK, list)
 	}
 	list := page(v, kind, after, limit)
+	return writeObjects(r.Context(), w, &list)
+}
+
+// streamed is from how many bytes on a list of objects is written out item by item, without a copy of it.
+const streamed = 256 << 10
+
+// writeObjects writes the bytes that writeJSON would write.
+func writeObjects(ctx context.Context, w http.ResponseWriter, list *ObjectList) error {
 	size := 0
 	for _, item := range list.Items {
 		size += len(item)
 	}
-	if err := takeAnswer(r.Context(), len(list.Items), size); err != nil {
-		return err
+	if size < streamed {
+		if err := takeAnswer(ctx, len(list.Items), size); err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, list)
 	}
-	return writeJSON(w, http.StatusOK, list)
+	tail, err := json.Marshal(ObjectList{Items: []json.RawMessage{}, Cursor: list.Cursor})
+	if err != nil {
+		return internal(err)
+	}
+	const head = `{"items":[`
+	w.Header().Set("Content-Type", "application/json")
+	out := bufio.NewWriterSize(w, 64<<10)
+	_, _ = out.WriteString(head)
+	for i, item := range list.Items {
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		if err := escape(out, item); err != nil {
+			return nil // the caller is gone
+		}
+	}
+	_, _ = out.Write(append(tail[len(head):], '\n'))
+	_ = out.Flush()
+	return nil
+}
+
+// escape writes compact JSON as json.Marshal writes a json.RawMessage.
+func escape(out *bufio.Writer, js []byte) error {
+	var buf bytes.Buffer
+	for len(js) > 0 {
+		n := min(len(js), 16<<10)
+		for n < len(js) && js[n] >= utf8.RuneSelf {
+			n++ // U+2028 is escaped as a whole
+		}
+		buf.Reset()
+		json.HTMLEscape(&buf, js[:n])
+		if _, err := out.Write(buf.Bytes()); err != nil {
+			return err
+		}
+		js = js[n:]
+	}
+	return nil
 }
 
 // page collects up to limit objects behind after, of one kind or of all in turn.

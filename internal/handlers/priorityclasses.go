@@ -26,6 +26,8 @@ type PriorityClasses interface {
 	Create(ctx context.Context, cluster string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error)
 	Update(ctx context.Context, cluster, name string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error)
 	Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
+	// Count returns the number of stored classes of a cluster and of all clusters, from memory.
+	Count(cluster string) (inCluster, inAll int)
 	// Class answers from memory, for decisions; the default class for "".
 	Class(cluster, name string) *schedulingv1.PriorityClass
 	// Gone reports that a cluster was deleted with everything in it.
@@ -166,12 +168,8 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return a.withClass(w, r, func(in *schedulingv1.PriorityClass) error {
-		list, err := a.priorityClasses.List(r.Context(), cluster)
-		if err != nil {
+		if err := a.roomForClass(cluster); err != nil {
 			return err
-		}
-		if n := a.limits.MaxPriorityClasses; len(list.Items) >= n {
-			return tooLarge("max-priority-classes", fmt.Sprintf("the cluster has the most stored priority classes that the limit max-priority-classes=%d allows", n))
 		}
 		c, err := a.priorityClasses.Create(r.Context(), cluster, in)
 		if err != nil {
@@ -180,6 +178,18 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 		w.Header().Set("Location", "/v1/priorityclasses/"+c.Name)
 		return writeJSON(w, http.StatusCreated, c)
 	})
+}
+
+// roomForClass refuses a class that would be one too many. Calls at the same moment may pass the limits by their number.
+func (a *API) roomForClass(cluster string) error {
+	inCluster, inAll := a.priorityClasses.Count(cluster)
+	if n := a.limits.MaxPriorityClasses; inCluster >= n {
+		return tooLarge("max-priority-classes", fmt.Sprintf("the cluster has the most stored priority classes that the limit max-priority-classes=%d allows", n))
+	}
+	if n := a.limits.MaxAllPriorityClasses; inAll >= n {
+		return tooLarge("max-all-priority-classes", fmt.Sprintf("all clusters together have the most stored priority classes that the limit max-all-priority-classes=%d allows; delete clusters that are not needed", n))
+	}
+	return nil
 }
 
 // updatePriorityClass replaces a class.

@@ -161,3 +161,27 @@ func TestPriorityClassesOfASnapshot(t *testing.T) {
 		t.Errorf("%s, %q", list.Snapshot, list.Warnings)
 	}
 }
+
+// TestStoredClassesAreBounded: by cluster, and over all clusters, which anybody may make up.
+func TestStoredClassesAreBounded(t *testing.T) {
+	h := start(t, func(o *Options) { o.Limits.MaxPriorityClasses, o.Limits.MaxAllPriorityClasses = 2, 4 })
+	create := func(status int, cluster, name string) (p Problem) {
+		t.Helper()
+		h.want(status, &p, "POST", "/v1/priorityclasses?cluster="+cluster, priorityClass(name, `,"value":1`))
+		return p
+	}
+	create(201, "a", "one")
+	create(201, "a", "two")
+	if p := create(413, "a", "three"); p.Limit != "max-priority-classes" {
+		t.Errorf("in one cluster: %+v", p)
+	}
+	create(201, "b", "one")
+	h.want(200, nil, "DELETE", "/v1/priorityclasses/one?cluster=b", "")
+	create(201, "c", "one")
+	// b had one, which its version remembers.
+	if p := create(413, "d", "one"); p.Limit != "max-all-priority-classes" || !strings.Contains(p.Detail, "max-all-priority-classes=4") {
+		t.Errorf("in all clusters: %+v", p)
+	}
+	h.want(200, nil, "DELETE", "/v1/priorityclasses/two?cluster=a", "")
+	create(201, "d", "one")
+}

@@ -89,7 +89,7 @@ func clipped(s string, most int) string {
 // problem returns an error's public face.
 func (e *Error) problem(requestID string) Problem {
 	detail := clipped(e.Detail, maxDetail)
-	if n := len(e.Fields) - maxFields; n > 0 {
+	if n := max(len(e.Fields)-maxFields, 0) + e.unlisted; n > 0 {
 		detail += fmt.Sprintf(" (%d fields are not listed)", n)
 	}
 	fields := make([]FieldError, 0, min(len(e.Fields), maxFields))

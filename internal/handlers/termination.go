@@ -169,7 +169,8 @@ func orNow(t *time.Time) time.Time {
 
 // badFields returns which fields of a request have no good value.
 func badFields(errs field.ErrorList) error {
-	e := &Error{Status: http.StatusBadRequest, Kind: "invalid", Fields: fieldErrors(errs)}
+	listed := errs[:min(len(errs), maxFields)]
+	e := &Error{Status: http.StatusBadRequest, Kind: "invalid", Fields: fieldErrors(listed), unlisted: len(errs) - len(listed)}
 	for i, f := range e.Fields {
 		if i > 0 {
 			e.Detail += "; "

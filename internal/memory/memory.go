@@ -5,9 +5,7 @@ package memory
 import (
 	"context"
 	"errors"
-	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,11 +15,11 @@ const (
 	// defaultLimit is the budget where neither a setting nor a memory limit tells it.
 	defaultLimit = 2 << 30
 	// wait is how long a request waits for memory that others hold.
-	wait = 500 * time.Millisecond
-	// large is from how many bytes on the live heap is looked at as well.
+	wait = time.Second
+	// large is from how many bytes on the heap is looked at as well.
 	large = 1 << 20
-	// relieveEvery is how often caches are dropped at most.
-	relieveEvery = 2 * time.Second
+	// collectEvery and relieveEvery are how often the heap is collected and caches are dropped at most.
+	collectEvery, relieveEvery = 100 * time.Millisecond, 2 * time.Second
 )
 
 // ErrFull is of an amount that others hold now.
@@ -43,26 +41,23 @@ func Refused(err error) bool {
 // Budget bounds the memory that all work takes together. It is safe for concurrent use.
 type Budget struct {
 	limit int64
-	// ceiling bounds the live heap with what is taken since it was measured, states in memory included; 0: there is no
-	// memory limit. A quarter of the limit is left to garbage: a collector that has no room takes half of the processors
-	// and then lets the heap grow beyond its limit.
-	ceiling int64
-	used    atomic.Int64
-	heap    func() (live int64, cycle uint64)
+	total int64 // the runtime's memory limit; 0: there is none
+	used  atomic.Int64
+	// outside is what is taken of memory that the collector does not know.
+	outside atomic.Int64
+	rt      runtimeMemory
 
-	found atomic.Int64  // what is taken and was there when the heap was measured
-	cycle atomic.Uint64 // the collection that measured it
-
-	mu       sync.Mutex
-	relief   []func()  // guarded by mu
-	relieved time.Time // guarded by mu
+	mu                  sync.Mutex
+	relief              []func()  // guarded by mu
+	collecting          bool      // guarded by mu
+	collected, relieved time.Time // guarded by mu
 }
 
 // New makes a budget of limit bytes; 0 stands for half of the runtime's memory limit, or 2 GiB where there is none.
 func New(limit int64) *Budget {
-	b := &Budget{limit: limit, heap: liveHeap}
+	b := &Budget{limit: limit, rt: goRuntime{}}
 	if total, ok := Total(); ok {
-		b.ceiling = total / 4 * 3
+		b.total = total
 		if b.limit == 0 {
 			b.limit = total / 2
 		}
@@ -79,13 +74,6 @@ func Total() (total int64, ok bool) {
 	return total, total > 0 && total < 1<<50 // the runtime calls no limit so
 }
 
-// liveHeap is what the last garbage collection found in use, and which one that was.
-func liveHeap() (live int64, cycle uint64) {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
-	metrics.Read(s)
-	return int64(s[0].Value.Uint64()), s[1].Value.Uint64() //nolint:gosec // no heap has 2^63 bytes
-}
-
 // Limit is how much may be taken.
 func (b *Budget) Limit() int64 { return b.limit }
 
@@ -99,54 +87,73 @@ func (b *Budget) OnPressure(f func()) {
 	b.relief = append(b.relief, f)
 }
 
-// fits takes n bytes if they are there.
+// ceiling bounds the heap with what will yet be allocated, states in memory included. A quarter is left to what is
+// taken and counts half: a collector that has no room takes half of the processors, and then lets the heap grow beyond
+// its limit.
+func (b *Budget) ceiling() int64 { return (b.total - b.outside.Load()) / 4 * 3 }
+
+// fits takes n bytes if they are there. A large amount has to fit beside the heap as it is now, garbage included; half
+// of what others have taken is on it already, since estimates are from above. Even if none were, all that may be taken
+// would stay below the runtime's limit.
 func (b *Budget) fits(n int64) bool {
 	used := b.used.Add(n)
-	if used <= b.limit && (n < large || b.ceiling == 0) {
+	if used <= b.limit && (n < large || b.total == 0) {
 		return true
 	}
 	if used <= b.limit {
-		live, cycle := b.heap()
-		if old := b.cycle.Load(); old != cycle && b.cycle.CompareAndSwap(old, cycle) {
-			b.found.Store((used - n) / 2) // most of what is held was there to be found
-		}
-		if live+used-b.found.Load() <= b.ceiling {
+		need := (used-n)/2 + n
+		live, allocated := b.rt.heap()
+		if allocated+need <= b.ceiling() {
 			return true
 		}
-		b.relieve()
+		b.collect(live+need > b.ceiling())
 	}
-	b.give(n)
+	b.used.Add(-n)
 	return false
 }
 
-// give returns n bytes.
-func (b *Budget) give(n int64) {
-	used := b.used.Add(-n)
-	for found := b.found.Load(); found > used && !b.found.CompareAndSwap(found, used); found = b.found.Load() {
-	}
-}
-
-// relieve drops caches and collects, since the live heap is known from the last collection.
-func (b *Budget) relieve() {
+// collect finds garbage, in the background. Where what was live the last time leaves no room, caches are dropped first.
+func (b *Budget) collect(short bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if time.Since(b.relieved) < relieveEvery {
+	if b.collecting || time.Since(b.collected) < collectEvery {
 		return
 	}
-	b.relieved = time.Now()
-	relief := b.relief
+	var relief []func()
+	if short && time.Since(b.relieved) >= relieveEvery {
+		b.relieved, relief = time.Now(), b.relief
+	}
+	b.collecting = true
 	go func() {
 		for _, f := range relief {
 			f()
 		}
-		runtime.GC()
+		b.rt.collect()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.collecting, b.collected = false, time.Now()
 	}()
+}
+
+// move takes n bytes outside of the heap, or gives them back: the collector keeps that much less.
+func (b *Budget) move(n int64) {
+	if b.total == 0 || n == 0 {
+		return
+	}
+	b.mu.Lock()
+	limit := b.total - b.outside.Add(n)
+	b.rt.setLimit(limit)
+	b.mu.Unlock()
+	if n >= large && b.rt.mapped() > limit {
+		b.rt.release() // or both would be there at once
+	}
 }
 
 // Claim is what one request, or one piece of work in the background, has taken. It is safe for concurrent use.
 type Claim struct {
 	b       *Budget
 	n       atomic.Int64
+	outside atomic.Int64 // of n
 	patient bool
 
 	mu   sync.Mutex
@@ -181,12 +188,26 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 	return nil
 }
 
+// TakeOutside takes n bytes more of memory that the collector does not know, such as an embedded database's.
+func (c *Claim) TakeOutside(ctx context.Context, n int64) error {
+	if n < large {
+		return c.Take(ctx, n) // what is always left beside the heap has room for that
+	}
+	if err := c.Take(ctx, n); err != nil {
+		return err
+	}
+	c.outside.Add(n)
+	c.b.move(n)
+	return nil
+}
+
 // Grow takes what lacks to n bytes in all.
 func (c *Claim) Grow(ctx context.Context, n int64) error { return c.Take(ctx, n-c.n.Load()) }
 
 // End releases everything.
 func (c *Claim) End() {
-	c.b.give(c.n.Swap(0))
+	c.b.move(-c.outside.Swap(0))
+	c.b.used.Add(-c.n.Swap(0))
 	c.mu.Lock()
 	ends := c.ends
 	c.ends = nil
@@ -228,6 +249,14 @@ func Within(ctx context.Context) (part context.Context, end func()) {
 	}
 	c := &Claim{b: of.b, patient: of.patient}
 	return With(ctx, c), c.End
+}
+
+// TakeOutside is Take of memory that the collector does not know.
+func TakeOutside(ctx context.Context, n int64) error {
+	if c := Of(ctx); c != nil {
+		return c.TakeOutside(ctx, n)
+	}
+	return nil
 }
 
 // Take takes from the claim of a context. Without one, as on the command line, there is no bound.

@@ -8,25 +8,94 @@ import (
 	"time"
 )
 
-// TestBudgetHeedsTheHeap: large amounts are not given where what is live leaves no room for them, and caches are dropped.
+// fakeRuntime is a heap that tests set.
+type fakeRuntime struct {
+	mu                         sync.Mutex
+	live, allocated, held      int64
+	limit                      int64
+	collected, released, freed int // freed: how much garbage a collection finds
+}
+
+func (r *fakeRuntime) heap() (live, allocated int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live, r.allocated
+}
+
+func (r *fakeRuntime) mapped() int64 { return r.held }
+
+func (r *fakeRuntime) collect() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.collected++
+	r.allocated -= int64(r.freed)
+	r.freed = 0
+	r.live = r.allocated
+}
+
+func (r *fakeRuntime) release()         { r.released++ }
+func (r *fakeRuntime) setLimit(n int64) { r.limit = n }
+
+// TestBudgetHeedsTheHeap: large amounts are not given where the heap leaves no room for them. Garbage is found first,
+// and caches are dropped where what is live leaves none.
 func TestBudgetHeedsTheHeap(t *testing.T) {
-	dropped, cycle := make(chan struct{}, 2), uint64(0)
-	b := &Budget{limit: 1 << 30, ceiling: 100 << 20, heap: func() (int64, uint64) { return 90 << 20, cycle }}
+	rt := &fakeRuntime{live: 40 << 20, allocated: 72 << 20, freed: 40 << 20}
+	b := &Budget{limit: 1 << 30, total: 100 << 20, rt: rt}
+	dropped := make(chan struct{}, 2)
 	b.OnPressure(func() { dropped <- struct{}{} })
-	if b.fits(20<<20) || !b.fits(5<<20) || !b.fits(large-1) || b.Used() != 5<<20+large-1 {
+	if !b.fits(3<<20) || !b.fits(large-1) || b.fits(10<<20) || b.Used() != 3<<20+large-1 {
 		t.Errorf("%d are taken", b.Used())
 	}
+	fitsSoon(t, b, 10<<20)
+	if len(dropped) != 0 || rt.collected != 1 {
+		t.Errorf("caches are dropped for garbage; %d collections", rt.collected)
+	}
+	// 32 MiB are on the heap, and half of 14 taken is not yet.
+	for began := time.Now(); len(dropped) == 0; time.Sleep(time.Millisecond) {
+		if b.fits(37<<20) || time.Since(began) > 5*time.Second {
+			t.Fatal("what others have taken does not count, or no cache is dropped")
+		}
+	}
 	<-dropped
-	if b.fits(5 << 20) {
-		t.Error("what was taken since the heap was measured does not count")
-	}
-	cycle++
-	if !b.fits(3 << 20) {
-		t.Error("what was taken before the heap was measured counts in full")
-	}
-	time.Sleep(20 * time.Millisecond)
+	fitsSoon(t, b, 30<<20)
 	if len(dropped) != 0 {
 		t.Error("caches are dropped again at once")
+	}
+}
+
+// fitsSoon takes what fits once a collection has run.
+func fitsSoon(t *testing.T, b *Budget, n int64) {
+	t.Helper()
+	for began := time.Now(); !b.fits(n); {
+		if time.Since(began) > 5*time.Second {
+			t.Fatalf("%d never fit", n)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestOutside: what the collector does not know lowers its limit for as long as it is taken, and the runtime gives back
+// what it holds beyond.
+func TestOutside(t *testing.T) {
+	rt := &fakeRuntime{held: 70 << 20}
+	b := &Budget{limit: 1 << 30, total: 100 << 20, rt: rt}
+	c := b.Claim()
+	ctx := With(t.Context(), c)
+	if err := TakeOutside(ctx, 20<<20); err != nil || rt.limit != 80<<20 || rt.released != 0 {
+		t.Errorf("%v; the limit is %d, released %d times", err, rt.limit, rt.released)
+	}
+	if err := TakeOutside(ctx, 40<<20); err != nil || rt.limit != 40<<20 || rt.released != 1 {
+		t.Errorf("%v; the limit is %d, released %d times", err, rt.limit, rt.released)
+	}
+	if b.fits(20 << 20) { // of the 30 that the ceiling is now, 30 are taken half
+		t.Error("the ceiling does not follow the limit")
+	}
+	c.End()
+	if rt.limit != 100<<20 || b.Used() != 0 || !b.fits(70<<20) {
+		t.Errorf("the limit is %d, and %d are taken", rt.limit, b.Used())
+	}
+	if err := TakeOutside(t.Context(), 1<<40); err != nil {
+		t.Errorf("without a claim: %v", err)
 	}
 }
 

@@ -58,7 +58,8 @@ type PriorityClasses interface {
 	// PriorityClasses lists a cluster's classes by name as of one moment, with
 	// the version that the cluster's classes had then; 0 for a cluster that
 	// never had any. It never goes back, and grows with each write and delete.
-	PriorityClasses(ctx context.Context, cluster string) ([]*PriorityClass, int64, error)
+	// Payloads are read if whole is set.
+	PriorityClasses(ctx context.Context, cluster string, whole bool) ([]*PriorityClass, int64, error)
 	// PriorityClassVersions returns that version for each cluster that has had classes: what a
 	// replica polls.
 	PriorityClassVersions(ctx context.Context) (map[string]int64, error)

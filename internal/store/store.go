@@ -138,7 +138,7 @@ func NextPage(limit, n, size, most int) (next int, more bool) {
 
 // Revisions reads and prunes revisions.
 type Revisions interface {
-	// Newest returns a cluster's newest revision; ErrNotFound without one.
+	// Newest returns a cluster's newest revision without its change; ErrNotFound without one.
 	Newest(ctx context.Context, cluster string) (*Revision, error)
 	// Revision returns one revision.
 	Revision(ctx context.Context, cluster string, number int64) (*Revision, error)
@@ -149,8 +149,9 @@ type Revisions interface {
 	// ListRevisions lists newest first, those with Number < before (0: all), up
 	// to limit (0: all), without their changes.
 	ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error)
-	// CheckpointAt returns the newest checkpoint with Number <= number.
-	CheckpointAt(ctx context.Context, cluster string, number int64) (*Checkpoint, error)
+	// CheckpointAt returns the newest checkpoint with Number <= number. admit, which may be nil, is called
+	// with the size of its payload before that is read; its error ends the call.
+	CheckpointAt(ctx context.Context, cluster string, number int64, admit func(size int) error) (*Checkpoint, error)
 	// PutCheckpoint adds a checkpoint to a revision that exists (ErrNotFound);
 	// one that is there already stays.
 	PutCheckpoint(ctx context.Context, c *Checkpoint) error

@@ -121,8 +121,9 @@ func nodes(n, labels int) (items []string) {
 func (s *server) prepare() error {
 	a := &attack{server: s, until: time.Now().Add(time.Minute), statuses: map[int]int{}}
 	a.send("POST", "/v1/snapshots?cluster=good", list(nodes(5, 0)))
-	if a.statuses[http.StatusCreated] != 1 || s.good() != http.StatusOK {
-		return fmt.Errorf("the good caller's cluster was not taken: %s", a)
+	s.recorded = a.decide(`{"snapshot":"good@latest","pod":` + onePod + `}`)
+	if kind, well := s.well(); !well {
+		return fmt.Errorf("the good caller's cluster was not taken (%s), or it has no answer: %s", a, kind)
 	}
 	return nil
 }

@@ -8,12 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -21,10 +20,15 @@ import (
 
 func main() {
 	each := flag.Duration("each", 15*time.Second, "time for each vector at most")
-	only := flag.String("only", "", "run the vectors whose name holds this")
+	only := flag.String("only", "", "run the vectors whose name matches this regular expression")
 	flag.Parse()
-	pick := func(v vector) bool { return strings.Contains(v.name, *only) }
-	if err := run(os.Stdout, *each, pick, strings.Contains("all together", *only)); err != nil {
+	names, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile: -only:", err)
+		os.Exit(2)
+	}
+	pick := func(v vector) bool { return names.MatchString(v.name) }
+	if err := run(os.Stdout, *each, pick, names.MatchString("all together")); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 		os.Exit(1)
 	}
@@ -60,7 +64,7 @@ func run(out io.Writer, each time.Duration, pick func(vector) bool, together boo
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(table, "memory: %s\n", s.bound)
-	_, _ = fmt.Fprintln(table, "vector\tstatuses\ttime\tCPU s\tpeak RSS MB\tgood calls\ta second\tp99\tlongest")
+	_, _ = fmt.Fprintln(table, "vector\tstatuses\ttime\tCPU s\tpeak RSS MB\t/filter\tp99\tlongest\treads, decisions\tp99\tlongest")
 	failed := 0
 	try := func(v vector) {
 		row, ok := s.suffer(v.name, each, v.run)
@@ -106,53 +110,25 @@ func (s *server) suffer(name string, each time.Duration, run func(a *attack)) (r
 	s.forgetPeak()
 	done := make(chan struct{})
 	go func() { run(a); close(done) }()
-	var good []time.Duration
-	asked := 0
-	for running := true; running && s.alive(); {
-		at := time.Now()
-		asked++
-		if s.good() == http.StatusOK {
-			good = append(good, time.Since(at))
-		}
-		select {
-		case <-done:
-			running = false
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	scheduler, person := s.callers(done)
 	<-done
 	took := time.Since(began)
 	for _, c := range a.conns {
 		_ = c.Close()
 	}
 	peak := s.peak()
-	// In a cgroup the kernel counts, which leaves out pages of files that the RSS has.
-	ok = s.alive() && (s.cgroup != "" || peak <= memory>>20) && len(good) > 0 && s.good() == http.StatusOK
 	verdict := ""
-	if !ok {
-		verdict = "\tHARM"
+	// In a cgroup the kernel counts, which leaves out pages of files that the RSS has.
+	switch late, well := s.well(); {
+	case !s.alive():
+		verdict = "\tHARM: the server is gone"
+	case s.cgroup == "" && peak > memory>>20:
+		verdict = "\tHARM: too much memory"
+	case len(scheduler.took) == 0:
+		verdict = "\tHARM: no good answer"
+	case !well:
+		verdict = "\tHARM: no answer afterwards: " + late
 	}
-	slices.Sort(good)
-	nth := func(share float64) time.Duration {
-		if len(good) == 0 {
-			return 0
-		}
-		return good[int(float64(len(good)-1)*share)].Round(time.Millisecond)
-	}
-	return fmt.Sprintf("%s\t%s\t%.1f s\t%.1f\t%d\t%d of %d\t%.0f\t%s\t%s%s", name, a, took.Seconds(), s.cpu()-cpu, peak,
-		len(good), asked, float64(len(good))/took.Seconds(), nth(.99), nth(1), verdict), ok
-}
-
-// good is what a kube-scheduler asks all the time. It comes from an address of its own.
-func (s *server) good() int {
-	res, err := s.caller.Post(s.url+"/clusters/good/filter", "application/json", strings.NewReader(goodCall))
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	if err != nil || !strings.Contains(string(body), `"NodeNames":["n0"`) {
-		return 0
-	}
-	return res.StatusCode
+	return fmt.Sprintf("%s\t%s\t%.1f s\t%.1f\t%d\t%s\t%s%s", name, a, took.Seconds(), s.cpu()-cpu, peak,
+		scheduler, person, verdict), verdict == ""
 }

@@ -20,41 +20,37 @@ const memory = 1 << 30
 
 // server is the process under attack.
 type server struct {
-	cmd    *exec.Cmd
-	url    string
-	host   string
-	bound  string // what holds it to its memory
-	cgroup string
-	ended  chan struct{}
-	caller *http.Client // the good one
+	cmd      *exec.Cmd
+	url      string
+	host     string
+	bound    string // what holds it to its memory
+	cgroup   string
+	ended    chan struct{}
+	caller   *http.Client // the good one
+	recorded string       // a decision that the good caller asks for again
 }
 
 // launch starts a server in a memory cgroup, or with GOMEMLIMIT where none can be made.
 func launch(program, dir string) (*server, error) {
 	s := &server{bound: "GOMEMLIMIT and a look at the RSS", ended: make(chan struct{}), caller: &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: from("127.0.0.3").DialContext, DisableKeepAlives: true}}}
 	ready := filepath.Join(dir, "ready")
-	s.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready,
-		"--log-level", "error")
-	s.cmd.Env = append(os.Environ(), "GOMEMLIMIT="+strconv.Itoa(memory/10*9)) // as in a container
+	command := []string{
+		program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready,
+		"--log-level", "error",
+	}
+	var env []string
+	if s.cgroup = cgroup(); s.cgroup != "" {
+		// It begins in the cgroup, so that it finds its limit there, as in a container.
+		s.bound = "a cgroup of 1 GiB"
+		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(s.cgroup, "cgroup.procs")}, command...)
+	} else {
+		env = append(env, "GOMEMLIMIT="+strconv.Itoa(memory/100*85))
+	}
+	s.cmd = exec.Command(command[0], command[1:]...)
+	s.cmd.Env = append(os.Environ(), env...)
 	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
-	}
-	for base, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
-		if _, err := os.Stat(filepath.Join(base, "cgroup.procs")); err != nil {
-			continue // a plain directory would take the files, too
-		}
-		at := filepath.Join(base, "berth-hostile-"+strconv.Itoa(s.cmd.Process.Pid))
-		if os.Mkdir(at, 0o755) != nil {
-			continue
-		}
-		err := errors.Join(os.WriteFile(filepath.Join(at, limit), []byte(strconv.Itoa(memory)), 0o600),
-			os.WriteFile(filepath.Join(at, "cgroup.procs"), []byte(strconv.Itoa(s.cmd.Process.Pid)), 0o600))
-		if err == nil {
-			s.bound, s.cgroup = "a cgroup of 1 GiB", at
-			break
-		}
-		_ = os.Remove(at)
 	}
 	go func() { _ = s.cmd.Wait(); close(s.ended) }()
 	for range 600 {
@@ -70,6 +66,24 @@ func launch(program, dir string) (*server, error) {
 	}
 	s.stop()
 	return nil, errors.New("the server did not start")
+}
+
+// cgroup makes one with the memory that the server has; "" where it cannot be made.
+func cgroup() string {
+	for base, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+		if _, err := os.Stat(filepath.Join(base, "cgroup.procs")); err != nil {
+			continue // a plain directory would take the files, too
+		}
+		at := filepath.Join(base, "berth-hostile-"+strconv.Itoa(os.Getpid()))
+		if os.Mkdir(at, 0o755) != nil {
+			continue
+		}
+		if os.WriteFile(filepath.Join(at, limit), []byte(strconv.Itoa(memory)), 0o600) == nil {
+			return at
+		}
+		_ = os.Remove(at)
+	}
+	return ""
 }
 
 func (s *server) stop() {

@@ -11,15 +11,15 @@ import (
 
 // PriorityClasses implements store.PriorityClasses. One statement, and so one
 // moment.
-func (s *Store) PriorityClasses(ctx context.Context, cluster string) ([]*store.PriorityClass, int64, error) {
+func (s *Store) PriorityClasses(ctx context.Context, cluster string, whole bool) ([]*store.PriorityClass, int64, error) {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer done()
-	const query = `SELECT v.version, c.name, c.version, c.value, c.global_default, c.preemption_policy, c.payload
+	const query = `SELECT v.version, c.name, c.version, c.value, c.global_default, c.preemption_policy, CASE WHEN $2 THEN c.payload END
 FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.cluster WHERE v.cluster = $1 ORDER BY c.name`
-	rows, err := s.pool.Query(ctx, query, cluster)
+	rows, err := s.pool.Query(ctx, query, cluster, whole)
 	if err != nil {
 		return nil, 0, s.toStoreErr(ctx, err)
 	}
@@ -33,10 +33,14 @@ FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.clu
 		if err := rows.Scan(&at, &name, &version, &value, &isDefault, &policy, &payload); err != nil || name == nil {
 			return err
 		}
-		list = append(list, &store.PriorityClass{
+		c := &store.PriorityClass{
 			Cluster: cluster, Name: *name, Version: *version, Value: *value,
-			GlobalDefault: *isDefault, PreemptionPolicy: *policy, Payload: []byte(*payload),
-		})
+			GlobalDefault: *isDefault, PreemptionPolicy: *policy,
+		}
+		if payload != nil {
+			c.Payload = []byte(*payload)
+		}
+		list = append(list, c)
 		return nil
 	})
 	return list, at, s.toStoreErr(ctx, err)

@@ -19,7 +19,7 @@ func TestGate(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() {
-			_, err := s.CheckpointAt(t.Context(), "prod", 1)
+			_, err := s.CheckpointAt(t.Context(), "prod", 1, nil)
 			if rollback := holder.Rollback(t.Context()); rollback != nil {
 				t.Error(rollback)
 			}

@@ -11,15 +11,24 @@ import (
 )
 
 // CheckpointAt implements store.Revisions.
-func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64) (*store.Checkpoint, error) {
+func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64, admit func(size int) error) (*store.Checkpoint, error) {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	c := store.Checkpoint{Cluster: cluster}
-	const query = `SELECT number, payload FROM checkpoints WHERE cluster = $1 AND number <= $2 ORDER BY number DESC LIMIT 1`
-	if err := s.pool.QueryRow(ctx, query, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
+	const from = ` FROM checkpoints WHERE cluster = $1 AND number <= $2 ORDER BY number DESC LIMIT 1`
+	if admit != nil {
+		var size int
+		if err := s.pool.QueryRow(ctx, `SELECT octet_length(payload)`+from, cluster, number).Scan(&size); err != nil {
+			return nil, s.toStoreErr(ctx, err)
+		}
+		if err := admit(size); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.pool.QueryRow(ctx, `SELECT number, payload`+from, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
 	return &c, nil

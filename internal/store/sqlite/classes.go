@@ -10,13 +10,13 @@ import (
 
 // PriorityClasses implements store.PriorityClasses. One statement, and so one
 // moment.
-func (s *Store) PriorityClasses(ctx context.Context, cluster string) ([]*store.PriorityClass, int64, error) {
+func (s *Store) PriorityClasses(ctx context.Context, cluster string, whole bool) ([]*store.PriorityClass, int64, error) {
 	if err := s.usable(); err != nil {
 		return nil, 0, err
 	}
-	const query = `SELECT v.version, c.name, c.version, c.value, c.global_default, c.preemption_policy, c.payload
+	const query = `SELECT v.version, c.name, c.version, c.value, c.global_default, c.preemption_policy, CASE WHEN ? THEN c.payload END
 FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.cluster WHERE v.cluster = ? ORDER BY c.name`
-	rows, err := s.reads.QueryContext(ctx, query, cluster)
+	rows, err := s.reads.QueryContext(ctx, query, whole, cluster)
 	if err != nil {
 		return nil, 0, s.toStoreErr(err)
 	}
@@ -31,10 +31,14 @@ FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.clu
 			return nil, 0, s.toStoreErr(err)
 		}
 		if name.Valid {
-			list = append(list, &store.PriorityClass{
+			c := &store.PriorityClass{
 				Cluster: cluster, Name: name.String, Version: version.Int64, Value: int32(value.Int64),
-				GlobalDefault: isDefault.Bool, PreemptionPolicy: policy.String, Payload: []byte(payload.String),
-			})
+				GlobalDefault: isDefault.Bool, PreemptionPolicy: policy.String,
+			}
+			if payload.Valid {
+				c.Payload = []byte(payload.String)
+			}
+			list = append(list, c)
 		}
 	}
 	return list, at, s.toStoreErr(rows.Err())

@@ -14,11 +14,11 @@ func dsn(path string, o Options, readOnly bool) string {
 	q.Add("_pragma", "foreign_keys(1)")
 	if readOnly {
 		q.Add("_pragma", "query_only(1)")
-		q.Add("_pragma", "cache_size(-16384)") // KiB a connection
+		q.Add("_pragma", fmt.Sprintf("cache_size(-%d)", o.cacheKiB(16<<10, 2*o.Readers)))
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
 		q.Add("_pragma", "synchronous(FULL)")
-		q.Add("_pragma", "cache_size(-65536)")
+		q.Add("_pragma", fmt.Sprintf("cache_size(-%d)", o.cacheKiB(64<<10, 2)))
 		// Pages between checkpoints: the tail of each index is written back once
 		// in 16 MiB of log rather than once in 4.
 		q.Add("_pragma", "wal_autocheckpoint(4000)")
@@ -26,4 +26,12 @@ func dsn(path string, o Options, readOnly bool) string {
 	}
 	// A path may hold ?, # and %, which would end or change a URI.
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+}
+
+// cacheKiB is the cache of one connection, the share-th part of all; most where there is more.
+func (o Options) cacheKiB(most int64, share int) int64 {
+	if o.CacheBytes <= 0 {
+		return most
+	}
+	return min(most, max(o.CacheBytes>>10/int64(share), 256))
 }

@@ -10,13 +10,22 @@ import (
 )
 
 // CheckpointAt implements store.Revisions.
-func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64) (*store.Checkpoint, error) {
+func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64, admit func(size int) error) (*store.Checkpoint, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
 	c := store.Checkpoint{Cluster: cluster}
-	const query = `SELECT number, payload FROM checkpoints WHERE cluster = ? AND number <= ? ORDER BY number DESC LIMIT 1`
-	if err := s.reads.QueryRowContext(ctx, query, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
+	const from = ` FROM checkpoints WHERE cluster = ? AND number <= ? ORDER BY number DESC LIMIT 1`
+	if admit != nil {
+		var size int
+		if err := s.reads.QueryRowContext(ctx, `SELECT length(payload)`+from, cluster, number).Scan(&size); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if err := admit(size); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.reads.QueryRowContext(ctx, `SELECT number, payload`+from, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
 		return nil, s.toStoreErr(err)
 	}
 	return &c, nil

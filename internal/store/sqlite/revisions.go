@@ -17,7 +17,7 @@ var headColumns = strings.Replace(revisionColumns, "r.change,", "NULL,", 1)
 
 // Newest implements store.Revisions.
 func (s *Store) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
-	return s.oneRevision(ctx, revisionColumns+` ORDER BY r.number DESC LIMIT 1`, cluster)
+	return s.oneRevision(ctx, headColumns+` ORDER BY r.number DESC LIMIT 1`, cluster)
 }
 
 // Revision implements store.Revisions.

@@ -33,6 +33,10 @@ type Options struct {
 	// Readers bounds the connections that read. 0: twice the processors, at
 	// least 4.
 	Readers int
+	// CacheBytes bounds the pages that all connections keep together, half of
+	// them the one that writes. The memory is SQLite's own: Go's collector does
+	// not know it. 0: 64 MiB, and 16 MiB for each that reads.
+	CacheBytes int64
 }
 
 func (o Options) withDefaults() Options {

@@ -34,7 +34,7 @@ func withDefault(c *store.PriorityClass) *store.PriorityClass {
 
 var priorityClassCases = map[string]func(t *testing.T, s store.Store){
 	"WrittenAndRead": func(t *testing.T, s store.Store) {
-		list, version, err := s.PriorityClasses(t.Context(), "prod")
+		list, version, err := s.PriorityClasses(t.Context(), "prod", true)
 		wantErr(t, "PriorityClasses of none", err, nil)
 		same(t, "version of none", int64(0), version)
 		sameList(t, "none", []*store.PriorityClass{}, list)
@@ -48,7 +48,7 @@ var priorityClassCases = map[string]func(t *testing.T, s store.Store){
 		if a.Version <= b.Version {
 			t.Errorf("versions %d and then %d", b.Version, a.Version)
 		}
-		list, version, err = s.PriorityClasses(t.Context(), "prod")
+		list, version, err = s.PriorityClasses(t.Context(), "prod", true)
 		wantErr(t, "PriorityClasses", err, nil)
 		same(t, "by name", []*store.PriorityClass{a, b}, list)
 		same(t, "version", a.Version, version)
@@ -93,7 +93,7 @@ var priorityClassCases = map[string]func(t *testing.T, s store.Store){
 		again := putClass(t, s, priorityClass("prod", "a", 1), 0)
 		wantErr(t, "DeleteCluster of classes alone", s.DeleteCluster(t.Context(), "prod"), nil)
 		wantErr(t, "a second time", s.DeleteCluster(t.Context(), "prod"), store.ErrNotFound)
-		list, version, err := s.PriorityClasses(t.Context(), "prod")
+		list, version, err := s.PriorityClasses(t.Context(), "prod", true)
 		wantErr(t, "PriorityClasses", err, nil)
 		sameList(t, "what is left", []*store.PriorityClass{}, list)
 		if version <= again {
@@ -136,7 +136,7 @@ var priorityClassCases = map[string]func(t *testing.T, s store.Store){
 				n++
 			}
 		}
-		list, _, err := s.PriorityClasses(t.Context(), "prod")
+		list, _, err := s.PriorityClasses(t.Context(), "prod", true)
 		wantErr(t, "PriorityClasses", err, nil)
 		if n != 1 || len(list) != 1 || !list[0].GlobalDefault {
 			t.Errorf("%d writers were told that they have the default; stored: %d", n, len(list))

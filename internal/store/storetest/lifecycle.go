@@ -19,7 +19,7 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 		"Revision":       func(ctx context.Context) error { _, err := s.Revision(ctx, "prod", 1); return err },
 		"RevisionsAfter": func(ctx context.Context) error { _, err := s.RevisionsAfter(ctx, "prod", 0, 1); return err },
 		"ListRevisions":  func(ctx context.Context) error { _, err := s.ListRevisions(ctx, "prod", 0, 1); return err },
-		"CheckpointAt":   func(ctx context.Context) error { _, err := s.CheckpointAt(ctx, "prod", 1); return err },
+		"CheckpointAt":   func(ctx context.Context) error { _, err := s.CheckpointAt(ctx, "prod", 1, nil); return err },
 		"PutCheckpoint": func(ctx context.Context) error {
 			return s.PutCheckpoint(ctx, &store.Checkpoint{Cluster: "prod", Number: 1})
 		},
@@ -56,7 +56,7 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"Ping":                  func(ctx context.Context) error { return s.Ping(ctx) },
-		"PriorityClasses":       func(ctx context.Context) error { _, _, err := s.PriorityClasses(ctx, "prod"); return err },
+		"PriorityClasses":       func(ctx context.Context) error { _, _, err := s.PriorityClasses(ctx, "prod", true); return err },
 		"PriorityClassVersions": func(ctx context.Context) error { _, err := s.PriorityClassVersions(ctx); return err },
 		"PriorityClass":         func(ctx context.Context) error { _, err := s.PriorityClass(ctx, "prod", "c"); return err },
 		"PutPriorityClass": func(ctx context.Context) error {

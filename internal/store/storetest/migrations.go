@@ -76,7 +76,7 @@ func everything(t *testing.T, s store.Store, records []*store.Decision) map[stri
 	rs, err := s.RevisionsAfter(t.Context(), "prod", 0, 0)
 	wantErr(t, "RevisionsAfter", err, nil)
 	all["revisions"] = rs
-	c, err := s.CheckpointAt(t.Context(), "prod", 9)
+	c, err := s.CheckpointAt(t.Context(), "prod", 9, nil)
 	wantErr(t, "CheckpointAt", err, nil)
 	all["checkpoint"] = c
 	list, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod", Namespace: "shop"})

@@ -87,7 +87,7 @@ func stored(t *testing.T, s store.Store, cluster string) []int64 {
 // loads reports whether a revision has all that its state is made of.
 func loads(t *testing.T, s store.Store, cluster string, number int64) bool {
 	t.Helper()
-	c, err := s.CheckpointAt(t.Context(), cluster, number)
+	c, err := s.CheckpointAt(t.Context(), cluster, number, nil)
 	if err != nil {
 		return false
 	}
@@ -120,7 +120,7 @@ var pruneCases = map[string]func(t *testing.T, s store.Store){
 		same(t, "deleted", int64(4), n)
 		sameList(t, "what stays", []int64{4, 5, 7, 8, 9}, stored(t, s, "prod"))
 		sameList(t, "another cluster", []int64{1}, stored(t, s, "test"))
-		_, err = s.CheckpointAt(t.Context(), "prod", 3)
+		_, err = s.CheckpointAt(t.Context(), "prod", 3, nil)
 		wantErr(t, "checkpoint of what went", err, store.ErrNotFound)
 		infos, err := s.Clusters(t.Context(), store.ClusterFilter{})
 		wantErr(t, "Clusters", err, nil)
