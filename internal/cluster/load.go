@@ -85,13 +85,13 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 }
 
 func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revision) (*View, error) {
-	turn := func() {}
-	defer func() { turn() }()
+	unlock := func() {}
+	defer func() { unlock() }()
 	c, err := m.st.CheckpointAt(ctx, l.name, r.Number, func(size int) (err error) {
 		if size < largeCheckpoint {
 			return memory.Take(ctx, int64(size))
 		}
-		if turn, err = m.largeTurn(ctx); err != nil {
+		if unlock, err = m.lockLarge(ctx); err != nil {
 			return err
 		}
 		// The store's copy, the driver's and ours.
@@ -137,9 +137,9 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	return v, nil
 }
 
-// largeTurn waits until no other large checkpoint is read or made: several of them would each hold a part of the
+// lockLarge waits until no other large checkpoint is read or made: several of them would each hold a part of the
 // memory, and none would get all it needs.
-func (m *Manager) largeTurn(ctx context.Context) (done func(), err error) {
+func (m *Manager) lockLarge(ctx context.Context) (done func(), err error) {
 	select {
 	case m.large <- struct{}{}:
 		return func() { <-m.large }, nil

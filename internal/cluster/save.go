@@ -55,7 +55,7 @@ func (m *Manager) saveOnce(v *View) (newest int64, err error) {
 func (m *Manager) putCheckpoint(v *View) error {
 	ctx := m.ctx
 	if v.inv.bytes >= largeCheckpoint {
-		done, err := m.largeTurn(ctx)
+		done, err := m.lockLarge(ctx)
 		if err != nil {
 			return err
 		}

@@ -162,7 +162,7 @@ func TestPriorityClassesOfASnapshot(t *testing.T) {
 	}
 }
 
-// TestStoredClassesAreBounded: by cluster, and over all clusters, which anybody may make up.
+// TestStoredClassesAreBounded: by cluster, and over all clusters, whose names callers make up.
 func TestStoredClassesAreBounded(t *testing.T) {
 	h := start(t, func(o *Options) { o.Limits.MaxPriorityClasses, o.Limits.MaxAllPriorityClasses = 2, 4 })
 	create := func(status int, cluster, name string) (p Problem) {

@@ -66,7 +66,7 @@ type calls struct {
 	took  []time.Duration // of those that were answered
 }
 
-// ask asks for one kind after the other until done, or the server's end.
+// ask sends one kind of call after the other until done, or the server's end.
 func (s *server) ask(done <-chan struct{}, kinds []int) (c calls) {
 	for i := 0; s.alive(); i++ {
 		at := time.Now()

@@ -27,7 +27,7 @@ type server struct {
 	cgroup   string
 	ended    chan struct{}
 	caller   *http.Client // the good one
-	recorded string       // a decision that the good caller asks for again
+	recorded string       // a decision that the good caller reads again
 }
 
 // launch starts a server in a memory cgroup, or with GOMEMLIMIT where none can be made.
