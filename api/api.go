@@ -1,4 +1,5 @@
-// Package api holds the description of berth's HTTP API, which cmd/openapi writes from the handlers' annotations.
+// Package api holds the description of berth's HTTP API, which cmd/openapi writes from the
+// handlers' annotations.
 package api
 
 import _ "embed"

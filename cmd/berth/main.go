@@ -1,5 +1,5 @@
-// Command berth answers people: why a pod is pending, who would have to go, what comes next. Named kubectl-berth it is a
-// plugin of kubectl.
+// Command berth answers people: why a pod is pending, who would have to go, what comes next. Named
+// kubectl-berth it is a plugin of kubectl.
 package main
 
 import (

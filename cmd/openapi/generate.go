@@ -95,8 +95,8 @@ func patch(doc *openapi3.T) {
 	}
 }
 
-// patchSlowBodies adds the answer to bodies that come slower than --min-body-rate to every operation that reads one: the
-// bound is held where calls are admitted, not in a handler.
+// patchSlowBodies adds the answer to bodies that come slower than --min-body-rate to every
+// operation that reads one: the bound is held where calls are admitted, not in a handler.
 func patchSlowBodies(op *openapi3.Operation) {
 	if op.RequestBody == nil {
 		return
@@ -106,8 +106,8 @@ func patchSlowBodies(op *openapi3.Operation) {
 		WithContent(openapi3.NewContentWithSchemaRef(openapi3.NewSchemaRef("#/components/schemas/Problem", nil), []string{"application/problem+json"}))})
 }
 
-// patchParameters drops path parameters that a path does not have: the extender's verbs are described once for both
-// their paths.
+// patchParameters drops path parameters that a path does not have: the extender's verbs are
+// described once for both their paths.
 func patchParameters(path string, op *openapi3.Operation) {
 	kept := openapi3.Parameters{}
 	for _, p := range op.Parameters {

@@ -1,4 +1,5 @@
-// Command openapi writes api/openapi.yaml from the annotations of berth's handlers. Run it from the repository's root:
+// Command openapi writes api/openapi.yaml from the annotations of berth's handlers. Run it from the
+// repository's root:
 //
 //	go run ./cmd/openapi
 //

@@ -13,8 +13,9 @@ import (
 // silent is after how long a connection on which nothing has come yet gives way to a new one.
 const silent = time.Second
 
-// conns bounds the connections of a listener, in all and of one peer. When all are taken, the one that has been idle
-// longest is closed for a new one; without an idle one, one that has said nothing yet.
+// conns bounds the connections of a listener, in all and of one peer. When all are taken, the one
+// that has been idle longest is closed for a new one; without an idle one, one that has said
+// nothing yet.
 type conns struct {
 	net.Listener
 	max, perPeer int
@@ -185,8 +186,8 @@ func (c *conns) state(nc net.Conn, s http.ConnState) {
 	}
 }
 
-// peerOf is who connections are counted for: an address, of IPv6 its network; none for loopback, where one address is
-// everybody.
+// peerOf is who connections are counted for: an address, of IPv6 its network; none for loopback,
+// where one address is everybody.
 func peerOf(a net.Addr) string {
 	from, err := netip.ParseAddrPort(a.String())
 	if err != nil || from.Addr().IsLoopback() {

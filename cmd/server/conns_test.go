@@ -41,7 +41,8 @@ func dialGet(t *testing.T, address string, get bool) (net.Conn, error) {
 	return nc, res.Body.Close()
 }
 
-// TestIdleConnectionsGiveWay: those that are kept alive and those that say nothing do not keep new ones out.
+// TestIdleConnectionsGiveWay: those that are kept alive and those that say nothing do not keep new
+// ones out.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	for _, get := range []bool{true, false} {
 		address, c := serveConns(t, 5)
@@ -71,7 +72,8 @@ func (f *fakeConn) Close() error { f.closed = true; return nil }
 
 func (f *fakeConn) RemoteAddr() net.Addr { a, _ := net.ResolveTCPAddr("tcp", f.from); return a }
 
-// TestConnectionsPerPeer: one address has its share, and its idle connections give way to its own first.
+// TestConnectionsPerPeer: one address has its share, and its idle connections give way to its own
+// first.
 func TestConnectionsPerPeer(t *testing.T) {
 	c := newConns(nil, 10, 2)
 	add := func(from string) (*conn, bool) {

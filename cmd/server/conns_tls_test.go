@@ -15,9 +15,10 @@ import (
 	"berth/internal/certs/certstest"
 )
 
-// TestConnectionsPerName: over TLS connections are counted for the name in the client's certificate. One name's do not take
-// from another's, its idle ones give way to its own, and what it holds back beyond its share is closed. All clients here
-// have one address, loopback's, which has no bound of its own.
+// TestConnectionsPerName: over TLS connections are counted for the name in the client's
+// certificate. One name's do not take from another's, its idle ones give way to its own, and what
+// it holds back beyond its share is closed. All clients here have one address, loopback's, which
+// has no bound of its own.
 func TestConnectionsPerName(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(strings.ReplaceAll(proto, "/", " "), func(t *testing.T) { connectionsPerName(t, proto) })
@@ -112,7 +113,8 @@ func connectionsPerName(t *testing.T, proto string) {
 	}
 }
 
-// reports closes a channel when it is read from for the second time: what was read first is on its way.
+// reports closes a channel when it is read from for the second time: what was read first is on its
+// way.
 type reports struct {
 	io.Reader
 	first chan struct{}

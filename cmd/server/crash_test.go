@@ -20,8 +20,8 @@ type answered struct {
 	pod     string
 }
 
-// A killed process takes no answer with it: whoever got a 201 finds its decision on record, with the same answer, and
-// a bind that was answered still holds.
+// A killed process takes no answer with it: whoever got a 201 finds its decision on record, with
+// the same answer, and a bind that was answered still holds.
 func killLosesNothing(t *testing.T, program string) {
 	dir := t.TempDir()
 	p := launch(t, program, dir)
@@ -91,7 +91,8 @@ func killLosesNothing(t *testing.T, program string) {
 		}
 		if a.bound && a.Outcome == "Scheduled" {
 			binds++
-			// A pod is bound once: a second decision on it is refused for as long as the bind holds.
+			// A pod is bound once: a second decision on it is refused for as long as the bind
+			// holds.
 			p.must(t, http.StatusConflict, http.MethodPost, "/v1/decisions", marshal(t, object{"snapshot": "cell@latest", "podRef": object{"name": a.pod}}))
 		}
 	}

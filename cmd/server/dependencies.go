@@ -141,7 +141,8 @@ func (d *dependencies) notes() []handlers.Note {
 	return notes
 }
 
-// close closes the dependencies in the reverse order of their use, so that nothing accepted is lost.
+// close closes the dependencies in the reverse order of their use, so that nothing accepted is
+// lost.
 func (d *dependencies) close(ctx context.Context) error {
 	var errs []error
 	if d.classes != nil {
@@ -161,9 +162,9 @@ func named(what string, err error) error {
 	return nil
 }
 
-// keepObjects returns how many objects the states in memory may hold under a memory limit in bytes: an
-// eighth of it at 2 KiB an object, older revisions have as much. The state that was used last stays in any case. 0 stands for the
-// default, which is the largest number.
+// keepObjects returns how many objects the states in memory may hold under a memory limit in bytes:
+// an eighth of it at 2 KiB an object, older revisions have as much. The state that was used last
+// stays in any case. 0 stands for the default, which is the largest number.
 func keepObjects(limit int64) int {
 	if n := limit / 8 / 2048; n > 0 && n < 1_000_000 {
 		return int(n)

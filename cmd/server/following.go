@@ -15,8 +15,8 @@ import (
 	"berth/internal/cluster"
 )
 
-// poll returns the interval at which to read what other servers wrote: 0 for the embedded store, which
-// has one writer.
+// poll returns the interval at which to read what other servers wrote: 0 for the embedded store,
+// which has one writer.
 func (s *settings) poll() time.Duration {
 	if s.DatabaseURL == "" {
 		return 0
@@ -31,8 +31,8 @@ func warm(ctx context.Context, m *cluster.Manager, log *slog.Logger) {
 	}
 }
 
-// undamaged returns a check that names the clusters whose newest revision cannot be loaded. The server
-// is ready for all others.
+// undamaged returns a check that names the clusters whose newest revision cannot be loaded. The
+// server is ready for all others.
 func undamaged(m *cluster.Manager) func(context.Context) error {
 	return func(context.Context) error {
 		damaged := m.Following().Damaged

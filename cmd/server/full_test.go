@@ -13,8 +13,8 @@ import (
 	"berth/internal/store/storetest"
 )
 
-// TestFullDisk: a disk that fills up under a server is told by 503, named by /readyz, and over by itself when there is
-// room. What was answered before is there, then and later.
+// TestFullDisk: a disk that fills up under a server is told by 503, named by /readyz, and over by
+// itself when there is room. What was answered before is there, then and later.
 func TestFullDisk(t *testing.T) {
 	storetest.OnSmallDisk(t, 2<<20, func(t *testing.T, dir string, resize func(int64)) {
 		r := serve(t, dir)

@@ -86,7 +86,8 @@ func (s *kubeSettings) plugins() ([]string, error) {
 	return list, nil
 }
 
-// profiles returns the scheduler's profiles with only the rules of --bind-check: nil if there are none.
+// profiles returns the scheduler's profiles with only the rules of --bind-check: nil if there are
+// none.
 func (s *kubeSettings) profiles(all []*engine.Profile) ([]*engine.Profile, error) {
 	names, err := s.plugins()
 	switch {

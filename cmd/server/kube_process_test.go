@@ -81,8 +81,8 @@ func killInBind(t *testing.T, api *kubetest.Server, p *process, done bool) {
 	api.BeforeBind(nil)
 }
 
-// killBeforeBind: the bind is on record and never took place. The pod is on its node until berth reads
-// it from the apiserver, and then pending again.
+// killBeforeBind: the bind is on record and never took place. The pod is on its node until berth
+// reads it from the apiserver, and then pending again.
 func killBeforeBind(t *testing.T, program string) {
 	api, again := launchFollowing(t, program)
 	killInBind(t, api, again(), false)
@@ -106,8 +106,8 @@ func killBeforeBind(t *testing.T, program string) {
 	p.stop(t)
 }
 
-// killAfterBind: the bind took place and its result was not recorded. The watch shows it, and a second
-// bind succeeds.
+// killAfterBind: the bind took place and its result was not recorded. The watch shows it, and a
+// second bind succeeds.
 func killAfterBind(t *testing.T, program string) {
 	api, again := launchFollowing(t, program)
 	killInBind(t, api, again(), true)

@@ -20,9 +20,9 @@ type follower interface {
 // serves those that it knows.
 const waitForAll = 30 * time.Second
 
-// followChecks keep a server unready until it knows its clusters, and with a bound when it does not know them any more.
-// One of several that is out of reach does not take the others' schedulers away from it: it is named, and the server is
-// ready for the others, from a while after its start on.
+// followChecks keep a server unready until it knows its clusters, and with a bound when it does not
+// know them any more. One of several that is out of reach does not take the others' schedulers away
+// from it: it is named, and the server is ready for the others, from a while after its start on.
 func followChecks[F follower](list []F, most time.Duration, now func() time.Time) (checks []handlers.Check) {
 	began := now()
 	for i, f := range list {
@@ -45,8 +45,8 @@ func followChecks[F follower](list []F, most time.Duration, now func() time.Time
 	return checks
 }
 
-// unfit returns why this server should make no decisions about a cluster. unread reports whether the
-// cluster was never read.
+// unfit returns why this server should make no decisions about a cluster. unread reports whether
+// the cluster was never read.
 func unfit(ctx context.Context, f follower, most time.Duration) (unread bool, problem error) {
 	if err := f.Ready(ctx); err != nil {
 		return true, err

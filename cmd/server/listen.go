@@ -51,8 +51,8 @@ func (s *tlsSettings) validate(prefix string) error {
 	return nil
 }
 
-// checkListeners refuses an address that other machines reach, unless clients need certificates there
-// or --insecure is set.
+// checkListeners refuses an address that other machines reach, unless clients need certificates
+// there or --insecure is set.
 func (s *settings) checkListeners() error {
 	errs := []error{
 		s.TLS.validate("tls-"), s.Extender.TLS.validate("extender-tls-"),

@@ -13,7 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// cli is the command line. Each flag is also an environment variable: BERTH_ and its name in upper case.
+// cli is the command line. Each flag is also an environment variable: BERTH_ and its name in upper
+// case.
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve (the default)."`
 	Migrate migrateCmd `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
@@ -80,7 +81,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return 1
 }
 
-// passwordInArguments reports whether a database's URL with a password is on the command line itself.
+// passwordInArguments reports whether a database's URL with a password is on the command line
+// itself.
 func passwordInArguments(k *kong.Context) bool {
 	for _, p := range k.Path {
 		if p.Flag == nil || p.Flag.Name != "database-url" || p.Resolved {

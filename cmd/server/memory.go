@@ -12,8 +12,8 @@ import (
 	"berth/internal/memory"
 )
 
-// fit sets the limits that go by memory, and that were not given, to what fits into the memory there is. It returns the
-// names of those that it set, and the memory limit.
+// fit sets the limits that go by memory, and that were not given, to what fits into the memory
+// there is. It returns the names of those that it set, and the memory limit.
 func (s *settings) fit(given map[string]string, log *slog.Logger) (set []string, total int64) {
 	if s.AutoMemory {
 		limitMemory(log)
@@ -43,8 +43,9 @@ func givenOf(k *kong.Context) map[string]string {
 	return given
 }
 
-// limitMemory sets the garbage collector's limit to 85 percent of the container's memory. The rest is for what the
-// collector does not know: SQLite's pages and copies of rows, and the kernel's part.
+// limitMemory sets the garbage collector's limit to 85 percent of the container's memory. The rest
+// is for what the collector does not know: SQLite's pages and copies of rows, and the kernel's
+// part.
 func limitMemory(log *slog.Logger) {
 	limit, err := memlimit.Set(memlimit.WithRatio(0.85))
 	switch {

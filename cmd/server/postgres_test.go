@@ -10,8 +10,8 @@ import (
 	"berth/internal/store/pgtest"
 )
 
-// A server over Postgres refuses to start without its schema and names the command that migrates. After
-// that it decides, and what it wrote is there after a restart.
+// A server over Postgres refuses to start without its schema and names the command that migrates.
+// After that it decides, and what it wrote is there after a restart.
 func TestPostgres(t *testing.T) {
 	url := pgtest.URL(t)
 	onPostgres := func(s *settings) { s.DatabaseURL = url }

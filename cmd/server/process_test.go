@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// TestProcess looks at the server as its users run it: a binary with flags, a data directory and signals.
+// TestProcess looks at the server as its users run it: a binary with flags, a data directory and
+// signals.
 func TestProcess(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "server")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {

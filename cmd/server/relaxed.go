@@ -50,8 +50,8 @@ func (d *dependencies) relax(ctx context.Context, s *settings, lost func(cause s
 	return nil
 }
 
-// recordKilled writes a gap of unknown size for each cluster if a relaxed process was killed: what it
-// had answered and not written is lost.
+// recordKilled writes a gap of unknown size for each cluster if a relaxed process was killed: what
+// it had answered and not written is lost.
 func (d *dependencies) recordKilled(ctx context.Context, path string, log *slog.Logger) error {
 	mark, err := commit.ReadMarker(path)
 	if err != nil || mark == nil {
@@ -80,8 +80,8 @@ func (d *dependencies) recordKilled(ctx context.Context, path string, log *slog.
 	return commit.ClearMarker(path)
 }
 
-// endRelaxed writes what is in flight. It removes the marker only if the log then has every record or
-// a gap for those it lacks.
+// endRelaxed writes what is in flight. It removes the marker only if the log then has every record
+// or a gap for those it lacks.
 func (d *dependencies) endRelaxed(ctx context.Context) error {
 	if d.relaxed == nil {
 		return nil

@@ -18,7 +18,8 @@ import (
 type batch interface {
 	start(ctx context.Context, q replays.Request) (*replays.Job, error)
 	get(ctx context.Context, id string) (*replays.Job, error)
-	// interrupt is called when the user interrupts. It returns the state of the batch as a sentence.
+	// interrupt is called when the user interrupts. It returns the state of the batch as a
+	// sentence.
 	interrupt(ctx context.Context, id string) string
 	differences(ctx context.Context, id string, limit int) ([]*replays.Difference, error)
 	close(ctx context.Context) error

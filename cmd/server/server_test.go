@@ -172,7 +172,8 @@ func TestServeDecideRestartReplay(t *testing.T) {
 	}
 }
 
-// TestEndInOrder stops a server amid calls: each that was begun is answered, and each answer is on record.
+// TestEndInOrder stops a server amid calls: each that was begun is answered, and each answer is on
+// record.
 func TestEndInOrder(t *testing.T) {
 	dir := t.TempDir()
 	r := serve(t, dir)

@@ -255,8 +255,8 @@ func TestShadowAgreesToNothing(t *testing.T) {
 	}
 }
 
-// TestBindDoubtedMeanwhile has an apiserver that takes long and a follower that ends the wait for the
-// bind. Then it is done after all: the pod is on its node at once, before the watch event.
+// TestBindDoubtedMeanwhile has an apiserver that takes long and a follower that ends the wait for
+// the bind. Then it is done after all: the pod is on its node at once, before the watch event.
 func TestBindDoubtedMeanwhile(t *testing.T) {
 	r := &logtest.APIServer{}
 	h := through(t, r)

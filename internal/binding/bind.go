@@ -15,9 +15,9 @@ import (
 	"berth/internal/store"
 )
 
-// APIServer binds pods of a cluster that it keeps. A refusal is the reason why the pod is not bound and
-// will not be; after an error the outcome of the bind is unknown. A pod that is on
-// the node already is bound.
+// APIServer binds pods of a cluster that it keeps. A refusal is the reason why the pod is not bound
+// and will not be; after an error the outcome of the bind is unknown. A pod that is on the node
+// already is bound.
 type APIServer interface {
 	Bind(ctx context.Context, namespace, name, uid, node string) (refusal string, err error)
 }
@@ -26,8 +26,8 @@ type APIServer interface {
 type Options struct {
 	// APIServer returns the apiserver of a cluster; nil for a ledger.
 	APIServer func(cluster string) APIServer
-	// Guarded reports whether binds in a cluster need a decision on record that let the node pass, for a
-	// pod of a scheduler that this server serves; nil: none do.
+	// Guarded reports whether binds in a cluster need a decision on record that let the node pass,
+	// for a pod of a scheduler that this server serves; nil: none do.
 	Guarded func(cluster string) bool
 	// Profiles evaluate a pod once more, on the newest revision and for the one
 	// node, before it is bound through an apiserver; nil: it is not evaluated.
@@ -71,10 +71,10 @@ func (b *Binder) apiserver(cluster string) APIServer {
 	return b.o.APIServer(cluster)
 }
 
-// Bind puts a pod of the newest revision on a node: the bind becomes the next
-// revision. In a cluster of an apiserver that is then called. The same pod to the same node again is a
-// success. An empty UID is not compared, as an apiserver takes a Binding without one.
-// What forbids it is a *RefusedError.
+// Bind puts a pod of the newest revision on a node: the bind becomes the next revision. In a
+// cluster of an apiserver that is then called. The same pod to the same node again is a success. An
+// empty UID is not compared, as an apiserver takes a Binding without one. What forbids it is a
+// *RefusedError.
 func (b *Binder) Bind(ctx context.Context, cluster string, pod decision.PodRef, node string) (Bound, error) {
 	if s := b.apiserver(cluster); s != nil {
 		return b.bindThrough(ctx, s, &attempt{cluster: cluster, pod: pod, node: node})

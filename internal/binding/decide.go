@@ -10,9 +10,9 @@ import (
 )
 
 // Decide answers a question that binds, and returns when its record is durable. What the attempt
-// changes becomes the cluster's next revision in the same write, decided on the newest one: the pod on
-// its node with what its claims get, or the status of a pod that has to wait. A Revision that is not
-// the newest is store.ErrConflict.
+// changes becomes the cluster's next revision in the same write, decided on the newest one: the pod
+// on its node with what its claims get, or the status of a pod that has to wait. A Revision that is
+// not the newest is store.ErrConflict.
 func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 	q.Bind = true
 	q, err := b.log.Normalize(q)
@@ -51,7 +51,8 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 	return ans, nil
 }
 
-// stepOf returns the write of an entry that binds: the bind, or the status of a pod that has to wait.
+// stepOf returns the write of an entry that binds: the bind, or the status of a pod that has to
+// wait.
 func stepOf(e *decisionlog.Entry) (step *cluster.Step, err error) {
 	step = &cluster.Step{Decision: e.Record, Profile: e.Profile}
 	if e.Result.Outcome == engine.Scheduled {

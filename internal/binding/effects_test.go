@@ -208,8 +208,8 @@ func TestBindWritesVolumes(t *testing.T) {
 	replaysSame(t, h)
 }
 
-// TestBindOfAnyNodeWritesEffects binds to nodes that no decision chose. Claims get what the node has;
-// the others are left alone and named, and the pod is bound all the same.
+// TestBindOfAnyNodeWritesEffects binds to nodes that no decision chose. Claims get what the node
+// has; the others are left alone and named, and the pod is bound all the same.
 func TestBindOfAnyNodeWritesEffects(t *testing.T) {
 	h := open(t, t.TempDir())
 	list := gpus()

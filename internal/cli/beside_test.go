@@ -36,7 +36,8 @@ func besideFiles(t *testing.T, files map[string]string) func(name string) string
 	return func(name string) string { return filepath.Join(dir, name) }
 }
 
-// A dump that is compressed is read, and what is invalid in it is left out by name; before, neither was read at all.
+// A dump that is compressed is read, and what is invalid in it is left out by name; before, neither
+// was read at all.
 func TestDumpIsCompressedAndPartlyInvalid(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

@@ -279,7 +279,8 @@ func TestRevisionsDiffAsDumps(t *testing.T) {
 	}
 }
 
-// TestWaitingOfRevision: who waits, and the classes, of an older revision are those of the dump that it was made of.
+// TestWaitingOfRevision: who waits, and the classes, of an older revision are those of the dump
+// that it was made of.
 func TestWaitingOfRevision(t *testing.T) {
 	url, online := uploaded(t)
 	here := snapshot()

@@ -23,7 +23,8 @@ import (
 // checkpointMagic heads a checkpoint's content and carries its version.
 const checkpointMagic = "berth-checkpoint-1\n"
 
-// largeCheckpoint is the size from which on what coding a checkpoint takes beside its content is counted.
+// largeCheckpoint is the size from which on what coding a checkpoint takes beside its content is
+// counted.
 const largeCheckpoint = 1 << 20
 
 // codingBytes is what zstd's encoder or decoder takes of a large checkpoint, its window included.
@@ -38,7 +39,8 @@ const maxStored = 64 << 20
 // with its length, in order of the keys.
 func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 	out := &pieces{ctx: ctx}
-	// No larger a window than there is content: whoever reads the checkpoint makes room for all of it.
+	// No larger a window than there is content: whoever reads the checkpoint makes room for all of
+	// it.
 	window := min(max(1<<bits.Len(uint(inv.bytes)), zstd.MinWindowSize), 8<<20)
 	if inv.bytes > largeCheckpoint {
 		if err := memory.Take(ctx, codingBytes); err != nil {
@@ -81,8 +83,8 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 	return slices.Concat(out.list...), nil
 }
 
-// pieces collects bytes. What it keeps is not copied while it grows, and is taken from the budget twice: it is put
-// together in the end.
+// pieces collects bytes. What it keeps is not copied while it grows, and is taken from the budget
+// twice: it is put together in the end.
 type pieces struct {
 	ctx  context.Context
 	list [][]byte
@@ -192,7 +194,8 @@ type change struct {
 	Bind   *boundTo          `json:"bind,omitempty"`
 }
 
-// boundTo is a change by which the parent's pod of that name got a node and nothing else of it changed.
+// boundTo is a change by which the parent's pod of that name got a node and nothing else of it
+// changed.
 type boundTo struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`

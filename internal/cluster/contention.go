@@ -19,8 +19,8 @@ const (
 	holdLock = 25 * time.Millisecond
 )
 
-// retry runs a write again after a conflict. A write that named its parent then finds that it is not
-// the newest any more.
+// retry runs a write again after a conflict. A write that named its parent then finds that it is
+// not the newest any more.
 func retry(ctx context.Context, once func() error) error {
 	for n := range tries {
 		err := once()
@@ -39,10 +39,10 @@ func retry(ctx context.Context, once func() error) error {
 	return nil
 }
 
-// contention is the state of a chain that other processes write to at the same time. Writes that are
-// pipelined on a refused revision are refused with it, and their process would be late the next time
-// too. So after a conflict the processes take the store's lock of the cluster in turn: the holder reads
-// what it missed, writes for all its callers at once, and releases the lock.
+// contention is the state of a chain that other processes write to at the same time. Writes that
+// are pipelined on a refused revision are refused with it, and their process would be late the next
+// time too. So after a conflict the processes take the store's lock of the cluster in turn: the
+// holder reads what it missed, writes for all its callers at once, and releases the lock.
 type contention struct {
 	until time.Time // writes take the lock until then
 	end   func()    // releases the lock that this chain holds; nil: none

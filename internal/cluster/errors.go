@@ -7,8 +7,8 @@ import (
 	"berth/internal/store"
 )
 
-// ErrCorrupt is the error for stored bytes that are not what was written. Errors that wrap it name the
-// revision.
+// ErrCorrupt is the error for stored bytes that are not what was written. Errors that wrap it name
+// the revision.
 var ErrCorrupt = errors.New("stored data is damaged")
 
 // InvalidError is the error for a part of a request that cannot be carried out.

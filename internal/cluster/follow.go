@@ -43,7 +43,8 @@ func (f *following) begin(now time.Time) {
 	f.asked, f.damaged, f.stuck = now, map[string]error{}, map[string]store.Head{}
 }
 
-// judge records whether a cluster's newest revision could be loaded. Only damage of stored bytes counts.
+// judge records whether a cluster's newest revision could be loaded. Only damage of stored bytes
+// counts.
 func (f *following) judge(cluster string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,8 +57,8 @@ func (f *following) judge(cluster string, err error) {
 	}
 }
 
-// Following returns how far the manager has read the store. Views come from memory while the store is
-// unavailable, and this is how old they may be.
+// Following returns how far the manager has read the store. Views come from memory while the store
+// is unavailable, and this is how old they may be.
 func (m *Manager) Following() Following {
 	f := &m.following
 	f.mu.Lock()
@@ -65,8 +66,8 @@ func (m *Manager) Following() Following {
 	return Following{Behind: f.behind, Asked: f.asked, Err: f.err, Damaged: maps.Clone(f.damaged)}
 }
 
-// Warm reads the newest states of as many clusters as are kept, so that the first request for one does
-// not wait and damage is known early.
+// Warm reads the newest states of as many clusters as are kept, so that the first request for one
+// does not wait and damage is known early.
 func (m *Manager) Warm(ctx context.Context) error {
 	list, err := m.st.Clusters(ctx, store.ClusterFilter{Limit: m.o.KeepViews})
 	if err != nil {
@@ -155,10 +156,11 @@ func (m *Manager) poll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// advanceTo reads a chain up to its stored head. It returns the number of revisions that it still lacks.
+// advanceTo reads a chain up to its stored head. It returns the number of revisions that it still
+// lacks.
 func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind int64, err error) {
-	// Numbers only grow and tokens are unique: any other head is of a cluster that was created again,
-	// or of none.
+	// Numbers only grow and tokens are unique: any other head is of a cluster that was created
+	// again, or of none.
 	if end.Number < h.v.Revision || end.Number == h.v.Revision && end.Token != h.v.token {
 		m.forget(h.l, h.epoch)
 		return 0, nil
@@ -235,8 +237,8 @@ func (m *Manager) publish(l *chain, epoch uint64, v *View) *View {
 	return l.durable
 }
 
-// catchUp reads the revisions after a view up to the stored head. The error is errBroken if the view is
-// not of that chain, or if changes between were deleted.
+// catchUp reads the revisions after a view up to the stored head. The error is errBroken if the
+// view is not of that chain, or if changes between were deleted.
 func (m *Manager) catchUp(ctx context.Context, l *chain, v *View) (*View, error) {
 	for limit := page; ; {
 		// The view's own row is read too: its token shows whether it is the same chain.

@@ -7,8 +7,8 @@ import (
 	"berth/internal/memory"
 )
 
-// holds counts the requests that use a view that was loaded for them. Nothing else bounds how many states
-// are in use at once: the manager lets go of them while they are.
+// holds counts the requests that use a view that was loaded for them. Nothing else bounds how many
+// states are in use at once: the manager lets go of them while they are.
 type holds struct {
 	mu    sync.Mutex
 	views map[*View]*viewUse // guarded by mu
@@ -20,8 +20,8 @@ type viewUse struct {
 	claim *memory.Claim
 }
 
-// hold takes the memory of a view for as long as any request uses it. Requests that use the same view take
-// it once.
+// hold takes the memory of a view for as long as any request uses it. Requests that use the same
+// view take it once.
 func (h *holds) hold(ctx context.Context, v *View) error {
 	c := memory.Of(ctx)
 	if c == nil {

@@ -121,8 +121,8 @@ func keepBad(t *testing.T, conn *pgx.Conn, table string) (restore func()) {
 	}
 }
 
-// askAll starts the parts of a server anew and calls all of them. It reports whether the bad cluster
-// was named.
+// askAll starts the parts of a server anew and calls all of them. It reports whether the bad
+// cluster was named.
 func askAll(t *testing.T, st *watched, what string) (named bool) {
 	t.Helper()
 	ctx := t.Context()

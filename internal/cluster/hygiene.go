@@ -21,8 +21,8 @@ func survey(st *state.State, h *Hygiene) {
 	}
 }
 
-// overcommitted is 1 for a row whose pods ask for more than its node has. A node that does not say what it has is counted
-// elsewhere (NodesWithoutCapacity).
+// overcommitted is 1 for a row whose pods ask for more than its node has. A node that does not say
+// what it has is counted elsewhere (NodesWithoutCapacity).
 func overcommitted(st *state.State, row int) int {
 	use, has := st.Use(row), st.Nodes().Capacity(row)
 	if has.Pods == 0 || has.CPU == 0 && has.Memory == 0 {

@@ -42,8 +42,8 @@ type told struct {
 	newest int64
 }
 
-// ledgerModel describes which answers are possible. A caller without an answer may have written or not,
-// now or later.
+// ledgerModel describes which answers are possible. A caller without an answer may have written or
+// not, now or later.
 var ledgerModel = porcupine.NondeterministicModel{
 	Init: func() []any { return []any{ledger{newest: 2}} },
 	Step: func(state, in, out any) []any {

@@ -137,8 +137,8 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	return v, nil
 }
 
-// lockLarge waits until no other large checkpoint is read or made: several of them would each hold a part of the
-// memory, and none would get all it needs.
+// lockLarge waits until no other large checkpoint is read or made: several of them would each hold
+// a part of the memory, and none would get all it needs.
 func (m *Manager) lockLarge(ctx context.Context) (done func(), err error) {
 	select {
 	case m.large <- struct{}{}:

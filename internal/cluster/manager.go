@@ -16,8 +16,8 @@ import (
 	"berth/internal/store"
 )
 
-// Committer writes entries durably, many at a time. Submit keeps the order of its calls. wait returns
-// when the entry is durable, or the reason why it is not.
+// Committer writes entries durably, many at a time. Submit keeps the order of its calls. wait
+// returns when the entry is durable, or the reason why it is not.
 type Committer interface {
 	Submit(ctx context.Context, e *store.Entry) (wait func(context.Context) error, err error)
 }
@@ -35,8 +35,8 @@ type Options struct {
 	KeepObjects int
 	// Budget bounds the memory of loading; nil: nothing does.
 	Budget *memory.Budget
-	// Poll is the interval at which the revisions that other processes wrote are read from the store.
-	// 0 is never, for a store of one process.
+	// Poll is the interval at which the revisions that other processes wrote are read from the
+	// store. 0 is never, for a store of one process.
 	Poll  time.Duration
 	Clock func() time.Time
 	Log   *slog.Logger
@@ -105,7 +105,8 @@ type chain struct {
 	epoch      uint64  // grows when head is dropped
 	inFlight   int     // writes in flight
 	contention contention
-	// checkpoint is the number of the newest checkpoint. saving reports whether one is being written.
+	// checkpoint is the number of the newest checkpoint. saving reports whether one is being
+	// written.
 	checkpoint int64
 	saving     bool
 	reloading  bool          // a goroutine reads the outcome of writes without an answer
@@ -194,8 +195,8 @@ func (l *chain) lock(ctx context.Context) error {
 
 func (l *chain) unlock() { <-l.writer }
 
-// View returns a revision of a cluster, 0 for the newest that is stored. For an unknown one the error
-// wraps store.ErrNotFound and names the id.
+// View returns a revision of a cluster, 0 for the newest that is stored. For an unknown one the
+// error wraps store.ErrNotFound and names the id.
 func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*View, error) {
 	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
@@ -278,8 +279,8 @@ func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (v *View
 // with writes in flight.
 func (m *Manager) trim(but *chain) { m.trimTo(but, m.o.KeepObjects) }
 
-// Relieve drops what can be read or worked out again: older revisions, memos, and half of the newest
-// states. It is called when memory is short.
+// Relieve drops what can be read or worked out again: older revisions, memos, and half of the
+// newest states. It is called when memory is short.
 func (m *Manager) Relieve() {
 	m.views.clear()
 	m.trimTo(nil, m.o.KeepObjects/2)

@@ -10,7 +10,8 @@ import (
 	"berth/internal/store"
 )
 
-// storedFactor is what writing a payload takes in the store, in bytes a byte: a copy of it, and the row that it is in.
+// storedFactor is what writing a payload takes in the store, in bytes a byte: a copy of it, and the
+// row that it is in.
 const storedFactor = 2
 
 // pending is a revision whose write is in flight.
@@ -33,7 +34,8 @@ func (p *pending) wait(ctx context.Context) error {
 }
 
 // submit passes an entry to the committer and makes its view the head. The caller holds the chain's
-// writer token. If the head was dropped meanwhile, the entry would be refused: the error is a conflict.
+// writer token. If the head was dropped meanwhile, the entry would be refused: the error is a
+// conflict.
 func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
 	size := len(e.Revision.Change)
 	if e.Checkpoint != nil {
@@ -119,7 +121,8 @@ func (m *Manager) written(l *chain, epoch uint64, v *View, err error) {
 	}
 }
 
-// recentBytes bounds the JSON of the changes between the recent views and the newest: what they do not share with it.
+// recentBytes bounds the JSON of the changes between the recent views and the newest: what they do
+// not share with it.
 const recentBytes = 8 << 20
 
 // remember keeps the durable view before v among the recent ones, which cost little as long as they

@@ -12,8 +12,8 @@ import (
 	"berth/internal/objects"
 )
 
-// TestCheckpointTakesBeforeItReads: what a state's objects take is taken before they are read, large ones too, and
-// nothing is read beyond what was given.
+// TestCheckpointTakesBeforeItReads: what a state's objects take is taken before they are read,
+// large ones too, and nothing is read beyond what was given.
 func TestCheckpointTakesBeforeItReads(t *testing.T) {
 	for name, size := range map[string]int{"small": 100, "large": 1 << 20} {
 		d := new(inventory).draft()
@@ -49,7 +49,8 @@ func TestCheckpointTakesBeforeItReads(t *testing.T) {
 	}
 }
 
-// TestWindowOfCheckpoint: whoever reads the checkpoint of a small state makes no room for a large one.
+// TestWindowOfCheckpoint: whoever reads the checkpoint of a small state makes no room for a large
+// one.
 func TestWindowOfCheckpoint(t *testing.T) {
 	d := new(inventory).draft()
 	for i := range 50 {
@@ -72,7 +73,8 @@ func TestWindowOfCheckpoint(t *testing.T) {
 	}
 }
 
-// TestRecentViewsShare: views before large changes are not kept, since they share little with the newest.
+// TestRecentViewsShare: views before large changes are not kept, since they share little with the
+// newest.
 func TestRecentViewsShare(t *testing.T) {
 	l := &chain{durable: &View{Revision: 1}}
 	for n := range 5 {

@@ -12,8 +12,8 @@ const (
 )
 
 // outcomeUnknown is dropHead for a write whose outcome is unknown, since the store is unavailable.
-// Decisions go on from what is known to be stored. As soon as the store answers, the newest revision is
-// read.
+// Decisions go on from what is known to be stored. As soon as the store answers, the newest
+// revision is read.
 func (m *Manager) outcomeUnknown(l *chain, epoch uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

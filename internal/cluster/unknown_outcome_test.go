@@ -40,8 +40,8 @@ func (f *flaky) Newest(ctx context.Context, cluster string) (*store.Revision, er
 	return f.Store.Newest(ctx, cluster)
 }
 
-// A write of unknown outcome leaves the cluster in memory: requests are answered from it without the
-// store, and what the store has is read once it is back.
+// A write of unknown outcome leaves the cluster in memory: requests are answered from it without
+// the store, and what the store has is read once it is back.
 func TestStoreAwayLeavesViews(t *testing.T) {
 	st, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
 	if err != nil {

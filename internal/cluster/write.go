@@ -25,14 +25,16 @@ type Step struct {
 	Delete   []objects.Key
 	Decision *store.Decision
 	Profile  *store.Profile
-	// Spooled is set by Update if the decision is durable on the local disk and not in the store yet.
+	// Spooled is set by Update if the decision is durable on the local disk and not in the store
+	// yet.
 	Spooled bool
 }
 
-// Update runs f under the cluster's writer lock on its newest view and writes the step that f returns,
-// whole or not at all. A nil step writes nothing. If parent is neither 0 nor the newest, the error wraps
-// store.ErrConflict. f may run again after a conflict. Update returns the view after the step, once the
-// step and everything that f could read are durable. Other writers go on meanwhile.
+// Update runs f under the cluster's writer lock on its newest view and writes the step that f
+// returns, whole or not at all. A nil step writes nothing. If parent is neither 0 nor the newest,
+// the error wraps store.ErrConflict. f may run again after a conflict. Update returns the view
+// after the step, once the step and everything that f could read are durable. Other writers go on
+// meanwhile.
 func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
 	var view *View
 	var step *Step
@@ -69,8 +71,8 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	return head, step, err
 }
 
-// stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision was
-// begun.
+// stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision
+// was begun.
 func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func(v *View) (*Step, error)) (head *View, step *Step, v *View, err error) {
 	if err := l.lock(ctx); err != nil {
 		return nil, nil, nil, err
@@ -102,9 +104,9 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 	return head, step, v, nil
 }
 
-// parent returns the view that a write extends, and its epoch, also for a cluster without revisions.
-// If revision is not the newest, the newest comes with the error: the error holds once that is durable.
-// The caller holds the chain's writer token.
+// parent returns the view that a write extends, and its epoch, also for a cluster without
+// revisions. If revision is not the newest, the newest comes with the error: the error holds once
+// that is durable. The caller holds the chain's writer token.
 func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, uint64, error) {
 	if err := m.lockStore(ctx, l); err != nil {
 		return nil, 0, err
@@ -136,7 +138,8 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 	}
 }
 
-// dropHead drops the head, which is then read anew from the store, unless that was done since epoch.
+// dropHead drops the head, which is then read anew from the store, unless that was done since
+// epoch.
 func (l *chain) dropHead(epoch uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,23 +149,23 @@ func (l *chain) dropHead(epoch uint64) {
 	}
 }
 
-// Change makes the next revision by applying and deleting objects without admission. Parent 0 stands
-// for the newest. For another parent that is not the newest the error wraps store.ErrConflict. A request
-// that cannot be carried out is an *InvalidError.
+// Change makes the next revision by applying and deleting objects without admission. Parent 0
+// stands for the newest. For another parent that is not the newest the error wraps
+// store.ErrConflict. A request that cannot be carried out is an *InvalidError.
 func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*View, error) {
 	v, _, err := m.Update(ctx, cluster, parent, func(*View) (*Step, error) { return &Step{Apply: apply, Delete: del}, nil })
 	return v, err
 }
 
-// Upload makes a revision of everything that read yields, without admission: the cluster that it comes
-// from has admitted it. If the newest revision has the same content, Upload returns that, and created is
-// false. Objects are compiled as they come and not kept.
+// Upload makes a revision of everything that read yields, without admission: the cluster that it
+// comes from has admitted it. If the newest revision has the same content, Upload returns that, and
+// created is false. Objects are compiled as they come and not kept.
 func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reader) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, func() (*View, error) { return collect(ctx, read) })
 }
 
-// UploadResolved is Upload that sets the priority of pods without one from their class or the default
-// class, once. stored has the classes that the upload lacks.
+// UploadResolved is Upload that sets the priority of pods without one from their class or the
+// default class, once. stored has the classes that the upload lacks.
 func (m *Manager) UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored Classes) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(ctx, read, stored) })
 }

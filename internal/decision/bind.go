@@ -45,7 +45,8 @@ func CheckBind(v *cluster.View, pod PodRef, node string) (refusal string, alread
 	return "", false
 }
 
-// LedgerBind returns a bind in a ledger as a decision: no plugin is called, CheckBind alone decides.
+// LedgerBind returns a bind in a ledger as a decision: no plugin is called, CheckBind alone
+// decides.
 func LedgerBind(v *cluster.View, pod PodRef, node string) engine.Decision {
 	refusal, already := CheckBind(v, pod, node)
 	d := engine.Decision{Outcome: engine.Scheduled, Node: node}
@@ -77,8 +78,8 @@ func bindable(p *corev1.Pod) error {
 	return nil
 }
 
-// checkBind works out the effects of the outcome's bind. A profile without the rule about scheduling
-// gates would bind a gated pod.
+// checkBind works out the effects of the outcome's bind. A profile without the rule about
+// scheduling gates would bind a gated pod.
 func (o *Outcome) checkBind() error {
 	if o.Result.Outcome == engine.Scheduled && len(o.Pod.Spec.SchedulingGates) > 0 {
 		return Errorf(Conflict, "pod", "pod %s/%s has scheduling gates and cannot be bound", o.Pod.Namespace, o.Pod.Name)

@@ -22,8 +22,8 @@ type BoundEffects struct {
 	ResourceClaims []BoundClaim `json:"resourceClaims,omitempty"`
 	// VolumeClaims waited for the pod's node.
 	VolumeClaims []BoundVolumeClaim `json:"volumeClaims,omitempty"`
-	// Left are the plugins whose claims stay as they were, since the node, which no decision of this
-	// server chose, has nothing for them.
+	// Left are the plugins whose claims stay as they were, since the node, which no decision of
+	// this server chose, has nothing for them.
 	Left []engine.LeftAlone `json:"left,omitempty"`
 } // @name BoundAlong
 

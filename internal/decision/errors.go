@@ -22,7 +22,8 @@ type Error struct {
 	Kind   ErrorKind
 	Field  string
 	Detail string
-	// Node and Revision are the node of a pod that is bound already and the revision that has it there.
+	// Node and Revision are the node of a pod that is bound already and the revision that has it
+	// there.
 	Node     string
 	Revision int64
 }

@@ -29,8 +29,8 @@ type Outcome struct {
 // Engine decides on a state: engine.Decide, or a faster way to the same answers.
 type Engine func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
 
-// Decide evaluates the question. Where ctx ends before there is an outcome, its error is returned, and
-// there is nothing to record.
+// Decide evaluates the question. Where ctx ends before there is an outcome, its error is returned,
+// and there is nothing to record.
 func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
 	return p.DecideBy(ctx, engine.Decide)
 }

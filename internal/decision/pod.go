@@ -12,9 +12,9 @@ import (
 	"berth/internal/podlife"
 )
 
-// admit completes the pod of a question as an apiserver would that creates or updates it. A pod that
-// comes without a UID is the one of its name that the ledger has. One that the ledger is to keep gets
-// a UID of its own: another pod of that name may have been deleted before.
+// admit completes the pod of a question as an apiserver would that creates or updates it. A pod
+// that comes without a UID is the one of its name that the ledger has. One that the ledger is to
+// keep gets a UID of its own: another pod of that name may have been deleted before.
 func (s *Scheduler) admit(p *Prepared) {
 	if p.Question.Pod == nil || p.Verb != VerbDecide {
 		return
@@ -130,7 +130,8 @@ func (p *Prepared) present(list []Excluded) (out []Excluded) {
 }
 
 // succeeds reports whether an extender's pod has the name of the held pod and another UID. An
-// apiserver has only one pod of a name, so the held one is deleted and its watch event has not come.
+// apiserver has only one pod of a name, so the held one is deleted and its watch event has not
+// come.
 func (p *Prepared) succeeds(held *state.Pod) bool {
 	if p.Verb != VerbFilter && p.Verb != VerbPrioritize && p.Verb != VerbPreempt {
 		return false

@@ -31,7 +31,8 @@ type Prepared struct {
 	State   *state.State // the view's, or one made from it for this question
 	Pod     *corev1.Pod  // with its priority, without a node
 	Profile *engine.Profile
-	// PodJSON is the pod of the question in canonical JSON; InSnapshot is set where the view has it so.
+	// PodJSON is the pod of the question in canonical JSON; InSnapshot is set where the view has it
+	// so.
 	PodJSON    []byte
 	InSnapshot bool
 	// Candidates are the names of the nodes considered; nil: all.
@@ -130,9 +131,9 @@ func (s *Scheduler) replaceNodes(p *Prepared) error {
 	return p.excludePods()
 }
 
-// checkNodeNames refuses names that the snapshot does not have: a misspelt name would read as a node
-// that is full. An extender's caller may know nodes that the snapshot lacks, and a replay on another
-// snapshot drops them.
+// checkNodeNames refuses names that the snapshot does not have: a misspelt name would read as a
+// node that is full. An extender's caller may know nodes that the snapshot lacks, and a replay on
+// another snapshot drops them.
 func (p *Prepared) checkNodeNames() error {
 	if p.Verb != VerbDecide || p.Nodes != nil || p.Recorded != nil {
 		return nil
@@ -145,8 +146,8 @@ func (p *Prepared) checkNodeNames() error {
 	return nil
 }
 
-// ChooseProfile returns the profile for a pod: the one wanted, else the one that the pod names, else
-// the first.
+// ChooseProfile returns the profile for a pod: the one wanted, else the one that the pod names,
+// else the first.
 func ChooseProfile(profiles []*engine.Profile, wanted, scheduler string) (*engine.Profile, error) {
 	if len(profiles) == 0 {
 		return nil, Errorf(Invalid, "profile", "the configuration has no profile")

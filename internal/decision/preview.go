@@ -22,8 +22,8 @@ func (s *Scheduler) DryRun(ctx context.Context, v *cluster.View, q Question) (*A
 	return o.Answer(ctx, q.Explain)
 }
 
-// Preview answers a question on a view of no server: the same answer as a server's dry run under these
-// profiles, without stored priority classes.
+// Preview answers a question on a view of no server: the same answer as a server's dry run under
+// these profiles, without stored priority classes.
 func Preview(ctx context.Context, v *cluster.View, profiles []*engine.Profile, q Question, clock func() time.Time) (*Answer, error) {
 	q.Cluster, q.Revision = v.Cluster, v.Revision
 	if q.Bind {

@@ -15,8 +15,8 @@ type Classes interface {
 	Class(cluster, name string) *schedulingv1.PriorityClass
 }
 
-// StoredClass is what a record keeps of a stored class that a decision rests on. A snapshot's classes
-// are fixed by its revision; stored ones change and go.
+// StoredClass is what a record keeps of a stored class that a decision rests on. A snapshot's
+// classes are fixed by its revision; stored ones change and go.
 type StoredClass struct {
 	Name     string                   `json:"name"`
 	Value    int32                    `json:"value"`
@@ -41,9 +41,9 @@ func (c *StoredClass) Source(name string) *schedulingv1.PriorityClass {
 }
 
 // resolvePriority returns the pod with its priority, and where it has none of its own with its
-// preemption policy, as admission would set them
-// (plugin/pkg/admission/priority/admission.go admitPod). used is the class of extra that gave it; nil
-// where none did. The argument is not written.
+// preemption policy, as admission would set them (plugin/pkg/admission/priority/admission.go
+// admitPod). used is the class of extra that gave it; nil where none did. The argument is not
+// written.
 func resolvePriority(st *state.State, pod *corev1.Pod, extra ClassSource) (_ *corev1.Pod, used *StoredClass, err error) {
 	if pod.Spec.Priority != nil {
 		return pod, nil, nil

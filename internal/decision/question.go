@@ -44,16 +44,17 @@ type Question struct {
 	PodRef *objects.Key
 	// NodeNames limits the nodes considered; nil: all, or with Nodes theirs.
 	NodeNames []string
-	// Nodes replace the snapshot's nodes of the same names; unknown ones are added for this decision.
+	// Nodes replace the snapshot's nodes of the same names; unknown ones are added for this
+	// decision.
 	Nodes []*corev1.Node
-	// Profile is the name of a profile; if empty, the one that the pod's schedulerName names, else the
-	// first. Profiles replace those of the server.
+	// Profile is the name of a profile; if empty, the one that the pod's schedulerName names, else
+	// the first. Profiles replace those of the server.
 	Profile  string
 	Profiles []*engine.Profile
 	Explain  engine.Explain
-	// NoPreemption tries no preemption. DryRun records nothing. Bind binds a Scheduled outcome in the
-	// same write, and nominates the pod to the node of a Preempting one. ScoreAlways scores a single
-	// feasible node too.
+	// NoPreemption tries no preemption. DryRun records nothing. Bind binds a Scheduled outcome in
+	// the same write, and nominates the pod to the node of a Preempting one. ScoreAlways scores a
+	// single feasible node too.
 	NoPreemption, DryRun, Bind, ScoreAlways bool
 	// Victims limits the question to whether the pod fits once these pods are evicted.
 	Victims []engine.NodeVictims
@@ -62,8 +63,8 @@ type Question struct {
 	Now     time.Time // zero: the time of the call
 	// Mode is ModeShadow or empty.
 	Mode string
-	// Nominated is the node that the extender's caller has nominated the pod to. The victims that an
-	// answer to /preempt named there do not count.
+	// Nominated is the node that the extender's caller has nominated the pod to. The victims that
+	// an answer to /preempt named there do not count.
 	Nominated string
 	// Excluded pods do not count.
 	Excluded []Excluded

@@ -15,11 +15,11 @@ import (
 )
 
 // StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler
-// writes it to the pod's status: why the pod waits, and the node that it is nominated to or no longer.
-// The victims of a preemption stay: whoever runs them evicts them. A pod that the ledger does not have
-// yet is stored, since kube-scheduler tries stored pods only. An attempt with the same outcome as the
-// one before changes nothing
-// (pkg/scheduler/schedule_one.go handleSchedulingFailure, updatePod).
+// writes it to the pod's status: why the pod waits, and the node that it is nominated to or no
+// longer. The victims of a preemption stay: whoever runs them evicts them. A pod that the ledger
+// does not have yet is stored, since kube-scheduler tries stored pods only. An attempt with the
+// same outcome as the one before changes nothing (pkg/scheduler/schedule_one.go
+// handleSchedulingFailure, updatePod).
 func (o *Outcome) StatusChanges() ([]objects.Object, error) {
 	var out []objects.Object
 	put := func(p *corev1.Pod) error {

@@ -8,8 +8,8 @@ import (
 	"berth/internal/objects"
 )
 
-// suggest returns the single changes that would let the pod fit, cheapest first; none for a pod that
-// fits.
+// suggest returns the single changes that would let the pod fit, cheapest first; none for a pod
+// that fits.
 func (o *Outcome) suggest(ctx context.Context) []advice.Suggestion {
 	return advice.Suggest(advice.Question{
 		State: o.State, Pod: o.Pod, Profile: o.Profile, Options: o.options(ctx), Object: o.object,

@@ -74,8 +74,8 @@ func (l *Log) Decide(ctx context.Context, q decision.Question) (*decision.Answer
 	return ans, nil
 }
 
-// Evaluate decides, calls use with the result, which writes the reply, and returns when the record is
-// durable. The reply must not be sent before.
+// Evaluate decides, calls use with the result, which writes the reply, and returns when the record
+// is durable. The reply must not be sent before.
 func (l *Log) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (id string, err error) {
 	if q, err = l.Normalize(q); err != nil {
 		return "", err

@@ -32,8 +32,8 @@ type Evaluated struct {
 	// Excluded are pods that did not count.
 	Excluded []decision.Excluded `json:"gone,omitempty"`
 
-	// effectsDigest is of what was written beside the pod; empty where that is nothing, and in records
-	// of a time when it was never anything.
+	// effectsDigest is of what was written beside the pod; empty where that is nothing, and in
+	// records of a time when it was never anything.
 	effectsDigest string
 
 	pod     *corev1.Pod // once it is read
@@ -118,8 +118,8 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 	return q, nil
 }
 
-// candidates returns the recorded candidates for the nodes of a state: all stay all, all but some stay
-// all but those, and names stay names.
+// candidates returns the recorded candidates for the nodes of a state: all stay all, all but some
+// stay all but those, and names stay names.
 func (e *Evaluated) candidates(nodes *state.NodeSet) (names []string, err error) {
 	switch {
 	case e.Only == nil:

@@ -17,8 +17,8 @@ type Options struct {
 	Clock func() time.Time
 	// TopScores is how many of the best nodes a record keeps for SQL; 3 if zero.
 	TopScores int
-	// Stale returns for how long the state of a cluster that is followed may have missed changes; ok is
-	// false for one that is not followed.
+	// Stale returns for how long the state of a cluster that is followed may have missed changes;
+	// ok is false for one that is not followed.
 	Stale func(cluster string) (stale time.Duration, ok bool)
 	// Guarded reports whether binds in a cluster need a decision on record; nil: none do.
 	Guarded func(cluster string) bool

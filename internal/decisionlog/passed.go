@@ -32,10 +32,10 @@ func (l *Log) notePassed(o *decision.Outcome) {
 // decision that a bind follows.
 const recentRecords = 16
 
-// Passed reports whether a decision let a pod pass to a node: this server's last answer, or the newest
-// verdict on record. An answer to /prioritize may let the node pass, and is no verdict that forbids
-// it: it scores nodes that /filter has let pass. Denied is the id of the verdict that did not let the
-// node pass; "" where there is none at all.
+// Passed reports whether a decision let a pod pass to a node: this server's last answer, or the
+// newest verdict on record. An answer to /prioritize may let the node pass, and is no verdict that
+// forbids it: it scores nodes that /filter has let pass. Denied is the id of the verdict that did
+// not let the node pass; "" where there is none at all.
 func (l *Log) Passed(ctx context.Context, cluster string, pod decision.PodRef, node string) (passed bool, denied string, err error) {
 	if p, ok := l.passed.get(podUID{cluster, pod.UID}); ok {
 		if set := p.nodes.Value(); set != nil {

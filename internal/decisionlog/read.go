@@ -27,7 +27,8 @@ type replayer interface {
 	read(ctx context.Context, l *Log, rec *record) error
 	// replay works the answer out on a view, under overrides. It is to be released.
 	replay(ctx context.Context, l *Log, rec *record, v *cluster.View, o *Overrides, decide decision.Engine) (*replayed, error)
-	// recordedEffects is the digest of what a bind wrote beside its pod; empty where that is nothing.
+	// recordedEffects is the digest of what a bind wrote beside its pod; empty where that is
+	// nothing.
 	recordedEffects() string
 	// effects works them out again.
 	effects(ctx context.Context, l *Log, rec *record, r *replayed) (*decision.Effects, error)
@@ -96,8 +97,8 @@ func (l *Log) replay(ctx context.Context, rec *record) (*replayed, error) {
 	return r, nil
 }
 
-// effects works out once more what a recorded bind wrote beside its pod, and reports whether it is the
-// same; nil where that is nothing.
+// effects works out once more what a recorded bind wrote beside its pod, and reports whether it is
+// the same; nil where that is nothing.
 func (l *Log) effects(ctx context.Context, rec *record, r *replayed) (e *decision.Effects, same bool, err error) {
 	digest := rec.kind.recordedEffects()
 	if digest == "" {
@@ -109,8 +110,8 @@ func (l *Log) effects(ctx context.Context, rec *record, r *replayed) (e *decisio
 	return e, e.Digest == digest, nil
 }
 
-// Get returns a decision worked out again from its record, and whether the digest of the whole answer
-// is still the recorded one.
+// Get returns a decision worked out again from its record, and whether the digest of the whole
+// answer is still the recorded one.
 func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	d, err := l.Record(ctx, id)
 	if err != nil {
@@ -154,8 +155,8 @@ func otherEngine(d *store.Decision) string {
 	return fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, engine.Semantics)
 }
 
-// unknownStamp names the engine and the semantics of a record whose answers this version cannot give:
-// another line of engines, or another minor release of Kubernetes; "" for those that it can.
+// unknownStamp names the engine and the semantics of a record whose answers this version cannot
+// give: another line of engines, or another minor release of Kubernetes; "" for those that it can.
 func unknownStamp(d *store.Decision) string {
 	var what []string
 	if line(d.Engine) != line(engine.Version) {

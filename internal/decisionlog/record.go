@@ -67,8 +67,8 @@ func finish(d *store.Decision, kind Kind, began time.Time) (err error) {
 	return nil
 }
 
-// maxNamed is up to how many nodes that failed for one reason a record names for SQL; the rest is in
-// the recomputed answer.
+// maxNamed is up to how many nodes that failed for one reason a record names for SQL; the rest is
+// in the recomputed answer.
 const maxNamed = 8
 
 // evaluated makes the record of an outcome: columns for SQL, the input for a replay,
@@ -118,9 +118,9 @@ func victims(r *engine.Result) []store.Victim {
 	return out
 }
 
-// NewLedgerBind returns the write of a bind without an evaluation, with its record. A ledger's bind has
-// the effects that the pod's claims get on the node, under the profile that the pod names; where an
-// apiserver keeps the cluster, its scheduler has written them before it binds.
+// NewLedgerBind returns the write of a bind without an evaluation, with its record. A ledger's bind
+// has the effects that the pod's claims get on the node, under the profile that the pod names;
+// where an apiserver keeps the cluster, its scheduler has written them before it binds.
 func (l *Log) NewLedgerBind(v *cluster.View, namespace, name, node string, effects bool, began time.Time) (*cluster.Step, error) {
 	pod, err := v.Pod(namespace, name)
 	if err != nil {

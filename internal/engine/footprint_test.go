@@ -15,8 +15,8 @@ import (
 	"berth/internal/engine/rules"
 )
 
-// TestFootprint: neither a decision nor its explanation allocates more than is estimated before. Memory of decisions
-// before is not used again.
+// TestFootprint: neither a decision nor its explanation allocates more than is estimated before.
+// Memory of decisions before is not used again.
 func TestFootprint(t *testing.T) {
 	objects := enginetest.Large(enginetest.Size{Nodes: 1000, Pods: 10_000, Apps: 100})
 	for i := range 20_000 {

@@ -20,8 +20,8 @@ func (d *Decider) Walk(from *state.State) *Walk {
 	return &Walk{from.EditInPlace(), d}
 }
 
-// Changes returns the edit to put changes into. It is valid for the whole walk, and is not to be ended with
-// Done.
+// Changes returns the edit to put changes into. It is valid for the whole walk, and is not to be
+// ended with Done.
 func (w *Walk) Changes() *state.Edit { return w.states.Edit() }
 
 // State returns the state as it is now, for reading.

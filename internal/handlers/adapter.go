@@ -22,7 +22,8 @@ type style int
 const (
 	// rest clients get problem+json.
 	rest style = iota
-	// extenderStyle is for kube-scheduler, which sees no more than the status: overload is told without a body.
+	// extenderStyle is for kube-scheduler, which sees no more than the status: overload is told
+	// without a body.
 	extenderStyle
 )
 
@@ -67,7 +68,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 // quiet reports whether the error is logged elsewhere, at a bounded rate.
 func (e *Error) quiet() bool { return e.Kind == "overload" }
 
-// observe is the outermost of our middlewares: it sets the id of the request, catches panics and measures.
+// observe is the outermost of our middlewares: it sets the id of the request, catches panics and
+// measures.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()

@@ -23,11 +23,12 @@ type class struct {
 	key func(*http.Request) string
 }
 
-// writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late answer is still ours.
+// writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late
+// answer is still ours.
 const writeMargin = 5 * time.Second
 
-// admitted wraps a handler of a class: its turn is waited for before the body is read, and its context ends at the
-// deadline.
+// admitted wraps a handler of a class: its turn is waited for before the body is read, and its
+// context ends at the deadline.
 func (a *API) admitted(c *class, h handlerFunc) http.HandlerFunc {
 	return a.adapt(c.style, func(w http.ResponseWriter, r *http.Request) error {
 		key := ""
@@ -99,7 +100,8 @@ func (s *seldom) allow(cause string) bool {
 	return false
 }
 
-// byCluster is the lane of calls that name their cluster in the path or, for an upload, in the query.
+// byCluster is the lane of calls that name their cluster in the path or, for an upload, in the
+// query.
 func byCluster(r *http.Request) string {
 	if name := chi.URLParam(r, "cluster"); name != "" {
 		return name
@@ -110,8 +112,8 @@ func byCluster(r *http.Request) string {
 	return defaultCluster
 }
 
-// caller is the lane of calls of one client: the name in its certificate or its address, of IPv6 the network, in which
-// one host has any number of addresses.
+// caller is the lane of calls of one client: the name in its certificate or its address, of IPv6
+// the network, in which one host has any number of addresses.
 func caller(r *http.Request) string {
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
 		return "name " + r.TLS.PeerCertificates[0].Subject.CommonName

@@ -40,7 +40,8 @@ func TestRefusedBeforeTheBodyIsRead(t *testing.T) {
 	}
 }
 
-// TestUnknownClusterIsRefusedBeforeItsBody: made-up names do not get their bodies read, however large.
+// TestUnknownClusterIsRefusedBeforeItsBody: made-up names do not get their bodies read, however
+// large.
 func TestUnknownClusterIsRefusedBeforeItsBody(t *testing.T) {
 	h := start(t, nil)
 	for path, status := range map[string]int{
@@ -68,8 +69,8 @@ func (b held) Read([]byte) (int, error) {
 	return 0, http.ErrBodyReadAfterClose
 }
 
-// TestShadowIsAdmittedBeforeItsBody: bodies in Nodes mode are read a few at a time over all clusters, those of shadows
-// too; small ones are let pass without being judged.
+// TestShadowIsAdmittedBeforeItsBody: bodies in Nodes mode are read a few at a time over all
+// clusters, those of shadows too; small ones are let pass without being judged.
 func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
 	h := start(t, func(o *Options) {
 		o.Limits.NodesInFlight, o.Limits.NodesTotal, o.Limits.FilterInFlight, o.Limits.FilterTotal = 1, 2, 1, 3
@@ -104,7 +105,8 @@ func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
 	group.Wait()
 }
 
-// TestOneCallerLeavesRoom: one address takes neither all slots of decisions nor all places in their queue.
+// TestOneCallerLeavesRoom: one address takes neither all slots of decisions nor all places in their
+// queue.
 func TestOneCallerLeavesRoom(t *testing.T) {
 	h, s := startSlow(t, func(l *Limits) { l.DecisionInFlight, l.DecisionQueue = 8, 8 })
 	var group sync.WaitGroup

@@ -88,7 +88,8 @@ type Note struct {
 	Text func() string // "" where there is nothing to say
 }
 
-// Options are what an API is made of. Clusters, Decisions, Binder, Replays, PriorityClasses and ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, Binder, Replays, PriorityClasses and
+// ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
@@ -96,15 +97,18 @@ type Options struct {
 	Replays   Replays
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
-	// TolerationSeconds has pods that are applied or decided on admitted with DefaultTolerationSeconds.
+	// TolerationSeconds has pods that are applied or decided on admitted with
+	// DefaultTolerationSeconds.
 	TolerationSeconds bool
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
-	// Schedulers are the names of the server's profiles, whose pods are for it to place; default-scheduler if nil.
+	// Schedulers are the names of the server's profiles, whose pods are for it to place;
+	// default-scheduler if nil.
 	Schedulers []string
 	// Ungated are those of them whose pods wait for no gates, SchedulingGates being off there.
 	Ungated []string
-	// Followed reports whether a cluster's state comes from its apiserver, and from no other caller; nil: none does.
+	// Followed reports whether a cluster's state comes from its apiserver, and from no other
+	// caller; nil: none does.
 	Followed func(cluster string) bool
 	// Hold keeps rejections back about clusters that are followed; nil: none is.
 	Hold Hold
@@ -116,7 +120,8 @@ type Options struct {
 	// Notes are shown by /readyz.
 	Notes  []Note
 	Limits Limits // zero: DefaultLimits
-	// Budget bounds the memory of all that the process does; one of its own with Limits.MemoryBudget if nil.
+	// Budget bounds the memory of all that the process does; one of its own with
+	// Limits.MemoryBudget if nil.
 	Budget *memory.Budget
 	Log    *slog.Logger
 	Meter  metric.Meter

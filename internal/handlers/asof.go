@@ -14,8 +14,8 @@ type asOf struct {
 	now  time.Time
 }
 
-// asOf reads the parameters snapshot and now. Without snapshot it is the newest revision; without now it is the server's
-// time, or for an older revision the time when that was made.
+// asOf reads the parameters snapshot and now. Without snapshot it is the newest revision; without
+// now it is the server's time, or for an older revision the time when that was made.
 func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
 	query := r.URL.Query()
 	newest, err := a.clusters.View(r.Context(), name, 0)

@@ -21,7 +21,8 @@ import (
 	"berth/internal/profiles"
 )
 
-// unrecorded judges without writing anything down, so that the two handlers are compared and not the disk.
+// unrecorded judges without writing anything down, so that the two handlers are compared and not
+// the disk.
 type unrecorded struct {
 	Decisions
 	m       Clusters
@@ -102,7 +103,8 @@ func uploadNodes(b *testing.B, m *cluster.Manager, n int, each func(i int) (name
 	return names
 }
 
-// BenchmarkFilterHTTP asks /filter about 5,000 nodes by name over loopback, and the naive twin the same in the same run.
+// BenchmarkFilterHTTP asks /filter about 5,000 nodes by name over loopback, and the naive twin the
+// same in the same run.
 func BenchmarkFilterHTTP(b *testing.B) {
 	const n = 5000
 	m, l, st := openLog(b)
@@ -164,8 +166,8 @@ func BenchmarkFilterHTTP(b *testing.B) {
 	}
 }
 
-// rawClient writes the same bytes again and again and costs little itself, since it shares the processors with the
-// server that is measured.
+// rawClient writes the same bytes again and again and costs little itself, since it shares the
+// processors with the server that is measured.
 type rawClient struct {
 	conn    net.Conn
 	in      *bufio.Reader
@@ -212,7 +214,8 @@ func mustNew(b *testing.B, o Options) *API {
 	return a
 }
 
-// BenchmarkDecodePosted decodes a decision's body with and without the check of its pod's fields, in the same run.
+// BenchmarkDecodePosted decodes a decision's body with and without the check of its pod's fields,
+// in the same run.
 func BenchmarkDecodePosted(b *testing.B) {
 	body := []byte(`{"snapshot":"prod@7","pod":` + pod("web", "2", `,"nodeSelector":{"disk":"ssd","arch":"amd64"},"tolerations":[{"key":"gpu","operator":"Exists"}],"schedulerName":"default-scheduler",
 		"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"kubernetes.io/hostname"}]}},

@@ -47,7 +47,8 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// bindRefused tells kube-scheduler in words why not; of any other status it would show no more than the number.
+// bindRefused tells kube-scheduler in words why not; of any other status it would show no more than
+// the number.
 func (a *API) bindRefused(w http.ResponseWriter, r *http.Request, err error) error {
 	var refused *binding.RefusedError
 	detail := ""

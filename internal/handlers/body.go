@@ -14,15 +14,16 @@ import (
 	"berth/internal/span"
 )
 
-// lenience is by how much a body may be over its limit and still be read to its end, in bytes. Many clients send all of a
-// body before they look for an answer: one that is cut off would get a broken connection, not the limit's name.
+// lenience is by how much a body may be over its limit and still be read to its end, in bytes. Many
+// clients send all of a body before they look for an answer: one that is cut off would get a broken
+// connection, not the limit's name.
 const lenience = 16 << 20
 
 // firstRead is how much of an announced body is made room for before any of it has come.
 const firstRead = 256 << 10
 
-// readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a snapshot may be one.
-// setting names the limit. Memory for it is taken before it is allocated.
+// readBody reads a body of at most limit bytes into buf. Compressed bodies are refused: only a
+// snapshot may be one. setting names the limit. Memory for it is taken before it is allocated.
 func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, setting string) ([]byte, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return buf, unsupportedEncoding(w, enc, "identity")

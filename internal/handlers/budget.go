@@ -13,10 +13,11 @@ import (
 const (
 	// bodyFactor is what a body takes itself while it grows, in bytes a byte.
 	bodyFactor = 2
-	// nodeFactor is what a node in a call with whole nodes takes beside its decoded value, in bytes a byte.
+	// nodeFactor is what a node in a call with whole nodes takes beside its decoded value, in bytes
+	// a byte.
 	nodeFactor = 4
-	// uploadFactor and uploadObject are what an object takes until the state is built that holds it: bytes a byte of its
-	// encoding, and bytes beside.
+	// uploadFactor and uploadObject are what an object takes until the state is built that holds
+	// it: bytes a byte of its encoding, and bytes beside.
 	uploadFactor, uploadObject = 3, 2 << 10
 	// decoderBytes is what reading YAML or zstd takes at most, whatever comes of it.
 	decoderBytes = 64 << 20
@@ -37,7 +38,8 @@ func fromMemory(err error) *Error {
 	return nil
 }
 
-// takeAnswer takes what writing out an answer takes: its values and twice its text, while the encoder's buffer grows.
+// takeAnswer takes what writing out an answer takes: its values and twice its text, while the
+// encoder's buffer grows.
 func takeAnswer(ctx context.Context, items, bytes int) error {
 	return memory.Take(ctx, 3*int64(bytes)+512*int64(items))
 }

@@ -17,8 +17,8 @@ import (
 	"berth/api"
 )
 
-// TestBudget: bodies that are held back take memory as they come; who comes then is told to come again, and all is given
-// back in the end.
+// TestBudget: bodies that are held back take memory as they come; who comes then is told to come
+// again, and all is given back in the end.
 func TestBudget(t *testing.T) {
 	h := start(t, func(o *Options) { o.Limits.MemoryBudget, o.Limits.NodesTotal, o.Limits.NodesInFlight = 36<<20, 4, 4 })
 	h.upload("default", small())
@@ -58,8 +58,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its class's deadline, on every
-// path that reads one, and with an answer that the description has.
+// TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its
+// class's deadline, on every path that reads one, and with an answer that the description has.
 func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
 	h := start(t, func(o *Options) { o.Limits.BodyGrace, o.Limits.MinBodyRate = 200*time.Millisecond, 1000 })
 	h.upload("c", small())

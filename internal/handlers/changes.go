@@ -7,9 +7,11 @@ import (
 	"berth/internal/ledger"
 )
 
-// ChangeRequest is a difference to the newest revision. An object is named once in it. Deletions are made first, pods last.
+// ChangeRequest is a difference to the newest revision. An object is named once in it. Deletions
+// are made first, pods last.
 type ChangeRequest struct {
-	// Apply holds manifests: an object that is there is updated as by an apiserver and keeps what the manifest leaves out; another one is created.
+	// Apply holds manifests: an object that is there is updated as by an apiserver and keeps what
+	// the manifest leaves out; another one is created.
 	Apply []json.RawMessage `json:"apply" swaggertype:"array,object"`
 	// Patch changes single fields of objects that are there.
 	Patch []ledger.Patch `json:"patch"`

@@ -109,8 +109,8 @@ func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
 	return found[0], nil
 }
 
-// roomForCluster refuses a cluster that would be one too many. Uploads of several new ones at the same moment may pass
-// the limit by their number.
+// roomForCluster refuses a cluster that would be one too many. Uploads of several new ones at the
+// same moment may pass the limit by their number.
 func (a *API) roomForCluster(ctx context.Context, name string) error {
 	found, err := a.clusters.Clusters(ctx, store.ClusterFilter{Name: name})
 	if err != nil || len(found) > 0 {

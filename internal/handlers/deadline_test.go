@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// laborious is a pod within the limits of counts whose node affinity takes long to judge, and longer to find suggestions
-// for: no term matches any node, by the last of its requirements.
+// laborious is a pod within the limits of counts whose node affinity takes long to judge, and
+// longer to find suggestions for: no term matches any node, by the last of its requirements.
 func laborious() string {
 	var terms []string
 	for i := range 60 {

@@ -19,17 +19,21 @@ import (
 type DecisionRequest struct {
 	// Snapshot is the state to decide on; default@latest if absent.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
-	// Pod is the v1.Pod to place, or a workload (Deployment, StatefulSet, DaemonSet, Job and so on) of which one pod is placed. Either this or podRef.
+	// Pod is the v1.Pod to place, or a workload (Deployment, StatefulSet, DaemonSet, Job and so on)
+	// of which one pod is placed. Either this or podRef.
 	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
 	// PodRef names a pod of the snapshot.
 	PodRef *PodName `json:"podRef,omitempty"`
 	// NodeNames limits the nodes considered; absent: all.
 	NodeNames []string `json:"nodeNames,omitempty"`
-	// Profile is a profile's name; else the pod's schedulerName where such a profile exists, else the first.
+	// Profile is a profile's name; else the pod's schedulerName where such a profile exists, else
+	// the first.
 	Profile string `json:"profile,omitempty"`
-	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under instead of the server's.
+	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under
+	// instead of the server's.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
-	// Explain describes how much is written out: full, failures, groups, all (full, with every rule that rejects a node) or none.
+	// Explain describes how much is written out: full, failures, groups, all (full, with every rule
+	// that rejects a node) or none.
 	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
 	// Preempt false tries no preemption for this decision.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
@@ -37,10 +41,11 @@ type DecisionRequest struct {
 	Suggest bool `json:"suggest,omitempty"`
 	// DryRun computes without recording; the answer has no id.
 	DryRun bool `json:"dryRun,omitempty"`
-	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting one; victims stay.
+	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting
+	// one; victims stay.
 	Bind bool `json:"bind,omitempty"`
-	// Now is the time that the decision is made at, for what depends on it; the server's time if absent. It is recorded
-	// beside the time of the record.
+	// Now is the time that the decision is made at, for what depends on it; the server's time if
+	// absent. It is recorded beside the time of the record.
 	Now *time.Time `json:"now,omitempty"`
 } // @name DecisionRequest
 
@@ -99,8 +104,8 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// profileLabel is a profile's name for metrics. Those of a configuration that came with the question are the caller's
-// words, each of which would make series for good.
+// profileLabel is a profile's name for metrics. Those of a configuration that came with the
+// question are the caller's words, each of which would make series for good.
 func (a *API) profileLabel(q *decision.Question, name string) string {
 	if q.Profiles == nil {
 		return name
@@ -152,7 +157,8 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	return pod, inField(name, err)
 }
 
-// parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a string.
+// parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a
+// string.
 func (a *API) parseConfig(raw json.RawMessage) ([]*engine.Profile, error) {
 	if isNull(raw) {
 		return nil, nil

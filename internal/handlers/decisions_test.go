@@ -296,7 +296,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce decides and binds concurrently: each pod ends on a node once, each answer is on record.
+// TestManyAtOnce decides and binds concurrently: each pod ends on a node once, each answer is on
+// record.
 func TestManyAtOnce(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", listOf(node("n1", "64"), node("n2", "64")))

@@ -22,8 +22,9 @@ type jsonBounds struct {
 	depthSetting, tokenSetting string
 }
 
-// decodeStrict decodes the one JSON object of a body into v. A field that v does not have, or has twice, is an error
-// that names it; raw fields are left to whoever reads them. Keys are compared exactly.
+// decodeStrict decodes the one JSON object of a body into v. A field that v does not have, or has
+// twice, is an error that names it; raw fields are left to whoever reads them. Keys are compared
+// exactly.
 func decodeStrict(body []byte, v any, b jsonBounds) error {
 	if err := b.check(body); err != nil {
 		return err
@@ -61,7 +62,8 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 	return e
 }
 
-// bareObject refuses a Kubernetes object that is the body itself, where the request has a field for it.
+// bareObject refuses a Kubernetes object that is the body itself, where the request has a field for
+// it.
 func bareObject(body []byte, v any) error {
 	var given struct {
 		APIVersion, Kind string

@@ -59,7 +59,8 @@ func fuzzAPI(f *testing.F) *API {
 	return a
 }
 
-// TestCountingIsNoDecoder holds the count to what it is there for: it never takes a body for larger than it is.
+// TestCountingIsNoDecoder holds the count to what it is there for: it never takes a body for larger
+// than it is.
 func TestCountingIsNoDecoder(t *testing.T) {
 	b := jsonBounds{depth: 3, tokens: 6, depthSetting: "d", tokenSetting: "t"}
 	for body, limit := range map[string]string{

@@ -14,7 +14,8 @@ import (
 	"berth/api"
 )
 
-// docsPageHTML loads Swagger UI from this server alone, so that it works where there is no way out to the internet.
+// docsPageHTML loads Swagger UI from this server alone, so that it works where there is no way out
+// to the internet.
 const docsPageHTML = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -36,8 +37,8 @@ const docsPageHTML = `<!DOCTYPE html>
 const docsStart = `window.ui = SwaggerUIBundle({url: "/openapi.yaml", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null});
 `
 
-// docsPolicy lets the page load what is here and nothing else. Swagger UI sets style attributes and shows images that
-// it holds as data.
+// docsPolicy lets the page load what is here and nothing else. Swagger UI sets style attributes and
+// shows images that it holds as data.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
 	"connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 

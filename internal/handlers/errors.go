@@ -82,7 +82,8 @@ func translate(err error) *Error {
 	return internal(err)
 }
 
-// reason returns what is wrong without the name of the field at fault, for callers that know it by another name.
+// reason returns what is wrong without the name of the field at fault, for callers that know it by
+// another name.
 func reason(err error) string {
 	e := translate(err)
 	if len(e.Fields) == 1 {
@@ -106,7 +107,8 @@ func fromObjects(err error) *Error {
 	return nil
 }
 
-// invalidObject lists an object's errors; their fields get the path that the object has in the body.
+// invalidObject lists an object's errors; their fields get the path that the object has in the
+// body.
 func invalidObject(invalid *objects.InvalidError, prefix string) *Error {
 	if prefix == "" {
 		prefix = invalid.Path

@@ -28,8 +28,9 @@ type EvictionRankingRequest struct {
 type EvictionCandidate struct {
 	// Pod is the v1.Pod as it is.
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
-	// Usage are quantities under the signal's key: memory (the working set), ephemeral-storage (logs, writable layers and local
-	// volumes together), inodes or pids. Without it the kubelet has no statistics of the pod.
+	// Usage are quantities under the signal's key: memory (the working set), ephemeral-storage
+	// (logs, writable layers and local volumes together), inodes or pids. Without it the kubelet
+	// has no statistics of the pod.
 	Usage json.RawMessage `json:"usage,omitempty" swaggertype:"object,string"`
 } // @name EvictionCandidate
 
@@ -39,7 +40,8 @@ type EvictionRanking struct {
 	Ranking []podlife.Ranked `json:"ranking"`
 	// Protected pods are not evicted: critical ones, static ones and their mirrors.
 	Protected []podlife.Protected `json:"protected"`
-	// Warnings name what of the pods was passed over (fieldValidation=Warn), and what one pod of a workload does not show.
+	// Warnings name what of the pods was passed over (fieldValidation=Warn), and what one pod of a
+	// workload does not show.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name EvictionRanking
 

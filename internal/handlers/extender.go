@@ -26,7 +26,8 @@ import (
 // decisionIDHeader carries a decision's id where the body has no place for it.
 const decisionIDHeader = "Berth-Decision-Id"
 
-// unknownNode is said of a node that the snapshot lacks. kube-scheduler counts equal texts, so it names nothing.
+// unknownNode is said of a node that the snapshot lacks. kube-scheduler counts equal texts, so it
+// names nothing.
 const unknownNode = "node(s) not known to berth yet"
 
 // filter answers kube-scheduler's question which of these nodes would do.
@@ -79,8 +80,8 @@ func (a *API) isPrioritize(r *http.Request) bool {
 	return strings.HasSuffix(routePattern(r), "/prioritize")
 }
 
-// extend admits a call by its size, before its body is read: what is larger than any list of names is in Nodes mode. A
-// cluster without a snapshot is refused as judge words it, its body unread.
+// extend admits a call by its size, before its body is read: what is larger than any list of names
+// is in Nodes mode. A cluster without a snapshot is refused as judge words it, its body unread.
 func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
 	c, limit, setting := a.classOf(r)
 	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
@@ -173,10 +174,12 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 	return writeBytes(w, http.StatusOK, c.reply)
 }
 
-// protocolError wraps what is wrong with a body that isn't the protocol, in contrast to what it says.
+// protocolError wraps what is wrong with a body that isn't the protocol, in contrast to what it
+// says.
 type protocolError struct{ error }
 
-// unprotocol tells an object that is none of its kind, for a field of it has another type, from one with a bad value.
+// unprotocol tells an object that is none of its kind, for a field of it has another type, from one
+// with a bad value.
 func unprotocol(err error) error {
 	e := translate(err)
 	wrong := e.Status != http.StatusUnprocessableEntity
@@ -197,9 +200,9 @@ func unprotocol(err error) error {
 // Unwrap returns the error itself.
 func (e *protocolError) Unwrap() error { return e.error }
 
-// ask reads the question, unless that was done, puts it and writes the answer to c.reply, where that is not a shadow's.
-// An answer that rejects is none unless it is final: errRejects.
-// The answer must not be sent before ask returns: only then is it on record.
+// ask reads the question, unless that was done, puts it and writes the answer to c.reply, where
+// that is not a shadow's. An answer that rejects is none unless it is final: errRejects. The answer
+// must not be sent before ask returns: only then is it on record.
 func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time, final bool) error {
 	name := byCluster(r)
 	if err := cluster.CheckName(name); err != nil {
@@ -266,7 +269,8 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}
-	// kube-scheduler requests the nominated node by offering it alone; it is not to hide the others here.
+	// kube-scheduler requests the nominated node by offering it alone; it is not to hide the others
+	// here.
 	nominated := pod.Status.NominatedNodeName
 	pod.Status.NominatedNodeName = ""
 	q = decision.Question{
@@ -279,8 +283,8 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 	return q, nil
 }
 
-// candidates returns the names that the snapshot has, each once, or nil if those are all of it: the record of a decision
-// is short then, and 5,000 names cost nothing.
+// candidates returns the names that the snapshot has, each once, or nil if those are all of it: the
+// record of a decision is short then, and 5,000 names cost nothing.
 func (c *call) candidates() []string {
 	set := c.table.set
 	if n := len(set.Alive()); cap(c.seen) < n {

@@ -11,8 +11,9 @@ import (
 // bestScore is what extender/v1 calls MaxExtenderPriority.
 const bestScore = 10
 
-// place finds the rows of the asked nodes in the state that was judged; -1 where it has no such node. That state has
-// other rows than the table only in Nodes mode, or if nodes changed in between.
+// place finds the rows of the asked nodes in the state that was judged; -1 where it has no such
+// node. That state has other rows than the table only in Nodes mode, or if nodes changed in
+// between.
 func (c *call) place(set *state.NodeSet) {
 	byNodes := c.args.HasNodes && !c.args.HasNames
 	n := len(c.args.Rows)
@@ -38,8 +39,8 @@ func (c *call) place(set *state.NodeSet) {
 	}
 }
 
-// filter writes the verdicts. Each asked node is either kept or in one of the maps: one that is in neither would count
-// as unresolvable without a reason and vanish from kube-scheduler's event.
+// filter writes the verdicts. Each asked node is either kept or in one of the maps: one that is in
+// neither would count as unresolvable without a reason and vanish from kube-scheduler's event.
 func (c *call) filter(r *engine.Result) {
 	c.verdicts = slices.Grow(c.verdicts[:0], len(c.rows))[:len(c.rows)]
 	for i, row := range c.rows {

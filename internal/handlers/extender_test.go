@@ -134,7 +134,8 @@ func TestFilterIsRecordedAndHasNoSideEffect(t *testing.T) {
 func TestFilterInNodes(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
-	// n2 as sent is larger than the snapshot's; tmpl is in no cluster; fields that berth does not keep come back.
+	// n2 as sent is larger than the snapshot's; tmpl is in no cluster; fields that berth does not
+	// keep come back.
 	big := strings.Replace(node("n2", "16"), `"labels"`, `"managedFields":[{"manager":"x"}],"annotations":{"a":"b"},"labels"`, 1)
 	tmpl := node("tmpl", "1")
 	body := `{"Pod":` + pod("web", "2", "") + `,"Nodes":{"metadata":{},"items":[` + tmpl + `,` + big + `,` + node("n1", "4") + `]},"NodeNames":null}`
@@ -164,8 +165,8 @@ func TestKeysInAnyCase(t *testing.T) {
 	}
 }
 
-// TestPodWithoutContainers: the protocol is spoken by others than apiservers' clients, whose pods may have no containers.
-// Such a pod requests nothing, and its record replays.
+// TestPodWithoutContainers: the protocol is spoken by others than apiservers' clients, whose pods
+// may have no containers. Such a pod requests nothing, and its record replays.
 func TestPodWithoutContainers(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -377,8 +378,8 @@ func TestRealBodies(t *testing.T) {
 	}
 }
 
-// TestConnectionIsReused holds replies to what kube-scheduler's client needs to keep its connection: it reads
-// one JSON value and closes the body.
+// TestConnectionIsReused holds replies to what kube-scheduler's client needs to keep its
+// connection: it reads one JSON value and closes the body.
 func TestConnectionIsReused(t *testing.T) {
 	h := start(t, nil)
 	names := make([]string, 3000)

@@ -2,8 +2,9 @@ package handlers
 
 import "encoding/json"
 
-// The bodies of the extender protocol as the API's description has them. Package wire reads and writes them without
-// these types; a test compares their fields with k8s.io/kube-scheduler/extender/v1.
+// The bodies of the extender protocol as the API's description has them. Package wire reads and
+// writes them without these types; a test compares their fields with
+// k8s.io/kube-scheduler/extender/v1.
 
 // ExtenderArgs is the request of /filter and /prioritize.
 type ExtenderArgs struct {

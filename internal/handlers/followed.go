@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// notFollowed refuses to change a cluster by hand whose state comes from its apiserver: the next event would say
-// otherwise.
+// notFollowed refuses to change a cluster by hand whose state comes from its apiserver: the next
+// event would say otherwise.
 func (a *API) notFollowed(cluster string) error {
 	if !a.followed(cluster) {
 		return nil

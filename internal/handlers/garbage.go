@@ -15,9 +15,11 @@ import (
 
 // GarbageRequest asks which pods a cluster's garbage collector would delete.
 type GarbageRequest struct {
-	// TerminatedPodThreshold is how many pods that are over may stay; 12500 if absent, and 0 or less leaves them all.
+	// TerminatedPodThreshold is how many pods that are over may stay; 12500 if absent, and 0 or
+	// less leaves them all.
 	TerminatedPodThreshold *int `json:"terminatedPodThreshold,omitempty" example:"12500"`
-	// Apply deletes these pods from the newest revision, as the next one; 409 for a cluster that is followed.
+	// Apply deletes these pods from the newest revision, as the next one; 409 for a cluster that is
+	// followed.
 	Apply bool `json:"apply,omitempty"`
 	// Now is the time that is written into patches; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`

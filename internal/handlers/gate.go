@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// gate admits a bounded number of calls and lets a bounded number wait, before a byte of a body is read. Each key, a
-// cluster or a caller, has slots of its own, so that one scheduler in a crash loop cannot starve the others.
+// gate admits a bounded number of calls and lets a bounded number wait, before a byte of a body is
+// read. Each key, a cluster or a caller, has slots of its own, so that one scheduler in a crash
+// loop cannot starve the others.
 type gate struct {
 	class    string // the first part of the settings' names
 	inFlight int    // per key
 	total    int    // over all keys; 0: no bound
 	queue    int    // per key; over all keys if shared
 	shared   bool
-	// fair marks a gate whose keys are callers: one caller leaves an eighth of the slots and of the queue to others, and a
-	// slot that gets free goes to the caller with the fewest.
+	// fair marks a gate whose keys are callers: one caller leaves an eighth of the slots and of the
+	// queue to others, and a slot that gets free goes to the caller with the fewest.
 	fair bool
 	wait time.Duration
 
@@ -41,7 +42,8 @@ func newGate(class string, inFlight, total, queue int, wait time.Duration) *gate
 	return &gate{class: class, inFlight: inFlight, total: total, queue: queue, wait: wait, keys: map[string]*lane{}, waiting: list.New()}
 }
 
-// enter waits for a slot. The error describes which setting was full; leave has to be called once otherwise.
+// enter waits for a slot. The error describes which setting was full; leave has to be called once
+// otherwise.
 func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) {
 	g.mu.Lock()
 	l := g.keys[key]
@@ -121,8 +123,8 @@ func (g *gate) take(l *lane) {
 	g.running++
 }
 
-// leave passes the slot to whoever has waited longest of those that may now run; in a fair gate, of the caller with the
-// fewest slots.
+// leave passes the slot to whoever has waited longest of those that may now run; in a fair gate, of
+// the caller with the fewest slots.
 func (g *gate) leave(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

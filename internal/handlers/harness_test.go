@@ -37,7 +37,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// harness is a server over real rooms, and a client that holds every answer to the API's description.
+// harness is a server over real rooms, and a client that holds every answer to the API's
+// description.
 type harness struct {
 	*testing.T
 	api    *API
@@ -188,7 +189,8 @@ func (h *harness) want(status int, out any, method, path, body string, headers .
 	return a
 }
 
-// described is the API's description, made strict: an answer may hold nothing that it does not name.
+// described is the API's description, made strict: an answer may hold nothing that it does not
+// name.
 var described = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"berth/internal/cluster"
 )
 
-// Hold keeps a rejection back until the state is as new as what kube-scheduler acted on; kube.Holder has one.
+// Hold keeps a rejection back until the state is as new as what kube-scheduler acted on;
+// kube.Holder has one.
 type Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error
 
 // neverHeld is for servers that follow no cluster.
@@ -25,8 +26,9 @@ func neverHeld(_ context.Context, _ string, _ func() *corev1.Pod, try func(final
 // errRejects ends a judgement whose answer rejects and is not final. Nothing is recorded.
 var errRejects = errors.New("the answer rejects, and the state may be behind")
 
-// held calls ask until its answer may be given: ask gives errRejects where final is false and its answer rejects. The
-// outcome is counted: the call passed on a later state, it was rejected by one that is new enough, or neither in time.
+// held calls ask until its answer may be given: ask gives errRejects where final is false and its
+// answer rejects. The outcome is counted: the call passed on a later state, it was rejected by one
+// that is new enough, or neither in time.
 func (a *API) held(r *http.Request, verb string, pod func() *corev1.Pod, ask func(final bool) error) error {
 	var since time.Time // the first rejection; zero: there was none
 	last := false
@@ -65,8 +67,8 @@ func behind(err error) *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Kind: "behind", Detail: b.Error(), RetryAfter: 1, Cause: b.Cause}
 }
 
-// rejects reports whether no asked node is let pass, or where scores are asked for, whether there is a node that the
-// state lacks. What some nodes pass strands no pod.
+// rejects reports whether no asked node is let pass, or where scores are asked for, whether there
+// is a node that the state lacks. What some nodes pass strands no pod.
 func (c *call) rejects(verb string, feasible func(row int) bool) bool {
 	for _, row := range c.rows {
 		if verb == "prioritize" {
@@ -80,8 +82,8 @@ func (c *call) rejects(verb string, feasible func(row int) bool) bool {
 	return verb != "prioritize" && len(c.rows) > 0
 }
 
-// mayReject reports whether an answer that rejects may be given. A node that the state lacks is not rejected where it would
-// have been waited for.
+// mayReject reports whether an answer that rejects may be given. A node that the state lacks is not
+// rejected where it would have been waited for.
 func (a *API) mayReject(name, verb string, c *call, final bool) error {
 	if !final {
 		c.held = true

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An upload describes what a caller trips over later, and a change only what it has newly caused: it repeated 12 warnings
-// about missing kinds.
+// An upload describes what a caller trips over later, and a change only what it has newly caused:
+// it repeated 12 warnings about missing kinds.
 func TestHygieneIsSaidOnce(t *testing.T) {
 	h := start(t, nil)
 	has := func(s Snapshot, words string) bool {

@@ -12,20 +12,25 @@ import (
 type LifecycleRequest struct {
 	// Pod is the v1.Pod with its status, as kubectl get -o json prints it.
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
-	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does not exist any more.
+	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does
+	// not exist any more.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
-	// NodeLostSince is the last sign of life of the node's kubelet, or, with node null, when the node went; what the node's
-	// Ready condition says if absent.
+	// NodeLostSince is the last sign of life of the node's kubelet, or, with node null, when the
+	// node went; what the node's Ready condition says if absent.
 	NodeLostSince *time.Time `json:"nodeLostSince,omitempty"`
-	// MaxContainerRestartPeriod is the kubelet's crashLoopBackOff.maxContainerRestartPeriod: 1s to 300s, which is the default.
+	// MaxContainerRestartPeriod is the kubelet's crashLoopBackOff.maxContainerRestartPeriod: 1s to
+	// 300s, which is the default.
 	MaxContainerRestartPeriod string `json:"maxContainerRestartPeriod,omitempty" example:"60s"`
-	// Events are what happens from now on: what follows from them is the answer's timeline. At most 100.
+	// Events are what happens from now on: what follows from them is the answer's timeline. At most
+	// 100.
 	Events []podlife.LifeEvent `json:"events,omitempty"`
 	// Until ends the timeline; an hour after the last event if absent.
 	Until *time.Time `json:"until,omitempty"`
-	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself, others count as 0.
+	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself,
+	// others count as 0.
 	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
-	// ExitSeconds describes how long containers take to exit after the stop signal; those that are not named use all the time they have.
+	// ExitSeconds describes how long containers take to exit after the stop signal; those that are
+	// not named use all the time they have.
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// Now is the time at which back-offs are judged; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`

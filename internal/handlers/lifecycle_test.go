@@ -87,7 +87,8 @@ func TestPodLifecycle(t *testing.T) {
 	h.want(http.StatusMethodNotAllowed, nil, "GET", at, "")
 }
 
-// TestManyBadFields: what an answer says of its errors does not grow with the square of their number.
+// TestManyBadFields: what an answer says of its errors does not grow with the square of their
+// number.
 func TestManyBadFields(t *testing.T) {
 	h := start(t, nil)
 	const changes = 5000

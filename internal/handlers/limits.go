@@ -13,8 +13,9 @@ import (
 	"berth/internal/objects"
 )
 
-// Limits are the bounds of what one server takes on. Each is a setting; a refusal names it by its name tag. The tags
-// are read by the command line and by DefaultLimits, so that a limit is declared in one line.
+// Limits are the bounds of what one server takes on. Each is a setting; a refusal names it by its
+// name tag. The tags are read by the command line and by DefaultLimits, so that a limit is declared
+// in one line.
 type Limits struct {
 	FilterMaxBytes  Bytes `name:"filter-max-bytes" default:"2MiB" help:"Body of /filter and /prioritize in NodeNames mode; what is larger counts as Nodes mode."`
 	FilterMaxNames  int   `name:"filter-max-names" default:"15000" help:"Names in NodeNames."`
@@ -167,8 +168,8 @@ func (l *Limits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Fit lowers the limits that were not given, and that go by memory, to what a memory limit leaves room for. It returns
-// the names of those that it set.
+// Fit lowers the limits that were not given, and that go by memory, to what a memory limit leaves
+// room for. It returns the names of those that it set.
 func (l *Limits) Fit(total int64, given func(name string) bool) (set []string) {
 	share := Bytes(total/14) &^ (1<<20 - 1)
 	for _, one := range []struct {
@@ -187,10 +188,10 @@ func (l *Limits) Fit(total int64, given func(name string) bool) (set []string) {
 	return set
 }
 
-// CheckMemory reports whether the bodies that the limits let in at once fit into memory, a decoded body counting four
-// times. Snapshots are streamed, so only the object at hand counts of them. It is false comfort that each limit alone is
-// sane: together they are what a flood of callers costs. budget is in bytes; 0 takes the runtime's own limit, and
-// nothing is checked where there is none.
+// CheckMemory reports whether the bodies that the limits let in at once fit into memory, a decoded
+// body counting four times. Snapshots are streamed, so only the object at hand counts of them. It
+// is false comfort that each limit alone is sane: together they are what a flood of callers costs.
+// budget is in bytes; 0 takes the runtime's own limit, and nothing is checked where there is none.
 func (l *Limits) CheckMemory(budget int64) error {
 	if budget <= 0 {
 		budget = debug.SetMemoryLimit(-1)
@@ -236,7 +237,8 @@ func (l *Limits) filter() wire.Limits {
 	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Names: l.FilterMaxNames, Nodes: l.NodesMaxNodes}
 }
 
-// preempt bounds /preempt as /filter in Nodes mode; each node has no more victims than a snapshot has pods.
+// preempt bounds /preempt as /filter in Nodes mode; each node has no more victims than a snapshot
+// has pods.
 func (l *Limits) preempt() wire.Limits {
 	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Nodes: l.NodesMaxNodes, VictimsPerNode: l.MaxPods, Victims: l.MaxPods}
 }

@@ -16,7 +16,8 @@ import (
 	"berth/internal/engine"
 )
 
-// metrics are the figures the API keeps. No pod's or node's name is ever a label: there would be as many series.
+// metrics are the figures the API keeps. No pod's or node's name is ever a label: there would be as
+// many series.
 type metrics struct {
 	requests    metric.Float64Histogram
 	decisions   metric.Int64Counter

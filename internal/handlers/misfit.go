@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// misfit finds the first value of a body that cannot be decoded into its place in a type, and why. Decoders name neither
-// the item of a list nor the field of a type that decodes itself, such as a time. at is nil where there is none.
+// misfit finds the first value of a body that cannot be decoded into its place in a type, and why.
+// Decoders name neither the item of a list nor the field of a type that decodes itself, such as a
+// time. at is nil where there is none.
 func misfit(at *field.Path, raw []byte, t reflect.Type) (*field.Path, reflect.Type, error) {
 	if t.Kind() == reflect.Pointer {
 		if isNull(raw) {
@@ -83,8 +84,8 @@ func misfit(at *field.Path, raw []byte, t reflect.Type) (*field.Path, reflect.Ty
 	return whole()
 }
 
-// misfitError words why a body cannot be decoded into what v points to, with the field at fault; err is what the decoder
-// returned. at is the place of v in the body, nil for all of it.
+// misfitError words why a body cannot be decoded into what v points to, with the field at fault;
+// err is what the decoder returned. at is the place of v in the body, nil for all of it.
 func misfitError(at *field.Path, raw []byte, v any, err error) error {
 	bad, t, cause := misfit(at, raw, reflect.TypeOf(v))
 	if cause == nil || bad == nil {

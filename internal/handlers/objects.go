@@ -102,7 +102,8 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	return writeObjects(r.Context(), w, &list)
 }
 
-// streamed is from how many bytes on a list of objects is written out item by item, without a copy of it.
+// streamed is from how many bytes on a list of objects is written out item by item, without a copy
+// of it.
 const streamed = 256 << 10
 
 // writeObjects writes the bytes that writeJSON would write.

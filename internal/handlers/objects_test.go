@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestLongListsAreStreamed: byte for byte what json.Marshal makes of them, without a copy of the whole.
+// TestLongListsAreStreamed: byte for byte what json.Marshal makes of them, without a copy of the
+// whole.
 func TestLongListsAreStreamed(t *testing.T) {
 	for _, text := range []string{"plain", "<a&b>", "\u2028", "é\u2028\u2029>", "x\u2029"} {
 		// As objects are kept: without escapes for HTML.

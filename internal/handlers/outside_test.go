@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A body that says nothing about a cluster must not empty it: an empty body is what curl sends of a file that is not
-// there, a Status what an apiserver answers to somebody who may not list.
+// A body that says nothing about a cluster must not empty it: an empty body is what curl sends of a
+// file that is not there, a Status what an apiserver answers to somebody who may not list.
 func TestUploadOfNothingKeepsTheState(t *testing.T) {
 	h := start(t, nil)
 	was := h.upload("prod", small())
@@ -45,7 +45,8 @@ func TestUploadOfNothingKeepsTheState(t *testing.T) {
 	}
 }
 
-// A misspelt parameter is refused by name; ?clutser= would have replaced the default cluster's state.
+// A misspelt parameter is refused by name; ?clutser= would have replaced the default cluster's
+// state.
 func TestUnknownParameters(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -88,7 +89,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// A client that sends all of its body before it reads gets the limit's name, not a broken connection.
+// A client that sends all of its body before it reads gets the limit's name, not a broken
+// connection.
 func TestTooLargeIsSaidToThoseWhoSendFirst(t *testing.T) {
 	h := start(t, nil)
 	body := strings.Repeat("x", 12<<20)
@@ -136,7 +138,8 @@ func TestReplayKeepsTheTime(t *testing.T) {
 	}
 }
 
-// explain=failures promises the best ten nodes, the chosen one among them wherever it stands among its equals.
+// explain=failures promises the best ten nodes, the chosen one among them wherever it stands among
+// its equals.
 func TestFailuresListTheBestTen(t *testing.T) {
 	h := start(t, nil)
 	var items []string

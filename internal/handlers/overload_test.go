@@ -73,8 +73,8 @@ func startSlow(t *testing.T, change func(*Limits)) (*harness, *slow) {
 	return h, s
 }
 
-// TestOverloadIsRefusedFast fills every slot and every place in the queue: what comes then is refused at once, in the
-// caller's own terms, and never with 200.
+// TestOverloadIsRefusedFast fills every slot and every place in the queue: what comes then is
+// refused at once, in the caller's own terms, and never with 200.
 func TestOverloadIsRefusedFast(t *testing.T) {
 	web := pod("web", "1", "")
 	for _, c := range []struct {
@@ -180,7 +180,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestInnerFailuresStayInside answers a fault of ours without its words, and never as "no node fits".
+// TestInnerFailuresStayInside answers a fault of ours without its words, and never as "no node
+// fits".
 func TestInnerFailuresStayInside(t *testing.T) {
 	h, s := startSlow(t, func(*Limits) {})
 	s.err = errors.New("disk of secret.example is broken")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// paced is a body that has to come at a least rate, so that a caller who sends nothing gives its slot back. Only the time
-// counts that is spent waiting for the caller.
+// paced is a body that has to come at a least rate, so that a caller who sends nothing gives its
+// slot back. Only the time counts that is spent waiting for the caller.
 type paced struct {
 	io.ReadCloser
 	conn   *http.ResponseController

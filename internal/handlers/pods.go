@@ -22,8 +22,8 @@ import (
 
 // AdmissionRequest asks what an API server would make of a pod.
 type AdmissionRequest struct {
-	// Cluster says whose priority classes count, and whose nodes give their zone and region to pods that name one; default
-	// if absent.
+	// Cluster says whose priority classes count, and whose nodes give their zone and region to pods
+	// that name one; default if absent.
 	Cluster string `json:"cluster,omitempty" example:"prod"`
 	// Operation is CREATE or UPDATE.
 	Operation string `json:"operation" enums:"CREATE,UPDATE"`
@@ -42,7 +42,8 @@ type Admission struct {
 	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
 	// Errors say field by field why not, in an API server's words.
 	Errors []FieldError `json:"errors"`
-	// Warnings name what of the pod was passed over (fieldValidation=Warn), and what one pod of a workload does not show.
+	// Warnings name what of the pod was passed over (fieldValidation=Warn), and what one pod of a
+	// workload does not show.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name Admission
 

@@ -20,10 +20,12 @@ const (
 	fieldsIgnore = "Ignore"
 )
 
-// fieldValidation is the query parameter that describes what becomes of fields that a Kubernetes object's type does not have.
+// fieldValidation is the query parameter that describes what becomes of fields that a Kubernetes
+// object's type does not have.
 const fieldValidation = "fieldValidation"
 
-// posted judges the Kubernetes objects of one request before they are decoded, and collects what is to be said of them.
+// posted judges the Kubernetes objects of one request before they are decoded, and collects what is
+// to be said of them.
 type posted struct {
 	mode     string
 	limits   objects.Limits
@@ -51,7 +53,8 @@ func (a *API) posted(r *http.Request) (*posted, error) {
 	return &posted{mode: mode, limits: a.limits.objects(), steps: steps.Of(r.Context())}, err
 }
 
-// fields judges the fields of an object; kind is what it is where it does not say. at is its place in the body.
+// fields judges the fields of an object; kind is what it is where it does not say. at is its place
+// in the body.
 func (p *posted) fields(at string, raw json.RawMessage, kind string) error {
 	if err := p.steps.Take(len(raw)); err != nil {
 		return err
@@ -110,7 +113,8 @@ func (p *posted) object(at string, raw json.RawMessage) (objects.Object, error) 
 	return o, inField(at, err)
 }
 
-// pod judges the pod of a request. Of a workload it returns the pod that its controller would make, and that pod's place.
+// pod judges the pod of a request. Of a workload it returns the pod that its controller would make,
+// and that pod's place.
 func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, error) {
 	if isNull(raw) || raw[0] != '{' {
 		return at, raw, nil // the decoder says so
@@ -131,7 +135,8 @@ func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, e
 // maxWarningHeaders bounds the headers of an answer; the body has all warnings.
 const maxWarningHeaders = 20
 
-// warn writes the warnings as headers, as an API server does (RFC 7234, code 299), and gives them for the answer's body.
+// warn writes the warnings as headers, as an API server does (RFC 7234, code 299), and gives them
+// for the answer's body.
 func (p *posted) warn(w http.ResponseWriter) []string {
 	for i, text := range p.warnings {
 		if i == maxWarningHeaders {

@@ -10,8 +10,8 @@ import (
 
 const misspelt = `{"metadata":{"name":"web"},"spec":{"nodeSelectr":{"disk":"ssd"},"containers":[{"name":"c","requests":{"cpu":"1"}}]}}`
 
-// A misspelt field is refused by name wherever objects are posted one by one; before, the pod was placed as if it needed
-// nothing.
+// A misspelt field is refused by name wherever objects are posted one by one; before, the pod was
+// placed as if it needed nothing.
 func TestMisspeltFieldsAreRefused(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", listOf(node("n1", "4")))

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// FuzzPosts puts bodies, as JSON and as YAML, to the routes whose bodies have no fuzz target of their own. Whatever a
-// body holds, the answer is the route's or a problem that blames the body, and never a fault of the server's.
+// FuzzPosts puts bodies, as JSON and as YAML, to the routes whose bodies have no fuzz target of
+// their own. Whatever a body holds, the answer is the route's or a problem that blames the body,
+// and never a fault of the server's.
 func FuzzPosts(f *testing.F) {
 	routes := []struct{ path, seed string }{
 		{"/v1/pods/lifecycle", `{"pod":` + pod("p", "1", `,"restartPolicy":"Always"`) + `,"events":[{"at":"2026-01-31T12:00:00Z","container":"c","exitCode":1}],"now":"2026-01-31T12:00:00Z"}`},

@@ -75,8 +75,8 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 	return id, reply, nil
 }
 
-// askVictims puts the question. An answer that leaves out a node on which kube-scheduler would preempt is none unless it
-// is final: errRejects.
+// askVictims puts the question. An answer that leaves out a node on which kube-scheduler would
+// preempt is none unless it is final: errRejects.
 func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
 	id, err = a.decisions.Evaluate(r.Context(), q, func(v *cluster.View, res *engine.Result) error {

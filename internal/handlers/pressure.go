@@ -16,8 +16,8 @@ import (
 type NodePressureRequest struct {
 	// Config is the kubelet's configuration; its defaults if absent.
 	Config podlife.EvictionConfig `json:"config,omitzero"`
-	// Signals are what the kubelet observes: memory.available, allocatableMemory.available, nodefs.available, nodefs.inodesFree,
-	// imagefs.available, imagefs.inodesFree, pid.available.
+	// Signals are what the kubelet observes: memory.available, allocatableMemory.available,
+	// nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available.
 	Signals map[string]NodeSignal `json:"signals"`
 	// Pods are those of the node, with what they use.
 	Pods []EvictionCandidate `json:"pods"`

@@ -34,8 +34,8 @@ type PriorityClasses interface {
 	Gone(ctx context.Context, cluster string)
 }
 
-// PriorityClass describes scheduling.k8s.io/v1 PriorityClass as berth keeps it: metadata without owners, finalizers,
-// managed fields and what kubectl applied last.
+// PriorityClass describes scheduling.k8s.io/v1 PriorityClass as berth keeps it: metadata without
+// owners, finalizers, managed fields and what kubectl applied last.
 type PriorityClass struct {
 	APIVersion string            `json:"apiVersion" example:"scheduling.k8s.io/v1"`
 	Kind       string            `json:"kind" example:"PriorityClass"`
@@ -69,10 +69,11 @@ type PriorityClassList struct {
 	Metadata   struct {
 		ResourceVersion string `json:"resourceVersion"`
 	} `json:"metadata"`
-	// Snapshot is the cluster's newest revision, whose classes are among the items; absent without one.
+	// Snapshot is the cluster's newest revision, whose classes are among the items; absent without
+	// one.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
-	// Items are by name. Of several with one name the one that counts comes first: the snapshot's, then the stored one,
-	// then the built-in one.
+	// Items are by name. Of several with one name the one that counts comes first: the snapshot's,
+	// then the stored one, then the built-in one.
 	Items []ListedPriorityClass `json:"items"`
 	// Warnings name several global defaults, and which of them counts.
 	Warnings []string `json:"warnings,omitempty"`
@@ -81,7 +82,8 @@ type PriorityClassList struct {
 // ListedPriorityClass describes overview.ListedClass.
 type ListedPriorityClass struct {
 	PriorityClass
-	// Source is where the class is. PUT and DELETE concern the stored ones; a snapshot's classes are changed with the snapshot.
+	// Source is where the class is. PUT and DELETE concern the stored ones; a snapshot's classes
+	// are changed with the snapshot.
 	Source string `json:"source" enums:"snapshot,stored,system"`
 	// OverriddenBy is the source of the class of this name that counts in this one's place.
 	OverriddenBy string `json:"overriddenBy,omitempty" enums:"snapshot"`
@@ -180,7 +182,8 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
-// roomForClass refuses a class that would be one too many. Calls at the same moment may pass the limits by their number.
+// roomForClass refuses a class that would be one too many. Calls at the same moment may pass the
+// limits by their number.
 func (a *API) roomForClass(cluster string) error {
 	inCluster, inAll := a.priorityClasses.Count(cluster)
 	if n := a.limits.MaxPriorityClasses; inCluster >= n {
@@ -276,8 +279,8 @@ func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedu
 	})
 }
 
-// invalidClass tells a class with a field of another type, such as a value beyond 32 bits, from a body that is none: the
-// class is invalid, as a pod of a decision would be.
+// invalidClass tells a class with a field of another type, such as a value beyond 32 bits, from a
+// body that is none: the class is invalid, as a pod of a decision would be.
 func invalidClass(err error) error {
 	if e := translate(err); len(e.Fields) > 0 && e.Status == http.StatusBadRequest {
 		e.Status, e.Kind = http.StatusUnprocessableEntity, "invalid"
@@ -286,8 +289,8 @@ func invalidClass(err error) error {
 	return err
 }
 
-// decodeKubernetes decodes the one JSON object of a body as an API server does: keys are compared exactly, unknown ones
-// are passed over.
+// decodeKubernetes decodes the one JSON object of a body as an API server does: keys are compared
+// exactly, unknown ones are passed over.
 func decodeKubernetes(body []byte, v any, b jsonBounds) error {
 	if err := b.check(body); err != nil {
 		return err

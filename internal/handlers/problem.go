@@ -122,7 +122,8 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
-// writeJSON sends v. It is buffered whole, so that its length is known and a failure to encode can still be told.
+// writeJSON sends v. It is buffered whole, so that its length is known and a failure to encode can
+// still be told.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

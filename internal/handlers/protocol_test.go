@@ -46,9 +46,9 @@ func TestNothingRedirects(t *testing.T) {
 	}
 }
 
-// TestRepliesArePlain: the reply has a length, is not compressed whatever the caller takes, and connections are kept for
-// longer than kube-scheduler's client keeps them; bodies of a large cluster in Nodes
-// mode come in.
+// TestRepliesArePlain: the reply has a length, is not compressed whatever the caller takes, and
+// connections are kept for longer than kube-scheduler's client keeps them; bodies of a large
+// cluster in Nodes mode come in.
 func TestRepliesArePlain(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -65,7 +65,8 @@ func TestRepliesArePlain(t *testing.T) {
 	}
 }
 
-// TestReasonsAreFew: kube-scheduler counts equal texts, so a reason names no node, no pod and no amount.
+// TestReasonsAreFew: kube-scheduler counts equal texts, so a reason names no node, no pod and no
+// amount.
 func TestReasonsAreFew(t *testing.T) {
 	h := start(t, nil)
 	tainted := strings.Replace(node("n3", "64"), `"status"`, `"spec":{"taints":[{"key":"gpu7","value":"true","effect":"NoSchedule"}]},"status"`, 1)
@@ -95,8 +96,8 @@ func TestReasonsAreFew(t *testing.T) {
 	}
 }
 
-// TestBindsAtOnce: binds come from goroutines of their own; of those that send one pod to several nodes one
-// wins, and each that is told yes names that node.
+// TestBindsAtOnce: binds come from goroutines of their own; of those that send one pod to several
+// nodes one wins, and each that is told yes names that node.
 func TestBindsAtOnce(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())

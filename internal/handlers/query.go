@@ -10,8 +10,9 @@ import (
 	"berth/internal/objects"
 )
 
-// only lets a call through whose query has no parameters but these, each at most once. A misspelt one must not be passed
-// over: an upload with ?clutser=test would replace the state of another cluster.
+// only lets a call through whose query has no parameters but these, each at most once. A misspelt
+// one must not be passed over: an upload with ?clutser=test would replace the state of another
+// cluster.
 func only(h handlerFunc, names ...string) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.URL.RawQuery == "" {

@@ -76,7 +76,8 @@ func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.Prio
 	return func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(cluster, class) }
 }
 
-// parseQueueCursor returns what a page goes on from: the revision and time of the first one, and the place in the lists.
+// parseQueueCursor returns what a page goes on from: the revision and time of the first one, and
+// the place in the lists.
 func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, from int, err error) {
 	for _, other := range []string{"snapshot", "now"} {
 		if r.URL.Query().Has(other) {
@@ -100,7 +101,8 @@ func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, f
 	return at, from, err
 }
 
-// schedules reports whether a pod of this scheduler is for us to place, and whether it waits for its gates.
+// schedules reports whether a pod of this scheduler is for us to place, and whether it waits for
+// its gates.
 func (a *API) schedules(scheduler string) (ours, gates bool) {
 	return slices.Contains(a.schedulers, scheduler), !slices.Contains(a.ungated, scheduler)
 }

@@ -14,7 +14,8 @@ import (
 	"berth/internal/engine/state"
 )
 
-// countEvery is for how long a state's counts are shown again: they change with time and with attempts, too.
+// countEvery is for how long a state's counts are shown again: they change with time and with
+// attempts, too.
 const countEvery = 5 * time.Second
 
 // waitCounts remembers how many pods wait, so that scrapes in a row count only states that are new.
@@ -24,15 +25,16 @@ type waitCounts struct {
 }
 
 type counted struct {
-	// view is weak: a state must not stay in memory for its counts, which may never be scraped again.
+	// view is weak: a state must not stay in memory for its counts, which may never be scraped
+	// again.
 	view                                  weak.Pointer[cluster.View]
 	cluster                               string
 	at                                    time.Time
 	active, backoff, unschedulable, gated int
 }
 
-// watchQueue shows how many pods wait, of the clusters that are in memory. The name is kube-scheduler's own, and so are
-// the labels of a queue.
+// watchQueue shows how many pods wait, of the clusters that are in memory. The name is
+// kube-scheduler's own, and so are the labels of a queue.
 func (a *API) watchQueue(meter metric.Meter) error {
 	if meter == nil {
 		meter = noop.NewMeterProvider().Meter("")

@@ -94,8 +94,8 @@ func TestQueue(t *testing.T) {
 	h.want(400, nil, "GET", "/v1/clusters/UPPER%20/queue", "")
 }
 
-// TestQueueTellsTriedFromUntried has an important pod that fits nowhere: it is tried in vain, and those behind it come
-// first until something changes.
+// TestQueueTellsTriedFromUntried has an important pod that fits nowhere: it is tried in vain, and
+// those behind it come first until something changes.
 func TestQueueTellsTriedFromUntried(t *testing.T) {
 	h := start(t, nil)
 	big := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"shop","creationTimestamp":"2026-03-01T00:00:00Z"},"spec":{"priority":%d,"containers":[{"name":"c","resources":{"requests":{"cpu":"9"}}}]}}`

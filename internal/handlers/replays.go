@@ -48,10 +48,12 @@ type BatchList struct {
 	Cursor string `json:"cursor,omitempty"`
 } // @name BatchList
 
-// BatchDifferenceList is a page of decisions that came out otherwise or failed, in the order of their revisions.
+// BatchDifferenceList is a page of decisions that came out otherwise or failed, in the order of
+// their revisions.
 type BatchDifferenceList struct {
 	Items []*replays.Difference `json:"items"`
-	// Cursor continues the list; absent on its last page. A batch that has not ended may still add to what follows.
+	// Cursor continues the list; absent on its last page. A batch that has not ended may still add
+	// to what follows.
 	Cursor string `json:"cursor,omitempty"`
 } // @name BatchDifferenceList
 

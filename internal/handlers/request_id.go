@@ -19,7 +19,8 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
-// incomingID takes the caller's id if it is sane, since it ends in logs and headers, else makes one.
+// incomingID takes the caller's id if it is sane, since it ends in logs and headers, else makes
+// one.
 func incomingID(r *http.Request) string {
 	id := r.Header.Get(requestIDHeader)
 	if len(id) == 0 || len(id) > 128 {

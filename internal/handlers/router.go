@@ -12,8 +12,8 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
-// Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn kube-scheduler's POST
-// into a GET.
+// Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn
+// kube-scheduler's POST into a GET.
 func (a *API) Router() *chi.Mux { return a.routes(a.extenderRoutes, a.restRoutes, a.aroundRoutes) }
 
 func (a *API) routes(parts ...func(chi.Router)) *chi.Mux {
@@ -98,8 +98,8 @@ func (a *API) aroundRoutes(r chi.Router) {
 	r.Get("/docs/{file}", a.adapt(rest, a.docsFile))
 }
 
-// Handler returns the router with tracing around it. The caller's W3C trace context is taken up whether or not spans are
-// sent anywhere, so that logs name the caller's trace.
+// Handler returns the router with tracing around it. The caller's W3C trace context is taken up
+// whether or not spans are sent anywhere, so that logs name the caller's trace.
 func (a *API) Handler() http.Handler { return a.traced(a.Router()) }
 
 // ExtenderHandler is Handler with kube-scheduler's calls alone, for a listener of their own.

@@ -46,8 +46,8 @@ func blamed(t *testing.T, what string, w *httptest.ResponseRecorder) {
 	}
 }
 
-// FuzzStates puts bodies, as JSON and as YAML, to the routes that read whole states, changes of them, and pods to be
-// decided on, with all that happens on the way to the handler's own decoder.
+// FuzzStates puts bodies, as JSON and as YAML, to the routes that read whole states, changes of
+// them, and pods to be decided on, with all that happens on the way to the handler's own decoder.
 func FuzzStates(f *testing.F) {
 	routes := []struct{ path, seed string }{
 		{"/v1/snapshots?cluster=fuzzed", small()},
@@ -72,7 +72,8 @@ func FuzzStates(f *testing.F) {
 	})
 }
 
-// FuzzQueries puts parameters to every route that has some, cursors, times and ids included, and names to the paths.
+// FuzzQueries puts parameters to every route that has some, cursors, times and ids included, and
+// names to the paths.
 func FuzzQueries(f *testing.F) {
 	paths := []string{
 		"/v1/decisions", "/v1/decisions/{}", "/v1/snapshots", "/v1/snapshots/{}", "/v1/snapshots/{}/objects", "/v1/snapshots/{}/diff", "/v1/clusters/{}",

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// decisionSample limits the log lines about decisions: the first ten, then one a second, so that the
-// log of a busy server does not grow with its load.
+// decisionSample limits the log lines about decisions: the first ten, then one a second, so that
+// the log of a busy server does not grow with its load.
 type decisionSample struct {
 	sometimes rate.Sometimes
 	skipped   atomic.Int64
@@ -20,7 +20,8 @@ func newDecisionSample() *decisionSample {
 	return &decisionSample{sometimes: rate.Sometimes{First: 10, Interval: time.Second}}
 }
 
-// logDecision writes a line about a decision, or counts it for the next line. pod is namespace/name.
+// logDecision writes a line about a decision, or counts it for the next line. pod is
+// namespace/name.
 func (a *API) logDecision(ctx context.Context, verb, snapshot, namespace, pod, outcome, node string, took time.Duration) {
 	a.sample.skipped.Add(1)
 	a.sample.sometimes.Do(func() {

@@ -96,7 +96,8 @@ func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// stand returns the victims as they were asked about. A pod without a UID, which kube-scheduler never sends, is left out.
+// stand returns the victims as they were asked about. A pod without a UID, which kube-scheduler
+// never sends, is left out.
 func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 	if args.HasMetaVictims {
 		return args.MetaVictims
@@ -140,9 +141,10 @@ func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 	return nil
 }
 
-// shadow reads a call and answers it with the reply that read makes of the body, after the judgement that comes with it
-// was recorded or has failed. It is admitted before its body is read. A call that is not admitted, or whose cluster has
-// no state, is let pass without being judged if its body is small; all such calls share one gate.
+// shadow reads a call and answers it with the reply that read makes of the body, after the
+// judgement that comes with it was recorded or has failed. It is admitted before its body is read.
+// A call that is not admitted, or whose cluster has no state, is let pass without being judged if
+// its body is small; all such calls share one gate.
 func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(ctx context.Context, c *call, body []byte) (reply []byte, judge judgement, err error)) error {
 	class, limit, setting := a.classOf(r)
 	pass := func(w http.ResponseWriter, r *http.Request, why error) error {

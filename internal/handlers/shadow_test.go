@@ -63,8 +63,9 @@ func TestShadowNeverFails(t *testing.T) {
 	}
 }
 
-// TestShadowReadsAhead: a shadow reads names by the table of the call before, whatever became of the nodes since. Its
-// answers are those that it gives without a table, and its records are about the nodes that are there now.
+// TestShadowReadsAhead: a shadow reads names by the table of the call before, whatever became of
+// the nodes since. Its answers are those that it gives without a table, and its records are about
+// the nodes that are there now.
 func TestShadowReadsAhead(t *testing.T) {
 	const pod = `{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c"}]}}`
 	bodies := []string{

@@ -25,11 +25,12 @@ type Snapshot struct {
 	Digest string `json:"digest" example:"sha256:…"`
 	// Cause is what made the revision: upload, change or bind.
 	Cause string `json:"cause" example:"upload"`
-	// Followed reports whether the cluster is followed through its apiserver: a kind without objects is one that the cluster has
-	// none of.
+	// Followed reports whether the cluster is followed through its apiserver: a kind without
+	// objects is one that the cluster has none of.
 	Followed bool `json:"followed,omitempty"`
 	cluster.Summary
-	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and path: they were left out.
+	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and
+	// path: they were left out.
 	UnknownFields map[string]int `json:"unknownFields,omitempty"`
 	// Warnings name what of a change was passed over (fieldValidation=Warn).
 	Warnings []string `json:"warnings,omitempty"`

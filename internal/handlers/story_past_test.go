@@ -11,8 +11,8 @@ import (
 	"berth/internal/story"
 )
 
-// TestStoryOfAnOlderRevision has a pod that was tried in vain, waited for a victim, and was bound: each revision has its
-// story, with what was known then.
+// TestStoryOfAnOlderRevision has a pod that was tried in vain, waited for a victim, and was bound:
+// each revision has its story, with what was known then.
 func TestStoryOfAnOlderRevision(t *testing.T) {
 	h := start(t, nil)
 	cpu := func(n string) string {
@@ -122,7 +122,8 @@ func TestStoryTellsTheEnd(t *testing.T) {
 	}
 }
 
-// TestStoryOfALostNode: the end and what comes next follow from the pod's node, as far as the snapshot says since when.
+// TestStoryOfALostNode: the end and what comes next follow from the pod's node, as far as the
+// snapshot says since when.
 func TestStoryOfALostNode(t *testing.T) {
 	h := start(t, nil)
 	on := func(name, node string) string {
@@ -160,7 +161,8 @@ func TestStoryOfALostNode(t *testing.T) {
 	}
 }
 
-// TestDecisionsAtATime has a decision that is made at a time of the caller's: it is recorded, and replayed with it.
+// TestDecisionsAtATime has a decision that is made at a time of the caller's: it is recorded, and
+// replayed with it.
 func TestDecisionsAtATime(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), "", "")))

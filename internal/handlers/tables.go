@@ -14,8 +14,8 @@ import (
 // keptTables is for how many clusters a table is kept. Each keeps its cluster's nodes in memory.
 const keptTables = 16
 
-// nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than an answer, and binds
-// leave the nodes alone, so that a table serves many revisions.
+// nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than
+// an answer, and binds leave the nodes alone, so that a table serves many revisions.
 type nameTables struct {
 	mu     sync.RWMutex
 	tables map[string]nameTable // by cluster; guarded by mu
@@ -26,7 +26,8 @@ type nameTable struct {
 	names *wire.Names
 }
 
-// of returns the table of a view's nodes: a row of the one is a row of the other. A hole among the rows has no name.
+// of returns the table of a view's nodes: a row of the one is a row of the other. A hole among the
+// rows has no name.
 func (t *nameTables) of(v *cluster.View) nameTable {
 	set := v.State.Nodes()
 	t.mu.RLock()
@@ -67,7 +68,8 @@ func (t *nameTables) forget(name string) {
 	delete(t.tables, name)
 }
 
-// cachedClusters is how many clusters' nodes are kept decoded; they share the memory in equal parts.
+// cachedClusters is how many clusters' nodes are kept decoded; they share the memory in equal
+// parts.
 const cachedClusters = 2
 
 // nodeCaches keep the nodes of the clusters that last called in Nodes mode.
@@ -103,6 +105,6 @@ func (c *nodeCaches) forget(name string) {
 	c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == name })
 }
 
-// decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities, without what
-// decisions do not read.
+// decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities,
+// without what decisions do not read.
 const decodedNodeBytes = 12 << 10

@@ -21,20 +21,23 @@ type TerminationRequest struct {
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
 	// Cause is what ends it.
 	Cause string `json:"cause" enums:"delete,evict-soft,evict-hard,preempt,liveness,startup,shutdown,api-eviction,taint,kubelet-preempt"`
-	// GracePeriodSeconds is the delete's option, also of an api-eviction; for shutdown the node's share for the pod's priority.
+	// GracePeriodSeconds is the delete's option, also of an api-eviction; for shutdown the node's
+	// share for the pod's priority.
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
 	// Force is a delete with gracePeriodSeconds 0.
 	Force bool `json:"force,omitempty"`
 	// Container is the one whose probe failed; needed if several have one.
 	Container string `json:"container,omitempty"`
-	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself, others count as 0.
+	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself,
+	// others count as 0.
 	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
 	// EvictionMaxPodGracePeriod is the kubelet's setting for soft evictions; 0 if absent.
 	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
 	// Shutdown is the kubelet's configuration of graceful node shutdown, to find the share in.
 	Shutdown *podlife.ShutdownConfig `json:"shutdown,omitempty"`
-	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does not exist any more. One that is not
-	// Ready keeps a deleted pod Terminating; for taint its taints decide when the pod is deleted.
+	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does
+	// not exist any more. One that is not Ready keeps a deleted pod Terminating; for taint its
+	// taints decide when the pod is deleted.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
 	// NodeLostSince is the last sign of life of the node's kubelet, or when the node was deleted.
 	NodeLostSince *time.Time `json:"nodeLostSince,omitempty"`
@@ -42,7 +45,8 @@ type TerminationRequest struct {
 	Budgets []json.RawMessage `json:"budgets,omitempty" swaggertype:"array,object"`
 	// Snapshot is where budgets are taken from if they are not given, such as prod@latest.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@latest"`
-	// ExitSeconds describes how long containers take to exit after the stop signal, for the end beside the slowest one (expected).
+	// ExitSeconds describes how long containers take to exit after the stop signal, for the end
+	// beside the slowest one (expected).
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// HookFails names containers whose preStop hook fails.
 	HookFails []string `json:"hookFails,omitempty"`

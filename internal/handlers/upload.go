@@ -99,8 +99,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, s)
 }
 
-// nothingKept refuses a body whose objects are all of kinds that decisions do not read. It would empty the cluster,
-// which is what an apiserver's Status, sent on by a script, must not do; an empty List may.
+// nothingKept refuses a body whose objects are all of kinds that decisions do not read. It would
+// empty the cluster, which is what an apiserver's Status, sent on by a script, must not do; an
+// empty List may.
 func nothingKept(ignored map[string]int) error {
 	kinds := slices.Sorted(maps.Keys(ignored))
 	more := ""
@@ -113,7 +114,8 @@ func nothingKept(ignored map[string]int) error {
 	return badField(http.StatusUnprocessableEntity, "kind", "the body holds nothing of a kind that snapshots hold, only "+strings.Join(kinds, ", ")+more)
 }
 
-// bodyError words what went wrong while a body was streamed; what readers behind it made of that comes second.
+// bodyError words what went wrong while a body was streamed; what readers behind it made of that
+// comes second.
 func bodyError(err error) error {
 	var tooMuch *http.MaxBytesError
 	var own *Error
@@ -171,7 +173,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ratioFrom is from how many decompressed bytes on the ratio is judged: a short body says little about itself.
+// ratioFrom is from how many decompressed bytes on the ratio is judged: a short body says little
+// about itself.
 const ratioFrom = 1 << 20
 
 // bounded reads decompressed bytes, up to the limits.
@@ -218,8 +221,9 @@ func wrapCorrupt(encoding string, err error) error {
 	return &corruptError{encoding, err}
 }
 
-// formatOf tells JSON from YAML: by the media type where it is one of the two, else by the first byte, since curl calls
-// anything a form. A body without any is refused: it would replace a cluster's state by nothing.
+// formatOf tells JSON from YAML: by the media type where it is one of the two, else by the first
+// byte, since curl calls anything a form. A body without any is refused: it would replace a
+// cluster's state by nothing.
 func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
 	format := objects.YAML
 	for n := 1; ; n++ {

@@ -8,8 +8,8 @@ import (
 	"berth/internal/objects"
 )
 
-// maxUploadFields bounds the different unknown fields that an upload's answer counts by name; the others are counted
-// together.
+// maxUploadFields bounds the different unknown fields that an upload's answer counts by name; the
+// others are counted together.
 const maxUploadFields = 100
 
 // uploadFields describes what becomes of the unknown fields of an upload, and counts them.
@@ -18,7 +18,8 @@ type uploadFields struct {
 	counts map[string]int
 }
 
-// uploadFields begins an upload. Dumps come from clusters of other versions, so that Ignore is the default.
+// uploadFields begins an upload. Dumps come from clusters of other versions, so that Ignore is the
+// default.
 func (a *API) uploadFields(r *http.Request) (*uploadFields, error) {
 	mode, err := fieldMode(r, fieldsIgnore)
 	return &uploadFields{posted: posted{mode: mode}, counts: map[string]int{}}, err

@@ -27,7 +27,8 @@ func (d *drip) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSlowUploadOutlivesTheServersTimeouts has a class's deadline reach the connection through all the wrappers around it.
+// TestSlowUploadOutlivesTheServersTimeouts has a class's deadline reach the connection through all
+// the wrappers around it.
 func TestSlowUploadOutlivesTheServersTimeouts(t *testing.T) {
 	m, l, st := openLog(t)
 	a, err := New(optionsFor(m, l, st))

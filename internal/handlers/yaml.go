@@ -15,8 +15,9 @@ func isYAML(media string) bool {
 	return strings.HasSuffix(media, "/yaml") || strings.HasSuffix(media, "/x-yaml") || strings.HasSuffix(media, "+yaml")
 }
 
-// withBody is withBody for calls of the REST API, whose bodies may be YAML: Content-Type says so. YAML is converted
-// within the same limits, and use gets JSON. kube-scheduler's calls are always JSON.
+// withBody is withBody for calls of the REST API, whose bodies may be YAML: Content-Type says so.
+// YAML is converted within the same limits, and use gets JSON. kube-scheduler's calls are always
+// JSON.
 func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
 	weighed := func(body []byte) error {
 		if err := memory.Take(r.Context(), objects.Weight(body)); err != nil {

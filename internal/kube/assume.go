@@ -14,7 +14,8 @@ import (
 	"berth/internal/objects"
 )
 
-// assumption is a pod that a revision has on a node without an event of the watch that shows it there.
+// assumption is a pod that a revision has on a node without an event of the watch that shows it
+// there.
 type assumption struct {
 	uid   types.UID
 	node  string
@@ -22,8 +23,8 @@ type assumption struct {
 }
 
 // assume returns the object to be written for one that the watch delivered. A pod that the revision
-// has on a node and the watch does not was bound a moment ago, since a pod is bound once: it stays on
-// its node until the event comes (pkg/scheduler/backend/cache AssumePod, AddPod).
+// has on a node and the watch does not was bound a moment ago, since a pod is bound once: it stays
+// on its node until the event comes (pkg/scheduler/backend/cache AssumePod, AddPod).
 func (t *session) assume(v *cluster.View, o objects.Object) (objects.Object, error) {
 	pod, ok := o.Value.(*corev1.Pod)
 	if !ok {
@@ -46,8 +47,8 @@ func (t *session) refuted(k objects.Key, uid types.UID) bool {
 	return ok && a.uid == uid && a.since.IsZero()
 }
 
-// checkAssumed reads pods from the apiserver that have been assumed on their node for too long: their
-// server died between the record of the bind and its call. What the apiserver has is written.
+// checkAssumed reads pods from the apiserver that have been assumed on their node for too long:
+// their server died between the record of the bind and its call. What the apiserver has is written.
 func (t *session) checkAssumed(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, t.f.o.Lease)
 	defer cancel()
@@ -95,8 +96,8 @@ func (t *session) verify(ctx context.Context, k objects.Key, a assumption) assum
 	return a
 }
 
-// forgetRefuted drops the refuted assumptions of pods that are written as pending: a later bind to the
-// same node is another one.
+// forgetRefuted drops the refuted assumptions of pods that are written as pending: a later bind to
+// the same node is another one.
 func (t *session) forgetRefuted(pending map[objects.Key]event) {
 	for k := range pending {
 		if a, ok := t.assumed[k]; ok && a.since.IsZero() {

@@ -179,8 +179,8 @@ func TestBoundAgain(t *testing.T) {
 	}
 }
 
-// TestOldAnswer: while a pod is read from the apiserver it is bound, and the event of the bind comes
-// before the answer. The answer is of the past.
+// TestOldAnswer: while a pod is read from the apiserver it is bound, and the event of the bind
+// comes before the answer. The answer is of the past.
 func TestOldAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.s.Put(t, "nodes", node("n1"))

@@ -38,10 +38,9 @@ func NewBinder(c *rest.Config, timeout time.Duration) (*Binder, error) {
 	return &Binder{core, timeout}, nil
 }
 
-// Bind posts the Binding of a pod to a node, on condition that the pod has that UID; an empty one is no
-// condition. A pod that is on that node
-// already is bound. refusal says in words why it is not and will not be; err,
-// where that is not known: the bind may yet take place
+// Bind posts the Binding of a pod to a node, on condition that the pod has that UID; an empty one
+// is no condition. A pod that is on that node already is bound. refusal says in words why it is not
+// and will not be; err, where that is not known: the bind may yet take place
 // (pkg/registry/core/pod/storage assignPod).
 func (b *Binder) Bind(ctx context.Context, namespace, name, uid, node string) (refusal string, err error) {
 	ctx, part := span.Start(ctx, span.Bind)

@@ -17,8 +17,8 @@ import (
 // the path of a kubeconfig could stand.
 const InCluster = "in-cluster"
 
-// Config reads the credentials at a path, or the pod's own for InCluster. It refuses a kubeconfig that
-// runs programs or skips the verification of certificates.
+// Config reads the credentials at a path, or the pod's own for InCluster. It refuses a kubeconfig
+// that runs programs or skips the verification of certificates.
 func Config(path string) (*rest.Config, error) {
 	var c *rest.Config
 	var err error
@@ -41,11 +41,11 @@ func tuned(c *rest.Config) *rest.Config {
 	return c
 }
 
-// UserConfig reads the kubeconfig files that kubectl would read. It also returns the namespace of the
-// current context. Unlike Config it refuses nothing that
-// kubectl allows, exec plugins included: the person at the command line runs the
-// same ones with every kubectl call. context overrides current-context unless it
-// is empty. Files that do not exist are skipped; found is false where none does.
+// UserConfig reads the kubeconfig files that kubectl would read. It also returns the namespace of
+// the current context. Unlike Config it refuses nothing that kubectl allows, exec plugins included:
+// the person at the command line runs the same ones with every kubectl call. context overrides
+// current-context unless it is empty. Files that do not exist are skipped; found is false where
+// none does.
 func UserConfig(files []string, context string) (c *rest.Config, namespace string, found bool, err error) {
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: files}
 	merged, err := rules.Load()

@@ -10,8 +10,8 @@ import (
 	"berth/internal/kube/kubetest"
 )
 
-// TestConfig: a kubeconfig that runs programs or skips the verification of certificates is refused, and
-// the error names the field.
+// TestConfig: a kubeconfig that runs programs or skips the verification of certificates is refused,
+// and the error names the field.
 func TestConfig(t *testing.T) {
 	_, path := kubetest.NewTLS(t)
 	if _, err := kube.Config(path); err != nil {

@@ -19,8 +19,8 @@ const (
 	// fewObjects is the largest number of objects of a kind whose metadata are listed at once, to
 	// compare them with what the watch delivered.
 	fewObjects = 500
-	// busyWatch is how long to wait for the watch of a larger kind, which usually delivers something,
-	// before that kind is listed too.
+	// busyWatch is how long to wait for the watch of a larger kind, which usually delivers
+	// something, before that kind is listed too.
 	busyWatch = 250 * time.Millisecond
 	// longestRead bounds one comparison with the apiserver.
 	longestRead = 10 * time.Second
@@ -147,8 +147,8 @@ func (t *session) read() {
 	}
 }
 
-// compare waits until what the apiserver has now of some kinds was delivered and written. It returns
-// the newest revision then.
+// compare waits until what the apiserver has now of some kinds was delivered and written. It
+// returns the newest revision then.
 func (t *session) compare(kinds map[string]bool) (int64, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, longestRead)
 	defer cancel()
@@ -170,8 +170,8 @@ func (t *session) compare(kinds map[string]bool) (int64, error) {
 	return t.newest.Load(), nil
 }
 
-// hear waits until all that the apiserver has of a kind was delivered. Lists without a resourceVersion
-// are consistent reads (pkg/storage/cacher/delegator.go GetList).
+// hear waits until all that the apiserver has of a kind was delivered. Lists without a
+// resourceVersion are consistent reads (pkg/storage/cacher/delegator.go GetList).
 func (t *session) hear(ctx context.Context, w watched) error {
 	name := w.kind.Kind
 	if t.cache.size(name) > fewObjects {

@@ -30,8 +30,8 @@ type Options struct {
 	Config   *rest.Config
 	Clusters Clusters
 	Leads    store.Leads
-	// Confirmations pass requests to the server that holds the lease: nil if one server has the store.
-	// Poll is the interval at which the holder reads them, 0 for never.
+	// Confirmations pass requests to the server that holds the lease: nil if one server has the
+	// store. Poll is the interval at which the holder reads them, 0 for never.
 	Confirmations store.Confirmations
 	Poll          time.Duration
 	// Owner names this process among those that share the store, as the holder of the lease.
@@ -40,8 +40,8 @@ type Options struct {
 	Window time.Duration
 	// Lease is the duration of the lease. The default is 5s.
 	Lease time.Duration
-	// Assumed is how long a bind counts as done without an event of the watch. After that the pod is
-	// read from the apiserver. The default is 30s.
+	// Assumed is how long a bind counts as done without an event of the watch. After that the pod
+	// is read from the apiserver. The default is 30s.
 	Assumed time.Duration
 	// Ping is the interval at which the apiserver's version is read. The default is 2s.
 	Ping  time.Duration
@@ -94,9 +94,9 @@ type Status struct {
 	Stale time.Duration
 	// Problem describes what is wrong. It is empty if nothing is.
 	Problem string
-	// Events counts the events that changed what decisions read, Noise those that did not. Revisions
-	// counts those written, Expired the assumed binds that were refuted, Unreadable the objects that
-	// are left out.
+	// Events counts the events that changed what decisions read, Noise those that did not.
+	// Revisions counts those written, Expired the assumed binds that were refuted, Unreadable the
+	// objects that are left out.
 	Events, Noise, Revisions, Expired int64
 	Unreadable                        int
 }
@@ -126,9 +126,9 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// claim requests the lease and begins or ends a session accordingly. While the store is unavailable a
-// session goes on, though it cannot write: unless another server took over, nothing has to be read
-// again.
+// claim requests the lease and begins or ends a session accordingly. While the store is unavailable
+// a session goes on, though it cannot write: unless another server took over, nothing has to be
+// read again.
 func (f *Follower) claim(ctx context.Context) {
 	asked := f.o.Clock()
 	s := f.Status()

@@ -25,12 +25,11 @@ type Holder struct {
 	Atmost time.Duration
 }
 
-// Hold calls try on the newest state. Where try reports that its answer rejects,
-// it is called again on each revision that arrives, and once with final set, when
-// the state holds all that the apiserver had when Hold was called; that answer
-// stands. If the state is not shown to be that new in time the error is a
-// *cluster.BehindError. The kinds that the pod's filters read have to be that new. pod is called after
-// the first try, and may return nil.
+// Hold calls try on the newest state. Where try reports that its answer rejects, it is called again
+// on each revision that arrives, and once with final set, when the state holds all that the
+// apiserver had when Hold was called; that answer stands. If the state is not shown to be that new
+// in time the error is a *cluster.BehindError. The kinds that the pod's filters read have to be
+// that new. pod is called after the first try, and may return nil.
 func (h *Holder) Hold(ctx context.Context, name string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error {
 	f := h.Follower(name)
 	if f == nil || h.Atmost <= 0 {

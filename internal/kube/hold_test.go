@@ -179,8 +179,8 @@ func TestManyObjects(t *testing.T) {
 	}
 }
 
-// TestNotLeading: a server without the lease gets its answer from the holder, and none if there is no
-// holder.
+// TestNotLeading: a server without the lease gets its answer from the holder, and none if there is
+// no holder.
 func TestNotLeading(t *testing.T) {
 	w := newWorld(t)
 	w.s.Put(t, "nodes", node("n1"))

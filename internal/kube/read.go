@@ -67,8 +67,8 @@ func Read(ctx context.Context, c *rest.Config, yield func(objects.Object) error)
 
 func refused(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) }
 
-// Whole lists the objects of a kind, of one namespace unless it is empty and of
-// one name unless it is empty, as their apiserver has them: nothing is left out that Kubernetes v1.36 knows.
+// Whole lists the objects of a kind, of one namespace unless it is empty and of one name unless it
+// is empty, as their apiserver has them: nothing is left out that Kubernetes v1.36 knows.
 func Whole(ctx context.Context, c *rest.Config, kind, namespace, name string, yield func(js []byte) error) error {
 	h, err := rest.HTTPClientFor(c)
 	if err != nil {

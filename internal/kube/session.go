@@ -213,8 +213,8 @@ func (t *session) flush(ctx context.Context) (err error) {
 	return nil
 }
 
-// step returns what of the pending changes the newest revision lacks, or nil. The first time it also
-// deletes objects that vanished while no server followed.
+// step returns what of the pending changes the newest revision lacks, or nil. The first time it
+// also deletes objects that vanished while no server followed.
 func (t *session) step(v *cluster.View, pending map[objects.Key]event, first bool) (*cluster.Step, error) {
 	s := &cluster.Step{}
 	for k, e := range pending {
@@ -271,8 +271,8 @@ func (t *session) failed(err error) {
 	t.trouble.Store(&text)
 }
 
-// stale returns for how long events may be missing from the revisions: since the session began, since
-// a watch broke, or since an event came that is not written yet.
+// stale returns for how long events may be missing from the revisions: since the session began,
+// since a watch broke, or since an event came that is not written yet.
 func (t *session) stale() time.Duration {
 	now := t.f.o.Clock()
 	if !t.synced.Load() {

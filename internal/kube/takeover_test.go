@@ -108,8 +108,8 @@ func TestStaleWhileWriting(t *testing.T) {
 	}
 }
 
-// TestNoEmptyWrites: what is heard between a wake-up and the write that follows is in that write, and does not cause
-// another one of nothing.
+// TestNoEmptyWrites: what is heard between a wake-up and the write that follows is in that write,
+// and does not cause another one of nothing.
 func TestNoEmptyWrites(t *testing.T) {
 	w := newWorld(t)
 	const window = 100 * time.Millisecond

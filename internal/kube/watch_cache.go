@@ -128,8 +128,8 @@ func (m *watchCache) follows(kind string) bool {
 }
 
 // take returns the pending changes, for the caller to write or to give back, and when the oldest of
-// them was delivered. Nothing is pending then: a token for what was delivered since the writer woke up
-// would wake it for nothing.
+// them was delivered. Nothing is pending then: a token for what was delivered since the writer woke
+// up would wake it for nothing.
 func (m *watchCache) take() (map[objects.Key]event, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,7 +167,8 @@ func (m *watchCache) giveBack(list map[objects.Key]event, since time.Time) {
 	m.signal()
 }
 
-// oldest returns when the oldest change that is not written was delivered: the zero time without any.
+// oldest returns when the oldest change that is not written was delivered: the zero time without
+// any.
 func (m *watchCache) oldest() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -250,8 +251,8 @@ func (m *watchCache) put(kind *kindCache, o objects.Object) {
 	m.change(o.Key, event{object: o})
 }
 
-// remove records that an object was deleted, also one that could not be decoded: a revision may hold
-// an older form of it. The caller holds mu.
+// remove records that an object was deleted, also one that could not be decoded: a revision may
+// hold an older form of it. The caller holds mu.
 func (m *watchCache) remove(kind *kindCache, k objects.Key) {
 	_, had := kind.have[k]
 	_, could := kind.unreadable[k]

@@ -18,8 +18,8 @@ const (
 	longestPause  = 5 * time.Second
 )
 
-// watchHealth records since when each watch is down, and when the apiserver last answered: a connection
-// that hangs reports no error.
+// watchHealth records since when each watch is down, and when the apiserver last answered: a
+// connection that hangs reports no error.
 type watchHealth struct {
 	now  func() time.Time
 	ping time.Duration // interval of the probe
@@ -124,8 +124,8 @@ func (l *watchHealth) probe(ctx context.Context, r rest.Interface) {
 	}
 }
 
-// listWatch returns what lists and watches a kind, and records how its watch fares. It never accepts a
-// list from the past: a lagging apiserver would take berth back in time.
+// listWatch returns what lists and watches a kind, and records how its watch fares. It never
+// accepts a list from the past: a lagging apiserver would take berth back in time.
 func (l *watchHealth) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 	params := runtime.NewParameterCodec(scheme)
 	l.lost(k.Kind)
@@ -154,8 +154,8 @@ func (l *watchHealth) listWatch(k Kind, r rest.Interface) cache.ListerWatcher {
 	}
 }
 
-// watch runs a kind's reflector until ctx ends. The reflector lists again only where the watch cannot
-// resume at the version at which it broke.
+// watch runs a kind's reflector until ctx ends. The reflector lists again only where the watch
+// cannot resume at the version at which it broke.
 func (l *watchHealth) watch(ctx context.Context, kind string, r *cache.Reflector) {
 	pause := shortestPause
 	for ctx.Err() == nil {

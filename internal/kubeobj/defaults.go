@@ -154,8 +154,8 @@ func AddMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
 
 // SetPodResourceDefaults completes pod-level resources that are given in part: limits of huge pages
 // from the containers' sum, then requests from the containers' sum, then requests from the limits
-// (upstream defaults.go, defaultHugePagePodLimits and defaultPodRequests). The containers have their
-// defaults.
+// (upstream defaults.go, defaultHugePagePodLimits and defaultPodRequests). The containers have
+// their defaults.
 func SetPodResourceDefaults(p *corev1.Pod) {
 	r := p.Spec.Resources
 	if r == nil {

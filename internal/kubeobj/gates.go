@@ -50,9 +50,9 @@ func checkGatesOnlyRemoved(gates, old []corev1.PodSchedulingGate, path *field.Pa
 	return errs
 }
 
-// checkDirectives validates how the node selector and node affinity of a gated pod change, and resets
-// them in s to those of the old pod, so that s then differs only by other changes. The caller owns s
-// (upstream ValidatePodUpdate, the part for gated pods).
+// checkDirectives validates how the node selector and node affinity of a gated pod change, and
+// resets them in s to those of the old pod, so that s then differs only by other changes. The
+// caller owns s (upstream ValidatePodUpdate, the part for gated pods).
 func checkDirectives(s, old *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	if !apiequality.Semantic.DeepEqual(s.NodeSelector, old.NodeSelector) {
 		for k, v := range old.NodeSelector {
@@ -110,7 +110,8 @@ func checkNodeAffinityUpdate(now, old *corev1.NodeAffinity, path *field.Path) (e
 }
 
 // hasOnlyAdditions reports whether a term begins with the requirements of the old term. An empty
-// term, which matches nothing, has to stay empty (upstream validateNodeSelectorTermHasOnlyAdditions).
+// term, which matches nothing, has to stay empty (upstream
+// validateNodeSelectorTermHasOnlyAdditions).
 func hasOnlyAdditions(now, old corev1.NodeSelectorTerm) bool {
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {
 		return len(now.MatchExpressions) == 0 && len(now.MatchFields) == 0

@@ -36,7 +36,8 @@ type options struct {
 
 // ValidateCreate returns what an API server refuses in a pod that is to be created. The pod has its
 // defaults (upstream pkg/apis/core/validation, ValidatePodCreate). Security contexts, DNS settings
-// and the sources of volumes are not validated: neither scheduling nor a pod's life depends on them.
+// and the sources of volumes are not validated: neither scheduling nor a pod's life depends on
+// them.
 func ValidateCreate(p *corev1.Pod) field.ErrorList {
 	errs := validateMetaAndSpec(p, options{})
 	if len(p.Spec.EphemeralContainers) > 0 {
@@ -102,8 +103,8 @@ func isDeletionCost(s string) bool {
 	return err == nil
 }
 
-// validateSpec is upstream's ValidatePodSpec without security contexts, DNS settings, the sources of
-// volumes, the rules for one operating system and pull secrets.
+// validateSpec is upstream's ValidatePodSpec without security contexts, DNS settings, the sources
+// of volumes, the rules for one operating system and pull secrets.
 func validateSpec(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
 	s := &p.Spec
 	volumes, volumeErrs := checkVolumes(s.Volumes, o, path.Child("volumes"))

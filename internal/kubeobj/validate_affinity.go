@@ -76,9 +76,9 @@ func checkWeight(w int32, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path.Child("weight"), w, "must be in the range 1-100")}
 }
 
-// checkNodeTerm is ValidateNodeSelectorTerm. With anyValue, values pass that no label can have, as in
-// preferred terms. Upstream does not check that Gt and Lt have an integer: the scheduler drops such a
-// term.
+// checkNodeTerm is ValidateNodeSelectorTerm. With anyValue, values pass that no label can have, as
+// in preferred terms. Upstream does not check that Gt and Lt have an integer: the scheduler drops
+// such a term.
 func checkNodeTerm(t corev1.NodeSelectorTerm, anyValue bool, path *field.Path) (errs field.ErrorList) {
 	for i, r := range t.MatchExpressions {
 		at := path.Child("matchExpressions").Index(i)
@@ -153,9 +153,9 @@ func checkPodTerm(t *corev1.PodAffinityTerm, o options, path *field.Path) field.
 	return append(errs, metavalidation.ValidateLabelName(t.TopologyKey, path.Child("topologyKey"))...)
 }
 
-// checkLabelKeys is ValidateMatchLabelKeysAndMismatchLabelKeys. It runs after the merge, so that the
-// selector's expressions hold each key once already. The path of an error for a key that the selector
-// holds twice lacks the field's name, as upstream's does.
+// checkLabelKeys is ValidateMatchLabelKeysAndMismatchLabelKeys. It runs after the merge, so that
+// the selector's expressions hold each key once already. The path of an error for a key that the
+// selector holds twice lacks the field's name, as upstream's does.
 func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.LabelSelector) (errs field.ErrorList) {
 	check := func(keys []string, at *field.Path) {
 		if len(keys) > 0 && sel == nil {

@@ -143,8 +143,8 @@ func podResource(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// podResources is validatePodResources with validatePodResourceConsistency. As upstream's, the path of
-// an error for a container's limit above the pod's has containers below resources.
+// podResources is validatePodResources with validatePodResourceConsistency. As upstream's, the path
+// of an error for a container's limit above the pod's has containers below resources.
 func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 	r := k.spec.Resources
 	if r == nil {

@@ -1,5 +1,5 @@
-// Package memory bounds what everything in a process that a request can make large takes together. What is needed is
-// estimated, from above, and taken before it is allocated.
+// Package memory bounds what everything in a process that a request can make large takes together.
+// What is needed is estimated, from above, and taken before it is allocated.
 package memory
 
 import (
@@ -18,7 +18,8 @@ const (
 	wait = time.Second
 	// large is from how many bytes on the heap is looked at as well.
 	large = 1 << 20
-	// collectEvery and relieveEvery are how often the heap is collected and caches are dropped at most.
+	// collectEvery and relieveEvery are how often the heap is collected and caches are dropped at
+	// most.
 	collectEvery, relieveEvery = 100 * time.Millisecond, 2 * time.Second
 )
 
@@ -53,7 +54,8 @@ type Budget struct {
 	collected, relieved time.Time // guarded by mu
 }
 
-// New makes a budget of limit bytes; 0 stands for half of the runtime's memory limit, or 2 GiB where there is none.
+// New makes a budget of limit bytes; 0 stands for half of the runtime's memory limit, or 2 GiB
+// where there is none.
 func New(limit int64) *Budget {
 	b := &Budget{limit: limit, rt: goRuntime{}}
 	if total, ok := Total(); ok {
@@ -87,14 +89,14 @@ func (b *Budget) OnPressure(f func()) {
 	b.relief = append(b.relief, f)
 }
 
-// ceiling bounds the heap with what will yet be allocated, states in memory included. A quarter is left to what is
-// taken and counts half: a collector that has no room takes half of the processors, and then lets the heap grow beyond
-// its limit.
+// ceiling bounds the heap with what will yet be allocated, states in memory included. A quarter is
+// left to what is taken and counts half: a collector that has no room takes half of the processors,
+// and then lets the heap grow beyond its limit.
 func (b *Budget) ceiling() int64 { return (b.total - b.outside.Load()) / 4 * 3 }
 
-// fits takes n bytes if they are there. A large amount has to fit beside the heap as it is now, garbage included; half
-// of what others have taken is on it already, since estimates are from above. Even if none were, all that may be taken
-// would stay below the runtime's limit.
+// fits takes n bytes if they are there. A large amount has to fit beside the heap as it is now,
+// garbage included; half of what others have taken is on it already, since estimates are from
+// above. Even if none were, all that may be taken would stay below the runtime's limit.
 func (b *Budget) fits(n int64) bool {
 	used := b.used.Add(n)
 	if used <= b.limit && (n < large || b.total == 0) {
@@ -112,7 +114,8 @@ func (b *Budget) fits(n int64) bool {
 	return false
 }
 
-// collect finds garbage, in the background. Where what was live the last time leaves no room, caches are dropped first.
+// collect finds garbage, in the background. Where what was live the last time leaves no room,
+// caches are dropped first.
 func (b *Budget) collect(short bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +152,8 @@ func (b *Budget) move(n int64) {
 	}
 }
 
-// Claim is what one request, or one piece of work in the background, has taken. It is safe for concurrent use.
+// Claim is what one request, or one piece of work in the background, has taken. It is safe for
+// concurrent use.
 type Claim struct {
 	b       *Budget
 	n       atomic.Int64
@@ -163,7 +167,8 @@ type Claim struct {
 // Claim begins a claim. End it.
 func (b *Budget) Claim() *Claim { return &Claim{b: b} }
 
-// PatientClaim begins a claim of work in the background, which waits for memory for as long as its context does.
+// PatientClaim begins a claim of work in the background, which waits for memory for as long as its
+// context does.
 func (b *Budget) PatientClaim() *Claim { return &Claim{b: b, patient: true} }
 
 // Take takes n bytes more, and waits a little where others hold them.
@@ -188,7 +193,8 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 	return nil
 }
 
-// TakeOutside takes n bytes more of memory that the collector does not know, such as an embedded database's.
+// TakeOutside takes n bytes more of memory that the collector does not know, such as an embedded
+// database's.
 func (c *Claim) TakeOutside(ctx context.Context, n int64) error {
 	if n < large {
 		return c.Take(ctx, n) // what is always left beside the heap has room for that

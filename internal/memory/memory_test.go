@@ -36,8 +36,8 @@ func (r *fakeRuntime) collect() {
 func (r *fakeRuntime) release()         { r.released++ }
 func (r *fakeRuntime) setLimit(n int64) { r.limit = n }
 
-// TestBudgetHeedsTheHeap: large amounts are not given where the heap leaves no room for them. Garbage is found first,
-// and caches are dropped where what is live leaves none.
+// TestBudgetHeedsTheHeap: large amounts are not given where the heap leaves no room for them.
+// Garbage is found first, and caches are dropped where what is live leaves none.
 func TestBudgetHeedsTheHeap(t *testing.T) {
 	rt := &fakeRuntime{live: 40 << 20, allocated: 72 << 20, freed: 40 << 20}
 	b := &Budget{limit: 1 << 30, total: 100 << 20, rt: rt}
@@ -74,8 +74,8 @@ func fitsSoon(t *testing.T, b *Budget, n int64) {
 	}
 }
 
-// TestOutside: what the collector does not know lowers its limit for as long as it is taken, and the runtime gives back
-// what it holds beyond.
+// TestOutside: what the collector does not know lowers its limit for as long as it is taken, and
+// the runtime gives back what it holds beyond.
 func TestOutside(t *testing.T) {
 	rt := &fakeRuntime{held: 70 << 20}
 	b := &Budget{limit: 1 << 30, total: 100 << 20, rt: rt}

@@ -8,7 +8,8 @@ import (
 
 // runtimeMemory is what a budget asks of the runtime; tests put another in its place.
 type runtimeMemory interface {
-	// heap returns what the last collection found in use, and what is allocated now, garbage included.
+	// heap returns what the last collection found in use, and what is allocated now, garbage
+	// included.
 	heap() (live, allocated int64)
 	// mapped is what the runtime holds of the system's memory.
 	mapped() int64

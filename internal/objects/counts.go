@@ -27,7 +27,8 @@ type Counts struct {
 	Items       int // of all lists of one object together
 }
 
-// checkItems is check for what an object has before it is decoded: a list of {} takes hundreds of times its text.
+// checkItems is check for what an object has before it is decoded: a list of {} takes hundreds of
+// times its text.
 func (c Counts) checkItems(js []byte, at string) error {
 	if c.Items <= 0 || len(js) <= c.Items { // an item has a comma
 		return nil

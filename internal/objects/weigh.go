@@ -1,7 +1,8 @@
 package objects
 
-// What parts of a JSON text take at most once they are decoded into Kubernetes' types or ours, in bytes. What growing
-// slices and maps leave behind is in it: that is up to five times an element's size.
+// What parts of a JSON text take at most once they are decoded into Kubernetes' types or ours, in
+// bytes. What growing slices and maps leave behind is in it: that is up to five times an element's
+// size.
 const (
 	weightText    = 3   // of a byte: the text itself, and copies of its strings
 	weightToken   = 160 // a string, a number, an entry of a map
@@ -16,7 +17,8 @@ var weightOf = map[string]int{
 	"volumes": 1536, "containerStatuses": 1280, "initContainerStatuses": 1280, "ephemeralContainerStatuses": 1280,
 }
 
-// Weight bounds from above what decoding a JSON text takes, in bytes. The text need not be well-formed.
+// Weight bounds from above what decoding a JSON text takes, in bytes. The text need not be
+// well-formed.
 func Weight(js []byte) int64 {
 	bytes, _ := weigh(js)
 	return bytes

@@ -9,7 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestWeight: what decoding takes is never more than its weight, whichever list of a pod is made long.
+// TestWeight: what decoding takes is never more than its weight, whichever list of a pod is made
+// long.
 func TestWeight(t *testing.T) {
 	spec := func(field, item string) string {
 		return `{"metadata":{"name":"p","namespace":"d"},"spec":{"containers":[{"name":"c"}],` + fmt.Sprintf(field, strings.Repeat(item+",", 20_000)+item) + `}}`

@@ -55,8 +55,8 @@ func dense(n int) map[string]string {
 	}
 }
 
-// TestYAMLIsBoundedBeforeItIsRead posts 32 MiB of the densest YAML, of which a tree would take gigabytes, and then what
-// is just within the limit.
+// TestYAMLIsBoundedBeforeItIsRead posts 32 MiB of the densest YAML, of which a tree would take
+// gigabytes, and then what is just within the limit.
 func TestYAMLIsBoundedBeforeItIsRead(t *testing.T) {
 	allocated := func(f func()) uint64 {
 		var before, after runtime.MemStats
@@ -97,8 +97,8 @@ func TestYAMLIsBoundedBeforeItIsRead(t *testing.T) {
 	}
 }
 
-// FuzzYAMLTokens holds the count to the tree of the parser: it has no more than three nodes for each counted byte, and
-// the few at its top.
+// FuzzYAMLTokens holds the count to the tree of the parser: it has no more than three nodes for
+// each counted byte, and the few at its top.
 func FuzzYAMLTokens(f *testing.F) {
 	for _, doc := range dense(60) {
 		f.Add([]byte(doc))

@@ -20,7 +20,8 @@ import (
 type GarbageList struct {
 	// Snapshot is the revision that was looked at.
 	Snapshot string `json:"snapshot" example:"prod@1042"`
-	// Pods go in this order: over, on nodes that are out of service, of vanished nodes, unscheduled.
+	// Pods go in this order: over, on nodes that are out of service, of vanished nodes,
+	// unscheduled.
 	Pods []podlife.Garbage `json:"pods"`
 	// Applied is the revision without them; absent unless apply was asked for and there were any.
 	Applied string `json:"applied,omitempty" example:"prod@1043"`
@@ -38,8 +39,8 @@ func Garbage(ctx context.Context, v *cluster.View, threshold int, now time.Time)
 // decodeSteps is what decoding a pod or node takes, in steps of a Counter.
 const decodeSteps = 200
 
-// suspects decodes the pods that may be garbage, and the nodes that have a say. The pods that are over are left out where
-// there are not too many of them, since most clusters have thousands.
+// suspects decodes the pods that may be garbage, and the nodes that have a say. The pods that are
+// over are left out where there are not too many of them, since most clusters have thousands.
 func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*corev1.Pod, nodes []*corev1.Node, err error) {
 	over := 0
 	v.State.EachPod(func(p *state.Pod) {

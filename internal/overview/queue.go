@@ -17,9 +17,9 @@ type Queue struct {
 	Snapshot string `json:"snapshot" example:"prod@1042"`
 	// Now is the time that the queue is shown at.
 	Now time.Time `json:"now"`
-	// Active are all that are not gated, in the order in which they are tried if nothing changes. First those whose turn it
-	// is: higher priority first, then who was created, or failed last, earlier. Then those in back-off, by its end. Then
-	// those that wait for a change.
+	// Active are all that are not gated, in the order in which they are tried if nothing changes.
+	// First those whose turn it is: higher priority first, then who was created, or failed last,
+	// earlier. Then those in back-off, by its end. Then those that wait for a change.
 	Active []QueuedPod `json:"active"`
 	// Gated pods wait for their gates and are not tried.
 	Gated []GatedPod `json:"gated"`
@@ -48,15 +48,18 @@ type QueuedPod struct {
 	Priority  int32  `json:"priority"`
 	// Since is when the pod was created; absent where the snapshot does not say.
 	Since *time.Time `json:"since,omitempty"`
-	// Queue is the part of kube-scheduler's queue that the pod is in. A pod that no attempt failed for is active. One that
-	// was tried in vain is unschedulable until the cluster changes, or for 5 minutes, and then in back-off from
-	// its last attempt on, by default for 1, 2, 4, 8 and then 10 seconds.
+	// Queue is the part of kube-scheduler's queue that the pod is in. A pod that no attempt failed
+	// for is active. One that was tried in vain is unschedulable until the cluster changes, or for
+	// 5 minutes, and then in back-off from its last attempt on, by default for 1, 2, 4, 8 and then
+	// 10 seconds.
 	Queue string `json:"queue" enums:"active,backoff,unschedulable"`
-	// Attempts counts the recorded attempts that failed: of verb decide or filter, with outcome Unschedulable or Preempting.
+	// Attempts counts the recorded attempts that failed: of verb decide or filter, with outcome
+	// Unschedulable or Preempting.
 	Attempts int `json:"attempts"`
 	// LastAttempt is when the newest of them was recorded.
 	LastAttempt *time.Time `json:"lastAttempt,omitempty"`
-	// NextTry is when the pod is tried again if nothing changes until then; absent where it is its turn.
+	// NextTry is when the pod is tried again if nothing changes until then; absent where it is its
+	// turn.
 	NextTry *time.Time `json:"nextTry,omitempty"`
 } // @name QueuedPod
 
@@ -133,7 +136,8 @@ func created(p state.Queued) *time.Time {
 	return &t
 }
 
-// nominatedSince is when the scheduler wrote that the pod has to wait, which it does together with the nomination.
+// nominatedSince is when the scheduler wrote that the pod has to wait, which it does together with
+// the nomination.
 func nominatedSince(v *cluster.View, p state.Queued) *time.Time {
 	pod, err := v.Pod(p.Namespace, p.Name)
 	if err != nil {

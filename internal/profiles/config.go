@@ -151,8 +151,9 @@ func queueSortOf(p *configv1.KubeSchedulerProfile) configv1.PluginSet {
 	return p.Plugins.QueueSort
 }
 
-// sortArgs returns the arguments that a profile has for the plugin that sorts the queue, which has none; upstream
-// compares them all the same (pkg/scheduler/profile/profile.go cfgValidator.validate).
+// sortArgs returns the arguments that a profile has for the plugin that sorts the queue, which has
+// none; upstream compares them all the same (pkg/scheduler/profile/profile.go
+// cfgValidator.validate).
 func sortArgs(path *field.Path, p *configv1.KubeSchedulerProfile) (*field.Path, string) {
 	for i := range p.PluginConfig {
 		if c := &p.PluginConfig[i]; c.Name == "PrioritySort" {

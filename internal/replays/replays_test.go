@@ -279,8 +279,8 @@ func TestPoisonIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestStoredContentFailsAtOnce: a job that was stored with a configuration that is refused today is not begun again and
-// again, nor after a restart.
+// TestStoredContentFailsAtOnce: a job that was stored with a configuration that is refused today is
+// not begun again and again, nor after a restart.
 func TestStoredContentFailsAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 10, 8)

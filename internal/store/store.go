@@ -113,12 +113,12 @@ type Entry struct {
 
 // Writer appends durably.
 type Writer interface {
-	// Append writes entries in order in one transaction and returns when they
-	// are durable. A returned error means that nothing of the batch was
-	// written, but for ErrUnavailable, which leaves it open. A refused revision sets its Entry's Err, and so do later entries
-	// of the batch whose ParentToken it bears. Writing a decision again with
-	// the same ID is a no-op, so that a retry after a lost answer is safe. A
-	// ctx that ends before the commit begins undoes the whole batch.
+	// Append writes entries in order in one transaction and returns when they are durable. A
+	// returned error means that nothing of the batch was written, but for ErrUnavailable, which
+	// leaves it open. A refused revision sets its Entry's Err, and so do later entries of the batch
+	// whose ParentToken it bears. Writing a decision again with the same ID is a no-op, so that a
+	// retry after a lost answer is safe. A ctx that ends before the commit begins undoes the whole
+	// batch.
 	Append(ctx context.Context, entries []*Entry) error
 }
 
@@ -149,8 +149,8 @@ type Revisions interface {
 	// ListRevisions lists newest first, those with Number < before (0: all), up
 	// to limit (0: all), without their changes.
 	ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error)
-	// CheckpointAt returns the newest checkpoint with Number <= number. admit, which may be nil, is called
-	// with the size of its payload before that is read; its error ends the call.
+	// CheckpointAt returns the newest checkpoint with Number <= number. admit, which may be nil, is
+	// called with the size of its payload before that is read; its error ends the call.
 	CheckpointAt(ctx context.Context, cluster string, number int64, admit func(size int) error) (*Checkpoint, error)
 	// PutCheckpoint adds a checkpoint to a revision that exists (ErrNotFound);
 	// one that is there already stays.

@@ -12,8 +12,9 @@ import (
 // scoresInLog is kube-scheduler's flag for the scores of all nodes.
 const scoresInLog = "--vmodule=schedule_one=10"
 
-// bestByLog reads from kube-scheduler's log, as it is with scoresInLog, which nodes had the highest score for each pod (by namespace/name), in order of
-// their names. A pod for which one node was left has no scores.
+// bestByLog reads from kube-scheduler's log, as it is with scoresInLog, which nodes had the highest
+// score for each pod (by namespace/name), in order of their names. A pod for which one node was
+// left has no scores.
 func bestByLog(path string) (map[string][]string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// goodKinds are what the good caller asks: what a kube-scheduler asks all the time, and what a person or a dashboard
-// does, with what has to stand in the answer.
+// goodKinds are what the good caller asks: what a kube-scheduler asks all the time, and what a
+// person or a dashboard does, with what has to stand in the answer.
 var goodKinds = []struct{ name, method, path, body, want string }{
 	{"filter", "POST", "/clusters/good/filter", goodCall, `"NodeNames":["n0"`},
 	{"decide", "POST", "/v1/decisions", `{"snapshot":"good@latest","explain":"full","pod":` + onePod + `}`, `"outcome":"Scheduled"`},
@@ -20,7 +20,8 @@ var goodKinds = []struct{ name, method, path, body, want string }{
 	{"explain", "GET", "/v1/decisions/", "", `"digestAgrees":true`}, // of one on record
 }
 
-// good asks once and returns the status; 0 for no answer, and for a wrong one. It comes from an address of its own.
+// good asks once and returns the status; 0 for no answer, and for a wrong one. It comes from an
+// address of its own.
 func (s *server) good(kind int) int {
 	k := goodKinds[kind]
 	if k.name == "explain" {
@@ -104,7 +105,8 @@ func (s *server) callers(done <-chan struct{}) (scheduler, person calls) {
 	return scheduler, person
 }
 
-// well reports whether each kind of call is answered again, in the end, with the name of the first that is not.
+// well reports whether each kind of call is answered again, in the end, with the name of the first
+// that is not.
 func (s *server) well() (string, bool) {
 	for kind := range goodKinds {
 		if !s.answered(kind) {

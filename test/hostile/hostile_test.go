@@ -13,7 +13,8 @@ var short = []string{
 	"changes: one pod of two million volumes", "eviction, ranking: 20,000 pods",
 }
 
-// TestShort runs those, singly and together, in a cgroup of 1 GiB or, where none can be made, with a look at the RSS.
+// TestShort runs those, singly and together, in a cgroup of 1 GiB or, where none can be made, with
+// a look at the RSS.
 func TestShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and runs a server")

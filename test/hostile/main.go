@@ -1,6 +1,7 @@
-// Command hostile runs a server with 1 GiB of memory under requests that are made to end it, one kind after the other
-// and all together, while a good caller goes on asking. It fails if the server is gone, takes more than the 1 GiB, or
-// leaves the good caller without an answer. go test runs a part of it.
+// Command hostile runs a server with 1 GiB of memory under requests that are made to end it, one
+// kind after the other and all together, while a good caller goes on asking. It fails if the server
+// is gone, takes more than the 1 GiB, or leaves the good caller without an answer. go test runs a
+// part of it.
 package main
 
 import (

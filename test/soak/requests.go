@@ -171,7 +171,8 @@ func (t *traffic) read(r *rand.Rand, _ int, m member) {
 	}
 }
 
-// remove deletes a cluster. It is made again under another name, or, every other time, under the same.
+// remove deletes a cluster. It is made again under another name, or, every other time, under the
+// same.
 func (t *traffic) remove(r *rand.Rand, i int, m member) {
 	if status, _ := t.send(http.MethodDelete, "/v1/clusters/"+m.name, nil); status != http.StatusNoContent {
 		return

@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// server is the process that is watched, with the limits that it has by default, but for deadlines: memory is watched here,
-// and a machine that is busy with other work must not look like a server that is.
+// server is the process that is watched, with the limits that it has by default, but for deadlines:
+// memory is watched here, and a machine that is busy with other work must not look like a server
+// that is.
 type server struct {
 	cmd   *exec.Cmd
 	url   string

@@ -138,7 +138,8 @@ func (t *traffic) count() (clusters int, requests int64, failed int) {
 	return clusters, t.requests.Load(), failed
 }
 
-// errors lists what failed, and complains where most requests were refused: those would load nothing.
+// errors lists what failed, and complains where most requests were refused: those would load
+// nothing.
 func (t *traffic) errors() (list []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,8 +160,9 @@ func (t *traffic) errors() (list []string) {
 	return list
 }
 
-// send makes a request and gives its answer; in is JSON to be, nil without a body. What a caller may be told for what it
-// asks, such as 404 for a cluster that another one deleted, is an answer like any other.
+// send makes a request and gives its answer; in is JSON to be, nil without a body. What a caller
+// may be told for what it asks, such as 404 for a cluster that another one deleted, is an answer
+// like any other.
 func (t *traffic) send(method, path string, in any) (status int, answer []byte) {
 	var body io.Reader
 	if in != nil {

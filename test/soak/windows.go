@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// What the last third may have more than the second. The part in MB is for short runs: it is a large state more or less.
+// What the last third may have more than the second. The part in MB is for short runs: it is a
+// large state more or less.
 const (
 	heapMargin      = 1.10
 	heapAllowance   = 3
 	goroutineMargin = 20
 )
 
-// window is what was seen in one stretch of time. A collection cannot be asked for over HTTP, so the lowest heap seen
-// stands for what lives.
+// window is what was seen in one stretch of time. A collection cannot be asked for over HTTP, so
+// the lowest heap seen stands for what lives.
 type window struct {
 	heap       float64 // MB, the lowest
 	goroutines int     // the lowest
@@ -61,8 +62,8 @@ func watch(ctx context.Context, s *server, t *traffic, each time.Duration) ([]wi
 	}
 }
 
-// judge holds the last third against the second, by their lowest windows: requests that are in flight for long on a busy
-// machine keep memory, too, and what leaks raises even the lowest.
+// judge holds the last third against the second, by their lowest windows: requests that are in
+// flight for long on a busy machine keep memory, too, and what leaks raises even the lowest.
 func judge(windows []window, failed []string) error {
 	n := len(windows) / 3
 	if n < 2 {

@@ -47,7 +47,8 @@ func New(t *testing.T, name string) *Authority {
 	return &Authority{t: t, Cert: cert, key: key, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
-// Sign returns the PEM of a certificate for localhost, fit for servers and clients, and of its key. change may be nil.
+// Sign returns the PEM of a certificate for localhost, fit for servers and clients, and of its key.
+// change may be nil.
 func (a *Authority) Sign(name string, change func(*x509.Certificate)) (cert, key []byte) {
 	a.t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -96,8 +96,8 @@ func byDriver(given []devices.Given) string {
 	return strings.Join(out, " ")
 }
 
-// namesakes moves every second pool to another driver, under the name of the pool before it. The text
-// of devices stays the same.
+// namesakes moves every second pool to another driver, under the name of the pool before it. The
+// text of devices stays the same.
 func namesakes(objects []any) []any {
 	names := map[string]string{"pool1": "pool0", "pool3": "pool2", "pool5": "pool4"}
 	for i, o := range objects {

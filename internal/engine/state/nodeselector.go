@@ -189,7 +189,8 @@ func (s *NodeSet) NodeSelectorRows(sel *corev1.NodeSelector) Bits {
 	return out
 }
 
-// RequiredNodeAffinity returns the node selector of a pod's required node affinity; nil without one.
+// RequiredNodeAffinity returns the node selector of a pod's required node affinity; nil without
+// one.
 func RequiredNodeAffinity(pod *corev1.Pod) *corev1.NodeSelector {
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution

@@ -1,13 +1,15 @@
 package wire
 
-// BindingArgs is the request of /bind, ExtenderBindingArgs in extender/v1. It shares no memory with the body.
+// BindingArgs is the request of /bind, ExtenderBindingArgs in extender/v1. It shares no memory with
+// the body.
 type BindingArgs struct {
 	PodName, PodNamespace, PodUID, Node string
 }
 
-// ParseBindingArgs reads the body of /bind. All four fields have to be there and not empty, as kube-scheduler has them:
-// a binding without the UID could hit another pod of the same name. The error is a *SyntaxError, *TypeError,
-// *LimitError or *MissingError; the last comes with the fields that could be read.
+// ParseBindingArgs reads the body of /bind. All four fields have to be there and not empty, as
+// kube-scheduler has them: a binding without the UID could hit another pod of the same name. The
+// error is a *SyntaxError, *TypeError, *LimitError or *MissingError; the last comes with the fields
+// that could be read.
 func ParseBindingArgs(body []byte, lim Limits) (BindingArgs, error) {
 	var args BindingArgs
 	var s scanner
@@ -43,7 +45,8 @@ func ParseBindingArgs(body []byte, lim Limits) (BindingArgs, error) {
 	return args, nil
 }
 
-// AppendBindingResult appends the ExtenderBindingResult; an empty message reports that the pod is bound.
+// AppendBindingResult appends the ExtenderBindingResult; an empty message reports that the pod is
+// bound.
 func AppendBindingResult(dst []byte, message string) []byte {
 	return append(AppendString(append(dst, `{"Error":`...), message), '}')
 }

@@ -2,13 +2,15 @@ package wire
 
 import "sync"
 
-// MaxPooledBuffer is the capacity in bytes up to which PutBuffer keeps a buffer. It holds a NodeNames call of 15,000
-// names; the 70 MB of a Nodes call must not stay in memory because one such call came by.
+// MaxPooledBuffer is the capacity in bytes up to which PutBuffer keeps a buffer. It holds a
+// NodeNames call of 15,000 names; the 70 MB of a Nodes call must not stay in memory because one
+// such call came by.
 const MaxPooledBuffer = 4 << 20
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
 
-// GetBuffer returns an empty buffer for a body. Whoever takes it grows it by append and hands it back with PutBuffer.
+// GetBuffer returns an empty buffer for a body. Whoever takes it grows it by append and hands it
+// back with PutBuffer.
 func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
 // PutBuffer takes a buffer back. Nothing that was parsed from it may be used any more.

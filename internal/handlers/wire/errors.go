@@ -6,7 +6,8 @@ import "fmt"
 
 // SyntaxError is the error when a body isn't JSON.
 type SyntaxError struct {
-	// Offset is the byte at which the body stops being JSON, counted from 0; the body's length if it ends too early.
+	// Offset is the byte at which the body stops being JSON, counted from 0; the body's length if
+	// it ends too early.
 	Offset int
 	// Reason is a fixed phrase.
 	Reason string
@@ -43,7 +44,8 @@ func (e *MissingError) Error() string { return e.Field + " is missing" }
 
 // LimitError is the error when a body exceeds a limit.
 type LimitError struct {
-	// Limit is the name of the limit: "bytes", "depth", "tokens", "names", "nodes", "victims" or "victimsPerNode".
+	// Limit is the name of the limit: "bytes", "depth", "tokens", "names", "nodes", "victims" or
+	// "victimsPerNode".
 	Limit string
 	// Max is the limit's value.
 	Max int

@@ -9,7 +9,8 @@ import (
 
 // scratch is the memory for putting failures into the order of their names.
 type scratch struct {
-	// byRank[r] is one more than the index of the verdict on the node whose name has rank r; 0 if there is none.
+	// byRank[r] is one more than the index of the verdict on the node whose name has rank r; 0 if
+	// there is none.
 	byRank []int32
 	named  []named
 }
@@ -22,8 +23,9 @@ type named struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// appendFailed appends the two maps with the comma before each. Sorting 2,000 strings would cost more than the rest of
-// the answer, so rows are put in order by the rank their table knows; only names without a row are sorted.
+// appendFailed appends the two maps with the comma before each. Sorting 2,000 strings would cost
+// more than the rest of the answer, so rows are put in order by the rank their table knows; only
+// names without a row are sorted.
 func appendFailed(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict) []byte {
 	x := scratches.Get().(*scratch)
 	defer scratches.Put(x)

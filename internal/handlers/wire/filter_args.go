@@ -1,14 +1,14 @@
 package wire
 
-// FilterArgs is the request of /filter and /prioritize, ExtenderArgs in extender/v1. A value can be parsed into again
-// and then keeps its slices' memory. It shares memory with the body.
+// FilterArgs is the request of /filter and /prioritize, ExtenderArgs in extender/v1. A value can be
+// parsed into again and then keeps its slices' memory. It shares memory with the body.
 type FilterArgs struct {
 	// Pod is the JSON of the pod, an object; nil if it is null or absent.
 	Pod []byte
 	// HasNames reports that NodeNames is an array, even an empty one; false means null or absent.
 	HasNames bool
-	// Rows has one entry for each name in the request's order: the row that the NameTable gave, or ^k for the name
-	// Unknown[k] that it didn't know. A null among the names is the empty name.
+	// Rows has one entry for each name in the request's order: the row that the NameTable gave, or
+	// ^k for the name Unknown[k] that it didn't know. A null among the names is the empty name.
 	Rows []int32
 	// Unknown holds the names without a row, unescaped, in the request's order.
 	Unknown [][]byte
@@ -28,8 +28,8 @@ type Parser struct {
 	Known KnownNodes
 }
 
-// FilterArgs reads the body of /filter or /prioritize into args, whose old content is dropped. The error is a
-// *SyntaxError, *TypeError or *LimitError; args then is half-filled and of no use.
+// FilterArgs reads the body of /filter or /prioritize into args, whose old content is dropped. The
+// error is a *SyntaxError, *TypeError or *LimitError; args then is half-filled and of no use.
 func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
 	clear(args.Unknown)
 	clear(args.Nodes)

@@ -151,7 +151,8 @@ func count(t *testing.T, body []byte) (depth, tokens int) {
 	}
 }
 
-// unescapedHTML marshals as kube-scheduler would read it back: without HTML escapes and the newline.
+// unescapedHTML marshals as kube-scheduler would read it back: without HTML escapes and the
+// newline.
 func unescapedHTML(t testing.TB, v any) []byte {
 	t.Helper()
 	var out bytes.Buffer

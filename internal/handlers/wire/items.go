@@ -4,7 +4,8 @@ package wire
 type NodeItem struct {
 	// Raw is the node's JSON as it came, an object, or null where the list holds one.
 	Raw []byte
-	// Name is metadata.name, unescaped; empty if there is none. It is what encoding/json would put there.
+	// Name is metadata.name, unescaped; empty if there is none. It is what encoding/json would put
+	// there.
 	Name []byte
 
 	// known is set if KnownNodes recognised the item.
@@ -26,8 +27,9 @@ type KnownNode struct {
 
 // KnownNodes recognises items that were scanned before. NodeCache implements it.
 type KnownNodes interface {
-	// Match reports whether rest begins with exactly the bytes of an item that is remembered under name, or under
-	// another name if the implementation likes. name is only a hint read off the item's beginning.
+	// Match reports whether rest begins with exactly the bytes of an item that is remembered under
+	// name, or under another name if the implementation likes. name is only a hint read off the
+	// item's beginning.
 	Match(rest, name []byte) (KnownNode, bool)
 }
 
@@ -101,8 +103,8 @@ func (s *scanner) takeKnown(k KnownNode, args *FilterArgs) error {
 	return nil
 }
 
-// item moves past a Node and gives its metadata.name. encoding/json decodes a second metadata over the first and leaves
-// a name alone where it meets null, so the last string counts.
+// item moves past a Node and gives its metadata.name. encoding/json decodes a second metadata over
+// the first and leaves a name alone where it meets null, so the last string counts.
 func (s *scanner) item() (name []byte, err error) {
 	err = s.members("Nodes.items", "objects", func(key []byte) error {
 		if !is(key, "metadata") || s.peek() != '{' {
@@ -125,8 +127,8 @@ func (s *scanner) item() (name []byte, err error) {
 // nodeStart is how a Node begins when Go marshals it.
 const nodeStart = `{"metadata":{"name":"`
 
-// hintName reads the name off the beginning of an item if the item begins as Go writes it, else gives nil. It proves
-// nothing: an item may have a second name further on.
+// hintName reads the name off the beginning of an item if the item begins as Go writes it, else
+// gives nil. It proves nothing: an item may have a second name further on.
 func hintName(rest []byte) []byte {
 	if len(rest) < len(nodeStart) || string(rest[:len(nodeStart)]) != nodeStart {
 		return nil

@@ -3,14 +3,15 @@ package wire
 // maxNesting is the depth at which encoding/json gives up; no setting goes beyond it.
 const maxNesting = 10000
 
-// Limits bounds what a body may hold. A zero field sets no bound (Depth then is 10,000). Exceeding one returns a
-// *LimitError that names it.
+// Limits bounds what a body may hold. A zero field sets no bound (Depth then is 10,000). Exceeding
+// one returns a *LimitError that names it.
 type Limits struct {
 	// Bytes bounds the body's length.
 	Bytes int
 	// Depth bounds the nesting of objects and arrays; the outermost object is depth 1.
 	Depth int
-	// Tokens bounds the number of keys and values; an object or array is one value more than what is in it.
+	// Tokens bounds the number of keys and values; an object or array is one value more than what
+	// is in it.
 	Tokens int
 	// Names bounds NodeNames.
 	Names int

@@ -10,22 +10,25 @@ import (
 
 // NameTable resolves the node names of a request to the rows of the caller's snapshot.
 type NameTable interface {
-	// Lookup returns the row of the node called name. predicted is the row of the name before it in the request plus one,
-	// 0 for the first: the row to compare first if requests name the nodes in the table's order. name is valid UTF-8 and
-	// must not be kept.
+	// Lookup returns the row of the node called name. predicted is the row of the name before it in
+	// the request plus one, 0 for the first: the row to compare first if requests name the nodes in
+	// the table's order. name is valid UTF-8 and must not be kept.
 	Lookup(name []byte, predicted int) (row int, ok bool)
 }
 
-// Names is the NameTable of one snapshot's nodes, and holds each name ready to be written. kube-scheduler names nodes in
-// the order of its own tree of zones, not in ours, but always in the same one: Names learns after each name which came
-// next and compares that one first the next time. It is safe for concurrent use.
+// Names is the NameTable of one snapshot's nodes, and holds each name ready to be written.
+// kube-scheduler names nodes in the order of its own tree of zones, not in ours, but always in the
+// same one: Names learns after each name which came next and compares that one first the next time.
+// It is safe for concurrent use.
 type Names struct {
 	names []string
 	rows  map[string]int32
-	// quoted holds the names as JSON strings, one after the other; that of row r is quoted[offsets[r]:offsets[r+1]].
+	// quoted holds the names as JSON strings, one after the other; that of row r is
+	// quoted[offsets[r]:offsets[r+1]].
 	quoted  []byte
 	offsets []int
-	// rank is the place of a row when the names are sorted by bytes; rows of equal names share the first one's.
+	// rank is the place of a row when the names are sorted by bytes; rows of equal names share the
+	// first one's.
 	rank []int32
 	// next[p] is the row that last followed row p-1, or came first for p = 0.
 	next []atomic.Int32
@@ -33,8 +36,9 @@ type Names struct {
 
 var _ NameTable = (*Names)(nil)
 
-// NewNames makes the table of the nodes whose names are given by row. Of equal names the first row is found. Invalid
-// UTF-8 is replaced as in a name that was read from JSON. There can be at most 2^31-1 names.
+// NewNames makes the table of the nodes whose names are given by row. Of equal names the first row
+// is found. Invalid UTF-8 is replaced as in a name that was read from JSON. There can be at most
+// 2^31-1 names.
 func NewNames(names []string) *Names {
 	if len(names) >= math.MaxInt32 {
 		panic("wire: too many names")
@@ -67,7 +71,8 @@ func NewNames(names []string) *Names {
 	return t
 }
 
-// validUTF8 replaces each invalid byte by U+FFFD; strings.ToValidUTF8 would replace a run of them by one.
+// validUTF8 replaces each invalid byte by U+FFFD; strings.ToValidUTF8 would replace a run of them
+// by one.
 func validUTF8(s string) string {
 	var out strings.Builder
 	for _, r := range s {
@@ -115,8 +120,8 @@ func (t *Names) learn(predicted int, row int32) {
 	}
 }
 
-// match recognises the guessed name in its quoted form at the start of b, without looking for its end. Equal literals
-// are equal strings, so nothing has to be unescaped.
+// match recognises the guessed name in its quoted form at the start of b, without looking for its
+// end. Equal literals are equal strings, so nothing has to be unescaped.
 func (t *Names) match(b []byte, predicted int) (row, size int, ok bool) {
 	row, ok = t.guess(predicted)
 	if !ok {

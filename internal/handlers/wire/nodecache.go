@@ -6,13 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// entryOverhead is what an entry costs besides its bytes and its value: the entry, its place in the map, its name.
+// entryOverhead is what an entry costs besides its bytes and its value: the entry, its place in the
+// map, its name.
 const entryOverhead = 256
 
-// NodeCache keeps decoded nodes beside the bytes they were decoded from. A node's object changes every few minutes while
-// kube-scheduler sends it with each pod, so nearly always the bytes are those of last time; then neither a scan nor a
-// decode is needed. Bytes are compared, never hashes: equal bytes of a complete object are the same object. Use one
-// cache for each cluster, since nodes of different clusters may share names. It is safe for concurrent use.
+// NodeCache keeps decoded nodes beside the bytes they were decoded from. A node's object changes
+// every few minutes while kube-scheduler sends it with each pod, so nearly always the bytes are
+// those of last time; then neither a scan nor a decode is needed. Bytes are compared, never hashes:
+// equal bytes of a complete object are the same object. Use one cache for each cluster, since nodes
+// of different clusters may share names. It is safe for concurrent use.
 type NodeCache[V any] struct {
 	maxBytes   int64
 	valueBytes int64
@@ -21,7 +23,8 @@ type NodeCache[V any] struct {
 	clock atomic.Int64
 
 	mu sync.RWMutex
-	// entries, bytes and swept are guarded by mu. swept is the clock's time of the last search for idle entries.
+	// entries, bytes and swept are guarded by mu. swept is the clock's time of the last search for
+	// idle entries.
 	entries map[string]*entry[V]
 	bytes   int64
 	swept   int64
@@ -37,8 +40,9 @@ type entry[V any] struct {
 
 var _ KnownNodes = (*NodeCache[int])(nil)
 
-// NewNodeCache makes a cache of at most maxBytes bytes. valueBytes is the estimated size of one decoded value, which is
-// counted for each entry besides its raw bytes. A cache of 0 bytes keeps nothing.
+// NewNodeCache makes a cache of at most maxBytes bytes. valueBytes is the estimated size of one
+// decoded value, which is counted for each entry besides its raw bytes. A cache of 0 bytes keeps
+// nothing.
 func NewNodeCache[V any](maxBytes, valueBytes int64) *NodeCache[V] {
 	return &NodeCache[V]{maxBytes: maxBytes, valueBytes: valueBytes, entries: map[string]*entry[V]{}}
 }
@@ -56,10 +60,11 @@ func (c *NodeCache[V]) Match(rest, name []byte) (KnownNode, bool) {
 	return KnownNode{Size: len(e.raw), Name: e.name, known: e, depth: e.depth, tokens: e.tokens}, true
 }
 
-// Value returns the decoded form of an item. An item that a Parser recognised by this cache has it already; otherwise its
-// bytes are compared with those remembered under its name, and only if they differ decode is called with the item's
-// bytes and its result remembered. decode must not keep the bytes it gets and has to give a value that may be shared.
-// Its error is handed on and nothing is kept.
+// Value returns the decoded form of an item. An item that a Parser recognised by this cache has it
+// already; otherwise its bytes are compared with those remembered under its name, and only if they
+// differ decode is called with the item's bytes and its result remembered. decode must not keep the
+// bytes it gets and has to give a value that may be shared. Its error is handed on and nothing is
+// kept.
 func (c *NodeCache[V]) Value(item NodeItem, decode func(raw []byte) (V, error)) (V, error) {
 	if e, ok := item.known.(*entry[V]); ok {
 		return e.value, nil
@@ -72,7 +77,8 @@ func (c *NodeCache[V]) Value(item NodeItem, decode func(raw []byte) (V, error)) 
 		return e.value, nil
 	}
 	value, err := decode(item.Raw)
-	// A null and a node without a name are left out: Match looks for the beginning of an object with a name.
+	// A null and a node without a name are left out: Match looks for the beginning of an object
+	// with a name.
 	if err == nil && len(item.Name) > 0 {
 		c.put(item, value)
 	}
@@ -83,8 +89,9 @@ func (c *NodeCache[V]) cost(raw, name []byte) int64 {
 	return int64(len(raw)+len(name)) + c.valueBytes + entryOverhead
 }
 
-// put remembers value. If there is no room, entries idle for long make way; if there are none the new one isn't kept,
-// which for a list larger than the cache serves a part of it each time, where the usual "oldest goes" would serve none.
+// put remembers value. If there is no room, entries idle for long make way; if there are none the
+// new one isn't kept, which for a list larger than the cache serves a part of it each time, where
+// the usual "oldest goes" would serve none.
 func (c *NodeCache[V]) put(item NodeItem, value V) {
 	e := &entry[V]{depth: item.depth, tokens: item.tokens, value: value}
 	e.used.Store(c.clock.Load())
@@ -107,8 +114,8 @@ func (c *NodeCache[V]) put(item NodeItem, value V) {
 	c.bytes += cost
 }
 
-// sweep drops the entries that weren't asked for while each could have been four times. The caller holds mu. It does
-// nothing if it ran a moment ago, since then nothing can have become idle.
+// sweep drops the entries that weren't asked for while each could have been four times. The caller
+// holds mu. It does nothing if it ran a moment ago, since then nothing can have become idle.
 func (c *NodeCache[V]) sweep() {
 	now, n := c.clock.Load(), int64(len(c.entries))
 	if now-c.swept < n {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// isNull consumes a null if there is one. A null leaves a field as it is or empties it, never is an error.
+// isNull consumes a null if there is one. A null leaves a field as it is or empties it, never is an
+// error.
 func (s *scanner) isNull() (bool, error) {
 	if s.peek() != 'n' {
 		return false, nil
@@ -31,7 +32,8 @@ func (s *scanner) open(c byte, field, want string) error {
 	return nil
 }
 
-// more reports whether another member or element follows, consuming the comma before it or the closing bracket.
+// more reports whether another member or element follows, consuming the comma before it or the
+// closing bracket.
 func (s *scanner) more(closing byte, first bool) (bool, error) {
 	switch c := s.peek(); {
 	case c == closing:
@@ -66,7 +68,8 @@ func (s *scanner) key() ([]byte, error) {
 	return key, nil
 }
 
-// members calls member for each key of the object called field, which has to consume the key's value.
+// members calls member for each key of the object called field, which has to consume the key's
+// value.
 func (s *scanner) members(field, want string, member func(key []byte) error) error {
 	if err := s.open('{', field, want); err != nil {
 		return err
@@ -102,7 +105,8 @@ func (s *scanner) elements(field, want string, element func() error) error {
 	}
 }
 
-// is reports whether key names field as encoding/json sees it: in any case, Unicode's folding included.
+// is reports whether key names field as encoding/json sees it: in any case, Unicode's folding
+// included.
 func is(key []byte, field string) bool {
 	return string(key) == field || bytes.EqualFold(key, []byte(field))
 }
@@ -138,7 +142,8 @@ func (s *scanner) str(field string, to *string) error {
 	return err
 }
 
-// integer reads an int64 into *to; a null leaves it as it is, a fraction or an exponent is an error.
+// integer reads an int64 into *to; a null leaves it as it is, a fraction or an exponent is an
+// error.
 func (s *scanner) integer(field string, to *int64) error {
 	if null, err := s.isNull(); null || err != nil {
 		return err

@@ -11,8 +11,9 @@ import (
 	extender "k8s.io/kube-scheduler/extender/v1"
 )
 
-// The oracle reads bodies with encoding/json, keeping Pods and Nodes raw. Its types replace what an earlier duplicate of
-// their key left, which is the one thing in which this package means to differ.
+// The oracle reads bodies with encoding/json, keeping Pods and Nodes raw. Its types replace what an
+// earlier duplicate of their key left, which is the one thing in which this package means to
+// differ.
 
 type rawObject []byte
 
@@ -108,7 +109,8 @@ func namesOf(args *FilterArgs, table *Names) *[]string {
 	return &names
 }
 
-// compareFilterArgs requires that our reading of body and the oracle's agree in success and in content.
+// compareFilterArgs requires that our reading of body and the oracle's agree in success and in
+// content.
 func compareFilterArgs(t *testing.T, p *Parser, body []byte) {
 	t.Helper()
 	before := bytes.Clone(body)
@@ -140,7 +142,8 @@ func compareFilterArgs(t *testing.T, p *Parser, body []byte) {
 	compareUpstream(t, body, &got, table)
 }
 
-// compareUpstream compares with extender/v1's own types where they accept the body and no duplicate key makes them merge.
+// compareUpstream compares with extender/v1's own types where they accept the body and no duplicate
+// key makes them merge.
 func compareUpstream(t *testing.T, body []byte, got *FilterArgs, table *Names) {
 	t.Helper()
 	var want extender.ExtenderArgs
@@ -181,7 +184,8 @@ func decode(t *testing.T, raw []byte, to any) {
 	}
 }
 
-// hasDuplicates reports whether an object anywhere in the valid body has two keys that are equal but for case.
+// hasDuplicates reports whether an object anywhere in the valid body has two keys that are equal
+// but for case.
 func hasDuplicates(t *testing.T, body []byte) bool {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(body))

@@ -128,7 +128,8 @@ func TestKnownItemsCountForLimits(t *testing.T) {
 	}
 }
 
-// TestFieldsAreUpstreams fails when extender/v1 gains, loses or renames a field: the bodies above are written by hand.
+// TestFieldsAreUpstreams fails when extender/v1 gains, loses or renames a field: the bodies above
+// are written by hand.
 func TestFieldsAreUpstreams(t *testing.T) {
 	for _, tc := range []struct {
 		upstream any

@@ -2,13 +2,16 @@ package wire
 
 // PreemptionArgs is the request of /preempt, ExtenderPreemptionArgs in extender/v1.
 type PreemptionArgs struct {
-	// Pod is the JSON of the preemptor, an object; nil if it is null or absent. It is a part of the body.
+	// Pod is the JSON of the preemptor, an object; nil if it is null or absent. It is a part of the
+	// body.
 	Pod []byte
-	// HasVictims reports that NodeNameToVictims, the form with whole pods, is an object; false means null or absent.
+	// HasVictims reports that NodeNameToVictims, the form with whole pods, is an object; false
+	// means null or absent.
 	HasVictims bool
 	// Victims are its nodes in the body's order, each name once.
 	Victims []NodeVictims
-	// HasMetaVictims reports that NodeNameToMetaVictims, the form with UIDs, is an object; false means null or absent.
+	// HasMetaVictims reports that NodeNameToMetaVictims, the form with UIDs, is an object; false
+	// means null or absent.
 	HasMetaVictims bool
 	// MetaVictims are its nodes in the body's order, each name once.
 	MetaVictims []MetaVictims
@@ -32,7 +35,8 @@ type MetaVictims struct {
 	Node string
 	// Null reports that null stood where the victims should. It is of no meaning in an answer.
 	Null bool
-	// UIDs are the pods' UIDs in the given order, highest priority first; empty for a null among them.
+	// UIDs are the pods' UIDs in the given order, highest priority first; empty for a null among
+	// them.
 	UIDs []string
 	// NumPDBViolations is the number of disruption budgets' violations.
 	NumPDBViolations int64
@@ -46,8 +50,8 @@ type preemption struct {
 	victims int
 }
 
-// ParsePreemptionArgs reads the body of /preempt in either form. Limits.Nodes bounds each form by itself,
-// Limits.Victims both together. The error is a *SyntaxError, *TypeError or *LimitError.
+// ParsePreemptionArgs reads the body of /preempt in either form. Limits.Nodes bounds each form by
+// itself, Limits.Victims both together. The error is a *SyntaxError, *TypeError or *LimitError.
 func ParsePreemptionArgs(body []byte, lim Limits) (PreemptionArgs, error) {
 	p := preemption{lim: lim}
 	if err := p.init(body, lim); err != nil {
@@ -123,8 +127,8 @@ func (p *preemption) metaVictimsMap() error {
 	})
 }
 
-// nodeVictims reads the value beside a node's name. reset empties the pods, pod reads one; nodes is the number of nodes
-// read before this one.
+// nodeVictims reads the value beside a node's name. reset empties the pods, pod reads one; nodes is
+// the number of nodes read before this one.
 func (p *preemption) nodeVictims(field string, nodes int, isNull *bool, pdb *int64, reset func(), pod func() error) error {
 	if p.lim.Nodes > 0 && nodes >= p.lim.Nodes {
 		return &LimitError{Limit: "nodes", Max: p.lim.Nodes, Offset: p.pos}
@@ -172,8 +176,8 @@ func (p *preemption) metaPod(field string) (uid string, err error) {
 	return uid, err
 }
 
-// lastOfEach drops all but the last entry of each name, keeping the order. kube-scheduler writes maps sorted, which
-// proves without a map that there is nothing to drop.
+// lastOfEach drops all but the last entry of each name, keeping the order. kube-scheduler writes
+// maps sorted, which proves without a map that there is nothing to drop.
 func lastOfEach[T any](list []T, name func(*T) string) []T {
 	sorted := true
 	for i := 1; i < len(list) && sorted; i++ {

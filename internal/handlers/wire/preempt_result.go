@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// AppendPreemptionResult appends the ExtenderPreemptionResult. Whatever form was asked in, the answer is
-// NodeNameToMetaVictims, the only field kube-scheduler reads. Nodes are sorted by name, of equal names the last counts;
-// victims keep their order, which kube-scheduler takes for descending priority. Never is anything null: kube-scheduler
-// would crash on it. No nodes at all say that preemption doesn't help.
+// AppendPreemptionResult appends the ExtenderPreemptionResult. Whatever form was asked in, the
+// answer is NodeNameToMetaVictims, the only field kube-scheduler reads. Nodes are sorted by name,
+// of equal names the last counts; victims keep their order, which kube-scheduler takes for
+// descending priority. Never is anything null: kube-scheduler would crash on it. No nodes at all
+// say that preemption doesn't help.
 func AppendPreemptionResult(dst []byte, nodes []MetaVictims) []byte {
 	order := make([]int, len(nodes))
 	for i := range order {

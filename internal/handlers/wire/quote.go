@@ -7,8 +7,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string, byte for byte as encoding/json writes it with SetEscapeHTML(false): control
-// characters, quotes and backslashes escaped, U+2028 and U+2029 too, invalid UTF-8 replaced by \ufffd.
+// AppendString appends s as a JSON string, byte for byte as encoding/json writes it with
+// SetEscapeHTML(false): control characters, quotes and backslashes escaped, U+2028 and U+2029 too,
+// invalid UTF-8 replaced by \ufffd.
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	if plain(s) {
@@ -59,7 +60,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// plain reports whether s is printable ASCII without a quote or backslash, which is its own escaped form.
+// plain reports whether s is printable ASCII without a quote or backslash, which is its own escaped
+// form.
 func plain[T ~string | ~[]byte](s T) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

@@ -14,17 +14,19 @@ const (
 
 // Verdict is the outcome for one asked node.
 type Verdict struct {
-	// Outcome is the map the node goes into. An unknown value counts as Unresolvable, so that no node is lost: one that is
-	// in neither result nor map would vanish from kube-scheduler's event.
+	// Outcome is the map the node goes into. An unknown value counts as Unresolvable, so that no
+	// node is lost: one that is in neither result nor map would vanish from kube-scheduler's event.
 	Outcome Outcome
-	// Reason is the message beside a node that isn't kept; kube-scheduler counts equal ones in its event.
+	// Reason is the message beside a node that isn't kept; kube-scheduler counts equal ones in its
+	// event.
 	Reason string
 }
 
-// AppendFilterResult appends the ExtenderFilterResult that answers args in the form it was asked in: names if NodeNames
-// was set, else the untouched bytes of the kept Nodes, else an empty list of names. verdicts are in the order of
-// args.Rows or args.Nodes; len(verdicts) has to be equal. names is the table args was parsed with; nil if none.
-// What is kept stays in the request's order, the maps are sorted by name, a node asked twice has its last verdict there.
+// AppendFilterResult appends the ExtenderFilterResult that answers args in the form it was asked
+// in: names if NodeNames was set, else the untouched bytes of the kept Nodes, else an empty list of
+// names. verdicts are in the order of args.Rows or args.Nodes; len(verdicts) has to be equal. names
+// is the table args was parsed with; nil if none. What is kept stays in the request's order, the
+// maps are sorted by name, a node asked twice has its last verdict there.
 func AppendFilterResult(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict) []byte {
 	if asked := args.asked(); len(verdicts) != asked {
 		panic("wire: one verdict for each asked node is needed")
@@ -52,8 +54,9 @@ func AppendFilterResult(dst []byte, args *FilterArgs, names *Names, verdicts []V
 	return append(dst, `,"Error":""}`...)
 }
 
-// AppendFilterError appends the ExtenderFilterResult of a call that failed as a whole. kube-scheduler shows message in
-// the pod's event; it must not be empty, or the answer would read as "no node fits".
+// AppendFilterError appends the ExtenderFilterResult of a call that failed as a whole.
+// kube-scheduler shows message in the pod's event; it must not be empty, or the answer would read
+// as "no node fits".
 func AppendFilterError(dst []byte, message string) []byte {
 	if message == "" {
 		message = "unknown error"
@@ -62,9 +65,9 @@ func AppendFilterError(dst []byte, message string) []byte {
 	return append(AppendString(dst, message), '}')
 }
 
-// AppendHostPriorityList appends the HostPriorityList that answers args: a bare array, one score for each asked node in
-// the request's order. scores are in the order of args.Rows or args.Nodes; len(scores) has to be equal. kube-scheduler
-// expects 0 to 10 and checks nothing.
+// AppendHostPriorityList appends the HostPriorityList that answers args: a bare array, one score
+// for each asked node in the request's order. scores are in the order of args.Rows or args.Nodes;
+// len(scores) has to be equal. kube-scheduler expects 0 to 10 and checks nothing.
 func AppendHostPriorityList(dst []byte, args *FilterArgs, names *Names, scores []int64) []byte {
 	if asked := args.asked(); len(scores) != asked {
 		panic("wire: one score for each asked node is needed")
@@ -85,7 +88,8 @@ func AppendHostPriorityList(dst []byte, args *FilterArgs, names *Names, scores [
 	return append(dst, ']')
 }
 
-// byNodes reports whether the request is in Nodes mode. kube-scheduler sends one of the two; NodeNames wins.
+// byNodes reports whether the request is in Nodes mode. kube-scheduler sends one of the two;
+// NodeNames wins.
 func (a *FilterArgs) byNodes() bool { return a.HasNodes && !a.HasNames }
 
 // asked is the number of nodes the answer is about.

@@ -158,7 +158,8 @@ func TestRecordedAnswers(t *testing.T) {
 		}
 	}
 	for file, answer := range golden(t, "*_preempt.response.json") {
-		// The recorded answers to a request with UIDs repeat it; an answer alone is a request with UIDs, too.
+		// The recorded answers to a request with UIDs repeat it; an answer alone is a request with
+		// UIDs, too.
 		args, err := ParsePreemptionArgs(answer, preemptLimits())
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,8 @@ package wire
 
 import "math"
 
-// scanner walks over a body once, validating it as encoding/json does and counting depth and tokens.
+// scanner walks over a body once, validating it as encoding/json does and counting depth and
+// tokens.
 type scanner struct {
 	b         []byte
 	pos       int
@@ -10,7 +11,8 @@ type scanner struct {
 	tokens    int
 	maxDepth  int
 	maxTokens int
-	// deepest is the largest depth seen since the caller last set it; NodeCache stores it with an item.
+	// deepest is the largest depth seen since the caller last set it; NodeCache stores it with an
+	// item.
 	deepest int
 	// object has one bit for each open level: set for an object, clear for an array.
 	object [maxNesting/64 + 1]uint64

@@ -12,8 +12,8 @@ const (
 	swarHighs = 0x8080808080808080
 )
 
-// special marks the bytes of w that end the plain run of a JSON string: a quote, a backslash, a control character. Only
-// the lowest mark is certain, borrows may set false ones above it.
+// special marks the bytes of w that end the plain run of a JSON string: a quote, a backslash, a
+// control character. Only the lowest mark is certain, borrows may set false ones above it.
 func special(w uint64) uint64 {
 	quote := w ^ swarOnes*'"'
 	slash := w ^ swarOnes*'\\'
@@ -97,8 +97,8 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// text reads the string whose opening quote is at s.pos. The result is a part of the body unless the string has escapes
-// or invalid UTF-8.
+// text reads the string whose opening quote is at s.pos. The result is a part of the body unless
+// the string has escapes or invalid UTF-8.
 func (s *scanner) text() ([]byte, error) {
 	start := s.pos + 1
 	if err := s.skipString(); err != nil {
@@ -118,8 +118,8 @@ func (s *scanner) text() ([]byte, error) {
 	return raw, nil
 }
 
-// unescape decodes the inside of a string literal that skipString has accepted. As encoding/json has it, a lone
-// surrogate and each invalid byte become U+FFFD.
+// unescape decodes the inside of a string literal that skipString has accepted. As encoding/json
+// has it, a lone surrogate and each invalid byte become U+FFFD.
 func unescape(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+2*utf8.UTFMax)
 	for i := 0; i < len(raw); {
@@ -128,7 +128,8 @@ func unescape(raw []byte) []byte {
 			r := hex4(raw[i:])
 			i += 6
 			if utf16.IsSurrogate(r) {
-				// Of two escapes that make no pair only the first is replaced here; the second gets its own turn.
+				// Of two escapes that make no pair only the first is replaced here; the second gets
+				// its own turn.
 				if r = utf16.DecodeRune(r, hex4(raw[i:])); r != utf8.RuneError {
 					i += 6
 				}

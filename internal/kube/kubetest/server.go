@@ -210,7 +210,8 @@ func (s *Server) Lag(d time.Duration) {
 	s.changed.Broadcast()
 }
 
-// BeforeBind sets a function that is called before each bind, outside of any lock. An error refuses it.
+// BeforeBind sets a function that is called before each bind, outside of any lock. An error refuses
+// it.
 func (s *Server) BeforeBind(f func(*corev1.Binding) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

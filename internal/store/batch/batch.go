@@ -1,5 +1,6 @@
 // Package batch judges which entries of one Append are written, the same way for every backend: a
-// backend locks the clusters, reads the facts that Reads names, calls Judge, and writes what it left.
+// backend locks the clusters, reads the facts that Reads names, calls Judge, and writes what it
+// left.
 package batch
 
 import (

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestScores holds the bytes of the columns, which stores of years have, and that they are read back.
+// TestScores holds the bytes of the columns, which stores of years have, and that they are read
+// back.
 func TestScores(t *testing.T) {
 	scored := func(name string, raw, normalized, weight, weighted int64) store.PluginScores {
 		return store.PluginScores{

@@ -33,8 +33,8 @@ func chains(entries []*store.Entry) []string {
 }
 
 // lockAndRead begins the transaction, takes the clusters' locks and reads the batch's facts in one
-// round trip. Each statement sees what was committed when it begins, so those after the lock see all
-// that the lock's holders before wrote.
+// round trip. Each statement sees what was committed when it begins, so those after the lock see
+// all that the lock's holders before wrote.
 func (a *appending) lockAndRead(ctx context.Context, conn *pgx.Conn) error {
 	reads := a.Reads()
 	begin := true

@@ -114,8 +114,9 @@ func (c *cutter) fire() bool {
 	return true
 }
 
-// TestCutAroundCommit cuts the connection on either side of COMMIT, 120 times in
-// all, or as often as BERTH_CUTS says (make linear): whatever the caller is told, a record is there once and a chain is whole.
+// TestCutAroundCommit cuts the connection on either side of COMMIT, 120 times in all, or as often
+// as BERTH_CUTS says (make linear): whatever the caller is told, a record is there once and a chain
+// is whole.
 func TestCutAroundCommit(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		for _, size := range []int{1, copyFrom + 4} {

@@ -34,7 +34,8 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	return err
 }
 
-// readFacts reads what the judge needs. There is one writer, so that nothing changes until the commit.
+// readFacts reads what the judge needs. There is one writer, so that nothing changes until the
+// commit.
 func readFacts(w *writer, b *batch.Batch) error {
 	reads := b.Reads()
 	for _, cluster := range reads.Clusters {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCaches: what all connections keep stays within the bound that was given, since no collector knows of it.
+// TestCaches: what all connections keep stays within the bound that was given, since no collector
+// knows of it.
 func TestCaches(t *testing.T) {
 	size := func(o Options, readOnly bool) int {
 		t.Helper()

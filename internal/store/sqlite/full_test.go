@@ -45,8 +45,9 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestOpenFull: a store on a disk without a byte, or without a file, to spare does not open for that reason. SQLite says
-// "disk I/O error" of its shared memory then, and "unable to open database file" of its log.
+// TestOpenFull: a store on a disk without a byte, or without a file, to spare does not open for
+// that reason. SQLite says "disk I/O error" of its shared memory then, and "unable to open database
+// file" of its log.
 func TestOpenFull(t *testing.T) {
 	storetest.OnSmallDisk(t, 4<<20, func(t *testing.T, dir string, _ func(int64)) {
 		closed := func(s *Store, err error) error {

@@ -114,7 +114,8 @@ func TestFilesAreTheOwnersOnly(t *testing.T) {
 	}
 }
 
-// TestTightened: what an existing directory and existing files let others do is taken from them, and told.
+// TestTightened: what an existing directory and existing files let others do is taken from them,
+// and told.
 func TestTightened(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // has no such bits

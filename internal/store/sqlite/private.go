@@ -9,15 +9,16 @@ import (
 	"runtime"
 )
 
-// What a data directory of an older release, or of somebody else's making, may not allow. A group may be let in: a volume's
-// (fsGroup) needs its directory, and one that reads by SQL needs the file.
+// What a data directory of an older release, or of somebody else's making, may not allow. A group
+// may be let in: a volume's (fsGroup) needs its directory, and one that reads by SQL needs the
+// file.
 const (
 	notOfDirectory fs.FileMode = 0o007
 	notOfFiles     fs.FileMode = 0o027
 )
 
-// tighten takes from others what they may do with the store's directory and with its files, and from the group what
-// writes to the files. It returns what it changed, and what it could not.
+// tighten takes from others what they may do with the store's directory and with its files, and
+// from the group what writes to the files. It returns what it changed, and what it could not.
 func tighten(dir string) (warnings []error) {
 	if runtime.GOOS == "windows" { // has no such bits
 		return nil

@@ -31,8 +31,8 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 }
 
 // sqlReplayDecisions reads the stamps' numbers only: see allStamps. A cursor that is zero stands
-// before every decision. The rows come in the index's order, and only those of the window are looked
-// up.
+// before every decision. The rows come in the index's order, and only those of the window are
+// looked up.
 var sqlReplayDecisions = `SELECT ` + lists.ReplayedOwn.Select() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
 WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
   AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)

@@ -10,8 +10,8 @@ import (
 )
 
 // Columns compares store.DecisionColumns with a migrated schema, both ways. types names what the
-// backend makes of each kind, and schema lists its columns as "table.name type", with " null" behind
-// those that may be NULL.
+// backend makes of each kind, and schema lists its columns as "table.name type", with " null"
+// behind those that may be NULL.
 func Columns(t *testing.T, types map[store.Kind]string, schema []string) {
 	t.Helper()
 	want := []string{"stamps.id " + types[store.Stamp], "stamps.plugins " + types[store.Text]}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// noMount skips a test that needs a small disk where none can be mounted. It fails in CI, where a skip
-// would leave promises about a full disk untested.
+// noMount skips a test that needs a small disk where none can be mounted. It fails in CI, where a
+// skip would leave promises about a full disk untested.
 func noMount(t *testing.T, err error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -15,9 +15,10 @@ const onSmallDisk = "BERTH_ON_SMALL_DISK"
 // SmallDiskFiles is how many files the file system of OnSmallDisk may have, itself included.
 const SmallDiskFiles = 100
 
-// OnSmallDisk runs a test whose name is its own, no subtest's, in a process with a mount namespace of its own, and there
-// with a file system of so many bytes, which resize makes larger or smaller. The namespace needs no root where users may
-// make one. Where the system refuses both, the test is skipped, but not in CI (CI=true): there it fails.
+// OnSmallDisk runs a test whose name is its own, no subtest's, in a process with a mount namespace
+// of its own, and there with a file system of so many bytes, which resize makes larger or smaller.
+// The namespace needs no root where users may make one. Where the system refuses both, the test is
+// skipped, but not in CI (CI=true): there it fails.
 func OnSmallDisk(t *testing.T, bytes int64, test func(t *testing.T, dir string, resize func(bytes int64))) {
 	t.Helper()
 	if os.Getenv(onSmallDisk) == "" {
@@ -42,8 +43,8 @@ func OnSmallDisk(t *testing.T, bytes int64, test func(t *testing.T, dir string, 
 	})
 }
 
-// inNamespace runs the test that calls it in a process of its own: as root in a mount namespace, else as the root of a
-// user namespace.
+// inNamespace runs the test that calls it in a process of its own: as root in a mount namespace,
+// else as the root of a user namespace.
 func inNamespace(t *testing.T) {
 	t.Helper()
 	start := func(attr *syscall.SysProcAttr) (*exec.Cmd, error) {

@@ -67,8 +67,9 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 	}
 }
 
-// Gated shuts a store's gate: each call but Append and Ping is refused at once, and one that is under
-// way ends. block returns a call that does not end by itself, and waits until it is under way.
+// Gated shuts a store's gate: each call but Append and Ping is refused at once, and one that is
+// under way ends. block returns a call that does not end by itself, and waits until it is under
+// way.
 func Gated(t *testing.T, s store.Store, gate *store.Gate, block func() <-chan error) {
 	t.Helper()
 	appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// widen adds to a part of the cases with devices what devices.go and claims.go
-// draw with one value or never: a second capacity and a second set of counters,
-// policies with parts missing, attributes under their full names or of another
-// type, tolerations by value, several constraints over several requests, two
-// names for one claim, pools of two drivers that are both named after the node.
-// It changes what is there and draws from numbers of its own; without opts.Wide every seed stays what it was.
+// widen adds to a part of the cases with devices what devices.go and claims.go draw with one value
+// or never: a second capacity and a second set of counters, policies with parts missing, attributes
+// under their full names or of another type, tolerations by value, several constraints over several
+// requests, two names for one claim, pools of two drivers that are both named after the node. It
+// changes what is there and draws from numbers of its own; without opts.Wide every seed stays what
+// it was.
 func (m *maker) widen(seed uint64, incoming *v1.Pod) {
 	w := &widener{maker: *m}
 	w.Rand = rand.New(rand.NewPCG(seed, 0x77696465))

@@ -16,8 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/tainteviction"
 )
 
-// processPodOnNode is what the taint manager does with one pod when it sees the
-// taints of its node.
+// processPodOnNode is what the taint manager does with one pod when it sees the taints of its node.
 //
 //go:linkname processPodOnNode k8s.io/kubernetes/pkg/controller/tainteviction.(*Controller).processPodOnNode
 func processPodOnNode(c *tainteviction.Controller, ctx context.Context, pod types.NamespacedName, node string, tolerations []corev1.Toleration, taints []corev1.Taint, now time.Time)

@@ -42,8 +42,8 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 		return nil, err
 	}
 	if c.Verdict.Outcome == oracle.Failed && strings.Contains(c.Verdict.Message, "DynamicResources") && !strings.HasPrefix(c.Verdict.Message, "dry run") && !strings.Contains(c.Verdict.Message, "timed out") {
-		// Upstream retries such a cycle; berth must not answer it either. Where only the search for victims fails the pod
-		// is unschedulable all the same.
+		// Upstream retries such a cycle; berth must not answer it either. Where only the search for
+		// victims fails the pod is unschedulable all the same.
 		var refused *Refused
 		answer, err := client.Ask(ctx, c)
 		switch {
