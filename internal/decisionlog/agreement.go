@@ -30,7 +30,7 @@ func (l *Log) Agreed(ctx context.Context, cluster string, pod decision.PodRef, n
 	if pod.UID == "" {
 		return nil
 	}
-	newest, _ := l.agreed.get(podUID{cluster, pod.UID})
+	newest, _ := l.agreed.Get(podUID{cluster, pod.UID})
 	limited, cancel := context.WithTimeout(ctx, readRecords)
 	defer cancel()
 	// A few, since a shadow's answers are among them, and those of pods that had the name before.

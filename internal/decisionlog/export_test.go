@@ -26,6 +26,6 @@ func (l *Log) ForgetOverlays() { l.scheduler = &decision.Scheduler{Profiles: l.P
 
 // Noted reports whether an answer about a pod is remembered, and whether its nodes are in memory.
 func (l *Log) Noted(cluster, uid string) (noted, held bool) {
-	p, ok := l.passed.get(podUID{cluster, uid})
+	p, ok := l.passed.Get(podUID{cluster, uid})
 	return ok, ok && p.nodes.Value() != nil
 }

@@ -57,7 +57,7 @@ func New(m *cluster.Manager, st store.Store, profiles []*engine.Profile, o Optio
 		o.Backoff = state.DefaultBackoff()
 	}
 	return &Log{
-		m: m, st: st, o: o, profiles: newProfileCache(st, profiles),
+		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](), passed: newRecent[passage](),
 		scheduler: &decision.Scheduler{Profiles: profiles, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
 	}
 }

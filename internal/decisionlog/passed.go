@@ -37,7 +37,7 @@ const recentRecords = 16
 // forbids it: it scores nodes that /filter has let pass. Denied is the id of the verdict that did
 // not let the node pass; "" where there is none at all.
 func (l *Log) Passed(ctx context.Context, cluster string, pod decision.PodRef, node string) (passed bool, denied string, err error) {
-	if p, ok := l.passed.get(podUID{cluster, pod.UID}); ok {
+	if p, ok := l.passed.Get(podUID{cluster, pod.UID}); ok {
 		if set := p.nodes.Value(); set != nil {
 			if row := set.Row(node); row >= 0 && p.feasible.Has(row) {
 				return true, "", nil

@@ -1,38 +1,26 @@
 package decisionlog
 
-import "sync"
+import lru "github.com/hashicorp/golang-lru/v2"
 
-// maxRecent bounds each generation of recent answers.
-const maxRecent = 4096
+// maxRecent bounds the pods whose last answers are remembered.
+const maxRecent = 8192
 
-// podUID names a pod across the names that pods share one after the other.
+// podUID identifies a pod. Several pods may have had one name, one after the other.
 type podUID struct{ cluster, uid string }
 
-// recent remembers the last value of each pod. What is forgotten is read from the
-// records. Two generations are kept, so that a pod that was noted is found again
-// while fewer than maxRecent others are.
-type recent[V any] struct {
-	mu         sync.Mutex
-	last, past map[podUID]V
+// recent remembers the last value of each pod. What it drops is read from the records.
+type recent[V any] struct{ *lru.Cache[podUID, V] }
+
+func newRecent[V any]() recent[V] {
+	c, err := lru.New[podUID, V](maxRecent)
+	if err != nil {
+		panic(err) // of a size below one
+	}
+	return recent[V]{c}
 }
 
-func (r *recent[V]) note(k podUID, v V) {
-	if k.uid == "" {
-		return
+func (r recent[V]) note(k podUID, v V) {
+	if k.uid != "" {
+		r.Add(k, v)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.last == nil || len(r.last) >= maxRecent {
-		r.last, r.past = map[podUID]V{}, r.last
-	}
-	r.last[k] = v
-}
-
-func (r *recent[V]) get(k podUID) (v V, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v, ok = r.last[k]; !ok {
-		v, ok = r.past[k]
-	}
-	return v, ok
 }

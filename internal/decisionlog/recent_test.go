@@ -5,22 +5,19 @@ import (
 	"testing"
 )
 
-// TestRecentForgetsTheOldest: a pod that was noted is found while fewer than
-// maxRecent others are, and no more than two generations are kept.
-func TestRecentForgetsTheOldest(t *testing.T) {
-	var r recent[int]
-	for i := range 3 * maxRecent {
+// TestRecentIsBounded shows that a pod is found until maxRecent others were noted after it, and that a
+// pod without a UID is not noted.
+func TestRecentIsBounded(t *testing.T) {
+	r := newRecent[int]()
+	r.note(podUID{cluster: "c"}, 1)
+	for i := range 2 * maxRecent {
 		r.note(podUID{"c", fmt.Sprint(i)}, i)
-		if old := max(0, i-maxRecent+1); true {
-			if v, ok := r.get(podUID{"c", fmt.Sprint(old)}); !ok || v != old {
-				t.Fatalf("after %d, %d is %d, %v", i, old, v, ok)
-			}
+		oldest := max(0, i-maxRecent+1)
+		if v, ok := r.Peek(podUID{"c", fmt.Sprint(oldest)}); !ok || v != oldest {
+			t.Fatalf("after %d, %d is %d, %v", i, oldest, v, ok)
 		}
 	}
-	if n := len(r.last) + len(r.past); n > 2*maxRecent {
+	if n := r.Len(); n != maxRecent {
 		t.Errorf("%d are kept", n)
-	}
-	if _, ok := r.get(podUID{"c", "0"}); ok {
-		t.Error("the first is kept")
 	}
 }

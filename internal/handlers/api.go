@@ -20,7 +20,6 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/handlers/wire"
 	"berth/internal/ledger"
 	"berth/internal/memory"
 	"berth/internal/objects"
@@ -188,8 +187,8 @@ func New(o Options) (*API, error) {
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(),
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
-		names:  nameTables{tables: map[string]nameTable{}},
-		nodes:  nodeCaches{bytes: int64(o.Limits.NodesCacheBytes), caches: map[string]*wire.NodeCache[*corev1.Node]{}},
+		names:  newNameTables(),
+		nodes:  newNodeCaches(int64(o.Limits.NodesCacheBytes)),
 	}
 	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
 	if o.PriorityClasses != nil {

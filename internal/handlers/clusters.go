@@ -144,8 +144,8 @@ func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.priorityClasses.Gone(r.Context(), c.Name)
 	a.decisions.Gone(c.Name)
-	a.names.forget(c.Name)
-	a.nodes.forget(c.Name)
+	a.names.Remove(c.Name)
+	a.nodes.Remove(c.Name)
 	a.metrics.gone(c.Name)
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -1,9 +1,7 @@
 package handlers
 
 import (
-	"slices"
-	"sync"
-
+	lru "github.com/hashicorp/golang-lru/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
@@ -14,11 +12,18 @@ import (
 // keptTables is for how many clusters a table is kept. Each keeps its cluster's nodes in memory.
 const keptTables = 16
 
-// nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than
-// an answer, and binds leave the nodes alone, so that a table serves many revisions.
-type nameTables struct {
-	mu     sync.RWMutex
-	tables map[string]nameTable // by cluster; guarded by mu
+// nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than an
+// answer, and binds leave the nodes alone, so that a table serves many revisions.
+type nameTables struct{ *lru.Cache[string, nameTable] }
+
+func newNameTables() nameTables { return nameTables{newCache[nameTable](keptTables)} }
+
+func newCache[V any](size int) *lru.Cache[string, V] {
+	c, err := lru.New[string, V](size)
+	if err != nil {
+		panic(err) // of a size below one
+	}
+	return c
 }
 
 type nameTable struct {
@@ -26,14 +31,11 @@ type nameTable struct {
 	names *wire.Names
 }
 
-// of returns the table of a view's nodes: a row of the one is a row of the other. A hole among the
-// rows has no name.
-func (t *nameTables) of(v *cluster.View) nameTable {
+// of returns the table of a view's nodes: a row of the one is a row of the other. A row without a node
+// has no name.
+func (t nameTables) of(v *cluster.View) nameTable {
 	set := v.State.Nodes()
-	t.mu.RLock()
-	have := t.tables[v.Cluster]
-	t.mu.RUnlock()
-	if have.set == set {
+	if have := t.last(v.Cluster); have.set == set {
 		return have
 	}
 	names := make([]string, set.Len())
@@ -42,69 +44,41 @@ func (t *nameTables) of(v *cluster.View) nameTable {
 			names[row] = n.Name
 		}
 	}
-	have = nameTable{set, wire.NewNames(names)}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, known := t.tables[v.Cluster]; !known && len(t.tables) >= keptTables {
-		for name := range t.tables { // any one: they are made again in moments
-			delete(t.tables, name)
-			break
-		}
-	}
-	t.tables[v.Cluster] = have
-	return have
+	made := nameTable{set, wire.NewNames(names)}
+	t.Add(v.Cluster, made)
+	return made
 }
 
 // last returns the table that was made last for a cluster; none before the first.
-func (t *nameTables) last(name string) nameTable {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.tables[name]
+func (t nameTables) last(name string) nameTable {
+	table, _ := t.Get(name)
+	return table
 }
 
-func (t *nameTables) forget(name string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.tables, name)
-}
-
-// cachedClusters is how many clusters' nodes are kept decoded; they share the memory in equal
-// parts.
+// cachedClusters is how many clusters' nodes are kept decoded; they share the memory in equal parts.
 const cachedClusters = 2
 
 // nodeCaches keep the nodes of the clusters that last called in Nodes mode.
 type nodeCaches struct {
-	bytes  int64
-	mu     sync.Mutex
-	caches map[string]*wire.NodeCache[*corev1.Node] // guarded by mu
-	order  []string                                 // guarded by mu: the cluster that called last comes last
+	*lru.Cache[string, *wire.NodeCache[*corev1.Node]]
+	bytes int64
 }
 
-func (c *nodeCaches) of(name string) *wire.NodeCache[*corev1.Node] {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i, other := range c.order {
-		if other == name {
-			c.order = append(append(c.order[:i:i], c.order[i+1:]...), name)
-			return c.caches[name]
-		}
+func newNodeCaches(bytes int64) nodeCaches {
+	return nodeCaches{newCache[*wire.NodeCache[*corev1.Node]](cachedClusters), bytes}
+}
+
+func (c nodeCaches) of(name string) *wire.NodeCache[*corev1.Node] {
+	if cache, ok := c.Get(name); ok {
+		return cache
 	}
-	if len(c.order) == cachedClusters {
-		delete(c.caches, c.order[0])
-		c.order = c.order[1:]
+	made := wire.NewNodeCache[*corev1.Node](c.bytes/cachedClusters, decodedNodeBytes)
+	if first, ok, _ := c.PeekOrAdd(name, made); ok {
+		return first
 	}
-	cache := wire.NewNodeCache[*corev1.Node](c.bytes/cachedClusters, decodedNodeBytes)
-	c.caches[name], c.order = cache, append(c.order, name)
-	return cache
+	return made
 }
 
-func (c *nodeCaches) forget(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.caches, name)
-	c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == name })
-}
-
-// decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities,
-// without what decisions do not read.
+// decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities, without what
+// decisions do not read.
 const decodedNodeBytes = 12 << 10

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/gofrs/flock"
 )
 
 // FS is a directory as the spool uses it: flat, and its own while it is open.
@@ -37,7 +39,7 @@ type File interface {
 
 type directory struct {
 	path string
-	lock *os.File
+	lock *flock.Flock
 }
 
 // Directory opens a directory for the spool, makes it where it is missing, and

@@ -39,7 +39,7 @@ func MigrateStatus(ctx context.Context, dir string) (st Status, err error) {
 	if err != nil {
 		return Status{}, err
 	}
-	defer func() { err = errors.Join(err, lock.release()) }()
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	if st.Latest, err = migrations.SQLite.Newest(); err != nil {
 		return Status{}, err
 	}
@@ -52,7 +52,7 @@ func migrateDir(ctx context.Context, dir string, version int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.release()) }()
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	return migrateTo(ctx, path, Options{}.withDefaults(), version)
 }
 

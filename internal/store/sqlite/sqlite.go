@@ -19,6 +19,7 @@ import (
 	"berth/internal/store"
 	"berth/internal/store/lists"
 
+	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 )
 
@@ -52,7 +53,7 @@ func (o Options) withDefaults() Options {
 // Store is the embedded store. It is safe for concurrent use.
 type Store struct {
 	path   string
-	lock   *dirLock
+	lock   *flock.Flock
 	reads  *sql.DB
 	writes *writer
 	stamps lists.StampIDs
@@ -84,7 +85,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		if s.reads != nil {
 			err = errors.Join(err, s.reads.Close())
 		}
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, lock.Close())
 	}
 	return s, nil
 }
@@ -111,7 +112,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 }
 
 // claim makes dir fit for a store and locks it.
-func claim(dir string) (path string, lock *dirLock, err error) {
+func claim(dir string) (path string, lock *flock.Flock, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", nil, fmt.Errorf("open sqlite: %w", err)
@@ -134,7 +135,7 @@ func claim(dir string) (path string, lock *dirLock, err error) {
 		err = f.Close()
 	}
 	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("open sqlite: %w", err), lock.release())
+		return "", nil, errors.Join(fmt.Errorf("open sqlite: %w", err), lock.Close())
 	}
 	return path, lock, nil
 }
@@ -195,7 +196,7 @@ func (s *Store) Close() error {
 		s.closed.Store(true)
 		// The writer goes last: SQLite folds the WAL into the file when its last
 		// connection goes, which a read-only one cannot do.
-		s.closeErr = errors.Join(s.reads.Close(), s.writes.close(), s.lock.release())
+		s.closeErr = errors.Join(s.reads.Close(), s.writes.close(), s.lock.Close())
 	})
 	return s.closeErr
 }
