@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRecentIsBounded shows that a pod is found until maxRecent others were noted after it, and that a
-// pod without a UID is not noted.
+// TestRecentIsBounded shows that a pod is found until maxRecent others were noted after it, and
+// that a pod without a UID is not noted.
 func TestRecentIsBounded(t *testing.T) {
 	r := newRecent[int]()
 	r.note(podUID{cluster: "c"}, 1)

@@ -12,8 +12,8 @@ import (
 // keptTables is for how many clusters a table is kept. Each keeps its cluster's nodes in memory.
 const keptTables = 16
 
-// nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than an
-// answer, and binds leave the nodes alone, so that a table serves many revisions.
+// nameTables keep for each cluster the table of its newest nodes' names. Making one costs more than
+// an answer, and binds leave the nodes alone, so that a table serves many revisions.
 type nameTables struct{ *lru.Cache[string, nameTable] }
 
 func newNameTables() nameTables { return nameTables{newCache[nameTable](keptTables)} }
@@ -31,8 +31,8 @@ type nameTable struct {
 	names *wire.Names
 }
 
-// of returns the table of a view's nodes: a row of the one is a row of the other. A row without a node
-// has no name.
+// of returns the table of a view's nodes: a row of the one is a row of the other. A row without a
+// node has no name.
 func (t nameTables) of(v *cluster.View) nameTable {
 	set := v.State.Nodes()
 	if have := t.last(v.Cluster); have.set == set {
@@ -55,7 +55,8 @@ func (t nameTables) last(name string) nameTable {
 	return table
 }
 
-// cachedClusters is how many clusters' nodes are kept decoded; they share the memory in equal parts.
+// cachedClusters is how many clusters' nodes are kept decoded; they share the memory in equal
+// parts.
 const cachedClusters = 2
 
 // nodeCaches keep the nodes of the clusters that last called in Nodes mode.
@@ -79,6 +80,6 @@ func (c nodeCaches) of(name string) *wire.NodeCache[*corev1.Node] {
 	return made
 }
 
-// decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities, without what
-// decisions do not read.
+// decodedNodeBytes is what a decoded node is taken to need: labels, taints, images and quantities,
+// without what decisions do not read.
 const decodedNodeBytes = 12 << 10

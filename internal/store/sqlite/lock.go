@@ -6,8 +6,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFile takes a lock that the system releases when the process ends, however it ends. A stale lock
-// cannot keep a server from starting.
+// lockFile takes a lock that the system releases when the process ends, however it ends. A stale
+// lock cannot keep a server from starting.
 func lockFile(path string) (*flock.Flock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	switch taken, err := lock.TryLock(); {
