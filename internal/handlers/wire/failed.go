@@ -64,14 +64,23 @@ func (x *scratch) place(args *FilterArgs, names *Names, verdicts []Verdict) {
 func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict, unresolvable bool) []byte {
 	dst = append(dst, '{')
 	first := true
+	reason, from, to := "", 0, 0 // the last reason written, and where: most nodes in a row have the same one
 	for _, place := range x.byRank {
 		if place == 0 {
 			continue
 		}
-		if v := &verdicts[place-1]; (v.Outcome != Failed) == unresolvable {
-			dst = append(comma(dst, &first), names.Quoted(int(args.Rows[place-1]))...)
-			dst = AppendString(append(dst, ':'), v.Reason)
+		v := &verdicts[place-1]
+		if (v.Outcome != Failed) != unresolvable {
+			continue
 		}
+		dst = append(append(comma(dst, &first), names.Quoted(int(args.Rows[place-1]))...), ':')
+		if to > 0 && v.Reason == reason {
+			dst = append(dst, dst[from:to]...)
+			continue
+		}
+		from = len(dst)
+		dst = AppendString(dst, v.Reason)
+		reason, to = v.Reason, len(dst)
 	}
 	return append(dst, '}')
 }

@@ -171,3 +171,29 @@ func TestScannerDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// unguessed hides what a table would guess.
+type unguessed struct{ *Names }
+
+// TestGuessedNamesReadAlike: names that come as guessed are read, bounded and refused as others are.
+func TestGuessedNamesReadAlike(t *testing.T) {
+	table := NewNames([]string{"a", "b", "c", "d"})
+	for _, body := range []string{
+		`{"NodeNames":["a","b","c","d"]}`, `{"NodeNames":["a","b", "c","d"]}`, `{"NodeNames":["a","b","d","a"]}`, `{"NodeNames":["a","b","x","c"]}`,
+		`{"NodeNames":["a","b",]}`, `{"NodeNames":["a","b"`, `{"NodeNames":["a","b",`, `{"NodeNames":["a","b"c]}`, `{"NodeNames":["a","b",null,"c"]}`, `{"NodeNames":["a","b","c`,
+	} {
+		for most := range 8 {
+			for _, lim := range []Limits{{Tokens: most}, {Names: most}} {
+				var got, want FilterArgs
+				gotErr := (&Parser{Limits: lim, Names: table}).FilterArgs([]byte(body), &got)
+				wantErr := (&Parser{Limits: lim, Names: unguessed{table}}).FilterArgs([]byte(body), &want)
+				if diff := cmp.Diff(wantErr, gotErr); diff != "" {
+					t.Errorf("%s under %+v (-want +got):\n%s", body, lim, diff)
+				}
+				if diff := cmp.Diff(want, got); gotErr == nil && diff != "" {
+					t.Errorf("%s under %+v (-want +got):\n%s", body, lim, diff)
+				}
+			}
+		}
+	}
+}
