@@ -8,6 +8,7 @@ import "berth/internal/engine/state"
 type allowances struct {
 	list    []state.DisruptionBudget
 	shape   [][]int32
+	sole    []int32
 	left    []int32
 	touched []int32
 	// disrupts reports which budgets list pods that are gone already.
@@ -15,8 +16,8 @@ type allowances struct {
 }
 
 func newAllowances(s *state.State) *allowances {
-	list, shape := s.Budgets()
-	a := &allowances{list: list, shape: shape, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
+	list, shape, sole := s.Budgets()
+	a := &allowances{list: list, shape: shape, sole: sole, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
 	for i := range list {
 		a.left[i], a.disrupts[i] = list[i].Allowed, len(list[i].Disrupted) > 0
 	}
@@ -48,9 +49,7 @@ func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
 				continue
 			}
 		}
-		a.left[i]-- // spend, inlined by hand: this runs for every pod of every candidate
-		a.touched = append(a.touched, i)
-		violates = violates || a.left[i] < 0
+		violates = a.spend(i) || violates
 	}
 	return violates
 }

@@ -64,36 +64,29 @@ func (j *rowJudge) tryQuick(row int, k *state.Ranking, from int, room headroom) 
 			return false
 		}
 	}
-	passes := 1
-	if j.classify(k, from) {
-		passes = 2
-	}
-	for pass := range passes {
-		for i := range j.gone {
-			if passes == 2 && j.violates[i] != (pass == 0) {
-				continue
-			}
-			p := &k.Of[from+i]
-			if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
-				j.gone[i] = true
-				continue
-			}
-			if len(j.quick) > 0 {
-				if m := j.affectedBy(k, from+i); m != 0 {
-					j.shift(m, k.Pods[from+i], 1)
-					if !j.fitsQuick(m) {
-						j.shift(m, k.Pods[from+i], -1)
-						j.gone[i] = true
-						continue
-					}
+	j.classify(k, from)
+	of, gone := k.Of[from:], j.gone
+	for _, i := range j.order {
+		p := &of[i]
+		if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
+			gone[i] = true
+			continue
+		}
+		if len(j.quick) > 0 {
+			if m := j.affectedBy(k, from+int(i)); m != 0 {
+				j.shift(m, k.Pods[from+int(i)], 1)
+				if !j.fitsQuick(m) {
+					j.shift(m, k.Pods[from+int(i)], -1)
+					gone[i] = true
+					continue
 				}
 			}
-			j.gone[i] = false
-			room.pods--
-			room.cpu -= p.CPU
-			room.memory -= p.Memory
-			room.ephemeral -= p.Ephemeral
 		}
+		gone[i] = false
+		room.pods--
+		room.cpu -= p.CPU
+		room.memory -= p.Memory
+		room.ephemeral -= p.Ephemeral
 	}
 	return true
 }

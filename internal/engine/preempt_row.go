@@ -41,7 +41,10 @@ type rowJudge struct {
 	quick    []Trial
 	affected []uint32
 	violates []bool
-	gone     []bool
+	// order is the one in which victims are put back: violating ones first, each group by
+	// importance. It is byImportance or in partitioned.
+	order, byImportance, partitioned []int32
+	gone                             []bool
 }
 
 // newRowJudge prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
@@ -130,20 +133,21 @@ func (j *rowJudge) look(row int) (candidate, rowVerdict) {
 // sumUp makes a candidate from the victims.
 func (j *rowJudge) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
-	for i := from; i < len(k.Of); i++ {
-		if !j.gone[i-from] {
+	of, victims := k.Of[from:], k.Victims[from:]
+	for i, gone := range j.gone {
+		if !gone {
 			continue
 		}
 		if c.victims == 0 { // sorted by importance, so that the first has the highest priority
-			c.top, c.earliest = k.Of[i].Priority, j.nanos
-			if s := k.Victims[i].Started; s != 0 {
+			c.top, c.earliest = of[i].Priority, j.nanos
+			if s := victims[i].Started; s != 0 {
 				c.earliest = nanosOf(s)
 			}
 		}
 		c.victims++
-		c.who = state.Mix(c.who ^ k.Victims[i].ID)
-		c.sum += int64(k.Of[i].Priority) + priorityFloor
-		if j.violates[i-from] {
+		c.who = state.Mix(c.who ^ victims[i].ID)
+		c.sum += int64(of[i].Priority) + priorityFloor
+		if j.violates[i] {
 			c.violations++
 		}
 	}
@@ -161,25 +165,65 @@ func nanosOf(seconds int64) int64 {
 
 // classify marks the victims whose eviction violates a budget, in order of importance: the first
 // ones use the budgets up, also if they are reprieved in the end (plugins/defaultpreemption
-// filterPodsWithPDBViolation).
-func (j *rowJudge) classify(k *state.Ranking, from int) (any bool) {
+// filterPodsWithPDBViolation). It sets the order in which they are put back.
+func (j *rowJudge) classify(k *state.Ranking, from int) {
 	n := len(k.Of) - from
+	j.resize(n)
+	if len(j.allowances.list) == 0 {
+		return
+	}
+	a := j.allowances
+	a.reset()
+	any := false
+	for i := range n {
+		shape := k.Of[from+i].Shape
+		switch b := a.sole[shape]; {
+		case b == state.NoBudget:
+			continue
+		case b >= 0 && !a.disrupts[b]:
+			j.violates[i] = a.spend(b)
+		default:
+			j.violates[i] = a.take(a.shape[shape], k.Pods[from+i])
+		}
+		any = any || j.violates[i]
+	}
+	if any {
+		j.partition()
+	}
+}
+
+// resize makes room for n victims, none of which violates a budget.
+func (j *rowJudge) resize(n int) {
 	if cap(j.gone) < n {
 		j.gone, j.violates = make([]bool, n, 2*n), make([]bool, n, 2*n)
-	}
-	j.gone, j.violates = j.gone[:n], j.violates[:n]
-	clear(j.violates)
-	if len(j.allowances.list) == 0 {
-		return false
-	}
-	j.allowances.reset()
-	for i := range n {
-		if under := j.allowances.shape[k.Of[from+i].Shape]; len(under) > 0 {
-			j.violates[i] = j.allowances.take(under, k.Pods[from+i])
-			any = any || j.violates[i]
+		j.byImportance, j.partitioned = make([]int32, 2*n), make([]int32, 2*n+1)
+		for i := range j.byImportance {
+			j.byImportance[i] = int32(i)
 		}
 	}
-	return any
+	j.gone, j.violates, j.order = j.gone[:n], j.violates[:n], j.byImportance[:n]
+	clear(j.violates)
+}
+
+// partition puts the violating victims first. Which pods violate is as good as random, so each is
+// written to the next place of either group, which it takes or leaves: a branch would be mispredicted
+// for every other one.
+func (j *rowJudge) partition() {
+	j.order = j.partitioned[:len(j.violates)+1]
+	next := 0
+	for i, violates := range j.violates {
+		j.order[next] = int32(i)
+		if violates {
+			next++
+		}
+	}
+	for i, violates := range j.violates {
+		j.order[next] = int32(i)
+		if !violates {
+			next++
+		}
+	}
+	j.order = j.order[:next]
 }
 
 // tryAll does the same with every filter in full, including the pods nominated to the node.
@@ -239,26 +283,18 @@ func (j *rowJudge) fits(row int) bool {
 // reprieve puts pods back while the pod still fits. why, where not nil, is called for each pod that
 // cannot stay, while its trial is in place.
 func (j *rowJudge) reprieve(row int, k *state.Ranking, from int, why func(i int)) {
-	passes := 1
-	if j.classify(k, from) {
-		passes = 2
-	}
-	for pass := range passes {
-		for i := range j.gone {
-			if passes == 2 && j.violates[i] != (pass == 0) {
-				continue
-			}
-			p := k.Pods[from+i]
-			j.move(row, p, 1)
-			j.gone[i] = !j.fits(row)
-			if !j.gone[i] {
-				continue
-			}
-			if why != nil {
-				why(i)
-			}
-			j.move(row, p, -1)
+	j.classify(k, from)
+	for _, i := range j.order {
+		p := k.Pods[from+int(i)]
+		j.move(row, p, 1)
+		j.gone[i] = !j.fits(row)
+		if !j.gone[i] {
+			continue
 		}
+		if why != nil {
+			why(int(i))
+		}
+		j.move(row, p, -1)
 	}
 }
 

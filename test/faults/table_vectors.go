@@ -73,7 +73,7 @@ var vectorFaults = []edit{
 	{"internal/engine/preempt.go", `d.potential.AndNot(r.Rejected[i].Unresolvable)`, `_ = r.Rejected[i].Unresolvable`},
 	{"internal/engine/state/ranking.go", `func(i int) bool { return k.Of[i].Priority < priority })`, `func(i int) bool { return k.Of[i].Priority <= priority })`},
 	{"internal/engine/state/ranking.go", `return cmp.Compare(b.priority, a.priority)`, `return cmp.Compare(a.priority, b.priority)`},
-	{"internal/engine/preempt_allowances.go", `violates = violates || a.left[i] < 0`, `violates = violates || a.left[i] <= 0`},
+	{"internal/engine/preempt_allowances.go", `return a.left[i] < 0`, `return a.left[i] <= 0`},
 	{"internal/engine/preempt_choice.go", `return cmp.Compare(c.violations, o.violations)`, `return cmp.Compare(o.violations, c.violations)`},
 	{"internal/engine/preempt_choice.go", `return cmp.Compare(o.earliest, c.earliest)`, `return cmp.Compare(c.earliest, o.earliest)`},
 	{"internal/engine/state/resources.go", `if cpu || memory {`, `if cpu && memory {`},

@@ -26,22 +26,30 @@ type budgetSet struct {
 	list  []DisruptionBudget // by namespace and name
 	byNS  map[string][]int32
 	shape [][]int32 // by shape: the budgets that select it
+	sole  []int32   // by shape: the one budget that selects it, else NoBudget or ManyBudgets
 }
 
-// Budgets returns the disruption budgets by namespace and name, and by shape which of them select
-// it. Neither is to be written.
-func (s *State) Budgets() (list []DisruptionBudget, byShape [][]int32) { return s.budgets.of(s) }
+// What the column of sole budgets holds where not exactly one selects a shape.
+const (
+	NoBudget    = -1
+	ManyBudgets = -2
+)
 
-// of returns the budgets, and by shape which of them select it. Both only grow, so what was
-// returned before stays valid.
-func (b *budgetSet) of(s *State) ([]DisruptionBudget, [][]int32) {
+// Budgets returns the disruption budgets by namespace and name, and by shape which of them select
+// it: all of them, and the only one, which is what dry runs read of most pods. None is to be written.
+func (s *State) Budgets() (list []DisruptionBudget, byShape [][]int32, sole []int32) {
+	return s.budgets.of(s)
+}
+
+// of returns what Budgets does. The columns only grow, so what was returned before stays valid.
+func (b *budgetSet) of(s *State) (list []DisruptionBudget, byShape [][]int32, sole []int32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.built {
 		b.build(s)
 	}
 	if len(b.list) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	// Shapes that came since are few, and so are the budgets of a namespace.
 	s.t.mu.RLock()
@@ -49,7 +57,17 @@ func (b *budgetSet) of(s *State) ([]DisruptionBudget, [][]int32) {
 	for _, sh := range s.t.shapes[len(b.shape):] {
 		b.shape = append(b.shape, b.matching(sh))
 	}
-	return b.list, b.shape
+	for _, under := range b.shape[len(b.sole):] {
+		switch len(under) {
+		case 0:
+			b.sole = append(b.sole, NoBudget)
+		case 1:
+			b.sole = append(b.sole, under[0])
+		default:
+			b.sole = append(b.sole, ManyBudgets)
+		}
+	}
+	return b.list, b.shape, b.sole
 }
 
 func (b *budgetSet) matching(sh *Shape) []int32 {

@@ -140,5 +140,8 @@ func startOf(started, now int64) int64 {
 // Below returns the index of the first pod of lower priority: from there on all
 // are.
 func (k *Ranking) Below(priority int32) int {
+	if len(k.Of) == 0 || k.Of[0].Priority < priority { // what preempts is mostly above all others
+		return 0
+	}
 	return sort.Search(len(k.Of), func(i int) bool { return k.Of[i].Priority < priority })
 }
