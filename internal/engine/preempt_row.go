@@ -206,8 +206,8 @@ func (j *rowJudge) resize(n int) {
 }
 
 // partition puts the violating victims first. Which pods violate is as good as random, so each is
-// written to the next place of either group, which it takes or leaves: a branch would be mispredicted
-// for every other one.
+// written to the next place of either group, which it takes or leaves: a branch would be
+// mispredicted for every other one.
 func (j *rowJudge) partition() {
 	j.order = j.partitioned[:len(j.violates)+1]
 	next := 0

@@ -36,7 +36,8 @@ const (
 )
 
 // Budgets returns the disruption budgets by namespace and name, and by shape which of them select
-// it: all of them, and the only one, which is what dry runs read of most pods. None is to be written.
+// it: all of them, and the only one, which is what dry runs read of most pods. None is to be
+// written.
 func (s *State) Budgets() (list []DisruptionBudget, byShape [][]int32, sole []int32) {
 	return s.budgets.of(s)
 }

@@ -97,9 +97,10 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 	})
 }
 
-// guessed reads on for as long as each name is the guessed one, with a comma and nothing else before it, and returns
-// what predicts the name after them. That is how kube-scheduler writes, and takes half of what reading name by name
-// does. Whatever else comes next, an error or a limit too, is left to the caller.
+// guessed reads on for as long as each name is the guessed one, with a comma and nothing else
+// before it, and returns what predicts the name after them. That is how kube-scheduler writes, and
+// takes half of what reading name by name does. Whatever else comes next, an error or a limit too,
+// is left to the caller.
 func (p *Parser) guessed(s *scanner, args *FilterArgs, table *Names, predicted int) int {
 	room := s.maxTokens - s.tokens
 	if most := p.Limits.Names; most > 0 {

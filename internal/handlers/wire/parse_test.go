@@ -175,8 +175,8 @@ func TestScannerDoesNotAllocate(t *testing.T) {
 // unguessed hides what a table would guess.
 type unguessed struct{ *Names }
 
-// TestGuessedNamesReadAlike: names that come as guessed are read, bounded and refused as others are.
-func TestGuessedNamesReadAlike(t *testing.T) {
+// TestGuessedNames: names that come as guessed are read, bounded and refused as others are.
+func TestGuessedNames(t *testing.T) {
 	table := NewNames([]string{"a", "b", "c", "d"})
 	for _, body := range []string{
 		`{"NodeNames":["a","b","c","d"]}`, `{"NodeNames":["a","b", "c","d"]}`, `{"NodeNames":["a","b","d","a"]}`, `{"NodeNames":["a","b","x","c"]}`,
