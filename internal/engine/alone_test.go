@@ -71,10 +71,11 @@ func TestEveryRejectingRuleIsNamed(t *testing.T) {
 			t.Fatalf("seed %d: explained with all rules, a decision is another: %s", seed, d)
 		}
 	}
-	for _, p := range []string{
-		"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions",
-		"NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures",
-	} {
+	for _, d := range rules.Describe() {
+		p := d.Plugin
+		if !slices.Contains(d.Phases, "Filter") {
+			continue
+		}
 		if to-from >= 1000 && (seen[p] < 3 || seen["details of "+p] == 0) {
 			t.Errorf("%s rejects beside another rule %d times, with details %d times", p, seen[p], seen["details of "+p])
 		}

@@ -1,6 +1,13 @@
 package profiles
 
-import configv1 "k8s.io/kube-scheduler/config/v1"
+import (
+	"slices"
+	"strings"
+
+	configv1 "k8s.io/kube-scheduler/config/v1"
+
+	"berth/internal/engine/rules"
+)
 
 // point is an extension point of the scheduling framework; several make a set.
 type point uint16
@@ -48,49 +55,43 @@ var points = []struct {
 // known is a plugin of Kubernetes v1.36.
 type known struct {
 	name     string
-	at       point // where it plays a part
-	optional bool  // not in the default profile, its feature gate being off
-	// needs are the points whose work another point of the plugin relies on: a
-	// profile with the latter and without the former fails every pod upstream.
+	at       point // its extension points
+	optional bool  // not in the default profile: its feature gate is off by default
+	// needs maps an extension point to the one whose work it relies on.
 	needs map[point]point
 }
 
-var (
-	filterNeeds = map[point]point{filter: preFilter}
-	scoreNeeds  = map[point]point{score: preScore}
-	bothNeed    = map[point]point{filter: preFilter, score: preScore}
-)
+// upstream lists the plugins. Those with a rule come first, in the order of the default profile;
+// each of the others is alone at its extension points there (apis/config/v1/default_plugins.go
+// getDefaultPlugins, applyFeatureGates; framework/plugins/registry.go).
+var upstream = func() []known {
+	var list []known
+	for _, d := range rules.Describe() {
+		k := known{name: d.Plugin, needs: map[point]point{}}
+		for _, name := range slices.Concat(d.Phases, d.Also) {
+			k.at |= pointOf(name)
+		}
+		for name, before := range d.Needs {
+			k.needs[pointOf(name)] = pointOf(before)
+		}
+		list = append(list, k)
+	}
+	return append(list,
+		known{name: "PrioritySort", at: queueSort},
+		known{name: "DefaultBinder", at: bind},
+		known{name: "GangScheduling", at: preEnqueue | permit, optional: true},
+		known{name: "TopologyPlacementGenerator", at: placementGenerate, optional: true},
+		known{name: "PodGroupPodsCount", at: placementScore, optional: true})
+}()
 
-// upstream lists the plugins in the order of the default profile
-// (apis/config/v1/default_plugins.go getDefaultPlugins, applyFeatureGates;
-// framework/plugins/registry.go). Default weights are the registry's of rules.
-var upstream = []known{
-	{name: "SchedulingGates", at: preEnqueue},
-	{name: "PrioritySort", at: queueSort},
-	{name: "NodeUnschedulable", at: filter},
-	{name: "NodeName", at: filter},
-	{name: "TaintToleration", at: filter | preScore | score, needs: scoreNeeds},
-	{name: "NodeAffinity", at: preFilter | filter | preScore | score},
-	{name: "NodePorts", at: preFilter | filter, needs: filterNeeds},
-	{name: "NodeResourcesFit", at: preFilter | filter | preScore | score | placementScore, needs: filterNeeds},
-	{name: "VolumeRestrictions", at: preFilter | filter, needs: filterNeeds},
-	{name: "NodeVolumeLimits", at: preFilter | filter},
-	{name: "VolumeBinding", at: preFilter | filter | reserve | preBind | preScore | score, needs: filterNeeds},
-	{name: "VolumeZone", at: preFilter | filter},
-	{name: "PodTopologySpread", at: preFilter | filter | preScore | score, needs: bothNeed},
-	{name: "InterPodAffinity", at: preFilter | filter | preScore | score, needs: bothNeed},
-	{
-		name: "DynamicResources", at: preEnqueue | preFilter | filter | postFilter | score | reserve | preBind,
-		needs: map[point]point{filter: preFilter, score: preFilter},
-	},
-	{name: "DefaultPreemption", at: preEnqueue | postFilter},
-	{name: "NodeResourcesBalancedAllocation", at: preScore | score},
-	{name: "ImageLocality", at: score},
-	{name: "DefaultBinder", at: bind},
-	{name: "NodeDeclaredFeatures", at: preFilter | filter, needs: filterNeeds},
-	{name: "GangScheduling", at: preEnqueue | permit, optional: true},
-	{name: "TopologyPlacementGenerator", at: placementGenerate, optional: true},
-	{name: "PodGroupPodsCount", at: placementScore, optional: true},
+// pointOf returns the extension point of a name such as PreFilter.
+func pointOf(name string) point {
+	for _, p := range points {
+		if strings.EqualFold(p.name, name) {
+			return p.is
+		}
+	}
+	panic("no extension point is called " + name)
 }
 
 // gone are plugins that older versions had (validation.go invalidPluginsByVersion).

@@ -12,6 +12,11 @@ type Descriptor struct {
 	Plugin string
 	// Phases are the extension points at which the default profile runs it.
 	Phases []string
+	// Also are the other extension points of upstream's plugin. A configuration may name them.
+	Also []string
+	// Needs maps a phase to the extension point whose work it relies on. Upstream fails every pod
+	// under a profile with the one and without the other.
+	Needs map[string]string
 	// Weight is its weight in the default profile, 0 where it does not score.
 	Weight int64
 	// Judges is a sentence on what it judges.
@@ -42,7 +47,17 @@ const (
 	phasePreFilter  = "PreFilter"
 	phaseFilter     = "Filter"
 	phasePostFilter = "PostFilter"
+	phasePreScore   = "PreScore"
 	phaseScore      = "Score"
+	phaseReserve    = "Reserve"
+	phasePreBind    = "PreBind"
+	phasePlacement  = "PlacementScore"
+)
+
+var (
+	filterNeeds = map[string]string{phaseFilter: phasePreFilter}
+	scoreNeeds  = map[string]string{phaseScore: phasePreScore}
+	bothNeed    = map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreScore}
 )
 
 // Describe returns the descriptors in the registry's order, which is the order in

@@ -54,6 +54,7 @@ type DynamicResourcesArgs struct {
 // dynamicResourcesDescriptor is the rule's entry in the registry.
 var dynamicResourcesDescriptor = Descriptor{
 	Plugin: "DynamicResources", Phases: []string{phasePreEnqueue, phasePreFilter, phaseFilter, phasePostFilter, phaseScore}, Weight: 2,
+	Also: []string{phaseReserve, phasePreBind}, Needs: map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreFilter},
 	Judges: "Resource claims, and extended resources behind which a device class stands. A pod waits until its claims exist. A claim that is allocated must be so for the node; for the others devices must be found there, all together: by class and CEL selectors, counts or all of them, alternatives, constraints, taints, counters and capacities. The score prefers nodes that give a choice its early alternatives.",
 	Code:   forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
 	Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",

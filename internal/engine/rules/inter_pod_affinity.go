@@ -44,6 +44,7 @@ type InterPodAffinityArgs struct {
 // interPodAffinityDescriptor is the rule's entry in the registry.
 var interPodAffinityDescriptor = Descriptor{
 	Plugin: "InterPodAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
+	Also: []string{phasePreScore}, Needs: bothNeed,
 	Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of pods that are there; the score adds up preferred terms both ways.",
 	Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
 	Upstream: "interpodaffinity/filtering.go, scoring.go",

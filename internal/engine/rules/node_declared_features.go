@@ -28,6 +28,7 @@ var (
 // nodeDeclaredFeaturesDescriptor is the rule's entry in the registry.
 var nodeDeclaredFeaturesDescriptor = Descriptor{
 	Plugin: "NodeDeclaredFeatures", Phases: []string{phasePreFilter, phaseFilter},
+	Needs:  filterNeeds,
 	Judges: "Features that the pod needs, inferred by Kubernetes' own library, against `status.declaredFeatures`.",
 	Code:   forGood, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
 	build: always[[]string](NodeDeclaredFeatures{}),

@@ -25,6 +25,7 @@ var (
 // nodePortsDescriptor is the rule's entry in the registry.
 var nodePortsDescriptor = Descriptor{
 	Plugin: "NodePorts", Phases: []string{phasePreFilter, phaseFilter},
+	Needs:  filterNeeds,
 	Judges: "Host ports that another pod on the node holds.",
 	Code:   preemptable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
 	build: always[[]state.Port](NodePorts{}),

@@ -49,6 +49,7 @@ type FitArgs struct {
 // nodeResourcesFitDescriptor is the rule's entry in the registry.
 var nodeResourcesFitDescriptor = Descriptor{
 	Plugin: "NodeResourcesFit", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 1,
+	Also: []string{phasePreScore, phasePlacement}, Needs: filterNeeds,
 	Judges: "Requests against what is left of the node's allocatable resources, and its number of pods; the score follows the profile's strategy (LeastAllocated, MostAllocated or RequestedToCapacityRatio).",
 	Code:   preemptable + "; " + forGood + " where one request alone exceeds what the node has in all",
 	Reasons: []string{

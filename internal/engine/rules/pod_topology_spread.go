@@ -56,6 +56,7 @@ func systemConstraints() []corev1.TopologySpreadConstraint {
 // podTopologySpreadDescriptor is the rule's entry in the registry.
 var podTopologySpreadDescriptor = Descriptor{
 	Plugin: "PodTopologySpread", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
+	Also: []string{phasePreScore}, Needs: bothNeed,
 	Judges: "Topology spread constraints: DoNotSchedule ones reject, ScheduleAnyway ones score domains with fewer matching pods higher. Default constraints apply to pods that have none and belong to a Service or a controller.",
 	Code:   preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
 	Upstream: "podtopologyspread/filtering.go, scoring.go",

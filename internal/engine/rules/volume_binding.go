@@ -57,6 +57,7 @@ var (
 // volumeBindingDescriptor is the rule's entry in the registry.
 var volumeBindingDescriptor = Descriptor{
 	Plugin: "VolumeBinding", Phases: []string{phasePreFilter, phaseFilter, phaseScore},
+	Also: []string{phaseReserve, phasePreBind, phasePreScore}, Needs: filterNeeds,
 	Judges: "Whether the pod's claims are bound, or can be, to volumes that the node reaches. Bound claims: the volume's node affinity; a volume of a kind that moved to a CSI driver is seen as that driver sees it, on nodes whose CSINode says so. " +
 		"Claims that wait for their pod (`WaitForFirstConsumer`): a volume that is reserved for the claim, else the smallest that fits in class, size, mode, access, attributes and labels and that no other claim of the pod takes; where there is none, a new one, if the class has a provisioner, " +
 		"allows the node's topology and, with a CSI driver that reports capacity, has room there. A pod is rejected before any node is looked at when a claim is missing, lost (`persistentvolumeclaim \"x\" bound to non-existent persistentvolume \"y\"`), being deleted, not the pod's own although made for it " +

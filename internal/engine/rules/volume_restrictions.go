@@ -31,6 +31,7 @@ var (
 // volumeRestrictionsDescriptor is the rule's entry in the registry.
 var volumeRestrictionsDescriptor = Descriptor{
 	Plugin: "VolumeRestrictions", Phases: []string{phasePreFilter, phaseFilter},
+	Needs:  filterNeeds,
 	Judges: "Disks given in the pod that another pod on the node mounts in a way that does not bear it (GCE PD, iSCSI and RBD unless both are read-only, EBS at all), and claims with the access mode ReadWriteOncePod that another pod uses, on whichever node. A pod whose claim is not there is rejected before any node is looked at.",
 	Code:   preemptable + "; " + forGood + " for a claim that is not there",
 	Reasons: []string{
