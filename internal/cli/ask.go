@@ -32,8 +32,8 @@ func (s *offline) garbage(ctx context.Context, threshold int) (json.RawMessage, 
 	return json.Marshal(list)
 }
 
-func (s *offline) classes(context.Context) (json.RawMessage, error) {
-	list, err := overview.ClassesIn(s.view, nil)
+func (s *offline) classes(ctx context.Context) (json.RawMessage, error) {
+	list, err := overview.ClassesIn(ctx, s.view, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -69,15 +69,18 @@ func (s *offline) object(_ context.Context, kind, namespace, name string) (found
 	return found, err
 }
 
-func (s *offline) objects(_ context.Context, kind string, f func(*item) error) error {
+func (s *offline) objects(ctx context.Context, kind string, f func(*item) error) error {
 	for after, more := (objects.Key{}), true; more; {
-		var list [][]byte
-		list, more = s.view.List(kind, after, objectsPage)
+		list, again, err := s.view.List(ctx, kind, after, objectsPage)
+		if err != nil {
+			return err
+		}
+		more = again
 		items := make([]json.RawMessage, len(list))
 		for i := range list {
 			items[i] = list[i]
 		}
-		err := eachOf(items, func(o *item) error {
+		err = eachOf(items, func(o *item) error {
 			after = objects.Key{Kind: kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}
 			return f(o)
 		})

@@ -227,7 +227,7 @@ func TestLoadedIsTheSame(t *testing.T) {
 		if bytes.Contains(row.Change, []byte(`"bind"`)) {
 			short++
 		}
-		fresh, err := advance(state.NewState(), new(inventory), v.inv)
+		fresh, err := advance(t.Context(), state.NewState(), new(inventory), v.inv)
 		if err != nil || fresh.PodCount() != v.State.PodCount() || fmt.Sprint(fresh.Use(0), fresh.Use(1)) != fmt.Sprint(v.State.Use(0), v.State.Use(1)) {
 			t.Fatalf("revision %d: columns differ: %v", n, err)
 		}

@@ -58,7 +58,11 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 		buf = append(buf, s...)
 	}
 	count := steps.Of(ctx)
-	for _, e := range inv.sorted() {
+	list, err := inv.sorted(count)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
 		if err := count.Take(len(e.json)); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ const bareSteps = 500
 // collectPods resolves the priority of pods that are not ready. They are compiled
 // last, since classes may come after them.
 func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
-	d, e := new(inventory).draft(), state.NewState().Edit()
+	d, e := new(inventory).draft(), state.NewState().Edit().Within(ctx)
 	var bare []objects.Key
 	count := steps.Of(ctx)
 	ignored, err := read(func(o objects.Object) error {
@@ -50,9 +50,12 @@ func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Po
 	if err != nil {
 		return nil, err
 	}
-	v := &View{State: e.Done(), Cause: causeUpload}
+	v := &View{Cause: causeUpload}
+	if v.State, err = e.Finish(); err != nil {
+		return nil, err
+	}
 	if len(bare) > 0 {
-		e = v.State.Edit()
+		e = v.State.Edit().Within(ctx)
 		for _, k := range bare {
 			if err := count.Take(bareSteps); err != nil {
 				return nil, err
@@ -70,7 +73,9 @@ func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Po
 				return nil, err
 			}
 		}
-		v.State = e.Done()
+		if v.State, err = e.Finish(); err != nil {
+			return nil, err
+		}
 	}
 	v.inv = d.done()
 	v.Digest = v.inv.digest()

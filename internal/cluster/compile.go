@@ -1,17 +1,18 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
-	"slices"
 
 	"berth/internal/engine/state"
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // advance returns the engine's state of inventory to, from the state of from.
 // Only what differs is decoded.
-func advance(st *state.State, from, to *inventory) (*state.State, error) {
-	e := st.Edit()
+func advance(ctx context.Context, st *state.State, from, to *inventory) (*state.State, error) {
+	e, count := st.Edit().Within(ctx), steps.Of(ctx)
 	var nodes, others []*entry
 	diff(from, to, func(before, after *entry) {
 		switch {
@@ -28,13 +29,13 @@ func advance(st *state.State, from, to *inventory) (*state.State, error) {
 	// Nodes go first: pods of nodes that are not there yet take a way round. Those
 	// that come in order of their names get rows in that order, which answers are
 	// written out in.
-	slices.SortFunc(nodes, func(a, b *entry) int { return a.key.Compare(b.key) })
-	for _, o := range nodes {
-		if err := putEntry(e, o); err != nil {
+	if err := sortEntries(count, nodes); err != nil {
+		return nil, err
+	}
+	for _, o := range append(nodes, others...) {
+		if err := count.Take(compileSteps); err != nil {
 			return nil, err
 		}
-	}
-	for _, o := range others {
 		if to.get(o.key) == nil {
 			e.Delete(o.key.Kind, o.key.Namespace, o.key.Name)
 			continue
@@ -43,7 +44,7 @@ func advance(st *state.State, from, to *inventory) (*state.State, error) {
 			return nil, err
 		}
 	}
-	return e.Done(), nil
+	return e.Finish() //nolint:wrapcheck // the caller's context's own
 }
 
 func putEntry(e *state.Edit, o *entry) error {

@@ -311,7 +311,10 @@ func TestListPages(t *testing.T) {
 	var got []string
 	after := objects.Key{}
 	for {
-		items, more := v.List("Pod", after, 2)
+		items, more, err := v.List(t.Context(), "Pod", after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, js := range items {
 			k, err := keyOf(js)
 			if err != nil {
@@ -326,7 +329,7 @@ func TestListPages(t *testing.T) {
 	if fmt.Sprint(got) != "[a b c]" {
 		t.Fatal(got)
 	}
-	if items, more := v.List("Sandwich", objects.Key{}, 5); items != nil || more {
+	if items, more, err := v.List(t.Context(), "Sandwich", objects.Key{}, 5); items != nil || more || err != nil {
 		t.Fatal("a kind that nobody has")
 	}
 }

@@ -298,5 +298,5 @@ func (m *Manager) extend(ctx context.Context, l *chain, v *View, list []*store.R
 	}
 	next := viewOf(last, d.done(), checkpoint)
 	next.Summary = summary
-	return next, m.compile(next, v.State, v.inv)
+	return next, m.compile(ctx, next, v.State, v.inv)
 }

@@ -68,7 +68,7 @@ const compileSteps = 100
 
 // grow makes the next revision of a view, in memory alone.
 func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *store.Revision, error) {
-	d, e := head.inv.draft(), head.State.Edit()
+	d, e := head.inv.draft(), head.State.Edit().Within(ctx)
 	var c change
 	changed := 0
 	touched, others, kinds := map[podName]struct{}{}, false, map[string]int{}
@@ -126,9 +126,13 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 			c.Apply = append(c.Apply, o.JSON)
 		}
 	}
+	st, err := e.Finish()
+	if err != nil {
+		return nil, nil, err
+	}
 	v := &View{
 		Cluster: head.Cluster, Revision: head.Revision + 1, CreatedAt: m.now(), Cause: x.cause,
-		State: e.Done(), inv: d.done(), token: rand.Text(), changed: changed, checkpoint: head.checkpoint,
+		State: st, inv: d.done(), token: rand.Text(), changed: changed, checkpoint: head.checkpoint,
 	}
 	v.Digest = v.inv.digest()
 	v.Summary = head.Summary.next(head.State, v.State, touched, others, kinds)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // fan is the width of both levels of the inventory. 4,096 buckets hold about 40
@@ -112,11 +113,14 @@ func (v *inventory) each(f func(*entry)) {
 }
 
 // sorted lists all objects by kind, namespace and name.
-func (v *inventory) sorted() []*entry {
+func (v *inventory) sorted(count *steps.Counter) ([]*entry, error) {
 	out := make([]*entry, 0, v.n)
 	v.each(func(e *entry) { out = append(out, e) })
-	slices.SortFunc(out, func(a, b *entry) int { return a.key.Compare(b.key) })
-	return out
+	return out, sortEntries(count, out)
+}
+
+func sortEntries(count *steps.Counter, list []*entry) error {
+	return steps.Sort(count, list, func(a, b *entry) int { return a.key.Compare(b.key) }) //nolint:wrapcheck // the caller's context's own
 }
 
 // digest is a Merkle tree's root over the content: it does not depend on the

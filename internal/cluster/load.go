@@ -81,7 +81,7 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 	}
 	v := viewOf(r, inv, base.checkpoint)
 	v.Summary = summary
-	return v, m.compile(v, base.State, base.inv)
+	return v, m.compile(ctx, v, base.State, base.inv)
 }
 
 func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revision) (*View, error) {
@@ -130,7 +130,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
 	v := viewOf(r, inv, c.Number)
-	if err := m.compile(v, state.NewState(), new(inventory)); err != nil {
+	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
 	}
 	v.Summary = recount(inv, v.State, stored.Ignored)
@@ -157,11 +157,14 @@ func viewOf(r *store.Revision, inv *inventory, checkpoint int64) *View {
 
 // compile checks what was read against its digest and makes the state. Only
 // then are objects decoded.
-func (m *Manager) compile(v *View, st *state.State, from *inventory) error {
+func (m *Manager) compile(ctx context.Context, v *View, st *state.State, from *inventory) error {
 	if got := v.inv.digest(); got != v.Digest {
 		return corrupt(v.Cluster, v.Revision, fmt.Sprintf("content has the digest %s, not %s", got, v.Digest), nil)
 	}
-	state, err := advance(st, from, v.inv)
+	state, err := advance(ctx, st, from, v.inv)
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
 	if err != nil {
 		return corrupt(v.Cluster, v.Revision, "content", err)
 	}

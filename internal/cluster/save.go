@@ -83,7 +83,7 @@ func (m *Manager) putCheckpoint(v *View) error {
 // uses. It is made from v without holding up writers; what they changed since
 // is added under the lock.
 func (m *Manager) recompile(l *chain, v *View) error {
-	fresh, err := advance(state.NewState(), new(inventory), v.inv)
+	fresh, err := advance(m.ctx, state.NewState(), new(inventory), v.inv)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (m *Manager) recompile(l *chain, v *View) error {
 	if head == nil {
 		return nil
 	}
-	st, err := advance(fresh, v.inv, head.inv)
+	st, err := advance(m.ctx, fresh, v.inv, head.inv)
 	if err != nil {
 		return err
 	}

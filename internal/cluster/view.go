@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -90,8 +89,11 @@ func decodePod(e *entry) (*corev1.Pod, error) {
 // List returns up to limit objects of a kind, by namespace and name, from the one
 // behind after on; the zero key starts at the beginning. More reports whether others
 // follow. Items are canonical JSON, not to be written.
-func (v *View) List(kind string, after objects.Key, limit int) (items [][]byte, more bool) {
-	list := v.kind(kind)
+func (v *View) List(ctx context.Context, kind string, after objects.Key, limit int) (items [][]byte, more bool, err error) {
+	list, err := v.kind(ctx, kind)
+	if err != nil {
+		return nil, false, err
+	}
 	at := 0
 	if after.Namespace != "" || after.Name != "" {
 		i, ok := find(list, objects.Key{Kind: kind, Namespace: after.Namespace, Name: after.Name})
@@ -106,17 +108,18 @@ func (v *View) List(kind string, after objects.Key, limit int) (items [][]byte, 
 	for _, e := range rest {
 		items = append(items, e.json)
 	}
-	return items, more
+	return items, more, nil
 }
 
-func (v *View) kind(kind string) []*entry {
+// kind lists the objects of a kind, sorted once a view.
+func (v *View) kind(ctx context.Context, kind string) ([]*entry, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if list, ok := v.byKind[kind]; ok {
-		return list
+		return list, nil
 	}
 	if v.Summary.Objects[kind] == 0 {
-		return nil // not kept: kinds that are asked for may be any words
+		return nil, nil // not kept: kinds that are asked for may be any words
 	}
 	list := make([]*entry, 0, v.Summary.Objects[kind])
 	v.inv.each(func(e *entry) {
@@ -124,12 +127,14 @@ func (v *View) kind(kind string) []*entry {
 			list = append(list, e)
 		}
 	})
-	slices.SortFunc(list, func(a, b *entry) int { return a.key.Compare(b.key) })
+	if err := sortEntries(steps.Of(ctx), list); err != nil {
+		return nil, err
+	}
 	if v.byKind == nil {
 		v.byKind = map[string][]*entry{}
 	}
 	v.byKind[kind] = list
-	return list
+	return list, nil
 }
 
 // Differences visits the objects that differ between two views, by kind,
@@ -151,8 +156,10 @@ func (v *View) Differences(ctx context.Context, to *View, f func(k objects.Key, 
 		}
 		list = append(list, p)
 	})
-	slices.SortFunc(list, func(a, b pair) int { return a.key.Compare(b.key) })
 	count := steps.Of(ctx)
+	if err := steps.Sort(count, list, func(a, b pair) int { return a.key.Compare(b.key) }); err != nil {
+		return err
+	}
 	for _, p := range list {
 		if err := count.Take(len(p.before) + len(p.after)); err != nil {
 			return err

@@ -210,7 +210,7 @@ func (w *Walk) Verify() error {
 	}
 	w.steps = 0
 	if outgrown(at.State) {
-		st, err := advance(state.NewState(), new(inventory), inv)
+		st, err := advance(context.Background(), state.NewState(), new(inventory), inv)
 		if err != nil {
 			return corrupt(w.cluster, at.Revision, "content", err)
 		}

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"sync"
 
@@ -10,11 +11,15 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // keepOverlays is how many overlaid states are kept. A kube-scheduler calls filter
 // and prioritize with the same nodes, one pod after the other.
 const keepOverlays = 4
+
+// overlaySteps is what encoding, comparing and compiling a node takes, in steps of a Counter.
+const overlaySteps = 200
 
 // overlay is a view with some nodes replaced for a decision.
 type overlay struct {
@@ -32,7 +37,7 @@ type overlayCache struct {
 	list []*overlay
 }
 
-func (c *overlayCache) get(v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
+func (c *overlayCache) get(ctx context.Context, v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
 	c.mu.Lock()
 	var before *overlay
 	for _, o := range c.list {
@@ -50,7 +55,7 @@ func (c *overlayCache) get(v *cluster.View, nodes []*corev1.Node) (*overlay, err
 		before = c.list[0] // some of its nodes may be the same
 	}
 	c.mu.Unlock()
-	o, err := makeOverlay(v, nodes, before)
+	o, err := makeOverlay(ctx, v, nodes, before)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +75,15 @@ func (c *overlayCache) drop(cluster string) {
 // Gone forgets what is in memory of a cluster that was deleted.
 func (s *Scheduler) Gone(cluster string) { s.overlays.drop(cluster) }
 
-func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
+func makeOverlay(ctx context.Context, v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
 	o := &overlay{view: v, nodes: slices.Clone(nodes), state: v.State, encoded: make(map[*corev1.Node][]byte, len(nodes))}
 	var e *state.Edit
 	seen := make(map[string]struct{}, len(nodes))
+	count := steps.Of(ctx)
 	for _, n := range nodes {
+		if err := count.Take(overlaySteps); err != nil {
+			return nil, err //nolint:wrapcheck // the caller's context's own
+		}
 		if _, twice := seen[n.Name]; twice {
 			return nil, Errorf(Invalid, "nodes", "node %s is there twice", n.Name)
 		}
@@ -94,7 +103,7 @@ func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overl
 			continue
 		}
 		if e == nil {
-			e = v.State.Overlay()
+			e = v.State.Overlay().Within(ctx)
 		}
 		if err := e.Put(n); err != nil {
 			return nil, Errorf(Invalid, "nodes", "%v", err)
@@ -102,7 +111,10 @@ func makeOverlay(v *cluster.View, nodes []*corev1.Node, before *overlay) (*overl
 		o.differs = append(o.differs, js)
 	}
 	if e != nil {
-		o.state = e.Done()
+		var err error
+		if o.state, err = e.Finish(); err != nil {
+			return nil, err //nolint:wrapcheck // the caller's context's own
+		}
 	}
 	return o, nil
 }

@@ -1,15 +1,46 @@
 package decision
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/cluster"
 	"berth/internal/objects"
+	"berth/internal/steps/stepstest"
 )
+
+// TestOverlaysEndWithTheirContext: many nodes are not put over a view once the caller has gone.
+func TestOverlaysEndWithTheirContext(t *testing.T) {
+	v, err := cluster.Standalone("default", func(func(objects.Object) error) (map[string]int, error) { return nil, nil }, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := make([]*corev1.Node, 1000)
+	for i := range nodes {
+		nodes[i] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%04d", i)}}
+	}
+	var s Scheduler
+	look := func(at int) (looks int, err error) {
+		ctx := stepstest.After(t.Context(), at)
+		p := &Prepared{Question: Question{Nodes: nodes}, View: v, State: v.State, Pod: &corev1.Pod{}}
+		err = s.replaceNodes(ctx, p)
+		return ctx.Looks(), err
+	}
+	all, err := look(0)
+	if err != nil || all < len(nodes)/20 {
+		t.Fatalf("%d looks, %v", all, err)
+	}
+	s.Gone("default")
+	if looks, err := look(all / 2); !errors.Is(err, context.Canceled) || looks > all/2+2 {
+		t.Errorf("ended at look %d of %d: %d looks, %v", all/2, all, looks, err)
+	}
+}
 
 // TestOverlaysAreFewAndReused has callers that send their nodes again and others that do not.
 func TestOverlaysAreFewAndReused(t *testing.T) {
@@ -27,15 +58,15 @@ func TestOverlaysAreFewAndReused(t *testing.T) {
 	}
 	var cache overlayCache
 	same := []*corev1.Node{held.Value.(*corev1.Node), node("n1").Value.(*corev1.Node)}
-	first, err := cache.get(v, same)
+	first, err := cache.get(t.Context(), v, same)
 	if err != nil || len(first.differs) != 1 || first.state.Nodes().Count() != 2 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	for i := range 3 * keepOverlays {
-		if o, err := cache.get(v, same); err != nil || o != first {
+		if o, err := cache.get(t.Context(), v, same); err != nil || o != first {
 			t.Fatalf("after %d others the nodes are overlaid anew, %v", i, err)
 		}
-		if first, err = cache.get(v, []*corev1.Node{node(fmt.Sprint("other", i)).Value.(*corev1.Node)}); err != nil {
+		if first, err = cache.get(t.Context(), v, []*corev1.Node{node(fmt.Sprint("other", i)).Value.(*corev1.Node)}); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(cache.list); n > keepOverlays {

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,7 +50,7 @@ type Prepared struct {
 }
 
 // Prepare makes a normalized question ready.
-func (s *Scheduler) Prepare(v *cluster.View, q Question) (*Prepared, error) {
+func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*Prepared, error) {
 	p := &Prepared{Question: q, View: v, State: v.State, Candidates: q.NodeNames, steps: s.MaxSteps}
 	if err := p.checkNodeNames(); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (s *Scheduler) Prepare(v *cluster.View, q Question) (*Prepared, error) {
 	if p.Profile, err = ChooseProfile(profiles, q.Profile, p.Pod.Spec.SchedulerName); err != nil {
 		return nil, err
 	}
-	if err := s.replaceNodes(p); err != nil {
+	if err := s.replaceNodes(ctx, p); err != nil {
 		return nil, err
 	}
 	switch {
@@ -103,7 +104,7 @@ func (s *Scheduler) classes(q *Question) ClassSource {
 }
 
 // replaceNodes puts the question's nodes over those of the view.
-func (s *Scheduler) replaceNodes(p *Prepared) error {
+func (s *Scheduler) replaceNodes(ctx context.Context, p *Prepared) error {
 	nodes := p.Question.Nodes
 	if nodes == nil {
 		return nil
@@ -116,9 +117,11 @@ func (s *Scheduler) replaceNodes(p *Prepared) error {
 	}
 	overlaid := s.overlays.get
 	if p.Recorded != nil { // the cache's few places are for callers that send the same nodes again
-		overlaid = func(v *cluster.View, nodes []*corev1.Node) (*overlay, error) { return makeOverlay(v, nodes, nil) }
+		overlaid = func(ctx context.Context, v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
+			return makeOverlay(ctx, v, nodes, nil)
+		}
 	}
-	o, err := overlaid(p.View, nodes)
+	o, err := overlaid(ctx, p.View, nodes)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 // DryRun answers a normalized question without a record and its times.
 func (s *Scheduler) DryRun(ctx context.Context, v *cluster.View, q Question) (*Answer, error) {
-	p, err := s.Prepare(v, q)
+	p, err := s.Prepare(ctx, v, q)
 	if err != nil {
 		return nil, err
 	}

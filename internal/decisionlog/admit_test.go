@@ -65,7 +65,7 @@ func TestRecordedPodsStayAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := decision.Question{Pod: &asked, Verb: decision.VerbDecide, DryRun: true, Now: time.Now()}
-	p, err := h.Scheduler().Prepare(v, q)
+	p, err := h.Scheduler().Prepare(t.Context(), v, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestRecordedPodsStayAsTheyWere(t *testing.T) {
 		t.Errorf("the pod has UID %s, the ledger's %s", p.Pod.UID, want)
 	}
 	q.Recorded = &decision.Recorded{Candidates: func(*state.NodeSet) ([]string, error) { return nil, nil }}
-	if p, err = h.Scheduler().Prepare(v, q); err != nil {
+	if p, err = h.Scheduler().Prepare(t.Context(), v, q); err != nil {
 		t.Fatal(err)
 	}
 	if p.Pod.UID != asked.UID {

@@ -47,7 +47,7 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := h.Scheduler().Prepare(v, q)
+			p, err := h.Scheduler().Prepare(b.Context(), v, q)
 			if err != nil {
 				b.Fatal(err)
 			}

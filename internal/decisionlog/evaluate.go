@@ -26,7 +26,7 @@ func (l *Log) NewEntry(ctx context.Context, v *cluster.View, q decision.Question
 	if q.Nominated != "" && q.Pod != nil {
 		q.Excluded = l.Agreed(ctx, q.Cluster, decision.PodRef{Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: string(q.Pod.UID)}, q.Nominated)
 	}
-	p, err := l.scheduler.Prepare(v, q)
+	p, err := l.scheduler.Prepare(ctx, v, q)
 	if err != nil {
 		return nil, err
 	}

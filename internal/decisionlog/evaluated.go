@@ -137,7 +137,7 @@ func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *cluster.
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.scheduler.Prepare(v, q)
+	p, err := l.scheduler.Prepare(ctx, v, q)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := overview.ClassesIn(at.view, stored.Items)
+	out, err := overview.ClassesIn(r.Context(), at.view, stored.Items)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"text/tabwriter"
@@ -60,6 +61,23 @@ type cost struct {
 	looks int // at the call's context, which each few thousand steps are
 	bytes uint64
 	cpu   time.Duration
+	gap   time.Duration // the longest time without a look
+}
+
+// timed notes the longest time between two looks at a context.
+type timed struct {
+	*stepstest.Context
+	mu   sync.Mutex
+	last time.Time
+	gap  time.Duration
+}
+
+func (c *timed) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	c.gap, c.last = max(c.gap, now.Sub(c.last)), now
+	return c.Context.Err()
 }
 
 // A cost grows too fast if it is more than three times n log n from one size to the next, and above
@@ -101,7 +119,7 @@ func (c *cost) tooFast(sizes []cost, measured bool) (why []string) {
 
 // least takes the smaller figures of two runs.
 func (c *cost) least(other cost) {
-	c.looks, c.bytes, c.cpu = min(c.looks, other.looks), min(c.bytes, other.bytes), min(c.cpu, other.cpu)
+	c.looks, c.bytes, c.cpu, c.gap = min(c.looks, other.looks), min(c.bytes, other.bytes), min(c.cpu, other.cpu), min(c.gap, other.gap)
 }
 
 // growth runs dimensions. Measured, it goes as far as the default limits and compares CPU time;
@@ -135,7 +153,7 @@ func TestGrowth(t *testing.T) {
 		return context.WithCancel(parent)
 	}
 	g.upload("base", growthBase(nodes, pods))
-	_, _ = fmt.Fprintln(g.table, "dimension\tpart\tsize\tstatus\tlooks\tKiB\tCPU ms")
+	_, _ = fmt.Fprintln(g.table, "dimension\tpart\tsize\tstatus\tlooks\tgap ms\tKiB\tCPU ms")
 	for _, d := range dimensions {
 		if only == "" || only == "1" || strings.Contains(d.name, only) {
 			g.dimension(t, &d)
@@ -202,7 +220,7 @@ func (g *growth) dimension(t *testing.T, d *dimension) {
 		}
 		for _, part := range names {
 			c := now[part]
-			_, _ = fmt.Fprintf(g.table, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\t%s\n", d.name, part, n, status[part], c.looks, c.bytes>>10, float64(c.cpu)/1e6, fast[part])
+			_, _ = fmt.Fprintf(g.table, "%s\t%s\t%d\t%d\t%d\t%.1f\t%d\t%.1f\t%s\n", d.name, part, n, status[part], c.looks, float64(c.gap)/1e6, c.bytes>>10, float64(c.cpu)/1e6, fast[part])
 			if fast[part] != "" {
 				t.Errorf("%s: %s: at %d: %s", d.name, part, n, fast[part])
 			}
@@ -250,9 +268,9 @@ func (g *growth) run(t *testing.T, d *dimension, n, run, limit int, seen func(pa
 
 // spent answers a call and measures what that takes.
 func (g *growth) spent(c *longCall) (a *httptest.ResponseRecorder, spent cost) {
-	var seen *stepstest.Context
+	var seen *timed
 	g.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
-		seen = stepstest.After(parent, 0)
+		seen = &timed{Context: stepstest.After(parent, 0), last: time.Now()}
 		return seen, func() {}
 	}
 	r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
@@ -267,7 +285,9 @@ func (g *growth) spent(c *longCall) (a *httptest.ResponseRecorder, spent cost) {
 	g.api.Handler().ServeHTTP(a, r)
 	spent.cpu = processCPU() - cpu
 	runtime.ReadMemStats(&to)
-	spent.bytes, spent.looks = to.TotalAlloc-from.TotalAlloc, seen.Looks()
+	_ = seen.Err() // the end
+	spent.gap = seen.gap
+	spent.bytes, spent.looks = to.TotalAlloc-from.TotalAlloc, seen.Looks()-1
 	return a, spent
 }
 

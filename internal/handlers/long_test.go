@@ -43,6 +43,9 @@ func longState() string {
 	for i := range 50 {
 		list = append(list, fmt.Sprintf(`{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"b%d","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":"a%d"}}},"status":{"disruptionsAllowed":0}}`, i, i))
 	}
+	for i := range 500 {
+		list = append(list, global("scheduling.k8s.io/v1", "PriorityClass", fmt.Sprintf("c%d", i), fmt.Sprintf(`"value":%d`, i)))
+	}
 	return listOf(list...)
 }
 
@@ -84,6 +87,8 @@ func longCalls(recorded string) []longCall {
 		{"pending", "GET", "/v1/clusters/default/pending?suggest=true", "", 400},
 		{"story", "GET", "/v1/clusters/default/pods/shop/w00001?suggest=true", "", 5},
 		{"queue", "GET", "/v1/clusters/default/queue", "", 2},
+		{"classes in use", "GET", "/v1/clusters/default/classes", "", 5},
+		{"priority classes", "GET", "/v1/priorityclasses", "", 5},
 		{"diff", "GET", "/v1/snapshots/default@1/diff?to=default@2&limit=500", "", 50},
 		{"garbage", "POST", "/v1/clusters/default/garbage", `{"now":"2026-01-31T12:00:00Z"}`, 20},
 		{"eviction ranking", "POST", "/v1/nodes/eviction-ranking", `{"signal":"memory","pods":[` + strings.Join(used, ",") + `]}`, 100},

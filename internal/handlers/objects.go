@@ -98,7 +98,10 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, list)
 	}
-	list := page(v, kind, after, limit)
+	list, err := page(r.Context(), v, kind, after, limit)
+	if err != nil {
+		return err
+	}
 	return writeObjects(r.Context(), w, &list)
 }
 
@@ -158,7 +161,7 @@ func escape(out *bufio.Writer, js []byte) error {
 }
 
 // page collects up to limit objects behind after, of one kind or of all in turn.
-func page(v *cluster.View, kind string, after objects.Key, limit int) ObjectList {
+func page(ctx context.Context, v *cluster.View, kind string, after objects.Key, limit int) (ObjectList, error) {
 	kinds := []string{kind}
 	if kind == "" {
 		kinds = slices.Sorted(maps.Keys(v.Summary.Objects))
@@ -172,7 +175,10 @@ func page(v *cluster.View, kind string, after objects.Key, limit int) ObjectList
 		if k == after.Kind {
 			from = after
 		}
-		items, more := v.List(k, from, limit-len(list.Items))
+		items, more, err := v.List(ctx, k, from, limit-len(list.Items))
+		if err != nil {
+			return list, err
+		}
 		for _, item := range items {
 			list.Items = append(list.Items, item)
 		}
@@ -184,7 +190,7 @@ func page(v *cluster.View, kind string, after objects.Key, limit int) ObjectList
 		}
 		break
 	}
-	return list
+	return list, nil
 }
 
 // objectCursor names the last object of a page.

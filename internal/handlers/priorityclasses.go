@@ -122,7 +122,7 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	list, err := overview.ClassListOf(v, stored)
+	list, err := overview.ClassListOf(r.Context(), v, stored)
 	if err != nil {
 		return err
 	}

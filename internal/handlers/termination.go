@@ -154,7 +154,10 @@ func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snaps
 		return nil, err
 	}
 	out = []*policyv1.PodDisruptionBudget{}
-	list, _ := v.List("PodDisruptionBudget", objects.Key{}, 0)
+	list, _, err := v.List(r.Context(), "PodDisruptionBudget", objects.Key{}, 0)
+	if err != nil {
+		return nil, err
+	}
 	for _, raw := range list {
 		if err := read("budget of "+v.ID(), raw); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.ID(), err) // never a fault of the caller

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
+	"berth/internal/steps"
 )
 
 // Classes are the priority classes that count in a cluster, who uses them, and
@@ -52,9 +54,9 @@ type ClassFinding struct {
 const sampleSize = 5
 
 // ClassesIn looks at a view's classes and at the stored ones.
-func ClassesIn(v *cluster.View, stored []schedulingv1.PriorityClass) (*Classes, error) {
+func ClassesIn(ctx context.Context, v *cluster.View, stored []schedulingv1.PriorityClass) (*Classes, error) {
 	s := &classSurvey{uses: map[string]*ClassUse{}, unknown: map[string]*ClassFinding{}, differs: map[string]*ClassFinding{}}
-	list, err := snapshotClasses(v)
+	list, err := snapshotClasses(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +70,19 @@ func ClassesIn(v *cluster.View, stored []schedulingv1.PriorityClass) (*Classes, 
 		s.add(c, builtIn)
 	}
 	s.defaults()
-	v.State.EachPod(func(p *state.Pod) { s.pod(p, v.State.PriorityOf(p)) })
-	return s.answer(v.ID()), nil
+	count := steps.Of(ctx)
+	v.State.EachPod(func(p *state.Pod) {
+		if err == nil {
+			err = count.Take(1)
+		}
+		if err == nil {
+			s.pod(p, v.State.PriorityOf(p))
+		}
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller's context's own
+	}
+	return s.answer(count, v.ID())
 }
 
 // classSurvey gathers what is known of classes.
@@ -152,14 +165,16 @@ func note(into map[string]*ClassFinding, code, class string, p *state.Pod) {
 	f.Sample = f.Sample[:min(len(f.Sample), sampleSize)]
 }
 
-func (s *classSurvey) answer(id string) *Classes {
+func (s *classSurvey) answer(count *steps.Counter, id string) (*Classes, error) {
 	out := &Classes{Snapshot: id, Items: []ClassUse{}, Findings: s.findings}
 	for _, u := range s.uses {
 		out.Items = append(out.Items, *u)
 	}
-	slices.SortFunc(out.Items, func(a, b ClassUse) int {
+	if err := steps.Sort(count, out.Items, func(a, b ClassUse) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Name, b.Name))
-	})
+	}); err != nil {
+		return nil, err //nolint:wrapcheck // the caller's context's own
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
 		f := s.unknown[name]
 		f.Message = fmt.Sprintf("pods name %s, which does not exist: an apiserver refuses new ones", name)
@@ -173,7 +188,7 @@ func (s *classSurvey) answer(id string) *Classes {
 	if out.Findings == nil {
 		out.Findings = []ClassFinding{}
 	}
-	return out
+	return out, nil
 }
 
 func sorted(set map[string]struct{}) []string { return slices.Sorted(maps.Keys(set)) }

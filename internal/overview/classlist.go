@@ -2,8 +2,8 @@ package overview
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"slices"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,10 +11,11 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/kubeobj"
 	"berth/internal/objects"
+	"berth/internal/steps"
 )
 
 // Where a class is, in the order in which decisions look for it (engine.State
-// ResolvePriority).
+// ResolvePriority), which is theirs as texts too.
 const (
 	inSnapshot = "snapshot"
 	inStore    = "stored"
@@ -40,7 +41,7 @@ type ListedClass struct {
 
 // ClassListOf joins a view's classes with the stored and built-in ones; v is nil for
 // a cluster without a snapshot.
-func ClassListOf(v *cluster.View, stored *schedulingv1.PriorityClassList) (*ClassList, error) {
+func ClassListOf(ctx context.Context, v *cluster.View, stored *schedulingv1.PriorityClassList) (*ClassList, error) {
 	out := &ClassList{TypeMeta: stored.TypeMeta, ListMeta: stored.ListMeta, Items: []ListedClass{}}
 	s := &classSurvey{uses: map[string]*ClassUse{}}
 	add := func(c *schedulingv1.PriorityClass, source string) {
@@ -53,7 +54,7 @@ func ClassListOf(v *cluster.View, stored *schedulingv1.PriorityClassList) (*Clas
 	}
 	if v != nil {
 		out.Snapshot = v.ID()
-		list, err := snapshotClasses(v)
+		list, err := snapshotClasses(ctx, v)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,11 @@ func ClassListOf(v *cluster.View, stored *schedulingv1.PriorityClassList) (*Clas
 	for i := range stored.Items {
 		add(&stored.Items[i], sourceOfStored(&stored.Items[i]))
 	}
-	slices.SortStableFunc(out.Items, func(a, b ListedClass) int { return cmp.Compare(a.Name, b.Name) })
+	if err := steps.Sort(steps.Of(ctx), out.Items, func(a, b ListedClass) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
+	}); err != nil {
+		return nil, err //nolint:wrapcheck // the caller's context's own
+	}
 	s.defaults()
 	for _, f := range s.findings {
 		out.Warnings = append(out.Warnings, f.Message)
@@ -72,11 +77,21 @@ func ClassListOf(v *cluster.View, stored *schedulingv1.PriorityClassList) (*Clas
 	return out, nil
 }
 
+// classSteps is what decoding a class takes, in steps of a Counter.
+const classSteps = 20
+
 // snapshotClasses returns the classes that a view holds.
-func snapshotClasses(v *cluster.View) ([]*schedulingv1.PriorityClass, error) {
+func snapshotClasses(ctx context.Context, v *cluster.View) ([]*schedulingv1.PriorityClass, error) {
 	var out []*schedulingv1.PriorityClass
-	items, _ := v.List("PriorityClass", objects.Key{}, 0)
+	items, _, err := v.List(ctx, "PriorityClass", objects.Key{}, 0)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller's context's own
+	}
+	count := steps.Of(ctx)
 	for _, js := range items {
+		if err := count.Take(classSteps); err != nil {
+			return nil, err //nolint:wrapcheck // the caller's context's own
+		}
 		o, err := objects.FromCanonical("PriorityClass", js)
 		if err != nil {
 			return nil, fmt.Errorf("a PriorityClass in %s: %w", v.ID(), err)

@@ -68,7 +68,7 @@ func TestClasses(t *testing.T) {
 		items = append(items, pod(fmt.Sprintf("p%d", 6-i), "1", "", `,"priorityClassName":"none"`))
 	}
 	items = append(items, pod("old", "1", "", `,"priorityClassName":"c","priority":9`), pod("now", "1", "", `,"priorityClassName":"c","priority":1`))
-	got, err := overview.ClassesIn(view(t, items...), nil)
+	got, err := overview.ClassesIn(t.Context(), view(t, items...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,10 @@
 // Package steps ends loops that a caller can make long once the caller's context has ended.
 package steps
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // stride is after how many steps the context is looked at.
 const stride = 2048
@@ -27,4 +30,18 @@ func (c *Counter) Take(n int) error {
 	}
 	c.next = c.n + stride
 	return c.ctx.Err() //nolint:wrapcheck // it is the caller's own
+}
+
+// Sort sorts a list, a step a comparison. With an error the list is in no order.
+func Sort[E any](c *Counter, list []E, compare func(a, b E) int) (err error) {
+	slices.SortFunc(list, func(a, b E) int {
+		if err == nil {
+			err = c.Take(1)
+		}
+		if err != nil {
+			return 0 // equal elements take few comparisons more
+		}
+		return compare(a, b)
+	})
+	return err
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/steps"
 )
 
 var lastEdit atomic.Uint64
@@ -31,6 +34,9 @@ type Edit struct {
 	waitingOwned    map[string]bool // nodes whose lists in s.waiting are owned, once the map is
 	objectsOwned    map[string]bool // namespaces
 	local           *LocalNames     // of an overlay; nil for the next state of a cluster
+
+	within *steps.Counter // of Within; may be nil
+	ended  error          // of its context: the state is incomplete
 
 	lists   map[int]*listChange // of long lists of pods, by row
 	inPlace bool
@@ -57,6 +63,29 @@ func (e *Edit) scalarIDs() scalarIDs {
 		return e.local
 	}
 	return e.s.t
+}
+
+// Within ends the edit's long loops once ctx has ended. Finish then returns the error.
+func (e *Edit) Within(ctx context.Context) *Edit {
+	e.within = steps.Of(ctx)
+	return e
+}
+
+// step counts a step of a loop, and reports whether the loop goes on.
+func (e *Edit) step() bool {
+	if e.ended == nil {
+		e.ended = e.within.Take(1)
+	}
+	return e.ended == nil
+}
+
+// Finish is Done for an edit within a context: with an error there is no state.
+func (e *Edit) Finish() (*State, error) {
+	s := e.Done()
+	if e.ended != nil {
+		return nil, e.ended
+	}
+	return s, nil
 }
 
 // Done returns the edited state.
@@ -271,6 +300,9 @@ func (e *Edit) putNode(in *corev1.Node) {
 		late = slices.Clone(e.waitingPods(in.Name))
 		delete(e.s.waiting, in.Name)
 		for _, p := range late {
+			if !e.step() {
+				return
+			}
 			e.removePod(p.Namespace, p.Name)
 			fresh := *p
 			e.addPod(&fresh)
@@ -287,10 +319,16 @@ func (e *Edit) removeNode(name string) {
 	e.applyList(int(row))
 	pods := slices.Clone(e.s.onNode.at(int(row)))
 	for _, p := range pods {
+		if !e.step() {
+			return
+		}
 		e.removePod(p.Namespace, p.Name)
 	}
 	e.nodeSet().remove(name)
 	for _, p := range pods {
+		if !e.step() {
+			return
+		}
 		fresh := *p
 		e.addPod(&fresh)
 	}

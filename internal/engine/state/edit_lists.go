@@ -1,6 +1,6 @@
 package state
 
-import "slices"
+import "berth/internal/steps"
 
 // longList is the length from which an edit collects the changes of a list of pods and applies them
 // at once. Below it each change copies the list, which is faster for the few pods of a node.
@@ -86,7 +86,7 @@ func (e *Edit) applyList(key int) {
 			}
 		}
 	}
-	slices.SortFunc(fresh, func(a, b *Pod) int {
+	err := steps.Sort(e.within, fresh, func(a, b *Pod) int {
 		switch {
 		case podLess(a, b.Namespace, b.Name):
 			return -1
@@ -95,5 +95,8 @@ func (e *Edit) applyList(key int) {
 		}
 		return 0
 	})
+	if e.ended == nil {
+		e.ended = err
+	}
 	*list = fresh
 }
