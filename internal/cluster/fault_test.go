@@ -287,7 +287,7 @@ func TestCompiledAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size := v.State.Tables().Size(); size >= tables || tables < 1300 || v.State.PodCount() != v.Summary.Objects["Pod"] {
+	if size := v.State.Tables().Size(); size >= tables || tables < 800 || v.State.PodCount() != v.Summary.Objects["Pod"] {
 		t.Fatalf("%d shapes after %d, %d pods", size, tables, v.State.PodCount())
 	}
 	row, err := h.st.Revision(t.Context(), "prod", 5)
