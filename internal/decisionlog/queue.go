@@ -11,6 +11,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
+	"berth/internal/memory"
 	"berth/internal/steps"
 	"berth/internal/store"
 )
@@ -38,6 +39,15 @@ func (q *Queue) In(part state.SubQueue) (n int) {
 	return n
 }
 
+// queuedBytes is what a pod that waits takes in a queue: its entries in both lists, its name in a query, and its attempts.
+const queuedBytes = 768
+
+// QueueBytes bounds what the queue of a view takes, in bytes.
+func QueueBytes(v *cluster.View, runs state.Runs) int64 {
+	active, gated, nominated := v.State.Waiting(runs)
+	return queuedBytes * int64(active+gated+nominated)
+}
+
 // queueSteps is what finding a pod's place takes, in steps of a Counter.
 const queueSteps = 10
 
@@ -47,6 +57,9 @@ const queueSteps = 10
 // plugins that rejected the pod decide whether a change may help
 // (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
 func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
+	if err := memory.Take(ctx, QueueBytes(v, runs)); err != nil {
+		return nil, err
+	}
 	count := steps.Of(ctx)
 	var ended error
 	q := v.State.Queue(func(scheduler string) (ours, gates bool) {

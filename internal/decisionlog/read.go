@@ -8,6 +8,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/store"
 )
@@ -68,7 +69,14 @@ func (l *Log) read(ctx context.Context, d *store.Decision) (rec *record, err err
 		}
 	}()
 	rec = &record{Decision: d}
-	if rec.kind, err = decodeInput(d.Input); err != nil {
+	js, err := InputText(d.Input)
+	if err != nil {
+		return nil, fmt.Errorf("input: %w", err)
+	}
+	if err := memory.Take(ctx, objects.Weight(js)); err != nil {
+		return nil, err
+	}
+	if rec.kind, err = decodeInput(js); err != nil {
 		return nil, err
 	}
 	if rec.view, err = l.m.View(ctx, d.Cluster, d.Revision); err != nil {

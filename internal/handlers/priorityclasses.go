@@ -104,10 +104,7 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if err := memory.Take(r.Context(), int64(a.limits.MaxPriorityClasses)*int64(a.limits.PriorityClassMaxBytes)); err != nil {
-		return err
-	}
-	stored, err := a.priorityClasses.List(r.Context(), cluster)
+	stored, err := a.listClasses(r.Context(), cluster)
 	if err != nil {
 		return err
 	}
@@ -127,6 +124,14 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return writeJSON(w, http.StatusOK, list)
+}
+
+// listClasses reads the stored classes of a cluster.
+func (a *API) listClasses(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
+	if err := memory.Take(ctx, int64(a.limits.MaxPriorityClasses)*int64(a.limits.PriorityClassMaxBytes)); err != nil {
+		return nil, err
+	}
+	return a.priorityClasses.List(ctx, cluster)
 }
 
 // getPriorityClass returns one class.

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
+	"berth/internal/memory"
 	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/steps"
@@ -66,6 +67,10 @@ func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*core
 		if err := count.Take(decodeSteps); err != nil {
 			return nil, nil, err
 		}
+		raw, _ := v.Object(objects.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if err := memory.Take(ctx, objects.Weight(raw)); err != nil {
+			return nil, nil, err
+		}
 		pod, err := v.Pod(p.Namespace, p.Name)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil, fmt.Errorf("pod %s/%s is in the state of %s and not among its objects", p.Namespace, p.Name, v.ID()) // never "not found" for the caller
@@ -83,6 +88,9 @@ func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*core
 			return nil, nil, err
 		}
 		raw, _ := v.Object(objects.Key{Kind: "Node", Name: name})
+		if err := memory.Take(ctx, objects.Weight(raw)); err != nil {
+			return nil, nil, err
+		}
 		o, err := objects.FromCanonical("Node", raw)
 		if err != nil {
 			return nil, nil, fmt.Errorf("node %s in %s: %w", name, v.ID(), err)

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
@@ -100,6 +101,9 @@ const suggested = 50
 func PendingIn(ctx context.Context, v *cluster.View, t *story.Reader, ask PendingAsk) (*Pending, error) {
 	j := &judge{ctx: ctx, view: v, stories: *t, known: map[string]*PendingPod{}, ask: ask}
 	j.stories.Clusters, j.stories.Log = story.Only(v), story.Unlogged(t.Log.Decide)
+	if err := memory.Take(ctx, decisionlog.QueueBytes(v, t.Runs)); err != nil {
+		return nil, err
+	}
 	q := v.State.Queue(t.Runs, func(name string) *schedulingv1.PriorityClass {
 		if t.Class == nil {
 			return nil
@@ -136,6 +140,9 @@ func PendingIn(ctx context.Context, v *cluster.View, t *story.Reader, ask Pendin
 	return out, nil
 }
 
+// pendingBytes is what a listed pod takes in an answer and in its text.
+const pendingBytes = 4 << 10
+
 // judge judges pods that differ, and remembers what became of them.
 type judge struct {
 	ctx             context.Context
@@ -158,6 +165,13 @@ func (j *judge) pod(p *state.Queued) (*PendingPod, error) {
 		return nil, err
 	}
 	like, ok := j.known[shape]
+	need := int64(pendingBytes)
+	if !ok {
+		need += int64(len(shape))
+	}
+	if err := memory.Take(j.ctx, need); err != nil {
+		return nil, err
+	}
 	if !ok {
 		return out, j.tell(out, shape)
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -36,6 +37,9 @@ func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out 
 			return nil, s.toStoreErr(ctx, err)
 		}
 		a.UID = lists.UnpackUID(uid)
+		if err := memory.Take(ctx, a.Footprint()); err != nil {
+			return nil, err
+		}
 		out = append(out, a)
 	}
 	return out, s.toStoreErr(ctx, rows.Err())

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -20,6 +21,9 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	d := &store.Decision{}
 	if err := s.pool.QueryRow(ctx, sqlDecision, id).Scan(lists.Whole.Targets(d)...); err != nil {
 		return nil, s.toStoreErr(ctx, fmt.Errorf("decision %s: %w", id, err))
+	}
+	if err := memory.Take(ctx, d.Footprint()); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -62,6 +66,9 @@ func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*st
 		d := &store.Decision{}
 		if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {
 			return nil, s.toStoreErr(ctx, err)
+		}
+		if err := memory.Take(ctx, d.Footprint()); err != nil {
+			return nil, err
 		}
 		ds = append(ds, d)
 	}

@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -96,7 +98,7 @@ ORDER BY revision, created_at, decision_id LIMIT $6`
 		err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &payload)
 		d.CreatedAt, d.Payload = d.CreatedAt.UTC(), []byte(payload)
 		list = append(list, &d)
-		return err
+		return cmp.Or(err, memory.Take(ctx, d.Footprint()))
 	})
 	return list, s.toStoreErr(ctx, err)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 )
 
@@ -70,6 +71,9 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 		}
 		if summary != nil {
 			r.Summary = []byte(*summary)
+		}
+		if err := memory.Take(ctx, r.Footprint()); err != nil {
+			return nil, err
 		}
 		rs = append(rs, &r)
 		size += len(r.Change)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -42,6 +43,9 @@ func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out 
 			return nil, s.toStoreErr(err)
 		}
 		a.UID, a.Last = lists.UnpackUID(uid), fromMicro(last)
+		if err := memory.Take(ctx, a.Footprint()); err != nil {
+			return nil, err
+		}
 		out = append(out, a)
 	}
 	return out, s.toStoreErr(rows.Err())

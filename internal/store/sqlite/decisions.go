@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -26,6 +27,9 @@ func (s *Store) Decision(ctx context.Context, id string) (*store.Decision, error
 	if err := s.reads.QueryRowContext(ctx, sqlDecision, id).Scan(lists.Whole.Targets(d)...); err != nil {
 		return nil, s.toStoreErr(fmt.Errorf("decision %s: %w", id, err))
 	}
+	if err := memory.Take(ctx, d.Footprint()); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
@@ -43,21 +47,43 @@ func (s *Store) ListDecisions(ctx context.Context, f store.DecisionFilter) ([]*s
 	if err != nil {
 		return nil, err
 	}
+	// Those of one cluster are counted while they are read, and then those that stay.
 	var all []*store.Decision
+	claim := int64(0)
+	keep := func() error {
+		all = firstOf(all, f.Limit)
+		need := int64(0)
+		for _, d := range all {
+			need += d.Footprint()
+		}
+		more := need - claim
+		claim = max(claim, need)
+		return memory.Take(ctx, more)
+	}
 	for _, f.Cluster = range names {
-		part, err := s.listDecisions(ctx, f)
+		reading, end := memory.Within(ctx)
+		part, err := s.listDecisions(reading, f)
+		if all = append(all, part...); err == nil {
+			err = keep()
+		}
+		end()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, part...)
 	}
+	return all, nil
+}
+
+// firstOf sorts decisions, newest first, and keeps the first limit; 0: all.
+func firstOf(all []*store.Decision, limit int) []*store.Decision {
 	slices.SortFunc(all, func(a, b *store.Decision) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(b.ID, a.ID))
 	})
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = all[:f.Limit]
+	if limit > 0 && len(all) > limit {
+		clear(all[limit:])
+		all = all[:limit]
 	}
-	return all, nil
+	return all
 }
 
 func (s *Store) listDecisions(ctx context.Context, f store.DecisionFilter) ([]*store.Decision, error) {
@@ -84,6 +110,9 @@ func (s *Store) decisions(ctx context.Context, query string, args ...any) ([]*st
 		d := &store.Decision{}
 		if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {
 			return nil, s.toStoreErr(err)
+		}
+		if err := memory.Take(ctx, d.Footprint()); err != nil {
+			return nil, err
 		}
 		ds = append(ds, d)
 	}

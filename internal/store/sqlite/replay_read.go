@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
@@ -130,6 +131,9 @@ ORDER BY revision, created_at, decision_id LIMIT ?`
 			return nil, s.toStoreErr(err)
 		}
 		d.CreatedAt = fromMicro(at)
+		if err := memory.Take(ctx, d.Footprint()); err != nil {
+			return nil, err
+		}
 		list = append(list, &d)
 	}
 	return list, s.toStoreErr(rows.Err())

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 )
 
@@ -71,6 +72,9 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 			r.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
 		}
 		r.CreatedAt = fromMicro(created)
+		if err := memory.Take(ctx, r.Footprint()); err != nil {
+			return nil, err
+		}
 		rs = append(rs, &r)
 		size += len(r.Change)
 	}
