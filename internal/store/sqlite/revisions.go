@@ -14,7 +14,7 @@ EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r
 FROM revisions r WHERE r.cluster = ?`
 
 // headColumns are revisionColumns without the change.
-var headColumns = strings.Replace(revisionColumns, "r.change,", "NULL,", 1)
+var headColumns = strings.Replace(revisionColumns, "r.change, r.change IS NULL,", "NULL, TRUE,", 1)
 
 // Newest implements store.Revisions.
 func (s *Store) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
