@@ -39,7 +39,8 @@ func (q *Queue) In(part state.SubQueue) (n int) {
 	return n
 }
 
-// queuedBytes is what a pod that waits takes in a queue: its entries in both lists, its name in a query, and its attempts.
+// queuedBytes is what a pod that waits takes in a queue: its entries in both lists, its name in a
+// query, and its attempts.
 const queuedBytes = 768
 
 // QueueBytes bounds what the queue of a view takes, in bytes.

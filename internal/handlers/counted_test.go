@@ -10,7 +10,8 @@ import (
 	"berth/internal/memory"
 )
 
-// TestLongAnswersAreCounted: answers that hold many records, pods or objects take from the budget for each of them.
+// TestLongAnswersAreCounted: answers that hold many records, pods or objects take from the budget
+// for each of them.
 func TestLongAnswersAreCounted(t *testing.T) {
 	h := start(t, nil)
 	items := []string{node("n", "1")}
@@ -42,7 +43,8 @@ func TestLongAnswersAreCounted(t *testing.T) {
 	h.counts(many<<10, "POST", "/v1/clusters/c/garbage", "{}")
 }
 
-// counts wants a call to be refused where the budget is less than least, and to be answered where there is plenty.
+// counts wants a call to be refused where the budget is less than least, and to be answered where
+// there is plenty.
 func (h *harness) counts(least int64, method, path, body string) {
 	h.Helper()
 	defer func(b *memory.Budget) { h.api.budget = b }(h.api.budget)

@@ -56,7 +56,8 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, out)
 }
 
-// foundBytes is what a pod takes of an answer about classes: in the worst case each names one of its own, which is not there.
+// foundBytes is what a pod takes of an answer about classes: in the worst case each names one of
+// its own, which is not there.
 const foundBytes = 1 << 10
 
 // surveyClasses returns who uses which priority class, and what is odd about them.

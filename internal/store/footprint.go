@@ -1,10 +1,11 @@
 package store
 
-// What a record takes beside its texts until an answer with it is written out: as read, as a row of the answer, and in
-// the answer's text.
+// What a record takes beside its texts until an answer with it is written out: as read, as a row of
+// the answer, and in the answer's text.
 const recordBytes = 2 << 10
 
-// Footprint bounds from above what a decision takes in an answer, in bytes, its input as stored included.
+// Footprint bounds from above what a decision takes in an answer, in bytes, its input as stored
+// included.
 func (d *Decision) Footprint() int64 {
 	texts := len(d.Cluster) + len(d.Namespace) + len(d.Pod) + len(d.PodUID) + len(d.Profile) + len(d.Outcome) + len(d.Node) + len(d.NominatedNode) + len(d.Message)
 	for i := range d.Failures {
