@@ -31,8 +31,6 @@ func (p *pruner) space() {
 func (p *pruner) value(t *trie) error {
 	p.space()
 	switch c := p.src[p.i]; {
-	case c == '"':
-		p.copyString()
 	case c == '{' && t.whole:
 		return p.copyRaw()
 	case c == '{':
@@ -42,7 +40,7 @@ func (p *pruner) value(t *trie) error {
 	case c == '[':
 		return p.array(t)
 	default:
-		p.copyWord()
+		p.copyScalar()
 	}
 	return nil
 }
@@ -110,7 +108,7 @@ func (p *pruner) array(t *trie) error {
 // key takes a key and returns it unescaped, so that \u006eame is name.
 func (p *pruner) key() []byte {
 	from := p.i
-	p.skipString()
+	p.i = stringEnd(p.src, from)
 	key := p.src[from+1 : p.i-1]
 	if bytes.IndexByte(key, '\\') < 0 {
 		return key
@@ -122,71 +120,17 @@ func (p *pruner) key() []byte {
 	return []byte(s)
 }
 
-func (p *pruner) skipString() {
-	i, src := p.i+1, p.src
-	for {
-		for plainByte[src[i]] {
-			i++
-		}
-		if src[i] == '"' {
-			p.i = i + 1
-			return
-		}
-		i += 2
-	}
-}
-
 // skip passes over a value.
 func (p *pruner) skip() {
 	p.space()
-	switch p.src[p.i] {
-	case '"':
-		p.skipString()
-	case '{', '[':
-		depth := 0
-		for {
-			switch p.src[p.i] {
-			case '"':
-				p.skipString()
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					p.i++
-					return
-				}
-			}
-			p.i++
-		}
-	default:
-		p.i = p.wordEnd()
-	}
+	p.i = ValueEnd(p.src, p.i)
 }
 
-// wordEnd is the end of a number or a word.
-func (p *pruner) wordEnd() int {
-	i := p.i
-	for i < len(p.src) {
-		switch p.src[i] {
-		case ',', '}', ']', ' ', '\n', '\r', '\t':
-			return i
-		}
-		i++
-	}
-	return i
-}
-
-func (p *pruner) copyWord() {
-	end := p.wordEnd()
+// copyScalar copies a string, a number or a word.
+func (p *pruner) copyScalar() {
+	end := ValueEnd(p.src, p.i)
 	p.out = append(p.out, p.src[p.i:end]...)
 	p.i = end
-}
-
-func (p *pruner) copyString() {
-	from := p.i
-	p.skipString()
-	p.out = append(p.out, p.src[from:p.i]...)
 }
 
 // copyRaw copies an object or array whole, without its white space.
@@ -195,7 +139,7 @@ func (p *pruner) copyRaw() error {
 	for {
 		switch c := p.src[p.i]; c {
 		case '"':
-			p.copyString()
+			p.copyScalar()
 			continue
 		case ' ', '\n', '\r', '\t':
 		case '{', '[':
