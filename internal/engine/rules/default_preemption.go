@@ -19,9 +19,12 @@ type DefaultPreemptionArgs struct {
 // defaultPreemptionDescriptor is the rule's entry in the registry.
 var defaultPreemptionDescriptor = Descriptor{
 	Plugin: "DefaultPreemption", Phases: []string{phasePreEnqueue, phasePostFilter},
-	Judges: "Which pods of lower priority would have to go for a pod that fits nowhere, and from which node. On each node that they might help with, all of them leave and as many as possible come back: those first whose eviction a PodDisruptionBudget forbids, the important before the others. " +
-		"Of the nodes that has the fewest such violations wins, then the lowest priority at the top, the lowest sum of priorities, the fewest pods, the latest start.",
+	Judges: "Which pods of lower priority would be evicted for a pod that fits nowhere, and from which node. " +
+		"On each node on which evictions might help, all of them leave and as many as possible come back: first those whose eviction violates a PodDisruptionBudget, and the more important before the others. " +
+		"The node with the fewest violations wins, then the one whose most important victim has the lowest priority, the lowest sum of priorities, the fewest victims, the latest start.",
 	Upstream: "defaultpreemption/default_preemption.go, ../preemption/preemption.go",
-	Differs:  "All nodes that evicting pods might help are tried, not a tenth of them or a hundred, whatever its arguments say. Pods without a start time count as started at the decision's time, and what upstream leaves to chance is settled: pods of one priority and start by namespace and name, nodes that all rounds leave equal by a stable hash of pod UID and node name.",
-	build:    always[engine.NoState](named("DefaultPreemption")),
+	Differs: "berth tries all nodes on which evictions might help, not a tenth of them or a hundred, whatever the arguments are. " +
+		"Pods without a start time count as started at the decision's time. " +
+		"Where upstream's order is arbitrary, berth's is fixed: pods of one priority and start by namespace and name, nodes that are equal in all rounds by a stable hash of pod UID and node name.",
+	build: always[engine.NoState](named("DefaultPreemption")),
 }

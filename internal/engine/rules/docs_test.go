@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -99,7 +100,7 @@ func plugins() string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.Plugin, strings.Join(d.Phases, ", "), weight, code)
 	}
 	for _, d := range Describe() {
-		fmt.Fprintf(&b, "\n**%s** (`%s`). %s", d.Plugin, strings.ReplaceAll(d.Upstream, ", ", "`, `"), d.Judges)
+		text := fmt.Sprintf("**%s** (`%s`). %s", d.Plugin, strings.ReplaceAll(d.Upstream, ", ", "`, `"), d.Judges)
 		if len(d.Reasons) > 0 {
 			quoted := make([]string, len(d.Reasons))
 			for i, r := range d.Reasons {
@@ -108,12 +109,45 @@ func plugins() string {
 					quoted[i] = "`" + r + "<resource>`"
 				}
 			}
-			fmt.Fprintf(&b, " Reasons: %s.", strings.Join(quoted, ", "))
+			text += fmt.Sprintf(" Reasons: %s.", strings.Join(quoted, ", "))
 		}
 		if d.Differs != "" {
-			fmt.Fprintf(&b, " What differs: %s", d.Differs)
+			text += " What differs: " + d.Differs
 		}
-		b.WriteString("\n")
+		b.WriteString("\n" + wrapped(text, 100) + "\n")
+	}
+	return b.String()
+}
+
+// wrapped breaks a text into lines of so many columns, between words and outside of short code.
+func wrapped(text string, width int) string {
+	const short = 80
+	var b strings.Builder
+	column, inCode := 0, false
+	words := strings.Fields(text)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if strings.Count(w, "`")%2 == 1 {
+			end := i + 1 + slices.IndexFunc(words[i+1:], func(o string) bool { return strings.Count(o, "`")%2 == 1 })
+			whole := strings.Join(words[i:max(i, end)+1], " ")
+			if !inCode && end > i && len(whole) <= short {
+				w, i = whole, end
+			} else {
+				inCode = !inCode
+			}
+		}
+		n := utf8.RuneCountInString(w)
+		switch {
+		case column == 0:
+		case column+1+n > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(w)
+		column += n
 	}
 	return b.String()
 }

@@ -55,14 +55,19 @@ type DynamicResourcesArgs struct {
 var dynamicResourcesDescriptor = Descriptor{
 	Plugin: "DynamicResources", Phases: []string{phasePreEnqueue, phasePreFilter, phaseFilter, phasePostFilter, phaseScore}, Weight: 2,
 	Also: []string{phaseReserve, phasePreBind}, Needs: map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreFilter},
-	Judges: "Resource claims, and extended resources behind which a device class stands. A pod waits until its claims exist. A claim that is allocated must be so for the node; for the others devices must be found there, all together: by class and CEL selectors, counts or all of them, alternatives, constraints, taints, counters and capacities. The score prefers nodes that give a choice its early alternatives.",
-	Code:   forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
+	Judges: "Resource claims, and extended resources that a device class provides. A pod waits until its claims exist. " +
+		"An allocated claim must be usable on the node. " +
+		"For the others devices must be found there, all together: by class and CEL selectors, counts or all devices, alternatives, constraints, taints, counters and capacities. " +
+		"The score prefers nodes that satisfy early alternatives.",
+	Code: forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
 	Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",
-	Differs: "There is no `filterTimeout`, since the engine has no clock: a search ends after looking at five million devices on a node, or ten million in all, instead, and the decision fails then, as upstream's cycle does at its timeout. " +
-		"A decision writes nothing and names the devices, which count as taken once a claim's status says so, as a ledger's bind has it; where upstream takes an allocation back or deletes a claim, berth only says so. " +
-		"Of several classes behind one extended resource the newest is taken whatever the order in which they came, which upstream leaves to chance. " +
-		"Shared counters go by the pool's name alone, as upstream's do: of pools of several drivers that share a name, those of the first that a device is tried of count for all. Here that is settled on each node by itself; " +
-		"upstream settles it once for all nodes, so that for pools that several nodes reach it may depend on which node was asked first.",
+	Differs: "There is no `filterTimeout`, since the engine has no clock. " +
+		"A search ends after five million devices on a node, or ten million in all, and the decision fails then, as upstream's cycle does at its timeout. " +
+		"A decision writes nothing. It names the devices, which count as taken once a claim's status lists them, as after a ledger's bind. " +
+		"Where upstream deallocates or deletes a claim, berth only reports it. " +
+		"Of several classes that provide one extended resource berth takes the newest; upstream's choice depends on the order in which they came. " +
+		"Shared counters are kept by the pool's name alone, as upstream keeps them: of pools of several drivers with one name, those of the pool from which a device is tried first count for all. berth determines that on each node by itself. " +
+		"Upstream determines it once for all nodes, so that for pools that several nodes reach it may depend on which node came first.",
 	build: func(a *Args) (*engine.Plugin, error) {
 		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
 	},

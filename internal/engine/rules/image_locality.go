@@ -26,7 +26,7 @@ var (
 // imageLocalityDescriptor is the rule's entry in the registry.
 var imageLocalityDescriptor = Descriptor{
 	Plugin: "ImageLocality", Phases: []string{phaseScore}, Weight: 1,
-	Judges: "How much of the pod's images the node holds already, scaled by how many nodes hold them.", Upstream: "imagelocality/image_locality.go",
+	Judges: "How much of the pod's images the node has already, scaled by how many nodes have them.", Upstream: "imagelocality/image_locality.go",
 	build: always[engine.NoState](ImageLocality{}),
 }
 

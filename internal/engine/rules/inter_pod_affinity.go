@@ -45,7 +45,7 @@ type InterPodAffinityArgs struct {
 var interPodAffinityDescriptor = Descriptor{
 	Plugin: "InterPodAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
 	Also: []string{phasePreScore}, Needs: bothNeed,
-	Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of pods that are there; the score adds up preferred terms both ways.",
+	Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of existing pods. The score adds up preferred terms in both directions.",
 	Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
 	Upstream: "interpodaffinity/filtering.go, scoring.go",
 	build: func(a *Args) (*engine.Plugin, error) {

@@ -42,7 +42,7 @@ type NodeAffinityArgs struct {
 var nodeAffinityDescriptor = Descriptor{
 	Plugin: "NodeAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
 	Also:   []string{phasePreScore},
-	Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`; the score adds up the weights of preferred terms.",
+	Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`. The score adds up the weights of preferred terms.",
 	Code:   forGood, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
 	build: func(a *Args) (*engine.Plugin, error) {
 		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)

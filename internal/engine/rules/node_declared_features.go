@@ -29,7 +29,7 @@ var (
 var nodeDeclaredFeaturesDescriptor = Descriptor{
 	Plugin: "NodeDeclaredFeatures", Phases: []string{phasePreFilter, phaseFilter},
 	Needs:  filterNeeds,
-	Judges: "Features that the pod needs, inferred by Kubernetes' own library, against `status.declaredFeatures`.",
+	Judges: "Features that the pod needs, inferred by Kubernetes' own library, compared with `status.declaredFeatures`.",
 	Code:   forGood, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
 	build: always[[]string](NodeDeclaredFeatures{}),
 }

@@ -21,7 +21,7 @@ var (
 // nodeNameDescriptor is the rule's entry in the registry.
 var nodeNameDescriptor = Descriptor{
 	Plugin: "NodeName", Phases: []string{phaseFilter},
-	Judges: "Every node but the one in `spec.nodeName`, where that is set.",
+	Judges: "Every node except the one in `spec.nodeName`, if that is set.",
 	Code:   forGood, Reasons: []string{ReasonNodeName}, Upstream: "nodename/node_name.go",
 	build: always[engine.NoState](NodeName{}),
 }

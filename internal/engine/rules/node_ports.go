@@ -26,7 +26,7 @@ var (
 var nodePortsDescriptor = Descriptor{
 	Plugin: "NodePorts", Phases: []string{phasePreFilter, phaseFilter},
 	Needs:  filterNeeds,
-	Judges: "Host ports that another pod on the node holds.",
+	Judges: "Host ports that another pod on the node uses.",
 	Code:   preemptable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
 	build: always[[]state.Port](NodePorts{}),
 }

@@ -29,8 +29,9 @@ type BalancedArgs struct {
 // nodeResourcesBalancedAllocationDescriptor is the rule's entry in the registry.
 var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 	Plugin: "NodeResourcesBalancedAllocation", Phases: []string{phaseScore}, Weight: 1,
-	Also:     []string{phasePreScore},
-	Judges:   "Whether the pod brings the use of the node's resources into balance; 75 stands for no difference. It is left out for pods that ask for none of them.",
+	Also: []string{phasePreScore},
+	Judges: "Whether the pod brings the use of the node's resources into balance; 75 stands for no difference. " +
+		"Pods that request none of the resources are not scored.",
 	Upstream: "noderesources/balanced_allocation.go",
 	build: func(a *Args) (*engine.Plugin, error) {
 		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}), nil

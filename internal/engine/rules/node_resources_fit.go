@@ -50,13 +50,14 @@ type FitArgs struct {
 var nodeResourcesFitDescriptor = Descriptor{
 	Plugin: "NodeResourcesFit", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 1,
 	Also: []string{phasePreScore, phasePlacement}, Needs: filterNeeds,
-	Judges: "Requests against what is left of the node's allocatable resources, and its number of pods; the score follows the profile's strategy (LeastAllocated, MostAllocated or RequestedToCapacityRatio).",
-	Code:   preemptable + "; " + forGood + " where one request alone exceeds what the node has in all",
+	Judges: "Requests compared with what is left of the node's allocatable resources, and its number of pods. " +
+		"The score follows the profile's strategy (LeastAllocated, MostAllocated or RequestedToCapacityRatio).",
+	Code: preemptable + "; " + forGood + " if one request alone exceeds the allocatable",
 	Reasons: []string{
 		ReasonTooManyPods, ReasonInsufficient,
 	},
 	Upstream: "noderesources/fit.go, resource_allocation.go",
-	Differs:  "Several extended resources that fall short are named in order of their names; upstream's order is that of a Go map.",
+	Differs:  "Several extended resources that are short are named in order of their names; upstream's order is that of a Go map.",
 	build: func(a *Args) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)

@@ -28,8 +28,11 @@ var (
 // nodeVolumeLimitsDescriptor is the rule's entry in the registry.
 var nodeVolumeLimitsDescriptor = Descriptor{
 	Plugin: "NodeVolumeLimits", Phases: []string{phasePreFilter, phaseFilter},
-	Judges: "How many volumes of a CSI driver a node can attach, as its CSINode says: those of the pod, of the pods on the node and of VolumeAttachments, each once. Claims without a volume count by the provisioner of their class; volumes of built-in plugins that moved to a CSI driver count as that driver's. A node without a CSINode, or without a limit for the driver, takes any number.",
-	Code:   preemptable + "; " + forGood + " for a claim that is not there", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
+	Judges: "How many volumes of a CSI driver a node can attach according to its CSINode. " +
+		"Volumes of the pod, of the pods on the node and of VolumeAttachments count, each once. " +
+		"Claims without a volume count for the provisioner of their class. Volumes of in-tree plugins that moved to a CSI driver count for that driver. " +
+		"A node without a CSINode, or without a limit for the driver, takes any number.",
+	Code: preemptable + "; " + forGood + " for a missing claim", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
 	build: always[*incoming](NodeVolumeLimits{}),
 }
 

@@ -57,8 +57,9 @@ func systemConstraints() []corev1.TopologySpreadConstraint {
 var podTopologySpreadDescriptor = Descriptor{
 	Plugin: "PodTopologySpread", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
 	Also: []string{phasePreScore}, Needs: bothNeed,
-	Judges: "Topology spread constraints: DoNotSchedule ones reject, ScheduleAnyway ones score domains with fewer matching pods higher. Default constraints apply to pods that have none and belong to a Service or a controller.",
-	Code:   preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
+	Judges: "Topology spread constraints. DoNotSchedule ones reject nodes. ScheduleAnyway ones score domains with fewer matching pods higher. " +
+		"Default constraints apply to pods that have none and belong to a Service or a controller.",
+	Code: preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
 	Upstream: "podtopologyspread/filtering.go, scoring.go",
 	build: func(a *Args) (*engine.Plugin, error) {
 		s := a.PodTopologySpread

@@ -12,7 +12,7 @@ func (SchedulingGates) Name() string { return "SchedulingGates" }
 // schedulingGatesDescriptor is the rule's entry in the registry.
 var schedulingGatesDescriptor = Descriptor{
 	Plugin: "SchedulingGates", Phases: []string{phasePreEnqueue},
-	Judges:   "A pod with scheduling gates is not considered at all; the outcome is `Gated` and the gates are listed.",
+	Judges:   "A pod with scheduling gates is not considered at all. The outcome is `Gated` and the gates are listed.",
 	Upstream: "schedulinggates/scheduling_gates.go",
 	build:    always[engine.NoState](SchedulingGates{}),
 }

@@ -26,7 +26,7 @@ var (
 var taintTolerationDescriptor = Descriptor{
 	Plugin: "TaintToleration", Phases: []string{phaseFilter, phaseScore}, Weight: 3,
 	Also: []string{phasePreScore}, Needs: scoreNeeds,
-	Judges: "NoSchedule and NoExecute taints that the pod does not tolerate; the score prefers nodes with fewer untolerated PreferNoSchedule taints.",
+	Judges: "NoSchedule and NoExecute taints that the pod does not tolerate. The score prefers nodes with fewer untolerated PreferNoSchedule taints.",
 	Code:   forGood, Reasons: []string{ReasonTaint}, Upstream: "tainttoleration/taint_toleration.go",
 	build: always[engine.NoState](TaintToleration{}),
 }

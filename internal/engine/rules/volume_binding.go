@@ -58,13 +58,18 @@ var (
 var volumeBindingDescriptor = Descriptor{
 	Plugin: "VolumeBinding", Phases: []string{phasePreFilter, phaseFilter, phaseScore},
 	Also: []string{phaseReserve, phasePreBind, phasePreScore}, Needs: filterNeeds,
-	Judges: "Whether the pod's claims are bound, or can be, to volumes that the node reaches. Bound claims: the volume's node affinity; a volume of a kind that moved to a CSI driver is seen as that driver sees it, on nodes whose CSINode says so. " +
-		"Claims that wait for their pod (`WaitForFirstConsumer`): a volume that is reserved for the claim, else the smallest that fits in class, size, mode, access, attributes and labels and that no other claim of the pod takes; where there is none, a new one, if the class has a provisioner, " +
-		"allows the node's topology and, with a CSI driver that reports capacity, has room there. A pod is rejected before any node is looked at when a claim is missing, lost (`persistentvolumeclaim \"x\" bound to non-existent persistentvolume \"y\"`), being deleted, not the pod's own although made for it " +
-		"(`PVC ns/x was not created for pod ns/p (pod is not owner)`), still to be made (`waiting for ephemeral volume controller to create the persistentvolumeclaim \"x\"`), or neither bound nor waiting. A decision lists in `volumes` what waiting claims get on the chosen node.",
+	Judges: "Whether the pod's claims are bound, or can be bound, to volumes that the node reaches. For a bound claim the volume's node affinity counts. " +
+		"A volume of an in-tree kind that moved to a CSI driver is read as that driver reads it, on nodes whose CSINode declares the migration. " +
+		"A claim that waits for its pod (`WaitForFirstConsumer`) gets a volume that is reserved for it. " +
+		"Otherwise it gets the smallest volume that fits in class, size, mode, access modes, attributes and labels and that no other claim of the pod takes. " +
+		"If there is none, a new one is provisioned: the class needs a provisioner, must allow the node's topology and, with a CSI driver that publishes capacity, needs enough of it there. " +
+		"A pod is rejected before any node is judged if a claim is missing, lost (`persistentvolumeclaim \"x\" bound to non-existent persistentvolume \"y\"`), being deleted, made for another pod (`PVC ns/x was not created for pod ns/p (pod is not owner)`), still to be created (`waiting for ephemeral volume controller to create the persistentvolumeclaim \"x\"`), or neither bound nor waiting. " +
+		"A decision lists in `volumes` what waiting claims get on the chosen node.",
 	Code: forGood, Reasons: []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone, ReasonClaimsUnbound}, Upstream: "volumebinding/volume_binding.go, binder.go",
-	Differs: "Of volumes that are equally small, or reserved for the same claim, the first by name is taken; upstream takes the first of a Go map. A volume that cannot be translated for its CSI driver is an error, as upstream, but for Azure disks that are not managed, which are judged as they are. " +
-		"It has no line among the scores, like upstream while StorageCapacityScoring is off.",
+	Differs: "Of volumes that are equally small, or reserved for the same claim, the first by name is taken; upstream takes the first of a Go map. " +
+		"A volume that cannot be translated for its CSI driver is an error, as upstream. " +
+		"The exception are Azure disks that are not managed, which are judged as they are. " +
+		"The plugin has no score, like upstream while StorageCapacityScoring is off.",
 	build: always[*bindings](VolumeBinding{}),
 }
 

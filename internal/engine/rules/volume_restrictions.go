@@ -31,9 +31,11 @@ var (
 // volumeRestrictionsDescriptor is the rule's entry in the registry.
 var volumeRestrictionsDescriptor = Descriptor{
 	Plugin: "VolumeRestrictions", Phases: []string{phasePreFilter, phaseFilter},
-	Needs:  filterNeeds,
-	Judges: "Disks given in the pod that another pod on the node mounts in a way that does not bear it (GCE PD, iSCSI and RBD unless both are read-only, EBS at all), and claims with the access mode ReadWriteOncePod that another pod uses, on whichever node. A pod whose claim is not there is rejected before any node is looked at.",
-	Code:   preemptable + "; " + forGood + " for a claim that is not there",
+	Needs: filterNeeds,
+	Judges: "Inline disks that another pod on the node mounts in a conflicting way: GCE PD, iSCSI and RBD unless both are read-only, EBS always. " +
+		"Also claims with the access mode ReadWriteOncePod that another pod uses, on any node. " +
+		"A pod whose claim does not exist is rejected before any node is judged.",
+	Code: preemptable + "; " + forGood + " for a missing claim",
 	Reasons: []string{
 		ReasonDiskConflict, ReasonClaimInUse,
 	},

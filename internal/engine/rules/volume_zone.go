@@ -49,8 +49,9 @@ var (
 // volumeZoneDescriptor is the rule's entry in the registry.
 var volumeZoneDescriptor = Descriptor{
 	Plugin: "VolumeZone", Phases: []string{phasePreFilter, phaseFilter},
-	Judges: "Zone and region labels of volumes that the pod's claims are bound to, `topology.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…`, against the node's; a label may list several zones (`a__b`), and one that does not parse says nothing. A node without any of these labels takes every volume. " +
-		"A pod is rejected before any node is looked at when a claim, its volume or its class is missing, or when a claim without a volume does not wait for the pod.",
+	Judges: "Zone and region labels of the volumes to which the pod's claims are bound, `topology.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…`, compared with the node's. " +
+		"A label may list several zones (`a__b`); one that does not parse is ignored. A node without any of these labels takes every volume. " +
+		"A pod is rejected before any node is judged if a claim, its volume or its class is missing, or if a claim without a volume does not wait for the pod.",
 	Code: forGood, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
 	build: always[*zonesOfVolumes](VolumeZone{}),
 }
