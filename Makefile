@@ -14,7 +14,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify vulncheck ci bench fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -65,10 +65,13 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 vulncheck: ## known vulnerabilities of what is called; asks vuln.go.dev, or a copy: GOVULNDB=file:///path
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) ./...
 
-ci: lint verify test ## exactly what CI runs
+ci: lint verify test bench-compare ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/objects/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
+
+bench-compare: ## the hot paths against an earlier commit, fails on a loss over 20 %: make bench-compare BASE=HEAD~9
+	$(GO) run ./test/benchcompare $(if $(BASE),-base $(BASE)) $(BENCH)
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./internal/...); do \
