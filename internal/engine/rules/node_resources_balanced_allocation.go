@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"math/bits"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -82,20 +81,10 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 // balancedOfPair is the default case, cpu and memory.
 func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
-	var idle state.Use
-	for i, word := range feasible {
-		if word == 0 {
-			continue
-		}
-		chunk := q.State.UseChunk(i)
-		out := (*[64]int64)(raw[i<<6:])
-		for ; word != 0; word &= word - 1 {
-			k := bits.TrailingZeros64(word)
-			u := &idle
-			if chunk != nil {
-				u = &chunk[k]
-			}
-			c := &capacity[i<<6+k]
+	for from, to := range feasible.Runs() {
+		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
+		for k := range out {
+			u, c := &uses[k], &capacities[k]
 			if c.CPU == 0 || c.Memory == 0 {
 				out[k] = 75 // with one resource there is nothing to balance
 				continue

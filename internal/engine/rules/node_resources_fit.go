@@ -87,37 +87,28 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 	// A resource without a request is never short.
 	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
 	capacity := q.Nodes.Capacities()
-	var idle state.Use
-	for i, word := range in {
-		if word == 0 {
-			continue
-		}
-		chunk := q.State.UseChunk(i)
-		for w := word; w != 0; w &= w - 1 {
-			k := bits.TrailingZeros64(w)
-			u := &idle
-			if chunk != nil {
-				u = &chunk[k]
-			}
-			c := &capacity[i<<6+k]
+	for from, to := range in.Runs() {
+		uses, capacities := q.State.Uses(from, to), capacity[from:to]
+		for k := range uses {
+			u, c := &uses[k], &capacities[k]
 			if u.Pods < c.Pods && cpu <= c.CPU-u.CPU && memory <= c.Memory-u.Memory && disk <= c.Ephemeral-u.Ephemeral {
 				continue
 			}
-			bit := uint64(1) << k
+			row := from + k
 			if u.Pods >= c.Pods {
-				tooMany[i] |= bit
+				tooMany.Set(row)
 			}
 			if cpu > c.CPU-u.CPU {
-				noCPU[i] |= bit
+				noCPU.Set(row)
 			}
 			if memory > c.Memory-u.Memory {
-				noMemory[i] |= bit
+				noMemory.Set(row)
 			}
 			if disk > c.Ephemeral-u.Ephemeral {
-				noDisk[i] |= bit
+				noDisk.Set(row)
 			}
 			if cpu > c.CPU || memory > c.Memory || disk > c.Ephemeral {
-				never[i] |= bit
+				never.Set(row)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -180,21 +179,18 @@ func (p *PodTopologySpread) Filter(q *engine.Query, counts []*spreadCounts, in s
 		for v := range over {
 			over[v] = c.skew(int32(v)) > c.MaxSkew
 		}
-		for i, word := range left {
-			var bad, none uint64
-			for w := word; w != 0; w &= w - 1 {
-				k := bits.TrailingZeros64(w)
-				switch v := c.column.Value[i<<6+k]; {
+		for from, to := range left.Runs() {
+			for k, v := range c.column.Value[from:to] {
+				switch {
 				case v < 0:
-					none |= 1 << k
+					unlabelled.Set(from + k)
 				case over[v]:
-					bad |= 1 << k
+					skewed.Set(from + k)
 				}
 			}
-			skewed[i] |= bad
-			unlabelled[i] |= none
-			left[i] &^= bad | none
 		}
+		left.AndNot(unlabelled)
+		left.AndNot(skewed)
 	}
 	rej.Add(ReasonSpread, engine.Unschedulable, skewed)
 	rej.Add(ReasonSpreadNoLabel, engine.UnschedulableAndUnresolvable, unlabelled)

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -193,20 +192,11 @@ func (s *resourceScorer) at(utilization int64) int64 {
 
 // each visits the feasible rows with their capacity and use.
 func each(q *engine.Query, feasible state.Bits, f func(row int, c *state.Capacity, u *state.Use)) {
-	var idle state.Use
 	capacity := q.Nodes.Capacities()
-	for i, word := range feasible {
-		if word == 0 {
-			continue
-		}
-		chunk := q.State.UseChunk(i)
-		for ; word != 0; word &= word - 1 {
-			k := bits.TrailingZeros64(word)
-			u := &idle
-			if chunk != nil {
-				u = &chunk[k]
-			}
-			f(i<<6+k, &capacity[i<<6+k], u)
+	for from, to := range feasible.Runs() {
+		uses := q.State.Uses(from, to)
+		for k := range uses {
+			f(from+k, &capacity[from+k], &uses[k])
 		}
 	}
 }
@@ -220,20 +210,10 @@ func plainPair(list []asked) bool {
 // leastOfPair is LeastAllocated for cpu and memory of equal weight.
 func leastOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
-	var idle state.Use
-	for i, word := range feasible {
-		if word == 0 {
-			continue
-		}
-		chunk := q.State.UseChunk(i)
-		out := (*[64]int64)(raw[i<<6:])
-		for ; word != 0; word &= word - 1 {
-			k := bits.TrailingZeros64(word)
-			u := &idle
-			if chunk != nil {
-				u = &chunk[k]
-			}
-			c := &capacity[i<<6+k]
+	for from, to := range feasible.Runs() {
+		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
+		for k := range out {
+			u, c := &uses[k], &capacities[k]
 			switch {
 			case c.CPU != 0 && c.Memory != 0:
 				out[k] = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2

@@ -136,13 +136,18 @@ func (s *State) NominatedPods() []*Pod { return s.nominated }
 // Use returns the sum of a row's pods.
 func (s *State) Use(row int) Use { return s.use.at(row) }
 
-// UseChunk returns the 64 rows from chunk*64 on; nil where none of them has pods.
-func (s *State) UseChunk(chunk int) *[leafSize]Use {
-	if chunk < len(s.use.leaves) && s.use.leaves[chunk] != nil {
-		return &s.use.leaves[chunk].v
+// Uses returns the sums of the rows [from, to), a run of Bits.Runs. Not to be written.
+func (s *State) Uses(from, to int) []Use {
+	chunk := &unused
+	if i := from >> ChunkBits; i < len(s.use.leaves) && s.use.leaves[i] != nil {
+		chunk = &s.use.leaves[i].v
 	}
-	return nil
+	first := from & (ChunkSize - 1)
+	return chunk[first : first+to-from]
 }
+
+// unused is a chunk of rows without pods.
+var unused [ChunkSize]Use
 
 // Requested returns how much of an extended resource is requested; nil for nothing.
 func (s *State) Requested(id int32) *Requested {
