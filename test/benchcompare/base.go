@@ -23,8 +23,8 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// findBase returns the commit to compare with: the named one; else where HEAD left origin/main; else
-// the commit before HEAD. A named commit that is missing is an error, any other is errNoBase.
+// findBase returns the commit to compare with: the named one; else where HEAD left origin/main;
+// else the commit before HEAD. A named commit that is missing is an error, any other is errNoBase.
 func findBase(ctx context.Context, dir, named string) (string, error) {
 	if named != "" {
 		return git(ctx, dir, "rev-parse", "--verify", "--quiet", named+"^{commit}")

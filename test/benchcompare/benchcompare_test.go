@@ -70,7 +70,7 @@ func TestExactly(t *testing.T) {
 	}
 }
 
-// TestFindBase: a commit before this one, none in a clone of depth 1, and none without a repository.
+// TestFindBase: a commit before this one, none in a clone of depth 1 or without a repository.
 func TestFindBase(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

@@ -1,7 +1,7 @@
 // Command benchcompare compares the benchmarks of the hot paths with those of an earlier commit and
-// fails where one got slower than -least allows. Both test binaries run in turns, and the fastest run
-// of each counts; a run that had to share its core counts for nothing. What seems to be slower is
-// measured again, at length: only a loss in both looks fails.
+// fails where one got slower than -least allows. Both test binaries run in turns, and the fastest
+// run of each counts; a run that had to share its core counts for nothing. What seems to be slower
+// is measured again, at length: only a loss in both looks fails.
 package main
 
 import (
