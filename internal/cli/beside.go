@@ -69,7 +69,7 @@ func (a *app) besides(in *input, file string) {
 	}
 }
 
-// tell returns what of a pod was passed over: fields that Kubernetes does not have,
+// tell prints which fields of a pod were ignored: fields that Kubernetes does not have,
 // which are left out rather than refused, since kubectl prints what newer clusters
 // have, and what one pod of a workload does not show.
 func (a *app) tell(pod target, file string) {

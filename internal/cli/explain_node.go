@@ -94,7 +94,7 @@ func rejection(node *engine.NodeVerdict) string {
 	return s
 }
 
-// evictionHelps reports whether pods that leave the node could make room: not if one of
+// evictionHelps describes whether pods that leave the node could make room: not if one of
 // the rules rejects it for good.
 func evictionHelps(node *engine.NodeVerdict) string {
 	forGood := engine.UnschedulableAndUnresolvable.String()

@@ -94,7 +94,7 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 	return gapsIn(snapshot.ID, &snapshot.Hygiene), nil
 }
 
-// gaps reports whether nothing is known of a kind.
+// covers reports whether nothing is known of a kind.
 func (g *gaps) covers(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
 // about leaves the gaps of the kinds that an answer reads.

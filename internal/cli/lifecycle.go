@@ -307,7 +307,7 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	}
 }
 
-// reasons returns why the next step is what it is, once for containers that are alike.
+// reasons prints why the next step is what it is, once for containers that are alike.
 func (p *page) reasons(l *life) {
 	names := map[string][]string{}
 	var texts []string

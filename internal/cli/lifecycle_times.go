@@ -22,7 +22,7 @@ func (d *nodeDeletion) text(now time.Time) string {
 	return clock(*d.At, now) + ": " + d.Rule.Text
 }
 
-// ends returns what an end of a running container would cost, where it is more than
+// ends prints what an end of a running container would cost, where it is more than
 // a start at once.
 func (p *page) ends(l *life) {
 	for i := range l.Containers {

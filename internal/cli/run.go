@@ -59,7 +59,7 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 	return exitBroken
 }
 
-// complain returns what is wrong, why, and what to do next.
+// complain prints what is wrong, why, and what to do next.
 func (a *app) complain(err error) {
 	for i, l := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
 		if i == 0 {

@@ -17,7 +17,7 @@ func (a *app) spreadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spread POD",
 		Short: "How are pods like it spread, and which domains can still take it?",
-		Long: `The ledger of topology spread: for each constraint the domains with the pods
+		Long: `The table of topology spread: for each constraint the domains with the pods
 that count in them, the skew if the pod is placed there, the limit, and the
 domains that do not count with the reason.
 
@@ -44,7 +44,7 @@ func (a *app) spread(ctx context.Context, names []string, file string) error {
 	}
 	p := a.page()
 	p.gaps(gaps)
-	p.ledger(got)
+	p.spreadTable(got)
 	if err := p.end(a); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func mayGo(c *engine.SpreadConstraint, d *engine.SpreadDomain) bool {
 	return d.Eligible && (c.WhenUnsatisfiable != hard || d.SkewIfPlaced <= int(c.MaxSkew))
 }
 
-func (p *page) ledger(got *answer) {
+func (p *page) spreadTable(got *answer) {
 	name := got.Pod.Namespace + "/" + got.Pod.Name
 	word, c := "FREE", green
 	switch {
@@ -119,7 +119,11 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 	limit := -1
 	if c.GlobalMinimum != nil {
 		limit = *c.GlobalMinimum + int(c.MaxSkew)
-		p.text(fmt.Sprintf("limit: %d, %s and maxSkew %d", limit, emptiest(c), c.MaxSkew))
+		if slices.ContainsFunc(c.Domains, func(d engine.SpreadDomain) bool { return d.Eligible }) || c.DomainsOmitted > 0 {
+			p.text(fmt.Sprintf("limit: %d, %s and maxSkew %d", limit, emptiest(c), c.MaxSkew))
+		} else {
+			p.text("no domain counts")
+		}
 	}
 	p.domains(c, limit)
 }

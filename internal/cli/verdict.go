@@ -271,7 +271,7 @@ func (v *verdict) why() {
 // alsoShown is how many groups are told what else rejects their nodes.
 const alsoShown = 4
 
-// also returns which rules would still reject the nodes of the largest groups.
+// also prints which rules would still reject the nodes of the largest groups.
 func (v *verdict) also(groups []advice.Group) {
 	label := "ALSO"
 	for i := range groups[:min(len(groups), alsoShown)] {
@@ -329,7 +329,7 @@ func (v *verdict) detail(g *advice.Group) string {
 // zonesShown is how many domains a line names.
 const zonesShown = 6
 
-// zones returns how the nodes are spread over the zones, where the decision looked.
+// zones prints how the nodes are spread over the zones, where the decision looked.
 func (v *verdict) zones() {
 	for _, c := range v.got.Spread {
 		if c.TopologyKey != "topology.kubernetes.io/zone" {
@@ -347,7 +347,7 @@ func (v *verdict) zones() {
 	}
 }
 
-// caveats returns what was not judged.
+// caveats prints what was not judged.
 func (v *verdict) caveats() {
 	if v.scheduler != "" && v.profile == "" && v.node == "" && v.scheduler != v.got.Profile {
 		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, which decides by itself: this is what %s would say. --profile picks another.", v.scheduler, v.got.Profile))
@@ -357,7 +357,7 @@ func (v *verdict) caveats() {
 	}
 }
 
-// more returns how to go on.
+// more prints how to go on.
 func (v *verdict) more() {
 	var list [][]string
 	if name := v.oneRejected(); name != "" && v.got.Outcome != engine.Gated {

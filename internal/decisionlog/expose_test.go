@@ -190,7 +190,7 @@ func TestSearchFindsBase64(t *testing.T) {
 	}
 }
 
-// inStore returns what a store wrote: its files, and every value of every table,
+// inStore calls look with what a store wrote: its files, and every value of every table,
 // decompressed.
 func inStore(t *testing.T, backend, address string, look func([]byte)) {
 	t.Helper()

@@ -195,7 +195,7 @@ func (r *ruleAlone) put(row int, w *rowWith) {
 	r.with[row] = w
 }
 
-// Release returns the scratch memory.
+// Release gives back the scratch memory.
 func (a *Alone) Release() {
 	if a.on != nil {
 		a.on.Release()

@@ -208,7 +208,7 @@ type VolumeBinding struct {
 	Provision string `json:"provision,omitempty"`
 }
 
-// SpreadConstraint is one row of the spread ledger: a constraint and its
+// SpreadConstraint is one row of the spread table: a constraint and its
 // domains in order of value.
 type SpreadConstraint struct {
 	TopologyKey       string         `json:"topologyKey"`

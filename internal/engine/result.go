@@ -47,7 +47,7 @@ type PreFilterRejection struct {
 	Reason string
 }
 
-// Release returns the scratch memory. The result must not be used after.
+// Release gives back the scratch memory. The result must not be used after.
 func (r *Result) Release() {
 	if r.q != nil && r.q.scratch != nil {
 		scratchPool.Put(r.q.scratch)

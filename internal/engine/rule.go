@@ -106,7 +106,7 @@ type Detailer[S any] interface {
 	Details(q *Query, state S, row int) []Detail
 }
 
-// Spreader lists the ledger of topology spread.
+// Spreader lists the domains of topology spread.
 type Spreader interface {
 	Rule
 	Spread(q *Query) []SpreadConstraint

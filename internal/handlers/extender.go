@@ -136,7 +136,7 @@ type call struct {
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// done returns a call's memory back, without what it shares with the body.
+// done gives back a call's memory, without what it shares with the body.
 func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return

@@ -113,7 +113,7 @@ func DefaultLimits() Limits {
 	return l
 }
 
-// eachLimit returns each limit's tags and a pointer to its value.
+// eachLimit calls f with each limit's tags and a pointer to its value.
 func eachLimit(l *Limits, f func(tag reflect.StructTag, p any)) {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {

@@ -13,7 +13,7 @@ var startErrors = append([]string{
 	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError", "RunContainerError",
 }, imageErrors...)
 
-// readyToStart reports whether the pod has a sandbox with a network. No container
+// readyToStart returns the condition that tells of a sandbox with a network. No container
 // status tells of the sandbox itself (GeneratePodReadyToStartContainersCondition
 // calls the runtime), so it is read from what can only happen in one, else the
 // pod's own condition stands.

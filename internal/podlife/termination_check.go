@@ -64,7 +64,7 @@ func (e *Ending) check() (errs field.ErrorList) {
 	return errs
 }
 
-// remark returns which parts of the question play no part.
+// remark notes which parts of the question play no part.
 func (w *ending) remark() {
 	unused := func(name string, given bool, causes ...Cause) {
 		if given && !slices.ContainsFunc(causes, w.involves) {

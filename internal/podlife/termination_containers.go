@@ -145,7 +145,7 @@ func saturate(a, b int64) int64 {
 	return 1<<63 - 1
 }
 
-// note returns where a container's stop timeout comes from.
+// note records where a container's stop timeout comes from.
 func (w *ending) note(s *Stop, period int64) {
 	left := period
 	if s.PreStopSeconds != nil {

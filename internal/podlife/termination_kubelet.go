@@ -74,7 +74,7 @@ func (w *ending) killEvent(at int64, cause Cause) {
 	w.event(at, actorKubelet, "evicted", "", "the Event has the reason Evicted")
 }
 
-// waitFor returns how long the kubelet waits for a pod that it kills.
+// waitFor sets how long the kubelet waits for a pod that it kills.
 func (w *ending) waitFor(override *int64) {
 	period, whose := w.spec(), "the pod's own period"
 	if override != nil {

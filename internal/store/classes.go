@@ -67,7 +67,7 @@ type PriorityClasses interface {
 	PriorityClass(ctx context.Context, cluster, name string) (*PriorityClass, error)
 	// PutPriorityClass writes a class and gives its version. expect is the
 	// version that is stored: ErrConflict for another, ErrNotFound for none. 0
-	// reports that there is none: ErrExists otherwise. A class whose GlobalDefault
+	// expects that none is stored: ErrExists otherwise. A class whose GlobalDefault
 	// is set while another's is set is a *DefaultTakenError. A class that is
 	// stored with the same payload is left as it is, whatever is expected, so
 	// that a retry after a lost answer is safe.

@@ -141,7 +141,7 @@ func (a *Attempt) take(r *decisionlog.Row) bool {
 	return true
 }
 
-// binding returns how the pod came to its node.
+// binding tells how the pod came to its node.
 func (s *telling) binding() {
 	node := ""
 	if s.pod != nil {

@@ -179,7 +179,7 @@ func (c *comparison) repeat(ctx context.Context) error {
 	return nil
 }
 
-// tell returns the figures. It fails unless so many pods were compared, and so many
+// tell prints the figures. It fails unless so many pods were compared, and so many
 // of them by kube-scheduler's scores.
 func (c *comparison) tell(pods, logged int) {
 	none := 0

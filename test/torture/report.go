@@ -108,7 +108,7 @@ func leftovers(one *replica) (list []string) {
 // spoolHeader is the most that a spool's file holds beside records.
 const spoolHeader = 64
 
-// lags returns how far behind replicas were while nothing was broken.
+// lags prints how far behind replicas were while nothing was broken.
 func (r *report) lags(told *ledger) {
 	_, p99, most := quantiles(told.lags)
 	r.say("staleness in calm", "p99 %s, max %s over %d looks", p99.Round(time.Millisecond), most.Round(time.Millisecond), len(told.lags))

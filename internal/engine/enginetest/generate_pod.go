@@ -57,7 +57,7 @@ func (g *generator) amounts() []string {
 	return kv
 }
 
-// requests returns the pod containers of all kinds, and sometimes a resize in progress.
+// requests adds to the pod containers of all kinds, and sometimes a resize in progress.
 func (g *generator) requests(p *corev1.Pod) {
 	Requests(g.amounts()...)(p)
 	p.Spec.Containers[0].Image = g.of("main:1", "docker.io/library/web", "registry:5000/app", "unknown")

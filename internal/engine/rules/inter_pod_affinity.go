@@ -57,8 +57,8 @@ var interPodAffinityDescriptor = Descriptor{
 // Name is the plugin's name.
 func (*InterPodAffinity) Name() string { return "InterPodAffinity" }
 
-// Locality reports whether other nodes matter: they do for a pod that has terms, or that a term of
-// some pod selects.
+// Locality returns Anywhere for a pod that has terms, or that a term of some pod selects. For any
+// other pod only its node matters.
 func (*InterPodAffinity) Locality(q *engine.Query) engine.Locality {
 	if len(q.Terms()) > 0 || len(q.TermsSelectingPod(nil)) > 0 {
 		return engine.Anywhere

@@ -39,7 +39,8 @@ var nodeVolumeLimitsDescriptor = Descriptor{
 // Name is the plugin's name.
 func (NodeVolumeLimits) Name() string { return "NodeVolumeLimits" }
 
-// Locality reports whether claims matter: they lead to objects that may change at any time.
+// Locality returns Anywhere for a pod with claims: they lead to objects that may change at any
+// time.
 func (NodeVolumeLimits) Locality(q *engine.Query) engine.Locality {
 	if attaches(q) {
 		return engine.Anywhere

@@ -72,7 +72,7 @@ var podTopologySpreadDescriptor = Descriptor{
 // Name is the plugin's name.
 func (*PodTopologySpread) Name() string { return "PodTopologySpread" }
 
-// Locality reports whether constraints apply: other nodes matter only then.
+// Locality returns Anywhere for a pod with constraints: other nodes matter only then.
 func (p *PodTopologySpread) Locality(q *engine.Query) engine.Locality {
 	if len(q.Pod.Spec.TopologySpreadConstraints) > 0 || len(p.Defaults) > 0 && !ownersSelector(q).Empty() {
 		return engine.Anywhere
@@ -80,7 +80,7 @@ func (p *PodTopologySpread) Locality(q *engine.Query) engine.Locality {
 	return engine.NodesOnly
 }
 
-// spreadCounts is a hard constraint with its domains counted.
+// spreadCounts is a constraint with its domains counted.
 type spreadCounts struct {
 	*spreadConstraint
 	matching []int32 // by value of the column; only nodes that count are included
@@ -88,7 +88,7 @@ type spreadCounts struct {
 	domains  int
 	least    int32 // the global minimum
 	most     int32
-	whole    bool // every node of the state has the keys of all hard constraints
+	whole    bool // every node of the state counts, but for the policies
 }
 
 // skew is the domain's skew with the pod placed in it.
@@ -111,17 +111,19 @@ func (p *PodTopologySpread) PreFilter(q *engine.Query) ([]*spreadCounts, engine.
 	if len(list) == 0 {
 		return nil, engine.PreFilterResult{Skip: true}
 	}
-	return countHard(q, list), engine.PreFilterResult{}
+	return countDomains(q, list, withKeys(q, list)), engine.PreFilterResult{}
 }
 
-// countHard counts matching pods per domain. Only nodes that have the keys of all hard constraints
-// count. Each constraint applies its own policies.
-func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
-	keyed := withKeys(q, list)
+// countDomains counts matching pods per domain on the given nodes. Each constraint applies its own
+// policies, but for a soft one over hostnames: there the count is the node's own.
+func countDomains(q *engine.Query, list []*spreadConstraint, keyed state.Bits) []*spreadCounts {
 	whole := keyed.Count() == q.Nodes.Count()
 	out := make([]*spreadCounts, 0, len(list))
 	for _, c := range list {
-		counting := c.counting(q, keyed)
+		var counting state.Bits
+		if c.WhenUnsatisfiable == corev1.DoNotSchedule || c.TopologyKey != corev1.LabelHostname {
+			counting = c.counting(q, keyed)
+		}
 		n := &spreadCounts{spreadConstraint: c, whole: whole, matching: q.Counts(len(c.column.Values))}
 		if whole && counting == nil {
 			n.domains = len(c.column.Values)
@@ -134,7 +136,7 @@ func countHard(q *engine.Query, list []*spreadConstraint) []*spreadCounts {
 				if n.domains == len(n.eligible) {
 					break
 				}
-				if v := c.column.Value[row]; !n.eligible[v] {
+				if v := c.column.Value[row]; v >= 0 && !n.eligible[v] {
 					n.eligible[v] = true
 					n.domains++
 				}

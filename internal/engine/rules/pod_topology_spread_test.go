@@ -120,10 +120,45 @@ func TestPodTopologySpreadLedger(t *testing.T) {
 		},
 	}}
 	if diff := cmp.Diff(want, d.Spread); diff != "" {
-		t.Errorf("ledger (-want +got):\n%s", diff)
+		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	wantDetail := []engine.Detail{{Kind: "topologySpread", TopologyKey: zoneKey, Domain: "A", Matching: ptr(int64(2)), Skew: ptr(int64(2)), MaxSkew: ptr(int64(1)), Term: "2 matching in the domain, 1 in the emptiest"}}
 	if diff := cmp.Diff(wantDetail, details(t, d, "a")); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+// TestSpreadTableCountsAsTheScoreDoes shows the domains of soft constraints as they are scored:
+// under the default constraints a node without a zone counts, under a pod's own it does not.
+func TestSpreadTableCountsAsTheScoreDoes(t *testing.T) {
+	nodes := list(et.Node("n1"), et.Node("n2"), et.Node("n3", et.Taint("k", "", corev1.TaintEffectNoSchedule)))
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"foo": "bar"}}}
+	for _, tt := range []struct {
+		name string
+		pod  *corev1.Pod
+		want []string
+	}{
+		{"default", barPod(), []string{"n1 matching 0 eligible true", "n2 matching 1 eligible true", "n3 matching 0 eligible true"}},
+		{
+			"own, with a key that no node has",
+			barPod(et.Spread(hostKey, 1, softly, et.Match("foo", "bar")), et.Spread(zoneKey, 1, softly, et.Match("foo", "bar"))),
+			[]string{"n1 matching 0 eligible false", "n2 matching 0 eligible false", "n3 matching 0 eligible false"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := decide(t, ruleCase{objects: join(nodes, foo("n2", 1), []any{service}), pod: tt.pod})
+			var got []string
+			for _, c := range d.Spread {
+				if c.TopologyKey != hostKey {
+					continue
+				}
+				for _, v := range c.Domains {
+					got = append(got, fmt.Sprintf("%s matching %d eligible %v", v.Value, v.Matching, v.Eligible))
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }

@@ -76,7 +76,7 @@ var volumeBindingDescriptor = Descriptor{
 // Name is the plugin's name.
 func (VolumeBinding) Name() string { return "VolumeBinding" }
 
-// Locality reports whether the pod has claims: then any storage object in the cluster may matter.
+// Locality returns Anywhere for a pod with claims: any storage object in the cluster may matter.
 func (VolumeBinding) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
 
 func claimLocality(q *engine.Query) engine.Locality {

@@ -59,7 +59,7 @@ var volumeZoneDescriptor = Descriptor{
 // Name is the plugin's name.
 func (VolumeZone) Name() string { return "VolumeZone" }
 
-// Locality reports whether the pod has claims: then any storage object in the cluster may matter.
+// Locality returns Anywhere for a pod with claims: any storage object in the cluster may matter.
 func (VolumeZone) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
 
 // volumeZone is one such label of one volume.

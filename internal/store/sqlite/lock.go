@@ -14,7 +14,7 @@ func lockFile(path string) (*flock.Flock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	case !taken:
-		return nil, fmt.Errorf("%w: %s is locked", ErrLocked, path)
+		return nil, fmt.Errorf("%w (%s is locked): stop the other server, or choose another --data-dir", ErrLocked, path)
 	}
 	return lock, nil
 }

@@ -81,7 +81,7 @@ func (s *shelf) few() *storagev1.VolumeNodeResources {
 	return &storagev1.VolumeNodeResources{Count: &count}
 }
 
-// limit returns how many volumes a node can attach.
+// limit draws how many volumes a node can attach.
 func (s *shelf) limit(n *v1.Node) {
 	c := &storagev1.CSINode{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}, ObjectMeta: s.meta("", n.Name, nil)}
 	if s.chance(35) {
@@ -141,7 +141,7 @@ func (s *shelf) volumes() {
 	}
 }
 
-// claim returns a claim of a namespace, made when it is first asked for; some are
+// claim makes a claim of a namespace, made when it is first asked for; some are
 // never made.
 func (s *shelf) claim(namespace, name string) {
 	key := namespaceOf(namespace) + "/" + name

@@ -64,7 +64,7 @@ func (s *store) reach() *v1.NodeSelector {
 	return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{s.nodeTerm(), s.nodeTerm()}}
 }
 
-// source returns what a volume is made of; volumes of the old kinds have zone
+// source draws what a volume is made of; volumes of the old kinds have zone
 // labels, and are looked at as CSI volumes on nodes that say so.
 func (s *store) source(pv *v1.PersistentVolume) {
 	src := &pv.Spec.PersistentVolumeSource

@@ -12,8 +12,8 @@ import (
 	"berth/internal/engine"
 )
 
-// ledgerDomains bounds the domains listed for one constraint. The answer counts those left out.
-const ledgerDomains = 200
+// tableDomains bounds the domains listed for one constraint. The answer counts those left out.
+const tableDomains = 200
 
 // Spread lists every constraint that applies, hard ones first, with its domains: which count, and
 // the skew of each with the pod placed there.
@@ -24,14 +24,18 @@ func (p *PodTopologySpread) Spread(q *engine.Query) []engine.SpreadConstraint {
 		if err != nil || len(list) == 0 {
 			continue
 		}
-		for _, c := range countHard(q, list) {
-			out = append(out, c.ledger(q, action))
+		nodes := q.Nodes.Alive()
+		if action == corev1.DoNotSchedule || p.needsAllKeys(q) {
+			nodes = withKeys(q, list)
+		}
+		for _, c := range countDomains(q, list, nodes) {
+			out = append(out, c.table(q, action))
 		}
 	}
 	return out
 }
 
-func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstraintAction) engine.SpreadConstraint {
+func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstraintAction) engine.SpreadConstraint {
 	row := engine.SpreadConstraint{
 		TopologyKey: c.TopologyKey, WhenUnsatisfiable: string(action), MaxSkew: c.MaxSkew,
 		MinDomains: c.MinDomains, LabelSelector: words(c.selector), Source: c.source, SelfMatch: c.self,
@@ -46,8 +50,8 @@ func (c *spreadCounts) ledger(q *engine.Query, action corev1.UnsatisfiableConstr
 	}
 	sort.Slice(order, func(i, j int) bool { return c.column.Values[order[i]] < c.column.Values[order[j]] })
 	for _, v := range order {
-		if len(row.Domains) == ledgerDomains {
-			row.DomainsOmitted = len(order) - ledgerDomains
+		if len(row.Domains) == tableDomains {
+			row.DomainsOmitted = len(order) - tableDomains
 			break
 		}
 		d := engine.SpreadDomain{

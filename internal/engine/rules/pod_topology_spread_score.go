@@ -21,11 +21,10 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 		out.Skip()
 		return nil
 	}
-	needAll := len(q.Pod.Spec.TopologySpreadConstraints) > 0 || !p.System
 	keyed := withKeys(q, list)
 	scored := q.Bits() // the feasible nodes that are not ignored for lacking a key
 	copy(scored, feasible)
-	if needAll {
+	if p.needsAllKeys(q) {
 		scored.And(keyed)
 	} else {
 		keyed = q.Nodes.Alive()
@@ -54,6 +53,12 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 	}
 	normalizeSpread(feasible, scored, least, most, out)
 	return nil
+}
+
+// needsAllKeys reports whether a node that lacks the key of a soft constraint is left out of the
+// score. Upstream's own default constraints leave none out: many nodes have no zone.
+func (p *PodTopologySpread) needsAllKeys(q *engine.Query) bool {
+	return len(q.Pod.Spec.TopologySpreadConstraints) > 0 || !p.System
 }
 
 // softPoints is one soft constraint's part of a node's score: by value of the topology key or, for
