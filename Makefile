@@ -7,6 +7,8 @@ CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
 TESTS_ONLY := ^internal/[a-z/]*test/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
+# Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
+RACE    := $(addprefix ./internal/,binding certs classes cluster handlers/wire kube memory replays store/commit)
 FUZZTIME ?= 30s
 GOVULNCHECK := v1.9.0
 LISTEN  ?= 127.0.0.1:8080
@@ -14,7 +16,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test race test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,8 +33,13 @@ build: ## static binaries in bin/: the server, and berth for people (kubectl-ber
 test: postgres ## all tests
 	$(GO) test -timeout 10m ./...
 
-test-race: postgres ## all tests under the race detector (needs a C compiler)
-	$(GO) test -race -timeout 20m ./...
+test-race: postgres ## all tests under the race detector
+	@./script/cc.sh
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+race: ## the packages that start goroutines, under the race detector
+	@./script/cc.sh
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(RACE)
 
 postgres: ## PostgreSQL's binaries for the tests, installed where missing and possible
 	@./script/postgres.sh
@@ -65,7 +72,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 vulncheck: ## known vulnerabilities of what is called; asks vuln.go.dev, or a copy: GOVULNDB=file:///path
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) ./...
 
-ci: lint verify test bench-compare ## exactly what CI runs
+ci: lint verify test race bench-compare ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/objects/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
