@@ -42,8 +42,12 @@ func (a *API) admitted(c *class, h handlerFunc) http.HandlerFunc {
 func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string, h handlerFunc) error {
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
+	readBy := until.Add(writeMargin)
+	if c.deadline <= a.limits.BodyGrace { // a body that stalls ends with the call
+		readBy = until.Add(writeMargin / 20)
+	}
 	// A recorder in a test has no connection whose deadlines could be set.
-	if err := errors.Join(rc.SetReadDeadline(until.Add(writeMargin)), rc.SetWriteDeadline(until.Add(writeMargin))); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := errors.Join(rc.SetReadDeadline(readBy), rc.SetWriteDeadline(until.Add(writeMargin))); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return internal(err)
 	}
 	ctx, cancel := a.withDeadline(r.Context(), until)
@@ -151,10 +155,14 @@ func (a *API) classes() {
 	a.snapshotClass.gate.shared = true
 	a.passClass = &class{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}
 	a.decisionClass = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
-	a.decisionClass.gate.fair, a.decisionClass.gate.total, a.decisionClass.key = true, l.DecisionInFlight, caller
+	a.decisionClass.share(l.DecisionInFlight)
 	a.replayClass = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
 	a.readClass = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
+	a.readClass.share(l.ReadInFlight)
 }
+
+// share divides a class's slots among callers.
+func (c *class) share(slots int) { c.gate.fair, c.gate.total, c.key = true, slots, caller }
 
 // Timeouts returns the time-outs of a server for connections that no class speaks for yet.
 func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {

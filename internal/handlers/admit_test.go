@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -136,6 +137,51 @@ func TestOneCallerLeavesRoom(t *testing.T) {
 	<-s.entered
 	close(s.let)
 	group.Wait()
+}
+
+// blocked is a caller that takes nothing of its answer until it is let.
+type blocked struct {
+	*httptest.ResponseRecorder
+	writes chan struct{}
+	let    chan struct{}
+}
+
+func (u blocked) Write(p []byte) (int, error) {
+	u.writes <- struct{}{}
+	<-u.let
+	return len(p), nil
+}
+
+// TestOneReaderLeavesRoom: a caller that does not read its answers leaves slots to others.
+func TestOneReaderLeavesRoom(t *testing.T) {
+	h := start(t, func(o *Options) { o.Limits.ReadInFlight, o.Limits.ReadQueue = 8, 8 })
+	writes, let := make(chan struct{}), make(chan struct{})
+	var group sync.WaitGroup
+	for range 14 {
+		group.Go(func() {
+			r := httptest.NewRequest("GET", "/v1/clusters", nil)
+			r.RemoteAddr = "192.0.2.1:1000"
+			h.api.Handler().ServeHTTP(blocked{httptest.NewRecorder(), writes, let}, r)
+		})
+	}
+	for range 7 {
+		<-writes
+	}
+	r := httptest.NewRequest("GET", "/v1/clusters", nil)
+	r.RemoteAddr = "192.0.2.2:1000"
+	w := httptest.NewRecorder()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if h.api.Handler().ServeHTTP(w, r.WithContext(ctx)); w.Code != http.StatusOK {
+		t.Errorf("another caller: %d %s", w.Code, w.Body)
+	}
+	go func() {
+		for range writes { // those that waited
+		}
+	}()
+	close(let)
+	group.Wait()
+	close(writes)
 }
 
 // TestFairGate: a slot goes to the caller with the fewest, not to the one that came first.

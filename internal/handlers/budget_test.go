@@ -91,6 +91,25 @@ func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
 	}
 }
 
+// TestStalledCallsEndWithTheirDeadline: a body of a call whose deadline is short stalls no longer
+// than that.
+func TestStalledCallsEndWithTheirDeadline(t *testing.T) {
+	h := start(t, func(o *Options) { o.Limits.ExtenderDeadline, o.Limits.ExtenderQueueWait = 300*time.Millisecond, 100*time.Millisecond })
+	h.upload("c", small())
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "POST /clusters/c/filter HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
+	began := time.Now()
+	_ = conn.SetReadDeadline(began.Add(20 * time.Second))
+	_, _ = io.Copy(io.Discard, conn)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("its slot is held for %s", took)
+	}
+}
+
 // stall announces a body, sends a byte of it, and wants to be refused for that.
 func stall(url, method, path string) error {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))

@@ -22,11 +22,19 @@ import (
 func main() {
 	each := flag.Duration("each", 15*time.Second, "time for each vector at most")
 	only := flag.String("only", "", "run the vectors whose name matches this regular expression")
+	audited := flag.Bool("audit", false, "send each request of the audit to a server of its own, and write a table")
 	flag.Parse()
 	names, err := regexp.Compile(*only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hostile: -only:", err)
 		os.Exit(2)
+	}
+	if *audited {
+		if err := audit(os.Stdout, names.MatchString); err != nil {
+			fmt.Fprintln(os.Stderr, "hostile:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	pick := func(v vector) bool { return names.MatchString(v.name) }
 	if err := run(os.Stdout, *each, pick, names.MatchString("all together")); err != nil {

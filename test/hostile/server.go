@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// memory is what the server has, in bytes.
-const memory = 1 << 30
+// memory is what the server has, in bytes; the audit's requests are sent to one with as much as
+// theirs had.
+var memory = 1 << 30
 
 // server is the process under attack.
 type server struct {
@@ -41,7 +42,7 @@ func launch(program, dir string) (*server, error) {
 	var env []string
 	if s.cgroup = cgroup(); s.cgroup != "" {
 		// It begins in the cgroup, so that it finds its limit there, as in a container.
-		s.bound = "a cgroup of 1 GiB"
+		s.bound = fmt.Sprintf("a cgroup of %d GiB", memory>>30)
 		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(s.cgroup, "cgroup.procs")}, command...)
 	} else {
 		env = append(env, "GOMEMLIMIT="+strconv.Itoa(memory/100*85))
