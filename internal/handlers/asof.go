@@ -18,7 +18,7 @@ type asOf struct {
 // now it is the server's time, or for an older revision the time when that was made.
 func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
 	query := r.URL.Query()
-	newest, err := a.clusters.View(r.Context(), name, 0)
+	newest, err := a.view(r.Context(), name, 0)
 	if err != nil {
 		return out, err
 	}
@@ -31,7 +31,7 @@ func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
 		if of != name {
 			return out, badField(http.StatusBadRequest, "snapshot", fmt.Sprintf("want a revision of cluster %s, such as %s", name, newest.ID()))
 		}
-		if out.view, err = a.clusters.View(r.Context(), name, revision); err != nil {
+		if out.view, err = a.view(r.Context(), name, revision); err != nil {
 			return out, err
 		}
 	}

@@ -44,7 +44,7 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err := a.notFollowed(name); err != nil {
 		return err
 	}
-	if _, err := a.clusters.View(r.Context(), name, 0); err != nil {
+	if _, err := a.view(r.Context(), name, 0); err != nil {
 		return err // before the body is read
 	}
 	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {

@@ -41,11 +41,11 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", diffPage))
 		}
 	}
-	from, err := a.clusters.View(r.Context(), name, revision)
+	from, err := a.view(r.Context(), name, revision)
 	if err != nil {
 		return err
 	}
-	to, err := a.clusters.View(r.Context(), other, until)
+	to, err := a.view(r.Context(), other, until)
 	if err != nil {
 		return err
 	}

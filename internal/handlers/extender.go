@@ -101,8 +101,8 @@ func (a *API) known(r *http.Request) error {
 	if err := cluster.CheckName(name); err != nil {
 		return err
 	}
-	_, err := a.clusters.View(r.Context(), name, 0)
-	return a.noSnapshot(name, err)
+	_, err := a.view(r.Context(), name, 0)
+	return err
 }
 
 // filterRefused tells kube-scheduler in words why its nodes were not judged.
@@ -208,9 +208,9 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	if err := cluster.CheckName(name); err != nil {
 		return err
 	}
-	view, err := a.clusters.View(r.Context(), name, 0)
+	view, err := a.view(r.Context(), name, 0)
 	if err != nil {
-		return a.noSnapshot(name, err)
+		return err
 	}
 	table, cache := a.names.of(view), a.nodes.of(name)
 	if !c.ahead || !c.args.HasNames || c.table.set != table.set {
@@ -327,17 +327,6 @@ func (a *API) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*core
 		nodes = append(nodes, n)
 	}
 	return nodes, nil
-}
-
-// noSnapshot words the absence of a cluster for somebody who has just set berth up.
-func (a *API) noSnapshot(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e := translate(err); e.Status == http.StatusNotFound {
-		return notFound("cluster " + strconv.Quote(name) + " has no snapshot: upload one with POST /v1/snapshots?cluster=" + name)
-	}
-	return err
 }
 
 // extenderLimit names the setting of a limit of wire.

@@ -54,7 +54,7 @@ func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
-		v, err := a.clusters.View(r.Context(), name, 0)
+		v, err := a.view(r.Context(), name, 0)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.clusters.View(r.Context(), name, revision)
+	v, err := a.view(r.Context(), name, revision)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, f
 		return at, 0, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
 	}
 	at.now = time.UnixMicro(micros).UTC()
-	at.view, err = a.clusters.View(r.Context(), name, revision)
+	at.view, err = a.view(r.Context(), name, revision)
 	return at, from, err
 }
 

@@ -149,7 +149,7 @@ func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snaps
 	if err != nil {
 		return nil, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
-	v, err := a.clusters.View(r.Context(), name, revision)
+	v, err := a.view(r.Context(), name, revision)
 	if err != nil {
 		return nil, err
 	}

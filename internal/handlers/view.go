@@ -1,0 +1,31 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"berth/internal/cluster"
+)
+
+// view returns a revision of a cluster, 0 for the newest.
+func (a *API) view(ctx context.Context, name string, revision int64) (*cluster.View, error) {
+	v, err := a.clusters.View(ctx, name, revision)
+	switch {
+	case err == nil:
+		return v, nil
+	case revision == 0:
+		return nil, a.noSnapshot(name, err)
+	case translate(err).Status == http.StatusNotFound:
+		return nil, notFound("there is no snapshot " + cluster.FormatID(name, revision))
+	}
+	return nil, err
+}
+
+// noSnapshot replaces the error of a cluster without a snapshot by one that names the next step.
+func (a *API) noSnapshot(name string, err error) error {
+	if err == nil || translate(err).Status != http.StatusNotFound {
+		return err
+	}
+	return notFound(fmt.Sprintf("cluster %q has no snapshot: upload one with POST /v1/snapshots?cluster=%s", name, name))
+}
