@@ -123,6 +123,15 @@ var ofClusters = []dimension{
 			return strings.Replace(node(fmt.Sprintf("n%05d", i), "4"), `"pods":"110"`, fmt.Sprintf(`"example.com/r%d":"1","pods":"110"`, i), 1)
 		})
 	}, calls: func(g *growing) []longCall { return calledOn(g, onePod, nil) }},
+	ofCluster("resources of pods", "max-pods", 100_000, func(_ *growing, i int) string {
+		own := fmt.Sprintf(`"example.com/r%d":"1"`, i)
+		return strings.Replace(onNodes(i, "", ""), `"requests":{`, `"limits":{`+own+`},"requests":{`+own+`,`, 1)
+	}, onePod, "change"),
+	{name: "images of nodes", limit: "max-nodes", most: 20_000, objects: func(g *growing) []string {
+		return items(g.n, func(i int) string {
+			return strings.Replace(node(fmt.Sprintf("n%05d", i), "4"), `"allocatable"`, fmt.Sprintf(`"images":[{"names":["registry.example/a%d","registry.example/b%d"],"sizeBytes":1000000000}],"allocatable"`, i, i), 1)
+		})
+	}, calls: func(g *growing) []longCall { return calledOn(g, onePod, []string{"change"}) }},
 	{name: "images of a node", objects: func(g *growing) []string {
 		return append(few(), strings.Replace(node("seen", "4"), `"allocatable"`, `"images":[`+g.list(func(i int) string { return fmt.Sprintf(`{"names":["registry.example/i%d"],"sizeBytes":1000000000}`, i) })+`],"allocatable"`, 1))
 	}, calls: func(g *growing) []longCall { return calledOn(g, onePod, nil) }},

@@ -40,17 +40,17 @@ func (ImageLocality) Locality(_ *engine.Query) engine.Locality { return engine.N
 // Score adds up image sizes, scaled by the share of nodes that have them.
 func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	type held struct {
-		rows  state.Bits
+		rows  []int32
 		scale int64
 	}
 	spec := &q.Pod.Spec
 	var images []held
 	add := func(name string) {
-		rows, count, size := q.Nodes.Image(normalizedImage(name))
+		rows, size := q.Nodes.Image(normalizedImage(name))
 		if rows == nil {
 			return
 		}
-		spread := float64(count) / float64(q.Nodes.Count())
+		spread := float64(len(rows)) / float64(q.Nodes.Count())
 		images = append(images, held{rows, int64(float64(size) * spread)})
 	}
 	for i := range spec.InitContainers {
@@ -82,12 +82,13 @@ func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bit
 	clear(out.Raw)
 	some := q.Bits()
 	for k := range images {
-		for row := range images[k].rows.AllAnd(feasible) {
-			out.Raw[row] += images[k].scale
+		for _, row := range images[k].rows {
+			if feasible.Has(int(row)) {
+				out.Raw[row] += images[k].scale
+				some.Set(int(row))
+			}
 		}
-		some.Or(images[k].rows)
 	}
-	some.And(feasible)
 	for row := range some.All() {
 		out.Raw[row] = points(out.Raw[row])
 	}

@@ -64,8 +64,7 @@ type NodeSet struct {
 // imageHolders are the nodes that hold an image. Bytes is the size that the first node by name
 // reported, which upstream uses.
 type imageHolders struct {
-	rows  Bits
-	count int
+	rows  []int32 // in order of the nodes' names
 	bytes int64
 }
 
@@ -241,12 +240,11 @@ func (s *NodeSet) seal() {
 			for _, name := range im.Names {
 				h := s.images[name]
 				if h == nil {
-					h = &imageHolders{rows: NewBits(len(s.rows)), bytes: im.Bytes}
+					h = &imageHolders{bytes: im.Bytes}
 					s.images[name] = h
 				}
-				if !h.rows.Has(int(r)) {
-					h.rows.Set(int(r))
-					h.count++
+				if last := len(h.rows) - 1; last < 0 || h.rows[last] != r {
+					h.rows = append(h.rows, r)
 				}
 			}
 		}
@@ -254,11 +252,11 @@ func (s *NodeSet) seal() {
 	s.memo = &nodeMemo{columns: map[string]*Column{}, scalars: map[int32][]int64{}, terms: map[string]Bits{}}
 }
 
-// Image returns the nodes that hold an image of this (normalised) name, their number and the
-// image's size; nil without any.
-func (s *NodeSet) Image(name string) (rows Bits, count int, bytes int64) {
+// Image returns the nodes that hold an image of this (normalised) name, in order of their names,
+// and the image's size; nil without any. Not to be written.
+func (s *NodeSet) Image(name string) (rows []int32, bytes int64) {
 	if h := s.images[name]; h != nil {
-		return h.rows, h.count, h.bytes
+		return h.rows, h.bytes
 	}
-	return nil, 0, 0
+	return nil, 0
 }
