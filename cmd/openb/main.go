@@ -20,15 +20,15 @@ import (
 
 type options struct {
 	Server  string `default:"http://127.0.0.1:8080" help:"Address of the berth server."`
-	Compare string `placeholder:"URL" help:"A second server, that has to answer the same, byte for byte."`
+	Compare string `placeholder:"URL" help:"A second server, whose answers must be the same, byte for byte."`
 	Data    string `required:"" placeholder:"DIR" help:"Directory with the trace's CSV files."`
 	Pods    string `default:"openb_pod_list_default.csv" help:"Which pod list of the trace."`
-	Cluster string `default:"openb" help:"Cluster to write to; what it holds is replaced."`
+	Cluster string `default:"openb" help:"Cluster to write to; its content is replaced."`
 	Limit   int    `help:"Stop after that many pods (0: all)."`
 	Replay  bool   `default:"true" negatable:"" help:"Replay every decision at the end."`
 
-	Machines   float64 `default:"1" placeholder:"SHARE" help:"Share of the machines that there are, from 0 to 1: with fewer the cluster fills up."`
-	Stretch    float64 `default:"1" placeholder:"FACTOR" help:"Tasks last that many times as long: the same, and for longer."`
+	Machines   float64 `default:"1" placeholder:"SHARE" help:"Share of the trace's machines to use, from 0 to 1: with fewer the cluster fills up."`
+	Stretch    float64 `default:"1" placeholder:"FACTOR" help:"Factor on the duration of tasks: longer ones fill the cluster."`
 	Priorities bool    `help:"Run a second time with priorities by the trace's quality of service and with preemption, in the cluster CLUSTER-priorities."`
 	Rounds     int     `default:"10" help:"How often a preempted task is tried again before it is given up."`
 }

@@ -103,7 +103,7 @@ var _ spool.Database = (*postgres.Store)(nil)
 func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, error) {
 	db, ok := st.(spool.Database)
 	if !ok {
-		return nil, fmt.Errorf("%T is no store to put a spool before", st)
+		return nil, fmt.Errorf("%T is not a store that can have a spool", st)
 	}
 	dir, err := spool.Directory(s.spoolDir())
 	if err != nil {

@@ -25,13 +25,13 @@ import (
 
 // kubeSettings say which clusters are followed through their apiservers.
 type kubeSettings struct {
-	Follow         map[string]string `mapsep:"," placeholder:"NAME=KUBECONFIG" help:"Follow a cluster through its apiserver, under a name of yours; in-cluster instead of a file takes the pod's service account. May be given several times."`
+	Follow         map[string]string `mapsep:"," placeholder:"NAME=KUBECONFIG" help:"Follow a cluster through its API server, under a name of your choice; in-cluster instead of a file uses the pod's service account. May be repeated."`
 	Kubeconfig     string            `placeholder:"FILE" help:"Follow the cluster of this file as cluster default; short for --follow default=FILE."`
-	BindCheck      string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Rules that are asked once more, on the newest revision, before a pod of a followed cluster is bound: those that kube-scheduler does not hold itself matter, since it binds pods side by side."`
-	BindUnrecorded bool              `name:"bind-unasked" help:"Bind pods of a followed cluster to any node that /bind names, whichever scheduler they are for. Without it the pod's schedulerName must be a profile's, and a decision on record must have let the node pass for the pod's UID; a kube-scheduler whose extender has bindVerb and no filterVerb needs it."`
-	BindTimeout    time.Duration     `default:"3s" help:"How long a bind through an apiserver may take; below the extender's httpTimeout."`
-	HoldRejections time.Duration     `default:"2500ms" placeholder:"TIME" help:"How long a call about a followed cluster may be held whose answer would reject, until what is known of the cluster is as new as the call; then the answer is an error, and kube-scheduler asks again. Below --extender-deadline; 0 rejects at once."`
-	MaxStaleness   time.Duration     `placeholder:"AGE" help:"Not ready while every followed cluster may have changed unseen for longer, such as 10s; without it such a server answers on, and says so."`
+	BindCheck      string            `default:"all" placeholder:"all|none|PLUGIN,…" help:"Filters to run again on the newest revision before a pod of a followed cluster is bound. Those that kube-scheduler does not enforce itself matter, since it binds pods concurrently."`
+	BindUnrecorded bool              `name:"bind-unasked" help:"Bind pods of a followed cluster to any node that /bind names, whatever their scheduler. Without it the pod's schedulerName must be a profile's, and a recorded decision must have passed the node for the pod's UID. A kube-scheduler whose extender has bindVerb and no filterVerb needs this."`
+	BindTimeout    time.Duration     `default:"3s" help:"How long a bind through an API server may take; keep it below the extender's httpTimeout."`
+	HoldRejections time.Duration     `default:"2500ms" placeholder:"TIME" help:"How long to hold a call about a followed cluster that would be rejected, until the copy of the cluster is as new as the call. After that the answer is an error, and kube-scheduler retries. Keep it below --extender-deadline; 0 rejects at once."`
+	MaxStaleness   time.Duration     `placeholder:"AGE" help:"Not ready while changes of every followed cluster may have been missed for longer than this, such as 10s. Without it the server continues to answer, and reports the staleness."`
 }
 
 // sources are all clusters to follow, by name.
@@ -191,7 +191,7 @@ func followNotes(list []*kube.Follower) (notes []handlers.Note) {
 			s := f.Status()
 			switch {
 			case s.Stale > staleEnough:
-				return fmt.Sprintf("what happened in the last %s may have been missed: %s", s.Stale.Round(time.Second), s.Problem)
+				return fmt.Sprintf("changes of the last %s may have been missed: %s", s.Stale.Round(time.Second), s.Problem)
 			case s.Unreadable > 0:
 				return fmt.Sprintf("%d objects cannot be read and are left out; the log names them", s.Unreadable)
 			}

@@ -52,7 +52,7 @@ func unfit(ctx context.Context, f follower, most time.Duration) (unread bool, pr
 		return true, err
 	}
 	if s := f.Status(); most > 0 && s.Stale > most {
-		return false, fmt.Errorf("what happened in the last %s may have been missed (--max-staleness %s): %s", s.Stale.Round(time.Millisecond), most, s.Problem)
+		return false, fmt.Errorf("changes of the last %s may have been missed (--max-staleness %s): %s", s.Stale.Round(time.Millisecond), most, s.Problem)
 	}
 	return false, nil
 }

@@ -24,15 +24,15 @@ const reread = 2 * time.Second
 
 // tlsSettings are a listener's certificates.
 type tlsSettings struct {
-	Cert        string   `placeholder:"FILE" help:"Certificate chain in PEM: serve TLS. Replaced while the server runs, it is taken up within seconds."`
+	Cert        string   `placeholder:"FILE" help:"Certificate chain in PEM: serve TLS. A replaced file is loaded within seconds."`
 	Key         string   `placeholder:"FILE" help:"Private key of the certificate, in PEM."`
-	ClientCA    string   `name:"client-ca" placeholder:"FILE" help:"Who may sign clients' certificates, in PEM: without such a certificate nobody is let in."`
-	ClientNames []string `name:"client-names" placeholder:"NAME" help:"Names of which a client's certificate has to bear one, such as system:kube-scheduler; any will do if not set."`
+	ClientCA    string   `name:"client-ca" placeholder:"FILE" help:"CAs of client certificates, in PEM. A client without such a certificate is refused."`
+	ClientNames []string `name:"client-names" placeholder:"NAME" help:"Names of which a client's certificate must have one, such as system:kube-scheduler; any name if not set."`
 }
 
 // extender is the listener for kube-scheduler.
 type extender struct {
-	Listen string      `placeholder:"HOST:PORT" help:"Serve kube-scheduler's calls here and nowhere else; without it they are served beside all others."`
+	Listen string      `placeholder:"HOST:PORT" help:"Serve kube-scheduler's calls on this address only; without it they are served with all others."`
 	TLS    tlsSettings `embed:"" prefix:"tls-"`
 }
 
@@ -46,7 +46,7 @@ func (s *tlsSettings) validate(prefix string) error {
 	case s.ClientCA != "" && s.Cert == "":
 		return fmt.Errorf("--%sclient-ca needs --%scert and --%skey", prefix, prefix, prefix)
 	case len(s.ClientNames) > 0 && s.ClientCA == "":
-		return fmt.Errorf("--%sclient-names needs --%sclient-ca: a name that nobody vouches for says nothing", prefix, prefix)
+		return fmt.Errorf("--%sclient-names needs --%sclient-ca: without a CA the name proves nothing", prefix, prefix)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func checkListen(flag, address string, protected bool) error {
 		return nil
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("%s %s can be reached from outside, and whoever reaches it may do everything: let in only those with a certificate by --%stls-client-ca, or add --insecure to do so all the same",
+		return fmt.Errorf("%s %s can be reached from outside, and every client may do everything: require a client certificate by --%stls-client-ca, or add --insecure to do so all the same",
 			flag, address, map[string]string{"--extender-listen": "extender-"}[flag])
 	}
 	return nil
@@ -209,7 +209,7 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 	}
 	api.Drain()
 	if c.DrainDelay > 0 {
-		log.Info("not ready: new calls are still answered", slog.Duration("drainDelay", c.DrainDelay))
+		log.Info("not ready: new requests are still answered", slog.Duration("drainDelay", c.DrainDelay))
 		select {
 		case err := <-failed:
 			return errors.Join(err, closeAll(servers))

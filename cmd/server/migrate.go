@@ -10,7 +10,7 @@ type migrateCmd struct {
 	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
 
 	Up     migrateUpCmd     `cmd:"" help:"Bring the schema to the newest version."`
-	Down   migrateDownCmd   `cmd:"" help:"Take the schema back; what newer versions stored is lost."`
+	Down   migrateDownCmd   `cmd:"" help:"Take the schema back; data of newer versions is lost."`
 	Status migrateStatusCmd `cmd:"" help:"Print the version of the schema."`
 }
 
@@ -19,7 +19,7 @@ func (m *migrateCmd) backend() backend { return backend{dir: m.DataDir, url: m.D
 type (
 	migrateUpCmd   struct{}
 	migrateDownCmd struct {
-		To int `required:"" placeholder:"VERSION" help:"Version to go back to; 0 takes everything away."`
+		To int `required:"" placeholder:"VERSION" help:"Version to go back to; 0 removes everything."`
 	}
 	migrateStatusCmd struct{}
 )

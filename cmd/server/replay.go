@@ -16,17 +16,17 @@ import (
 )
 
 type replayCmd struct {
-	ID          string `arg:"" optional:"" help:"The decision's id; without one, --cluster says whose decisions."`
-	Cluster     string `placeholder:"NAME" help:"Answer this cluster's decisions again, all that --since and --until leave."`
-	Since       string `placeholder:"TIME" help:"Those at this time or later: 2026-01-31T12:00:00Z, or how long ago, such as 7d."`
-	Until       string `placeholder:"TIME" help:"Those before this time, likewise."`
+	ID          string `arg:"" optional:"" help:"The decision's id; without one, --cluster selects the decisions."`
+	Cluster     string `placeholder:"NAME" help:"Replay this cluster's decisions, limited by --since and --until."`
+	Since       string `placeholder:"TIME" help:"Decisions at this time or later: 2026-01-31T12:00:00Z, or an age, such as 7d."`
+	Until       string `placeholder:"TIME" help:"Decisions before this time, likewise."`
 	Profile     string `placeholder:"NAME" help:"With --cluster: under this profile instead of the recorded ones."`
 	Config      string `placeholder:"FILE" help:"With --cluster: under this KubeSchedulerConfiguration instead. With an id: the server's."`
-	Resume      string `placeholder:"ID" help:"Go on with a batch replay that was interrupted."`
-	Server      string `placeholder:"URL" help:"Ask a running server, such as http://127.0.0.1:8080, instead of opening the store."`
+	Resume      string `placeholder:"ID" help:"Continue an interrupted batch replay."`
+	Server      string `placeholder:"URL" help:"Use a running server, such as http://127.0.0.1:8080, instead of opening the store."`
 	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
 	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
-	Output      string `short:"o" default:"text" enum:"text,json" help:"Form of a batch's summary: text or json."`
+	Output      string `short:"o" default:"text" enum:"text,json" help:"Format of a batch's summary: text or json."`
 }
 
 // Run replays and prints the outcome as JSON. A difference ends with code 2.

@@ -91,7 +91,7 @@ func (k *Keeper) look() {
 		text := err.Error()
 		if before := k.failure.Swap(&text); before == nil || *before != text {
 			k.failed.Add(1)
-			k.log.Error("new certificates cannot be used; those before stay in use", slog.Any("error", err))
+			k.log.Error("new certificates cannot be used; the previous ones stay in use", slog.Any("error", err))
 		}
 	case k.waiting:
 	case changed:
@@ -142,7 +142,7 @@ func (k *Keeper) read() (changed bool, err error) {
 			return false, fmt.Errorf("%s: %w", k.files.ClientCA, err)
 		}
 		for _, p := range passed {
-			k.log.Warn("an authority cannot be read and is passed over: it lets nobody in", slog.String("file", k.files.ClientCA), slog.Any("error", p))
+			k.log.Warn("a CA cannot be read and is ignored: its clients are refused", slog.String("file", k.files.ClientCA), slog.Any("error", p))
 		}
 		c.ClientCAs = x509.NewCertPool()
 		last := authorities[0].NotAfter

@@ -35,7 +35,7 @@ func (a *app) admitCommand() *cobra.Command {
 by the classes of the source, tolerations, scheduling gates and validation.
 Nothing is stored. -o json shows the pod as it would be stored.
 
-Ends with 0 if it is admitted, 2 if not.`,
+Exit code 0 if it is admitted, 2 if not.`,
 		Example:           "  " + a.name + " admit -f pod.json --snapshot cluster.json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -17,13 +17,13 @@ const defaultThreshold = podlife.DefaultTerminatedPodThreshold
 func (a *app) classesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "classes",
-		Short: "Which priority classes are there, who uses them, and is that sane?",
-		Long: `The priority classes by value, with the pods that name them, and what is odd:
-several global defaults, classes that pods name and that do not exist, pods with
-another priority than their class has now. A class with a value above the limit
-of users, or a reserved name, is invalid and is told as such when it is read.
+		Short: "Which priority classes exist, which pods use them, any problems?",
+		Long: `The priority classes by value, with the pods that name them, and findings:
+several global defaults, classes that pods name and that do not exist, pods
+whose priority differs from their class's. A class with a value above the limit
+for users, or with a reserved name, is reported as invalid when it is read.
 
-Ends with 0 if nothing is odd, 2 if something is.`,
+Exit code 0 if there are no findings, 2 if there are.`,
 		Example:           "  " + a.name + " classes --snapshot cluster.json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -20,10 +20,10 @@ func (a *app) diffCommand() *cobra.Command {
 		Use:   "diff A B",
 		Short: "What changed between two dumps, or two revisions?",
 		Long: `What changed from A to B, by object and field: two files as kubectl prints them,
-or with --server two revisions, such as prod@1 and prod@2. Shown are the fields
-that scheduling decisions read; the others are counted.
+or with --server two revisions, such as prod@1 and prod@2. It shows the fields
+that scheduling decisions read, and counts the others.
 
-Ends with 0 if nothing differs, 2 if something does.`,
+Exit code 0 if nothing differs, 2 if something does.`,
 		Example: "  " + a.name + " diff yesterday.json today.json\n" +
 			"  " + a.name + " diff prod@1 prod@latest --server http://127.0.0.1:8080",
 		Args: cobra.ExactArgs(2),

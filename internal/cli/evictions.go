@@ -24,11 +24,11 @@ func (a *app) evictionsCommand() *cobra.Command {
 		Use:   "evictions NODE",
 		Short: "In which order would the node's kubelet evict its pods?",
 		Long: `The order in which a kubelet evicts pods when its node runs out of memory, disk,
-inodes or processes. What the pods use comes from --usage: for memory what the
-metrics API prints. Without it the kubelet has no statistics, and such pods go
-first.
+inodes or processes. The pods' usage comes from --usage: for memory the output
+of the metrics API. Pods without usage are evicted first, as by a kubelet
+without statistics.
 
-Ends with 0 if pods could be evicted, 2 if none could.`,
+Exit code 0 if pods could be evicted, 2 if none could.`,
 		Example: "  kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods > usage.json\n" +
 			"  " + a.name + " evictions node-a1 --usage usage.json --snapshot cluster.json",
 		Args:              cobra.ExactArgs(1),
@@ -36,7 +36,7 @@ Ends with 0 if pods could be evicted, 2 if none could.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), a, args[0]) },
 	}
 	cmd.Flags().StringVar(&e.signal, "signal", string(podlife.SignalMemory), "what runs out: memory, disk, inodes or pids")
-	cmd.Flags().StringVar(&e.usage, "usage", "", "file with what the pods use: a PodMetricsList, - for stdin")
+	cmd.Flags().StringVar(&e.usage, "usage", "", "file with the pods' usage: a PodMetricsList, - for stdin")
 	return cmd
 }
 
@@ -140,7 +140,7 @@ func (a *app) readUsage(file string) (map[types.NamespacedName]corev1.ResourceLi
 		} `json:"items"`
 	}
 	if err := json.NewDecoder(r).Decode(&list); err != nil {
-		return nil, &problem{what: "--usage " + nameOfFile(file), why: err, next: "Wanted is what kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods prints."}
+		return nil, &problem{what: "--usage " + nameOfFile(file), why: err, next: "Expected the output of kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods."}
 	}
 	out := map[types.NamespacedName]corev1.ResourceList{}
 	for _, p := range list.Items {

@@ -26,10 +26,10 @@ func (a *app) explainCommand() *cobra.Command {
 		Short: "Why is it pending, or why that node? What would help?",
 		Long: `Why a pod is pending, or why it goes to the node that it goes to: the verdict,
 changes that would help (each one tried), the nodes grouped by what rejects
-them, and kube-scheduler's own words. Nothing is recorded.
+them, and kube-scheduler's own message. Nothing is recorded.
 
-POD is NAME, pod/NAME, NAMESPACE/NAME, or - for what kubectl get pod -o json
-prints on stdin. Ends with 0 if it has a node or would fit, 2 if not.`,
+POD is NAME, pod/NAME, NAMESPACE/NAME, or - for the output of kubectl get pod
+-o json on stdin. Exit code 0 if it has a node or would fit, 2 if not.`,
 		Example: "  " + a.name + " explain checkout -n shop --server http://127.0.0.1:8080\n" +
 			"  " + a.name + " explain shop/checkout --snapshot cluster.json --node node-a1\n" +
 			"  kubectl get pod checkout -o json | " + a.name + " explain - --snapshot cluster.json",
@@ -37,10 +37,10 @@ prints on stdin. Ends with 0 if it has a node or would fit, 2 if not.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), a, args) },
 	}
-	cmd.Flags().StringVarP(&e.file, "filename", "f", "", "file with the pod, instead of one that the source knows")
-	cmd.Flags().StringVar(&e.node, "node", "", "what is it about this node?")
+	cmd.Flags().StringVarP(&e.file, "filename", "f", "", "file with the pod, instead of one from the source")
+	cmd.Flags().StringVar(&e.node, "node", "", "why this node rejects it, or how its score is made up")
 	cmd.Flags().BoolVar(&e.all, "all", false, "every node, one line each; with -o json one JSON object a line")
-	cmd.Flags().BoolVar(&e.decision, "decision", false, "the decision alone, not the story of a pod that is named")
+	cmd.Flags().BoolVar(&e.decision, "decision", false, "the decision alone, not the story of a named pod")
 	return cmd
 }
 

@@ -146,7 +146,7 @@ func nodeSentence(got *answer, node, chosen *engine.NodeVerdict) string {
 	case node.Score == nil || chosen == nil || chosen.Score == nil:
 		return fmt.Sprintf("It fits, and the pod goes to %s; nothing was scored.", got.Node)
 	case *node.Score == *chosen.Score:
-		return fmt.Sprintf("It is as good as %s, where the pod goes: equals are settled by a hash of pod and node.", chosen.Name)
+		return fmt.Sprintf("It is as good as %s, where the pod goes: equals are ordered by a hash of pod and node.", chosen.Name)
 	}
 	return fmt.Sprintf("It fits, %s behind %s, where the pod goes.", plural(int(*chosen.Score-*node.Score), "point"), chosen.Name)
 }

@@ -32,15 +32,15 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 		}
 		f.StringVar(v, name, fallback, help+" [$BERTH_"+strings.ToUpper(name)+"]")
 	}
-	text(&o.server, "server", "", "berth server to ask, such as http://127.0.0.1:8080")
-	text(&o.snapshot, "snapshot", "", "ask no server: what kubectl get -o json|yaml printed, - for stdin")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "ask the cluster of this kubeconfig; kubectl's own files unless given")
+	text(&o.server, "server", "", "berth server to use, such as http://127.0.0.1:8080")
+	text(&o.snapshot, "snapshot", "", "no server: output of kubectl get -o json|yaml, - for stdin")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "read the cluster of this kubeconfig; by default kubectl's own files")
 	f.StringVar(&o.context, "context", "", "context of the kubeconfig")
 	text(&o.cluster, "cluster", "default", "the server's name of the cluster, or cluster@revision")
-	text(&o.config, "config", "", "KubeSchedulerConfiguration to decide under")
+	text(&o.config, "config", "", "KubeSchedulerConfiguration to use")
 	text(&o.profile, "profile", "", "profile of the configuration, else the pod's scheduler")
 	text(&o.color, "color", "auto", "auto, always or never; NO_COLOR counts")
-	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod that is named without one; the context's for a cluster")
+	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod named without one; by default the context's for a cluster")
 	f.StringVarP(&o.output, "output", "o", formTable, "table, wide (nothing is cut) or json")
 }
 

@@ -95,10 +95,10 @@ func TestWords(t *testing.T) {
 // What is no pod, or no file, is told in words, with what to do.
 func TestInputThatIsNone(t *testing.T) {
 	for in, want := range map[string]string{
-		"garbage":                           "it is no object",
-		`[{"kind":"Pod"}]`:                  "it is no object",
-		`{"kind":"PodList","items":"none"}`: "items is string there",
-		`{"kind":["Pod"]}`:                  "kind is array there",
+		"garbage":                           "it is not an object",
+		`[{"kind":"Pod"}]`:                  "it is not an object",
+		`{"kind":"PodList","items":"none"}`: "items is string, which no Kubernetes object has there",
+		`{"kind":["Pod"]}`:                  "kind is array, which no Kubernetes object has there",
 	} {
 		r := call{in: in}.run(t, "lifecycle", "-")
 		if r.code != exitBroken || !strings.Contains(r.err, want) || !strings.Contains(r.err, "kubectl get pod") || strings.Contains(r.err, "Go value") || r.out != "" {

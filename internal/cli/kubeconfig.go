@@ -39,7 +39,7 @@ func (a *app) live() (*live, error) {
 	c, namespace, found, err := kube.UserConfig(files, a.o.context)
 	switch {
 	case err != nil:
-		return nil, &problem{what: err.Error(), next: "Which contexts there are: kubectl config get-contexts"}
+		return nil, &problem{what: err.Error(), next: "List the contexts: kubectl config get-contexts"}
 	case !found && a.o.kubeconfig != "":
 		return nil, &problem{what: "there is no kubeconfig " + a.o.kubeconfig}
 	case !found:
@@ -86,7 +86,7 @@ func (a *app) readCluster(ctx context.Context, l *live) (*cluster.View, []kube.U
 func (l *live) cannot(err error) error {
 	p := &problem{what: "ask the cluster at " + l.config.Host, why: err, next: "Does kubectl get nodes work? --context picks another cluster, --snapshot a dump."}
 	if apierrors.IsForbidden(err) {
-		p.next = "Decisions need every node and every pod. Somebody who may list them can make a dump:\n  " + cluster.Collect + " > cluster.json"
+		p.next = "Decisions need every node and every pod. A user who may list them can make a dump:\n  " + cluster.Collect + " > cluster.json"
 	}
 	return p
 }

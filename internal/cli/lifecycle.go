@@ -28,14 +28,14 @@ func (a *app) lifecycleCommand() *cobra.Command {
 	l := &lifecycle{}
 	cmd := &cobra.Command{
 		Use:   "lifecycle [POD]",
-		Short: "Where does it stand, and what happens to its containers next?",
+		Short: "What is its state, and what happens to its containers next?",
 		Long: `Phase, kubectl's STATUS column, conditions, and for each container what
-happens next and when. Reads what kubectl get pod -o json prints: one pod, or a
-List of them, which gives a table. Nodes in the same input count: a pod on one
-that is not Ready is told so. With --server a pod by name is told as the server
-knows it.
+happens next and when. Reads the output of kubectl get pod -o json: one pod, or
+a List, which is shown as a table. Nodes in the same input are used: a pod on
+one that is not Ready is judged accordingly. With --server a pod by name is read
+from the server.
 
-Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
+Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " lifecycle -\n" +
 			"  kubectl get pods,nodes -A -o json | " + a.name + " lifecycle -",
 		Args:              cobra.MaximumNArgs(1),
@@ -44,9 +44,9 @@ Ends with 0 if every pod is Ready or has succeeded, 2 if not.`,
 	}
 	cmd.Flags().StringVarP(&l.file, "filename", "f", "", "file with the pod, or with several")
 	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
-	cmd.Flags().StringVar(&l.lost, "node-lost-since", "", "the last sign of life of the pod's node: when the pod goes for it")
+	cmd.Flags().StringVar(&l.lost, "node-lost-since", "", "last heartbeat of the pod's node: shows when the pod is deleted")
 	cmd.Flags().StringVar(&l.restartPeriod, "max-container-restart-period", "", "the kubelet's setting: its longest back-off, 1s to 300s")
-	cmd.Flags().StringVar(&l.now, "now", "", "the time to judge at, such as 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&l.now, "now", "", "time to judge at, such as 2026-01-31T12:00:00Z")
 	return cmd
 }
 
@@ -138,7 +138,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 // the server's time and knows the pod's node.
 func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time.Time) error {
 	if l.nodeGone || l.now != "" || l.lost != "" || l.restartPeriod != "" {
-		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node the pod is needed whole: -f FILE, or - for stdin."}
+		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node pass the full pod: -f FILE, or - for stdin."}
 	}
 	pod, err := a.parse(name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time
 	if st == nil || st.Lifecycle == nil {
 		return &problem{
 			what: fmt.Sprintf("the server has no pod %s in the newest snapshot of %s", pod, s.cluster),
-			next: "It can be given whole: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
+			next: "Pass the full object: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
 		}
 	}
 	raw, err := json.Marshal(st.Lifecycle)

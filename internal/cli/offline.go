@@ -87,7 +87,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 		a.note("%s: %s left out", nameOfFile(a.o.snapshot), plural(n, "more invalid object"))
 	}
 	if err != nil {
-		return nil, &problem{what: nameOfFile(a.o.snapshot), why: err, next: "Wanted is what kubectl get nodes,pods,… -A -o json (or -o yaml) prints."}
+		return nil, &problem{what: nameOfFile(a.o.snapshot), why: err, next: "Expected the output of kubectl get nodes,pods,… -A -o json (or -o yaml)."}
 	}
 	return view, nil
 }
@@ -98,7 +98,7 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 		ask.PodRef = &objects.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
 		if _, ok := s.view.Object(*ask.PodRef); !ok {
 			p := &problem{
-				what: fmt.Sprintf("%s has no pod %s", s.file, q.pod), next: "The pod can be given whole: kubectl get pod NAME -o json > pod.json, then -f pod.json.",
+				what: fmt.Sprintf("%s has no pod %s", s.file, q.pod), next: "Pass the full object: kubectl get pod NAME -o json > pod.json, then -f pod.json.",
 			}
 			return nil, meant(ctx, s, q.pod, p)
 		}

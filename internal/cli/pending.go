@@ -19,12 +19,11 @@ func (a *app) pendingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pending",
 		Short: "Which pods wait, since when, why, and what would help?",
-		Long: `Every pod that waits for a node, in the order of scheduling, those with
-scheduling gates last: its age, why it waits, and the cheapest change that would
-help (each one tried). Every pod is judged as if it were the next; equal pods are
-judged once. Nothing is recorded.
+		Long: `Every pending pod in the order of scheduling, gated ones last: its age, why it
+waits, and the cheapest change that would help (each one tried). Every pod is
+judged as if it were the next; equal pods are judged once. Nothing is recorded.
 
-Without -A it is about one namespace: -n, or the context's. Ends with 0 if no pod
+Without -A it lists one namespace: -n, or the context's. Exit code 0 if no pod
 waits, 2 if one does.`,
 		Example: "  " + a.name + " pending -A\n" +
 			"  " + a.name + " pending -n shop --snapshot cluster.json",
@@ -109,7 +108,7 @@ func (s *server) pending(ctx context.Context, namespace string, _ func()) (json.
 // configuration.
 func (s *server) newest() error {
 	if s.older() {
-		return &problem{what: "a server tells this of the newest revision", next: "Without @REVISION, or from a dump with --snapshot."}
+		return &problem{what: "a server shows this for the newest revision", next: "Without @REVISION, or from a dump with --snapshot."}
 	}
 	return s.ownConfig()
 }
@@ -117,7 +116,7 @@ func (s *server) newest() error {
 // ownConfig refuses what a server tells only under its own configuration.
 func (s *server) ownConfig() error {
 	if s.config != nil || s.profile != "" {
-		return &problem{what: "a server tells this under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
+		return &problem{what: "a server shows this under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
 	}
 	return nil
 }

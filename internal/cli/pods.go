@@ -43,7 +43,7 @@ func (a *app) target(args []string, file string) (target, error) {
 		return a.readTarget(args, file)
 	}
 	if len(args) == 0 {
-		return target{}, &problem{what: "which pod?", next: "Name one (checkout, pod/checkout, shop/checkout, deploy/checkout), or give one whole with -f FILE or -."}
+		return target{}, &problem{what: "which pod?", next: "Name one (checkout, pod/checkout, shop/checkout, deploy/checkout), or pass the full object with -f FILE or -."}
 	}
 	return a.parse(args[0])
 }
@@ -74,7 +74,7 @@ func parseTarget(text, namespace string) (target, error) {
 		t.namespace = parts[0]
 	}
 	if len(parts) > 2 || t.name == "" || t.namespace == "" {
-		return target{}, fmt.Errorf("%q is no pod: want NAME, pod/NAME, NAMESPACE/NAME, or deploy/NAME (rs, sts, ds, rc, job, cronjob) for a pod of it that waits", text)
+		return target{}, fmt.Errorf("%q does not name a pod: want NAME, pod/NAME, NAMESPACE/NAME, or deploy/NAME (rs, sts, ds, rc, job, cronjob) for a pod of it that waits", text)
 	}
 	return t, nil
 }
@@ -136,11 +136,11 @@ func eachItem(raw json.RawMessage, within string, f func(kind string, raw json.R
 		Spec  json.RawMessage   `json:"spec"`
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
-		return errors.New("it is no object")
+		return errors.New("it is not an object")
 	}
 	var wrong *json.UnmarshalTypeError
 	if err := json.Unmarshal(raw, &head); errors.As(err, &wrong) {
-		return fmt.Errorf("%s is %s there, which it is in no Kubernetes object", wrong.Field, wrong.Value)
+		return fmt.Errorf("%s is %s, which no Kubernetes object has there", wrong.Field, wrong.Value)
 	} else if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (a *app) open(file string) (io.Reader, func(), error) {
 		return nil, nil, &problem{what: "nothing comes in on stdin", next: "Pipe it in: kubectl get pod NAME -o json | " + a.name + " …"}
 	}
 	if a.read {
-		return nil, nil, errors.New("stdin is asked for twice: give the pod or the snapshot as a file")
+		return nil, nil, errors.New("stdin is used twice: give the pod or the snapshot as a file")
 	}
 	a.read = true
 	r, err := inflated(a.In)

@@ -15,14 +15,13 @@ import (
 func (a *app) queueCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queue",
-		Short: "In which order are the pods that wait tried, and which are gated?",
+		Short: "In which order are pending pods tried, and which are gated?",
 		Long: `The scheduling queue of all namespaces: the pods in the order in which they are
-tried, those that wait for scheduling gates, and those that hold a node by a
-preemption. A server knows earlier attempts; without one every pod is untried.
-With --cluster prod@3 a server shows an older revision's, at the time when it
-was made.
+tried, those that wait for scheduling gates, and those that are nominated to a
+node. Only a server knows earlier attempts. With --cluster prod@3 a server shows
+the queue of an older revision, at the time when it was made.
 
-Ends with 0.`,
+Exit code 0.`,
 		Example:           "  " + a.name + " queue --snapshot cluster.json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -97,13 +96,13 @@ func (a *app) garbageCommand() *cobra.Command {
 beyond the threshold, on nodes that are out of service, of nodes that do not
 exist, and deleted ones without a node. Nothing is deleted.
 
-Ends with 0 if it would delete none, 2 if it would.`,
+Exit code 0 if it would delete none, 2 if it would delete some.`,
 		Example:           "  " + a.name + " garbage --snapshot cluster.json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.garbage(cmd.Context(), threshold) },
 	}
-	cmd.Flags().IntVar(&threshold, "terminated-pod-gc-threshold", defaultThreshold, "pods that have ended and may stay, as of kube-controller-manager")
+	cmd.Flags().IntVar(&threshold, "terminated-pod-gc-threshold", defaultThreshold, "ended pods that may stay, as in kube-controller-manager")
 	return cmd
 }
 

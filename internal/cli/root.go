@@ -8,8 +8,8 @@ import (
 	"berth/internal/cluster"
 )
 
-const about = `Why is my pod pending, who would have to go, what comes next: answers with
-Kubernetes v1.36 semantics, from a berth server or from what kubectl prints.
+const about = `Why is my pod pending, what would be evicted for it, what comes next: answers
+with Kubernetes v1.36 semantics, from a berth server or the output of kubectl.
 
   %[2]s \
       > cluster.json
@@ -37,7 +37,7 @@ Flags of all commands:
 const help = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
 
 {{end}}{{.UsageString}}
-Exit codes: 0 yes, 2 the answer is no, 1 something is broken.
+Exit codes: 0 yes, 2 no, 1 failure.
 Every command with its output: docs/cli.md
 `
 

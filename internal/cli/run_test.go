@@ -24,7 +24,7 @@ func TestFirstErrors(t *testing.T) {
 		{"form", snapshot(), []string{"explain", "web", "-o", "xml"}, []string{"-o xml", "json"}},
 		{"colour", snapshot(), []string{"explain", "web", "--color", "red"}, []string{"--color red", "never"}},
 		{"no file", call{}, []string{"explain", "web", "--snapshot", "nowhere.json"}, []string{"nowhere.json"}},
-		{"bad pod", snapshot(), []string{"explain", "a/b/c"}, []string{`"a/b/c" is no pod`}},
+		{"bad pod", snapshot(), []string{"explain", "a/b/c"}, []string{`"a/b/c" does not name a pod`}},
 		{"no such pod", snapshot(), []string{"explain", "small"}, []string{"has no pod default/small", "-n shop"}},
 		{"no such pod anywhere", snapshot(), []string{"explain", "nobody"}, []string{"has no pod default/nobody", "-f pod.json"}},
 		{"no such node", snapshot(), []string{"explain", "shop/huge", "--node", "n-q"}, []string{"no node n-q", "--all"}},
@@ -35,10 +35,10 @@ func TestFirstErrors(t *testing.T) {
 		{"stdin twice", call{in: "x"}, []string{"explain", "-", "--snapshot", "-"}, []string{"stdin"}},
 		{"nothing piped in", call{typed: true}, []string{"explain", "-", "--snapshot", cluster}, []string{"nothing comes in", "kubectl get pod"}},
 		{"nothing piped in for a life", call{typed: true}, []string{"lifecycle"}, []string{"whole", "kubectl get pod NAME -o json | berth"}},
-		{"empty", call{}, []string{"lifecycle", "-"}, []string{"no pod in it"}},
+		{"empty", call{}, []string{"lifecycle", "-"}, []string{"it contains no pod"}},
 		{"empty snapshot", call{}, []string{"explain", "x", "--snapshot", "-"}, []string{"stdin", "empty", "kubectl get nodes"}},
 		{"no JSON", call{in: "{"}, []string{"lifecycle", "-"}, []string{"stdin", "kubectl get pod"}},
-		{"no pod at all", call{in: `{"kind":"Node","metadata":{"name":"n"}}`}, []string{"lifecycle", "-"}, []string{"no pod in it"}},
+		{"no pod at all", call{in: `{"kind":"Node","metadata":{"name":"n"}}`}, []string{"lifecycle", "-"}, []string{"it contains no pod"}},
 		{"no pod's shape", call{in: `{"kind":"Pod","metadata":{"name":"n"},"spec":{"containers":7}}`}, []string{"lifecycle", "-"}, []string{"default/n"}},
 		{"now", call{}, []string{"lifecycle", "-f", podsFile, "--now", "soon"}, []string{"--now", "2026-01-31T12:00:00Z"}},
 	} {
@@ -92,7 +92,7 @@ func TestPlugin(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, c := range [][]string{{}, {"help"}, {"explain"}, {"victims"}, {"spread"}, {"lifecycle"}, {"version"}, {"completion"}} {
 		r := call{}.run(t, append(c, "--help")...)
-		if r.code != exitYes || r.err != "" || !strings.Contains(r.out, "Usage:") || !strings.Contains(r.out, "Exit codes: 0 yes, 2 the answer is no, 1") {
+		if r.code != exitYes || r.err != "" || !strings.Contains(r.out, "Usage:") || !strings.Contains(r.out, "Exit codes: 0 yes, 2 no, 1 failure") {
 			t.Errorf("%v: %+v", c, r)
 		}
 		within(t, standardWidth, r.out)

@@ -37,7 +37,7 @@ const maxAnswer = 1 << 30
 func newServer(a *app) (*server, error) {
 	base, err := url.Parse(a.o.server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &problem{what: fmt.Sprintf("--server %q is no URL", a.o.server), next: "Wanted is such as http://127.0.0.1:8080."}
+		return nil, &problem{what: fmt.Sprintf("--server %q is no URL", a.o.server), next: "Expected a URL such as http://127.0.0.1:8080."}
 	}
 	s := &server{base: base, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now, client: &http.Client{Timeout: patience}}
 	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
@@ -45,7 +45,7 @@ func newServer(a *app) (*server, error) {
 		s.snapshot += "@latest"
 	}
 	for _, o := range a.beside {
-		a.note("%s is not used: the server decides on the objects that it has", o.Key)
+		a.note("%s is not used: the server decides on its own objects", o.Key)
 	}
 	if a.o.config != "" {
 		raw, err := os.ReadFile(a.o.config)
@@ -214,9 +214,9 @@ func (s *server) hint(ctx context.Context, err error, t target) error {
 	}
 	p := &problem{what: r.Error()}
 	if t.name != "" && strings.Contains(r.Detail, t.name) {
-		p.next = "The pod can be given whole: kubectl get pod NAME -o json | " + s.name + " explain -"
+		p.next = "Pass the full object: kubectl get pod NAME -o json | " + s.name + " explain -"
 		return meant(ctx, s, t, p)
 	}
-	p.next = "Which clusters there are: curl " + s.base.JoinPath("v1", "clusters").String()
+	p.next = "List the clusters: curl " + s.base.JoinPath("v1", "clusters").String()
 	return p
 }

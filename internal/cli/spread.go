@@ -21,13 +21,13 @@ func (a *app) spreadCommand() *cobra.Command {
 that count in them, the skew if the pod is placed there, the limit, and the
 domains that do not count with the reason.
 
-Ends with 0 if every hard constraint leaves a domain, 2 if not.`,
+Exit code 0 if every hard constraint allows a domain, 2 if not.`,
 		Example:           "  " + a.name + " spread shop/web-4 --snapshot cluster.json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, names []string) error { return a.spread(cmd.Context(), names, file) },
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one that the source knows")
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one from the source")
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (p *page) spreadTable(got *answer) {
 	if len(got.Spread) == 0 {
 		p.gap()
 		if got.Outcome == engine.Gated {
-			p.text("It is gated: spreading is looked at once its gates are gone.")
+			p.text("It is gated: spreading is checked once its gates are gone.")
 			return
 		}
 		p.text("No spread constraint is on it, neither its own nor a default one.")
@@ -188,7 +188,7 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 	p.table(t)
 	p.left(left, "rows")
 	if len(rows) < len(c.Domains) {
-		p.line("Domains that are alike are one row, with the pods of each: -o wide")
+		p.line("Equal domains are one row, with the pods of each: -o wide")
 	}
 	if c.DomainsOmitted > 0 {
 		p.line("and %s that the answer leaves out", plural(c.DomainsOmitted, "domain"))

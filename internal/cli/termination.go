@@ -29,15 +29,15 @@ func (a *app) terminationCommand() *cobra.Command {
 	t := &termination{}
 	cmd := &cobra.Command{
 		Use:   "termination [POD]",
-		Short: "How does it end, in which time, and which number counts?",
-		Long: `How a pod ends: the grace period and where it comes from, what each container
-gets, and what happens when, if everything takes all the time it has. Nodes and
-PodDisruptionBudgets in the same input count: a pod on a node that is not Ready
-stays Terminating, and an api-eviction asks the budgets.
+		Short: "How does it end, in which time, and which period counts?",
+		Long: `How a pod ends: the grace period and its origin, the time of each container, and
+the events in order, if every container uses all its time. Nodes and
+PodDisruptionBudgets in the same input are used: a pod on a node that is not
+Ready stays Terminating, and an api-eviction checks the budgets.
 
 As with kubectl, --grace-period 0 without --force is sent as 1.
 
-Ends with 0 if nothing of the pod runs on, 2 if something may (a forced delete).`,
+Exit code 0 if no container keeps running, 2 if one may (a forced delete).`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " termination -\n" +
 			"  " + a.name + " termination -f pod.json --cause evict-soft --eviction-max-pod-grace-period 60\n" +
 			"  " + a.name + " termination shop/checkout --snapshot cluster.json --grace-period 5",
@@ -53,13 +53,13 @@ Ends with 0 if nothing of the pod runs on, 2 if something may (a forced delete).
 	f.StringVar(&t.cause, "cause", "delete", "what ends it: "+strings.Join(causes, ", "))
 	f.Int64Var(&t.grace, "grace-period", 0, "grace period of the delete in seconds")
 	f.BoolVar(&t.force, "force", false, "a forced delete, as kubectl delete --force")
-	f.StringVar(&t.container, "container", "", "the one whose probe failed, where several have one")
+	f.StringVar(&t.container, "container", "", "the container whose probe failed, if several have one")
 	f.StringToInt64Var(&t.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
 	f.Int32Var(&t.softMax, "eviction-max-pod-grace-period", 0, "the kubelet's setting for soft evictions, in seconds")
 	f.StringToInt64Var(&t.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")
 	f.StringSliceVar(&t.hookFails, "hook-fails", nil, "containers whose preStop hook fails")
 	f.BoolVar(&t.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
-	f.StringVar(&t.lostSince, "node-lost-since", "", "last sign of life of the node's kubelet, such as 2026-01-31T12:00:00Z")
+	f.StringVar(&t.lostSince, "node-lost-since", "", "last heartbeat of the node's kubelet, such as 2026-01-31T12:00:00Z")
 	f.StringArrayVar(&t.then, "then", nil, "what happens later, such as evict-hard@10s or delete@10s,grace-period=5")
 	f.StringVar(&t.now, "now", "", "when it happens, such as 2026-01-31T12:00:00Z")
 	_ = cmd.RegisterFlagCompletionFunc("cause", cobra.FixedCompletions(causes, cobra.ShellCompDirectiveNoFileComp)) // the flag is there

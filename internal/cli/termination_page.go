@@ -60,7 +60,7 @@ func (p *page) ending(pod target, cause string, e *ending) {
 	case e.GoneAfterSeconds != nil && *e.GoneAfterSeconds == 0:
 		p.text("The object is gone at once; these containers may run on: " + someNames(e.LeftRunning) + ".")
 	default:
-		p.text("Nobody stops these containers: " + someNames(e.LeftRunning) + ".")
+		p.text("No kubelet stops these containers: " + someNames(e.LeftRunning) + ".")
 	}
 	if e.Eviction != nil {
 		s := fmt.Sprintf("The Eviction API answers %d. %s", e.Eviction.Code, e.Eviction.Rule.Text)

@@ -125,7 +125,7 @@ func (v *verdict) sentence() string {
 	checked := "of " + plural(d.Counts.Nodes, "node")
 	switch {
 	case d.Outcome == engine.Gated:
-		return fmt.Sprintf("It waits for %s to be removed: %s. Until then no node is looked at.", plural(len(d.Gates), "scheduling gate"), strings.Join(d.Gates, ", "))
+		return fmt.Sprintf("It waits for %s to be removed: %s. Until then no node is judged.", plural(len(d.Gates), "scheduling gate"), strings.Join(d.Gates, ", "))
 	case d.Outcome == engine.Preempting:
 		return v.preempting()
 	case d.Outcome == engine.Scheduled && v.node != "" && v.node != d.Node:
@@ -173,9 +173,9 @@ func (v *verdict) preempting() string {
 	d := v.got
 	p := d.Preemption
 	if p == nil {
-		return fmt.Sprintf("No node is free: it would take the room of others on %s.", d.NominatedNode)
+		return fmt.Sprintf("No node fits: it would preempt pods on %s.", d.NominatedNode)
 	}
-	s := fmt.Sprintf("No node is free of %s: %s would have to leave %s", count(d.Counts.Nodes), plural(len(p.Victims), "pod"), d.NominatedNode)
+	s := fmt.Sprintf("No node fits of %s: %s would be evicted from %s", count(d.Counts.Nodes), plural(len(p.Victims), "pod"), d.NominatedNode)
 	if p.NumPDBViolations > 0 {
 		s += fmt.Sprintf(", %s of them against a disruption budget", count(p.NumPDBViolations))
 	}
@@ -350,7 +350,7 @@ func (v *verdict) zones() {
 // caveats prints what was not judged.
 func (v *verdict) caveats() {
 	if v.scheduler != "" && v.profile == "" && v.node == "" && v.scheduler != v.got.Profile {
-		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, which decides by itself: this is what %s would say. --profile picks another.", v.scheduler, v.got.Profile))
+		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, not one of the profiles: this is what %s would decide. --profile picks another.", v.scheduler, v.got.Profile))
 	}
 	for _, n := range v.got.NotEvaluated {
 		v.labelled("NOTE", "not judged: "+n.Plugin+", "+n.Reason)

@@ -14,19 +14,19 @@ func (a *app) victimsCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "victims POD",
-		Short: "Who would have to go for it, from which node, and when?",
-		Long: `Who would have to leave for a pod that fits nowhere: the node, the pods with
-their grace periods and disruption budgets, the other nodes and why they lost.
-Nobody is evicted.
+		Short: "Which pods would be evicted for it, from which node, and when?",
+		Long: `The pods that would be evicted for a pod that fits nowhere: the node, the
+victims with their grace periods and disruption budgets, and why other nodes
+were not chosen. Nothing is evicted.
 
-Ends with 0 if there is room or room can be made, 2 if not.`,
+Exit code 0 if it fits or evictions make it fit, 2 if not.`,
 		Example: "  " + a.name + " victims checkout -n shop --server http://127.0.0.1:8080\n" +
 			"  kubectl get pod checkout -o json | " + a.name + " victims - --snapshot cluster.json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, names []string) error { return a.victims(cmd.Context(), names, file) },
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one that the source knows")
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the pod, instead of one from the source")
 	return cmd
 }
 
@@ -94,12 +94,12 @@ func (p *page) victims(got *answer) {
 	case got.Outcome == engine.Scheduled:
 		p.head("ROOM", green, name, priority, "")
 		p.gap()
-		p.text(fmt.Sprintf("Nobody has to go: it fits on %s.", got.Node))
+		p.text(fmt.Sprintf("No eviction needed: it fits on %s.", got.Node))
 		return
 	case got.Outcome == engine.Gated:
 		p.head("GATED", yellow, name, priority, "")
 		p.gap()
-		p.text("Nobody has to go for it while it is gated by " + strings.Join(got.Gates, ", ") + ".")
+		p.text("No pod needs to be evicted while it is gated by " + strings.Join(got.Gates, ", ") + ".")
 		return
 	case got.Outcome == engine.Preempting && pre != nil:
 		p.head("PREEMPTING", yellow, name, priority, "")

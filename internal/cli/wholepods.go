@@ -163,7 +163,7 @@ func noSuchPod(where string, want target, pods []target) error {
 	}
 	switch {
 	case want.owner != "":
-		p.what, p.next = fmt.Sprintf("%s holds no %s %s that makes pods", where, want.owner, want), "Beside pods, workloads are not looked at: name a pod, or give a file without pods."
+		p.what, p.next = fmt.Sprintf("%s holds no %s %s that makes pods", where, want.owner, want), "Workloads in a file with pods are ignored: name a pod, or give a file without pods."
 	case len(near) > 0:
 		p.next = fmt.Sprintf("Did you mean %s?", someNames(near))
 	}
@@ -186,10 +186,10 @@ func (a *app) readInput(file string) (*input, error) {
 		err = in.makePods()
 	}
 	if err == nil && len(in.pods) == 0 {
-		err = errors.New("there is no pod in it")
+		err = errors.New("it contains no pod")
 	}
 	if err != nil {
-		return nil, &problem{what: nameOfFile(file), why: err, next: "Wanted is what kubectl get pod -o json (or -o yaml) prints."}
+		return nil, &problem{what: nameOfFile(file), why: err, next: "Expected the output of kubectl get pod -o json (or -o yaml)."}
 	}
 	return in, nil
 }

@@ -25,7 +25,7 @@ func (m *Manager) save(l *chain, v *View) {
 	}
 	if outgrown(v.State) {
 		if err := m.recompile(l, v); err != nil {
-			m.o.Log.Warn("state not compiled anew", slog.String("snapshot", v.ID()), slog.Any("error", err))
+			m.o.Log.Warn("the state could not be compiled again", slog.String("snapshot", v.ID()), slog.Any("error", err))
 		}
 	}
 }

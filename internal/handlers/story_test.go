@@ -133,7 +133,7 @@ func TestStoryOfOtherPods(t *testing.T) {
 		t.Errorf("gated: %+v after %+v", gated, gated.AfterGates)
 	}
 	theirs := h.story("shop/theirs")
-	if theirs.State != story.Elsewhere || theirs.Queue != nil || theirs.Now == nil || theirs.Summary != "It waits for the scheduler theirs, which is none of this server's." {
+	if theirs.State != story.Elsewhere || theirs.Queue != nil || theirs.Now == nil || theirs.Summary != "It waits for the scheduler theirs, which is not one of this server's." {
 		t.Errorf("theirs: %+v", theirs)
 	}
 	ended := h.story("shop/ended")

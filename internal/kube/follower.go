@@ -152,7 +152,7 @@ func (f *Follower) claim(ctx context.Context) {
 	}
 	f.mu.Unlock()
 	if mine && running != nil && running.undone.Load() {
-		f.o.Log.Warn("the cluster's revisions were deleted: it is read anew")
+		f.o.Log.Warn("the cluster's revisions were deleted: reading it again")
 		f.end(false)
 		f.mu.Lock()
 		running, f.until = nil, asked.Add(f.o.Lease)

@@ -367,7 +367,7 @@ func (m *watchCache) cannotRead(kind *kindCache, k objects.Key, err error) {
 		return
 	}
 	kind.unreadable[k] = err.Error()
-	m.log.Warn("an object cannot be followed and stays as it was", slog.String("object", k.Kind+" "+k.Namespace+"/"+k.Name), slog.Any("error", err))
+	m.log.Warn("an object cannot be read; its last version stays in use", slog.String("object", k.Kind+" "+k.Namespace+"/"+k.Name), slog.Any("error", err))
 }
 
 func (s *kindStore) key(obj any) (objects.Key, error) {

@@ -53,14 +53,14 @@ func (s *telling) summary() string {
 	case Gone:
 		if len(s.rows) == 0 {
 			e := &o.EvictedFor[0]
-			return clip(fmt.Sprintf("It is not in %s any more; it was to make room for %s/%s, %s.", o.Snapshot, e.For.Namespace, e.For.Name, e.At.Format(minute)))
+			return clip(fmt.Sprintf("It is no longer in %s; it was a victim of %s/%s, %s.", o.Snapshot, e.For.Namespace, e.For.Name, e.At.Format(minute)))
 		}
 		r := s.rows[0]
 		last := r.Outcome
 		if r.Node != "" {
 			last += " on " + r.Node
 		}
-		return clip(fmt.Sprintf("It is not in %s any more; the last word on record, %s: %s.", o.Snapshot, r.CreatedAt.Format(minute), last))
+		return clip(fmt.Sprintf("It is no longer in %s; the last record, %s: %s.", o.Snapshot, r.CreatedAt.Format(minute), last))
 	case Ended:
 		return clip(fmt.Sprintf("It has ended: %s%s.", o.Lifecycle.Phase, onNode(s.pod.NodeName)))
 	case Deleting:
@@ -74,7 +74,7 @@ func (s *telling) summary() string {
 			return clip(fmt.Sprintf("It waits for node %s until %s.", o.Nomination.Node, plural(n, "a preempted pod is gone", "%d preempted pods are gone")))
 		}
 	case Elsewhere:
-		return clip(fmt.Sprintf("It waits for the scheduler %s, which is none of this server's.", s.pod.Scheduler))
+		return clip(fmt.Sprintf("It waits for the scheduler %s, which is not one of this server's.", s.pod.Scheduler))
 	default:
 	}
 	return clip(s.verdictWords())

@@ -173,7 +173,7 @@ func (s *telling) who() {
 		case Deleting:
 			r.Why = "it is being deleted"
 		case Elsewhere:
-			r.Why = fmt.Sprintf("its scheduler %s is none of this server's", p.Scheduler)
+			r.Why = fmt.Sprintf("its scheduler %s is not one of this server's", p.Scheduler)
 		default:
 		}
 		o.Readiness = r
