@@ -51,7 +51,7 @@ var auditMemory = []audited{
 			return "100 times " + last
 		})
 	}},
-	{"C2", "5,000 whole nodes with 450 labels each", "729 MB", nodesOf("good", 5), func(a *attack) string {
-		return a.answer("POST", "/clusters/good/filter", `{"Pod":`+onePod+`,"Nodes":{"items":[`+strings.Join(nodes(5000, 450), ",")+`]}}`)
+	{"C2", "5,000 whole nodes with 450 labels each, 30 MB", "729 MB", nodesOf("good", 5), func(a *attack) string {
+		return a.answer("POST", "/clusters/good/filter", strings.ReplaceAll(`{"Pod":`+onePod+`,"Nodes":{"items":[`+strings.Join(nodes(5000, 450), ",")+`]}}`, "example.com/label-", "l"))
 	}},
 }
