@@ -107,13 +107,22 @@ func (r *Result) inNameOrder(rows state.Bits) state.Bits {
 	if set.InOrder() {
 		return rows
 	}
-	out := r.q.Bits()
-	for i, row := range set.Order() {
-		if rows.Has(int(row)) {
-			out.Set(i)
+	out, order := r.q.Bits(), set.Order()
+	for i := range out {
+		if from := i << state.ChunkBits; from < len(order) {
+			out[i] = gather(rows, order[from:min(from+state.ChunkSize, len(order))])
 		}
 	}
 	return out
+}
+
+// gather returns a word of the bits of up to 64 rows. It has no branch on them, since rows in order
+// of names come in any order.
+func gather(rows state.Bits, order []int32) (w uint64) {
+	for k, row := range order {
+		w |= rows[row>>state.ChunkBits] >> (row & (state.ChunkSize - 1)) & 1 << k
+	}
+	return w
 }
 
 // appendRows writes a set of rows as bits in order of the nodes' names.
@@ -126,12 +135,8 @@ func (r *Result) appendRows(b []byte, rows state.Bits) []byte {
 		}
 		return b[:from+size]
 	}
-	b = append(b, make([]byte, size)...)
-	out := b[from:]
-	for i, row := range set.Order() {
-		if rows.Has(int(row)) {
-			out[i>>3] |= 1 << (i & 7)
-		}
+	for part := range slices.Chunk(set.Order(), state.ChunkSize) {
+		b = binary.LittleEndian.AppendUint64(b, gather(rows, part))
 	}
-	return b
+	return b[:from+size]
 }

@@ -46,6 +46,11 @@ func readFacts(w *writer, b *batch.Batch) error {
 		b.Heads[cluster] = h
 	}
 	for i, cluster := range reads.NumberClusters {
+		// Most decisions are on the newest revision, which the head names.
+		if h := b.Heads[cluster]; h.Newest > 0 && h.Newest == reads.Numbers[i] {
+			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: h.Newest}] = h.Token
+			continue
+		}
 		var token string
 		found, err := w.maybe(sqlToken, []any{cluster, reads.Numbers[i]}, &token)
 		if err != nil {
