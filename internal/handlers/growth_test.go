@@ -149,9 +149,6 @@ func TestGrowth(t *testing.T) {
 			l.DecisionMaxTokens = 20_000
 		}
 	})
-	g.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
-		return context.WithCancel(parent)
-	}
 	g.upload("base", growthBase(nodes, pods))
 	_, _ = fmt.Fprintln(g.table, "dimension\tpart\tsize\tstatus\tlooks\tgap ms\tKiB\tCPU ms")
 	for _, d := range dimensions {
@@ -271,20 +268,16 @@ func (g *growth) run(t *testing.T, d *dimension, n, run, limit int, seen func(pa
 // spent answers a call and measures what that takes.
 func (g *growth) spent(c *longCall) (a *httptest.ResponseRecorder, spent cost) {
 	var seen *timed
-	g.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
-		seen = &timed{Context: stepstest.After(parent, 0), last: time.Now()}
-		return seen, func() {}
-	}
-	r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
-	r.Header.Set("Content-Type", "application/json")
-	a = httptest.NewRecorder()
 	if g.measured {
 		runtime.GC()
 	}
 	var from, to runtime.MemStats
 	runtime.ReadMemStats(&from)
 	cpu := processCPU()
-	g.api.Handler().ServeHTTP(a, r)
+	a = g.within(c, func(parent context.Context) context.Context {
+		seen = &timed{Context: stepstest.After(parent, 0), last: time.Now()}
+		return seen
+	})
 	spent.cpu = processCPU() - cpu
 	runtime.ReadMemStats(&to)
 	_ = seen.Err() // the end

@@ -122,18 +122,26 @@ func (l late) Err() error {
 	return nil
 }
 
-// answerAt answers a call whose deadline is over at a look at its context; 0: never.
-func (h *harness) answerAt(c *longCall, look int) (a *httptest.ResponseRecorder, looks int) {
-	var seen *stepstest.Context
+// within answers a call under a context of the test's in place of its deadline.
+func (h *harness) within(c *longCall, of func(parent context.Context) context.Context) *httptest.ResponseRecorder {
 	h.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
-		seen = stepstest.After(parent, look)
-		return late{seen}, func() {}
+		return of(parent), func() {}
 	}
 	defer func() { h.api.withDeadline = context.WithDeadline }()
 	r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
 	r.Header.Set("Content-Type", "application/json")
-	a = httptest.NewRecorder()
+	a := httptest.NewRecorder()
 	h.api.Handler().ServeHTTP(a, r)
+	return a
+}
+
+// answerAt answers a call whose deadline is over at a look at its context; 0: never.
+func (h *harness) answerAt(c *longCall, look int) (a *httptest.ResponseRecorder, looks int) {
+	var seen *stepstest.Context
+	a = h.within(c, func(parent context.Context) context.Context {
+		seen = stepstest.After(parent, look)
+		return late{seen}
+	})
 	return a, seen.Looks()
 }
 
