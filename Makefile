@@ -75,7 +75,7 @@ vulncheck: ## known vulnerabilities of what is called; asks vuln.go.dev, or a co
 ci: lint verify test race bench-compare ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/objects/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kubeobj/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
 
 bench-compare: ## the hot paths against an earlier commit, fails on a loss over 20 %: make bench-compare BASE=HEAD~9
 	$(GO) run ./test/benchcompare $(if $(BASE),-base $(BASE)) $(BENCH)

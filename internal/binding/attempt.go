@@ -15,7 +15,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -164,7 +164,7 @@ func (b *Binder) step(ctx context.Context, v *cluster.View, a *attempt, excluded
 		return step, err
 	}
 	q, err := b.log.Normalize(decision.Question{
-		Verb: decision.VerbBind, Cluster: v.Cluster, Revision: v.Revision, PodRef: &objects.Key{Namespace: a.pod.Namespace, Name: a.pod.Name},
+		Verb: decision.VerbBind, Cluster: v.Cluster, Revision: v.Revision, PodRef: &kubeobj.Key{Namespace: a.pod.Namespace, Name: a.pod.Name},
 		NodeNames: []string{a.node}, NoPreemption: true, Profiles: b.o.Profiles, Excluded: excluded,
 	})
 	if err != nil {
@@ -207,7 +207,7 @@ func (a *attempt) unbound(held *corev1.Pod) *corev1.Pod {
 	if a.free == nil { // it was on the node before the attempt
 		return &pod
 	}
-	pod.Labels = objects.TopologyOf(held.Labels, a.free.Labels)
+	pod.Labels = kubeobj.TopologyOf(held.Labels, a.free.Labels)
 	pod.Status.Conditions = slices.Clone(held.Status.Conditions)
 	for i, c := range pod.Status.Conditions {
 		was := slices.IndexFunc(a.free.Status.Conditions, func(f corev1.PodCondition) bool { return f.Type == c.Type })

@@ -14,7 +14,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -80,7 +80,7 @@ func TestBindThrough(t *testing.T) {
 	if len(got) != 3 || got[0].Verb != decision.VerbBind || got[0].Node != "n2" || got[0].BoundSnapshot != "default@2" || got[1].Verb != decision.VerbBindResult || got[1].Outcome != "Scheduled" || got[2].Verb != decision.VerbBindResult {
 		t.Errorf("records %+v", got)
 	}
-	_, err = h.Decide(t.Context(), decision.Question{Cluster: "default", PodRef: &objects.Key{Namespace: "d", Name: "free"}, Bind: true})
+	_, err = h.Decide(t.Context(), decision.Question{Cluster: "default", PodRef: &kubeobj.Key{Namespace: "d", Name: "free"}, Bind: true})
 	var refused *decision.Error
 	if !errors.As(err, &refused) || refused.Field != "bind" {
 		t.Errorf("a decision that binds past the apiserver: %v", err)
@@ -145,7 +145,7 @@ func TestBindUnknown(t *testing.T) {
 func TestBindIsJudgedAgain(t *testing.T) {
 	r := &logtest.APIServer{}
 	h := through(t, r)
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "first"), portPod(t, "second")}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "first"), portPod(t, "second")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "first", "uid-first", "n1"); err != nil {
@@ -172,7 +172,7 @@ func TestVictimsDoNotCount(t *testing.T) {
 		r := &logtest.APIServer{}
 		h := through(t, r)
 		victim := portPod(t, "victim")
-		if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{victim, portPod(t, "urgent"), portPod(t, "other")}, nil); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{victim, portPod(t, "urgent"), portPod(t, "other")}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Bind(t.Context(), "default", "d", "victim", "uid-victim", "n1"); err != nil {
@@ -231,7 +231,7 @@ func TestVictimsDoNotCount(t *testing.T) {
 func TestShadowAgreesToNothing(t *testing.T) {
 	h := through(t, &logtest.APIServer{})
 	pod := portPod(t, "urgent")
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{pod}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{pod}, nil); err != nil {
 		t.Fatal(err)
 	}
 	v, err := h.Manager.View(t.Context(), "default", 0)
@@ -261,7 +261,7 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 	r := &logtest.APIServer{}
 	h := through(t, r)
 	r.During = func() {
-		if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -274,12 +274,12 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 	records(t, h)
 	// Another pod of the name is not concerned.
 	r.During = func() {
-		if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "second")}, nil); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "second")}, nil); err != nil {
 			t.Error(err)
 		}
 	}
 	before := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"second","namespace":"d","uid":"uid-before"},"spec":{"containers":[{"name":"c"}]}}`)
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{before}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{before}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "second", "uid-before", "n2"); err != nil {
@@ -298,7 +298,7 @@ func TestRefusedBindLeavesNothing(t *testing.T) {
 	zoned := object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"z1","labels":{"topology.kubernetes.io/zone":"a"}},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`)
 	waits := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"waits","namespace":"d","uid":"uid-waits","labels":{"topology.kubernetes.io/zone":"mine"}},
 		"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{zoned, waits}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{zoned, waits}, nil); err != nil {
 		t.Fatal(err)
 	}
 	pod := func() string {
@@ -335,7 +335,7 @@ func TestBindIsHeld(t *testing.T) {
 				t.Errorf("the first try: %v, %v", refuses, err)
 			}
 			if comes {
-				if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "new")}, nil); err != nil {
+				if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "new")}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

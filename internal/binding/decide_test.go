@@ -10,7 +10,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -50,7 +50,7 @@ func TestFailedAttemptsAreWritten(t *testing.T) {
 		t.Errorf("revision %d, %s", now, text(t, again))
 	}
 	// Another message is another status; False stays False since then.
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{node(t, "n2", 0)}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{node(t, "n2", 0)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	third := decide(t, h, decision.Question{PodRef: &k, Bind: true, Now: first.Add(time.Hour)})

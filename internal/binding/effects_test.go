@@ -17,16 +17,16 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	et "berth/internal/engine/enginetest"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 )
 
 // kept makes what an upload would make of an object.
-func kept(t testing.TB, v any) objects.Object {
+func kept(t testing.TB, v any) kubeobj.Object {
 	t.Helper()
-	js, err := objects.Encode(v)
+	js, err := kubeobj.Encode(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,8 @@ func kept(t testing.TB, v any) objects.Object {
 // uploadTo uploads objects, nodes n1 and n2 beside them.
 func uploadTo(t testing.TB, l *fixture, list ...any) {
 	t.Helper()
-	_, _, err := l.Manager.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
-		for _, o := range []objects.Object{node(t, "n1", 64), node(t, "n2", 64)} {
+	_, _, err := l.Manager.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+		for _, o := range []kubeobj.Object{node(t, "n1", 64), node(t, "n2", 64)} {
 			if err := yield(o); err != nil {
 				return nil, err
 			}
@@ -334,7 +334,7 @@ func TestBindOfAClaimThatIsFull(t *testing.T) {
 	}
 	p := et.Pod("one", et.Claims("a"))
 	uploadTo(t, h, et.DeviceClass("gpu"), et.Slice("n1", "n1", et.Device("d0")), c, p)
-	_, err := h.Decide(t.Context(), decision.Question{PodRef: &objects.Key{Namespace: "default", Name: "one"}, Bind: true})
+	_, err := h.Decide(t.Context(), decision.Question{PodRef: &kubeobj.Key{Namespace: "default", Name: "one"}, Bind: true})
 	var refused *decision.Error
 	if !errors.As(err, &refused) || refused.Kind != decision.Conflict || !strings.Contains(refused.Detail, "reserved for 256 pods") {
 		t.Fatalf("%v", err)

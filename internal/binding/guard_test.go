@@ -13,7 +13,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -134,7 +134,7 @@ func TestBindOfAnotherScheduler(t *testing.T) {
 	}
 	h.Rebuild()
 	theirs := pod(t, "theirs", `"schedulerName":"somebody-elses-scheduler",`)
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{held(t, theirs)}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{held(t, theirs)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	filter(h, decision.Question{Pod: theirs})
@@ -200,7 +200,7 @@ func BenchmarkBindGuard(b *testing.B) {
 	h := open(b, b.TempDir())
 	h.BindOptions.APIServer = func(string) binding.APIServer { return &logtest.APIServer{} }
 	thousands(b, h)
-	v, err := h.Manager.Change(b.Context(), "default", 0, []objects.Object{held(b, pod(b, "w", ""))}, nil)
+	v, err := h.Manager.Change(b.Context(), "default", 0, []kubeobj.Object{held(b, pod(b, "w", ""))}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/pgtest"
@@ -47,7 +47,7 @@ func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := onShared(t, url), onShared(t, url)
-	_, _, err := a.Manager.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+	_, _, err := a.Manager.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range sample(t) {
 			if err := yield(o); err != nil {
 				return nil, err

@@ -9,7 +9,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // writeResult is for how long the result of a bind may wait to be recorded.
@@ -42,11 +42,11 @@ func (b *Binder) end(ctx context.Context, a *attempt, res *decisionlog.BindResul
 		default:
 			return step, nil
 		}
-		o, err := objects.Of(pod)
+		o, err := kubeobj.Of(pod)
 		if err != nil {
 			return nil, fmt.Errorf("the bind of %s: %w", a.pod, err)
 		}
-		step.Apply = []objects.Object{o}
+		step.Apply = []kubeobj.Object{o}
 		return step, nil
 	})
 	if err == nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // maxNotes is how many notes of one kind are printed; the others are counted.
@@ -32,7 +32,7 @@ type workload struct {
 // makePods makes a pod of each workload, for a file that has no pods of its own.
 func (in *input) makePods() error {
 	for _, o := range in.others {
-		made, err := objects.PodOf(o.raw, objects.Limits{})
+		made, err := kubeobj.PodOf(o.raw, kubeobj.Limits{})
 		if err != nil {
 			return err
 		}
@@ -57,10 +57,10 @@ func (in *input) makePods() error {
 // the class that the pod names.
 func (a *app) besides(in *input, file string) {
 	for _, o := range in.others {
-		if _, known := objects.Namespaced(o.kind); !known {
+		if _, known := kubeobj.Namespaced(o.kind); !known {
 			continue
 		}
-		object, err := objects.Decode(o.raw, objects.Limits{})
+		object, err := kubeobj.Decode(o.raw, kubeobj.Limits{})
 		if err != nil {
 			a.note("%s: a %s is left out: %v", nameOfFile(file), o.kind, err)
 			continue
@@ -77,7 +77,7 @@ func (a *app) tell(pod target, file string) {
 	if pod.from != nil {
 		from = *pod.from
 	}
-	list, total := objects.Unknown(from.raw, from.kind)
+	list, total := kubeobj.Unknown(from.raw, from.kind)
 	for _, u := range list[:min(len(list), maxNotes)] {
 		a.note("%s: %s: %s", nameOfFile(file), u.Path, u.Message())
 	}
@@ -91,12 +91,12 @@ func (a *app) tell(pod target, file string) {
 
 // withBeside reads a cluster with the objects that came beside the pod. They stand
 // in for those of the same name.
-func (a *app) withBeside(read objects.Reader) objects.Reader {
+func (a *app) withBeside(read kubeobj.Reader) kubeobj.Reader {
 	if len(a.beside) == 0 {
 		return read
 	}
-	return func(yield func(objects.Object) error) (map[string]int, error) {
-		own := make(map[objects.Key]bool, len(a.beside))
+	return func(yield func(kubeobj.Object) error) (map[string]int, error) {
+		own := make(map[kubeobj.Key]bool, len(a.beside))
 		for _, o := range a.beside {
 			if own[o.Key] {
 				continue
@@ -106,7 +106,7 @@ func (a *app) withBeside(read objects.Reader) objects.Reader {
 				return nil, err
 			}
 		}
-		return read(func(o objects.Object) error {
+		return read(func(o kubeobj.Object) error {
 			if own[o.Key] {
 				return nil
 			}

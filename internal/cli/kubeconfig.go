@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kube"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // live is the cluster that kubectl points at.
@@ -68,9 +68,9 @@ func (a *app) readCluster(ctx context.Context, l *live) (*cluster.View, []kube.U
 	p := a.progress("reading " + l.config.Host)
 	defer p.end()
 	var unread []kube.Unread
-	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(objects.Object) error) (map[string]int, error) {
+	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		var err error
-		unread, err = kube.Read(ctx, l.config, func(o objects.Object) error {
+		unread, err = kube.Read(ctx, l.config, func(o kubeobj.Object) error {
 			p.step()
 			return yield(o)
 		})

@@ -11,7 +11,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/kube"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/story"
 )
@@ -72,13 +72,13 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	p := a.progress("reading " + nameOfFile(a.o.snapshot))
 	defer p.end()
 	skipped := 0
-	limits := objects.Limits{Skip: func(e *objects.InvalidError) {
+	limits := kubeobj.Limits{Skip: func(e *kubeobj.InvalidError) {
 		if skipped++; skipped <= maxNotes {
 			a.note("%s: %s is left out: %v", nameOfFile(a.o.snapshot), e.Key, e.Errors.ToAggregate())
 		}
 	}}
-	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(objects.Object) error) (map[string]int, error) {
-		return objects.Read(r, objects.YAML, limits, func(o objects.Object) error {
+	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(kubeobj.Object) error) (map[string]int, error) {
+		return kubeobj.Read(r, kubeobj.YAML, limits, func(o kubeobj.Object) error {
 			p.step()
 			return yield(o)
 		})
@@ -95,7 +95,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 	ask := decision.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
 	if q.pod.whole == nil {
-		ask.PodRef = &objects.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
+		ask.PodRef = &kubeobj.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
 		if _, ok := s.view.Object(*ask.PodRef); !ok {
 			p := &problem{
 				what: fmt.Sprintf("%s has no pod %s", s.file, q.pod), next: "Pass the full object: kubectl get pod NAME -o json > pod.json, then -f pod.json.",
@@ -103,7 +103,7 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 			return nil, meant(ctx, s, q.pod, p)
 		}
 	} else {
-		pod, err := objects.DecodePod(q.pod.whole, objects.Limits{})
+		pod, err := kubeobj.DecodePod(q.pod.whole, kubeobj.Limits{})
 		if err != nil {
 			return nil, fmt.Errorf("pod %s: %w", q.pod, err)
 		}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
 
@@ -40,7 +40,7 @@ func decodeWhole(raw json.RawMessage, object any) error {
 	if len(raw) == 0 || raw[0] != '{' {
 		return errors.New("want an object")
 	}
-	if errs := objects.BoundQuantities(raw, object); len(errs) > 0 {
+	if errs := kubeobj.BoundQuantities(raw, object); len(errs) > 0 {
 		return errs.ToAggregate()
 	}
 	return kjson.UnmarshalCaseSensitivePreserveInts(raw, object)

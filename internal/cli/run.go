@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Version is what a build knows of itself.
@@ -30,7 +30,7 @@ type app struct {
 	o       common
 	read    bool // stdin was read
 	// beside are the objects that came in a file beside the pod.
-	beside []objects.Object
+	beside []kubeobj.Object
 	points *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }
 

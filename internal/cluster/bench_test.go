@@ -7,12 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // large is a cluster of 5,000 nodes and 50,000 pods.
-func large(b *testing.B) []objects.Object {
-	list := make([]objects.Object, 0, 55_000)
+func large(b *testing.B) []kubeobj.Object {
+	list := make([]kubeobj.Object, 0, 55_000)
 	for i := range 5000 {
 		list = append(list, node(b, fmt.Sprintf("node-%05d", i), 64))
 	}

@@ -16,7 +16,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/pgtest"
@@ -54,27 +54,27 @@ func (h *fixture) end() {
 	_ = h.st.Close()
 }
 
-func object(t testing.TB, js string) objects.Object {
+func object(t testing.TB, js string) kubeobj.Object {
 	t.Helper()
-	o, err := objects.Decode([]byte(js), objects.Limits{})
+	o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-func node(t testing.TB, name string, cpu int) objects.Object {
+func node(t testing.TB, name string, cpu int) kubeobj.Object {
 	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"topology.kubernetes.io/zone":"z%d"}},
 		"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, name, name, len(name)%3, cpu))
 }
 
-func pod(t testing.TB, name, on string) objects.Object {
+func pod(t testing.TB, name, on string) kubeobj.Object {
 	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","labels":{"app":%q}},
 		"spec":{"nodeName":%q,"containers":[{"name":"c","resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]}}`, name, name, on))
 }
 
-func reader(list ...objects.Object) objects.Reader {
-	return func(yield func(objects.Object) error) (map[string]int, error) {
+func reader(list ...kubeobj.Object) kubeobj.Reader {
+	return func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -84,11 +84,11 @@ func reader(list ...objects.Object) objects.Reader {
 	}
 }
 
-func sample(t testing.TB) []objects.Object {
-	return []objects.Object{node(t, "n1", 4), node(t, "n2", 8), pod(t, "a", "n1"), pod(t, "b", ""), pod(t, "c", "nowhere")}
+func sample(t testing.TB) []kubeobj.Object {
+	return []kubeobj.Object{node(t, "n1", 4), node(t, "n2", 8), pod(t, "a", "n1"), pod(t, "b", ""), pod(t, "c", "nowhere")}
 }
 
-func upload(t testing.TB, h *fixture, list ...objects.Object) *View {
+func upload(t testing.TB, h *fixture, list ...kubeobj.Object) *View {
 	t.Helper()
 	v, created, err := h.Upload(t.Context(), "prod", reader(list...))
 	if err != nil || !created {
@@ -97,7 +97,7 @@ func upload(t testing.TB, h *fixture, list ...objects.Object) *View {
 	return v
 }
 
-func podKey(name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: "d", Name: name} }
+func podKey(name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: "d", Name: name} }
 
 func TestRevisions(t *testing.T) {
 	h := open(t, t.TempDir(), Options{})
@@ -109,14 +109,14 @@ func TestRevisions(t *testing.T) {
 	if err != nil || created || again.Revision != 1 {
 		t.Fatalf("the same content again: %v %v %v", again, created, err)
 	}
-	v2, err := h.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "x", "n2")}, []objects.Key{podKey("a")})
+	v2, err := h.Change(t.Context(), "prod", 1, []kubeobj.Object{pod(t, "x", "n2")}, []kubeobj.Key{podKey("a")})
 	if err != nil || v2.Revision != 2 || v2.State.Use(v2.State.Nodes().Row("n2")).Pods != 1 {
 		t.Fatalf("%v %v", v2, err)
 	}
-	if _, err := h.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "y", "")}, nil); !errors.Is(err, store.ErrConflict) {
+	if _, err := h.Change(t.Context(), "prod", 1, []kubeobj.Object{pod(t, "y", "")}, nil); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("a stale parent: %v", err)
 	}
-	v3, err := h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "y", "")}, nil)
+	v3, err := h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, "y", "")}, nil)
 	if err != nil || v3.Revision != 3 {
 		t.Fatal(v3, err)
 	}
@@ -131,7 +131,7 @@ func TestRevisions(t *testing.T) {
 	if _, err := h.View(t.Context(), "other", 0); !errors.Is(err, store.ErrNotFound) {
 		t.Fatal(err)
 	}
-	if _, err := h.Change(t.Context(), "prod", 9, []objects.Object{pod(t, "y", "")}, nil); !errors.Is(err, store.ErrNotFound) {
+	if _, err := h.Change(t.Context(), "prod", 9, []kubeobj.Object{pod(t, "y", "")}, nil); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("a parent to come: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestRevisions(t *testing.T) {
 func TestChangeRefusals(t *testing.T) {
 	h := open(t, t.TempDir(), Options{})
 	upload(t, h, sample(t)...)
-	_, err := h.Change(t.Context(), "prod", 0, nil, []objects.Key{podKey("zz")})
+	_, err := h.Change(t.Context(), "prod", 0, nil, []kubeobj.Key{podKey("zz")})
 	var bad *InvalidError
 	if !errors.As(err, &bad) || bad.Field != "delete[0]" || !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("%v", err)
@@ -161,14 +161,14 @@ func TestHygieneFollowsChanges(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewSource(1))
 	for i := range 60 {
-		var apply []objects.Object
-		var del []objects.Key
+		var apply []kubeobj.Object
+		var del []kubeobj.Key
 		name := fmt.Sprintf("p%d", rnd.Intn(12))
 		switch _, have := v.Object(podKey(name)); {
 		case i%7 == 6:
 			apply = append(apply, node(t, "nowhere", 4))
-			if _, there := v.Object(objects.Key{Kind: "Node", Name: "nowhere"}); there {
-				apply, del = nil, []objects.Key{{Kind: "Node", Name: "nowhere"}}
+			if _, there := v.Object(kubeobj.Key{Kind: "Node", Name: "nowhere"}); there {
+				apply, del = nil, []kubeobj.Key{{Kind: "Node", Name: "nowhere"}}
 			}
 		case have && rnd.Intn(2) == 0:
 			del = append(del, podKey(name))
@@ -196,7 +196,7 @@ func TestLoadedIsTheSame(t *testing.T) {
 	for i := range 45 {
 		name := fmt.Sprintf("w%d", i)
 		if i%3 == 0 {
-			v, err := h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, name, "")}, nil)
+			v, err := h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, name, "")}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

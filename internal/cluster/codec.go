@@ -15,8 +15,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/steps"
 )
 
@@ -188,13 +188,13 @@ func readEntry(r *bufio.Reader, kinds map[string]string, space *room) (*entry, e
 		kind = string(parts[0])
 		kinds[kind] = kind
 	}
-	return newEntry(objects.Key{Kind: kind, Namespace: string(parts[1]), Name: string(parts[2])}, parts[3]), nil
+	return newEntry(kubeobj.Key{Kind: kind, Namespace: string(parts[1]), Name: string(parts[2])}, parts[3]), nil
 }
 
 // change is a revision's difference to its parent, as it is stored.
 type change struct {
 	Apply  []json.RawMessage `json:"apply,omitempty"`
-	Delete []objects.Key     `json:"delete,omitempty"`
+	Delete []kubeobj.Key     `json:"delete,omitempty"`
 	Bind   *boundTo          `json:"bind,omitempty"`
 }
 
@@ -291,7 +291,7 @@ func quickChange(js []byte) *change {
 	}
 	c := &change{}
 	for at := len(applyHead); at < len(js) && js[at] == '{'; at++ {
-		end := objects.ValueEnd(js, at)
+		end := kubeobj.ValueEnd(js, at)
 		if end < 0 {
 			return nil
 		}
@@ -309,9 +309,9 @@ func quickChange(js []byte) *change {
 func quickDeletes(js []byte) *change {
 	c := &change{}
 	for at := len(deleteHead); at < len(js) && js[at] == '{'; at++ {
-		var k objects.Key
-		end := objects.Members(js, at, func(key []byte, value int) bool {
-			to := objects.ValueEnd(js, value)
+		var k kubeobj.Key
+		end := kubeobj.Members(js, at, func(key []byte, value int) bool {
+			to := kubeobj.ValueEnd(js, value)
 			if to < 0 || js[value] != '"' || bytes.IndexByte(js[value:to], '\\') >= 0 {
 				return false
 			}

@@ -7,7 +7,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 )
 
@@ -16,12 +16,12 @@ import (
 type Classes func(name string) *schedulingv1.PriorityClass
 
 // collect reads an upload into a view that is not part of a chain yet.
-func collect(ctx context.Context, read objects.Reader) (*View, error) {
+func collect(ctx context.Context, read kubeobj.Reader) (*View, error) {
 	return collectPods(ctx, read, func(*corev1.Pod) bool { return true }, nil)
 }
 
 // collectResolved is collect that writes a priority into pods without one.
-func collectResolved(ctx context.Context, read objects.Reader, stored Classes) (*View, error) {
+func collectResolved(ctx context.Context, read kubeobj.Reader, stored Classes) (*View, error) {
 	return collectPods(ctx, read, func(p *corev1.Pod) bool { return p.Spec.Priority != nil }, stored)
 }
 
@@ -30,11 +30,11 @@ const bareSteps = 500
 
 // collectPods resolves the priority of pods that are not ready. They are compiled
 // last, since classes may come after them.
-func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
+func collectPods(ctx context.Context, read kubeobj.Reader, ready func(*corev1.Pod) bool, stored Classes) (*View, error) {
 	d, e := new(inventory).draft(), state.NewState().Edit().Within(ctx)
-	var bare []objects.Key
+	var bare []kubeobj.Key
 	count := steps.Of(ctx)
-	ignored, err := read(func(o objects.Object) error {
+	ignored, err := read(func(o kubeobj.Object) error {
 		if err := count.Take(len(o.JSON)); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Po
 			if err != nil {
 				return nil, err
 			}
-			o, err := objects.Of(ResolvePriority(v.State, pod, stored))
+			o, err := kubeobj.Of(ResolvePriority(v.State, pod, stored))
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +83,7 @@ func collectPods(ctx context.Context, read objects.Reader, ready func(*corev1.Po
 	return v, nil
 }
 
-func putUploaded(e *state.Edit, o objects.Object) error {
+func putUploaded(e *state.Edit, o kubeobj.Object) error {
 	if err := e.Put(o.Value); err != nil {
 		return &InvalidError{Field: "items", Detail: err.Error()}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -67,7 +67,7 @@ func TestDependentsFallWithTheirParent(t *testing.T) {
 	g.fail.Store(1)
 	first := make(chan error, 1)
 	go func() {
-		_, err := h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "lost", "n1")}, nil)
+		_, err := h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, "lost", "n1")}, nil)
 		first <- err
 	}()
 	waitFor(t, func() bool { return g.fail.Load() == 0 })
@@ -75,7 +75,7 @@ func TestDependentsFallWithTheirParent(t *testing.T) {
 	rest := make(chan *View, others)
 	for i := range others {
 		go func() {
-			v, err := h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprintf("kept%d", i), "n1")}, nil)
+			v, err := h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, fmt.Sprintf("kept%d", i), "n1")}, nil)
 			if err != nil {
 				t.Error(err)
 			}
@@ -127,7 +127,7 @@ func TestAnswersWaitForWhatTheySaw(t *testing.T) {
 	hold := make(chan struct{})
 	g.set(hold)
 	g.fail.Store(1)
-	go func() { _, _ = h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "ghost", "n1")}, nil) }()
+	go func() { _, _ = h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, "ghost", "n1")}, nil) }()
 	l := h.chains["prod"]
 	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.inFlight == 1 })
 	done := make(chan error, 1)
@@ -162,17 +162,17 @@ func TestAnotherWriterIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Close() })
-	v, err := other.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "theirs", "n1")}, nil)
+	v, err := other.Change(t.Context(), "prod", 1, []kubeobj.Object{pod(t, "theirs", "n1")}, nil)
 	if err != nil || v.Revision != 2 {
 		t.Fatal(v, err)
 	}
-	if _, err := h.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "mine", "n1")}, nil); !errors.Is(err, store.ErrConflict) {
+	if _, err := h.Change(t.Context(), "prod", 1, []kubeobj.Object{pod(t, "mine", "n1")}, nil); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("a stale parent that looked like the newest: %v", err)
 	}
-	if _, err = other.Change(t.Context(), "prod", 2, []objects.Object{pod(t, "theirs2", "n1")}, nil); err != nil {
+	if _, err = other.Change(t.Context(), "prod", 2, []kubeobj.Object{pod(t, "theirs2", "n1")}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if v, err = h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "mine", "n1")}, nil); err != nil || v.Revision != 4 || v.State.Pod("d", "theirs2") == nil {
+	if v, err = h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, "mine", "n1")}, nil); err != nil || v.Revision != 4 || v.State.Pod("d", "theirs2") == nil {
 		t.Fatalf("%v %v", v, err)
 	}
 }
@@ -228,7 +228,7 @@ func TestDelete(t *testing.T) {
 	h := open(t, dir, Options{})
 	upload(t, h, sample(t)...)
 	for i := range 4 {
-		if _, err := h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprintf("p%d", i), "")}, nil); err != nil {
+		if _, err := h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, fmt.Sprintf("p%d", i), "")}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestCompiledAnew(t *testing.T) {
 	upload(t, h, sample(t)...)
 	tables := 0
 	for i := range 12 {
-		apply := make([]objects.Object, 0, 150)
+		apply := make([]kubeobj.Object, 0, 150)
 		for k := range 150 {
 			apply = append(apply, object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"s%d","namespace":"d","labels":{"turn":"t%d-%d"}},"spec":{"containers":[{"name":"c"}]}}`, k, i, k)))
 		}
@@ -283,7 +283,7 @@ func TestCompiledAnew(t *testing.T) {
 		tables = max(tables, v.State.Tables().Size())
 	}
 	h.work.Wait()
-	v, err := h.Change(t.Context(), "prod", 0, []objects.Object{pod(t, "last", "n1")}, nil)
+	v, err := h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, "last", "n1")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestListPages(t *testing.T) {
 	h := open(t, t.TempDir(), Options{})
 	v := upload(t, h, sample(t)...)
 	var got []string
-	after := objects.Key{}
+	after := kubeobj.Key{}
 	for {
 		items, more, err := v.List(t.Context(), "Pod", after, 2)
 		if err != nil {
@@ -329,7 +329,7 @@ func TestListPages(t *testing.T) {
 	if fmt.Sprint(got) != "[a b c]" {
 		t.Fatal(got)
 	}
-	if items, more, err := v.List(t.Context(), "Sandwich", objects.Key{}, 5); items != nil || more || err != nil {
+	if items, more, err := v.List(t.Context(), "Sandwich", kubeobj.Key{}, 5); items != nil || more || err != nil {
 		t.Fatal("a kind that nobody has")
 	}
 }
@@ -348,7 +348,7 @@ func TestClustersAreLetGo(t *testing.T) {
 			if err != nil || v.Revision != int64(1+round) {
 				t.Fatal(v, err)
 			}
-			if _, err := h.Change(t.Context(), v.Cluster, v.Revision, []objects.Object{pod(t, fmt.Sprintf("p%d", round), "n1")}, nil); err != nil {
+			if _, err := h.Change(t.Context(), v.Cluster, v.Revision, []kubeobj.Object{pod(t, fmt.Sprintf("p%d", round), "n1")}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 	"berth/internal/store"
 )
@@ -57,8 +57,8 @@ func scheduled(conditions []corev1.PodCondition, now time.Time) []corev1.PodCond
 
 // difference is what one revision does to its parent.
 type difference struct {
-	apply []objects.Object
-	del   []objects.Key
+	apply []kubeobj.Object
+	del   []kubeobj.Key
 	bind  *Bind
 	cause string
 }
@@ -72,7 +72,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	var c change
 	changed := 0
 	touched, others, kinds := map[podName]struct{}{}, false, map[string]int{}
-	note := func(k objects.Key, n int) {
+	note := func(k kubeobj.Key, n int) {
 		kinds[k.Kind] += n
 		switch k.Kind {
 		case "Pod":
@@ -81,7 +81,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 			others = true
 		}
 	}
-	put := func(o objects.Object) error {
+	put := func(o kubeobj.Object) error {
 		if err := e.Put(o.Value); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 // the zone and region labels that it copies from there. The argument is not
 // written.
 func (v *View) Assumed(pod *corev1.Pod, node string) *corev1.Pod {
-	return objects.WithTopology(Bound(pod, node), v.nodeLabels(node))
+	return kubeobj.WithTopology(Bound(pod, node), v.nodeLabels(node))
 }
 
 // nodeLabels returns the labels of a node; nil where the state has no such node.
@@ -165,12 +165,12 @@ func (v *View) nodeLabels(name string) map[string]string {
 
 // bindObject makes the pod on its node, with the node's zone and region labels.
 // The short form says all where the state holds the same pod without a node.
-func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) (objects.Object, *boundTo, error) {
-	pod := objects.WithTopology(Bound(b.Pod, b.Node), node)
+func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) (kubeobj.Object, *boundTo, error) {
+	pod := kubeobj.WithTopology(Bound(b.Pod, b.Node), node)
 	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
-	o, err := objects.Of(pod)
+	o, err := kubeobj.Of(pod)
 	if err != nil {
-		return objects.Object{}, nil, fmt.Errorf("bind Pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		return kubeobj.Object{}, nil, fmt.Errorf("bind Pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	have := inv.get(o.Key)
 	if have == nil {
@@ -178,9 +178,9 @@ func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) 
 	}
 	free := *pod
 	free.Spec.NodeName, free.Status.NominatedNodeName = "", b.Pod.Status.NominatedNodeName
-	before, err := objects.Encode(&free)
+	before, err := kubeobj.Encode(&free)
 	if err != nil {
-		return objects.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(o.Key), err)
+		return kubeobj.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(o.Key), err)
 	}
 	if !bytes.Equal(before, have.json) {
 		return o, nil, nil
@@ -199,7 +199,7 @@ func revisionOf(v *View, parent string) (*store.Revision, error) {
 	}, nil
 }
 
-func nameOf(k objects.Key) string {
+func nameOf(k kubeobj.Key) string {
 	if k.Namespace == "" {
 		return k.Kind + " " + k.Name
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 )
@@ -25,7 +25,7 @@ func TestHostileRows(t *testing.T) {
 		if _, _, err := r.Upload(t.Context(), name, reader(sample(t)...)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Change(t.Context(), name, 1, []objects.Object{pod(t, "x", "n1")}, nil); err != nil {
+		if _, err := r.Change(t.Context(), name, 1, []kubeobj.Object{pod(t, "x", "n1")}, nil); err != nil {
 			t.Fatal(err)
 		}
 		d := &store.Decision{
@@ -148,7 +148,7 @@ func askAll(t *testing.T, st *watched, what string) (named bool) {
 		t.Errorf("%s: the other cluster: %v", what, err)
 		return false
 	}
-	if _, err := r.Change(ctx, "good", v.Revision, []objects.Object{pod(t, "y", "n1")}, nil); err != nil {
+	if _, err := r.Change(ctx, "good", v.Revision, []kubeobj.Object{pod(t, "y", "n1")}, nil); err != nil {
 		t.Errorf("%s: a change of the other cluster: %v", what, err)
 	}
 	if _, err := r.st.Decision(ctx, "decision-good"); err != nil {
@@ -168,7 +168,7 @@ func askAll(t *testing.T, st *watched, what string) (named bool) {
 		t.Errorf("%s: %v, readiness says %v", what, err, damaged)
 	}
 	short, cancel := context.WithTimeout(ctx, 0)
-	_, _ = r.Change(short, "bad", 0, []objects.Object{pod(t, "y", "n1")}, nil)
+	_, _ = r.Change(short, "bad", 0, []kubeobj.Object{pod(t, "y", "n1")}, nil)
 	cancel()
 	return damaged != nil
 }

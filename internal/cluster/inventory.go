@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 )
 
@@ -18,12 +18,12 @@ const fan = 64
 
 // entry is one object. Entries are never written after they are made.
 type entry struct {
-	key  objects.Key
+	key  kubeobj.Key
 	json []byte
 	sum  [sha256.Size]byte // over key and json
 }
 
-func newEntry(k objects.Key, js []byte) *entry {
+func newEntry(k kubeobj.Key, js []byte) *entry {
 	e := &entry{key: k, json: js}
 	h := sha256.New()
 	buf := make([]byte, 0, 256)
@@ -68,7 +68,7 @@ type bucket struct {
 }
 
 // place returns where a key is kept: group and bucket.
-func place(k objects.Key) (int, int) {
+func place(k kubeobj.Key) (int, int) {
 	h := uint32(2166136261)
 	for _, s := range [...]string{k.Kind, k.Namespace, k.Name} {
 		for i := 0; i < len(s); i++ {
@@ -82,11 +82,11 @@ func place(k objects.Key) (int, int) {
 	return int(h % fan), int(h / fan % fan)
 }
 
-func find(list []*entry, k objects.Key) (int, bool) {
-	return slices.BinarySearchFunc(list, k, func(e *entry, k objects.Key) int { return e.key.Compare(k) })
+func find(list []*entry, k kubeobj.Key) (int, bool) {
+	return slices.BinarySearchFunc(list, k, func(e *entry, k kubeobj.Key) int { return e.key.Compare(k) })
 }
 
-func (v *inventory) get(k objects.Key) *entry {
+func (v *inventory) get(k kubeobj.Key) *entry {
 	g, b := place(k)
 	if v.groups[g] == nil {
 		return nil
@@ -203,7 +203,7 @@ func (v *inventory) draft() *draft {
 	return &draft{id: lastDraft.Add(1), inv: &next, dirty: map[int]uint64{}}
 }
 
-func (d *draft) bucket(k objects.Key) (*group, *bucket) {
+func (d *draft) bucket(k kubeobj.Key) (*group, *bucket) {
 	g, b := place(k)
 	at := d.inv.groups[g]
 	switch {
@@ -241,7 +241,7 @@ func (d *draft) put(e *entry) (before *entry) {
 }
 
 // remove takes an object out and gives it; nil where there was none.
-func (d *draft) remove(k objects.Key) *entry {
+func (d *draft) remove(k kubeobj.Key) *entry {
 	if d.inv.get(k) == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/jackc/pgx/v5"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/postgres"
@@ -81,7 +81,7 @@ var ledgerModel = porcupine.NondeterministicModel{
 }
 
 // of calls one replica and returns its answer.
-func (a asked) of(m *Manager, apply objects.Object) told {
+func (a asked) of(m *Manager, apply kubeobj.Object) told {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	var v *View
@@ -95,7 +95,7 @@ func (a asked) of(m *Manager, apply objects.Object) told {
 		}
 		return told{"ok", list[0].Number}
 	case "change":
-		v, err = m.Change(ctx, "prod", a.parent, []objects.Object{apply}, nil)
+		v, err = m.Change(ctx, "prod", a.parent, []kubeobj.Object{apply}, nil)
 	case "bind":
 		node := fmt.Sprint("n", a.node+1)
 		v, _, err = m.Update(ctx, "prod", 0, func(v *View) (*Step, error) {
@@ -181,7 +181,7 @@ func linear(t *testing.T, lasts time.Duration, seed int64) {
 	if _, _, err := first.Upload(t.Context(), "prod", reader(sample(t)...)); err != nil {
 		t.Fatal(err)
 	}
-	var list []objects.Object
+	var list []kubeobj.Object
 	for i := range freePods {
 		list = append(list, pod(t, fmt.Sprint("free", i), ""))
 	}
@@ -194,7 +194,7 @@ func linear(t *testing.T, lasts time.Duration, seed int64) {
 	start := time.Now()
 	var wg sync.WaitGroup
 	ended := make(chan struct{})
-	applies := make([]objects.Object, clients)
+	applies := make([]kubeobj.Object, clients)
 	for c := range clients {
 		applies[c] = pod(t, fmt.Sprint("of", c), "n1")
 	}

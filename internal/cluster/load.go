@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/store"
 )
 
@@ -226,7 +226,7 @@ func (d *draft) apply(payload []byte) error {
 	if c.Bind == nil {
 		return nil
 	}
-	e := d.inv.get(objects.Key{Kind: "Pod", Namespace: c.Bind.Namespace, Name: c.Bind.Name})
+	e := d.inv.get(kubeobj.Key{Kind: "Pod", Namespace: c.Bind.Namespace, Name: c.Bind.Name})
 	if e == nil {
 		return fmt.Errorf("binds pod %s/%s, which is not there", c.Bind.Namespace, c.Bind.Name)
 	}
@@ -234,7 +234,7 @@ func (d *draft) apply(payload []byte) error {
 	if err != nil {
 		return err
 	}
-	js, err := objects.Encode(Bound(pod, c.Bind.Node))
+	js, err := kubeobj.Encode(Bound(pod, c.Bind.Node))
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (d *draft) apply(payload []byte) error {
 }
 
 // keyOf reads which object a canonical encoding is of.
-func keyOf(js []byte) (objects.Key, error) {
+func keyOf(js []byte) (kubeobj.Key, error) {
 	var h struct {
 		Kind     string `json:"kind"`
 		Metadata struct {
@@ -252,7 +252,7 @@ func keyOf(js []byte) (objects.Key, error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(js, &h); err != nil {
-		return objects.Key{}, err
+		return kubeobj.Key{}, err
 	}
-	return objects.Key{Kind: h.Kind, Namespace: h.Metadata.Namespace, Name: h.Metadata.Name}, nil
+	return kubeobj.Key{Kind: h.Kind, Namespace: h.Metadata.Namespace, Name: h.Metadata.Name}, nil
 }

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps/stepstest"
 )
 
 // many is a view of pods on a node that it does not have.
 func many(t *testing.T) *View {
-	list := make([]objects.Object, 8000)
+	list := make([]kubeobj.Object, 8000)
 	for i := range list {
 		list[i] = pod(t, fmt.Sprintf("p%05d", i), "n")
 	}
@@ -35,7 +35,7 @@ func TestLongWorkEndsWithItsContext(t *testing.T) {
 			v.mu.Lock()
 			v.byKind = nil
 			v.mu.Unlock()
-			_, _, err := v.List(ctx, "Pod", objects.Key{}, 10)
+			_, _, err := v.List(ctx, "Pod", kubeobj.Key{}, 10)
 			return err
 		},
 		"a node that comes after its pods": func(ctx context.Context) error {
@@ -73,7 +73,7 @@ func TestLongWorkEndsWithItsContext(t *testing.T) {
 // TestPagesOfObjectsAreSortedOnce: further pages of a view take no comparison of all its objects.
 func TestPagesOfObjectsAreSortedOnce(t *testing.T) {
 	v, ctx, seen, first := many(t), stepstest.After(t.Context(), 0), 0, 0
-	for after, more := (objects.Key{}), true; more; {
+	for after, more := (kubeobj.Key{}), true; more; {
 		var items [][]byte
 		var err error
 		if items, more, err = v.List(ctx, "Pod", after, 10); err != nil || len(items) == 0 {
@@ -82,7 +82,7 @@ func TestPagesOfObjectsAreSortedOnce(t *testing.T) {
 		if seen == 0 {
 			first = ctx.Looks()
 		}
-		o, err := objects.FromCanonical("Pod", items[len(items)-1])
+		o, err := kubeobj.FromCanonical("Pod", items[len(items)-1])
 		if err != nil {
 			t.Fatal(err)
 		}

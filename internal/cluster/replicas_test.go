@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/pgtest"
@@ -116,7 +116,7 @@ func TestRevisionsOfOthersAreSeen(t *testing.T) {
 	loaded := b.st.whole.Load()
 	for i := range 5 {
 		name := fmt.Sprint("new", i)
-		v, err := a.Change(t.Context(), "prod", 0, []objects.Object{pod(t, name, "n1")}, nil)
+		v, err := a.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, name, "n1")}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestManyRevisionsBehind(t *testing.T) {
 	var last *View
 	for i := range many {
 		var err error
-		if last, err = a.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("p", i), "n1")}, nil); err != nil {
+		if last, err = a.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, fmt.Sprint("p", i), "n1")}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestGoneClusterIsNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range life { // the new one may be longer than the old one was
-			if _, err := a.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("more", i), "n1")}, nil); err != nil {
+			if _, err := a.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, fmt.Sprint("more", i), "n1")}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -221,13 +221,13 @@ func TestStaleParentIsAConflict(t *testing.T) {
 	if _, err := b.View(t.Context(), "prod", 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "first", "n1")}, nil); err != nil {
+	if _, err := a.Change(t.Context(), "prod", 1, []kubeobj.Object{pod(t, "first", "n1")}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := b.Change(t.Context(), "prod", 1, []objects.Object{pod(t, "second", "n1")}, nil); !errors.Is(err, store.ErrConflict) {
+	if v, err := b.Change(t.Context(), "prod", 1, []kubeobj.Object{pod(t, "second", "n1")}, nil); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("a stale parent: %v, %v", v, err)
 	}
-	v, err := b.Change(t.Context(), "prod", 2, []objects.Object{pod(t, "second", "n1")}, nil)
+	v, err := b.Change(t.Context(), "prod", 2, []kubeobj.Object{pod(t, "second", "n1")}, nil)
 	if err != nil || v.Revision != 3 || v.State.Pod("d", "first") == nil {
 		t.Fatalf("%v, %v", v, err)
 	}
@@ -255,7 +255,7 @@ func TestViewsOutliveTheStore(t *testing.T) {
 func TestNoPodIsBoundTwice(t *testing.T) {
 	a, b := pair(t, Options{})
 	const pods, callers = 40, 8
-	var list []objects.Object
+	var list []kubeobj.Object
 	for i := range pods {
 		list = append(list, pod(t, fmt.Sprint("free", i), ""))
 	}
@@ -333,7 +333,7 @@ func TestCheckpointsAreMadeOnce(t *testing.T) {
 			t.Fatalf("checkpoints at %v after %d writes", made(), i)
 		}
 		r := []*replica{a, b}[i%2]
-		if _, err := r.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("p", i%every), "n1")}, nil); err != nil {
+		if _, err := r.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, fmt.Sprint("p", i%every), "n1")}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -363,7 +363,7 @@ func BenchmarkReplicas(b *testing.B) {
 			for range n {
 				rs = append(rs, openReplica(b, url, Options{Poll: 500 * time.Millisecond}))
 			}
-			list := make([]objects.Object, 0, 100)
+			list := make([]kubeobj.Object, 0, 100)
 			for i := range 100 {
 				list = append(list, node(b, fmt.Sprintf("node-%05d", i), 64))
 			}
@@ -414,7 +414,7 @@ func TestCheckpointOfAnotherCounts(t *testing.T) {
 	a, b := pair(t, Options{CheckpointEvery: 5, Poll: time.Hour})
 	var vs []*View
 	for i := range 4 { // too few for a checkpoint of their own accord
-		v, err := a.Change(t.Context(), "prod", 0, []objects.Object{pod(t, fmt.Sprint("p", i), "n1")}, nil)
+		v, err := a.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, fmt.Sprint("p", i), "n1")}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

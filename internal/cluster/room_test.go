@@ -8,8 +8,8 @@ import (
 	"math/rand"
 	"testing"
 
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 )
 
 // TestCheckpointTakesBeforeItReads: what a state's objects take is taken before they are read,
@@ -21,7 +21,7 @@ func TestCheckpointTakesBeforeItReads(t *testing.T) {
 			text := make([]byte, size)
 			rand.New(rand.NewSource(int64(i))).Read(text)
 			js := fmt.Appendf(nil, "%q", fmt.Sprintf("%x", text))
-			d.put(newEntry(objects.Key{Kind: "Pod", Namespace: "d", Name: fmt.Sprint(i)}, js))
+			d.put(newEntry(kubeobj.Key{Kind: "Pod", Namespace: "d", Name: fmt.Sprint(i)}, js))
 		}
 		inv := d.done()
 		payload, err := encodeCheckpoint(context.Background(), inv)
@@ -54,7 +54,7 @@ func TestCheckpointTakesBeforeItReads(t *testing.T) {
 func TestWindowOfCheckpoint(t *testing.T) {
 	d := new(inventory).draft()
 	for i := range 50 {
-		d.put(newEntry(objects.Key{Kind: "Pod", Namespace: "d", Name: fmt.Sprint(i)}, bytes.Repeat([]byte("1"), 10_000)))
+		d.put(newEntry(kubeobj.Key{Kind: "Pod", Namespace: "d", Name: fmt.Sprint(i)}, bytes.Repeat([]byte("1"), 10_000)))
 	}
 	payload, err := encodeCheckpoint(t.Context(), d.done())
 	if err != nil {

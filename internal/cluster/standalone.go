@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Standalone makes a view of everything that read yields, in memory alone: no
 // line of revisions, no store. It counts as revision 1 of a cluster of that
 // name. Errors are those of read, and *InvalidError.
-func Standalone(name string, read objects.Reader, now time.Time) (*View, error) {
+func Standalone(name string, read kubeobj.Reader, now time.Time) (*View, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // A view without a store holds what an upload of the same objects would.
@@ -34,7 +34,7 @@ func TestStandalone(t *testing.T) {
 		t.Error("a bad name passes")
 	}
 	broken := errors.New("torn")
-	if _, err := Standalone("prod", func(func(objects.Object) error) (map[string]int, error) { return nil, broken }, now); !errors.Is(err, broken) {
+	if _, err := Standalone("prod", func(func(kubeobj.Object) error) (map[string]int, error) { return nil, broken }, now); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	var invalid *InvalidError

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 func (h *fixture) heldClusters() (held, objects int) {
@@ -76,14 +76,14 @@ func TestTablesOfClaimsAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for round := range 25 {
-		var list []objects.Object
+		var list []kubeobj.Object
 		for i := range 100 {
 			o := pod(t, fmt.Sprintf("p%d", i), "n1")
 			p := o.Value.(*corev1.Pod).DeepCopy()
 			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: fmt.Sprintf("claim-%d-%d", round, i)},
 			}}}
-			o, err := objects.Of(p)
+			o, err := kubeobj.Of(p)
 			if err != nil {
 				t.Fatal(err)
 			}

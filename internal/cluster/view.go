@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 	"berth/internal/store"
 )
@@ -50,7 +50,7 @@ func (v *View) Caused() Summary {
 func (v *View) ID() string { return FormatID(v.Cluster, v.Revision) }
 
 // Object returns an object's canonical JSON, not to be written.
-func (v *View) Object(k objects.Key) ([]byte, bool) {
+func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 	if e := v.inv.get(k); e != nil {
 		return e.json, true
 	}
@@ -58,12 +58,12 @@ func (v *View) Object(k objects.Key) ([]byte, bool) {
 }
 
 // EachKey visits the keys of all objects, in no order that means anything.
-func (v *View) EachKey(f func(objects.Key)) { v.inv.each(func(e *entry) { f(e.key) }) }
+func (v *View) EachKey(f func(kubeobj.Key)) { v.inv.each(func(e *entry) { f(e.key) }) }
 
 // Pod returns a pod, decoded for the caller alone; an error that wraps
 // store.ErrNotFound where the state has none of that name.
 func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
-	e := v.inv.get(objects.Key{Kind: "Pod", Namespace: namespace, Name: name})
+	e := v.inv.get(kubeobj.Key{Kind: "Pod", Namespace: namespace, Name: name})
 	if e == nil {
 		return nil, fmt.Errorf("pod %s/%s in %s: %w", namespace, name, v.ID(), store.ErrNotFound)
 	}
@@ -75,7 +75,7 @@ func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
 }
 
 func decodePod(e *entry) (*corev1.Pod, error) {
-	o, err := objects.FromCanonical("Pod", e.json)
+	o, err := kubeobj.FromCanonical("Pod", e.json)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +89,14 @@ func decodePod(e *entry) (*corev1.Pod, error) {
 // List returns up to limit objects of a kind, by namespace and name, from the one
 // behind after on; the zero key starts at the beginning. More reports whether others
 // follow. Items are canonical JSON, not to be written.
-func (v *View) List(ctx context.Context, kind string, after objects.Key, limit int) (items [][]byte, more bool, err error) {
+func (v *View) List(ctx context.Context, kind string, after kubeobj.Key, limit int) (items [][]byte, more bool, err error) {
 	list, err := v.kind(ctx, kind)
 	if err != nil {
 		return nil, false, err
 	}
 	at := 0
 	if after.Namespace != "" || after.Name != "" {
-		i, ok := find(list, objects.Key{Kind: kind, Namespace: after.Namespace, Name: after.Name})
+		i, ok := find(list, kubeobj.Key{Kind: kind, Namespace: after.Namespace, Name: after.Name})
 		if at = i; ok {
 			at++
 		}
@@ -140,9 +140,9 @@ func (v *View) kind(ctx context.Context, kind string) ([]*entry, error) {
 // Differences visits the objects that differ between two views, by kind,
 // namespace and name: before is nil for one that only to has, after for one that
 // only v has. Both are canonical JSON, not to be written.
-func (v *View) Differences(ctx context.Context, to *View, f func(k objects.Key, before, after []byte)) error {
+func (v *View) Differences(ctx context.Context, to *View, f func(k kubeobj.Key, before, after []byte)) error {
 	type pair struct {
-		key           objects.Key
+		key           kubeobj.Key
 		before, after []byte
 	}
 	var list []pair

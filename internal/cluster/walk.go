@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -30,7 +30,7 @@ type Walk struct {
 	coming  chan walkPage // the page after those; nil: none was asked for
 	steps   int           // changes since the state was last verified
 	careful bool
-	pods    *objects.PodCache // for what is decoded ahead
+	pods    *kubeobj.PodCache // for what is decoded ahead
 }
 
 // walkStep is a revision that changes its parent, decoded.
@@ -38,13 +38,13 @@ type walkStep struct {
 	number int64
 	digest string
 	c      *change // nil: it replaces the state
-	apply  []objects.Object
+	apply  []kubeobj.Object
 	err    error // why it cannot be decoded
 }
 
 type walkPage struct {
 	steps []walkStep
-	pods  *objects.PodCache // comes back for the next page
+	pods  *kubeobj.PodCache // comes back for the next page
 	err   error
 }
 
@@ -54,7 +54,7 @@ const walkAhead = 256
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
-	return &Walk{m: m, cluster: cluster, decider: engine.NewDecider(0), pods: objects.NewPodCache()}
+	return &Walk{m: m, cluster: cluster, decider: engine.NewDecider(0), pods: kubeobj.NewPodCache()}
 }
 
 // Careful makes the walk verify each view that it gives from now on.
@@ -166,7 +166,7 @@ func (w *Walk) fetch(after int64) {
 	into := make(chan walkPage, 1)
 	w.coming = into
 	pods := w.pods
-	w.pods = objects.NewPodCache() // should this page be left behind unread
+	w.pods = kubeobj.NewPodCache() // should this page be left behind unread
 	w.m.work.Go(func() {
 		p := walkPage{pods: pods}
 		list, err := w.m.st.ReplayChanges(w.m.ctx, w.cluster, after, walkAhead)
@@ -178,7 +178,7 @@ func (w *Walk) fetch(after int64) {
 	})
 }
 
-func decodeStep(r *store.ReplayChange, pods *objects.PodCache) walkStep {
+func decodeStep(r *store.ReplayChange, pods *kubeobj.PodCache) walkStep {
 	s := walkStep{number: r.Number, digest: r.Digest}
 	if r.Change == nil {
 		return s
@@ -240,7 +240,7 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 	if c.Bind == nil {
 		return nil
 	}
-	k := objects.Key{Kind: "Pod", Namespace: c.Bind.Namespace, Name: c.Bind.Name}
+	k := kubeobj.Key{Kind: "Pod", Namespace: c.Bind.Namespace, Name: c.Bind.Name}
 	have := w.d.inv.get(k)
 	if have == nil {
 		return fmt.Errorf("binds pod %s/%s, which is not there", k.Namespace, k.Name)
@@ -250,7 +250,7 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 		return err
 	}
 	pod := Bound(free, c.Bind.Node)
-	js, err := objects.Encode(pod)
+	js, err := kubeobj.Encode(pod)
 	if err != nil {
 		return err
 	}
@@ -264,13 +264,13 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 // podHead begins a pod in canonical form.
 const podHead = `{"kind":"Pod","apiVersion":"v1",`
 
-func decodeApplied(js []byte, pods *objects.PodCache) (objects.Object, error) {
+func decodeApplied(js []byte, pods *kubeobj.PodCache) (kubeobj.Object, error) {
 	if bytes.HasPrefix(js, []byte(podHead)) {
 		return pods.Decode(js)
 	}
 	k, err := keyOf(js)
 	if err != nil {
-		return objects.Object{}, err
+		return kubeobj.Object{}, err
 	}
-	return objects.FromCanonical(k.Kind, js)
+	return kubeobj.FromCanonical(k.Kind, js)
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -21,8 +21,8 @@ func (e *lostError) Unwrap() error { return e.err }
 // number becomes the decision's BoundRevision.
 type Step struct {
 	Bind     *Bind
-	Apply    []objects.Object
-	Delete   []objects.Key
+	Apply    []kubeobj.Object
+	Delete   []kubeobj.Key
 	Decision *store.Decision
 	Profile  *store.Profile
 	// Spooled is set by Update if the decision is durable on the local disk and not in the store
@@ -152,7 +152,7 @@ func (l *chain) dropHead(epoch uint64) {
 // Change makes the next revision by applying and deleting objects without admission. Parent 0
 // stands for the newest. For another parent that is not the newest the error wraps
 // store.ErrConflict. A request that cannot be carried out is an *InvalidError.
-func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*View, error) {
+func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*View, error) {
 	v, _, err := m.Update(ctx, cluster, parent, func(*View) (*Step, error) { return &Step{Apply: apply, Delete: del}, nil })
 	return v, err
 }
@@ -160,13 +160,13 @@ func (m *Manager) Change(ctx context.Context, cluster string, parent int64, appl
 // Upload makes a revision of everything that read yields, without admission: the cluster that it
 // comes from has admitted it. If the newest revision has the same content, Upload returns that, and
 // created is false. Objects are compiled as they come and not kept.
-func (m *Manager) Upload(ctx context.Context, cluster string, read objects.Reader) (v *View, created bool, err error) {
+func (m *Manager) Upload(ctx context.Context, cluster string, read kubeobj.Reader) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, func() (*View, error) { return collect(ctx, read) })
 }
 
 // UploadResolved is Upload that sets the priority of pods without one from their class or the
 // default class, once. stored has the classes that the upload lacks.
-func (m *Manager) UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored Classes) (v *View, created bool, err error) {
+func (m *Manager) UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored Classes) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(ctx, read, stored) })
 }
 

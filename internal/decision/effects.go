@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // BoundEffects are what a bind wrote beside its pod, in the same revision: what
@@ -57,7 +57,7 @@ type BoundVolumeClaim struct {
 
 // Effects are what a bind writes beside the pod's node.
 type Effects struct {
-	Objects []objects.Object
+	Objects []kubeobj.Object
 	Summary *BoundEffects // nil where there are none
 	Digest  string        // over all of them; empty where there are none
 
@@ -82,10 +82,10 @@ func makeEffects(v *cluster.View, a *engine.Effects) (*Effects, error) {
 	}
 	e.extended, e.Summary = a.Extended, &BoundEffects{Left: a.Left}
 	for _, c := range a.Claims {
-		k := objects.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name}
+		k := kubeobj.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name}
 		had := v.State.ResourceClaim(c.Namespace, c.Name)
 		if had == nil {
-			c.UID = objects.DerivedUID(k)
+			c.UID = kubeobj.DerivedUID(k)
 		}
 		e.Summary.ResourceClaims = append(e.Summary.ResourceClaims, boundClaim(c, had))
 		if err := e.add(v, k.Kind, c); err != nil {
@@ -134,12 +134,12 @@ func (e *Effects) add(v *cluster.View, kind string, o interface {
 	GetName() string
 },
 ) error {
-	js, err := objects.Encode(o)
+	js, err := kubeobj.Encode(o)
 	if err != nil {
 		return fmt.Errorf("effects of a bind: %w", err)
 	}
 	// Read back, so that the state is the one that a restart finds.
-	made, err := objects.FromCanonical(kind, js)
+	made, err := kubeobj.FromCanonical(kind, js)
 	if err != nil {
 		return fmt.Errorf("effects of a bind: %w", err)
 	}

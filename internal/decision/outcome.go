@@ -12,8 +12,8 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 )
 
 // Outcome is an evaluated question. It is to be released.
@@ -75,8 +75,8 @@ func (o *Outcome) Release() {
 
 func (p *Prepared) options(ctx context.Context) engine.Options {
 	equals := ""
-	if objects.IsGivenUID(p.Pod.UID) { // as before the ledger had the pod, such as in a dry run
-		equals = string(objects.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
+	if kubeobj.IsGivenUID(p.Pod.UID) { // as before the ledger had the pod, such as in a dry run
+		equals = string(kubeobj.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
 	}
 	return engine.Options{
 		Context: ctx, MaxSteps: p.steps, EqualsBy: equals,

@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 )
 
@@ -94,12 +94,12 @@ func makeOverlay(ctx context.Context, v *cluster.View, nodes []*corev1.Node, bef
 		}
 		if js == nil {
 			var err error
-			if js, err = objects.Encode(n); err != nil {
+			if js, err = kubeobj.Encode(n); err != nil {
 				return nil, Errorf(Invalid, "nodes", "%v", err)
 			}
 		}
 		o.encoded[n] = js
-		if held, ok := v.Object(objects.Key{Kind: "Node", Name: n.Name}); ok && bytes.Equal(held, js) {
+		if held, ok := v.Object(kubeobj.Key{Kind: "Node", Name: n.Name}); ok && bytes.Equal(held, js) {
 			continue
 		}
 		if e == nil {

@@ -8,7 +8,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
 
@@ -20,12 +20,12 @@ func (s *Scheduler) admit(p *Prepared) {
 		return
 	}
 	pod := *p.Question.Pod
-	if k := podKey(pod.Namespace, pod.Name); pod.UID == objects.DerivedUID(k) {
+	if k := podKey(pod.Namespace, pod.Name); pod.UID == kubeobj.DerivedUID(k) {
 		switch held := p.State.Pod(pod.Namespace, pod.Name); {
 		case held != nil:
 			pod.UID = types.UID(held.UID)
 		case p.Bind:
-			pod.UID = objects.GivenUID(k, p.View.Revision+1)
+			pod.UID = kubeobj.GivenUID(k, p.View.Revision+1)
 		}
 	}
 	if s.TolerationSeconds {
@@ -54,7 +54,7 @@ func (p *Prepared) findPod() error {
 		p.PodJSON = p.Recorded.PodJSON
 		return nil
 	}
-	js, err := objects.Encode(WithKind(p.Pod))
+	js, err := kubeobj.Encode(WithKind(p.Pod))
 	if err != nil {
 		return Errorf(Invalid, "pod", "%v", err)
 	}
@@ -64,7 +64,7 @@ func (p *Prepared) findPod() error {
 	return nil
 }
 
-// WithKind returns a pod that has its kind, which spares objects.Encode a deep copy.
+// WithKind returns a pod that has its kind, which spares kubeobj.Encode a deep copy.
 func WithKind(pod *corev1.Pod) *corev1.Pod {
 	if pod.Kind == "Pod" && pod.APIVersion == "v1" {
 		return pod
@@ -137,5 +137,5 @@ func (p *Prepared) succeeds(held *state.Pod) bool {
 		return false
 	}
 	uid := string(p.Pod.UID)
-	return uid != held.UID && uid != string(objects.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
+	return uid != held.UID && uid != string(kubeobj.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
 }

@@ -9,7 +9,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Scheduler evaluates questions under a server's configuration. It is safe for concurrent use.
@@ -172,4 +172,4 @@ func ChooseProfile(profiles []*engine.Profile, wanted, scheduler string) (*engin
 	return profiles[0], nil
 }
 
-func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }
+func podKey(ns, name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: ns, Name: name} }

@@ -8,7 +8,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // The verbs of records.
@@ -41,7 +41,7 @@ type Question struct {
 	Revision int64  // 0: the newest
 	// Pod or PodRef, the name of a pod in the snapshot, is the pod to place.
 	Pod    *corev1.Pod
-	PodRef *objects.Key
+	PodRef *kubeobj.Key
 	// NodeNames limits the nodes considered; nil: all, or with Nodes theirs.
 	NodeNames []string
 	// Nodes replace the snapshot's nodes of the same names; unknown ones are added for this

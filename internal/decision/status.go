@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
 
@@ -20,10 +20,10 @@ import (
 // does not have yet is stored, since kube-scheduler tries stored pods only. An attempt with the
 // same outcome as the one before changes nothing (pkg/scheduler/schedule_one.go
 // handleSchedulingFailure, updatePod).
-func (o *Outcome) StatusChanges() ([]objects.Object, error) {
-	var out []objects.Object
+func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
+	var out []kubeobj.Object
 	put := func(p *corev1.Pod) error {
-		made, err := objects.Of(p)
+		made, err := kubeobj.Of(p)
 		if err != nil {
 			return fmt.Errorf("write the status of pod %s/%s: %w", p.Namespace, p.Name, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"berth/internal/engine/advice"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // suggest returns the single changes that would let the pod fit, cheapest first; none for a pod
@@ -30,6 +30,6 @@ func (p *Prepared) object(kind, namespace, name string) []byte {
 			}
 		}
 	}
-	js, _ := p.View.Object(objects.Key{Kind: kind, Namespace: namespace, Name: name})
+	js, _ := p.View.Object(kubeobj.Key{Kind: kind, Namespace: namespace, Name: name})
 	return js
 }

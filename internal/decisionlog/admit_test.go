@@ -8,20 +8,20 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // TestUIDsOfMadePods binds a pod, deletes it and binds another of its name: the
 // second has a UID of its own, both go where a dry run says, and the records replay.
 func TestUIDsOfMadePods(t *testing.T) {
 	h := open(t, t.TempDir())
-	list := []objects.Object{}
+	list := []kubeobj.Object{}
 	for i := range 9 { // all equal
 		list = append(list, node(t, fmt.Sprintf("n%d", i), 4))
 	}
 	upload(t, h, list...)
 	q := decision.Question{Pod: pod(t, "web", "")}
-	q.Pod.UID = objects.DerivedUID(podKey("d", "web")) // as a manifest without one is read
+	q.Pod.UID = kubeobj.DerivedUID(podKey("d", "web")) // as a manifest without one is read
 	dry := q
 	dry.DryRun = true
 	want := decide(t, h, dry).Node
@@ -42,7 +42,7 @@ func TestUIDsOfMadePods(t *testing.T) {
 		if again := decide(t, h, dry); again.Pod.UID != a.Pod.UID || again.Node != want {
 			t.Errorf("the pod of that name is %s on %s, not %s on %s", again.Pod.UID, again.Node, a.Pod.UID, want)
 		}
-		if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "web")}); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []kubeobj.Key{podKey("d", "web")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestRecordedPodsStayAsTheyWere(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, node(t, "n1", 4), node(t, "n2", 4), held(t, pod(t, "web", "")))
 	asked := *pod(t, "web", "")
-	asked.UID = objects.DerivedUID(podKey("d", "web"))
+	asked.UID = kubeobj.DerivedUID(podKey("d", "web"))
 	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -17,7 +17,7 @@ import (
 // /preempt. The next call for the node uses the last answer of all of them.
 func TestNewestAgreementCounts(t *testing.T) {
 	h := through(t, &logtest.APIServer{})
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "urgent"), portPod(t, "one"), portPod(t, "two")}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "urgent"), portPod(t, "one"), portPod(t, "two")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for pod, node := range map[string]string{"one": "n1", "two": "n2"} {
@@ -75,7 +75,7 @@ func TestNewestAgreementCounts(t *testing.T) {
 func TestAgreementWithoutRecords(t *testing.T) {
 	h := through(t, &logtest.APIServer{})
 	l := h.Another(unreadable{h.Store})
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []objects.Object{portPod(t, "urgent"), portPod(t, "one")}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "urgent"), portPod(t, "one")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "one", "uid-one", "n1"); err != nil {

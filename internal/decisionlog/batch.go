@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -60,10 +60,10 @@ func (i *Item) Bytes() int {
 
 // Reader decodes the records of a batch. It is for one goroutine, which may be another one than the
 // batch's.
-type Reader struct{ pods *objects.PodCache }
+type Reader struct{ pods *kubeobj.PodCache }
 
 // NewReader makes one.
-func NewReader() *Reader { return &Reader{pods: objects.NewPodCache()} }
+func NewReader() *Reader { return &Reader{pods: kubeobj.NewPodCache()} }
 
 // Read decodes a record. Batch.Replay reports what is wrong with it.
 func (r *Reader) Read(d *store.Decision) *Item {

@@ -23,7 +23,7 @@ import (
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // species are the kinds that are accepted, each with an object that is in order
@@ -99,7 +99,7 @@ func aviary(t *testing.T) (all []*canary) {
 	add := func(l leaf, js func(text, name string) []byte) {
 		c := &canary{leaf: l, text: fmt.Sprintf("cnry%05dx", len(all))}
 		c.json = js(c.text, fmt.Sprintf("x%05d", len(all)))
-		_, err := objects.Decode(c.json, objects.Limits{})
+		_, err := kubeobj.Decode(c.json, kubeobj.Limits{})
 		c.good = err == nil
 		all = append(all, c)
 	}

@@ -12,7 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // liveApiserver refuses one pod; the outcome of another is unknown.
@@ -49,8 +49,8 @@ func (c *corpus) fillLive(t testing.TB) {
 	for _, p := range []*corev1.Pod{first, second} {
 		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 8080, Protocol: corev1.ProtocolTCP}}
 	}
-	list := []objects.Object{machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), held(t, first), held(t, second), held(t, shopPod(t, "gone", "1", "")), held(t, shopPod(t, "lost", "1", ""))}
-	if _, _, err := c.Manager.Upload(t.Context(), "live", func(yield func(objects.Object) error) (map[string]int, error) {
+	list := []kubeobj.Object{machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), held(t, first), held(t, second), held(t, shopPod(t, "gone", "1", "")), held(t, shopPod(t, "lost", "1", ""))}
+	if _, _, err := c.Manager.Upload(t.Context(), "live", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err

@@ -14,7 +14,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/pgtest"
@@ -121,10 +121,10 @@ func (c *corpus) judge(t testing.TB, clock string, q decision.Question) {
 	c.ids = append(c.ids, id)
 }
 
-func (c *corpus) upload(t testing.TB, clock string, list ...objects.Object) {
+func (c *corpus) upload(t testing.TB, clock string, list ...kubeobj.Object) {
 	t.Helper()
 	c.at(t, clock)
-	if _, _, err := c.Manager.Upload(t.Context(), "demo", func(yield func(objects.Object) error) (map[string]int, error) {
+	if _, _, err := c.Manager.Upload(t.Context(), "demo", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -142,7 +142,7 @@ func shopPod(t testing.TB, name, cpu, more string) *corev1.Pod {
 		"spec":{%s"containers":[{"name":"c","image":"shop/%s:1","resources":{"requests":{"cpu":%q,"memory":"1Gi"}}}]}}`, name, len(name), name, more, name, cpu)).Value.(*corev1.Pod)
 }
 
-func machine(t testing.TB, name, cpu, more string) objects.Object {
+func machine(t testing.TB, name, cpu, more string) kubeobj.Object {
 	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q}},"spec":{%s},
 		"status":{"allocatable":{"cpu":%q,"memory":"64Gi","pods":"110"}}}`, name, name, more, cpu))
 }
@@ -180,14 +180,14 @@ func (c *corpus) evictAgain(t testing.TB) {
 		batch := shopPod(t, "batch", "2", `"priority":1,"nodeName":"web-1",`)
 		batch.UID = types.UID(fmt.Sprintf("00000000-0000-4000-8000-00000000b00%d", i))
 		c.at(t, clock+"0")
-		if _, err := c.Manager.Change(t.Context(), "demo", 0, []objects.Object{held(t, batch)}, nil); err != nil {
+		if _, err := c.Manager.Change(t.Context(), "demo", 0, []kubeobj.Object{held(t, batch)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if a := c.decide(t, clock+"1", decision.Question{Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
 			t.Fatalf("%s: %s", a.Outcome, a.Message)
 		}
 		c.at(t, clock+"2")
-		if _, err := c.Manager.Change(t.Context(), "demo", 0, nil, []objects.Key{podKey("shop", "batch")}); err != nil {
+		if _, err := c.Manager.Change(t.Context(), "demo", 0, nil, []kubeobj.Key{podKey("shop", "batch")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -32,8 +32,8 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	questions := map[string]decision.Question{
 		"plain":     {Pod: pod(t, "w", "")},
 		"full":      {Pod: pod(t, "w", ""), Explain: engine.ExplainFull},
-		"ref":       {PodRef: &objects.Key{Namespace: "d", Name: "free"}},
-		"gated":     {PodRef: &objects.Key{Namespace: "d", Name: "gated"}},
+		"ref":       {PodRef: &kubeobj.Key{Namespace: "d", Name: "free"}},
+		"gated":     {PodRef: &kubeobj.Key{Namespace: "d", Name: "gated"}},
 		"few":       {Pod: pod(t, "w", ""), NodeNames: []string{"n3", "n1"}},
 		"none":      {Pod: pod(t, "w", ""), NodeNames: []string{}},
 		"what if":   {Pod: pod(t, "w", ""), Profiles: []*engine.Profile{odd}},
@@ -41,7 +41,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 		"new node":  {Pod: pod(t, "w", ""), Nodes: []*corev1.Node{overlaid, node(t, "n1", 4).Value.(*corev1.Node)}, ScoreAlways: true},
 		"no room":   {Pod: object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"big","namespace":"d"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"99"}}}]}}`).Value.(*corev1.Pod)},
 		"bind":      {Pod: pod(t, "x", ""), Bind: true},
-		"bind held": {PodRef: &objects.Key{Namespace: "d", Name: "free"}, Bind: true},
+		"bind held": {PodRef: &kubeobj.Key{Namespace: "d", Name: "free"}, Bind: true},
 	}
 	given := map[string]*decision.Answer{}
 	for _, name := range []string{"plain", "full", "ref", "gated", "few", "none", "what if", "packed", "new node", "no room", "bind", "bind held"} {
@@ -140,7 +140,7 @@ func TestRefusals(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
 	upload(t, h, append(sample(t), node(t, "n4", 1))...)
-	ref := func(name string) *objects.Key { return &objects.Key{Namespace: "d", Name: name} }
+	ref := func(name string) *kubeobj.Key { return &kubeobj.Key{Namespace: "d", Name: name} }
 	cases := map[string]struct {
 		q     decision.Question
 		field string
@@ -183,7 +183,7 @@ func TestRefusals(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	h := open(t, t.TempDir())
 	upload(t, h, sample(t)...)
-	a := decide(t, h, decision.Question{PodRef: &objects.Key{Namespace: "d", Name: "bound"}, DryRun: true, Explain: engine.ExplainFull})
+	a := decide(t, h, decision.Question{PodRef: &kubeobj.Key{Namespace: "d", Name: "bound"}, DryRun: true, Explain: engine.ExplainFull})
 	if a.Outcome != engine.Scheduled || a.Counts.Nodes != 3 || a.ID != "" {
 		t.Fatalf("%+v", a)
 	}

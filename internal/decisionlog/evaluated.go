@@ -12,7 +12,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Evaluated is a question that the engine decided on.
@@ -77,7 +77,7 @@ func (e *Evaluated) read(ctx context.Context, l *Log, rec *record) (err error) {
 		}
 		e.PodJSON, _ = rec.view.Object(podKey(rec.Namespace, rec.Pod))
 	default:
-		o, err := objects.FromCanonical("Pod", e.PodJSON)
+		o, err := kubeobj.FromCanonical("Pod", e.PodJSON)
 		if err != nil {
 			return fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
 		}
@@ -103,7 +103,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		q.Explain = engine.ExplainFailures
 	}
 	for i, js := range e.Nodes {
-		o, err := objects.FromCanonical("Node", js)
+		o, err := kubeobj.FromCanonical("Node", js)
 		if err != nil {
 			return q, fmt.Errorf("input's node %d: %w (%w)", i, cluster.ErrCorrupt, err)
 		}

@@ -10,23 +10,23 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
 // crowded is a cluster whose nodes are full of pods that a pod of class high may
 // evict.
-func crowded(t testing.TB) []objects.Object {
+func crowded(t testing.TB) []kubeobj.Object {
 	low := pod(t, "low", `"nodeName":"n1","priority":1,`)
 	mid := pod(t, "mid", `"nodeName":"n2","priority":5,"terminationGracePeriodSeconds":45,`)
-	return []objects.Object{
+	return []kubeobj.Object{
 		node(t, "n1", 1), node(t, "n2", 1), held(t, low), held(t, mid), held(t, pod(t, "urgent", `"priority":1000,`)),
 		held(t, nominated(t, "lesser", 10, "n1")), held(t, nominated(t, "elsewhere", 10, "n2")),
 		object(t, `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b","namespace":"d"},"spec":{"selector":{"matchLabels":{"app":"web"}}},"status":{"disruptionsAllowed":1}}`),
 	}
 }
 
-func urgent() *objects.Key {
+func urgent() *kubeobj.Key {
 	k := podKey("d", "urgent")
 	return &k
 }
@@ -112,7 +112,7 @@ func TestNominationsAreWrittenAndHonoured(t *testing.T) {
 		t.Errorf("%s", text(t, low))
 	}
 	// The platform evicts the victim; the pod takes its node unscored.
-	if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []objects.Key{podKey("d", "low")}); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []kubeobj.Key{podKey("d", "low")}); err != nil {
 		t.Fatal(err)
 	}
 	b := decide(t, h, decision.Question{PodRef: urgent(), Bind: true})

@@ -8,8 +8,8 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/store"
 )
 
@@ -73,7 +73,7 @@ func (l *Log) read(ctx context.Context, d *store.Decision) (rec *record, err err
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
-	if err := memory.Take(ctx, objects.Weight(js)); err != nil {
+	if err := memory.Take(ctx, kubeobj.Weight(js)); err != nil {
 		return nil, err
 	}
 	if rec.kind, err = decodeInput(js); err != nil {
@@ -194,7 +194,7 @@ func parts(version string, n int) string {
 	return strings.Join(list[:min(n, len(list))], ".")
 }
 
-func podKey(ns, name string) objects.Key { return objects.Key{Kind: "Pod", Namespace: ns, Name: name} }
+func podKey(ns, name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: ns, Name: name} }
 
 func podOf(d *store.Decision) decision.PodRef {
 	return decision.PodRef{Namespace: d.Namespace, Name: d.Pod, UID: d.PodUID}

@@ -10,7 +10,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -85,7 +85,7 @@ func TestReplayAsksAllThatWasAsked(t *testing.T) {
 		t.Errorf("%v %+v", err, r)
 	}
 	// Another cluster's state is a snapshot as good as any.
-	v, _, err := h.Manager.Upload(t.Context(), "other", func(yield func(objects.Object) error) (map[string]int, error) {
+	v, _, err := h.Manager.Upload(t.Context(), "other", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		return nil, yield(object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"fit","labels":{"none":"such"}},"status":{"allocatable":{"cpu":"9","memory":"64Gi","pods":"110"}}}`))
 	})
 	if err != nil {

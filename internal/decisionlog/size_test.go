@@ -19,7 +19,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
@@ -65,7 +65,7 @@ func workload(b *testing.B, cpu string) *corev1.Pod {
 
 // machines are nodes of which 24 turn a pod away: 8 by a taint, 8 cordoned and
 // 8 for want of a label.
-func machines(b *testing.B, n int) (list []objects.Object) {
+func machines(b *testing.B, n int) (list []kubeobj.Object) {
 	for i := range n {
 		name, more, os := fmt.Sprintf("ip-10-0-%03d-%03d.ec2.internal", i/250, i%250), "", "linux"
 		if n != 5000 {

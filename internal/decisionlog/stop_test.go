@@ -10,7 +10,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -49,7 +49,7 @@ func TestStoppedDecisionsAreNotRecorded(t *testing.T) {
 		object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"any"},"spec":{}}`),
 		object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"s"},"spec":{"driver":"gpu.example.com","allNodes":true,"pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"d"}]}}`),
 		object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"d"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"any","allocationMode":"ExactCount","count":1}}]}}}`))
-	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "w"}
+	ref := &kubeobj.Key{Kind: "Pod", Namespace: "d", Name: "w"}
 	for name, ask := range map[string]func(context.Context) (engine.Outcome, error){
 		"decide": func(ctx context.Context) (engine.Outcome, error) {
 			return outcome(h.Decide(ctx, decision.Question{PodRef: ref}))

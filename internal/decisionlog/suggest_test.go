@@ -7,7 +7,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Each case is a pod that fits nowhere on four nodes, and the change that has to
@@ -64,7 +64,7 @@ func TestSuggestionsStayOut(t *testing.T) {
 	}
 }
 
-func decoded(t *testing.T, o objects.Object) *corev1.Pod {
+func decoded(t *testing.T, o kubeobj.Object) *corev1.Pod {
 	t.Helper()
 	p, ok := o.Value.(*corev1.Pod)
 	if !ok {

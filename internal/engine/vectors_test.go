@@ -17,7 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 )
 
@@ -25,7 +25,7 @@ import (
 // testdata/vectors/README.md.
 type vector struct {
 	ID      string            `json:"id"`
-	Pod     objects.Key       `json:"pod"`
+	Pod     kubeobj.Key       `json:"pod"`
 	Objects []json.RawMessage `json:"objects"`
 	Config  json.RawMessage   `json:"config"`
 	Verdict struct {
@@ -191,7 +191,7 @@ func (v *vector) differences(t *testing.T) []string {
 	}
 	var all []any
 	var pod *corev1.Pod
-	_, err = objects.Read(bytes.NewReader(list), objects.JSON, objects.Limits{}, func(o objects.Object) error {
+	_, err = kubeobj.Read(bytes.NewReader(list), kubeobj.JSON, kubeobj.Limits{}, func(o kubeobj.Object) error {
 		if p, ok := o.Value.(*corev1.Pod); ok && p.Namespace == v.Pod.Namespace && p.Name == v.Pod.Name {
 			pod = p
 		}

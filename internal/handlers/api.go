@@ -20,18 +20,18 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/ledger"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/store"
 )
 
 // Clusters is what the API needs of the clusters' revisions; *cluster.Manager is one.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
-	UploadResolved(ctx context.Context, cluster string, read objects.Reader, stored cluster.Classes) (v *cluster.View, created bool, err error)
+	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes) (v *cluster.View, created bool, err error)
 	// Change takes objects as they stand.
-	Change(ctx context.Context, cluster string, parent int64, apply []objects.Object, del []objects.Key) (*cluster.View, error)
+	Change(ctx context.Context, cluster string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error)
 	ledger.Updater
 	List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error)
 	Delete(ctx context.Context, cluster string, revision int64) error

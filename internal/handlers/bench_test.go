@@ -17,7 +17,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 )
 
@@ -83,11 +83,11 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 func uploadNodes(b *testing.B, m *cluster.Manager, n int, each func(i int) (name, object string)) []string {
 	b.Helper()
 	names := make([]string, n)
-	_, _, err := m.Upload(context.Background(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+	_, _, err := m.Upload(context.Background(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for i := range n {
 			name, object := each(i)
 			names[i] = name
-			o, err := objects.Decode([]byte(object), objects.Limits{})
+			o, err := kubeobj.Decode([]byte(object), kubeobj.Limits{})
 			if err == nil {
 				err = yield(o)
 			}

@@ -94,7 +94,9 @@ func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
 // TestStalledCallsEndWithTheirDeadline: a body of a call whose deadline is short stalls no longer
 // than that.
 func TestStalledCallsEndWithTheirDeadline(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.ExtenderDeadline, o.Limits.ExtenderQueueWait = 300*time.Millisecond, 100*time.Millisecond })
+	h := start(t, func(o *Options) {
+		o.Limits.ExtenderDeadline, o.Limits.ExtenderQueueWait = 300*time.Millisecond, 100*time.Millisecond
+	})
 	h.upload("c", small())
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/span"
 )
 
@@ -134,7 +134,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		}
 	}
 	if req.PodRef != nil {
-		q.PodRef = &objects.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
+		q.PodRef = &kubeobj.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
 	}
 	if q.Profiles, err = a.parseConfig(req.Config); err != nil {
 		return q, err
@@ -153,7 +153,7 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	if err != nil {
 		return nil, err
 	}
-	pod, err := objects.DecodePod(raw, p.limits)
+	pod, err := kubeobj.DecodePod(raw, p.limits)
 	return pod, inField(name, err)
 }
 

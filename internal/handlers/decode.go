@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // jsonBounds are the bounds of a JSON body of ours and the settings they come from.
@@ -47,7 +47,7 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		return bare
 	}
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
-	list, _ := objects.UnknownFields(body, v)
+	list, _ := kubeobj.UnknownFields(body, v)
 	for _, u := range list {
 		e.Fields = append(e.Fields, FieldError{u.Path, string(field.ErrorTypeForbidden), u.Message()})
 		if e.Detail != "" {

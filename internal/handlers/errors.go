@@ -13,7 +13,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -93,9 +93,9 @@ func reason(err error) string {
 }
 
 func fromObjects(err error) *Error {
-	var limit *objects.LimitError
-	var syntax *objects.SyntaxError
-	var invalid *objects.InvalidError
+	var limit *kubeobj.LimitError
+	var syntax *kubeobj.SyntaxError
+	var invalid *kubeobj.InvalidError
 	switch {
 	case errors.As(err, &limit):
 		return tooLarge(limit.Limit, limit.Error())
@@ -109,7 +109,7 @@ func fromObjects(err error) *Error {
 
 // invalidObject lists an object's errors; their fields get the path that the object has in the
 // body.
-func invalidObject(invalid *objects.InvalidError, prefix string) *Error {
+func invalidObject(invalid *kubeobj.InvalidError, prefix string) *Error {
 	if prefix == "" {
 		prefix = invalid.Path
 	}
@@ -137,8 +137,8 @@ func invalidObject(invalid *objects.InvalidError, prefix string) *Error {
 
 // inField puts the field of ours that held an object before the errors' paths.
 func inField(prefix string, err error) error {
-	var invalid *objects.InvalidError
-	var syntax *objects.SyntaxError
+	var invalid *kubeobj.InvalidError
+	var syntax *kubeobj.SyntaxError
 	switch {
 	case errors.As(err, &invalid):
 		return invalidObject(invalid, prefix)

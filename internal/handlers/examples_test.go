@@ -14,7 +14,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/handlers/wire"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 )
 
@@ -30,7 +30,7 @@ func example(t *testing.T, name string) []byte {
 // TestExamplesAreRead: what a newcomer is told to send is what the decoders take.
 func TestExamplesAreRead(t *testing.T) {
 	kinds := map[string]int{}
-	ignored, err := objects.Read(bytes.NewReader(example(t, "cluster.yaml")), objects.YAML, objects.Limits{}, func(o objects.Object) error {
+	ignored, err := kubeobj.Read(bytes.NewReader(example(t, "cluster.yaml")), kubeobj.YAML, kubeobj.Limits{}, func(o kubeobj.Object) error {
 		kinds[o.Kind]++
 		return nil
 	})
@@ -45,7 +45,7 @@ func TestExamplesAreRead(t *testing.T) {
 	if err := new(wire.Parser).FilterArgs(example(t, "filter.json"), &args); err != nil || !args.HasNames || args.Pod == nil {
 		t.Fatalf("filter.json: %v", err)
 	}
-	if _, err := objects.DecodePod(args.Pod, objects.Limits{}); err != nil {
+	if _, err := kubeobj.DecodePod(args.Pod, kubeobj.Limits{}); err != nil {
 		t.Errorf("filter.json: %v", err)
 	}
 	var q struct {
@@ -54,7 +54,7 @@ func TestExamplesAreRead(t *testing.T) {
 	if err := json.Unmarshal(example(t, "decision.json"), &q); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := objects.DecodePod(q.Pod, objects.Limits{}); err != nil {
+	if _, err := kubeobj.DecodePod(q.Pod, kubeobj.Limits{}); err != nil {
 		t.Errorf("decision.json: %v", err)
 	}
 }

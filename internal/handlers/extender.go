@@ -18,8 +18,8 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/span"
 )
 
@@ -223,7 +223,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			return &protocolError{extenderLimit(err)}
 		}
 	}
-	if err := memory.Take(r.Context(), objects.Weight(c.args.Pod)); err != nil {
+	if err := memory.Take(r.Context(), kubeobj.Weight(c.args.Pod)); err != nil {
 		return err
 	}
 	q, err := a.question(c, verb, view)
@@ -265,7 +265,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 	case !c.args.HasNames && !c.args.HasNodes:
 		return q, &protocolError{fieldMissing("NodeNames or Nodes")}
 	}
-	pod, err := objects.DecodeScheduledPod(c.args.Pod, a.limits.objects())
+	pod, err := kubeobj.DecodeScheduledPod(c.args.Pod, a.limits.objects())
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}
@@ -316,10 +316,10 @@ func (a *API) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*core
 	lim := a.limits.objects()
 	for i, item := range c.args.Nodes {
 		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) {
-			if err := memory.Take(ctx, nodeFactor*int64(len(raw))+objects.Weight(raw)); err != nil {
+			if err := memory.Take(ctx, nodeFactor*int64(len(raw))+kubeobj.Weight(raw)); err != nil {
 				return nil, err
 			}
-			return objects.DecodeNode(raw, lim)
+			return kubeobj.DecodeNode(raw, lim)
 		})
 		if err != nil {
 			return nil, unprotocol(inField("Nodes.items["+strconv.Itoa(i)+"]", err))

@@ -8,7 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/overview"
 	"berth/internal/podlife"
 )
@@ -79,10 +79,10 @@ func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func keysOf(list []podlife.Garbage) []objects.Key {
-	keys := make([]objects.Key, len(list))
+func keysOf(list []podlife.Garbage) []kubeobj.Key {
+	keys := make([]kubeobj.Key, len(list))
 	for i, g := range list {
-		keys[i] = objects.Key{Kind: "Pod", Namespace: g.Namespace, Name: g.Name}
+		keys[i] = kubeobj.Key{Kind: "Pod", Namespace: g.Namespace, Name: g.Name}
 	}
 	return keys
 }

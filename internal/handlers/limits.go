@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/handlers/wire"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Limits are the bounds of what one server takes on. Each is a setting; a refusal names it by its
@@ -221,12 +221,12 @@ func (l *Limits) CheckMemory(budget int64) error {
 	return nil
 }
 
-func (l *Limits) objects() objects.Limits {
-	return objects.Limits{
+func (l *Limits) objects() kubeobj.Limits {
+	return kubeobj.Limits{
 		MaxDepth: l.MaxDepth, MaxTokens: l.MaxTokens, MaxObjectBytes: int(l.MaxObjectBytes),
 		MaxNodes: l.MaxNodes, MaxPods: l.MaxPods, MaxObjects: l.MaxObjects, MaxAliases: l.MaxAliases,
 		MaxYAMLTokens: l.MaxYAMLTokens,
-		Counts: objects.Counts{
+		Counts: kubeobj.Counts{
 			NodeTerms: l.MaxNodeTerms, PodTerms: l.MaxPodTerms, Expressions: l.MaxExpressions, Values: l.MaxValues, Constraints: l.MaxConstraints,
 			LabelKeys: l.MaxLabelKeys, Tolerations: l.MaxTolerations, Labels: l.MaxLabels, Taints: l.MaxTaints, Containers: l.MaxContainers, Resources: l.MaxResources, Items: l.MaxItems,
 		},

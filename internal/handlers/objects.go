@@ -17,7 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // ObjectList is a page of a snapshot's objects, by kind, namespace and name.
@@ -70,17 +70,17 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	kind := r.URL.Query().Get("kind")
-	if _, known := objects.Namespaced(kind); kind != "" && !known {
+	if _, known := kubeobj.Namespaced(kind); kind != "" && !known {
 		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("%.60q is no kind that snapshots hold", kind))
 	}
-	one := objects.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
+	one := kubeobj.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
 	switch {
 	case one.Name == "" && one.Namespace != "":
 		return badField(http.StatusBadRequest, "namespace", "it is only read together with name")
 	case one.Name != "" && kind == "":
 		return badField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
 	}
-	if namespaced, _ := objects.Namespaced(kind); namespaced && one.Name != "" && one.Namespace == "" {
+	if namespaced, _ := kubeobj.Namespaced(kind); namespaced && one.Name != "" && one.Namespace == "" {
 		one.Namespace = corev1.NamespaceDefault
 	}
 	after, err := parseObjectCursor(r.URL.Query().Get("cursor"))
@@ -161,7 +161,7 @@ func escape(out *bufio.Writer, js []byte) error {
 }
 
 // page collects up to limit objects behind after, of one kind or of all in turn.
-func page(ctx context.Context, v *cluster.View, kind string, after objects.Key, limit int) (ObjectList, error) {
+func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, limit int) (ObjectList, error) {
 	kinds := []string{kind}
 	if kind == "" {
 		kinds = slices.Sorted(maps.Keys(v.Summary.Objects))
@@ -171,7 +171,7 @@ func page(ctx context.Context, v *cluster.View, kind string, after objects.Key, 
 		if k < after.Kind {
 			continue
 		}
-		from := objects.Key{Kind: k}
+		from := kubeobj.Key{Kind: k}
 		if k == after.Kind {
 			from = after
 		}
@@ -205,7 +205,7 @@ func objectCursor(kind string, item []byte) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(kind + "/" + o.Metadata.Namespace + "/" + o.Metadata.Name))
 }
 
-func parseObjectCursor(s string) (k objects.Key, err error) {
+func parseObjectCursor(s string) (k kubeobj.Key, err error) {
 	if s == "" {
 		return k, nil
 	}
@@ -214,5 +214,5 @@ func parseObjectCursor(s string) (k objects.Key, err error) {
 	if err != nil || len(parts) != 3 || parts[0] == "" {
 		return k, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
 	}
-	return objects.Key{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
+	return kubeobj.Key{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
 }

@@ -14,7 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/overview"
 	"berth/internal/podlife"
 	"berth/internal/store"
@@ -143,11 +143,11 @@ func wholeObjectOf(apiVersion, name string, raw json.RawMessage, object any, kin
 	if raw[0] != '{' {
 		return badField(http.StatusBadRequest, name, "want an object")
 	}
-	if errs := objects.BoundQuantities(raw, object); len(errs) > 0 {
+	if errs := kubeobj.BoundQuantities(raw, object); len(errs) > 0 {
 		return badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object); err != nil {
-		if hint := objects.QuantityHints(raw, object); len(hint) > 0 {
+		if hint := kubeobj.QuantityHints(raw, object); len(hint) > 0 {
 			return badField(http.StatusBadRequest, name+"."+hint[0].Field, hint[0].Detail)
 		}
 		return misfitError(field.NewPath(name), raw, object, err)

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 )
 
@@ -28,7 +28,7 @@ const fieldValidation = "fieldValidation"
 // to be said of them.
 type posted struct {
 	mode     string
-	limits   objects.Limits
+	limits   kubeobj.Limits
 	warnings []string
 	steps    *steps.Counter
 }
@@ -62,7 +62,7 @@ func (p *posted) fields(at string, raw json.RawMessage, kind string) error {
 	if p.mode == fieldsIgnore || isNull(raw) {
 		return nil
 	}
-	list, total := objects.Unknown(raw, kind)
+	list, total := kubeobj.Unknown(raw, kind)
 	switch {
 	case total == 0:
 		return nil
@@ -92,7 +92,7 @@ func furtherOnes(n int) string {
 }
 
 // refusal names the unknown fields of an object.
-func (p *posted) refusal(at string, list []objects.UnknownField, total int) error {
+func (p *posted) refusal(at string, list []kubeobj.UnknownField, total int) error {
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
 	var said []string
 	for _, u := range list {
@@ -105,11 +105,11 @@ func (p *posted) refusal(at string, list []objects.UnknownField, total int) erro
 }
 
 // object judges and decodes an object of any kept kind.
-func (p *posted) object(at string, raw json.RawMessage) (objects.Object, error) {
+func (p *posted) object(at string, raw json.RawMessage) (kubeobj.Object, error) {
 	if err := p.fields(at, raw, ""); err != nil {
-		return objects.Object{}, err
+		return kubeobj.Object{}, err
 	}
-	o, err := objects.Decode(raw, p.limits)
+	o, err := kubeobj.Decode(raw, p.limits)
 	return o, inField(at, err)
 }
 
@@ -122,7 +122,7 @@ func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, e
 	if err := p.fields(at, raw, "Pod"); err != nil {
 		return at, raw, err
 	}
-	w, err := objects.PodOf(raw, p.limits)
+	w, err := kubeobj.PodOf(raw, p.limits)
 	if err != nil || w == nil {
 		return at, raw, inField(at, err)
 	}

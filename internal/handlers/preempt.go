@@ -14,8 +14,8 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 )
 
 // preempt judges the nodes on which kube-scheduler means to evict pods.
@@ -34,7 +34,7 @@ import (
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
 	return a.extend(w, r, decision.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		if err := memory.Take(r.Context(), objects.Weight(body)); err != nil {
+		if err := memory.Take(r.Context(), kubeobj.Weight(body)); err != nil {
 			return err
 		}
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
@@ -99,7 +99,7 @@ func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decision.Que
 	case !args.HasVictims && !args.HasMetaVictims:
 		return q, fieldMissing("NodeNameToMetaVictims or NodeNameToVictims")
 	}
-	pod, err := objects.DecodeScheduledPod(args.Pod, a.limits.objects())
+	pod, err := kubeobj.DecodeScheduledPod(args.Pod, a.limits.objects())
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}

@@ -13,8 +13,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/classes"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/overview"
 	"berth/internal/store"
 )
@@ -322,9 +322,9 @@ func firstByte(body []byte) int {
 func wantKind(t metav1.TypeMeta, kind, apiVersion string) error {
 	switch {
 	case t.Kind != "" && t.Kind != kind && kind == "Pod":
-		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(objects.WorkloadKinds(), ", "), t.Kind)
-		_, known := objects.Namespaced(t.Kind)
-		if near, ok := objects.Nearest(t.Kind, objects.PodKinds()); ok && !known {
+		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(kubeobj.WorkloadKinds(), ", "), t.Kind)
+		_, known := kubeobj.Namespaced(t.Kind)
+		if near, ok := kubeobj.Nearest(t.Kind, kubeobj.PodKinds()); ok && !known {
 			message += ": did you mean " + near + "?"
 		}
 		return badField(http.StatusBadRequest, "kind", message)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // only lets a call through whose query has no parameters but these, each at most once. A misspelt
@@ -31,7 +31,7 @@ func only(h handlerFunc, names ...string) handlerFunc {
 			switch {
 			case !slices.Contains(names, name):
 				message := "unknown parameter"
-				if near, ok := objects.Nearest(name, names); ok {
+				if near, ok := kubeobj.Nearest(name, names); ok {
 					message += ": did you mean " + near + "?"
 				}
 				return badField(http.StatusBadRequest, fmt.Sprintf("%.60s", name), message)

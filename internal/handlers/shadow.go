@@ -8,8 +8,8 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/handlers/wire"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 )
 
 // The calls below /shadow are for a scheduler that is recorded and not influenced: every node
@@ -81,7 +81,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/clusters/{cluster}/score-only/preempt [post]
 func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
 	return a.shadow(w, r, func(ctx context.Context, _ *call, body []byte) ([]byte, judgement, error) {
-		if err := memory.Take(ctx, objects.Weight(body)); err != nil {
+		if err := memory.Take(ctx, kubeobj.Weight(body)); err != nil {
 			return nil, nil, err
 		}
 		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())

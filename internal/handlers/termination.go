@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
 
@@ -154,7 +154,7 @@ func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snaps
 		return nil, err
 	}
 	out = []*policyv1.PodDisruptionBudget{}
-	list, _, err := v.List(r.Context(), "PodDisruptionBudget", objects.Key{}, 0)
+	list, _, err := v.List(r.Context(), "PodDisruptionBudget", kubeobj.Key{}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/store"
 )
 
@@ -54,7 +54,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return bodyError(err)
 	}
-	if format == objects.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
+	if format == kubeobj.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
 		if err := memory.Take(r.Context(), decoderBytes); err != nil {
 			return err
 		}
@@ -68,9 +68,9 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	decoding := a.budget.Claim() // objects are decoded one after the other
 	defer decoding.End()
 	limits.Weigh = func(bytes int64) error { return decoding.Grow(r.Context(), bytes) }
-	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(objects.Object) error) (map[string]int, error) {
+	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		kept := 0
-		ignored, err := objects.Read(in, format, limits, func(o objects.Object) error {
+		ignored, err := kubeobj.Read(in, format, limits, func(o kubeobj.Object) error {
 			kept++
 			if err := memory.Take(r.Context(), uploadObject+uploadFactor*int64(len(o.JSON))); err != nil {
 				return err
@@ -224,8 +224,8 @@ func wrapCorrupt(encoding string, err error) error {
 // formatOf tells JSON from YAML: by the media type where it is one of the two, else by the first
 // byte, since curl calls anything a form. A body without any is refused: it would replace a
 // cluster's state by nothing.
-func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
-	format := objects.YAML
+func formatOf(r *http.Request, in *bufio.Reader) (kubeobj.Format, error) {
+	format := kubeobj.YAML
 	for n := 1; ; n++ {
 		b, err := in.Peek(n)
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -238,7 +238,7 @@ func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
 			return format, err
 		}
 		if c := b[n-1]; c == '{' || c == '[' {
-			format = objects.JSON
+			format = kubeobj.JSON
 		} else if strings.IndexByte(" \t\r\n", c) >= 0 {
 			continue
 		}
@@ -247,9 +247,9 @@ func formatOf(r *http.Request, in *bufio.Reader) (objects.Format, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil {
 		switch {
 		case media == "application/json":
-			format = objects.JSON
+			format = kubeobj.JSON
 		case isYAML(media):
-			format = objects.YAML
+			format = kubeobj.YAML
 		}
 	}
 	return format, nil

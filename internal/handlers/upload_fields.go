@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"regexp"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // maxUploadFields bounds the different unknown fields that an upload's answer counts by name; the
@@ -27,8 +27,8 @@ func (a *API) uploadFields(r *http.Request) (*uploadFields, error) {
 
 var itemIndex = regexp.MustCompile(`\[\d+\]`)
 
-// judge is objects.Limits.Fields.
-func (u *uploadFields) judge(kind, path string, list []objects.UnknownField, total int) error {
+// judge is kubeobj.Limits.Fields.
+func (u *uploadFields) judge(kind, path string, list []kubeobj.UnknownField, total int) error {
 	if u.mode == fieldsStrict {
 		return u.refusal(path, list, total)
 	}

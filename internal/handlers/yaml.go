@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 )
 
 // isYAML reports whether a media type is one of YAML's.
@@ -20,7 +20,7 @@ func isYAML(media string) bool {
 // JSON.
 func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
 	weighed := func(body []byte) error {
-		if err := memory.Take(r.Context(), objects.Weight(body)); err != nil {
+		if err := memory.Take(r.Context(), kubeobj.Weight(body)); err != nil {
 			return err
 		}
 		return use(body)
@@ -33,7 +33,7 @@ func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, sett
 		if err := memory.Take(r.Context(), decoderBytes); err != nil {
 			return err
 		}
-		doc, err := objects.YAMLToJSON(body, a.limits.objects(), 0)
+		doc, err := kubeobj.YAMLToJSON(body, a.limits.objects(), 0)
 		if err != nil {
 			return err
 		}

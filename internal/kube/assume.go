@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // assumption is a pod that a revision has on a node without an event of the watch that shows it
@@ -25,7 +25,7 @@ type assumption struct {
 // assume returns the object to be written for one that the watch delivered. A pod that the revision
 // has on a node and the watch does not was bound a moment ago, since a pod is bound once: it stays
 // on its node until the event comes (pkg/scheduler/backend/cache AssumePod, AddPod).
-func (t *session) assume(v *cluster.View, o objects.Object) (objects.Object, error) {
+func (t *session) assume(v *cluster.View, o kubeobj.Object) (kubeobj.Object, error) {
 	pod, ok := o.Value.(*corev1.Pod)
 	if !ok {
 		return o, nil
@@ -34,7 +34,7 @@ func (t *session) assume(v *cluster.View, o objects.Object) (objects.Object, err
 	if p == nil || p.NodeName == "" || p.UID != string(pod.UID) || pod.Spec.NodeName != "" || t.refuted(o.Key, pod.UID) {
 		return o, nil
 	}
-	assumed, err := objects.Of(v.Assumed(pod, p.NodeName))
+	assumed, err := kubeobj.Of(v.Assumed(pod, p.NodeName))
 	if err != nil {
 		return o, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
@@ -42,7 +42,7 @@ func (t *session) assume(v *cluster.View, o objects.Object) (objects.Object, err
 }
 
 // refuted reports whether the apiserver, when read, had the pod on no node.
-func (t *session) refuted(k objects.Key, uid types.UID) bool {
+func (t *session) refuted(k kubeobj.Key, uid types.UID) bool {
 	a, ok := t.assumed[k]
 	return ok && a.uid == uid && a.since.IsZero()
 }
@@ -56,7 +56,7 @@ func (t *session) checkAssumed(ctx context.Context) {
 	if err != nil {
 		return // reported elsewhere
 	}
-	now, still := t.f.o.Clock(), map[objects.Key]assumption{}
+	now, still := t.f.o.Clock(), map[kubeobj.Key]assumption{}
 	for k, uid := range t.cache.unbound() {
 		p := v.State.Pod(k.Namespace, k.Name)
 		if p == nil || p.NodeName == "" || p.UID != string(uid) {
@@ -76,7 +76,7 @@ func (t *session) checkAssumed(ctx context.Context) {
 
 // verify reads a pod from the apiserver. If it is on no node the assumption is refuted, and the pod
 // pending as before.
-func (t *session) verify(ctx context.Context, k objects.Key, a assumption) assumption {
+func (t *session) verify(ctx context.Context, k kubeobj.Key, a assumption) assumption {
 	var live corev1.Pod
 	err := t.core.Load().Get().Namespace(k.Namespace).Resource("pods").Name(k.Name).Do(ctx).Into(&live)
 	switch {
@@ -98,7 +98,7 @@ func (t *session) verify(ctx context.Context, k objects.Key, a assumption) assum
 
 // forgetRefuted drops the refuted assumptions of pods that are written as pending: a later bind to
 // the same node is another one.
-func (t *session) forgetRefuted(pending map[objects.Key]event) {
+func (t *session) forgetRefuted(pending map[kubeobj.Key]event) {
 	for k := range pending {
 		if a, ok := t.assumed[k]; ok && a.since.IsZero() {
 			delete(t.assumed, k)

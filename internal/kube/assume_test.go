@@ -14,7 +14,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kube"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // place puts a pod on a node in the newest revision, as a bind does before it calls the apiserver.
@@ -251,7 +251,7 @@ func TestReadableAgain(t *testing.T) {
 	w.until("it cannot be read", func() bool { return f.Status().Unreadable == 1 })
 	w.s.Put(t, "pods", pod("a"))
 	w.until("it can be read", func() bool { return f.Status().Unreadable == 0 })
-	if _, ok := w.newest().Object(objects.Key{Kind: "Pod", Namespace: "shop", Name: "a"}); !ok {
+	if _, ok := w.newest().Object(kubeobj.Key{Kind: "Pod", Namespace: "shop", Name: "a"}); !ok {
 		t.Error("it is gone")
 	}
 }

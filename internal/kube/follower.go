@@ -12,14 +12,14 @@ import (
 	"k8s.io/client-go/rest"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
 // Clusters reads and writes the clusters' revisions. *cluster.Manager implements it.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
-	Upload(ctx context.Context, cluster string, read objects.Reader) (v *cluster.View, created bool, err error)
+	Upload(ctx context.Context, cluster string, read kubeobj.Reader) (v *cluster.View, created bool, err error)
 	Update(ctx context.Context, cluster string, parent int64, f func(v *cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error)
 }
 

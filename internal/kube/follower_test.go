@@ -17,7 +17,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/kube"
 	"berth/internal/kube/kubetest"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/sqlite"
@@ -123,7 +123,7 @@ func (w *world) has(kind, ns, name string) bool {
 	if v == nil {
 		return false
 	}
-	_, ok := v.Object(objects.Key{Kind: kind, Namespace: ns, Name: name})
+	_, ok := v.Object(kubeobj.Key{Kind: kind, Namespace: ns, Name: name})
 	return ok
 }
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 var _ cache.ResourceVersionUpdater = (*kindStore)(nil)
@@ -84,12 +84,12 @@ func (m *watchCache) awaitVersion(ctx context.Context, kind, version string) err
 // with what was heard, object by object.
 func (m *watchCache) awaitList(ctx context.Context, kind string, list *metav1.PartialObjectMetadataList) error {
 	k := m.kind(kind)
-	missing := map[objects.Key]string{} // as they are in the list
-	gone := map[objects.Key]string{}    // as they were heard, and are not in the list
+	missing := map[kubeobj.Key]string{} // as they are in the list
+	gone := map[kubeobj.Key]string{}    // as they were heard, and are not in the list
 	m.mu.Lock()
 	for i := range list.Items {
 		o := &list.Items[i]
-		key := objects.Key{Kind: kind, Namespace: o.Namespace, Name: o.Name}
+		key := kubeobj.Key{Kind: kind, Namespace: o.Namespace, Name: o.Name}
 		missing[key] = o.ResourceVersion
 	}
 	for key, version := range k.versions {

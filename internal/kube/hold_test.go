@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kube"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // tries counts what a hold asked.
@@ -80,7 +80,7 @@ func TestDeletionsAreWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if js, _ := v.Object(objects.Key{Kind: "Node", Name: "n1"}); !strings.Contains(string(js), "unschedulable") {
+	if js, _ := v.Object(kubeobj.Key{Kind: "Node", Name: "n1"}); !strings.Contains(string(js), "unschedulable") {
 		t.Errorf("revision %d has the node as it was: %s", revision, js)
 	}
 }
@@ -198,7 +198,7 @@ func TestNotLeading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := v.Object(objects.Key{Kind: "Node", Name: "n2"}); !ok {
+	if _, ok := v.Object(kubeobj.Key{Kind: "Node", Name: "n2"}); !ok {
 		t.Errorf("revision %d lacks a node that was there before the question", revision)
 	}
 	w.s.Down(true)

@@ -28,7 +28,7 @@ type Kind struct {
 	object   runtime.Object
 }
 
-// kinds are those that decisions read, and those of objects.ReadLater. Adding one takes a line
+// kinds are those that decisions read, and those of kubeobj.ReadLater. Adding one takes a line
 // here, and one in the manifests' ClusterRole.
 var kinds = []Kind{
 	{"Node", corev1.SchemeGroupVersion, "nodes", false, &corev1.Node{}},

@@ -17,7 +17,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kube"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // rude is what no apiserver should say.
@@ -51,13 +51,13 @@ func followAtRandom(t *testing.T, seed uint64) {
 	}
 	type thing struct {
 		resource string
-		key      objects.Key
+		key      kubeobj.Key
 		obj      metav1.Object
 	}
-	have := map[objects.Key]thing{}
+	have := map[kubeobj.Key]thing{}
 	uid := 0
 	w.s.Put(t, "nodes", node("n0"))
-	have[objects.Key{Kind: "Node", Name: "n0"}] = thing{"nodes", objects.Key{Kind: "Node", Name: "n0"}, node("n0")}
+	have[kubeobj.Key{Kind: "Node", Name: "n0"}] = thing{"nodes", kubeobj.Key{Kind: "Node", Name: "n0"}, node("n0")}
 	fresh := func(kind, name string) thing {
 		uid++
 		id := types.UID(fmt.Sprint("uid-", uid))
@@ -66,23 +66,23 @@ func followAtRandom(t *testing.T, seed uint64) {
 		case "Node":
 			n := node(name)
 			n.UID, n.Labels = id, labels
-			return thing{"nodes", objects.Key{Kind: kind, Name: name}, n}
+			return thing{"nodes", kubeobj.Key{Kind: kind, Name: name}, n}
 		case "Pod":
 			p := pod(name)
 			p.UID, p.Labels = id, labels
-			return thing{"pods", objects.Key{Kind: kind, Namespace: "shop", Name: name}, p}
+			return thing{"pods", kubeobj.Key{Kind: kind, Namespace: "shop", Name: name}, p}
 		case "PersistentVolume":
 			v := &corev1.PersistentVolume{
 				TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: name, UID: id, Labels: labels},
 				Spec: corev1.PersistentVolumeSpec{Capacity: corev1.ResourceList{"storage": resource.MustParse("1Gi")}},
 			}
-			return thing{"persistentvolumes", objects.Key{Kind: kind, Name: name}, v}
+			return thing{"persistentvolumes", kubeobj.Key{Kind: kind, Name: name}, v}
 		default:
 			c := &corev1.PersistentVolumeClaim{
 				TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: id, Labels: labels},
 				Spec: corev1.PersistentVolumeClaimSpec{VolumeName: fmt.Sprint("v", r.IntN(3))},
 			}
-			return thing{"persistentvolumeclaims", objects.Key{Kind: kind, Namespace: "shop", Name: name}, c}
+			return thing{"persistentvolumeclaims", kubeobj.Key{Kind: kind, Namespace: "shop", Name: name}, c}
 		}
 	}
 	tell := func(th thing) {
@@ -186,7 +186,7 @@ func followAtRandom(t *testing.T, seed uint64) {
 	w.until("what the apiserver has", func() bool {
 		v := w.newest()
 		seen := 0
-		v.EachKey(func(objects.Key) { seen++ })
+		v.EachKey(func(kubeobj.Key) { seen++ })
 		if differs = fmt.Sprintf("%d objects, want %d", seen, len(have)); seen != len(have) {
 			return false
 		}
@@ -195,7 +195,7 @@ func followAtRandom(t *testing.T, seed uint64) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, err := objects.Decode(js, objects.Limits{})
+			o, err := kubeobj.Decode(js, kubeobj.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

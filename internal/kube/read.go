@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // Unread is a kind that could not be listed, or the objects of a kind that were
@@ -37,14 +37,14 @@ const page = 500
 // not optional, and their absence is an error. A group that is not served
 // everywhere (Optional) may be missing without being in unread. An error of
 // yield ends the reading.
-func Read(ctx context.Context, c *rest.Config, yield func(objects.Object) error) (unread []Unread, err error) {
+func Read(ctx context.Context, c *rest.Config, yield func(kubeobj.Object) error) (unread []Unread, err error) {
 	h, err := rest.HTTPClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	defer h.CloseIdleConnections()
 	for _, k := range kinds {
-		if objects.ReadLater(k.Kind) {
+		if kubeobj.ReadLater(k.Kind) {
 			continue // no decision reads them
 		}
 		r, err := clientOver(c, k.Group, h)
@@ -103,7 +103,7 @@ func Whole(ctx context.Context, c *rest.Config, kind, namespace, name string, yi
 }
 
 // readKind lists one kind. Invalid objects are left out and counted.
-func readKind(ctx context.Context, r rest.Interface, k Kind, yield func(objects.Object) error) (Unread, error) {
+func readKind(ctx context.Context, r rest.Interface, k Kind, yield func(kubeobj.Object) error) (Unread, error) {
 	from := &kindStore{kind: k}
 	invalid := Unread{Kind: k.Kind}
 	err := eachOf(ctx, r, k, "", metav1.ListOptions{}, func(obj runtime.Object) error {

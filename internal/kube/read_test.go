@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/kube"
 	"berth/internal/kube/kubetest"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // TestReadPages: every object comes once, over any number of pages, each requested by limit and
@@ -21,8 +21,8 @@ func TestReadPages(t *testing.T) {
 	for i := range many {
 		s.Put(t, "pods", pod(fmt.Sprintf("p%04d", i)))
 	}
-	seen := map[objects.Key]int{}
-	unread, err := kube.Read(context.Background(), s.Config(), func(o objects.Object) error {
+	seen := map[kubeobj.Key]int{}
+	unread, err := kube.Read(context.Background(), s.Config(), func(o kubeobj.Object) error {
 		seen[o.Key]++
 		return nil
 	})
@@ -61,7 +61,7 @@ func TestReadRefused(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"reason":%q,"message":"User \"u\" cannot list resource %q"}`, code, reason, resource)
 		return true
 	})
-	yield := func(objects.Object) error { return nil }
+	yield := func(kubeobj.Object) error { return nil }
 	unread, err := kube.Read(context.Background(), s.Config(), yield)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -41,13 +41,13 @@ type session struct {
 	reads     reads
 	trouble   atomic.Pointer[string] // the last error in writing
 
-	assumed map[objects.Key]assumption // used by the writing goroutine alone
+	assumed map[kubeobj.Key]assumption // used by the writing goroutine alone
 }
 
 func (f *Follower) begin(ctx context.Context, missed time.Time) *session {
 	t := &session{
 		f: f, cache: newWatchCache(f.o.Log, f.o.Clock), health: newWatchHealth(f.o.Clock, f.o.Ping), began: f.o.Clock(), missed: missed,
-		assumed: map[objects.Key]assumption{},
+		assumed: map[kubeobj.Key]assumption{},
 	}
 	ctx, t.cancel = context.WithCancel(ctx)
 	t.ctx = ctx
@@ -120,7 +120,7 @@ func serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	request := r.Get().AbsPath("/apis/" + k.Group.String())
-	later := objects.ReadLater(k.Kind)
+	later := kubeobj.ReadLater(k.Kind)
 	if later {
 		request = r.Get().Resource(k.Resource).Param("limit", "1")
 	}
@@ -215,7 +215,7 @@ func (t *session) flush(ctx context.Context) (err error) {
 
 // step returns what of the pending changes the newest revision lacks, or nil. The first time it
 // also deletes objects that vanished while no server followed.
-func (t *session) step(v *cluster.View, pending map[objects.Key]event, first bool) (*cluster.Step, error) {
+func (t *session) step(v *cluster.View, pending map[kubeobj.Key]event, first bool) (*cluster.Step, error) {
 	s := &cluster.Step{}
 	for k, e := range pending {
 		if e.gone() {
@@ -233,7 +233,7 @@ func (t *session) step(v *cluster.View, pending map[objects.Key]event, first boo
 		}
 	}
 	if first {
-		v.EachKey(func(k objects.Key) {
+		v.EachKey(func(k kubeobj.Key) {
 			if _, told := pending[k]; !told && t.cache.follows(k.Kind) && !t.cache.has(k) {
 				s.Delete = append(s.Delete, k)
 			}
@@ -242,21 +242,21 @@ func (t *session) step(v *cluster.View, pending map[objects.Key]event, first boo
 	if len(s.Apply)+len(s.Delete) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(s.Apply, func(a, b objects.Object) int { return a.Key.Compare(b.Key) })
-	slices.SortFunc(s.Delete, objects.Key.Compare)
+	slices.SortFunc(s.Apply, func(a, b kubeobj.Object) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(s.Delete, kubeobj.Key.Compare)
 	return s, nil
 }
 
 // reader returns the pending changes as an upload.
-func reader(pending map[objects.Key]event) objects.Reader {
-	return func(yield func(objects.Object) error) (map[string]int, error) {
-		list := make([]objects.Object, 0, len(pending))
+func reader(pending map[kubeobj.Key]event) kubeobj.Reader {
+	return func(yield func(kubeobj.Object) error) (map[string]int, error) {
+		list := make([]kubeobj.Object, 0, len(pending))
 		for _, e := range pending {
 			if !e.gone() {
 				list = append(list, e.object)
 			}
 		}
-		slices.SortFunc(list, func(a, b objects.Object) int { return a.Key.Compare(b.Key) })
+		slices.SortFunc(list, func(a, b kubeobj.Object) int { return a.Key.Compare(b.Key) })
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err

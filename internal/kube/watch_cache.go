@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // watchCache is what the watches delivered: which objects exist, and the last change of each object
@@ -27,7 +27,7 @@ type watchCache struct {
 
 	mu      sync.Mutex
 	kinds   map[string]*kindCache
-	pending map[objects.Key]event
+	pending map[kubeobj.Key]event
 	since   time.Time // of the oldest pending change
 	writing time.Time // of the oldest change that is being written
 	events  int64
@@ -39,7 +39,7 @@ type watchCache struct {
 
 // event is the last event of an object.
 type event struct {
-	object objects.Object // Value nil: deleted
+	object kubeobj.Object // Value nil: deleted
 	heard  time.Time
 }
 
@@ -49,10 +49,10 @@ func (e *event) gone() bool { return e.object.Value == nil }
 // managed fields change nothing.
 type kindCache struct {
 	synced     bool
-	have       map[objects.Key]digest
-	unreadable map[objects.Key]string
-	pending    map[objects.Key]objects.Object // pods without a node, as last delivered
-	versions   map[objects.Key]string         // resource versions of all objects, as last delivered
+	have       map[kubeobj.Key]digest
+	unreadable map[kubeobj.Key]string
+	pending    map[kubeobj.Key]kubeobj.Object // pods without a node, as last delivered
+	versions   map[kubeobj.Key]string         // resource versions of all objects, as last delivered
 	at         string                         // resource version up to which everything was delivered
 	replaced   func()                         // called for each whole list
 }
@@ -65,14 +65,14 @@ func digestOf(js []byte) digest {
 }
 
 func newWatchCache(log *slog.Logger, now func() time.Time) *watchCache {
-	return &watchCache{log: log, now: now, wake: make(chan struct{}, 1), kinds: map[string]*kindCache{}, pending: map[objects.Key]event{}}
+	return &watchCache{log: log, now: now, wake: make(chan struct{}, 1), kinds: map[string]*kindCache{}, pending: map[kubeobj.Key]event{}}
 }
 
 // store returns the store of a kind's reflector. replaced is called for each whole list.
 func (m *watchCache) store(k Kind, replaced func()) cache.ReflectorStore {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kinds[k.Kind] = &kindCache{have: map[objects.Key]digest{}, unreadable: map[objects.Key]string{}, pending: map[objects.Key]objects.Object{}, versions: map[objects.Key]string{}, replaced: replaced}
+	m.kinds[k.Kind] = &kindCache{have: map[kubeobj.Key]digest{}, unreadable: map[kubeobj.Key]string{}, pending: map[kubeobj.Key]kubeobj.Object{}, versions: map[kubeobj.Key]string{}, replaced: replaced}
 	return &kindStore{m: m, kind: k}
 }
 
@@ -108,7 +108,7 @@ func (m *watchCache) waiting() (kinds []string) {
 }
 
 // has reports whether an object exists, by the events delivered so far.
-func (m *watchCache) has(k objects.Key) bool {
+func (m *watchCache) has(k kubeobj.Key) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kind := m.kinds[k.Kind]
@@ -130,7 +130,7 @@ func (m *watchCache) follows(kind string) bool {
 // take returns the pending changes, for the caller to write or to give back, and when the oldest of
 // them was delivered. Nothing is pending then: a token for what was delivered since the writer woke
 // up would wake it for nothing.
-func (m *watchCache) take() (map[objects.Key]event, time.Time) {
+func (m *watchCache) take() (map[kubeobj.Key]event, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
@@ -138,7 +138,7 @@ func (m *watchCache) take() (map[objects.Key]event, time.Time) {
 	default:
 	}
 	out, since := m.pending, m.since
-	m.pending, m.since, m.writing, m.taken = map[objects.Key]event{}, time.Time{}, since, m.events
+	m.pending, m.since, m.writing, m.taken = map[kubeobj.Key]event{}, time.Time{}, since, m.events
 	return out, since
 }
 
@@ -152,7 +152,7 @@ func (m *watchCache) written() {
 
 // giveBack makes changes pending again that could not be written, except where a newer event of the
 // object came.
-func (m *watchCache) giveBack(list map[objects.Key]event, since time.Time) {
+func (m *watchCache) giveBack(list map[kubeobj.Key]event, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, e := range list {
@@ -179,10 +179,10 @@ func (m *watchCache) oldest() time.Time {
 }
 
 // unbound returns the pods without a node, by the events delivered so far.
-func (m *watchCache) unbound() map[objects.Key]types.UID {
+func (m *watchCache) unbound() map[kubeobj.Key]types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := map[objects.Key]types.UID{}
+	out := map[kubeobj.Key]types.UID{}
 	if kind := m.kinds["Pod"]; kind != nil {
 		for k, o := range kind.pending {
 			out[k] = o.Value.(*corev1.Pod).UID
@@ -192,7 +192,7 @@ func (m *watchCache) unbound() map[objects.Key]types.UID {
 }
 
 // requeue makes a pod pending as it was last delivered, unless it has a node by now or another UID.
-func (m *watchCache) requeue(k objects.Key, uid types.UID) {
+func (m *watchCache) requeue(k kubeobj.Key, uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kind := m.kinds["Pod"]
@@ -235,7 +235,7 @@ func (m *watchCache) wakeWriter() {
 }
 
 // put records an object that was added or changed. The caller holds mu.
-func (m *watchCache) put(kind *kindCache, o objects.Object) {
+func (m *watchCache) put(kind *kindCache, o kubeobj.Object) {
 	sum := digestOf(o.JSON)
 	delete(kind.unreadable, o.Key)
 	if have, ok := kind.have[o.Key]; ok && have == sum {
@@ -253,7 +253,7 @@ func (m *watchCache) put(kind *kindCache, o objects.Object) {
 
 // remove records that an object was deleted, also one that could not be decoded: a revision may
 // hold an older form of it. The caller holds mu.
-func (m *watchCache) remove(kind *kindCache, k objects.Key) {
+func (m *watchCache) remove(kind *kindCache, k kubeobj.Key) {
 	_, had := kind.have[k]
 	_, could := kind.unreadable[k]
 	if !had && !could {
@@ -262,10 +262,10 @@ func (m *watchCache) remove(kind *kindCache, k objects.Key) {
 	delete(kind.unreadable, k)
 	delete(kind.have, k)
 	delete(kind.pending, k)
-	m.change(k, event{object: objects.Object{Key: k}})
+	m.change(k, event{object: kubeobj.Object{Key: k}})
 }
 
-func (m *watchCache) change(k objects.Key, e event) {
+func (m *watchCache) change(k kubeobj.Key, e event) {
 	e.heard = m.now()
 	m.events++
 	m.pending[k] = e
@@ -317,8 +317,8 @@ func (s *kindStore) Delete(obj any) error {
 // Replace implements cache.ReflectorStore. Only what differs becomes pending.
 func (s *kindStore) Replace(list []any, version string) error {
 	type read struct {
-		key objects.Key
-		o   objects.Object
+		key kubeobj.Key
+		o   kubeobj.Object
 		err error
 	}
 	all := make([]read, 0, len(list))
@@ -329,7 +329,7 @@ func (s *kindStore) Replace(list []any, version string) error {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
 	kind := s.m.kinds[s.kind.Kind]
-	there := make(map[objects.Key]string, len(all))
+	there := make(map[kubeobj.Key]string, len(all))
 	for i, r := range all {
 		there[r.key] = versionOf(list[i])
 		if r.err != nil {
@@ -362,7 +362,7 @@ func (s *kindStore) Replace(list []any, version string) error {
 func (s *kindStore) Resync() error { return nil }
 
 // cannotRead records an object that cannot be decoded. The caller holds mu.
-func (m *watchCache) cannotRead(kind *kindCache, k objects.Key, err error) {
+func (m *watchCache) cannotRead(kind *kindCache, k kubeobj.Key, err error) {
 	if kind.unreadable[k] == err.Error() {
 		return
 	}
@@ -370,27 +370,27 @@ func (m *watchCache) cannotRead(kind *kindCache, k objects.Key, err error) {
 	m.log.Warn("an object cannot be read; its last version stays in use", slog.String("object", k.Kind+" "+k.Namespace+"/"+k.Name), slog.Any("error", err))
 }
 
-func (s *kindStore) key(obj any) (objects.Key, error) {
+func (s *kindStore) key(obj any) (kubeobj.Key, error) {
 	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		ns, name, err := cache.SplitMetaNamespaceKey(gone.Key)
-		return objects.Key{Kind: s.kind.Kind, Namespace: ns, Name: name}, err
+		return kubeobj.Key{Kind: s.kind.Kind, Namespace: ns, Name: name}, err
 	}
 	o, err := meta.Accessor(obj)
 	if err != nil {
-		return objects.Key{}, fmt.Errorf("a %T among the %s: %w", obj, s.kind.Resource, err)
+		return kubeobj.Key{}, fmt.Errorf("a %T among the %s: %w", obj, s.kind.Resource, err)
 	}
-	return objects.Key{Kind: s.kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}, nil
+	return kubeobj.Key{Kind: s.kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}, nil
 }
 
 // read decodes an object into the form that decisions read.
-func (s *kindStore) read(obj any) (objects.Key, objects.Object, error) {
+func (s *kindStore) read(obj any) (kubeobj.Key, kubeobj.Object, error) {
 	key, err := s.key(obj)
 	if err != nil {
-		return key, objects.Object{}, err
+		return key, kubeobj.Object{}, err
 	}
 	typed, ok := obj.(runtime.Object)
 	if !ok {
-		return key, objects.Object{}, fmt.Errorf("a %T among the %s", obj, s.kind.Resource)
+		return key, kubeobj.Object{}, fmt.Errorf("a %T among the %s", obj, s.kind.Resource)
 	}
 	typed.GetObjectKind().SetGroupVersionKind(s.kind.Group.WithKind(s.kind.Kind))
 	if o, ok := obj.(metav1.Object); ok {
@@ -398,8 +398,8 @@ func (s *kindStore) read(obj any) (objects.Key, objects.Object, error) {
 	}
 	js, err := json.Marshal(typed)
 	if err != nil {
-		return key, objects.Object{}, err
+		return key, kubeobj.Object{}, err
 	}
-	o, err := objects.Decode(js, objects.Limits{})
+	o, err := kubeobj.Decode(js, kubeobj.Limits{})
 	return key, o, err
 }

@@ -2,199 +2,91 @@ package kubeobj
 
 import (
 	"fmt"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// options are what the validation of a pod lets pass (upstream pkg/apis/core/validation,
-// PodValidationOptions).
-type options struct {
-	// stored is set for a pod that an API server took before. Fields that decisions do not read are
-	// absent from it, and it may have been created when other rules held.
-	stored bool
+// Only what decisions depend on is validated, in an apiserver's words, and
+// never more strictly than an apiserver of v1.36 would: what comes from a real
+// cluster must pass.
 
-	// An update may keep what is wrong if the old pod has it (upstream pkg/api/pod/util.go,
-	// GetValidationOptionsFromPodSpecAndMeta).
-
-	allowSelectorValues  bool // values of label selectors that no label can have
-	allowNodeValues      bool // the same in required terms of node affinity
-	allowSpreadSelectors bool
-	allowSpreadKeys      bool // a key in matchLabelKeys and in the selector
-	allowHugePages       bool // amounts that are no multiple of the page size
-	allowDeletionCost    bool
-	allowInitResize      bool
-	allowComparisons     bool // the operators Lt and Gt of tolerations
-	allowHostNetwork     bool // hostNetwork without hostUsers
+// checkKey validates a label's key.
+func checkKey(key string, path *field.Path) field.ErrorList {
+	return metavalidation.ValidateLabelName(key, path)
 }
 
-// ValidateCreate returns what an API server refuses in a pod that is to be created. The pod has its
-// defaults (upstream pkg/apis/core/validation, ValidatePodCreate). Security contexts, DNS settings
-// and the sources of volumes are not validated: neither scheduling nor a pod's life depends on
-// them.
-func ValidateCreate(p *corev1.Pod) field.ErrorList {
-	errs := validateMetaAndSpec(p, options{})
-	if len(p.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
+// maxUID is how many bytes a UID may have; an apiserver's have 36.
+const maxUID = 253
+
+// validateMeta checks names, labels, UIDs and owners (upstream apimachinery
+// pkg/api/validation, ValidateObjectMeta).
+func (k *kind) validateMeta(v typed) field.ErrorList {
+	meta := metaOf(v)
+	path := field.NewPath("metadata")
+	errs := apivalidation.ValidateObjectMeta(meta, k.namespaced, k.nameFunc(), path)
+	errs = append(errs, checkTime(&meta.CreationTimestamp, path.Child("creationTimestamp"))...)
+	errs = append(errs, checkTime(meta.DeletionTimestamp, path.Child("deletionTimestamp"))...)
+	// An apiserver makes UIDs itself and checks none; stores take no NUL, and records hold them.
+	switch uid := string(meta.UID); {
+	case len(uid) > maxUID:
+		errs = append(errs, field.TooLong(path.Child("uid"), "", maxUID))
+	case strings.ContainsRune(uid, 0):
+		errs = append(errs, field.Invalid(path.Child("uid"), uid, "must not hold a NUL"))
 	}
-	return append(errs, checkGatedNode(&p.Spec)...)
+	if k.namespaced && len(validation.IsDNS1123Label(meta.Namespace)) > 0 {
+		// ValidateObjectMeta has said so already, except for what it lets pass.
+		if len(errs) == 0 {
+			errs = append(errs, field.Invalid(path.Child("namespace"), meta.Namespace, "must be a DNS label"))
+		}
+	}
+	return errs
 }
 
-// ValidateStored returns what no API server would have stored in a pod's spec. It is never stricter
-// than ValidateCreate. What may be set only after a create, such as ephemeral containers, passes.
-func ValidateStored(p *corev1.Pod) field.ErrorList {
-	errs := validateSpec(p, options{stored: true, allowHugePages: true}, field.NewPath("spec"))
-	return append(errs, checkGatedNode(&p.Spec)...)
+func (k *kind) nameFunc() apivalidation.ValidateNameFunc {
+	switch k.name {
+	case "Namespace", "Service":
+		return apivalidation.NameIsDNSLabel
+	}
+	return apivalidation.NameIsDNSSubdomain
 }
 
-func checkGatedNode(s *corev1.PodSpec) field.ErrorList {
-	if s.NodeName == "" || len(s.SchedulingGates) == 0 {
+func metaOf(v typed) *metav1.ObjectMeta {
+	return v.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+// checkTime refuses times that RFC 3339 cannot write in UTC: a year of 9999 in
+// another zone may be 10000 here.
+func checkTime(t *metav1.Time, path *field.Path) field.ErrorList {
+	if t == nil || t.IsZero() {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(field.NewPath("spec", "nodeName"), "cannot be set until all schedulingGates have been cleared")}
+	if year := t.UTC().Year(); year < 0 || year > 9999 {
+		return field.ErrorList{field.Invalid(path, t.UTC().Format(time.RFC3339), "year must be within 0 and 9999")}
+	}
+	return nil
 }
 
-func validateMetaAndSpec(p *corev1.Pod, o options) field.ErrorList {
-	meta := field.NewPath("metadata")
-	errs := apivalidation.ValidateObjectMeta(&p.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, meta)
-	errs = append(errs, checkAnnotations(p, o, meta.Child("annotations"))...)
-	errs = append(errs, validateSpec(p, o, field.NewPath("spec"))...)
-	for i, c := range p.Spec.Containers {
-		errs = append(errs, checkTrimmed(c.Image, field.NewPath("spec", "containers").Index(i).Child("image"))...)
-	}
-	for i, c := range p.Spec.InitContainers {
-		errs = append(errs, checkTrimmed(c.Image, field.NewPath("spec", "initContainers").Index(i).Child("image"))...)
-	}
-	return errs
+func checkSelector(s *metav1.LabelSelector, path *field.Path) field.ErrorList {
+	return metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, path)
 }
 
-func checkTrimmed(image string, path *field.Path) field.ErrorList {
-	if strings.TrimSpace(image) == image {
+func checkNotNegative(v int64, path *field.Path) field.ErrorList {
+	return apivalidation.ValidateNonnegativeField(v, path)
+}
+
+// checkOptionalEnum refuses values outside a closed set; an empty value passes.
+func checkOptionalEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
+	if v == "" {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, image, "must not have leading or trailing whitespace")}
-}
-
-// checkAnnotations is ValidatePodSpecificAnnotations without the annotations
-// that once were tolerations, seccomp and AppArmor profiles.
-func checkAnnotations(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
-	if value, static := p.Annotations[corev1.MirrorPodAnnotationKey]; static && p.Spec.NodeName == "" {
-		errs = append(errs, field.Invalid(path.Key(corev1.MirrorPodAnnotationKey), value, "must set spec.nodeName if mirror pod annotation is set"))
-	}
-	if cost, ok := p.Annotations[corev1.PodDeletionCost]; ok && !o.allowDeletionCost && !isDeletionCost(cost) {
-		errs = append(errs, field.Invalid(path.Key(corev1.PodDeletionCost), cost, "must be a 32bit integer"))
-	}
-	return errs
-}
-
-// isDeletionCost refuses a plus sign and leading zeros (upstream pkg/apis/core/helper,
-// GetDeletionCostFromPodAnnotations).
-func isDeletionCost(s string) bool {
-	if s == "" || s[0] == '+' || s[0] == '0' && s != "0" {
-		return false
-	}
-	_, err := strconv.ParseInt(s, 10, 32)
-	return err == nil
-}
-
-// validateSpec is upstream's ValidatePodSpec without security contexts, DNS settings, the sources
-// of volumes, the rules for one operating system and pull secrets.
-func validateSpec(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
-	s := &p.Spec
-	volumes, volumeErrs := checkVolumes(s.Volumes, o, path.Child("volumes"))
-	errs = append(errs, volumeErrs...)
-	if !o.stored {
-		errs = append(errs, checkClaims(p, path.Child("resourceClaims"))...)
-	}
-	k := containerCheck{spec: s, volumes: volumes, claims: claimNames(s.ResourceClaims), options: o}
-	errs = append(errs, k.containers(path.Child("containers"))...)
-	errs = append(errs, k.initContainers(path.Child("initContainers"))...)
-	errs = append(errs, k.podResources(path.Child("resources"))...)
-	errs = append(errs, checkHostNetwork(s, path.Child("containers"))...)
-	errs = append(errs, checkRequiredEnum(s.RestartPolicy, path.Child("restartPolicy"), corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
-	if !o.stored {
-		errs = append(errs, checkRequiredEnum(s.DNSPolicy, path.Child("dnsPolicy"), corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
-	}
-	errs = append(errs, metavalidation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
-	errs = append(errs, checkAffinity(s.Affinity, o, path.Child("affinity"))...)
-	for i, g := range s.ReadinessGates {
-		errs = append(errs, checkQualified(string(g.ConditionType), path.Child("readinessGates").Index(i).Child("conditionType"))...)
-	}
-	errs = append(errs, checkGates(s.SchedulingGates, path.Child("schedulingGates"))...)
-	errs = append(errs, checkSpread(s.TopologySpreadConstraints, o, path.Child("topologySpreadConstraints"))...)
-	if !o.stored {
-		errs = append(errs, checkHostUsers(s, o, path)...)
-	}
-	errs = append(errs, checkDNSName(s.ServiceAccountName, path.Child("serviceAccountName"))...)
-	errs = append(errs, checkDNSName(s.NodeName, path.Child("nodeName"))...)
-	if d := s.ActiveDeadlineSeconds; d != nil && !o.stored && (*d < 1 || *d > math.MaxInt32) {
-		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, math.MaxInt32)))
-	}
-	if s.Hostname != "" {
-		errs = append(errs, checkLabel(s.Hostname, path.Child("hostname"))...)
-	}
-	if s.Subdomain != "" {
-		errs = append(errs, checkLabel(s.Subdomain, path.Child("subdomain"))...)
-	}
-	errs = append(errs, checkTolerations(s.Tolerations, o, path.Child("tolerations"))...)
-	errs = append(errs, checkDNSName(s.PriorityClassName, path.Child("priorityClassName"))...)
-	errs = append(errs, checkGivenName(s.RuntimeClassName, path.Child("runtimeClassName"))...)
-	if s.PreemptionPolicy != nil {
-		errs = append(errs, checkPreemptionPolicy(s.PreemptionPolicy, path.Child("preemptionPolicy"))...)
-	}
-	if s.Overhead != nil {
-		errs = append(errs, checkRequirements(&corev1.ResourceRequirements{Limits: s.Overhead}, containerResource, o, path.Child("overhead"))...)
-	}
-	if s.OS != nil {
-		errs = append(errs, checkRequiredEnum(s.OS.Name, path.Child("os", "name"), corev1.Linux, corev1.Windows)...)
-	}
-	return errs
-}
-
-func checkQualified(name string, path *field.Path) (errs field.ErrorList) {
-	for _, msg := range validation.IsQualifiedName(name) {
-		errs = append(errs, field.Invalid(path, name, msg))
-	}
-	return errs
-}
-
-func checkLabel(name string, path *field.Path) (errs field.ErrorList) {
-	for _, msg := range validation.IsDNS1123Label(name) {
-		errs = append(errs, field.Invalid(path, name, msg))
-	}
-	return errs
-}
-
-// checkDNSName passes an empty name, which means none.
-func checkDNSName(name string, path *field.Path) (errs field.ErrorList) {
-	if name == "" {
-		return nil
-	}
-	for _, msg := range apivalidation.NameIsDNSSubdomain(name, false) {
-		errs = append(errs, field.Invalid(path, name, msg))
-	}
-	return errs
-}
-
-// checkGivenName passes nil, which means none. It refuses an empty name.
-func checkGivenName(name *string, path *field.Path) (errs field.ErrorList) {
-	if name == nil {
-		return nil
-	}
-	for _, msg := range apivalidation.NameIsDNSSubdomain(*name, false) {
-		errs = append(errs, field.Invalid(path, *name, msg))
-	}
-	return errs
-}
-
-// checkEnum refuses a value outside a closed set.
-func checkEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
 	for _, a := range allowed {
 		if v == a {
 			return nil
@@ -203,134 +95,56 @@ func checkEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, v, allowed)}
 }
 
-// checkRequiredEnum has one error for a missing value and another for a wrong one.
-func checkRequiredEnum[T ~string](v T, path *field.Path, allowed ...T) field.ErrorList {
-	if v == "" {
-		return field.ErrorList{field.Required(path, "")}
-	}
-	return checkEnum(v, path, allowed...)
-}
-
-// checkHostNetwork is validatePodHostNetworkDeps.
-func checkHostNetwork(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
-	if !s.HostNetwork {
-		return nil
-	}
-	for i, c := range s.Containers {
-		for j, p := range c.Ports {
-			if p.HostPort != p.ContainerPort {
-				errs = append(errs, field.Invalid(path.Index(i).Child("ports").Index(j).Child("hostPort"), p.HostPort, "must match `containerPort` when `hostNetwork` is true"))
-			}
-		}
+// validateNode follows upstream ValidateNode, whose path for taints is
+// metadata.taints, not spec.taints.
+func validateNode(n *corev1.Node) field.ErrorList {
+	errs := checkTaints(n.Spec.Taints, field.NewPath("metadata", "taints"))
+	status := field.NewPath("status")
+	errs = append(errs, checkQuantities(n.Status.Capacity, func(r string) *field.Path { return field.NewPath("status", "capacity", r) })...)
+	errs = append(errs, checkQuantities(n.Status.Allocatable, func(r string) *field.Path { return field.NewPath("status", "allocatable", r) })...)
+	for i, image := range n.Status.Images {
+		errs = append(errs, checkNotNegative(image.SizeBytes, status.Child("images").Index(i).Child("sizeBytes"))...)
 	}
 	return errs
 }
 
-// checkHostUsers is validateHostUsers; its paths for PID and IPC are upstream's.
-func checkHostUsers(s *corev1.PodSpec, o options, path *field.Path) (errs field.ErrorList) {
-	if s.HostUsers == nil || *s.HostUsers {
-		return nil
-	}
-	if s.HostNetwork && !o.allowHostNetwork { // its gate is off by default
-		errs = append(errs, field.Forbidden(path.Child("hostNetwork"), "when `hostUsers` is false"))
-	}
-	if s.HostPID {
-		errs = append(errs, field.Forbidden(path.Child("HostPID"), "when `hostUsers` is false"))
-	}
-	if s.HostIPC {
-		errs = append(errs, field.Forbidden(path.Child("HostIPC"), "when `hostUsers` is false"))
-	}
-	return errs
-}
-
-// checkClaims is validatePodResourceClaims.
-func checkClaims(p *corev1.Pod, path *field.Path) (errs field.ErrorList) {
-	seen := map[string]bool{}
-	_, static := p.Annotations[corev1.MirrorPodAnnotationKey]
-	for i, c := range p.Spec.ResourceClaims {
-		if static {
-			errs = append(errs, field.Forbidden(field.NewPath(""), "static pods do not support resource claims"))
-			continue
-		}
+func checkTaints(taints []corev1.Taint, path *field.Path) (errs field.ErrorList) {
+	seen := map[corev1.Taint]bool{}
+	for i, t := range taints {
 		at := path.Index(i)
-		switch {
-		case c.Name == "":
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		case seen[c.Name]:
-			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
-		default:
-			errs = append(errs, checkLabel(c.Name, at.Child("name"))...)
-			seen[c.Name] = true
+		errs = append(errs, checkKey(t.Key, at.Child("key"))...)
+		for _, msg := range validation.IsValidLabelValue(t.Value) {
+			errs = append(errs, field.Invalid(at.Child("value"), t.Value, msg))
 		}
-		if c.ResourceClaimName != nil && c.ResourceClaimTemplateName != nil {
-			errs = append(errs, field.Invalid(at, podClaim(c), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
+		if t.Effect == "" {
+			errs = append(errs, field.Required(at.Child("effect"), ""))
 		}
-		if c.ResourceClaimName == nil && c.ResourceClaimTemplateName == nil {
-			errs = append(errs, field.Invalid(at, podClaim(c), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
+		errs = append(errs, checkOptionalEnum(t.Effect, at.Child("effect"), taintEffects...)...)
+		id := corev1.Taint{Key: t.Key, Effect: t.Effect}
+		if seen[id] {
+			dup := field.Duplicate(at, fmt.Sprintf("%s:%s", t.Key, t.Effect))
+			dup.Detail = "taints must be unique by key and effect pair"
+			errs = append(errs, dup)
 		}
-		errs = append(errs, checkGivenName(c.ResourceClaimName, at.Child("resourceClaimName"))...)
-		errs = append(errs, checkGivenName(c.ResourceClaimTemplateName, at.Child("resourceClaimTemplateName"))...)
+		seen[id] = true
 	}
 	return errs
 }
 
-// claimNames returns nil if there are no claims, as most pods have none.
-func claimNames(claims []corev1.PodResourceClaim) map[string]bool {
-	if len(claims) == 0 {
-		return nil
-	}
-	names := make(map[string]bool, len(claims))
-	for _, c := range claims {
-		if c.Name != "" {
-			names[c.Name] = true
-		}
-	}
-	return names
+var taintEffects = []corev1.TaintEffect{
+	corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute,
 }
 
-// checkTolerations is ValidateTolerations. The operators Lt and Gt are off by
-// default.
-func checkTolerations(list []corev1.Toleration, o options, path *field.Path) (errs field.ErrorList) {
-	for i, t := range list {
-		at := path.Index(i)
-		if t.Key != "" {
-			errs = append(errs, metavalidation.ValidateLabelName(t.Key, at.Child("key"))...)
-		} else if t.Operator != corev1.TolerationOpExists {
-			errs = append(errs, field.Invalid(at.Child("operator"), t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
-		}
-		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-			errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
-		}
-		switch t.Operator {
-		case corev1.TolerationOpEqual, "":
-			if msgs := validation.IsValidLabelValue(t.Value); len(msgs) > 0 {
-				errs = append(errs, field.Invalid(at.Child("operator"), t.Value, strings.Join(msgs, ";")))
-			}
-		case corev1.TolerationOpExists:
-			if t.Value != "" {
-				errs = append(errs, field.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'"))
-			}
-		case corev1.TolerationOpLt, corev1.TolerationOpGt:
-			errs = append(errs, checkComparison(t, o, at)...)
-		default:
-			errs = append(errs, field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists}))
-		}
-		if t.Effect != "" {
-			errs = append(errs, checkEnum(t.Effect, at.Child("effect"), corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
-		}
+// checkQuantities validates each amount of a list.
+func checkQuantities(list corev1.ResourceList, path func(name string) *field.Path) (errs field.ErrorList) {
+	for name, q := range list {
+		errs = append(errs, ValidateQuantity(name, q, path(string(name)))...)
 	}
+	sortErrors(errs)
 	return errs
 }
 
-func checkComparison(t corev1.Toleration, o options, at *field.Path) field.ErrorList {
-	if o.stored {
-		return nil
-	}
-	if !o.allowComparisons {
-		return field.ErrorList{field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt})}
-	}
-	if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {
-		return field.ErrorList{field.Invalid(at.Child("value"), t.Value, fmt.Sprint(err))}
-	}
-	return nil
+// sortErrors puts errors that were found by ranging over a map in the order of their fields.
+func sortErrors(errs field.ErrorList) {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 }

@@ -9,7 +9,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/steps"
 )
 
@@ -26,7 +26,7 @@ type Options struct {
 	Clock   func() time.Time
 	// TolerationSeconds turns the admission plugin DefaultTolerationSeconds on.
 	TolerationSeconds bool
-	Limits            objects.Limits
+	Limits            kubeobj.Limits
 }
 
 // Updater writes revisions; *cluster.Manager is one.
@@ -63,7 +63,7 @@ type Change struct {
 	Strict bool
 	// Read judges and decodes an object; at is its place in the request, which errors
 	// name.
-	Read func(at string, raw json.RawMessage) (objects.Object, error)
+	Read func(at string, raw json.RawMessage) (kubeobj.Object, error)
 }
 
 // Patch changes fields of one object that is there.
@@ -91,7 +91,7 @@ type Deletion struct {
 // Change makes the next revision. Parent 0 stands for the newest; another parent
 // that is not the newest is store.ErrConflict. Changed is false, and the view the
 // newest, where everything is as wanted already. Errors about what is requested are
-// those of Read, *objects.InvalidError, *cluster.InvalidError and
+// those of Read, *kubeobj.InvalidError, *cluster.InvalidError and
 // *cluster.ConflictError.
 func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change) (v *cluster.View, changed bool, err error) {
 	list, err := c.steps()
@@ -99,7 +99,7 @@ func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change
 		return nil, false, err
 	}
 	v, step, err := l.m.Update(ctx, name, parent, func(v *cluster.View) (*cluster.Step, error) {
-		w := &work{steps: steps.Of(ctx), l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[objects.Key]objects.Object{}, gone: map[objects.Key]bool{}}
+		w := &work{steps: steps.Of(ctx), l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[kubeobj.Key]kubeobj.Object{}, gone: map[kubeobj.Key]bool{}}
 		return w.run(list)
 	})
 	return v, step != nil, err
@@ -108,11 +108,11 @@ func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change
 // step is one operation of a change.
 type step struct {
 	field string
-	key   objects.Key
+	key   kubeobj.Key
 	do    func(w *work, s *step) error
 
 	raw    json.RawMessage // of what is applied
-	object objects.Object  // of what is applied or replaced, as it was sent
+	object kubeobj.Object  // of what is applied or replaced, as it was sent
 	patch  *Patch
 	grace  *int64
 }
@@ -120,7 +120,7 @@ type step struct {
 // steps reads the change and puts it into the order in which it is made.
 func (c *Change) steps() ([]step, error) {
 	var deletes, others, pods []step
-	seen := map[objects.Key]string{}
+	seen := map[kubeobj.Key]string{}
 	add := func(s step) error {
 		if first, ok := seen[s.key]; ok {
 			return &cluster.InvalidError{Field: s.field, Detail: nameOf(s.key) + " is named twice, first in " + first}
@@ -154,7 +154,7 @@ func (c *Change) steps() ([]step, error) {
 	}
 	for i := range c.Patch {
 		p, field := &c.Patch[i], fmt.Sprintf("patch[%d]", i)
-		k, err := keyOf(field, objects.Key{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name})
+		k, err := keyOf(field, kubeobj.Key{Kind: p.Kind, Namespace: p.Namespace, Name: p.Name})
 		if err == nil {
 			err = add(step{field: field, key: k, patch: p, do: (*work).patch})
 		}
@@ -166,7 +166,7 @@ func (c *Change) steps() ([]step, error) {
 	others, pods = nil, nil
 	for i, d := range c.Delete {
 		field := fmt.Sprintf("delete[%d]", i)
-		k, err := keyOf(field, objects.Key{Kind: d.Kind, Namespace: d.Namespace, Name: d.Name})
+		k, err := keyOf(field, kubeobj.Key{Kind: d.Kind, Namespace: d.Namespace, Name: d.Name})
 		if err == nil {
 			err = add(step{field: field, key: k, grace: d.GracePeriodSeconds, do: (*work).remove})
 		}
@@ -183,8 +183,8 @@ func (c *Change) steps() ([]step, error) {
 
 // keyOf checks what a patch or a deletion names, and sets the namespace of a namespaced object:
 // namespace that kubectl would.
-func keyOf(field string, k objects.Key) (objects.Key, error) {
-	namespaced, known := objects.Namespaced(k.Kind)
+func keyOf(field string, k kubeobj.Key) (kubeobj.Key, error) {
+	namespaced, known := kubeobj.Namespaced(k.Kind)
 	switch {
 	case !known:
 		return k, &cluster.InvalidError{Field: field + ".kind", Detail: fmt.Sprintf("%.60q is no kind that snapshots hold", k.Kind)}
@@ -198,7 +198,7 @@ func keyOf(field string, k objects.Key) (objects.Key, error) {
 	return k, nil
 }
 
-func nameOf(k objects.Key) string {
+func nameOf(k kubeobj.Key) string {
 	if k.Namespace == "" {
 		return k.Kind + " " + k.Name
 	}

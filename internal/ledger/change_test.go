@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 const (
@@ -37,14 +37,14 @@ func (s *single) Update(_ context.Context, _ string, _ int64, f func(*cluster.Vi
 func change(t *testing.T, held []string, c Change) (*cluster.Step, error) {
 	t.Helper()
 	list := `{"kind":"List","apiVersion":"v1","items":[` + strings.Join(held, ",") + `]}`
-	v, err := cluster.Standalone("prod", func(yield func(objects.Object) error) (map[string]int, error) {
-		return objects.Read(strings.NewReader(list), objects.JSON, objects.Limits{}, yield)
+	v, err := cluster.Standalone("prod", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+		return kubeobj.Read(strings.NewReader(list), kubeobj.JSON, kubeobj.Limits{}, yield)
 	}, start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Read = func(_ string, raw json.RawMessage) (objects.Object, error) {
-		return objects.Decode(raw, objects.Limits{})
+	c.Read = func(_ string, raw json.RawMessage) (kubeobj.Object, error) {
+		return kubeobj.Decode(raw, kubeobj.Limits{})
 	}
 	u := &single{v: v}
 	_, changed, err := New(u, Options{Clock: func() time.Time { return start }}).Change(t.Context(), "prod", 0, c)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 )
 
 // maxCopied bounds what the copies of a JSON patch may add up to, in bytes
@@ -42,7 +42,7 @@ func (w *work) patch(s *step) error {
 }
 
 // patched returns the object's JSON under the patch.
-func (s *step) patched(held objects.Object) (js []byte, err error) {
+func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
 	p := s.patch
 	if len(p.Patch) == 0 || string(p.Patch) == "null" {
 		return nil, &cluster.InvalidError{Field: s.field + ".patch", Detail: "a patch is needed"}

@@ -13,7 +13,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
-	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/steps"
 )
@@ -27,9 +26,9 @@ type work struct {
 	v   *cluster.View
 	now time.Time
 
-	made map[objects.Key]objects.Object
-	list []objects.Key // of made, in the order in which they were
-	gone map[objects.Key]bool
+	made map[kubeobj.Key]kubeobj.Object
+	list []kubeobj.Key // of made, in the order in which they were
+	gone map[kubeobj.Key]bool
 }
 
 // stepSteps is what one operation of a change takes, in steps of a Counter.
@@ -66,14 +65,14 @@ func (w *work) run(list []step) (*cluster.Step, error) {
 	return out, nil
 }
 
-func (w *work) put(o objects.Object) {
+func (w *work) put(o kubeobj.Object) {
 	w.made[o.Key] = o
 	w.list = append(w.list, o.Key)
 }
 
 // putPod stores an admitted pod.
 func (w *work) putPod(pod *corev1.Pod) error {
-	o, err := objects.Of(pod)
+	o, err := kubeobj.Of(pod)
 	if err != nil {
 		return err
 	}
@@ -82,12 +81,12 @@ func (w *work) putPod(pod *corev1.Pod) error {
 }
 
 // held returns the object that is there.
-func (w *work) held(k objects.Key) (objects.Object, bool, error) {
+func (w *work) held(k kubeobj.Key) (kubeobj.Object, bool, error) {
 	js, ok := w.v.Object(k)
 	if !ok {
-		return objects.Object{}, false, nil
+		return kubeobj.Object{}, false, nil
 	}
-	o, err := objects.FromCanonical(k.Kind, js)
+	o, err := kubeobj.FromCanonical(k.Kind, js)
 	return o, true, err
 }
 
@@ -104,8 +103,8 @@ func (w *work) apply(s *step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.field, err)
 	}
-	o, err := objects.Decode(raw, w.l.o.Limits)
-	var invalid *objects.InvalidError
+	o, err := kubeobj.Decode(raw, w.l.o.Limits)
+	var invalid *kubeobj.InvalidError
 	if errors.As(err, &invalid) {
 		invalid.Path = s.field
 	}
@@ -126,11 +125,11 @@ func keepTopology(pod, old *corev1.Pod) *corev1.Pod {
 	if old.Spec.NodeName == "" {
 		return pod
 	}
-	kept := objects.TopologyOf(nil, old.Labels)
+	kept := kubeobj.TopologyOf(nil, old.Labels)
 	for key := range pod.Labels {
 		delete(kept, key)
 	}
-	return objects.WithTopology(pod, kept)
+	return kubeobj.WithTopology(pod, kept)
 }
 
 // create admits an object that is not there.
@@ -138,14 +137,14 @@ func (w *work) create(s *step) error {
 	switch x := s.object.Value.(type) {
 	case *corev1.Pod:
 		pod := *x
-		if pod.UID == objects.DerivedUID(s.key) {
-			pod.UID = objects.GivenUID(s.key, w.v.Revision+1)
+		if pod.UID == kubeobj.DerivedUID(s.key) {
+			pod.UID = kubeobj.GivenUID(s.key, w.v.Revision+1)
 		}
 		verdict := podlife.CreateStored(&pod, w.admission(), w.now)
 		if len(verdict.Errors) > 0 {
 			return w.refuse(s, verdict.Errors)
 		}
-		return w.putPod(objects.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName)))
+		return w.putPod(kubeobj.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName)))
 	case *schedulingv1.PriorityClass:
 		if err := w.oneDefault(s, x); err != nil {
 			return err
@@ -156,7 +155,7 @@ func (w *work) create(s *step) error {
 }
 
 // update admits an object in the place of another of its name.
-func (w *work) update(s *step, o, held objects.Object) error {
+func (w *work) update(s *step, o, held kubeobj.Object) error {
 	switch x := o.Value.(type) {
 	case *corev1.Pod:
 		return w.updatePod(s, x, held.Value.(*corev1.Pod))
@@ -232,7 +231,7 @@ func (w *work) admission() podlife.Admission {
 }
 
 func (w *work) nodeLabels(name string) map[string]string {
-	k := objects.Key{Kind: "Node", Name: name}
+	k := kubeobj.Key{Kind: "Node", Name: name}
 	if o, ok := w.made[k]; ok {
 		return o.Value.(*corev1.Node).Labels
 	}
@@ -252,7 +251,7 @@ func (w *work) class(name string) *schedulingv1.PriorityClass {
 		}
 		return w.stored(name)
 	}
-	k := objects.Key{Kind: "PriorityClass", Name: name}
+	k := kubeobj.Key{Kind: "PriorityClass", Name: name}
 	if o, ok := w.made[k]; ok {
 		return o.Value.(*schedulingv1.PriorityClass)
 	}
@@ -278,7 +277,7 @@ func (w *work) defaultClass() (least *schedulingv1.PriorityClass) {
 		}
 	}
 	for _, c := range w.v.State.PriorityClasses() {
-		k := objects.Key{Kind: "PriorityClass", Name: c.Name}
+		k := kubeobj.Key{Kind: "PriorityClass", Name: c.Name}
 		if _, made := w.made[k]; !made && !w.gone[k] {
 			take(c)
 		}
@@ -304,7 +303,7 @@ func (w *work) oneDefault(s *step, c *schedulingv1.PriorityClass) error {
 }
 
 func (w *work) refuse(s *step, errs field.ErrorList) error {
-	return &objects.InvalidError{Key: s.key, Path: s.field, Errors: errs}
+	return &kubeobj.InvalidError{Key: s.key, Path: s.field, Errors: errs}
 }
 
 func (w *work) conflict(old *corev1.Pod, detail string) error {

@@ -7,7 +7,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
 
@@ -43,7 +43,7 @@ func topologyOf(view *cluster.View) func(*corev1.Pod) *corev1.Pod {
 		}
 		nodes := view.State.Nodes()
 		if row := nodes.Row(pod.Spec.NodeName); row >= 0 {
-			return objects.WithTopology(pod, nodes.Node(row).Labels)
+			return kubeobj.WithTopology(pod, nodes.Node(row).Labels)
 		}
 		return pod
 	}

@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kubeobj"
-	"berth/internal/objects"
 	"berth/internal/steps"
 )
 
@@ -83,7 +82,7 @@ const classSteps = 20
 // snapshotClasses returns the classes that a view holds.
 func snapshotClasses(ctx context.Context, v *cluster.View) ([]*schedulingv1.PriorityClass, error) {
 	var out []*schedulingv1.PriorityClass
-	items, _, err := v.List(ctx, "PriorityClass", objects.Key{}, 0)
+	items, _, err := v.List(ctx, "PriorityClass", kubeobj.Key{}, 0)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller's context's own
 	}
@@ -92,7 +91,7 @@ func snapshotClasses(ctx context.Context, v *cluster.View) ([]*schedulingv1.Prio
 		if err := count.Take(classSteps); err != nil {
 			return nil, err //nolint:wrapcheck // the caller's context's own
 		}
-		o, err := objects.FromCanonical("PriorityClass", js)
+		o, err := kubeobj.FromCanonical("PriorityClass", js)
 		if err != nil {
 			return nil, fmt.Errorf("a PriorityClass in %s: %w", v.ID(), err)
 		}

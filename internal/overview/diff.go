@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"berth/internal/cluster"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 )
 
 // Diff describes what differs between two states, by object and field.
@@ -68,7 +68,7 @@ const (
 func DiffOf(ctx context.Context, from, to *cluster.View, limit int) (*Diff, error) {
 	out := &Diff{From: from.ID(), To: to.ID(), Kinds: []KindDiff{}, Objects: []ObjectDiff{}}
 	var failed error
-	err := from.Differences(ctx, to, func(k objects.Key, before, after []byte) {
+	err := from.Differences(ctx, to, func(k kubeobj.Key, before, after []byte) {
 		if n := len(out.Kinds); n == 0 || out.Kinds[n-1].Kind != k.Kind {
 			out.Kinds = append(out.Kinds, KindDiff{Kind: k.Kind})
 		}
@@ -115,7 +115,7 @@ func DiffOf(ctx context.Context, from, to *cluster.View, limit int) (*Diff, erro
 func (o *ObjectDiff) compareWithin(ctx context.Context, before, after []byte) error {
 	part, end := memory.Within(ctx)
 	defer end()
-	if err := memory.Take(part, objects.Weight(before)+objects.Weight(after)); err != nil {
+	if err := memory.Take(part, kubeobj.Weight(before)+kubeobj.Weight(after)); err != nil {
 		return err
 	}
 	return o.compare(before, after)

@@ -10,8 +10,8 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/podlife"
 	"berth/internal/steps"
 	"berth/internal/store"
@@ -55,7 +55,7 @@ func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*core
 	v.State.EachPod(func(p *state.Pod) {
 		there, asked := known[p.NodeName]
 		if !asked && p.NodeName != "" {
-			_, there = v.Object(objects.Key{Kind: "Node", Name: p.NodeName})
+			_, there = v.Object(kubeobj.Key{Kind: "Node", Name: p.NodeName})
 			known[p.NodeName] = there
 		}
 		if p.Terminating || p.Terminal && tooMany || p.NodeName != "" && !there {
@@ -67,8 +67,8 @@ func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*core
 		if err := count.Take(decodeSteps); err != nil {
 			return nil, nil, err
 		}
-		raw, _ := v.Object(objects.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
-		if err := memory.Take(ctx, objects.Weight(raw)); err != nil {
+		raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if err := memory.Take(ctx, kubeobj.Weight(raw)); err != nil {
 			return nil, nil, err
 		}
 		pod, err := v.Pod(p.Namespace, p.Name)
@@ -87,11 +87,11 @@ func suspects(ctx context.Context, v *cluster.View, threshold int) (pods []*core
 		if err := count.Take(decodeSteps); err != nil {
 			return nil, nil, err
 		}
-		raw, _ := v.Object(objects.Key{Kind: "Node", Name: name})
-		if err := memory.Take(ctx, objects.Weight(raw)); err != nil {
+		raw, _ := v.Object(kubeobj.Key{Kind: "Node", Name: name})
+		if err := memory.Take(ctx, kubeobj.Weight(raw)); err != nil {
 			return nil, nil, err
 		}
-		o, err := objects.FromCanonical("Node", raw)
+		o, err := kubeobj.FromCanonical("Node", raw)
 		if err != nil {
 			return nil, nil, fmt.Errorf("node %s in %s: %w", name, v.ID(), err)
 		}

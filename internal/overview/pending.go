@@ -14,8 +14,8 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
-	"berth/internal/objects"
 	"berth/internal/story"
 )
 
@@ -235,7 +235,7 @@ func addReason(list []PendingReason, reason string, nodes int) []PendingReason {
 // it, with one exception: the claims of ephemeral volumes bear the pod's name
 // (component-helpers/storage/ephemeral VolumeClaimName).
 func (j *judge) shape(p *state.Pod) (string, error) {
-	js, ok := j.view.Object(objects.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+	js, ok := j.view.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 	if !ok {
 		return "", fmt.Errorf("pod %s/%s is in the state of %s and not among its objects", p.Namespace, p.Name, j.view.ID())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"berth/internal/cluster"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/overview"
 	"berth/internal/profiles"
 	"berth/internal/story"
@@ -23,8 +23,8 @@ var now = time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
 func view(t testing.TB, items ...string) *cluster.View {
 	t.Helper()
 	body := `{"kind":"List","apiVersion":"v1","items":[` + strings.Join(items, ",") + `]}`
-	v, err := cluster.Standalone("snapshot", func(yield func(objects.Object) error) (map[string]int, error) {
-		return objects.Read(strings.NewReader(body), objects.YAML, objects.Limits{}, yield)
+	v, err := cluster.Standalone("snapshot", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+		return kubeobj.Read(strings.NewReader(body), kubeobj.YAML, kubeobj.Limits{}, yield)
 	}, now)
 	if err != nil {
 		t.Fatal(err)

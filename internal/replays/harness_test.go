@@ -18,7 +18,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/store"
 	"berth/internal/store/commit"
@@ -102,16 +102,16 @@ func (h *fixture) jobs(st store.Store, o Options) *Jobs {
 	return New(st, h.log, o)
 }
 
-func object(t *testing.T, js string) objects.Object {
+func object(t *testing.T, js string) kubeobj.Object {
 	t.Helper()
-	o, err := objects.Decode([]byte(js), objects.Limits{})
+	o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-func node(t *testing.T, i int) objects.Object {
+func node(t *testing.T, i int) kubeobj.Object {
 	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n%d","labels":{"kubernetes.io/hostname":"n%d","zone":"z%d"}},
 		"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, i, i, i%3, 2+i%7))
 }
@@ -131,8 +131,8 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 	t.Helper()
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(seed, 1))
-	all := func(extra int) objects.Reader {
-		return func(yield func(objects.Object) error) (map[string]int, error) {
+	all := func(extra int) kubeobj.Reader {
+		return func(yield func(kubeobj.Object) error) (map[string]int, error) {
 			for i := range 12 + extra {
 				if err := yield(node(t, i)); err != nil {
 					return nil, err
@@ -174,12 +174,12 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 			decided(err)
 		case k < 17: // a pod that is there first, then bound by name
 			p := pod(t, name, r)
-			js, err := objects.Encode(p)
+			js, err := kubeobj.Encode(p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := objects.Object{Key: objects.Key{Kind: "Pod", Namespace: "d", Name: name}, Value: p, JSON: js}
-			if _, err := h.m.Change(ctx, "prod", 0, []objects.Object{o}, nil); err != nil {
+			o := kubeobj.Object{Key: kubeobj.Key{Kind: "Pod", Namespace: "d", Name: name}, Value: p, JSON: js}
+			if _, err := h.m.Change(ctx, "prod", 0, []kubeobj.Object{o}, nil); err != nil {
 				t.Fatal(err)
 			}
 			_, err = h.log.Decide(ctx, decision.Question{Cluster: "prod", PodRef: &o.Key})
@@ -190,7 +190,7 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 			}
 		case k < 19 && len(bound) > 0:
 			gone := r.IntN(len(bound))
-			if _, err := h.m.Change(ctx, "prod", 0, []objects.Object{node(t, r.IntN(12))}, []objects.Key{{Kind: "Pod", Namespace: "d", Name: bound[gone]}}); err != nil {
+			if _, err := h.m.Change(ctx, "prod", 0, []kubeobj.Object{node(t, r.IntN(12))}, []kubeobj.Key{{Kind: "Pod", Namespace: "d", Name: bound[gone]}}); err != nil {
 				t.Fatal(err)
 			}
 			bound = append(bound[:gone], bound[gone+1:]...)

@@ -19,7 +19,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/store"
 	"berth/internal/store/commit"
@@ -52,18 +52,18 @@ func open(t testing.TB) (*Reader, *cluster.Manager, *decisionlog.Log) {
 	return &Reader{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
 }
 
-func object(t testing.TB, js string) objects.Object {
+func object(t testing.TB, js string) kubeobj.Object {
 	t.Helper()
-	o, err := objects.Decode([]byte(js), objects.Limits{})
+	o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-func upload(t testing.TB, m *cluster.Manager, list []objects.Object) {
+func upload(t testing.TB, m *cluster.Manager, list []kubeobj.Object) {
 	t.Helper()
-	if _, _, err := m.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+	if _, _, err := m.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -77,8 +77,8 @@ func upload(t testing.TB, m *cluster.Manager, list []objects.Object) {
 
 // motley is a cluster of so many nodes, no two of which keep the pod off for the
 // same taint, and a pod that requests much.
-func motley(t testing.TB, nodes int) []objects.Object {
-	list := make([]objects.Object, 0, nodes+1)
+func motley(t testing.TB, nodes int) []kubeobj.Object {
+	list := make([]kubeobj.Object, 0, nodes+1)
 	for i := range nodes {
 		list = append(list, object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"a-node-with-a-rather-long-name-%05d.example.com","labels":{"kubernetes.io/hostname":"h%d","topology.kubernetes.io/zone":"z%d"}},
 			"spec":{"taints":[{"key":"example.com/owner-%05d","value":"somebody-%05d","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, i, i, i%3, i, i, 4+i%60)))
@@ -91,7 +91,7 @@ func motley(t testing.TB, nodes int) []objects.Object {
 func TestStoryIsBounded(t *testing.T) {
 	reader, m, l := open(t)
 	upload(t, m, motley(t, 5000))
-	ref := &objects.Key{Kind: "Pod", Namespace: "d", Name: "big"}
+	ref := &kubeobj.Key{Kind: "Pod", Namespace: "d", Name: "big"}
 	for i := range 60 {
 		// Each is about other nodes, so that no two answers are alike.
 		q := decision.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}

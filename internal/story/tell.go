@@ -14,7 +14,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
@@ -223,11 +223,11 @@ func (s *telling) node() (node *corev1.Node, given bool) {
 	if name == "" || s.view.State.Nodes().Count() == 0 {
 		return nil, false
 	}
-	js, ok := s.view.Object(objects.Key{Kind: "Node", Name: name})
+	js, ok := s.view.Object(kubeobj.Key{Kind: "Node", Name: name})
 	if !ok {
 		return nil, true
 	}
-	o, err := objects.FromCanonical("Node", js)
+	o, err := kubeobj.FromCanonical("Node", js)
 	if err != nil {
 		return nil, false
 	}
@@ -244,7 +244,7 @@ func (s *telling) decide(ctx context.Context, suggest bool) error {
 	}
 	q := decision.Question{
 		Cluster: s.view.Cluster, Revision: s.view.Revision, Now: s.at, DryRun: true, Explain: engine.ExplainGroups, Suggest: suggest,
-		PodRef: &objects.Key{Kind: "Pod", Namespace: s.pod.Namespace, Name: s.pod.Name},
+		PodRef: &kubeobj.Key{Kind: "Pod", Namespace: s.pod.Namespace, Name: s.pod.Name},
 	}
 	now, ans, err := s.verdict(ctx, q)
 	if err != nil {

@@ -13,7 +13,7 @@ var decisionFaults = []fault{
 		{"internal/decisionlog/evaluated.go", `Class: e.Class.Source,`, `Class: nil,`},
 	}},
 	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decisionlog", "TestNothingElseIsStored", []edit{
-		{"internal/objects/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
+		{"internal/kubeobj/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
 	}},
 	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/decisionlog", "TestNominationsAreWrittenAndHonoured", []edit{
 		{"internal/decision/status.go", `range r.ClearedNominations() {`, `range r.ClearedNominations()[:0] {`},

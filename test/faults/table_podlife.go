@@ -13,7 +13,7 @@ var podlifeFaults = []fault{
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`},
 	}},
 	{"mutable-pod", "a pod's spec changes", "./internal/podlife", "TestUpdate", []edit{
-		{"internal/kubeobj/update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
+		{"internal/kubeobj/validate_update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
 	}},
 
 	{"crash-loop-pending", "a crash-looping pod is called Pending", "./internal/podlife", "TestPhase", []edit{

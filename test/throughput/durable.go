@@ -19,7 +19,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/store"
 	"berth/internal/store/commit"
@@ -52,7 +52,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		return nil, err
 	}
 	h.log = decisionlog.New(h.m, st, profiles.Default(), decisionlog.Options{})
-	if h.pod, err = objects.DecodePod([]byte(podJSON), objects.Limits{}); err != nil {
+	if h.pod, err = kubeobj.DecodePod([]byte(podJSON), kubeobj.Limits{}); err != nil {
 		return nil, err
 	}
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
@@ -77,9 +77,9 @@ const podJSON = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespa
 // upload makes a cluster of nodes in three zones and with five models, the pods
 // spread over them.
 func (h *system) upload(ctx context.Context, name string, nodes, pods int) error {
-	_, _, err := h.m.Upload(ctx, name, func(yield func(objects.Object) error) (map[string]int, error) {
+	_, _, err := h.m.Upload(ctx, name, func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		put := func(format string, args ...any) error {
-			o, err := objects.Decode(fmt.Appendf(nil, format, args...), objects.Limits{})
+			o, err := kubeobj.Decode(fmt.Appendf(nil, format, args...), kubeobj.Limits{})
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/objects"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/sqlite"
@@ -123,9 +123,9 @@ func Open(t testing.TB, dir string) *Fixture {
 }
 
 // Object decodes an object.
-func Object(t testing.TB, js string) objects.Object {
+func Object(t testing.TB, js string) kubeobj.Object {
 	t.Helper()
-	o, err := objects.Decode([]byte(js), objects.Limits{})
+	o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func Object(t testing.TB, js string) objects.Object {
 }
 
 // Node is a node with so many CPUs.
-func Node(t testing.TB, name string, cpu int) objects.Object {
+func Node(t testing.TB, name string, cpu int) kubeobj.Object {
 	return Object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"topology.kubernetes.io/zone":"z%d"}},
 		"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, name, name, int(name[len(name)-1])%3, cpu))
 }
@@ -145,23 +145,23 @@ func Pod(t testing.TB, name, spec string) *corev1.Pod {
 }
 
 // PortPod is a pod that claims a host port, which a node has once.
-func PortPod(t testing.TB, name string) objects.Object {
+func PortPod(t testing.TB, name string) kubeobj.Object {
 	return Object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","uid":"uid-%s"},
 		"spec":{"priority":0,"containers":[{"name":"c","image":"i","ports":[{"containerPort":80,"hostPort":8080}]}]}}`, name, name))
 }
 
 // PodKey is the key of a pod.
-func PodKey(namespace, name string) objects.Key {
-	return objects.Key{Kind: "Pod", Namespace: namespace, Name: name}
+func PodKey(namespace, name string) kubeobj.Key {
+	return kubeobj.Key{Kind: "Pod", Namespace: namespace, Name: name}
 }
 
 // Held is a pod as a snapshot has it.
-func Held(t testing.TB, p *corev1.Pod) objects.Object {
-	js, err := objects.Encode(p)
+func Held(t testing.TB, p *corev1.Pod) kubeobj.Object {
+	js, err := kubeobj.Encode(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return objects.Object{Key: PodKey(p.Namespace, p.Name), Value: p, JSON: js}
+	return kubeobj.Object{Key: PodKey(p.Namespace, p.Name), Value: p, JSON: js}
 }
 
 // Nominated is a pod that is nominated to a node.
@@ -186,9 +186,9 @@ func StoredPod(t testing.TB, f *Fixture, name string) (*corev1.Pod, int64) {
 }
 
 // Upload uploads objects to cluster default.
-func Upload(t testing.TB, f *Fixture, list ...objects.Object) *cluster.View {
+func Upload(t testing.TB, f *Fixture, list ...kubeobj.Object) *cluster.View {
 	t.Helper()
-	v, _, err := f.Manager.Upload(t.Context(), "default", func(yield func(objects.Object) error) (map[string]int, error) {
+	v, _, err := f.Manager.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -203,8 +203,8 @@ func Upload(t testing.TB, f *Fixture, list ...objects.Object) *cluster.View {
 }
 
 // Sample is a small cluster.
-func Sample(t testing.TB) []objects.Object {
-	return []objects.Object{
+func Sample(t testing.TB) []kubeobj.Object {
+	return []kubeobj.Object{
 		Node(t, "n1", 4), Node(t, "n2", 8), Node(t, "n3", 2),
 		Held(t, Pod(t, "bound", `"nodeName":"n1",`)), Held(t, Pod(t, "free", "")), Held(t, Pod(t, "gated", `"schedulingGates":[{"name":"g"}],`)),
 		Object(t, `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`),
@@ -234,7 +234,7 @@ func Decide(t testing.TB, f *Fixture, q decision.Question) *decision.Answer {
 
 // Thousands uploads 5,000 nodes with a pod each, and returns the nodes' names.
 func Thousands(t testing.TB, f *Fixture) (*cluster.View, []string) {
-	list := make([]objects.Object, 0, 10_000)
+	list := make([]kubeobj.Object, 0, 10_000)
 	names := make([]string, 0, 5000)
 	for i := range 5000 {
 		names = append(names, fmt.Sprintf("node-%05d", i))

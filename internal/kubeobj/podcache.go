@@ -1,0 +1,122 @@
+package kubeobj
+
+import (
+	"bytes"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxTemplates bounds the templates of a PodCache, and maxTemplateBytes their text.
+const (
+	maxTemplates     = 4096
+	maxTemplateBytes = 8 << 20
+)
+
+// PodCache decodes pods in canonical form. Pods of one workload differ in name,
+// UID and node alone: what else they say is decoded once, and the pods share
+// it. It is for one goroutine.
+type PodCache struct {
+	templates map[string]*corev1.Pod // by the JSON without those three
+	key       []byte
+	bytes     int // of the keys
+}
+
+// NewPodCache makes one.
+func NewPodCache() *PodCache { return &PodCache{templates: map[string]*corev1.Pod{}} }
+
+// blank is a string value that is left out of a template's key: its place in
+// the JSON, quotes excluded.
+type blank struct{ from, to int }
+
+func (b blank) text(js []byte) string { return string(js[b.from:b.to]) }
+
+// Decode is FromCanonical for pods. Nothing that the pod refers to may be
+// written.
+func (c *PodCache) Decode(js []byte) (Object, error) {
+	name, uid, node, ok := blanks(js)
+	if !ok {
+		return decodePod(js)
+	}
+	// A byte that no JSON has stands for each value, so that another pod with
+	// the same key has the same three at the same places.
+	c.key = append(append(c.key[:0], js[:name.from]...), 0)
+	at := name.to
+	for _, b := range []blank{uid, node} {
+		if b.from > 0 {
+			c.key = append(append(c.key, js[at:b.from]...), 0)
+			at = b.to
+		}
+	}
+	c.key = append(c.key, js[at:]...)
+	t := c.templates[string(c.key)]
+	if t == nil {
+		o, err := decodePod(js)
+		if err != nil {
+			return o, err
+		}
+		if c.bytes += len(c.key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
+			clear(c.templates)
+			c.bytes = len(c.key)
+		}
+		c.templates[string(c.key)] = o.Value.(*corev1.Pod)
+		return o, nil
+	}
+	pod := *t
+	pod.Name = name.text(js)
+	if uid.from > 0 {
+		pod.UID = types.UID(uid.text(js))
+	}
+	if node.from > 0 {
+		pod.Spec.NodeName = node.text(js)
+	}
+	return Object{Key: Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Value: &pod, JSON: js}, nil
+}
+
+func decodePod(js []byte) (Object, error) {
+	o, err := FromCanonical("Pod", js)
+	if err != nil {
+		return o, err
+	}
+	if _, ok := o.Value.(*corev1.Pod); !ok {
+		return o, fmt.Errorf("decode canonical Pod: %T is none", o.Value)
+	}
+	return o, nil
+}
+
+// blanks finds metadata.name, metadata.uid and spec.nodeName, which come in this
+// order. It is false where the JSON is not what Encode writes, or a value has an
+// escape.
+func blanks(js []byte) (name, uid, node blank, ok bool) {
+	ok = Members(js, 0, func(key []byte, at int) bool {
+		switch string(key) {
+		case "metadata":
+			return js[at] == '{' && Members(js, at, func(key []byte, at int) bool {
+				switch string(key) {
+				case "name":
+					return take(js, at, &name)
+				case "uid":
+					return name.from > 0 && take(js, at, &uid)
+				}
+				return true
+			}) > 0
+		case "spec":
+			return name.from > 0 && js[at] == '{' && Members(js, at, func(key []byte, at int) bool {
+				return string(key) != "nodeName" || take(js, at, &node)
+			}) > 0
+		}
+		return true
+	}) == len(js)
+	return name, uid, node, ok && name.from > 0
+}
+
+// take notes a string that has no escapes; once.
+func take(js []byte, at int, b *blank) bool {
+	end := ValueEnd(js, at)
+	if js[at] != '"' || end < 0 || b.from > 0 || bytes.IndexByte(js[at:end], '\\') >= 0 {
+		return false
+	}
+	*b = blank{at + 1, end - 1}
+	return true
+}

@@ -1,0 +1,88 @@
+package kubeobj
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// canonicalPod is a pod as Encode writes it.
+func canonicalPod(t testing.TB, js string) []byte {
+	t.Helper()
+	o, err := Decode([]byte(js), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.JSON
+}
+
+// TestPodCacheDecodesTheSame has pods that share a template, and pods that nearly
+// do.
+func TestPodCacheDecodesTheSame(t *testing.T) {
+	form := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":%q%s},"spec":{%s"containers":[{"name":"c","resources":{"requests":{"cpu":"%s"}}}]}}`
+	var list [][]byte
+	for _, name := range []string{"a", "b", "name", "uid", "nodename"} {
+		for _, more := range []string{"", `,"uid":"u1"`, `,"uid":"u2"`, `,"labels":{"name":"x","uid":"y"}`, `,"labels":{"name":"x","uid":"z"}`, `,"annotations":{"name":"}"}`} {
+			for _, spec := range []string{"", `"nodeName":"n1",`, `"nodeName":"n2",`, `"nodeSelector":{"nodeName":"x"},`} {
+				for _, cpu := range []string{"1", "250m"} {
+					list = append(list, canonicalPod(t, fmt.Sprintf(form, name, "d"+name[:1], more, spec, cpu)))
+				}
+			}
+		}
+	}
+	c := NewPodCache()
+	for round := range 2 {
+		for _, js := range list {
+			want, err := FromCanonical("Pod", js)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.Decode(js)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("round %d, %s (-want +got):\n%s", round, js, diff)
+			}
+			again, err := Encode(got.Value)
+			if err != nil || !bytes.Equal(again, js) {
+				t.Fatalf("%s came back as %s, %v", js, again, err)
+			}
+		}
+	}
+	if n := len(c.templates); n >= len(list) {
+		t.Errorf("%d templates for %d pods", n, len(list))
+	}
+}
+
+// FuzzPodCache reports that a pod is decoded as without the cache, whatever came
+// before it.
+func FuzzPodCache(f *testing.F) {
+	f.Add([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","uid":"u"},"spec":{"nodeName":"n"}}`), []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","uid":"\n"},"spec":{"nodeName":""}}`))
+	f.Add([]byte(`{"metadata":{"name":"a"},"metadata":{"name":"b"}}`), []byte(`{"metadata":{"name":"c"},"metadata":{"name":"d"}}`))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		c := NewPodCache()
+		_, _ = c.Decode(first)
+		got, err := c.Decode(second)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(got.JSON, second) {
+			t.Fatal("other bytes")
+		}
+		want, err := FromCanonical("Pod", second)
+		if err != nil {
+			return // damage that the cache need not see: stored bytes have a digest
+		}
+		a, errA := Encode(want.Value)
+		b, errB := Encode(got.Value)
+		// A value that is not UTF-8 is mended by encoding/json; Encode writes none.
+		if errA != nil || errB != nil || bytes.ContainsRune(a, '\uFFFD') || bytes.Equal(a, b) {
+			return
+		}
+		t.Fatalf("%s\nnot\n%s (%T)", b, a, got.Value.(*corev1.Pod))
+	})
+}

@@ -1,0 +1,214 @@
+package kubeobj
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Read yields the objects of a body in the order in which they stand there,
+// one at a time: no more than one is held. JSON may be a List (its keys in any
+// order, lists within lists), a list of one kind such as NodeList, one object,
+// an array of objects, or several of these one after another; YAML a stream of
+// documents of these.
+//
+// A body that holds nothing at all is a SyntaxError: whoever sends nothing has
+// not said that a cluster is empty, as an empty List does.
+//
+// Kinds that aren't kept are counted in ignored by kind (with the group, where
+// it isn't one of Kubernetes' own). Errors are *LimitError, *SyntaxError,
+// *InvalidError, what yield returned, or the reader's own, wrapped. Two objects
+// of the same Key are an InvalidError. yield may keep what it gets.
+func Read(r io.Reader, f Format, lim Limits, yield func(Object) error) (ignored map[string]int, err error) {
+	in := &intake{lim: lim.withDefaults(), yield: yield, ignored: map[string]int{}, seen: map[[16]byte]struct{}{}}
+	if f == YAML {
+		// JSON is YAML, and the JSON reader streams what the YAML one cannot.
+		buffered := bufio.NewReaderSize(r, scanBuffer)
+		if !startsAsJSON(buffered) {
+			return in.ignored, in.whole(in.readYAML(buffered))
+		}
+		r = buffered
+	}
+	return in.ignored, in.whole(in.readJSON(r))
+}
+
+// whole turns the end of a body in which nothing was found into an error.
+func (in *intake) whole(err error) error {
+	if err == nil && !in.found {
+		return &SyntaxError{Offset: -1, Msg: "the body is empty: it holds neither a List nor an object"}
+	}
+	return err
+}
+
+// startsAsJSON looks ahead over white space for a brace or bracket.
+func startsAsJSON(r *bufio.Reader) bool {
+	head, _ := r.Peek(4096)
+	head = bytes.TrimLeft(head, " \t\r\n")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
+}
+
+// intake takes objects in: it counts, bounds and builds them.
+type intake struct {
+	lim     Limits
+	yield   func(Object) error
+	ignored map[string]int
+	// seen holds hashes of keys: names can be long, and 155,000 of them are kept.
+	seen    map[[16]byte]struct{}
+	nodes   int
+	pods    int
+	objects int
+	tokens  int // of earlier YAML documents
+	scratch []byte
+	found   bool  // an object or a list, be it an empty one
+	path    []int // indices of the lists that are being read
+	root    string
+}
+
+// where names the object that is being read, such as items[3].
+func (in *intake) where() string {
+	if len(in.path) == 0 {
+		if in.root == "" {
+			return "the body"
+		}
+		return in.root
+	}
+	return in.objectPath()
+}
+
+// objectPath is the place of the object for an InvalidError; empty for a body
+// that is one object.
+func (in *intake) objectPath() string {
+	var b strings.Builder
+	b.WriteString(in.root)
+	for _, i := range in.path {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		fmt.Fprintf(&b, "items[%d]", i)
+	}
+	return b.String()
+}
+
+// listOf is what a list says of its items.
+type listOf struct{ kind, apiVersion string }
+
+// isList reports whether a kind is a list's.
+func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
+
+// item is the kind of the items of a list of one kind; none for a plain List.
+func (l listOf) item() string { return strings.TrimSuffix(l.kind, "List") }
+
+// take builds and yields one object whose syntax was checked. within is the
+// list around it.
+func (in *intake) take(src []byte, within listOf) error {
+	h, ok := peekKind(src)
+	if !ok || kinds[h.Kind] == nil || kinds[h.Kind].apiVersion != h.APIVersion {
+		var err error
+		if h, err = readHeader(src); err != nil {
+			return inPath(err, in.objectPath())
+		}
+	}
+	if h.Kind == "" && h.APIVersion == "" && within.item() != "" {
+		h.Kind, h.APIVersion = within.item(), within.apiVersion
+	}
+	k, err := h.resolve(in.objectPath())
+	if err != nil {
+		return in.skip(err)
+	}
+	if k == nil {
+		name := h.Kind
+		if _, known := kinds[h.Kind]; known {
+			group, _, _ := strings.Cut(h.APIVersion, "/")
+			name += "." + group
+		}
+		in.ignore(name)
+		return nil
+	}
+	if err := in.count(k); err != nil {
+		return err
+	}
+	if in.lim.Fields != nil {
+		if list, total := unknownFields(src, fieldsOf(k.goType)); total > 0 {
+			if err := in.lim.Fields(k.name, in.objectPath(), list, total); err != nil {
+				return err
+			}
+		}
+	}
+	if in.lim.Weigh != nil {
+		if err := in.lim.Weigh(Weight(src)); err != nil {
+			return err
+		}
+	}
+	o, err := build(k, src, in.objectPath, &in.scratch, in.lim.Counts)
+	if err != nil {
+		return in.skip(err)
+	}
+	if err := in.once(o.Key); err != nil {
+		return err
+	}
+	return in.yield(o)
+}
+
+// skip passes over an invalid object where the caller wants that; other errors
+// stay.
+func (in *intake) skip(err error) error {
+	var invalid *InvalidError
+	if in.lim.Skip == nil || !errors.As(err, &invalid) {
+		return err
+	}
+	in.lim.Skip(invalid)
+	return nil
+}
+
+func (in *intake) count(k *kind) error {
+	add := func(n *int, maximum int, limit, what string) error {
+		if *n++; *n > maximum {
+			return &LimitError{Limit: limit, Max: int64(maximum), What: what}
+		}
+		return nil
+	}
+	switch k.name {
+	case "Node":
+		if err := add(&in.nodes, in.lim.MaxNodes, limitNodes, "the number of nodes"); err != nil {
+			return err
+		}
+	case "Pod":
+		if err := add(&in.pods, in.lim.MaxPods, limitPods, "the number of pods"); err != nil {
+			return err
+		}
+	}
+	return add(&in.objects, in.lim.MaxObjects, limitObjects, "the number of objects")
+}
+
+// once refuses a Key that was there before.
+func (in *intake) once(key Key) error {
+	// Names are judged later: until then one may hold a slash.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", key.Kind, key.Namespace, key.Name))
+	id := [16]byte(sum[:16])
+	if _, dup := in.seen[id]; dup {
+		return &InvalidError{Key: key, Path: in.objectPath(), Errors: field.ErrorList{field.Duplicate(field.NewPath("metadata", "name"), key.Name)}}
+	}
+	in.seen[id] = struct{}{}
+	return nil
+}
+
+// Bounds of what is told of kinds that are not kept, since it goes with each later revision.
+const (
+	maxIgnoredKinds = 100
+	maxKindName     = 63
+	otherKinds      = "(others)" // those beyond
+)
+
+// ignore counts an object of a kind that is not kept.
+func (in *intake) ignore(name string) {
+	if _, known := in.ignored[name]; !known && (len(in.ignored) >= maxIgnoredKinds || len(name) > maxKindName) {
+		name = otherKinds
+	}
+	in.ignored[name]++
+}

@@ -1,0 +1,36 @@
+package kubeobj
+
+import (
+	"strconv"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// uidSpace is the name space of the UIDs that are derived from names.
+var uidSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("berth.objects"))
+
+// givenVersion is the version of the UIDs that a ledger gives (RFC 9562: of no
+// prescribed content).
+const givenVersion = 8
+
+// DerivedUID is the UID that an object gets which came without one: a UUIDv5 of
+// kind, namespace and name, so that it is the same on every upload.
+func DerivedUID(k Key) types.UID {
+	return types.UID(uuid.NewSHA1(uidSpace, []byte(k.Kind+"/"+k.Namespace+"/"+k.Name)).String())
+}
+
+// GivenUID is the UID of an object that a ledger creates in a revision: a UUIDv8.
+// It differs from that of an object of the same name which was deleted before, as
+// an apiserver's does, and a repeated computation returns the same.
+func GivenUID(k Key, revision int64) types.UID {
+	id := uuid.NewSHA1(uidSpace, []byte(k.Kind+"/"+k.Namespace+"/"+k.Name+"@"+strconv.FormatInt(revision, 10)))
+	id[6] = id[6]&0x0f | givenVersion<<4
+	return types.UID(id.String())
+}
+
+// IsGivenUID reports whether a UID is of the form that GivenUID gives.
+func IsGivenUID(uid types.UID) bool {
+	id, err := uuid.Parse(string(uid))
+	return err == nil && id.Version() == givenVersion
+}

@@ -1,0 +1,151 @@
+package kubeobj
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+)
+
+// YAMLToJSON converts a body that is one YAML document. It is bounded before
+// anything is built of it: by lim.MaxYAMLTokens, lim.MaxAliases, and tokens where
+// that is above zero and lower. Errors are *LimitError and *SyntaxError.
+func YAMLToJSON(doc []byte, lim Limits, tokens int) ([]byte, error) {
+	if text := bytes.TrimSpace(doc); len(text) > 0 && text[0] == '{' && json.Valid(text) {
+		return text, nil // JSON is YAML
+	}
+	y := yamlDoc{lim.withDefaults(), func() string { return "the body" }}
+	if tokens > 0 {
+		y.lim.MaxYAMLTokens = min(y.lim.MaxYAMLTokens, tokens)
+	}
+	return y.toJSON(doc, -1)
+}
+
+// yamlDoc converts YAML documents within limits; where names the one at hand.
+type yamlDoc struct {
+	lim   Limits
+	where func() string
+}
+
+func (y yamlDoc) bad(start int64, why any) error {
+	return &SyntaxError{Offset: start, Msg: fmt.Sprintf("bad YAML in %s: %v", y.where(), why)}
+}
+
+// toJSON converts a document; null where it holds nothing.
+func (y yamlDoc) toJSON(doc []byte, start int64) (js []byte, err error) {
+	if len(bytes.TrimSpace(doc)) == 0 {
+		return []byte("null"), nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = y.bad(start, p)
+		}
+	}()
+	if bytes.HasPrefix(doc, []byte("\xff\xfe")) || bytes.HasPrefix(doc, []byte("\xfe\xff")) {
+		return nil, y.bad(start, "it is UTF-16; want UTF-8")
+	}
+	if max := y.lim.MaxYAMLTokens; yamlTokens(doc, max) > max {
+		return nil, &LimitError{Limit: limitYAMLTokens, Max: int64(max), What: "the number of keys, values and lines of YAML in " + y.where()}
+	}
+	if furtherDocument(doc) {
+		return nil, y.bad(start, "a second document begins in it")
+	}
+	if err := y.checkAliases(doc, start); err != nil {
+		return nil, err
+	}
+	if js, err = yaml.YAMLToJSONStrict(doc); err != nil {
+		return nil, y.bad(start, err)
+	}
+	return bytes.TrimSpace(js), nil
+}
+
+// yamlTokens bounds the nodes of a document's tree from its bytes alone, since the
+// tree takes a hundred times the room of its text: each node but the first few
+// needs a line's end or one of these indicators before it, and none of them
+// stands before more than three. Text that has them is counted for more than it
+// is. The count stops above limit.
+func yamlTokens(doc []byte, limit int) int {
+	n := 0
+	for i, c := range doc {
+		switch c {
+		case '\n', '\r', ',', '[', '{', ':':
+			n++
+		case '-', '?': // an indicator before white space only
+			if i+1 == len(doc) || doc[i+1] <= ' ' {
+				n++
+			}
+		case 0x85, 0xa8, 0xa9: // the last byte of Unicode's line ends
+			n++
+		default:
+			continue
+		}
+		if n > limit {
+			break
+		}
+	}
+	return n
+}
+
+// furtherDocument reports whether something follows a document's mark that stands
+// behind the first document. The decoder would read that one alone.
+func furtherDocument(doc []byte) bool {
+	began, marked := false, false
+	for len(doc) > 0 {
+		line := doc
+		if i := bytes.IndexByte(doc, '\n'); i >= 0 {
+			line = doc[:i+1]
+		}
+		doc = doc[len(line):]
+		text := bytes.TrimSpace(line)
+		if mark, rest, ok := cutMark(line); ok {
+			marked = began
+			if text = rest; mark == "..." {
+				text = nil
+			}
+		}
+		if len(text) == 0 || text[0] == '#' || text[0] == '%' && !began {
+			continue
+		}
+		if marked {
+			return true
+		}
+		began = true
+	}
+	return false
+}
+
+// cutMark takes a line that begins or ends a document apart.
+func cutMark(line []byte) (mark string, rest []byte, ok bool) {
+	if len(line) < 3 || string(line[:3]) != "---" && string(line[:3]) != "..." || len(line) > 3 && line[3] > ' ' {
+		return "", nil, false
+	}
+	return string(line[:3]), bytes.TrimSpace(line[3:]), true
+}
+
+// checkAliases counts aliases before anything expands them.
+func (y yamlDoc) checkAliases(doc []byte, start int64) error {
+	if bytes.IndexByte(doc, '*') < 0 {
+		return nil
+	}
+	var root yamlv3.Node
+	if err := yamlv3.Unmarshal(doc, &root); err != nil {
+		return y.bad(start, err)
+	}
+	if n := countAliases(&root); n > y.lim.MaxAliases {
+		return &LimitError{Limit: limitAliases, Max: int64(y.lim.MaxAliases), What: fmt.Sprintf("the number of aliases (%d) in %s", n, y.where())}
+	}
+	return nil
+}
+
+func countAliases(n *yamlv3.Node) int {
+	if n.Kind == yamlv3.AliasNode {
+		return 1
+	}
+	sum := 0
+	for _, c := range n.Content {
+		sum += countAliases(c)
+	}
+	return sum
+}
