@@ -119,7 +119,7 @@ func TestTwoClusters(t *testing.T) {
 	})
 	one.Down(true)
 	until("ready, and the first is named", func(code int, text string) bool {
-		return code == http.StatusOK && strings.Contains(text, "[!]cluster one: what happened in the last") && strings.Contains(text, "[+]cluster two: ok")
+		return code == http.StatusOK && strings.Contains(text, "[!]cluster one: changes of the last") && strings.Contains(text, "[+]cluster two: ok")
 	})
 	if out := filter("two"); !strings.Contains(out, `"NodeNames":["n1"]`) {
 		t.Errorf("the second: %s", out)

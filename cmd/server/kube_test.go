@@ -107,7 +107,7 @@ func TestFollowedCluster(t *testing.T) {
 	}
 	api.Down(true)
 	for {
-		if code, text := r.get(t, "/readyz"); code == http.StatusOK && strings.Contains(text, "[!]cluster prod: what happened in the last") {
+		if code, text := r.get(t, "/readyz"); code == http.StatusOK && strings.Contains(text, "[!]cluster prod: changes of the last") {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)

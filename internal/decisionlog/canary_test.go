@@ -80,7 +80,7 @@ var canaryText = regexp.MustCompile(`cnry[0-9]{5}x`)
 // aviary makes an object for each place of each kind.
 func aviary(t *testing.T) (all []*canary) {
 	t.Helper()
-	kept, err := os.ReadFile("../objects/kinds.go")
+	kept, err := os.ReadFile("../kubeobj/kinds.go")
 	if err != nil {
 		t.Fatal(err)
 	}

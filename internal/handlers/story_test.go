@@ -174,11 +174,11 @@ func TestStoryOfAPreemption(t *testing.T) {
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"urgent"}]}`)
 	s = h.story("shop/urgent")
-	if s.State != story.Gone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is not in prod@5 any more; the last word on record, ") {
+	if s.State != story.Gone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; the last record, ") {
 		t.Errorf("gone: %+v", s)
 	}
 	// No decision was ever requested for the victim, and it is gone: it is known as a victim.
-	if s = h.story("shop/batch"); s.State != story.Gone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is not in prod@5 any more; it was to make room for shop/urgent, ") {
+	if s = h.story("shop/batch"); s.State != story.Gone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; it was a victim of shop/urgent, ") {
 		t.Errorf("the victim is gone: %+v", s)
 	}
 	var p Problem
