@@ -21,6 +21,7 @@ import (
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
 	"berth/internal/span"
+	"berth/internal/steps"
 )
 
 // decisionIDHeader carries a decision's id where the body has no place for it.
@@ -215,10 +216,13 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 	table, cache := a.names.of(view), a.nodes.of(name)
 	if !c.ahead || !c.args.HasNames || c.table.set != table.set {
 		c.table = table
-		parser := wire.Parser{Limits: a.limits.filter(), Names: table.names, Known: cache}
+		parser := wire.Parser{Limits: a.limits.filter(), Names: table.names, Known: cache, Steps: steps.Of(r.Context())}
 		_, decode := span.Start(r.Context(), span.Decode)
 		err := parser.FilterArgs(body, &c.args)
 		decode.End(err)
+		if r.Context().Err() != nil {
+			return r.Context().Err()
+		}
 		if err != nil {
 			return &protocolError{extenderLimit(err)}
 		}

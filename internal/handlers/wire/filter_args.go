@@ -1,5 +1,7 @@
 package wire
 
+import "berth/internal/steps"
+
 // FilterArgs is the request of /filter and /prioritize, ExtenderArgs in extender/v1. A value can be
 // parsed into again and then keeps its slices' memory. It shares memory with the body.
 type FilterArgs struct {
@@ -26,10 +28,13 @@ type Parser struct {
 	Names NameTable
 	// Known recognises Nodes that came before, usually a *NodeCache. Nil scans every one.
 	Known KnownNodes
+	// Steps ends the scan of whole nodes once its context has ended. Nil never does.
+	Steps *steps.Counter
 }
 
 // FilterArgs reads the body of /filter or /prioritize into args, whose old content is dropped. The
-// error is a *SyntaxError, *TypeError or *LimitError; args then is half-filled and of no use.
+// error is a *SyntaxError, *TypeError, *LimitError or that of the context of Steps; args then is
+// half-filled and of no use.
 func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
 	clear(args.Unknown)
 	clear(args.Nodes)

@@ -52,8 +52,14 @@ func (p *Parser) nodes(s *scanner, args *FilterArgs) error {
 	})
 }
 
+// nodeSteps is how many steps a node counts for: its scan takes some ten microseconds.
+const nodeSteps = 128
+
 // node reads one item.
 func (p *Parser) node(s *scanner, args *FilterArgs) error {
+	if err := p.Steps.Take(nodeSteps); err != nil {
+		return err
+	}
 	if p.Limits.Nodes > 0 && len(args.Nodes) == p.Limits.Nodes {
 		return &LimitError{Limit: "nodes", Max: p.Limits.Nodes, Offset: s.pos}
 	}
