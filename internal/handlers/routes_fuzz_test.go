@@ -49,7 +49,7 @@ func blamed(t *testing.T, what string, w *httptest.ResponseRecorder) {
 // FuzzStates puts bodies, as JSON and as YAML, to the routes that read whole states, changes of
 // them, and pods to be decided on, with all that happens on the way to the handler's own decoder.
 func FuzzStates(f *testing.F) {
-	routes := []struct{ path, seed string }{
+	routes := []postSeed{
 		{"/v1/snapshots?cluster=fuzzed", small()},
 		{"/v1/snapshots?cluster=fuzzed&fieldValidation=Strict", listOf(node("n1", "4"), pod("web", "1", ""))},
 		{"/v1/snapshots/default@latest/changes", `{"apply":[` + node("n", "1") + `],"patch":[{"kind":"Node","name":"n1","type":"merge","patch":{"metadata":{"labels":{"a":"b"}}}}],"delete":[{"kind":"Pod","namespace":"shop","name":"web"}]}`},
@@ -57,19 +57,7 @@ func FuzzStates(f *testing.F) {
 		{"/v1/decisions", `{"snapshot":"default@1","dryRun":true,"explain":"all","suggest":true,"pod":` + pod("p", "1", "") + `}`},
 		{"/v1/decisions", `{"snapshot":"default@1","dryRun":true,"podRef":{"namespace":"shop","name":"web"},"config":{"profiles":[{"schedulerName":"s"}]}}`},
 	}
-	ask := fuzzServer(f)
-	for i, route := range routes {
-		f.Add(uint8(i), false, route.seed)
-		f.Add(uint8(i), true, route.seed) // JSON is YAML
-	}
-	f.Add(uint8(0), true, "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: n}\n---\nkind: Pod\n")
-	f.Fuzz(func(t *testing.T, n uint8, yaml bool, body string) {
-		path, media := routes[int(n)%len(routes)].path, "application/json"
-		if yaml {
-			media = "application/yaml"
-		}
-		blamed(t, path+" as "+media, ask(http.MethodPost, path, media, body))
-	})
+	fuzzPosts(f, routes, "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: n}\n---\nkind: Pod\n")
 }
 
 // FuzzQueries puts parameters to every route that has some, cursors, times and ids included, and

@@ -63,15 +63,9 @@ func (in *intake) items(s *scanner, of listOf, depth int) error {
 		if err := in.object(s, of, depth+1); err != nil {
 			return err
 		}
-		c, ok = s.next()
-		if ok && c == ']' {
-			s.pos++
-			return nil
+		if more, err := s.more(']', "',' or ']'"); !more {
+			return err
 		}
-		if !ok || c != ',' {
-			return s.unexpected("',' or ']'")
-		}
-		s.pos++
 		in.path[at]++
 	}
 }

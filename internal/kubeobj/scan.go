@@ -200,15 +200,9 @@ func (s *scanner) skipObject(depth int) error {
 		if err := s.skipValue(depth); err != nil {
 			return err
 		}
-		c, ok = s.next()
-		if ok && c == '}' {
-			s.pos++
-			return nil
+		if more, err := s.more('}', "',' or '}'"); !more {
+			return err
 		}
-		if !ok || c != ',' {
-			return s.unexpected("',' or '}'")
-		}
-		s.pos++
 		c, ok = s.next()
 	}
 }
@@ -226,14 +220,19 @@ func (s *scanner) skipArray(depth int) error {
 		if err := s.skipValue(depth); err != nil {
 			return err
 		}
-		c, ok := s.next()
-		if ok && c == ']' {
-			s.pos++
-			return nil
+		if more, err := s.more(']', "',' or ']'"); !more {
+			return err
 		}
-		if !ok || c != ',' {
-			return s.unexpected("',' or ']'")
-		}
-		s.pos++
 	}
+}
+
+// more moves past the comma or the closing bracket behind an element, and reports whether it was a
+// comma. want names both for the error.
+func (s *scanner) more(end byte, want string) (bool, error) {
+	c, ok := s.next()
+	if !ok || c != ',' && c != end {
+		return false, s.unexpected(want)
+	}
+	s.pos++
+	return c == ',', nil
 }

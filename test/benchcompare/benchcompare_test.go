@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -72,9 +71,6 @@ func TestExactly(t *testing.T) {
 
 // TestFindBase: a commit before this one, none in a clone of depth 1 or without a repository.
 func TestFindBase(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
 	dir, shallow := t.TempDir(), t.TempDir()
 	do := func(dir string, args ...string) string {
 		t.Helper()
