@@ -127,7 +127,7 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return internal(err)
+		return fmt.Errorf("marshal the answer: %w", err)
 	}
 	return writeBytes(w, status, append(body, '\n'))
 }

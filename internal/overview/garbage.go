@@ -34,7 +34,11 @@ func Garbage(ctx context.Context, v *cluster.View, threshold int, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	return &GarbageList{Snapshot: v.ID(), Pods: podlife.CollectGarbage(pods, nodes, threshold, now)}, nil
+	gone, err := podlife.CollectGarbage(steps.Of(ctx), pods, nodes, threshold, now)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is the context's own
+	}
+	return &GarbageList{Snapshot: v.ID(), Pods: gone}, nil
 }
 
 // decodeSteps is what decoding a pod or node takes, in steps of a Counter.

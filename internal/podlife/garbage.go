@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/steps"
 )
 
 // DefaultTerminatedPodThreshold is how many pods that are over may stay
@@ -30,14 +32,17 @@ type Garbage struct {
 // CollectGarbage is one pass of PodGC: who is deleted, in the order of its steps
 // and within them of its queue (pkg/controller/podgc gc_controller.go gc). The
 // quarantine of vanished nodes is taken as over. A threshold of 0 or less turns
-// the first step off.
-func CollectGarbage(pods []*corev1.Pod, nodes []*corev1.Node, threshold int, now time.Time) []Garbage {
+// the first step off. The error is that of the counter's context; a nil counter has none.
+func CollectGarbage(count *steps.Counter, pods []*corev1.Pod, nodes []*corev1.Node, threshold int, now time.Time) ([]Garbage, error) {
 	g := &garbage{taken: map[*corev1.Pod]bool{}, nodes: map[string]*corev1.Node{}, now: now, out: []Garbage{}}
 	for _, n := range nodes {
 		g.nodes[n.Name] = n
 	}
 	var over, outOfService, orphaned, unscheduled []*corev1.Pod
 	for _, p := range pods {
+		if err := count.Take(1); err != nil {
+			return nil, err
+		}
 		if counts(p) {
 			over = append(over, p)
 		}
@@ -51,26 +56,49 @@ func CollectGarbage(pods []*corev1.Pod, nodes []*corev1.Node, threshold int, now
 			unscheduled = append(unscheduled, p)
 		}
 	}
-	if threshold > 0 && len(over) > threshold {
-		slices.SortFunc(over, beforeInGarbage)
-		for _, p := range over[:len(over)-threshold] {
-			g.take(p, "terminated", "more pods are over than the threshold allows; evicted ones go first, then the oldest")
+	keep := len(over)
+	if threshold > 0 {
+		keep = min(keep, threshold)
+	}
+	passes := []struct {
+		reason string
+		pods   []*corev1.Pod
+		keep   int // how many stay, the last of the order
+		order  func(a, b *corev1.Pod) int
+		why    func(nodeName string) string
+	}{
+		{"terminated", over, keep, beforeInGarbage, func(string) string {
+			return "more pods are over than the threshold allows; evicted ones go first, then the oldest"
+		}},
+		{"out-of-service", outOfService, 0, beforeInGarbage, func(string) string {
+			return "it is being deleted on a node that is not ready and has the taint " + corev1.TaintNodeOutOfService
+		}},
+		{"orphaned", orphaned, 0, byNamespaceAndName, func(nodeName string) string {
+			return "its node " + nodeName + " no longer exists"
+		}},
+		{"unscheduled", unscheduled, 0, byNamespaceAndName, func(string) string {
+			return "it is being deleted and was never given a node"
+		}},
+	}
+	for _, pass := range passes {
+		if len(pass.pods) == pass.keep {
+			continue
+		}
+		if err := steps.Sort(count, pass.pods, pass.order); err != nil {
+			return nil, err
+		}
+		for _, p := range pass.pods[:len(pass.pods)-pass.keep] {
+			if err := count.Take(takeSteps); err != nil {
+				return nil, err
+			}
+			g.take(p, pass.reason, pass.why(p.Spec.NodeName))
 		}
 	}
-	slices.SortFunc(outOfService, beforeInGarbage)
-	for _, p := range outOfService {
-		g.take(p, "out-of-service", "it is being deleted on a node that is not ready and has the taint "+corev1.TaintNodeOutOfService)
-	}
-	slices.SortFunc(orphaned, byNamespaceAndName)
-	for _, p := range orphaned {
-		g.take(p, "orphaned", "its node "+p.Spec.NodeName+" no longer exists")
-	}
-	slices.SortFunc(unscheduled, byNamespaceAndName)
-	for _, p := range unscheduled {
-		g.take(p, "unscheduled", "it is being deleted and was never given a node")
-	}
-	return g.out
+	return g.out, nil
 }
+
+// takeSteps is what one pod of the answer takes, in steps of a Counter: most are patched.
+const takeSteps = 20
 
 type garbage struct {
 	nodes map[string]*corev1.Node

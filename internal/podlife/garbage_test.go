@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -66,7 +67,7 @@ func TestGarbageOrder(t *testing.T) {
 		-3:                            "",
 		DefaultTerminatedPodThreshold: "",
 	} {
-		is(t, fmt.Sprint("threshold ", threshold), swept(CollectGarbage(pods, nodes, threshold, hour)), want)
+		is(t, fmt.Sprint("threshold ", threshold), swept(collected(t, pods, nodes, threshold, hour)), want)
 	}
 }
 
@@ -107,19 +108,19 @@ func TestGarbageSteps(t *testing.T) {
 		{"it waits for a node", "Pending", on("", ""), 1, ""},
 		{"it runs", "Running", on("n", going), 1, ""},
 	} {
-		is(t, c.what, swept(CollectGarbage([]*corev1.Pod{waste(t, "p", c.phase, c.pod)}, nodes, c.threshold, hour)), c.want)
+		is(t, c.what, swept(collected(t, []*corev1.Pod{waste(t, "p", c.phase, c.pod)}, nodes, c.threshold, hour)), c.want)
 	}
 	// Two are over, one may stay: the older one is an orphan as well, and goes for
 	// the first reason.
 	older := waste(t, "older", "Failed", on("gone", born(1)))
 	newer := waste(t, "newer", "Failed", on("gone", born(2)))
-	is(t, "first step", swept(CollectGarbage([]*corev1.Pod{newer, older}, nodes, 1, hour)), "older terminated, newer orphaned")
+	is(t, "first step", swept(collected(t, []*corev1.Pod{newer, older}, nodes, 1, hour)), "older terminated, newer orphaned")
 }
 
 // TestGarbagePatches: pods that are over have none; orphans are told why.
 func TestGarbagePatches(t *testing.T) {
 	patch := func(p *corev1.Pod) string {
-		list := CollectGarbage([]*corev1.Pod{p}, nil, 1, now)
+		list := collected(t, []*corev1.Pod{p}, nil, 1, now)
 		if len(list) != 1 {
 			t.Fatalf("%v", list)
 		}
@@ -149,4 +150,14 @@ func TestGarbagePatches(t *testing.T) {
 	is(t, "a foreign one", patch(with(`[{"type":"DisruptionTarget","status":"True","reason":"EvictionByEvictionAPI","message":"x"}]`)),
 		`{"status":{"$setElementOrder/conditions":[{"type":"DisruptionTarget"}],"conditions":[{"message":"PodGC: node no longer exists","reason":"DeletionByPodGC","type":"DisruptionTarget"}],"phase":"Failed"}}`)
 	is(t, "its own", patch(with(`[{"type":"DisruptionTarget","status":"True","reason":"DeletionByPodGC","message":"PodGC: node no longer exists"}]`)), `{"status":{"phase":"Failed"}}`)
+}
+
+// collected is a pass that no context ends.
+func collected(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node, threshold int, now time.Time) []Garbage {
+	t.Helper()
+	list, err := CollectGarbage(nil, pods, nodes, threshold, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

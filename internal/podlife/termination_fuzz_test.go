@@ -56,7 +56,7 @@ func FuzzTerminate(f *testing.F) {
 				t.Errorf("the timeline goes back at %d", i)
 			}
 		}
-		CollectGarbage([]*corev1.Pod{p}, nil, int(period%3), hour)
+		collected(t, []*corev1.Pod{p}, nil, int(period%3), hour)
 	})
 }
 
