@@ -179,7 +179,10 @@ func TestHygieneFollowsChanges(t *testing.T) {
 		if v, err = h.Change(t.Context(), "prod", 0, apply, del); err != nil {
 			t.Fatal(err)
 		}
-		want := recount(v.inv, v.State, v.Summary.Ignored)
+		want, err := recount(nil, v.inv, v.State, v.Summary.Ignored)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if a, b := fmt.Sprintf("%+v", v.Summary), fmt.Sprintf("%+v", want); a != b {
 			t.Fatalf("step %d:\n%s\n%s", i, a, b)
 		}
@@ -254,13 +257,13 @@ func TestDigestIsOfContentAlone(t *testing.T) {
 		for _, o := range list {
 			d.put(newEntry(o.Key, o.JSON))
 		}
-		inv := d.done()
+		inv := d.inventory()
 		// A detour must leave no trace.
 		d = inv.draft()
 		d.put(newEntry(podKey("late"), []byte("{}")))
-		d = d.done().draft()
+		d = d.inventory().draft()
 		d.remove(podKey("late"))
-		inv = d.done()
+		inv = d.inventory()
 		if got := inv.digest(); want == "" {
 			want = got
 		} else if got != want {
@@ -279,7 +282,7 @@ func TestDigestIsOfContentAlone(t *testing.T) {
 	for _, o := range list[1:] {
 		d.put(newEntry(o.Key, o.JSON))
 	}
-	if d.done().digest() == want {
+	if d.inventory().digest() == want {
 		t.Fatal("one object less has the same digest")
 	}
 }

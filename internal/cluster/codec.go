@@ -160,7 +160,7 @@ func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) err
 	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("checkpoint goes on after its end")
 	}
-	return d.done(), nil
+	return d.done(nil)
 }
 
 func readEntry(r *bufio.Reader, kinds map[string]string, space *room) (*entry, error) {

@@ -77,9 +77,13 @@ func collectPods(ctx context.Context, read kubeobj.Reader, ready func(*corev1.Po
 			return nil, err
 		}
 	}
-	v.inv = d.done()
+	if v.inv, err = d.done(count); err != nil {
+		return nil, err
+	}
 	v.Digest = v.inv.digest()
-	v.Summary = recount(v.inv, v.State, ignored)
+	if v.Summary, err = recount(count, v.inv, v.State, ignored); err != nil {
+		return nil, err
+	}
 	return v, nil
 }
 

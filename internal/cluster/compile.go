@@ -14,7 +14,7 @@ import (
 func advance(ctx context.Context, st *state.State, from, to *inventory) (*state.State, error) {
 	e, count := st.Edit().Within(ctx), steps.Of(ctx)
 	var nodes, others []*entry
-	diff(from, to, func(before, after *entry) {
+	err := diff(count, from, to, func(before, after *entry) {
 		switch {
 		case after == nil && before.key.Kind == "Node":
 			e.Delete(before.key.Kind, before.key.Namespace, before.key.Name)
@@ -26,6 +26,9 @@ func advance(ctx context.Context, st *state.State, from, to *inventory) (*state.
 			others = append(others, after)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	// Nodes go first: pods of nodes that are not there yet take a way round. Those
 	// that come in order of their names get rows in that order, which answers are
 	// written out in.
@@ -59,13 +62,20 @@ func putEntry(e *state.Edit, o *entry) error {
 }
 
 // recount makes a summary from scratch.
-func recount(inv *inventory, st *state.State, ignored map[string]int) Summary {
+func recount(count *steps.Counter, inv *inventory, st *state.State, ignored map[string]int) (Summary, error) {
 	s := Summary{Objects: map[string]int{}, Ignored: ignored}
-	inv.each(func(e *entry) { s.Objects[e.key.Kind]++ })
-	survey(st, &s.Hygiene)
+	for e := range inv.all() {
+		if err := count.Take(1); err != nil {
+			return Summary{}, err
+		}
+		s.Objects[e.key.Kind]++
+	}
+	if err := survey(count, st, &s.Hygiene); err != nil {
+		return Summary{}, err
+	}
 	surveyKinds(st, &s.Hygiene, nil)
 	s.describe()
-	return s
+	return s, nil
 }
 
 // outgrown reports whether most of what a state has interned is of deleted pods.

@@ -182,7 +182,7 @@ func TestDamagedRows(t *testing.T) {
 	for _, o := range sample(t) {
 		whole.put(newEntry(o.Key, o.JSON))
 	}
-	payload, err := encodeCheckpoint(context.Background(), whole.done())
+	payload, err := encodeCheckpoint(context.Background(), whole.inventory())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -296,7 +297,11 @@ func (m *Manager) extend(ctx context.Context, l *chain, v *View, list []*store.R
 	if err != nil {
 		return nil, corrupt(l.name, last.Number, "summary", err)
 	}
-	next := viewOf(last, d.done(), checkpoint)
+	inv, err := d.done(steps.Of(ctx))
+	if err != nil {
+		return nil, err
+	}
+	next := viewOf(last, inv, checkpoint)
 	next.Summary = summary
 	return next, m.compile(ctx, next, v.State, v.inv)
 }

@@ -14,7 +14,7 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	d := new(inventory).draft()
 	d.put(newEntry(podKey("a"), []byte(`{"kind":"Pod"}`)))
-	one, err := encodeCheckpoint(context.Background(), d.done())
+	one, err := encodeCheckpoint(context.Background(), d.inventory())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func FuzzChange(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		d := new(inventory).draft()
 		d.put(newEntry(podKey("a"), js))
-		d = d.done().draft()
-		if err := d.apply(payload); err == nil && d.done().digest() == "" {
+		d = d.inventory().draft()
+		if err := d.apply(payload); err == nil && d.inventory().digest() == "" {
 			t.Fatal("no digest")
 		}
 	})

@@ -130,12 +130,18 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	if err != nil {
 		return nil, nil, err
 	}
+	inv, err := d.done(count)
+	if err != nil {
+		return nil, nil, err
+	}
 	v := &View{
 		Cluster: head.Cluster, Revision: head.Revision + 1, CreatedAt: m.now(), Cause: x.cause,
-		State: st, inv: d.done(), token: rand.Text(), changed: changed, checkpoint: head.checkpoint,
+		State: st, inv: inv, token: rand.Text(), changed: changed, checkpoint: head.checkpoint,
 	}
 	v.Digest = v.inv.digest()
-	v.Summary = head.Summary.next(head.State, v.State, touched, others, kinds)
+	if v.Summary, err = head.Summary.next(count, head.State, v.State, touched, others, kinds); err != nil {
+		return nil, nil, err
+	}
 	before := head.Summary
 	v.before = &before
 	r, err := revisionOf(v, head.token)

@@ -8,17 +8,30 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/engine/state"
+	"berth/internal/steps"
 )
 
 // survey counts a state's pods from scratch.
-func survey(st *state.State, h *Hygiene) {
+func survey(count *steps.Counter, st *state.State, h *Hygiene) (err error) {
 	h.TerminalPods, h.PendingPods = 0, 0
 	h.PodsOnUnknownNodes, h.PodsOfUnknownClasses, h.PodsOfWrappingAmounts = PodList{}, PodList{}, PodList{}
-	st.EachPod(func(p *state.Pod) { h.count(st, p, 1) })
+	st.EachPod(func(p *state.Pod) {
+		if err == nil {
+			err = count.Take(1)
+		}
+		if err == nil {
+			h.count(st, p, 1)
+		}
+	})
 	h.NodesOvercommitted = 0
 	for _, row := range st.Nodes().Order() {
+		if err != nil {
+			return err
+		}
+		err = count.Take(1)
 		h.NodesOvercommitted += overcommitted(st, int(row))
 	}
+	return err
 }
 
 // overcommitted is 1 for a row whose pods ask for more than its node has. A node that does not say
@@ -117,7 +130,7 @@ func (l *PodList) stale() bool { return len(l.Sample) < min(l.Count, sampleSize)
 // next makes the summary of a state that came from another by a few objects.
 // touched are the names of the pods among them, others reports whether nodes or
 // classes changed too, which move any number of pods to and from unknown ones.
-func (s *Summary) next(from, to *state.State, touched map[podName]struct{}, others bool, kinds map[string]int) Summary {
+func (s *Summary) next(count *steps.Counter, from, to *state.State, touched map[podName]struct{}, others bool, kinds map[string]int) (Summary, error) {
 	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Hygiene: s.Hygiene}
 	changed := false
 	for kind, n := range kinds {
@@ -152,11 +165,13 @@ func (s *Summary) next(from, to *state.State, touched map[podName]struct{}, othe
 		}
 	}
 	if others || h.PodsOnUnknownNodes.stale() || h.PodsOfUnknownClasses.stale() || h.PodsOfWrappingAmounts.stale() {
-		survey(to, h)
+		if err := survey(count, to, h); err != nil {
+			return Summary{}, err
+		}
 	}
 	surveyKinds(to, h, kinds)
 	out.describe()
-	return out
+	return out, nil
 }
 
 type podName struct{ namespace, name string }

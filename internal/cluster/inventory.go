@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"iter"
 	"slices"
 	"sync/atomic"
 
@@ -98,15 +99,19 @@ func (v *inventory) get(k kubeobj.Key) *entry {
 	return nil
 }
 
-// each visits all objects in no order that means anything.
-func (v *inventory) each(f func(*entry)) {
-	for _, g := range v.groups {
-		if g == nil {
-			continue
-		}
-		for i := range g.buckets {
-			for _, e := range g.buckets[i].entries {
-				f(e)
+// all returns all objects in no order that means anything.
+func (v *inventory) all() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for _, g := range v.groups {
+			if g == nil {
+				continue
+			}
+			for i := range g.buckets {
+				for _, e := range g.buckets[i].entries {
+					if !yield(e) {
+						return
+					}
+				}
 			}
 		}
 	}
@@ -115,7 +120,12 @@ func (v *inventory) each(f func(*entry)) {
 // sorted lists all objects by kind, namespace and name.
 func (v *inventory) sorted(count *steps.Counter) ([]*entry, error) {
 	out := make([]*entry, 0, v.n)
-	v.each(func(e *entry) { out = append(out, e) })
+	for e := range v.all() {
+		if err := count.Take(1); err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
 	return out, sortEntries(count, out)
 }
 
@@ -140,7 +150,7 @@ func (v *inventory) digest() string {
 // diff visits the objects that differ between two inventories: before is nil
 // for one that only to has, after for one that only from has. What both share
 // is not looked at.
-func diff(from, to *inventory, f func(before, after *entry)) {
+func diff(count *steps.Counter, from, to *inventory, f func(before, after *entry)) error {
 	for i := range from.groups {
 		a, b := from.groups[i], to.groups[i]
 		if a == b {
@@ -154,9 +164,13 @@ func diff(from, to *inventory, f func(before, after *entry)) {
 			if b != nil {
 				y = b.buckets[k].entries
 			}
+			if err := count.Take(1 + len(x) + len(y)); err != nil {
+				return err
+			}
 			diffBuckets(x, y, f)
 		}
 	}
+	return nil
 }
 
 func diffBuckets(x, y []*entry, f func(before, after *entry)) {
@@ -256,13 +270,16 @@ func (d *draft) remove(k kubeobj.Key) *entry {
 }
 
 // done works out the digests of what changed and ends the draft.
-func (d *draft) done() *inventory {
+func (d *draft) done(count *steps.Counter) (*inventory, error) {
 	h := sha256.New()
 	for i, bits := range d.dirty {
 		g := d.inv.groups[i]
 		for k := range fan {
 			if bits>>k&1 == 0 {
 				continue
+			}
+			if err := count.Take(1 + len(g.buckets[k].entries)); err != nil {
+				return nil, err
 			}
 			h.Reset()
 			for _, e := range g.buckets[k].entries {
@@ -281,5 +298,5 @@ func (d *draft) done() *inventory {
 	}
 	inv := d.inv
 	d.inv = nil
-	return inv
+	return inv, nil
 }

@@ -9,6 +9,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -133,8 +134,8 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
 	}
-	v.Summary = recount(inv, v.State, stored.Ignored)
-	return v, nil
+	v.Summary, err = recount(steps.Of(ctx), inv, v.State, stored.Ignored)
+	return v, err
 }
 
 // lockLarge waits until no other large checkpoint is read or made: several of them would each hold
@@ -202,7 +203,7 @@ func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, af
 		}
 		limit, _ = store.NextPage(limit, len(list), size, page)
 	}
-	return d.done(), nil
+	return d.done(steps.Of(ctx))
 }
 
 // apply replays a stored change.

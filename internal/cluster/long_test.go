@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
+	"berth/internal/steps"
 	"berth/internal/steps/stepstest"
 )
 
@@ -25,11 +26,27 @@ func many(t *testing.T) *View {
 	return v
 }
 
+// inventory ends a draft that has no context.
+func (d *draft) inventory() *inventory {
+	inv, err := d.done(nil)
+	if err != nil {
+		panic(err)
+	}
+	return inv
+}
+
 // TestLongWorkEndsWithItsContext: what takes long on a view of many objects ends once its caller
 // has gone.
 func TestLongWorkEndsWithItsContext(t *testing.T) {
 	v := many(t)
 	late := node(t, "n", 4)
+	nodes := state.NewState().Edit()
+	for i := range 8000 {
+		if err := nodes.Put(node(t, fmt.Sprintf("n%05d", i), 4).Value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wide := nodes.Done()
 	for name, work := range map[string]func(ctx context.Context) error{
 		"a page of objects": func(ctx context.Context) error {
 			v.mu.Lock()
@@ -46,8 +63,35 @@ func TestLongWorkEndsWithItsContext(t *testing.T) {
 			_, err := e.Finish()
 			return err
 		},
+		"a node beside many": func(ctx context.Context) error {
+			e := wide.Edit().Within(ctx)
+			if err := e.Put(late.Value); err != nil {
+				return err
+			}
+			_, err := e.Finish()
+			return err
+		},
 		"the state of a revision": func(ctx context.Context) error {
 			_, err := advance(ctx, state.NewState(), new(inventory), v.inv)
+			return err
+		},
+		"the digests of what changed": func(ctx context.Context) error {
+			d := new(inventory).draft()
+			for e := range v.inv.all() {
+				d.put(e)
+			}
+			_, err := d.done(steps.Of(ctx))
+			return err
+		},
+		"a summary": func(ctx context.Context) error {
+			_, err := recount(steps.Of(ctx), v.inv, v.State, nil)
+			return err
+		},
+		"what differs between two revisions": func(ctx context.Context) error {
+			return diff(steps.Of(ctx), new(inventory), v.inv, func(_, _ *entry) {})
+		},
+		"the objects in order": func(ctx context.Context) error {
+			_, err := v.inv.sorted(steps.Of(ctx))
 			return err
 		},
 		"a checkpoint": func(ctx context.Context) error {

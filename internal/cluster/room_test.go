@@ -23,7 +23,7 @@ func TestCheckpointTakesBeforeItReads(t *testing.T) {
 			js := fmt.Appendf(nil, "%q", fmt.Sprintf("%x", text))
 			d.put(newEntry(kubeobj.Key{Kind: "Pod", Namespace: "d", Name: fmt.Sprint(i)}, js))
 		}
-		inv := d.done()
+		inv := d.inventory()
 		payload, err := encodeCheckpoint(context.Background(), inv)
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestWindowOfCheckpoint(t *testing.T) {
 	for i := range 50 {
 		d.put(newEntry(kubeobj.Key{Kind: "Pod", Namespace: "d", Name: fmt.Sprint(i)}, bytes.Repeat([]byte("1"), 10_000)))
 	}
-	payload, err := encodeCheckpoint(t.Context(), d.done())
+	payload, err := encodeCheckpoint(t.Context(), d.inventory())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,11 @@ func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 }
 
 // EachKey visits the keys of all objects, in no order that means anything.
-func (v *View) EachKey(f func(kubeobj.Key)) { v.inv.each(func(e *entry) { f(e.key) }) }
+func (v *View) EachKey(f func(kubeobj.Key)) {
+	for e := range v.inv.all() {
+		f(e.key)
+	}
+}
 
 // Pod returns a pod, decoded for the caller alone; an error that wraps
 // store.ErrNotFound where the state has none of that name.
@@ -122,12 +126,16 @@ func (v *View) kind(ctx context.Context, kind string) ([]*entry, error) {
 		return nil, nil // not kept: kinds that are asked for may be any words
 	}
 	list := make([]*entry, 0, v.Summary.Objects[kind])
-	v.inv.each(func(e *entry) {
+	count := steps.Of(ctx)
+	for e := range v.inv.all() {
+		if err := count.Take(1); err != nil {
+			return nil, err
+		}
 		if e.key.Kind == kind {
 			list = append(list, e)
 		}
-	})
-	if err := sortEntries(steps.Of(ctx), list); err != nil {
+	}
+	if err := sortEntries(count, list); err != nil {
 		return nil, err
 	}
 	if v.byKind == nil {
@@ -146,7 +154,8 @@ func (v *View) Differences(ctx context.Context, to *View, f func(k kubeobj.Key, 
 		before, after []byte
 	}
 	var list []pair
-	diff(v.inv, to.inv, func(before, after *entry) {
+	count := steps.Of(ctx)
+	err := diff(count, v.inv, to.inv, func(before, after *entry) {
 		var p pair
 		if before != nil {
 			p.key, p.before = before.key, before.json
@@ -156,7 +165,9 @@ func (v *View) Differences(ctx context.Context, to *View, f func(k kubeobj.Key, 
 		}
 		list = append(list, p)
 	})
-	count := steps.Of(ctx)
+	if err != nil {
+		return err
+	}
 	if err := steps.Sort(count, list, func(a, b pair) int { return a.key.Compare(b.key) }); err != nil {
 		return err
 	}

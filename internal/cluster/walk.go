@@ -203,7 +203,11 @@ func (w *Walk) Verify() error {
 	if w.at == nil || w.steps == 0 {
 		return nil
 	}
-	at, inv := w.at, w.d.done()
+	at := w.at
+	inv, err := w.d.done(nil)
+	if err != nil {
+		return err
+	}
 	if got := inv.digest(); got != at.Digest {
 		w.Leave()
 		return corrupt(w.cluster, at.Revision, fmt.Sprintf("content has the digest %s, not %s", got, at.Digest), nil)

@@ -94,8 +94,8 @@ func (e *Edit) Done() *State {
 	if e.local != nil && len(e.local.names) > 0 {
 		e.s.local = e.local
 	}
-	if e.nodes {
-		e.s.nodes.seal()
+	if e.nodes && e.ended == nil {
+		e.ended = e.s.nodes.seal(e.within)
 	}
 	s := e.s
 	e.s = nil

@@ -81,6 +81,9 @@ func (e *Edit) applyList(key int) {
 	fresh := make([]*Pod, 0, len(*list)+len(c.add))
 	for _, from := range [][]*Pod{*list, c.add} {
 		for _, p := range from {
+			if !e.step() {
+				return
+			}
 			if _, gone := c.gone[p]; !gone {
 				fresh = append(fresh, p)
 			}

@@ -25,7 +25,7 @@ func (p *InPlace) Next() (s *State, rows []int32, changed bool) {
 		return e.s, nil, false
 	}
 	if e.nodes {
-		e.s.nodes.seal()
+		e.ended = e.s.nodes.seal(e.within)
 	}
 	e.nodes, e.namespacesOwned, e.classesOwned, e.storageOwned, e.devicesOwned = false, false, false, false, false
 	clear(e.objectsOwned)

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
-	"sort"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/steps"
 )
 
 // Node is what a state holds of a node beside its columns.
@@ -129,7 +131,7 @@ func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
 
 func emptyNodeSet() *NodeSet {
 	s := &NodeSet{byName: map[string]int32{}, offered: map[int32]int32{}}
-	s.seal()
+	_ = s.seal(nil) // it ends with a context alone
 	return s
 }
 
@@ -191,15 +193,18 @@ func (s *NodeSet) remove(name string) (int32, bool) {
 	return row, true
 }
 
-// seal derives the columns after nodes changed.
-func (s *NodeSet) seal() {
+// seal derives the columns after nodes changed. With an error the set is incomplete.
+func (s *NodeSet) seal(count *steps.Counter) error {
 	s.order = s.order[:0]
 	for r, n := range s.rows {
 		if n != nil {
 			s.order = append(s.order, int32(r))
 		}
 	}
-	sort.Slice(s.order, func(i, j int) bool { return s.rows[s.order[i]].Name < s.rows[s.order[j]].Name })
+	err := steps.Sort(count, s.order, func(a, b int32) int { return strings.Compare(s.rows[a].Name, s.rows[b].Name) })
+	if err != nil {
+		return err
+	}
 	s.inOrder = len(s.order) == len(s.rows)
 	h := sha256.New()
 	for i, r := range s.order {
@@ -218,6 +223,9 @@ func (s *NodeSet) seal() {
 	known := map[string]int32{}
 	for _, r := range s.order {
 		n := s.rows[r]
+		if err := count.Take(1 + len(n.Images)); err != nil {
+			return err
+		}
 		s.hashes[r] = n.hash
 		key := taintKey(n.Taints)
 		id, ok := known[key]
@@ -250,6 +258,7 @@ func (s *NodeSet) seal() {
 		}
 	}
 	s.memo = &nodeMemo{columns: map[string]*Column{}, scalars: map[int32][]int64{}, terms: map[string]Bits{}}
+	return nil
 }
 
 // Image returns the nodes that hold an image of this (normalised) name, in order of their names,
