@@ -35,7 +35,9 @@ func TestDefaults(t *testing.T) {
 		{name: "affinity keys", body: pod(`"containers":[{"name":"c"}],"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z","labelSelector":{},"matchLabelKeys":["app"],"mismatchLabelKeys":["rev"]}]}}`), want: []string{
 			`"matchExpressions":[{"key":"app","operator":"In","values":["web"]},{"key":"rev","operator":"NotIn","values":["7"]}]`,
 		}},
-		{name: "empty volumes go", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"v","emptyDir":{}},{"name":"w"}]`), not: []string{"volumes"}},
+		{name: "volumes without a source go", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"w"}]`), not: []string{"volumes"}},
+		{name: "local data stays, without its size", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}]`), want: []string{`"volumes":[{"name":"v","emptyDir":{}}]`}},
+		{name: "replicas", body: `{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}}}}`, want: []string{`"replicas":3`}},
 		{name: "allocatable", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4","pods":"110"},"allocatable":{"cpu":"3"}}}`, want: []string{
 			`"allocatable":{"cpu":"3","pods":"110"}`,
 		}},

@@ -64,9 +64,10 @@ var keepService = object(keep{"selector": all}, nil)
 var keepController = object(keep{
 	"selector": all, // a map of labels
 	"template": {"metadata": {"labels": all}},
+	"replicas": all,
 }, nil)
 
-var keepReplicaSet = object(keep{"selector": labelSelector}, nil)
+var keepReplicaSet = object(keep{"selector": labelSelector, "replicas": all}, nil)
 
 var keepPriorityClass = keep{
 	"apiVersion": all, "kind": all, "metadata": metadata(),
@@ -74,5 +75,5 @@ var keepPriorityClass = keep{
 }
 
 var keepPDB = object(
-	keep{"selector": labelSelector, "minAvailable": all, "maxUnavailable": all},
+	keep{"selector": labelSelector, "minAvailable": all, "maxUnavailable": all, "unhealthyPodEvictionPolicy": all},
 	keep{"disruptedPods": all, "disruptionsAllowed": all, "currentHealthy": all, "desiredHealthy": all, "expectedPods": all})

@@ -62,10 +62,11 @@ var affinity = keep{
 	"podAffinity": podAffinity, "podAntiAffinity": podAffinity,
 }
 
-// podVolume is what VolumeRestrictions, NodeVolumeLimits, VolumeBinding and
-// ImageLocality read of a volume.
+// podVolume is what VolumeRestrictions, NodeVolumeLimits, VolumeBinding,
+// ImageLocality and drains read of a volume.
 var podVolume = keep{
 	"name":                  all,
+	"emptyDir":              presence,
 	"persistentVolumeClaim": {"claimName": all, "readOnly": all},
 	"ephemeral":             {"volumeClaimTemplate": {"metadata": {"labels": all}, "spec": claimSpec}},
 	"gcePersistentDisk":     {"pdName": all, "readOnly": all},
