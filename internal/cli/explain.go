@@ -59,18 +59,26 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 	if pod, err = a.find(ctx, from, pod); err != nil {
 		return err
 	}
-	switch {
-	case e.node != "" && e.all:
+	if e.node != "" && e.all {
 		return errors.New("give one of --node and --all")
-	case e.node != "":
-		return e.oneNode(ctx, a, from, pod)
-	case e.all:
+	}
+	gaps, err := from.gaps(ctx)
+	if err != nil {
+		return err
+	}
+	if e.node == "" && !e.all {
+		return e.verdict(ctx, a, from, pod, gaps)
+	}
+	if err := gaps.needNodes(); err != nil {
+		return err
+	}
+	if e.all {
 		return e.allNodes(ctx, a, from, pod)
 	}
-	return e.verdict(ctx, a, from, pod)
+	return e.oneNode(ctx, a, from, pod)
 }
 
-func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) error {
+func (e *explain) verdict(ctx context.Context, a *app, from source, pod target, gaps *gaps) error {
 	var st *told
 	if !e.decision {
 		var err error
@@ -78,9 +86,10 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 			return err
 		}
 	}
-	gaps, err := from.gaps(ctx)
-	if err != nil {
-		return err
+	if st == nil || waits(st.State) {
+		if err := gaps.needNodes(); err != nil {
+			return err
+		}
 	}
 	v := &verdict{page: a.page(), told: st, gaps: gaps, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
 	if st == nil || waits(st.State) || st.State == story.Bound {
@@ -88,8 +97,12 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target) 
 			return err
 		}
 	}
+	var err error
 	switch {
 	case a.o.output != formJSON:
+		if v.gaps, err = gaps.relevantTo(ctx, from, pod, v.got != nil && v.got.Outcome == engine.Preempting); err != nil {
+			return err
+		}
 		if v.lost, err = gaps.lost(ctx, from, pod, v.node); err != nil {
 			return err
 		}

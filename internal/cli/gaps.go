@@ -97,6 +97,14 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 // covers reports whether nothing is known of a kind.
 func (g *gaps) covers(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
+// needNodes returns an error if the source has no nodes: no verdict about a pod could be right.
+func (g *gaps) needNodes() error {
+	if !g.covers("Node") {
+		return nil
+	}
+	return &problem{what: g.of + " " + g.verb() + " Nodes: no pod can be judged", next: "Include them: " + cluster.Collect}
+}
+
 // about leaves the gaps of the kinds that an answer reads.
 func (g *gaps) about(kinds ...string) *gaps {
 	out := *g
@@ -107,6 +115,39 @@ func (g *gaps) about(kinds ...string) *gaps {
 		}
 	}
 	return &out
+}
+
+// relevantTo leaves the gaps that matter for the answer about a pod: storage only for a pod whose
+// volumes need any, budgets only for an answer that evicts pods.
+func (g *gaps) relevantTo(ctx context.Context, from source, pod target, evicts bool) (*gaps, error) {
+	if len(g.kinds) == 0 {
+		return g, nil
+	}
+	is, err := named(ctx, from, pod)
+	storage := slices.ContainsFunc(is.Volumes, needsStorage)
+	out := *g
+	out.kinds = slices.DeleteFunc(slices.Clone(g.kinds), func(kind string) bool {
+		switch kind {
+		case "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode":
+			return !storage
+		case "PodDisruptionBudget":
+			return !evicts
+		}
+		return false
+	})
+	return &out, err
+}
+
+// needsStorage reports whether a volume is of a type that a volume plugin may reject a node for.
+func needsStorage(volume map[string]json.RawMessage) bool {
+	for kind := range volume {
+		switch kind {
+		case "name", "configMap", "downwardAPI", "emptyDir", "hostPath", "image", "projected", "secret":
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // lost reports whether a bound pod's node is not among the nodes of the source. The

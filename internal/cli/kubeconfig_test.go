@@ -170,15 +170,35 @@ func TestIncompleteDump(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := call{env: map[string]string{"BERTH_SNAPSHOT": dump}}
-	const head = "(the dump has no PersistentVolumeClaims, PodDisruptionBudgets, PriorityClasses,\nNamespaces, PersistentVolumes and 3 more kinds: answers about these are guesses)\n"
+	// Of a pod without volumes no claims are of interest, and without evictions no budgets.
+	const (
+		plain   = "(the dump has no PriorityClasses, Namespaces and Services and their controllers:\nanswers about these are guesses)\n"
+		storage = "(the dump has no PersistentVolumeClaims, PriorityClasses, Namespaces,\nPersistentVolumes and 3 more kinds: answers about these are guesses)\n"
+		budgets = "(the dump has no PodDisruptionBudgets, PriorityClasses, Namespaces and Services\nand their controllers: answers about these are guesses)\n"
+	)
 	r := c.run(t, "explain", "data/pg")
-	if r.code != exitNo || !strings.HasPrefix(r.out, head+"UNKNOWN  data/pg\n\nCould not know: the dump has no PersistentVolumeClaims.\n") {
+	if r.code != exitNo || !strings.HasPrefix(r.out, storage+"UNKNOWN  data/pg\n\nCould not know: the dump has no PersistentVolumeClaims.\n") {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
-	if r := c.run(t, "victims", "data/high"); r.code != exitYes || !strings.HasPrefix(r.out, head) || !strings.Contains(r.out, "data/low         0    30s  ?  ") {
+	if r := c.run(t, "victims", "data/high"); r.code != exitYes || !strings.HasPrefix(r.out, budgets) || !strings.Contains(r.out, "data/low         0    30s  ?  ") {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
-	if r := c.run(t, "explain", "data/stray"); !strings.Contains(r.out, "Its node gone is not among the nodes of the dump") {
+	if r := c.run(t, "explain", "data/stray"); !strings.HasPrefix(r.out, plain) || !strings.Contains(r.out, "Its node gone is not among the nodes of the dump") {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
+	}
+}
+
+// Where no nodes were dumped, no verdict about a pod is given.
+func TestDumpWithoutNodes(t *testing.T) {
+	pod := podOf("web", `{"phase":"Pending"}`, "")
+	for _, args := range [][]string{{"explain", "shop/web"}, {"explain", "-f", "-"}, {"explain", "shop/web", "--all"}, {"explain", "shop/web", "--node", "n"}, {"victims", "shop/web"}, {"spread", "shop/web"}, {"pending", "-A"}} {
+		dump := filepath.Join(t.TempDir(), "pods.json")
+		if err := os.WriteFile(dump, []byte(pod), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := call{in: pod, env: map[string]string{"BERTH_SNAPSHOT": dump}}.run(t, args...)
+		if r.code != exitBroken || r.out != "" || !strings.Contains(r.err, "the dump has no Nodes: no pod can be judged\nInclude them: kubectl get nodes,") {
+			t.Errorf("%v: %+v", args, r)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -61,8 +62,7 @@ func (a *app) profiles() ([]*engine.Profile, error) {
 	return list, nil
 }
 
-// readSnapshot reads the cluster's state. On a terminal somebody waits for it,
-// and is told how far it is.
+// readSnapshot reads the cluster's state. On a terminal it shows how far it is.
 func (a *app) readSnapshot() (*cluster.View, error) {
 	r, done, err := a.open(a.o.snapshot)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	p := a.progress("reading " + nameOfFile(a.o.snapshot))
 	defer p.end()
 	skipped := 0
-	limits := kubeobj.Limits{Skip: func(e *kubeobj.InvalidError) {
+	limits := kubeobj.Limits{Input: "the dump", Skip: func(e *kubeobj.InvalidError) {
 		if skipped++; skipped <= maxNotes {
 			a.note("%s: %s is left out: %v", nameOfFile(a.o.snapshot), e.Key, e.Errors.ToAggregate())
 		}
@@ -105,6 +105,9 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 	} else {
 		pod, err := kubeobj.DecodePod(q.pod.whole, kubeobj.Limits{})
 		if err != nil {
+			if invalid, ok := errors.AsType[*kubeobj.InvalidError](err); ok {
+				return nil, invalid // it names the pod
+			}
 			return nil, fmt.Errorf("pod %s: %w", q.pod, err)
 		}
 		ask.Pod = pod

@@ -61,6 +61,9 @@ func (a *app) pending(ctx context.Context) error {
 		return err
 	}
 	gaps, err := from.gaps(ctx)
+	if err == nil {
+		err = gaps.needNodes()
+	}
 	if err != nil {
 		return err
 	}

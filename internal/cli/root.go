@@ -67,6 +67,9 @@ func (a *app) root() *cobra.Command {
 	}
 	fixed("output", formTable, formWide, formJSON)
 	fixed("color", "auto", "always", "never")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &problem{what: err.Error(), next: "See " + cmd.CommandPath() + " --help."}
+	})
 	root.SetUsageTemplate(usage)
 	root.SetHelpTemplate(help)
 	return root

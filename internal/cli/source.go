@@ -29,11 +29,13 @@ type source interface {
 	objects(ctx context.Context, kind string, f func(*item) error) error
 }
 
-// names are what a pod's spec names: the node that it is bound to, and its
-// scheduler.
+// names are what a pod's spec names: the node that it is bound to, its scheduler, and its volumes,
+// each by its name and its type.
 type names struct {
 	Node      string `json:"nodeName"`
 	Scheduler string `json:"schedulerName"`
+
+	Volumes []map[string]json.RawMessage `json:"volumes"`
 }
 
 // told is a story, and its JSON as the API gives it.

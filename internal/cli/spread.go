@@ -43,7 +43,7 @@ func (a *app) spread(ctx context.Context, names []string, file string) error {
 		return exitForSpread(got)
 	}
 	p := a.page()
-	p.gaps(gaps)
+	p.gaps(gaps.about("Pod", "Namespace", spreadKinds))
 	p.spreadTable(got)
 	if err := p.end(a); err != nil {
 		return err

@@ -271,7 +271,7 @@ func (v *verdict) why() {
 // alsoShown is how many groups are told what else rejects their nodes.
 const alsoShown = 4
 
-// also prints which rules would still reject the nodes of the largest groups.
+// also prints which other rules reject nodes of the largest groups.
 func (v *verdict) also(groups []advice.Group) {
 	label := "ALSO"
 	for i := range groups[:min(len(groups), alsoShown)] {
@@ -282,7 +282,8 @@ func (v *verdict) also(groups []advice.Group) {
 	}
 }
 
-// alsoWords counts the nodes of a group by the other rules that reject them.
+// alsoWords counts the nodes of a group by the other rules that reject them, such as
+// "NodeAffinity SelectorNotMatched: 2 of 3 fail PodTopologySpread".
 func alsoWords(g *advice.Group) string {
 	by := map[string]int{}
 	var rules []string
@@ -292,15 +293,22 @@ func alsoWords(g *advice.Group) string {
 		}
 		by[f.Rule] += f.Nodes
 	}
-	slices.SortStableFunc(rules, func(a, b string) int { return by[b] - by[a] })
-	for i, r := range rules {
-		rules[i] = fmt.Sprintf("%s %s of %s", r, count(by[r]), count(g.Nodes))
-	}
 	if len(rules) == 0 {
 		return ""
 	}
+	slices.SortStableFunc(rules, func(a, b string) int { return by[b] - by[a] })
+	for i, r := range rules {
+		fail := "fail"
+		if by[r] == 1 {
+			fail = "fails"
+		}
+		rules[i] = fmt.Sprintf("%s of %s %s %s", count(by[r]), count(g.Nodes), fail, r)
+	}
 	return fmt.Sprintf("%s %s: %s", g.Rule, g.Reason, strings.Join(rules, ", "))
 }
+
+// resourcesFit is the plugin whose nodes may lack a resource for now, or be too small for good.
+const resourcesFit = "NodeResourcesFit"
 
 // prefixes are left out where space is short: they are so common that they carry no information.
 var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
@@ -308,6 +316,9 @@ var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernet
 // detail returns what a group is about, and what else its nodes lack.
 func (v *verdict) detail(g *advice.Group) string {
 	s := g.Detail
+	if g.Short != nil && g.Rule == resourcesFit && g.Action != advice.Wait { // the node is smaller than the request
+		s = "even empty, " + s
+	}
 	if unknown := v.gaps.unknown(g); unknown != "" {
 		s = strings.TrimPrefix(s+": "+unknown, ": ")
 	}

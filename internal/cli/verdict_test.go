@@ -81,7 +81,7 @@ func TestEveryRuleOfANode(t *testing.T) {
 		}
 	}
 	r = call{in: dumpOf(pod, full)}.run(t, "explain", "shop/picky", "--snapshot", "-")
-	if !strings.Contains(r.out, "ALSO    NodeAffinity SelectorNotMatched: NodeResourcesFit 2 of 2") {
+	if !strings.Contains(r.out, "ALSO    NodeAffinity SelectorNotMatched: 2 of 2 fail NodeResourcesFit") {
 		t.Errorf("%s%s", r.out, r.err)
 	}
 }

@@ -70,12 +70,18 @@ func (a *app) ask(ctx context.Context, names []string, file string, q question) 
 	if pod, err = a.find(ctx, from, pod); err != nil {
 		return nil, pod, nil, err
 	}
-	q.pod = pod
-	got, err := from.decide(ctx, q)
+	gaps, err := from.gaps(ctx)
+	if err == nil {
+		err = gaps.needNodes()
+	}
 	if err != nil {
 		return nil, pod, nil, err
 	}
-	gaps, err := from.gaps(ctx)
+	q.pod = pod
+	got, err := from.decide(ctx, q)
+	if err == nil {
+		gaps, err = gaps.relevantTo(ctx, from, pod, true)
+	}
 	return got, pod, gaps, err
 }
 

@@ -45,8 +45,9 @@ func TestExamplesAreRead(t *testing.T) {
 	if err := new(wire.Parser).FilterArgs(example(t, "filter.json"), &args); err != nil || !args.HasNames || args.Pod == nil {
 		t.Fatalf("filter.json: %v", err)
 	}
-	if _, err := kubeobj.DecodePod(args.Pod, kubeobj.Limits{}); err != nil {
-		t.Errorf("filter.json: %v", err)
+	filtered, err := kubeobj.DecodePod(args.Pod, kubeobj.Limits{})
+	if err != nil {
+		t.Fatalf("filter.json: %v", err)
 	}
 	var q struct {
 		Pod json.RawMessage `json:"pod"`
@@ -54,8 +55,25 @@ func TestExamplesAreRead(t *testing.T) {
 	if err := json.Unmarshal(example(t, "decision.json"), &q); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kubeobj.DecodePod(q.Pod, kubeobj.Limits{}); err != nil {
-		t.Errorf("decision.json: %v", err)
+	decided, err := kubeobj.DecodePod(q.Pod, kubeobj.Limits{})
+	if err != nil {
+		t.Fatalf("decision.json: %v", err)
+	}
+	if diff := cmp.Diff(filtered, decided); diff != "" {
+		t.Errorf("the pods of filter.json and decision.json differ (-filter +decision):\n%s", diff)
+	}
+	_, err = kubeobj.Read(bytes.NewReader(example(t, "pods.yaml")), kubeobj.YAML, kubeobj.Limits{}, func(o kubeobj.Object) error {
+		if o.Name != decided.Name {
+			return nil
+		}
+		kinds["web-4"]++
+		if diff := cmp.Diff(o.Value, any(decided)); diff != "" {
+			t.Errorf("the pods of pods.yaml and decision.json differ (-pods +decision):\n%s", diff)
+		}
+		return nil
+	})
+	if err != nil || kinds["web-4"] != 1 {
+		t.Errorf("pods.yaml: %v, %d pods web-4", err, kinds["web-4"])
 	}
 }
 
@@ -71,7 +89,7 @@ func TestExamplesAreAnswered(t *testing.T) {
 	}
 	var f ExtenderFilterResult
 	h.want(200, &f, "POST", "/clusters/demo/filter", string(example(t, "filter.json")))
-	if f.NodeNames == nil || !slices.Equal(*f.NodeNames, []string{"node-a1", "node-b1", "node-c1"}) || len(f.FailedAndUnresolvableNodes) != 1 {
+	if f.NodeNames == nil || !slices.Equal(*f.NodeNames, []string{"node-c1"}) || len(f.FailedNodes) != 2 || len(f.FailedAndUnresolvableNodes) != 1 {
 		t.Errorf("filter.json on /filter: %+v", f)
 	}
 	var p []HostPriority

@@ -19,6 +19,9 @@ type Key struct {
 
 // String returns the kind and namespace/name; the name alone for kinds without one.
 func (k Key) String() string {
+	if k.Name == "" {
+		return k.Kind + " without a name"
+	}
 	if k.Namespace == "" {
 		return k.Kind + " " + k.Name
 	}
@@ -61,6 +64,8 @@ type Limits struct {
 	MaxAliases     int // YAML aliases; the default is none at all
 	MaxYAMLTokens  int // of one YAML document, or of one item of a list that is streamed
 	Counts         Counts
+	// Input is what errors call the whole input; "the body" where empty.
+	Input string
 	// Fields judges each object's fields before it is decoded; nil passes everything.
 	// path is the object's place in the body.
 	Fields func(kind, path string, unknown []UnknownField, total int) error
@@ -85,11 +90,15 @@ func (e *LimitError) Error() string {
 // SyntaxError describes where an input stops being JSON or YAML.
 type SyntaxError struct {
 	Offset int64 // bytes from the start of the body; -1 where unknown
+	Line   int   // of YAML, counted from 1; 0 where unknown
 	Msg    string
 }
 
 func (e *SyntaxError) Error() string {
-	if e.Offset < 0 {
+	switch {
+	case e.Line > 0:
+		return fmt.Sprintf("%s (at line %d)", e.Msg, e.Line)
+	case e.Offset < 0:
 		return e.Msg
 	}
 	return fmt.Sprintf("%s (at byte %d)", e.Msg, e.Offset)

@@ -1,5 +1,7 @@
 package kubeobj
 
+import "cmp"
+
 // The defaults of Limits. They hold a cluster at the size that Kubernetes
 // supports (5,000 nodes, 150,000 pods) with room to spare; a body's size in
 // bytes is the caller's to bound.
@@ -25,7 +27,7 @@ const (
 	limitYAMLTokens  = "max-yaml-tokens"
 )
 
-// withDefaults fills the fields that are zero. MaxAliases stays: its default
+// withDefaults fills the fields that are zero or empty. MaxAliases stays: its default
 // is none at all.
 func (l Limits) withDefaults() Limits {
 	set := func(v *int, d int) {
@@ -33,6 +35,7 @@ func (l Limits) withDefaults() Limits {
 			*v = d
 		}
 	}
+	l.Input = cmp.Or(l.Input, "the body")
 	set(&l.MaxDepth, DefaultMaxDepth)
 	set(&l.MaxTokens, DefaultMaxTokens)
 	set(&l.MaxObjectBytes, DefaultMaxObjectBytes)

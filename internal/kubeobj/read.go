@@ -3,6 +3,7 @@ package kubeobj
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func Read(r io.Reader, f Format, lim Limits, yield func(Object) error) (ignored 
 // whole turns the end of a body in which nothing was found into an error.
 func (in *intake) whole(err error) error {
 	if err == nil && !in.found {
-		return &SyntaxError{Offset: -1, Msg: "the body is empty: it holds neither a List nor an object"}
+		return &SyntaxError{Offset: -1, Msg: in.lim.Input + " is empty: it holds neither a List nor an object"}
 	}
 	return err
 }
@@ -73,10 +74,7 @@ type intake struct {
 // where names the object that is being read, such as items[3].
 func (in *intake) where() string {
 	if len(in.path) == 0 {
-		if in.root == "" {
-			return "the body"
-		}
-		return in.root
+		return cmp.Or(in.root, in.lim.Input)
 	}
 	return in.objectPath()
 }

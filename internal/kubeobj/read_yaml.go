@@ -15,9 +15,9 @@ import (
 // held as a whole document.
 type yamlReader struct {
 	*intake
-	in     *bufio.Reader
-	offset int64 // of line
-	next   int64
+	in    *bufio.Reader
+	lines int // that were read
+	start int // lines before the document or item at hand
 }
 
 // readYAML reads documents until the stream ends.
@@ -36,15 +36,15 @@ func (in *intake) readYAML(r *bufio.Reader) error {
 
 // line reads a line with its end; nil at the end of the stream.
 func (y *yamlReader) line() ([]byte, error) {
-	y.offset = y.next
 	var long []byte
 	for {
 		part, err := y.in.ReadSlice('\n')
-		y.next += int64(len(part))
 		switch {
-		case err == nil && long == nil:
-			return part, nil
 		case err == nil:
+			y.lines++
+			if long == nil {
+				return part, nil
+			}
 			return append(long, part...), nil
 		case errors.Is(err, io.EOF):
 			return append(long, part...), nil
@@ -65,7 +65,7 @@ func (in *intake) tooLarge() error {
 // the stream.
 func (y *yamlReader) document() (more bool, err error) {
 	var head []byte // the document without the items that were streamed
-	start := y.next
+	y.start = y.lines
 	for {
 		line, err := y.line()
 		if err != nil {
@@ -75,13 +75,13 @@ func (y *yamlReader) document() (more bool, err error) {
 			if len(head) > y.lim.MaxObjectBytes && !isListText(head) {
 				return false, y.tooLarge()
 			}
-			return len(line) > 0, y.convert(head, start, listOf{})
+			return len(line) > 0, y.convert(head, listOf{})
 		}
 		if len(line) > 2 && line[0] == '%' && len(bytes.TrimSpace(head)) == 0 {
 			continue // a directive
 		}
 		if isItemsKey(line) {
-			return y.list(head, start)
+			return y.list(head)
 		}
 		if head = append(head, line...); len(head) > y.lim.fallbackBytes() {
 			return false, y.tooLarge()
@@ -108,15 +108,16 @@ func isItemsKey(line []byte) bool {
 }
 
 // list reads the items below "items:" one by one, and the keys behind them.
-func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
-	self, err := y.listHead(head, start)
+func (y *yamlReader) list(head []byte) (more bool, err error) {
+	self, err := y.listHead(head)
 	if err != nil {
 		return false, err
 	}
 	y.found = true
 	y.path = append(y.path, 0)
 	var item []byte
-	itemStart, indent, inItems := y.next, -1, true
+	indent, inItems := -1, true
+	y.start = y.lines
 	flush := func() error {
 		defer func() { item = item[:0] }()
 		if len(bytes.TrimSpace(item)) == 0 {
@@ -125,7 +126,7 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 		if len(item) > y.lim.MaxObjectBytes {
 			return y.tooLarge()
 		}
-		err := y.convert(item, itemStart, self)
+		err := y.convert(item, self)
 		y.path[len(y.path)-1]++
 		return err
 	}
@@ -150,8 +151,9 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 			if len(head) > y.lim.MaxObjectBytes {
 				return false, y.tooLarge()
 			}
-			if self, err = y.listHead(head, start); err == nil && !isList(self.kind) {
-				err = &SyntaxError{Offset: start, Msg: fmt.Sprintf("kind %q has items but isn't a list, in %s", self.kind, y.where())}
+			y.start = y.lines - min(len(line), 1) - bytes.Count(head, []byte("\n")) // what is wrong is behind the items
+			if self, err = y.listHead(head); err == nil && !isList(self.kind) {
+				err = &SyntaxError{Offset: -1, Msg: fmt.Sprintf("kind %q has items but isn't a list, in %s", self.kind, y.where())}
 			}
 			return len(line) > 0, err
 		case !inItems:
@@ -162,11 +164,11 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 			if err := flush(); err != nil {
 				return false, err
 			}
-			indent, itemStart = spaces, y.offset
+			indent, y.start = spaces, y.lines-1
 			item = append(item, line...)
 			item[spaces] = ' ' // the item by itself is an ordinary document
 		case indent < 0 && len(text) > 0 && text[0] != '#':
-			return false, &SyntaxError{Offset: y.offset, Msg: "items must be an array, in " + y.where()}
+			return false, &SyntaxError{Offset: -1, Line: y.lines, Msg: "items must be an array, in " + y.where()}
 		default:
 			if item = append(item, line...); len(item) > y.lim.MaxObjectBytes {
 				return false, y.tooLarge()
@@ -176,8 +178,8 @@ func (y *yamlReader) list(head []byte, start int64) (more bool, err error) {
 }
 
 // listHead reads kind and apiVersion from a list's keys other than items.
-func (y *yamlReader) listHead(head []byte, start int64) (listOf, error) {
-	js, err := y.doc().toJSON(head, start)
+func (y *yamlReader) listHead(head []byte) (listOf, error) {
+	js, err := y.doc().toJSON(head)
 	if err != nil || len(js) == 0 || js[0] != '{' {
 		return listOf{}, err
 	}
@@ -186,8 +188,8 @@ func (y *yamlReader) listHead(head []byte, start int64) (listOf, error) {
 }
 
 // convert takes one document, or one item of a list, through JSON.
-func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
-	js, err := y.doc().toJSON(doc, start)
+func (y *yamlReader) convert(doc []byte, within listOf) error {
+	js, err := y.doc().toJSON(doc)
 	if err != nil || bytes.Equal(js, []byte("null")) {
 		return err
 	}
@@ -197,7 +199,7 @@ func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
 	s.tokens = y.tokens
 	defer func() { y.tokens = s.tokens }()
 	if c, ok := s.next(); !ok || (c != '{' && c != '[') || (c == '[' && len(y.path) > 0) {
-		return &SyntaxError{Offset: start, Msg: y.where() + " isn't an object"}
+		return &SyntaxError{Offset: -1, Line: y.start + 1, Msg: y.where() + " isn't an object"}
 	}
 	err = y.value(s, js[0], within, len(y.path))
 	var limit *LimitError
@@ -206,9 +208,9 @@ func (y *yamlReader) convert(doc []byte, start int64, within listOf) error {
 	}
 	var syntax *SyntaxError
 	if errors.As(err, &syntax) {
-		return &SyntaxError{Offset: start, Msg: syntax.Msg} // offsets in the JSON mean nothing to anyone
+		return &SyntaxError{Offset: -1, Line: y.start + 1, Msg: syntax.Msg} // offsets in the JSON mean nothing to anyone
 	}
 	return err
 }
 
-func (y *yamlReader) doc() yamlDoc { return yamlDoc{y.lim, y.where} }
+func (y *yamlReader) doc() yamlDoc { return yamlDoc{y.lim, y.where, y.start} }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
@@ -16,47 +18,67 @@ func YAMLToJSON(doc []byte, lim Limits, tokens int) ([]byte, error) {
 	if text := bytes.TrimSpace(doc); len(text) > 0 && text[0] == '{' && json.Valid(text) {
 		return text, nil // JSON is YAML
 	}
-	y := yamlDoc{lim.withDefaults(), func() string { return "the body" }}
+	lim = lim.withDefaults()
+	y := yamlDoc{lim: lim, where: func() string { return lim.Input }}
 	if tokens > 0 {
 		y.lim.MaxYAMLTokens = min(y.lim.MaxYAMLTokens, tokens)
 	}
-	return y.toJSON(doc, -1)
+	return y.toJSON(doc)
 }
 
-// yamlDoc converts YAML documents within limits; where names the one at hand.
+// yamlDoc converts a YAML document within limits. where names it, lines is how many stand before it
+// in the stream.
 type yamlDoc struct {
 	lim   Limits
 	where func() string
+	lines int
 }
 
-func (y yamlDoc) bad(start int64, why any) error {
-	return &SyntaxError{Offset: start, Msg: fmt.Sprintf("bad YAML in %s: %v", y.where(), why)}
+// bad is the error for a document that is no YAML. The decoder counts lines from the document's
+// own beginning; the error counts them from the stream's.
+func (y yamlDoc) bad(why any) error {
+	at := y.lines + 1
+	text := yamlLine.ReplaceAllStringFunc(fmt.Sprint(why), func(line string) string {
+		at = 0 // the text has it
+		n, err := strconv.Atoi(line[len("line "):])
+		if err != nil {
+			return line
+		}
+		return "line " + strconv.Itoa(n+y.lines)
+	})
+	if y.lines == 0 {
+		at = 0
+	}
+	return &SyntaxError{Offset: -1, Line: at, Msg: fmt.Sprintf("bad YAML in %s: %s", y.where(), text)}
 }
+
+// yamlLine is how the decoder names a line.
+var yamlLine = regexp.MustCompile(`\bline [0-9]+`)
 
 // toJSON converts a document; null where it holds nothing.
-func (y yamlDoc) toJSON(doc []byte, start int64) (js []byte, err error) {
+func (y yamlDoc) toJSON(doc []byte) (js []byte, err error) {
 	if len(bytes.TrimSpace(doc)) == 0 {
 		return []byte("null"), nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = y.bad(start, p)
+			err = y.bad(p)
 		}
 	}()
 	if bytes.HasPrefix(doc, []byte("\xff\xfe")) || bytes.HasPrefix(doc, []byte("\xfe\xff")) {
-		return nil, y.bad(start, "it is UTF-16; want UTF-8")
+		return nil, y.bad("it is UTF-16; want UTF-8")
 	}
 	if max := y.lim.MaxYAMLTokens; yamlTokens(doc, max) > max {
 		return nil, &LimitError{Limit: limitYAMLTokens, Max: int64(max), What: "the number of keys, values and lines of YAML in " + y.where()}
 	}
 	if furtherDocument(doc) {
-		return nil, y.bad(start, "a second document begins in it")
+		return nil, y.bad("a second document begins in it")
 	}
-	if err := y.checkAliases(doc, start); err != nil {
+	if err := y.checkAliases(doc); err != nil {
 		return nil, err
 	}
 	if js, err = yaml.YAMLToJSONStrict(doc); err != nil {
-		return nil, y.bad(start, err)
+		return nil, y.bad(err)
 	}
 	return bytes.TrimSpace(js), nil
 }
@@ -125,13 +147,13 @@ func cutMark(line []byte) (mark string, rest []byte, ok bool) {
 }
 
 // checkAliases counts aliases before anything expands them.
-func (y yamlDoc) checkAliases(doc []byte, start int64) error {
+func (y yamlDoc) checkAliases(doc []byte) error {
 	if bytes.IndexByte(doc, '*') < 0 {
 		return nil
 	}
 	var root yamlv3.Node
 	if err := yamlv3.Unmarshal(doc, &root); err != nil {
-		return y.bad(start, err)
+		return y.bad(err)
 	}
 	if n := countAliases(&root); n > y.lim.MaxAliases {
 		return &LimitError{Limit: limitAliases, Max: int64(y.lim.MaxAliases), What: fmt.Sprintf("the number of aliases (%d) in %s", n, y.where())}
