@@ -46,15 +46,16 @@ var imports = map[string][]string{
 	"berth/internal/binding":                 {"berth/internal/decision", "berth/internal/decisionlog", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/kubeobj", "berth/internal/cluster", "berth/internal/store"},
 	"berth/internal/story":                   {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/kubeobj", "berth/internal/cluster", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/overview":                {"berth/internal/kubeobj", "berth/internal/memory", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/podlife", "berth/internal/store", "berth/internal/story"},
+	"berth/internal/scenario":                {"berth/internal/memory", "berth/internal/kubeobj", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/advice", "berth/internal/cluster", "berth/internal/ledger", "berth/internal/decision", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/certs":                   {},
 	"berth/internal/certs/certstest":         {},
 	"berth/internal/kube":                    {"berth/internal/cluster", "berth/internal/kubeobj", "berth/internal/store"},
 	"berth/internal/kube/kubetest":           {},
 	"berth/internal/replays":                 {"berth/internal/memory", "berth/internal/engine", "berth/internal/cluster", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/store"},
 	"berth/internal/handlers/wire":           {},
-	"berth/internal/handlers":                {"berth/internal/memory", "berth/internal/handlers/wire", "berth/internal/podlife", "berth/internal/classes", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/kubeobj", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/ledger", "berth/internal/decision", "berth/internal/binding", "berth/internal/decisionlog", "berth/internal/replays", "berth/internal/story", "berth/internal/overview", "berth/internal/store", "berth/api"},
+	"berth/internal/handlers":                {"berth/internal/memory", "berth/internal/handlers/wire", "berth/internal/podlife", "berth/internal/classes", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/kubeobj", "berth/internal/profiles", "berth/internal/cluster", "berth/internal/ledger", "berth/internal/decision", "berth/internal/binding", "berth/internal/decisionlog", "berth/internal/replays", "berth/internal/story", "berth/internal/overview", "berth/internal/scenario", "berth/internal/store", "berth/api"},
 	"berth/api":                              {},
-	"berth/internal/cli":                     {"berth/internal/decision", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/kube", "berth/internal/kubeobj", "berth/internal/overview", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
+	"berth/internal/cli":                     {"berth/internal/decision", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/kube", "berth/internal/kubeobj", "berth/internal/overview", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
 	"berth/cmd/berth":                        {"berth/internal/cli"},
 	"berth/cmd/openapi":                      {"berth/internal/handlers", "berth/api"},
 	"berth/cmd/synth":                        {},
@@ -134,7 +135,7 @@ var impure = regexp.MustCompile(`\btime\.(Now|Since|Until|After|Sleep|NewTimer|N
 
 func TestEngineIsPure(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.ImportPath != "berth/internal/decision" && p.ImportPath != "berth/internal/engine" && !strings.HasPrefix(p.ImportPath, "berth/internal/engine/") || strings.HasPrefix(p.ImportPath, "berth/internal/engine/enginetest") {
+		if p.ImportPath != "berth/internal/decision" && p.ImportPath != "berth/internal/scenario" && p.ImportPath != "berth/internal/engine" && !strings.HasPrefix(p.ImportPath, "berth/internal/engine/") || strings.HasPrefix(p.ImportPath, "berth/internal/engine/enginetest") {
 			continue
 		}
 		for _, f := range p.GoFiles {

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"berth/internal/decision"
 	"berth/internal/overview"
-	"berth/internal/story"
 )
 
 // overviews are the answers about a whole cluster, each as the API gives it.
@@ -21,7 +21,7 @@ type overviews interface {
 }
 
 func (s *offline) queue(context.Context) (json.RawMessage, error) {
-	return json.Marshal(overview.QueueWithoutLog(s.view, story.RunsOf(s.profiles), s.now))
+	return json.Marshal(overview.QueueWithoutLog(s.view, decision.RunsOf(s.profiles), s.now))
 }
 
 func (s *offline) garbage(ctx context.Context, threshold int) (json.RawMessage, error) {

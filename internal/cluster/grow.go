@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/kubeobj"
-	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -63,87 +62,37 @@ type difference struct {
 	cause string
 }
 
-// compileSteps is what compiling one object of a change takes, in steps of a Counter.
-const compileSteps = 100
-
 // grow makes the next revision of a view, in memory alone.
 func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *store.Revision, error) {
-	d, e := head.inv.draft(), head.State.Edit().Within(ctx)
+	g := head.growth(ctx)
 	var c change
-	changed := 0
-	touched, others, kinds := map[podName]struct{}{}, false, map[string]int{}
-	note := func(k kubeobj.Key, n int) {
-		kinds[k.Kind] += n
-		switch k.Kind {
-		case "Pod":
-			touched[podName{k.Namespace, k.Name}] = struct{}{}
-		case "Node", "PriorityClass":
-			others = true
-		}
+	if err := g.difference(x.del, x.apply); err != nil {
+		return nil, nil, err
 	}
-	put := func(o kubeobj.Object) error {
-		if err := e.Put(o.Value); err != nil {
-			return err
-		}
-		if d.put(newEntry(o.Key, o.JSON)) == nil {
-			note(o.Key, 1)
-		} else {
-			note(o.Key, 0)
-		}
-		return nil
-	}
-	count := steps.Of(ctx)
-	for i, k := range x.del {
-		if err := count.Take(compileSteps); err != nil {
-			return nil, nil, err
-		}
-		if d.remove(k) == nil {
-			return nil, nil, &InvalidError{Field: fmt.Sprintf("delete[%d]", i), Detail: fmt.Sprintf("%s is not in %s", nameOf(k), head.ID()), Absent: true}
-		}
-		e.Delete(k.Kind, k.Namespace, k.Name)
-		c.Delete = append(c.Delete, k)
-		note(k, -1)
-	}
-	for i, o := range x.apply {
-		if err := count.Take(compileSteps); err != nil {
-			return nil, nil, err
-		}
-		if err := put(o); err != nil {
-			return nil, nil, &InvalidError{Field: fmt.Sprintf("apply[%d]", i), Detail: err.Error()}
-		}
+	c.Delete = slices.Clone(x.del)
+	for _, o := range x.apply {
 		c.Apply = append(c.Apply, o.JSON)
-		changed += len(o.JSON)
 	}
 	if x.bind != nil {
-		o, short, err := bindObject(d.inv, x.bind, head.nodeLabels(x.bind.Node), m.now())
+		o, short, err := bindObject(g.d.inv, x.bind, head.nodeLabels(x.bind.Node), m.now())
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := put(o); err != nil {
+		if err := g.put(o); err != nil {
 			return nil, nil, &InvalidError{Field: "pod", Detail: err.Error()}
 		}
 		if c.Bind = short; short == nil {
 			c.Apply = append(c.Apply, o.JSON)
 		}
 	}
-	st, err := e.Finish()
+	v, err := g.done()
 	if err != nil {
 		return nil, nil, err
 	}
-	inv, err := d.done(count)
-	if err != nil {
-		return nil, nil, err
+	v.Revision, v.CreatedAt, v.Cause, v.token, v.checkpoint = head.Revision+1, m.now(), x.cause, rand.Text(), head.checkpoint
+	for _, o := range x.apply {
+		v.changed += len(o.JSON)
 	}
-	v := &View{
-		Cluster: head.Cluster, Revision: head.Revision + 1, CreatedAt: m.now(), Cause: x.cause,
-		State: st, inv: inv, token: rand.Text(), changed: changed, checkpoint: head.checkpoint,
-	}
-	v.Digest = v.inv.digest()
-	if v.Summary, err = head.Summary.next(count, head.State, v.State, touched, others, kinds); err != nil {
-		return nil, nil, err
-	}
-	before := head.Summary
-	v.before = &before
 	r, err := revisionOf(v, head.token)
 	if err != nil {
 		return nil, nil, err

@@ -88,6 +88,6 @@ func (o *Outcome) checkBind() error {
 	if err != nil {
 		return Errorf(Conflict, "bind", "%v", err)
 	}
-	o.Bound, err = makeEffects(o.View, a)
+	o.Bound, err = MakeEffects(o.View.State.ResourceClaim, o.View.Object, a)
 	return err
 }

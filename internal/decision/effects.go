@@ -71,11 +71,15 @@ func BindEffects(v *cluster.View, pod *corev1.Pod, p *engine.Profile, node strin
 	if err != nil {
 		return nil, err
 	}
-	return makeEffects(v, a)
+	return MakeEffects(v.State.ResourceClaim, v.Object, a)
 }
 
-// makeEffects makes the objects of a revision of the engine's.
-func makeEffects(v *cluster.View, a *engine.Effects) (*Effects, error) {
+// Held looks up an object in canonical JSON.
+type Held func(kubeobj.Key) ([]byte, bool)
+
+// MakeEffects makes the objects of a revision of the engine's. claim looks up a claim as it was
+// before; held leaves out the objects that are there already.
+func MakeEffects(claim func(namespace, name string) *resourcev1.ResourceClaim, held Held, a *engine.Effects) (*Effects, error) {
 	e := &Effects{}
 	if a.Empty() {
 		return e, nil
@@ -83,17 +87,17 @@ func makeEffects(v *cluster.View, a *engine.Effects) (*Effects, error) {
 	e.extended, e.Summary = a.Extended, &BoundEffects{Left: a.Left}
 	for _, c := range a.Claims {
 		k := kubeobj.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name}
-		had := v.State.ResourceClaim(c.Namespace, c.Name)
+		had := claim(c.Namespace, c.Name)
 		if had == nil {
 			c.UID = kubeobj.DerivedUID(k)
 		}
 		e.Summary.ResourceClaims = append(e.Summary.ResourceClaims, boundClaim(c, had))
-		if err := e.add(v, k.Kind, c); err != nil {
+		if err := e.add(held, k.Kind, c); err != nil {
 			return nil, err
 		}
 	}
 	for _, pv := range a.Volumes {
-		if err := e.add(v, "PersistentVolume", pv); err != nil {
+		if err := e.add(held, "PersistentVolume", pv); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +107,7 @@ func makeEffects(v *cluster.View, a *engine.Effects) (*Effects, error) {
 			bound.SelectedNode = c.Annotations["volume.kubernetes.io/selected-node"]
 		}
 		e.Summary.VolumeClaims = append(e.Summary.VolumeClaims, bound)
-		if err := e.add(v, "PersistentVolumeClaim", c); err != nil {
+		if err := e.add(held, "PersistentVolumeClaim", c); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +133,7 @@ func boundClaim(c, had *resourcev1.ResourceClaim) BoundClaim {
 }
 
 // add adds an object unless the revision has it so already.
-func (e *Effects) add(v *cluster.View, kind string, o interface {
+func (e *Effects) add(at Held, kind string, o interface {
 	GetNamespace() string
 	GetName() string
 },
@@ -143,7 +147,7 @@ func (e *Effects) add(v *cluster.View, kind string, o interface {
 	if err != nil {
 		return fmt.Errorf("effects of a bind: %w", err)
 	}
-	if held, ok := v.Object(made.Key); !ok || !bytes.Equal(held, made.JSON) {
+	if held, ok := at(made.Key); !ok || !bytes.Equal(held, made.JSON) {
 		e.Objects = append(e.Objects, made)
 	}
 	return nil

@@ -48,14 +48,8 @@ func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error
 	if err != nil {
 		free()
 	}
-	ended := ctx.Err()
-	var over *engine.WorkError
-	switch {
-	case err == nil:
-	case ended != nil && errors.Is(err, ended), errors.As(err, &over):
-		return nil, fmt.Errorf("decide: %w", err)
-	default:
-		return nil, Errorf(Invalid, "pod", "%v", err)
+	if err := EngineError(ctx, err); err != nil {
+		return nil, err
 	}
 	o.Result = r
 	if p.Bind {
@@ -67,19 +61,38 @@ func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error
 	return o, nil
 }
 
+// EngineError words the error of a decision: the context's own, a bound on work that was reached,
+// or an Error about the pod.
+func EngineError(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	var over *engine.WorkError
+	switch {
+	case err == nil:
+		return nil
+	case ended != nil && errors.Is(err, ended), errors.As(err, &over):
+		return fmt.Errorf("decide: %w", err)
+	}
+	return Errorf(Invalid, "pod", "%v", err)
+}
+
 // Release ends the use of the result.
 func (o *Outcome) Release() {
 	o.Result.Release()
 	o.free()
 }
 
-func (p *Prepared) options(ctx context.Context) engine.Options {
-	equals := ""
-	if kubeobj.IsGivenUID(p.Pod.UID) { // as before the ledger had the pod, such as in a dry run
-		equals = string(kubeobj.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
+// EqualsBy returns what chooses among equal nodes for a pod whose UID the ledger gave: as before
+// the ledger had the pod, such as in a dry run. It is empty for other pods.
+func EqualsBy(pod *corev1.Pod) string {
+	if !kubeobj.IsGivenUID(pod.UID) {
+		return ""
 	}
+	return string(kubeobj.DerivedUID(podKey(pod.Namespace, pod.Name)))
+}
+
+func (p *Prepared) options(ctx context.Context) engine.Options {
 	return engine.Options{
-		Context: ctx, MaxSteps: p.steps, EqualsBy: equals,
+		Context: ctx, MaxSteps: p.steps, EqualsBy: EqualsBy(p.Pod),
 		Candidates: p.Candidates, Now: p.Now, ScoreAlways: p.ScoreAlways, NoScores: p.Verb == VerbFilter, NoPreemption: p.NoPreemption,
 		Victims: p.Victims,
 	}
@@ -91,7 +104,7 @@ func (o *Outcome) Effects() (*Effects, error) {
 	if err != nil {
 		return nil, err
 	}
-	return makeEffects(o.View, a)
+	return MakeEffects(o.View.State.ResourceClaim, o.View.Object, a)
 }
 
 // suggestFactor is what the changed pods of suggestions take, in bytes a byte of the pod.

@@ -3,6 +3,7 @@ package decision
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -67,7 +68,7 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 		return nil, err
 	}
 	var err error
-	if p.Pod, p.Class, err = resolvePriority(v.State, p.Pod, s.classes(&q)); err != nil {
+	if p.Pod, p.Class, err = ResolvePriority(v.State, p.Pod, s.classes(&q)); err != nil {
 		return nil, err
 	}
 	profiles := q.Profiles
@@ -173,3 +174,12 @@ func ChooseProfile(profiles []*engine.Profile, wanted, scheduler string) (*engin
 }
 
 func podKey(ns, name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: ns, Name: name} }
+
+// RunsOf returns which schedulers a configuration has, and which of them wait for
+// scheduling gates.
+func RunsOf(profiles []*engine.Profile) state.Runs {
+	return func(scheduler string) (ours, gates bool) {
+		i := slices.IndexFunc(profiles, func(p *engine.Profile) bool { return p.Name == scheduler })
+		return i >= 0, i >= 0 && profiles[i].Gates
+	}
+}

@@ -40,11 +40,11 @@ func (c *StoredClass) Source(name string) *schedulingv1.PriorityClass {
 	return &schedulingv1.PriorityClass{Value: c.Value, PreemptionPolicy: c.Policy}
 }
 
-// resolvePriority returns the pod with its priority, and where it has none of its own with its
+// ResolvePriority returns the pod with its priority, and where it has none of its own with its
 // preemption policy, as admission would set them (plugin/pkg/admission/priority/admission.go
 // admitPod). used is the class of extra that gave it; nil where none did. The argument is not
 // written.
-func resolvePriority(st *state.State, pod *corev1.Pod, extra ClassSource) (_ *corev1.Pod, used *StoredClass, err error) {
+func ResolvePriority(st *state.State, pod *corev1.Pod, extra ClassSource) (_ *corev1.Pod, used *StoredClass, err error) {
 	if pod.Spec.Priority != nil {
 		return pod, nil, nil
 	}

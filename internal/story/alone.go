@@ -2,7 +2,6 @@ package story
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -25,17 +24,8 @@ func Alone(v *cluster.View, profiles []*engine.Profile, now time.Time) *Reader {
 			q.Now = now
 			return decision.Preview(ctx, v, profiles, q, func() time.Time { return now })
 		}),
-		Runs:  RunsOf(profiles),
+		Runs:  decision.RunsOf(profiles),
 		Clock: func() time.Time { return now },
-	}
-}
-
-// RunsOf returns which schedulers a configuration has, and which of them wait for
-// scheduling gates.
-func RunsOf(profiles []*engine.Profile) state.Runs {
-	return func(scheduler string) (ours, gates bool) {
-		i := slices.IndexFunc(profiles, func(p *engine.Profile) bool { return p.Name == scheduler })
-		return i >= 0, i >= 0 && profiles[i].Gates
 	}
 }
 

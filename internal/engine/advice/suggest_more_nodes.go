@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -107,38 +108,14 @@ func (s *searcher) offerNodeLike(like *corev1.Node) bool {
 	if len(name) > maxNodeName {
 		return false
 	}
-	n := emptyCopy(like, name)
 	e := s.q.State.Overlay()
-	if e.Put(n) != nil {
-		return false
-	}
-	edits := []Edit{{"Node", "", name, []Op{{"add", "", n}}}}
-	put := func(kind, name string, o any) bool {
-		edits = append(edits, Edit{kind, "", name, []Op{{"add", "", o}}})
-		return e.Put(o) == nil
-	}
-	if c := s.q.State.CSINode(like.Name); c != nil {
-		c = c.DeepCopy()
-		c.TypeMeta = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
-		c.ObjectMeta = metav1.ObjectMeta{Name: name, Annotations: c.Annotations}
-		for i := range c.Spec.Drivers {
-			c.Spec.Drivers[i].NodeID = name
-		}
-		if !put("CSINode", name, c) {
+	var edits []Edit
+	for _, o := range NodeLike(s.q.State, like, name) {
+		if e.Put(o) != nil {
 			return false
 		}
-	}
-	for _, slice := range s.q.State.ResourceSlices() {
-		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != like.Name {
-			continue
-		}
-		c := slice.DeepCopy()
-		c.TypeMeta = metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceSlice"}
-		c.ObjectMeta = metav1.ObjectMeta{Name: slice.Name + newSuffix}
-		c.Spec.NodeName, c.Spec.Pool.Name = &name, c.Spec.Pool.Name+newSuffix
-		if !put("ResourceSlice", c.Name, c) {
-			return false
-		}
+		kind := o.(runtime.Object).GetObjectKind().GroupVersionKind().Kind
+		edits = append(edits, Edit{kind, "", o.GetName(), []Op{{"add", "", o}}})
 	}
 	v := s.fits(e.Done(), s.q.Pod, placing)
 	if v == nil {
@@ -161,6 +138,33 @@ func (s *searcher) newName(like string) string {
 		name = like + newSuffix + "-" + strconv.Itoa(i)
 	}
 	return name
+}
+
+// NodeLike returns the objects of another node like one of the state, as if it had just joined and
+// were ready: the Node, its CSINode with the limits of volumes, and its ResourceSlices.
+func NodeLike(st *state.State, like *corev1.Node, name string) []metav1.Object {
+	out := []metav1.Object{emptyCopy(like, name)}
+	if c := st.CSINode(like.Name); c != nil {
+		c = c.DeepCopy()
+		c.TypeMeta = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}
+		c.ObjectMeta = metav1.ObjectMeta{Name: name, Annotations: c.Annotations}
+		for i := range c.Spec.Drivers {
+			c.Spec.Drivers[i].NodeID = name
+		}
+		out = append(out, c)
+	}
+	suffix := strings.TrimPrefix(name, like.Name)
+	for _, slice := range st.ResourceSlices() {
+		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != like.Name {
+			continue
+		}
+		c := slice.DeepCopy()
+		c.TypeMeta = metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceSlice"}
+		c.ObjectMeta = metav1.ObjectMeta{Name: slice.Name + suffix}
+		c.Spec.NodeName, c.Spec.Pool.Name = &name, c.Spec.Pool.Name+suffix
+		out = append(out, c)
+	}
+	return out
 }
 
 // emptyCopy is the node as if it had just joined and were ready: without cordon, faults and images.

@@ -1,0 +1,165 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/kubeobj"
+	"berth/internal/memory"
+)
+
+// Failed is the outcome of an attempt that ended with an error, such as a rule that could not
+// judge. kube-scheduler tries such a pod again by time alone.
+const Failed engine.Outcome = "Error"
+
+// Attempt is one decision about a pod, and what it changed.
+type Attempt struct {
+	// Pod is the pod as the attempt leaves it: on its node, with a nominated node, or as it was.
+	Pod     *corev1.Pod
+	Outcome engine.Outcome
+	// Node is the node that the pod was bound to, or nominated to by a preemption.
+	Node string
+	// Victims are the pods that the preemption evicted.
+	Victims []engine.Victim
+	// Message is kube-scheduler's summary where the pod got no node.
+	Message string
+	// Digest is that of the decision, where Options.Digests wants it.
+	Digest string
+}
+
+// Decide makes a decision about a pod on the state as it is now, and changes nothing. The pod need
+// not be in the state. The result is valid until the next change or question, and must be released
+// before it. An error of kind decision.Invalid means that no decision can be made about this pod.
+func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, error) {
+	profile, err := decision.ChooseProfile(f.o.Profiles, "", pod.Spec.SchedulerName)
+	if err != nil {
+		return nil, err
+	}
+	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now, NoPreemption: f.o.NoPreemption, EqualsBy: decision.EqualsBy(pod)}
+	st := f.walk.State()
+	working, free := memory.Within(ctx)
+	defer free()
+	if err := memory.Take(working, engine.Footprint(st, pod, profile, opts)); err != nil {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
+	r, err := f.walk.Decide(pod, profile, opts)
+	return r, decision.EngineError(ctx, err)
+}
+
+// Attempt decides about a pod and carries the outcome out: a pod that fits is bound with all that
+// kube-scheduler writes beside it; a preemption's victims go at once, the pod is nominated to their
+// node, and pods of lower priority lose their nomination to it (pkg/scheduler/schedule_one.go
+// schedulingCycle, bindingCycle, handleSchedulingFailure; framework/preemption prepareCandidate).
+// An error ends the scenario; a pod that cannot be decided on is an attempt with outcome Failed.
+func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
+	at := &Attempt{Pod: pod}
+	failed := func(err error) (*Attempt, error) {
+		var bad *decision.Error
+		if !errors.As(err, &bad) {
+			return nil, err
+		}
+		at.Outcome, at.Message = Failed, bad.Detail
+		return at, nil
+	}
+	pod, _, err := decision.ResolvePriority(f.walk.State(), pod, f.o.Class)
+	if err != nil {
+		return failed(err)
+	}
+	r, err := f.Decide(ctx, pod)
+	if err != nil {
+		return failed(err)
+	}
+	at.Outcome = r.Outcome
+	if f.o.Digests {
+		at.Digest = r.Digest()
+	}
+	switch r.Outcome {
+	case engine.Scheduled:
+		err = f.bind(ctx, at, pod, r)
+	case engine.Preempting:
+		err = f.evict(ctx, at, pod, r)
+	default:
+		at.Message = r.Message()
+		clears := r.ClearsNomination()
+		r.Release()
+		if clears && pod.Status.NominatedNodeName != "" {
+			at.Pod, err = f.nominate(ctx, pod, "")
+		}
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return at, nil
+}
+
+// bind puts the pod on its node, with the claims and volumes that the bind writes.
+func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result) error {
+	if len(pod.Spec.SchedulingGates) > 0 {
+		r.Release()
+		return decision.Errorf(decision.Conflict, "pod", "pod %s has scheduling gates and cannot be bound", nameOf(pod))
+	}
+	at.Node = r.Node()
+	effects, err := r.Effects()
+	labels := r.Nodes().Node(r.Row).Labels
+	r.Release()
+	if err != nil {
+		return decision.Errorf(decision.Conflict, "bind", "%v", err)
+	}
+	made, err := decision.MakeEffects(f.walk.State().ResourceClaim, func(kubeobj.Key) ([]byte, bool) { return nil, false }, effects)
+	if err != nil {
+		return err
+	}
+	for _, o := range made.Objects {
+		if err := f.walk.Changes().Put(o.Value); err != nil {
+			return fmt.Errorf("effects of a bind: %w", err)
+		}
+	}
+	at.Pod = kubeobj.WithTopology(cluster.Bound(made.Pod(pod), at.Node), labels)
+	return f.Put(ctx, at.Pod)
+}
+
+// evict carries a preemption out.
+func (f *Fork) evict(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result) (err error) {
+	at.Node, at.Victims, at.Message = r.NominatedNode(), r.Evictions(), r.Message()
+	var lower []podName
+	for _, p := range r.ClearedNominations() {
+		lower = append(lower, podName{p.Namespace, p.Name})
+	}
+	r.Release()
+	for _, v := range at.Victims {
+		f.Delete(v.Namespace, v.Name)
+	}
+	for _, n := range lower {
+		p, err := f.Pod(n.namespace, n.name)
+		if err != nil {
+			return err
+		}
+		if _, err := f.nominate(ctx, p, ""); err != nil {
+			return err
+		}
+	}
+	at.Pod, err = f.nominate(ctx, pod, at.Node)
+	return err
+}
+
+// nominate stores a pending pod with another nominated node, or none.
+func (f *Fork) nominate(ctx context.Context, pod *corev1.Pod, node string) (*corev1.Pod, error) {
+	p := *pod
+	p.Status.NominatedNodeName = node
+	return &p, f.Put(ctx, &p)
+}
+
+// class looks up a priority class that the base lacks.
+func (f *Fork) class(name string) *schedulingv1.PriorityClass {
+	if f.o.Class == nil {
+		return nil
+	}
+	return f.o.Class(name)
+}

@@ -1,0 +1,194 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/kubeobj"
+	"berth/internal/ledger"
+)
+
+// Edits are what is otherwise than in the base before the first pod arrives. Nodes are removed
+// first, then objects applied, patched and deleted as by an apiserver, then nodes added.
+type Edits struct {
+	Apply       []json.RawMessage `json:"apply,omitempty" swaggertype:"array,object"`
+	Patch       []ledger.Patch    `json:"patch,omitempty"`
+	Delete      []ledger.Deletion `json:"delete,omitempty"`
+	AddNodes    []AddNodes        `json:"addNodes,omitempty"`
+	RemoveNodes *NodeSelection    `json:"removeNodes,omitempty"`
+} // @name ScenarioEdits
+
+// AddNodes adds nodes that are Ready, like one that is there or by a template.
+type AddNodes struct {
+	// Like names a node of the base. A copy has its labels but a hostname of its own, its
+	// allocatable resources, CSINode, ResourceSlices and taints, and gets its daemon pods. It has
+	// no images, no taints of conditions, and is not cordoned.
+	Like string `json:"like,omitempty"`
+	// Template is a Node. Further ones are named after it.
+	Template json.RawMessage `json:"template,omitempty" swaggertype:"object"`
+	Count    int             `json:"count,omitempty" default:"1"`
+} // @name ScenarioAddNodes
+
+// NodeSelection selects nodes by name or by labels.
+type NodeSelection struct {
+	Names    []string `json:"names,omitempty"`
+	Selector string   `json:"selector,omitempty" example:"topology.kubernetes.io/zone=a"`
+} // @name NodeSelection
+
+// Editor makes edits.
+type Editor struct {
+	// Admission is what objects are admitted with.
+	Admission ledger.Options
+	// Read judges and decodes an object at a place of the request.
+	Read func(at string, raw json.RawMessage) (kubeobj.Object, error)
+	// MaxNodes bounds the nodes that are added; 0: no bound.
+	MaxNodes int
+}
+
+// Edited is a view with edits made, and the daemon pods of its new nodes.
+type Edited struct {
+	View *cluster.View
+	// Daemons arrive before all others: their controller made them as soon as the nodes were Ready.
+	Daemons []Arrival
+	// Removed are the nodes that are gone, Gone the pods that went with them.
+	Removed []string
+	Gone    []decision.PodRef
+}
+
+// Apply makes the edits on a fork of the view. field is the place of the edits in the request,
+// which errors name.
+func (d *Editor) Apply(ctx context.Context, v *cluster.View, field string, e *Edits) (*Edited, error) {
+	out := &Edited{View: v}
+	if e == nil {
+		return out, nil
+	}
+	if e.RemoveNodes != nil {
+		if err := out.remove(ctx, field+".removeNodes", e.RemoveNodes); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.Apply)+len(e.Patch)+len(e.Delete) > 0 {
+		if err := d.change(ctx, out, field, e); err != nil {
+			return nil, err
+		}
+	}
+	added := 0
+	for i := range e.AddNodes {
+		a, at := &e.AddNodes[i], fmt.Sprintf("%s.addNodes[%d]", field, i)
+		if a.Count == 0 {
+			a.Count = 1
+		}
+		if added += a.Count; a.Count < 0 || d.MaxNodes > 0 && added > d.MaxNodes {
+			return nil, decision.Errorf(decision.Invalid, at+".count", "want 1 to %d nodes in all", d.MaxNodes)
+		}
+		if err := d.add(ctx, out, at, a); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// change applies, patches and deletes as a ledger does.
+func (d *Editor) change(ctx context.Context, out *Edited, field string, e *Edits) error {
+	read := func(at string, raw json.RawMessage) (kubeobj.Object, error) { return d.Read(field+"."+at, raw) }
+	f := &forkUpdater{view: out.View}
+	_, _, err := ledger.New(f, d.Admission).Change(ctx, out.View.Cluster, 0, ledger.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
+	if err != nil {
+		return inField(field, err)
+	}
+	out.View = f.view
+	return nil
+}
+
+// forkUpdater makes a ledger's step on a fork of a view instead of a cluster's chain.
+type forkUpdater struct{ view *cluster.View }
+
+// Update implements ledger.Updater.
+func (u *forkUpdater) Update(ctx context.Context, _ string, _ int64, f func(*cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error) {
+	step, err := f(u.view)
+	if err != nil || step == nil {
+		return u.view, nil, err
+	}
+	if u.view, err = u.view.Fork(ctx, step.Delete, step.Apply); err != nil {
+		return nil, nil, err
+	}
+	return u.view, step, nil
+}
+
+// Nodes returns the names of the selected nodes, in order. A name that is not there and a selector
+// that matches nothing are errors with the field.
+func (s *NodeSelection) Nodes(v *cluster.View, field string) ([]string, error) {
+	set := v.State.Nodes()
+	if (len(s.Names) > 0) == (s.Selector != "") {
+		return nil, decision.Errorf(decision.Malformed, field, "want names or a selector")
+	}
+	for i, name := range s.Names {
+		if set.Row(name) < 0 {
+			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("%s.names[%d]", field, i), "%s has no node %.253q", v.ID(), name)
+		}
+	}
+	if s.Selector == "" {
+		return s.Names, nil
+	}
+	sel, err := labels.Parse(s.Selector)
+	if err != nil {
+		return nil, decision.Errorf(decision.Malformed, field+".selector", "no label selector such as pool=batch: %v", err)
+	}
+	var out []string
+	for _, row := range set.Order() {
+		if n := set.Node(int(row)); sel.Matches(labels.Set(n.Labels)) {
+			out = append(out, n.Name)
+		}
+	}
+	if len(out) == 0 {
+		return nil, decision.Errorf(decision.Invalid, field+".selector", "%q matches no node of %s", s.Selector, v.ID())
+	}
+	return out, nil
+}
+
+// remove takes nodes out as when their Node objects are deleted: PodGC removes their pods without
+// grace (pkg/controller/podgc gcOrphaned), and the garbage collector their CSINodes and slices.
+func (out *Edited) remove(ctx context.Context, field string, s *NodeSelection) error {
+	names, err := s.Nodes(out.View, field)
+	if err != nil {
+		return err
+	}
+	var del []kubeobj.Key
+	st := out.View.State
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		out.Removed = append(out.Removed, name)
+		del = append(del, kubeobj.Key{Kind: "Node", Name: name})
+		if k := (kubeobj.Key{Kind: "CSINode", Name: name}); st.CSINode(name) != nil {
+			del = append(del, k)
+		}
+		for _, p := range st.PodsOn(st.Nodes().Row(name)) {
+			del = append(del, kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+			out.Gone = append(out.Gone, decision.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+		}
+	}
+	for _, s := range st.ResourceSlices() {
+		if s.Spec.NodeName != nil && seen[*s.Spec.NodeName] {
+			del = append(del, kubeobj.Key{Kind: "ResourceSlice", Name: s.Name})
+		}
+	}
+	out.View, err = out.View.Fork(ctx, del, nil)
+	return err
+}
+
+// controlledBy reports whether a pod's controller is of a kind.
+func controlledBy(pod *corev1.Pod, kind string) bool {
+	c := metav1.GetControllerOfNoCopy(pod)
+	return c != nil && c.Kind == kind
+}

@@ -1,0 +1,143 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
+	"berth/internal/memory"
+	"berth/internal/store"
+)
+
+// Options are what attempts on a fork are made under.
+type Options struct {
+	// Profiles are one configuration; at least one.
+	Profiles []*engine.Profile
+	// Class looks up a priority class that the base lacks; nil: there are none.
+	Class decision.ClassSource
+	// Now is the time that every decision is made at.
+	Now time.Time
+	// NoPreemption tries no preemption.
+	NoPreemption bool
+	// MaxSteps bounds the work of one decision; 0: no bound.
+	MaxSteps int64
+	// Digests works out the digest of each decision.
+	Digests bool
+}
+
+// Fork is a cluster's state that attempts change. It begins as a view, which stays as it is, and
+// lives in memory alone. It is for one goroutine.
+type Fork struct {
+	o       Options
+	base    *cluster.View
+	runs    state.Runs
+	walk    *engine.Walk
+	put     map[podName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
+	changes uint64
+}
+
+type podName struct{ namespace, name string }
+
+func nameOf(p *corev1.Pod) podName { return podName{p.Namespace, p.Name} }
+
+func (n podName) String() string { return n.namespace + "/" + n.name }
+
+// NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
+// (Edits, cluster.View.Fork); the fork's own methods change pods.
+func NewFork(v *cluster.View, o Options) *Fork {
+	return &Fork{
+		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{},
+		walk: engine.NewDecider(deciderBytes).Walk(v.State),
+	}
+}
+
+// deciderBytes bounds what is remembered between attempts, so that a fork stays small beside its
+// base.
+const deciderBytes = 64 << 20
+
+// Base returns the view that the fork began at.
+func (f *Fork) Base() *cluster.View { return f.base }
+
+// State returns the state as it is now, valid until the next change.
+func (f *Fork) State() *state.State { return f.walk.State() }
+
+// Changes returns how often the fork has changed: while it is equal, an equal question has an
+// equal answer.
+func (f *Fork) Changes() uint64 { return f.changes }
+
+// Pod returns a pod as it is now, not to be written; an error that wraps store.ErrNotFound where
+// there is none of that name.
+func (f *Fork) Pod(namespace, name string) (*corev1.Pod, error) {
+	p, changed := f.put[podName{namespace, name}]
+	switch {
+	case !changed:
+		return f.base.Pod(namespace, name)
+	case p == nil:
+		return nil, fmt.Errorf("pod %s/%s: %w", namespace, name, store.ErrNotFound)
+	}
+	return p, nil
+}
+
+// podBytes is about what a changed pod takes in a fork.
+const podBytes = 4 << 10
+
+// Put adds or replaces a pod, with or without a node.
+func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
+	if err := memory.Take(ctx, podBytes); err != nil {
+		return fmt.Errorf("pod %s: %w", nameOf(pod), err)
+	}
+	if err := f.walk.Changes().Put(pod); err != nil {
+		return decision.Errorf(decision.Invalid, "pod", "%v", err)
+	}
+	f.put[nameOf(pod)] = pod
+	f.changes++
+	return nil
+}
+
+// Delete removes a pod at once; a missing one is no error.
+func (f *Fork) Delete(namespace, name string) {
+	f.walk.Changes().Delete("Pod", namespace, name)
+	f.put[podName{namespace, name}] = nil
+	f.changes++
+}
+
+// Cordon makes a node unschedulable, or schedulable again, as kubectl does with the node and the
+// taint that the node lifecycle controller adds (pkg/controller/nodelifecycle
+// doNoScheduleTaintingPass).
+func (f *Fork) Cordon(node string, on bool) error {
+	js, ok := f.base.Object(kubeobj.Key{Kind: "Node", Name: node})
+	if !ok {
+		return fmt.Errorf("node %s: %w", node, store.ErrNotFound)
+	}
+	o, err := kubeobj.FromCanonical("Node", js)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", node, err)
+	}
+	n := o.Value.(*corev1.Node)
+	taints := make([]corev1.Taint, 0, len(n.Spec.Taints)+1)
+	for _, t := range n.Spec.Taints {
+		if t.Key != corev1.TaintNodeUnschedulable {
+			taints = append(taints, t)
+		}
+	}
+	if on {
+		taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	n.Spec.Unschedulable, n.Spec.Taints = on, taints
+	if err := f.walk.Changes().Put(n); err != nil {
+		return fmt.Errorf("node %s: %w", node, err)
+	}
+	f.changes++
+	return nil
+}
+
+// Queue returns the waiting pods of the fork's state that are for the profiles, in the order of
+// kube-scheduler's queue.
+func (f *Fork) Queue() state.Queue { return f.walk.State().Queue(f.runs, f.class) }

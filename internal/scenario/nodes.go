@@ -1,0 +1,166 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine/advice"
+	"berth/internal/kubeobj"
+)
+
+// add adds nodes to the view.
+func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes) error {
+	isLike := a.Like != ""
+	if isLike == (len(a.Template) > 0) {
+		return decision.Errorf(decision.Malformed, field, "want like or a template")
+	}
+	first, err := d.model(out.View, field, a)
+	if err != nil {
+		return err
+	}
+	var made []kubeobj.Object
+	for i := range a.Count {
+		name := first.Name
+		switch {
+		case isLike:
+			name = fmt.Sprintf("%s-copy-%d", first.Name, i+1)
+		case a.Count > 1:
+			name = fmt.Sprintf("%s-%d", first.Name, i+1)
+		}
+		if out.View.State.Nodes().Row(name) >= 0 {
+			return decision.Errorf(decision.Invalid, field, "%s has a node %s already", out.View.ID(), name)
+		}
+		list := templated(first, name)
+		if isLike {
+			list = advice.NodeLike(out.View.State, first, name)
+		}
+		for _, x := range list {
+			o, err := kubeobj.Of(x)
+			if err != nil {
+				return err
+			}
+			made = append(made, o)
+		}
+		if !isLike {
+			continue
+		}
+		daemons, err := daemonsOf(out.View, first.Name, name)
+		if err != nil {
+			return err
+		}
+		out.Daemons = append(out.Daemons, daemons...)
+	}
+	out.View, err = out.View.Fork(ctx, nil, made)
+	return err
+}
+
+// model returns the node that new ones are made of.
+func (d *Editor) model(v *cluster.View, field string, a *AddNodes) (*corev1.Node, error) {
+	if a.Like == "" {
+		o, err := d.Read(field+".template", withKind(a.Template, "v1", "Node"))
+		if err != nil {
+			return nil, err
+		}
+		n, ok := o.Value.(*corev1.Node)
+		if !ok {
+			return nil, decision.Errorf(decision.Invalid, field+".template.kind", "want Node, not %s", o.Kind)
+		}
+		return n, nil
+	}
+	js, ok := v.Object(kubeobj.Key{Kind: "Node", Name: a.Like})
+	if !ok {
+		return nil, decision.Errorf(decision.Invalid, field+".like", "%s has no node %.253q", v.ID(), a.Like)
+	}
+	o, err := kubeobj.FromCanonical("Node", js)
+	if err != nil {
+		return nil, err
+	}
+	return o.Value.(*corev1.Node), nil
+}
+
+// withKind adds kind and apiVersion to a JSON object that has neither, as a template may.
+func withKind(raw json.RawMessage, apiVersion, kind string) json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil || m["kind"] != nil || m["apiVersion"] != nil {
+		return raw // whoever reads it names what is wrong
+	}
+	m["kind"], _ = json.Marshal(kind)
+	m["apiVersion"], _ = json.Marshal(apiVersion)
+	js, err := json.Marshal(m)
+	if err != nil {
+		return raw
+	}
+	return js
+}
+
+// templated returns a node made by a template.
+func templated(template *corev1.Node, name string) []metav1.Object {
+	n := template.DeepCopy()
+	n.Name = name
+	if n.Labels == nil {
+		n.Labels = map[string]string{}
+	}
+	n.Labels[corev1.LabelHostname] = name // as its kubelet sets it
+	return []metav1.Object{n}
+}
+
+// daemonsOf returns the daemon pods of a node as their controller makes them for another one: with
+// the name of that node in their node affinity (pkg/controller/daemon/util
+// ReplaceDaemonSetPodNodeNameNodeAffinity). The scheduler places them.
+func daemonsOf(v *cluster.View, from, to string) ([]Arrival, error) {
+	var out []Arrival
+	for _, p := range v.State.PodsOn(v.State.Nodes().Row(from)) {
+		pod, err := v.Pod(p.Namespace, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !controlledBy(pod, "DaemonSet") {
+			continue
+		}
+		pod.Name = metav1.GetControllerOfNoCopy(pod).Name + "-" + to
+		pod.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
+		pod.CreationTimestamp, pod.DeletionTimestamp = metav1.Time{}, nil
+		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
+		pinTo(pod, to)
+		out = append(out, Arrival{Pod: pod})
+	}
+	return out, nil
+}
+
+// pinTo replaces the required node affinity of a pod by the name of a node.
+func pinTo(pod *corev1.Pod, node string) {
+	if pod.Spec.Affinity == nil {
+		pod.Spec.Affinity = &corev1.Affinity{}
+	}
+	if pod.Spec.Affinity.NodeAffinity == nil {
+		pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+	}}}
+}
+
+// inField puts the place of the edits before the field that a ledger's error names.
+func inField(field string, err error) error {
+	var invalid *cluster.InvalidError
+	if errors.As(err, &invalid) {
+		c := *invalid
+		c.Field = field + "." + c.Field
+		return &c
+	}
+	var object *kubeobj.InvalidError
+	if errors.As(err, &object) && object.Path != "" && !strings.HasPrefix(object.Path, field+".") {
+		c := *object
+		c.Path = field + "." + c.Path
+		return &c
+	}
+	return err
+}
