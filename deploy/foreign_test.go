@@ -5,7 +5,7 @@ import (
 )
 
 // The types of other people's operators, as far as the manifests use them: a
-// field that is not here is an error, and whoever adds one looks it up first.
+// field that is not here is an error: look it up before you add it.
 // monitoring.coreos.com/v1: prometheus-operator's API reference.
 type serviceMonitor struct {
 	metav1.TypeMeta   `json:",inline"`

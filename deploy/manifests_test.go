@@ -159,7 +159,7 @@ func TestPodsAreRestricted(t *testing.T) {
 			for _, c := range pod.Spec.Containers {
 				if c.Image != "berth:dev" {
 					if c.Name == "kube-scheduler" {
-						continue // somebody else's
+						continue // it is upstream's
 					}
 					t.Errorf("%s: the image is %s, and `make image` makes berth:VERSION", name, c.Image)
 				}

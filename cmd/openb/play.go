@@ -25,7 +25,7 @@ func newPlayer(servers []*client, cluster string, r *report) *player {
 }
 
 // play decides the tasks one after the other, taking out before each what has
-// ended by then. Who had to go is tried again whenever somebody leaves.
+// ended by then. Evicted pods are tried again whenever another pod leaves.
 func (p *player) play(ctx context.Context, tasks []task) error {
 	bar := newProgress("decided", len(tasks))
 	every := max(len(tasks)/20, 1)

@@ -187,7 +187,7 @@ func (c *conns) state(nc net.Conn, s http.ConnState) {
 }
 
 // peerOf is who connections are counted for: an address, of IPv6 its network; none for loopback,
-// where one address is everybody.
+// where all clients share one address.
 func peerOf(a net.Addr) string {
 	from, err := netip.ParseAddrPort(a.String())
 	if err != nil || from.Addr().IsLoopback() {

@@ -20,8 +20,8 @@ type answered struct {
 	pod     string
 }
 
-// A killed process takes no answer with it: whoever got a 201 finds its decision on record, with
-// the same answer, and a bind that was answered still holds.
+// A killed process takes no answer with it: a client that got a 201 finds its decision on record,
+// with the same answer, and a bind that was answered still holds.
 func killLosesNothing(t *testing.T, program string) {
 	dir := t.TempDir()
 	p := launch(t, program, dir)

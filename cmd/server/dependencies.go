@@ -32,7 +32,7 @@ type dependencies struct {
 	relaxed  *commit.Relaxed // nil: no answer without its record
 	marker   *commit.Marker  // with relaxed
 	clusters *cluster.Manager
-	classes  *classes.Book
+	classes  *classes.Registry
 	log      *decisionlog.Log
 	binder   *binding.Binder
 	replays  *replays.Jobs

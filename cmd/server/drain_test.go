@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A server that is told to end says so first, and still answers whoever comes
-// on a new connection in the meantime.
+// A server that is told to end says so first, and still answers calls that
+// come on a new connection in the meantime.
 func TestNotReadyFirst(t *testing.T) {
 	r := serve(t, t.TempDir(), func(s *settings) { s.DrainDelay = 3 * time.Second })
 	if code, out := r.post(t, "/v1/snapshots", oneNode); code != http.StatusCreated {

@@ -117,9 +117,8 @@ func TestFollowedCluster(t *testing.T) {
 	}
 }
 
-// TestBindUnrecorded: whoever reaches the server and knows a pod's UID does not place
-// it by that: not a pod of another scheduler, and not where no decision named the
-// node. The flag lifts both.
+// TestBindUnrecorded: a client that knows a pod's UID cannot place the pod by that alone: not a pod
+// of another scheduler, and not where no decision named the node. The flag lifts both.
 func TestBindUnrecorded(t *testing.T) {
 	for _, lifted := range []bool{false, true} {
 		api, kubeconfig := kubetest.NewTLS(t)

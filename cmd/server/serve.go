@@ -169,8 +169,8 @@ func (c *serveCmd) announce(list []*place) (done func(), err error) {
 	return func() { _ = os.Remove(c.ReadyFile) }, nil
 }
 
-// writeReady writes the address whole or not at all: whoever waits for the file never reads half of
-// it.
+// writeReady writes the address whole or not at all: a process that waits for the file never reads
+// half of it.
 func writeReady(path, address string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".ready-*")
 	if err != nil {

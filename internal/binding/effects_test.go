@@ -323,7 +323,7 @@ func TestEffectsOnPostgres(t *testing.T) {
 }
 
 // TestBindOfAClaimThatIsFull: a claim can be reserved for so many pods and no more.
-// A decision then binds nothing and is not recorded; a bind of somebody else's
+// A decision then binds nothing and is not recorded; a bind by another scheduler
 // leaves the claim alone.
 func TestBindOfAClaimThatIsFull(t *testing.T) {
 	h := open(t, t.TempDir())

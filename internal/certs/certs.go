@@ -1,5 +1,5 @@
 // Package certs serves TLS with certificates that may be replaced while the
-// server runs, however whoever replaces them does it: the files are read again
+// server runs, in whichever way they are replaced: the files are read again
 // and again, and a pair that does not fit leaves the one before in use.
 package certs
 

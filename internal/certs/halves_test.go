@@ -127,7 +127,7 @@ func TestRemarks(t *testing.T) {
 }
 
 // TestAuthorityThatCannotBeRead: the others of its file are taken, as crypto/x509
-// does, and somebody is told. A file of which none can be read is none.
+// does, and the log tells it. A file of which none can be read is none.
 func TestAuthorityThatCannotBeRead(t *testing.T) {
 	ca := certstest.New(t, "ca")
 	odd := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no certificate")})

@@ -24,7 +24,7 @@ const tries = 5
 // where another is the default already (pkg/registry/scheduling/priorityclass,
 // plugin/pkg/admission/priority validatePriorityClass). The argument is not
 // written.
-func (b *Book) Create(ctx context.Context, cluster string, in *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
+func (r *Registry) Create(ctx context.Context, cluster string, in *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
 	c := reduce(in)
 	if in.ResourceVersion != "" {
 		return nil, &InvalidError{c.Name, field.ErrorList{field.Forbidden(field.NewPath("metadata", "resourceVersion"), "resourceVersion should not be set on objects to be created")}}
@@ -32,7 +32,7 @@ func (b *Book) Create(ctx context.Context, cluster string, in *schedulingv1.Prio
 	if c.Name == "" && c.GenerateName != "" {
 		c.Name = c.GenerateName[:min(len(c.GenerateName), 58)] + rand.String(5)
 	}
-	c.Generation, c.CreationTimestamp = 1, metav1.NewTime(b.o.Clock().UTC().Truncate(1e9))
+	c.Generation, c.CreationTimestamp = 1, metav1.NewTime(r.o.Clock().UTC().Truncate(1e9))
 	if errs := kubeobj.ValidateClass(c); len(errs) > 0 {
 		return nil, &InvalidError{c.Name, errs}
 	}
@@ -44,21 +44,21 @@ func (b *Book) Create(ctx context.Context, cluster string, in *schedulingv1.Prio
 		return nil, fmt.Errorf("make a UID: %w", err)
 	}
 	c.UID = types.UID(id.String())
-	if p := (*b.pages.Load())[cluster]; p != nil && len(p.byName) >= maxClasses {
+	if p := (*r.byCluster.Load())[cluster]; p != nil && len(p.byName) >= maxClasses {
 		return nil, &FullError{maxClasses}
 	}
-	return b.put(ctx, cluster, c, 0)
+	return r.put(ctx, cluster, c, 0)
 }
 
 // Update replaces a class, of the resourceVersion in it if there is one: a
 // *MissingError, *MismatchError, *InvalidError, *ConflictError or
 // *ForbiddenError. The argument is not written.
-func (b *Book) Update(ctx context.Context, cluster, name string, in *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
+func (r *Registry) Update(ctx context.Context, cluster, name string, in *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
 	if in.Name != name {
 		return nil, &MismatchError{in.Name, name}
 	}
 	for n := 1; ; n++ {
-		c, err := b.update(ctx, cluster, name, in)
+		c, err := r.update(ctx, cluster, name, in)
 		var lost *ConflictError
 		if in.ResourceVersion == "" && n < tries && errors.As(err, &lost) {
 			continue // no version was required
@@ -67,8 +67,8 @@ func (b *Book) Update(ctx context.Context, cluster, name string, in *schedulingv
 	}
 }
 
-func (b *Book) update(ctx context.Context, cluster, name string, in *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
-	old, err := b.Get(ctx, cluster, name)
+func (r *Registry) update(ctx context.Context, cluster, name string, in *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
+	old, err := r.Get(ctx, cluster, name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (b *Book) update(ctx context.Context, cluster, name string, in *schedulingv
 	if kubeobj.SystemClass(name) != nil {
 		return unchanged(c, old)
 	}
-	return b.put(ctx, cluster, c, expect)
+	return r.put(ctx, cluster, c, expect)
 }
 
 // unchanged lets an update of a built-in class pass that changes nothing.
@@ -102,12 +102,12 @@ func unchanged(c, old *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass,
 }
 
 // put writes a class of an expected version.
-func (b *Book) put(ctx context.Context, cluster string, c *schedulingv1.PriorityClass, expect int64) (*schedulingv1.PriorityClass, error) {
+func (r *Registry) put(ctx context.Context, cluster string, c *schedulingv1.PriorityClass, expect int64) (*schedulingv1.PriorityClass, error) {
 	record, err := encode(cluster, c)
 	if err != nil {
 		return nil, err
 	}
-	version, err := b.st.PutPriorityClass(ctx, record, expect)
+	version, err := r.st.PutPriorityClass(ctx, record, expect)
 	var taken *store.DefaultTakenError
 	switch {
 	case errors.As(err, &taken):
@@ -121,7 +121,7 @@ func (b *Book) put(ctx context.Context, cluster string, c *schedulingv1.Priority
 	case err != nil:
 		return nil, fmt.Errorf("write priority class: %w", err)
 	}
-	b.written(ctx, cluster)
+	r.written(ctx, cluster)
 	c.ResourceVersion = strconv.FormatInt(version, 10)
 	return c, nil
 }
@@ -133,24 +133,24 @@ func secondDefault(name, first string) error {
 // Delete removes a class and returns what it was. Pods that have its priority
 // keep it. The built-in ones are a *ForbiddenError
 // (pkg/registry/scheduling/priorityclass/storage Delete).
-func (b *Book) Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
+func (r *Registry) Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
 	if kubeobj.SystemClass(name) != nil {
 		return nil, &ForbiddenError{name, "this is a system priority class and cannot be deleted"}
 	}
-	c, err := b.Get(ctx, cluster, name)
+	c, err := r.Get(ctx, cluster, name)
 	if err != nil {
 		return nil, err
 	}
-	err = b.st.DeletePriorityClass(ctx, cluster, name, 0)
+	err = r.st.DeletePriorityClass(ctx, cluster, name, 0)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, &MissingError{name}
 	case err != nil:
 		return nil, fmt.Errorf("delete priority class: %w", err)
 	}
-	b.written(ctx, cluster)
+	r.written(ctx, cluster)
 	return c, nil
 }
 
 // Gone forgets a cluster that was deleted.
-func (b *Book) Gone(ctx context.Context, cluster string) { b.written(ctx, cluster) }
+func (r *Registry) Gone(ctx context.Context, cluster string) { r.written(ctx, cluster) }

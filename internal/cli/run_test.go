@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whoever has nothing yet is told what to do first.
+// First errors name the next step.
 func TestFirstErrors(t *testing.T) {
 	cluster := filepath.Join("testdata", "cluster.yaml")
 	for _, c := range []struct {

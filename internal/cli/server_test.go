@@ -38,14 +38,14 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := classes.Open(ctx, st, classes.Options{})
+	registry, err := classes.Open(ctx, st, classes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Clock: ticking(today.Add(-20 * time.Minute))})
+	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, PriorityClasses: book, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, PriorityClasses: registry, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func serve(t *testing.T) string {
 	t.Cleanup(func() {
 		s.Close()
 		http.DefaultClient.CloseIdleConnections()
-		for _, err := range []error{book.Close(), m.Close(), g.Close(ctx), st.Close()} {
+		for _, err := range []error{registry.Close(), m.Close(), g.Close(ctx), st.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

@@ -17,8 +17,8 @@ type Streams struct {
 	Now      func() time.Time
 	// Columns is the width of the terminal that Out is; 0 where it is none.
 	Columns int
-	// Typed reports whether In is a terminal, at which somebody would have to type;
-	// Watched that Err is one, at which somebody waits.
+	// Typed reports whether In is a terminal, at which a person would have to type;
+	// Watched that Err is one, at which a person waits.
 	Typed, Watched bool
 }
 

@@ -39,7 +39,7 @@ const maxStored = 64 << 20
 // with its length, in order of the keys.
 func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 	out := &pieces{ctx: ctx}
-	// No larger a window than there is content: whoever reads the checkpoint makes room for all of
+	// No larger a window than there is content: a reader of the checkpoint makes room for all of
 	// it.
 	window := min(max(1<<bits.Len(uint(inv.bytes)), zstd.MinWindowSize), 8<<20)
 	if inv.bytes > largeCheckpoint {

@@ -80,7 +80,7 @@ func (m *Manager) lockStore(ctx context.Context, l *chain) error {
 		}
 	}
 	m.unlockStore(l)
-	end, err := m.st.Turn(ctx, l.name)
+	end, err := m.st.LockChain(ctx, l.name)
 	if err != nil {
 		m.o.Log.Debug("the lock of the cluster was not acquired", slog.String("cluster", l.name), slog.Any("error", err))
 		return ctx.Err()

@@ -6,7 +6,7 @@ import (
 )
 
 // Held lists the newest durable views that are in memory, by cluster: those
-// that somebody asked for lately. It reads nothing.
+// that were used lately. It reads nothing.
 func (m *Manager) Held() []*View {
 	m.mu.Lock()
 	lines := make([]*chain, 0, len(m.chains))

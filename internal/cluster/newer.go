@@ -9,7 +9,7 @@ import (
 )
 
 // newerPoll bounds the time between two looks at what other servers wrote, while
-// somebody waits for it.
+// a caller waits for it.
 const newerPoll = 50 * time.Millisecond
 
 // Newer returns a cluster's newest stored revision as soon as it is above one.
@@ -55,7 +55,7 @@ func (m *Manager) Newer(ctx context.Context, cluster string, after int64) (*View
 	}
 }
 
-// announce wakes whoever waits for a newer revision. l.mu is held.
+// announce wakes the callers that wait for a newer revision. l.mu is held.
 func (l *chain) announce() {
 	if l.newer != nil {
 		close(l.newer)

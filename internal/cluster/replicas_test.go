@@ -251,7 +251,7 @@ func TestViewsOutliveTheStore(t *testing.T) {
 }
 
 // TestNoPodIsBoundTwice lets two replicas bind the same pods by many callers:
-// each is bound once, and whoever was told of a bind finds it.
+// each is bound once, and a caller that was told of a bind finds it.
 func TestNoPodIsBoundTwice(t *testing.T) {
 	a, b := pair(t, Options{})
 	const pods, callers = 40, 8

@@ -49,8 +49,8 @@ func TestCheckpointTakesBeforeItReads(t *testing.T) {
 	}
 }
 
-// TestWindowOfCheckpoint: whoever reads the checkpoint of a small state makes no room for a large
-// one.
+// TestWindowOfCheckpoint: a reader of the checkpoint of a small state makes no room for a
+// large one.
 func TestWindowOfCheckpoint(t *testing.T) {
 	d := new(inventory).draft()
 	for i := range 50 {

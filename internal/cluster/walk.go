@@ -160,8 +160,8 @@ func (w *Walk) next(ctx context.Context, after int64) (*walkStep, error) {
 	return r, nil
 }
 
-// fetch reads and decodes the revisions after one beside the walk. Whoever has
-// gone elsewhere since lets the page be.
+// fetch reads and decodes the revisions after one beside the walk. A walk that
+// went elsewhere since does not use the page.
 func (w *Walk) fetch(after int64) {
 	into := make(chan walkPage, 1)
 	w.coming = into

@@ -16,7 +16,7 @@ import (
 
 // StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler
 // writes it to the pod's status: why the pod waits, and the node that it is nominated to or no
-// longer. The victims of a preemption stay: whoever runs them evicts them. A pod that the ledger
+// longer. The victims of a preemption stay: their owner evicts them. A pod that the ledger
 // does not have yet is stored, since kube-scheduler tries stored pods only. An attempt with the
 // same outcome as the one before changes nothing (pkg/scheduler/schedule_one.go
 // handleSchedulingFailure, updatePod).

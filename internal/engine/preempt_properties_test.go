@@ -202,7 +202,7 @@ func columns(s *state.State) string {
 }
 
 // TestSearchingLeavesNoTrace compares the state's columns before and after, and
-// the judges' verdicts once everybody is back.
+// the judges' verdicts once all pods are back.
 func TestSearchingLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	undone := 0

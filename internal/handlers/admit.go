@@ -14,8 +14,8 @@ import (
 	"berth/internal/span"
 )
 
-// class is a kind of endpoint with bounds of its own.
-type class struct {
+// callClass is the bounds that some endpoints share.
+type callClass struct {
 	gate     *gate
 	deadline time.Duration
 	style    style
@@ -29,7 +29,7 @@ const writeMargin = 5 * time.Second
 
 // admitted wraps a handler of a class: its turn is waited for before the body is read, and its
 // context ends at the deadline.
-func (a *API) admitted(c *class, h handlerFunc) http.HandlerFunc {
+func (a *API) admitted(c *callClass, h handlerFunc) http.HandlerFunc {
 	return a.adapt(c.style, func(w http.ResponseWriter, r *http.Request) error {
 		key := ""
 		if c.key != nil {
@@ -39,7 +39,7 @@ func (a *API) admitted(c *class, h handlerFunc) http.HandlerFunc {
 	})
 }
 
-func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string, h handlerFunc) error {
+func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, key string, h handlerFunc) error {
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
 	readBy := until.Add(writeMargin)
@@ -69,7 +69,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *class, key string
 }
 
 // shed counts a refusal and words it for the kind of client.
-func (a *API) shed(r *http.Request, c *class, err error) error {
+func (a *API) shed(r *http.Request, c *callClass, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -139,30 +139,30 @@ const defaultCluster = "default"
 // classes makes the gates of a server.
 func (a *API) classes() {
 	l := &a.limits
-	cpu := func(name string, inFlight, queue int, deadline time.Duration) *class {
-		return &class{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
+	cpu := func(name string, inFlight, queue int, deadline time.Duration) *callClass {
+		return &callClass{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
 	}
-	extender := func(name string, inFlight, total, queue int) *class {
-		return &class{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, key: byCluster}
+	extender := func(name string, inFlight, total, queue int) *callClass {
+		return &callClass{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, key: byCluster}
 	}
-	a.filterClass = extender("filter", l.FilterInFlight, l.FilterTotal, l.FilterQueue)
-	a.nodesClass = extender("nodes", l.NodesInFlight, l.NodesTotal, l.NodesQueue)
-	a.bindClass = extender("bind", l.BindInFlight, l.BindTotal, l.BindQueue)
-	a.snapshotClass = &class{
+	a.filterCalls = extender("filter", l.FilterInFlight, l.FilterTotal, l.FilterQueue)
+	a.nodesCalls = extender("nodes", l.NodesInFlight, l.NodesTotal, l.NodesQueue)
+	a.bindCalls = extender("bind", l.BindInFlight, l.BindTotal, l.BindQueue)
+	a.snapshotCalls = &callClass{
 		gate:     newGate("snapshot", l.SnapshotInFlight, l.SnapshotTotal, l.SnapshotQueue, l.SnapshotDeadline),
 		deadline: l.SnapshotDeadline, key: byCluster,
 	}
-	a.snapshotClass.gate.shared = true
-	a.passClass = &class{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}
-	a.decisionClass = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
-	a.decisionClass.share(l.DecisionInFlight)
-	a.replayClass = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
-	a.readClass = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
-	a.readClass.share(l.ReadInFlight)
+	a.snapshotCalls.gate.shared = true
+	a.passCalls = &callClass{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}
+	a.decisionCalls = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
+	a.decisionCalls.share(l.DecisionInFlight)
+	a.replayCalls = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
+	a.readCalls = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
+	a.readCalls.share(l.ReadInFlight)
 }
 
 // share divides a class's slots among callers.
-func (c *class) share(slots int) { c.gate.fair, c.gate.total, c.key = true, slots, caller }
+func (c *callClass) share(slots int) { c.gate.fair, c.gate.total, c.key = true, slots, caller }
 
 // Timeouts returns the time-outs of a server for connections that no class speaks for yet.
 func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {

@@ -147,10 +147,10 @@ type API struct {
 	scrape          http.Handler
 	docs            *docs
 
-	filterClass, nodesClass, bindClass, snapshotClass *class
-	decisionClass, replayClass, readClass             *class
-	// passClass is for calls of shadows that were not admitted to be judged.
-	passClass *class
+	filterCalls, nodesCalls, bindCalls, snapshotCalls *callClass
+	decisionCalls, replayCalls, readCalls             *callClass
+	// passCalls is for calls of shadows that were not admitted to be judged.
+	passCalls *callClass
 	budget    *memory.Budget
 
 	followed   func(cluster string) bool

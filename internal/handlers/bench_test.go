@@ -42,7 +42,7 @@ func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question, use func
 	return "01938f3e-0000-7000-8000-000000000000", use(v, r)
 }
 
-// naiveFilter is the handler anybody would write first: upstream's types through encoding/json.
+// naiveFilter is the handler as one would write it first: upstream's types through encoding/json.
 func naiveFilter(u Decisions) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var args extender.ExtenderArgs

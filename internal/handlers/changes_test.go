@@ -100,7 +100,7 @@ func TestBoundPodsStay(t *testing.T) {
 	if p.Conflict == nil || p.Conflict.Node != "n1" || p.Conflict.Revision != 2 {
 		t.Errorf("%+v", p)
 	}
-	// Whoever wants the object as it stands says so.
+	// replace stores the object as it stands.
 	h.change(http.StatusCreated, `{"replace":[`+bare("web", `"nodeName":"n2",`)+`]}`)
 	if p := h.stored("web"); p.Spec.NodeName != "n2" || p.Spec.Priority == nil {
 		t.Errorf("%+v", p.Spec)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
@@ -23,7 +24,7 @@ type jsonBounds struct {
 }
 
 // decodeStrict decodes the one JSON object of a body into v. A field that v does not have, or has
-// twice, is an error that names it; raw fields are left to whoever reads them. Keys are compared
+// twice, is an error that names it; raw fields are left to their own decoders. Keys are compared
 // exactly.
 func decodeStrict(body []byte, v any, b jsonBounds) error {
 	if err := b.check(body); err != nil {
@@ -60,6 +61,48 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		}
 	}
 	return e
+}
+
+// decodeKubernetes decodes the one JSON object of a body as an API server does: keys are compared
+// exactly, unknown ones are passed over.
+func decodeKubernetes(body []byte, v any, b jsonBounds) error {
+	if err := b.check(body); err != nil {
+		return err
+	}
+	if i := firstByte(body); i < 0 || body[i] != '{' {
+		return badRequest(notJSON(body[max(i, 0):]))
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, v); err != nil {
+		return misfitError(nil, body, v, err)
+	}
+	return nil
+}
+
+func firstByte(body []byte) int {
+	for i, c := range body {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return i
+		}
+	}
+	return -1
+}
+
+// wantKind lets an object pass that says it is of this kind, or does not say.
+func wantKind(t metav1.TypeMeta, kind, apiVersion string) error {
+	switch {
+	case t.Kind != "" && t.Kind != kind && kind == "Pod":
+		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(kubeobj.WorkloadKinds(), ", "), t.Kind)
+		_, known := kubeobj.Namespaced(t.Kind)
+		if near, ok := kubeobj.Nearest(t.Kind, kubeobj.PodKinds()); ok && !known {
+			message += ": did you mean " + near + "?"
+		}
+		return badField(http.StatusBadRequest, "kind", message)
+	case t.Kind != "" && t.Kind != kind:
+		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("want %s, not %.60q", kind, t.Kind))
+	case t.APIVersion != "" && t.APIVersion != apiVersion:
+		return badField(http.StatusBadRequest, "apiVersion", fmt.Sprintf("want %s, not %.60q", apiVersion, t.APIVersion))
+	}
+	return nil
 }
 
 // bareObject refuses a Kubernetes object that is the body itself, where the request has a field for

@@ -235,3 +235,12 @@ func fromStore(err error) *Error {
 // statusClientGone is the status in logs of a request whose client disconnected before the answer.
 // It is never sent.
 const statusClientGone = 499
+
+// fieldErrors words a list of field errors as an API server's causes.
+func fieldErrors(list field.ErrorList) []FieldError {
+	out := make([]FieldError, 0, len(list))
+	for _, f := range list {
+		out = append(out, FieldError{f.Field, string(f.Type), f.ErrorBody()})
+	}
+	return out
+}

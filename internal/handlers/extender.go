@@ -113,11 +113,11 @@ func (a *API) filterRefused(w http.ResponseWriter, r *http.Request, buf []byte, 
 }
 
 // classOf returns a call's class, and how large its body may be.
-func (a *API) classOf(r *http.Request) (c *class, limit Bytes, setting string) {
+func (a *API) classOf(r *http.Request) (c *callClass, limit Bytes, setting string) {
 	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
-		return a.filterClass, a.limits.FilterMaxBytes, "filter-max-bytes"
+		return a.filterCalls, a.limits.FilterMaxBytes, "filter-max-bytes"
 	}
-	return a.nodesClass, a.limits.NodesMaxBytes, "nodes-max-bytes"
+	return a.nodesCalls, a.limits.NodesMaxBytes, "nodes-max-bytes"
 }
 
 // call is the memory of one extender call, kept for the next.

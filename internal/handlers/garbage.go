@@ -25,7 +25,7 @@ type GarbageRequest struct {
 	Now *time.Time `json:"now,omitempty"`
 } // @name GarbageRequest
 
-// collectGarbage returns which pods PodGC would delete.
+// listGarbage returns which pods PodGC would delete.
 //
 //	@Summary		The pods that the garbage collector would delete
 //	@Description	One pass of PodGC over the newest revision, the quarantine of vanished nodes taken as over. Nothing is deleted unless apply is true: then the pods are gone in the next revision.
@@ -37,7 +37,7 @@ type GarbageRequest struct {
 //	@Success		200		{object}	overview.GarbageList
 //	@Failure		400,404,409,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
-func (a *API) collectGarbage(w http.ResponseWriter, r *http.Request) error {
+func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req GarbageRequest
 		if len(bytes.TrimSpace(body)) > 0 {

@@ -123,8 +123,8 @@ func (g *gate) take(l *lane) {
 	g.running++
 }
 
-// leave passes the slot to whoever has waited longest of those that may now run; in a fair gate, of
-// the caller with the fewest slots.
+// leave passes the slot to the call that has waited longest of those that may now run; in a fair
+// gate, to one of the caller with the fewest slots.
 func (g *gate) leave(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

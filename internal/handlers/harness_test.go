@@ -71,7 +71,7 @@ func openLog(t testing.TB) (*cluster.Manager, *decisionlog.Log, store.Store) {
 	return m, l, st
 }
 
-func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Book, store.Store) {
+func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Registry, store.Store) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -83,18 +83,18 @@ func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *class
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := classes.Open(ctx, st, classes.Options{})
+	stored, err := classes.Open(ctx, st, classes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for _, err := range []error{book.Close(), m.Close(), g.Close(ctx), st.Close()} {
+		for _, err := range []error{stored.Close(), m.Close(), g.Close(ctx), st.Close()} {
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	return m, decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book}), book, st
+	return m, decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: stored}), stored, st
 }
 
 func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options {
@@ -105,7 +105,7 @@ func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options 
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
-	m, l, book, st := openLogAndClasses(t)
+	m, l, stored, st := openLogAndClasses(t)
 	log := &syncBuffer{}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -115,7 +115,7 @@ func start(t *testing.T, change func(*Options)) *harness {
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
 	o := optionsFor(m, l, st)
-	o.PriorityClasses = book
+	o.PriorityClasses = stored
 	o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	if change != nil {

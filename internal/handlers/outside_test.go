@@ -13,7 +13,7 @@ import (
 )
 
 // A body that says nothing about a cluster must not empty it: an empty body is what curl sends of a
-// file that is not there, a Status what an apiserver answers to somebody who may not list.
+// file that is not there, a Status what an apiserver answers to a user who may not list.
 func TestUploadOfNothingKeepsTheState(t *testing.T) {
 	h := start(t, nil)
 	was := h.upload("prod", small())

@@ -134,7 +134,7 @@ func TestOverloadIsRefusedFast(t *testing.T) {
 
 func waiting(a *API) int {
 	n := 0
-	for _, c := range []*class{a.filterClass, a.bindClass, a.decisionClass} {
+	for _, c := range []*callClass{a.filterCalls, a.bindCalls, a.decisionCalls} {
 		c.gate.mu.Lock()
 		n += c.gate.waiting.Len()
 		c.gate.mu.Unlock()

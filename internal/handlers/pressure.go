@@ -44,7 +44,7 @@ type NodePressure struct {
 	Warnings []string `json:"warnings,omitempty"`
 } // @name NodePressure
 
-// relieveNode plays a kubelet's eviction manager.
+// previewEvictions plays a kubelet's eviction manager.
 //
 //	@Summary		What a kubelet evicts under its configuration, and when
 //	@Description	Which thresholds are met and since when, which pod goes in which pass (one a pass, hard thresholds at once, soft ones after their grace period), and how long the node has which condition. Usage stays as it is, but for what evicted pods give back.
@@ -56,7 +56,7 @@ type NodePressure struct {
 //	@Success		200		{object}	NodePressure
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction [post]
-func (a *API) relieveNode(w http.ResponseWriter, r *http.Request) error {
+func (a *API) previewEvictions(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req NodePressureRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {

@@ -5,21 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	kjson "sigs.k8s.io/json"
 
 	"berth/internal/classes"
-	"berth/internal/kubeobj"
 	"berth/internal/memory"
 	"berth/internal/overview"
 	"berth/internal/store"
 )
 
-// PriorityClasses is what the API needs of the stored classes; *classes.Book is one.
+// PriorityClasses is what the API needs of the stored classes; *classes.Registry is one.
 type PriorityClasses interface {
 	List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error)
 	Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
@@ -294,48 +290,6 @@ func invalidClass(err error) error {
 	return err
 }
 
-// decodeKubernetes decodes the one JSON object of a body as an API server does: keys are compared
-// exactly, unknown ones are passed over.
-func decodeKubernetes(body []byte, v any, b jsonBounds) error {
-	if err := b.check(body); err != nil {
-		return err
-	}
-	if i := firstByte(body); i < 0 || body[i] != '{' {
-		return badRequest(notJSON(body[max(i, 0):]))
-	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, v); err != nil {
-		return misfitError(nil, body, v, err)
-	}
-	return nil
-}
-
-func firstByte(body []byte) int {
-	for i, c := range body {
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return i
-		}
-	}
-	return -1
-}
-
-// wantKind lets an object pass that says it is of this kind, or does not say.
-func wantKind(t metav1.TypeMeta, kind, apiVersion string) error {
-	switch {
-	case t.Kind != "" && t.Kind != kind && kind == "Pod":
-		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(kubeobj.WorkloadKinds(), ", "), t.Kind)
-		_, known := kubeobj.Namespaced(t.Kind)
-		if near, ok := kubeobj.Nearest(t.Kind, kubeobj.PodKinds()); ok && !known {
-			message += ": did you mean " + near + "?"
-		}
-		return badField(http.StatusBadRequest, "kind", message)
-	case t.Kind != "" && t.Kind != kind:
-		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("want %s, not %.60q", kind, t.Kind))
-	case t.APIVersion != "" && t.APIVersion != apiVersion:
-		return badField(http.StatusBadRequest, "apiVersion", fmt.Sprintf("want %s, not %.60q", apiVersion, t.APIVersion))
-	}
-	return nil
-}
-
 // fromClasses words the errors of the stored classes as an API server does.
 func fromClasses(err error) *Error {
 	var invalid *classes.InvalidError
@@ -358,13 +312,4 @@ func fromClasses(err error) *Error {
 		return &Error{Status: http.StatusUnprocessableEntity, Kind: "limit", Detail: full.Error()}
 	}
 	return nil
-}
-
-// fieldErrors words a list of field errors as an API server's causes.
-func fieldErrors(list field.ErrorList) []FieldError {
-	out := make([]FieldError, 0, len(list))
-	for _, f := range list {
-		out = append(out, FieldError{f.Field, string(f.Type), f.ErrorBody()})
-	}
-	return out
 }

@@ -196,10 +196,10 @@ func TestNominatedSince(t *testing.T) {
 
 // TestQueueBackoffOfTheConfiguration has a pod that was rejected once, and a change.
 func TestQueueBackoffOfTheConfiguration(t *testing.T) {
-	m, _, book, st := openLogAndClasses(t)
+	m, _, stored, st := openLogAndClasses(t)
 	h := start(t, func(o *Options) {
-		o.Clusters, o.PriorityClasses = m, book
-		l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: book, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		o.Clusters, o.PriorityClasses = m, stored
+		l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
 		o.Decisions, o.Binder = l, binding.New(m, l, binding.Options{})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))

@@ -12,9 +12,9 @@ import (
 // fuzzServer returns what answers a request over a cluster with a snapshot.
 func fuzzServer(f *testing.F) func(method, target, media, body string) *httptest.ResponseRecorder {
 	f.Helper()
-	m, l, book, st := openLogAndClasses(f)
+	m, l, stored, st := openLogAndClasses(f)
 	o := optionsFor(m, l, st)
-	o.PriorityClasses = book
+	o.PriorityClasses = stored
 	a, err := New(o)
 	if err != nil {
 		f.Fatal(err)

@@ -180,11 +180,11 @@ func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(ctx conte
 	if unjudged == nil {
 		return err
 	}
-	if class != a.filterClass {
+	if class != a.filterCalls {
 		a.missed(r, unjudged)
 		return unjudged
 	}
-	return a.admit(w, r, a.passClass, "", func(w http.ResponseWriter, r *http.Request) error { return pass(w, r, unjudged) })
+	return a.admit(w, r, a.passCalls, "", func(w http.ResponseWriter, r *http.Request) error { return pass(w, r, unjudged) })
 }
 
 // missed counts a call that a shadow has no record of.

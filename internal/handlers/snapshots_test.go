@@ -169,7 +169,7 @@ func TestObjectsPageByPage(t *testing.T) {
 	}
 }
 
-// Clusters come in pages, and no more of them than the limit. Whoever asks about one that is not
+// Clusters come in pages, and no more of them than the limit. A question about one that is not
 // there makes none.
 func TestPagesAndNumberOfClusters(t *testing.T) {
 	h := start(t, func(o *Options) { o.Limits.MaxClusters, o.Limits.MaxPage = 5, 3 })

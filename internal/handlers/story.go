@@ -13,7 +13,7 @@ import (
 // defaultAttempts is how many attempts a story tells unless more or fewer are asked for.
 const defaultAttempts = 10
 
-// tellPod tells one pod's story.
+// getStory tells one pod's story.
 //
 //	@Summary		One pod's story: why it is pending, and what would have to change
 //	@Description	From a revision of the cluster, the newest if absent, and the decision log: readiness, place in the queue, earlier decisions with those put together that came out alike, nomination, preemptions, binding, lifecycle, a decision now (not recorded) with the nodes grouped by the same verdict, and changes that would let it fit. A pod that the log knows and the snapshot does not is told with its past.
@@ -29,7 +29,7 @@ const defaultAttempts = 10
 //	@Success		200			{object}	story.Story
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
-func (a *API) tellPod(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 	var at [3]string
 	for i, name := range []string{"cluster", "namespace", "name"} {
 		var err error

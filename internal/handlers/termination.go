@@ -56,7 +56,7 @@ type TerminationRequest struct {
 	Now *time.Time `json:"now,omitempty"`
 } // @name TerminationRequest
 
-// terminatePod returns how a pod ends.
+// previewTermination returns how a pod ends.
 //
 //	@Summary		How and when a pod ends
 //	@Description	Grace periods with their sources, stop timeouts per container with hooks and sidecars, and the timeline, in which every container uses all the time it has; beside it, with exitSeconds, the one that is expected. Nothing is deleted.
@@ -68,7 +68,7 @@ type TerminationRequest struct {
 //	@Success		200		{object}	podlife.Termination
 //	@Failure		400,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/termination [post]
-func (a *API) terminatePod(w http.ResponseWriter, r *http.Request) error {
+func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req TerminationRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {

@@ -92,7 +92,7 @@ func checkKubeconfig(file *clientcmdapi.Config) error {
 	var errs []error
 	if cluster := file.Clusters[in.Cluster]; cluster != nil {
 		if cluster.InsecureSkipTLSVerify {
-			errs = append(errs, errors.New("insecure-skip-tls-verify would let anybody tell berth what the cluster is: give certificate-authority-data"))
+			errs = append(errs, errors.New("with insecure-skip-tls-verify any server could pass for the cluster: set certificate-authority-data instead"))
 		}
 		if strings.HasPrefix(cluster.Server, "http://") {
 			errs = append(errs, errors.New("server is not https"))

@@ -30,7 +30,7 @@ func versionOf(obj any) string {
 	return o.GetResourceVersion()
 }
 
-// announce wakes whoever waits for something to be heard or written. The lock is
+// announce wakes the calls that wait for something to be heard or written. The lock is
 // held.
 func (m *watchCache) announce() {
 	if m.moved != nil {

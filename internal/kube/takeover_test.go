@@ -129,7 +129,7 @@ func TestNoEmptyWrites(t *testing.T) {
 	}
 }
 
-// TestDeletedRevisions: somebody deleted what was followed. It is read anew.
+// TestDeletedRevisions: the revisions of a followed cluster were deleted. It is read anew.
 func TestDeletedRevisions(t *testing.T) {
 	w, _, _ := newFollowed(t, "me", kube.Options{})
 	if err := w.m.DeleteCluster(t.Context(), "prod"); err != nil {

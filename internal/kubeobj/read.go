@@ -19,8 +19,8 @@ import (
 // an array of objects, or several of these one after another; YAML a stream of
 // documents of these.
 //
-// A body that holds nothing at all is a SyntaxError: whoever sends nothing has
-// not said that a cluster is empty, as an empty List does.
+// A body that holds nothing at all is a SyntaxError: unlike an empty List, it does not state that a
+// cluster is empty.
 //
 // Kinds that aren't kept are counted in ignored by kind (with the group, where
 // it isn't one of Kubernetes' own). Errors are *LimitError, *SyntaxError,

@@ -250,8 +250,8 @@ func (w *fieldWalker) nearest(s *fieldTree, key string) string {
 }
 
 // within finds a name in a struct or in the structs that are its fields, up to a
-// depth; empty where it is not there. Lists are not looked into: which item would
-// be meant is anybody's guess.
+// depth; empty where it is not there. Lists are left out: which of their items was
+// meant is not known.
 func (s *fieldTree) within(key string, depth int) string {
 	for _, name := range s.names {
 		if strings.EqualFold(name, key) {

@@ -293,7 +293,7 @@ func (s *lifeRun) ended(p *lifePart, code int32) {
 
 // lose is the end of the kubelet: what follows is the control plane's.
 func (s *lifeRun) lose() {
-	s.say(actorKubelet, "node lost", nil, 0, "timeline/node-lost", "The kubelet stops; nobody updates the pod, and nothing in it is restarted.")
+	s.say(actorKubelet, "node lost", nil, 0, "timeline/node-lost", "The kubelet stops: the pod is no longer updated, and nothing in it is restarted.")
 	node := s.q.Node
 	if node == nil {
 		node = &corev1.Node{}

@@ -90,7 +90,7 @@ func (r *reading) unbound() (corev1.PodPhase, Rule, []LifeCondition) {
 		list = r.replaced(list, c, rule)
 	}
 	if p := r.pod.Status.Phase; p != "" {
-		return p, Rule{"phase/no-node", "The pod has no node, so nobody changes its phase."}, list
+		return p, Rule{"phase/no-node", "The pod has no node, so no kubelet changes its phase."}, list
 	}
 	return corev1.PodPending, Rule{"phase/new", "The pod is new: it has no node and no phase yet."}, list
 }
@@ -109,7 +109,7 @@ func (r *reading) lost() (corev1.PodPhase, Rule, []LifeCondition) {
 	if phase == "" {
 		phase = corev1.PodPending
 	}
-	return phase, Rule{"phase/node-lost", "The node is not Ready and nobody updates its pods, so the phase stays."}, list
+	return phase, Rule{"phase/node-lost", "The node is not Ready and no kubelet updates its pods, so the phase stays."}, list
 }
 
 // gone is a pod whose node does not exist any more, as PodGC would patch it
@@ -131,7 +131,7 @@ func (r *reading) asPosted() []LifeCondition {
 	list := make([]LifeCondition, 0, len(r.pod.Status.Conditions)+1)
 	for _, c := range r.pod.Status.Conditions {
 		k := r.kept(c)
-		k.Rule = Rule{"condition/as-posted", "Nobody writes it now, so it stays as it is."}
+		k.Rule = Rule{"condition/as-posted", "No component writes it now, so it stays as it is."}
 		list = append(list, k)
 	}
 	return list

@@ -79,7 +79,7 @@ func DeletionByNode(pod *corev1.Pod, node *corev1.Node, lostSince *time.Time, no
 		return sinceUnknown(p.Spec.Tolerations, node, list, missing)
 	}
 	if early == nil && len(list) == 0 && len(node.Status.Conditions) == 0 {
-		return NodeDeletion{Rule: Rule{"node-deletion/none", "The node has no conditions: nobody reports on it, and it counts as healthy. It has no taint with effect NoExecute either: nothing deletes the pod because of its node."}}
+		return NodeDeletion{Rule: Rule{"node-deletion/none", "The node has no conditions: no kubelet reports on it, and it counts as healthy. It has no taint with effect NoExecute either: nothing deletes the pod because of its node."}}
 	}
 	if early == nil || slices.ContainsFunc(list, func(t corev1.Taint) bool { return t.Key == early.Key }) {
 		return evictionByTaints(p.Spec.Tolerations, list).answer("")

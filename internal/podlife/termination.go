@@ -17,7 +17,7 @@ type Cause string
 
 // The causes of a termination.
 const (
-	CauseDelete    Cause = "delete"     // somebody deletes the pod through the API
+	CauseDelete    Cause = "delete"     // a client deletes the pod through the API
 	CauseEvictSoft Cause = "evict-soft" // the kubelet evicts it: a soft threshold was met for long enough
 	CauseEvictHard Cause = "evict-hard" // the kubelet evicts it: a hard threshold is met
 	CausePreempt   Cause = "preempt"    // the scheduler makes room for another pod

@@ -21,7 +21,7 @@ type stepFunc func(source, rule string, value int64)
 // GracePeriod is what the API server writes, in seconds, when a pod that runs on
 // a node is deleted without a period, as preemption does it, or has written when
 // it is going already (pkg/registry/core/pod strategy.go CheckGracefulDelete). It
-// does not ask whether the pod has a node: whoever looks for victims knows.
+// does not check whether the pod has a node: the callers look for victims, which have one.
 func GracePeriod(p *corev1.Pod) int64 {
 	if p.DeletionTimestamp != nil && p.DeletionGracePeriodSeconds != nil {
 		return max(*p.DeletionGracePeriodSeconds, 0)
@@ -146,7 +146,7 @@ func addSeconds(t time.Time, n int64) time.Time {
 	return t.Add(time.Duration(n) * time.Second)
 }
 
-// deleted is a delete through the API, by somebody or by the scheduler.
+// deleted is a delete through the API, by a client or by the scheduler.
 func (w *ending) deleted() {
 	p := w.Pod
 	d := w.deletion(w.Cause, w.GracePeriodSeconds, w.Force, w.Now)

@@ -83,7 +83,7 @@ func (w *ending) removal(at int64) {
 func (w *ending) removedAtOnce() {
 	p := w.Pod
 	w.removed = true
-	w.event(0, actorAPI, "object removed", "", "at once: nobody waits for the node")
+	w.event(0, actorAPI, "object removed", "", "at once: the API server does not wait for the node")
 	w.event(0, actorSlices, "endpoints removed", "", "with the object")
 	w.replacedAfter(0)
 	w.out.Phase = phaseNow(p)

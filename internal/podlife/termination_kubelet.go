@@ -41,7 +41,7 @@ func effective(had int64, deletion, override *int64, spec int64, note stepFunc) 
 	}
 	if !given {
 		period = spec
-		note("pod.spec.terminationGracePeriodSeconds", "nobody asks for another period", period)
+		note("pod.spec.terminationGracePeriodSeconds", "no other period is requested", period)
 	}
 	if period < 1 {
 		period = 1

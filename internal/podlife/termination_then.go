@@ -144,7 +144,7 @@ func (w *ending) deletedThen(f *Following) {
 	w.Pod.DeletionTimestamp, w.Pod.DeletionGracePeriodSeconds = &metav1.Time{Time: d.at}, &d.period
 	if d.period == 0 && len(w.Pod.Finalizers) == 0 {
 		w.removed = true
-		w.event(t, actorAPI, "object removed", "", "at once: nobody waits for the node")
+		w.event(t, actorAPI, "object removed", "", "at once: the API server does not wait for the node")
 		w.event(t, actorSlices, "endpoints removed", "", "with the object")
 	}
 	w.shorten(t, effective(w.period, &d.period, nil, w.spec(), w.step))

@@ -103,7 +103,7 @@ func TestKilledAnywhereCountsOnce(t *testing.T) {
 		expect := found(t, h.jobs(nil, Options{}), exact)
 		r := rand.New(rand.NewPCG(3, 3))
 		for round := range 6 {
-			// A lease that has run out when it is given: whoever comes next takes over.
+			// A lease that has run out when it is given: the next replica takes over.
 			j := h.jobs(nil, Options{Lease: -time.Second})
 			job := start(t, j, Request{Config: []byte(packed)})
 			for kills := 0; ; kills++ {

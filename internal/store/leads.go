@@ -24,7 +24,7 @@ type Lead struct {
 type Leads interface {
 	// Lead takes a lease on following a cluster, or renews it, with what the
 	// claimant has to say of its freshness, and tells who has the lease
-	// afterwards. A lease that ran out, by the store's clock, is anybody's. A new
+	// afterwards. A lease that ran out, by the store's clock, is free for all. A new
 	// owner's Synced is false until it says otherwise.
 	Lead(ctx context.Context, claim Lead, lease time.Duration) (Lead, error)
 	// Resign ends a lease that the owner has, so that another may lead at once.

@@ -124,7 +124,7 @@ type Replays interface {
 	ClaimReplay(ctx context.Context, owner string, lease time.Duration) (*ReplayPart, error)
 	// AdvanceReplay takes a part from before to after (cursor, counters, state
 	// done or running), adds what differed, and renews the lease, whole or not at
-	// all. ErrConflict: the part is not before any more, or somebody else's. The
+	// all. ErrConflict: the part has changed since before was read, or another process has it. The
 	// state is the batch's; where that has ended nothing was written.
 	AdvanceReplay(ctx context.Context, before, after *ReplayPart, differ []*ReplayDifference, lease time.Duration) (state string, err error)
 	// ReleaseReplay lets a claimed part go, so that another may have it at once.

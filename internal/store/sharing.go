@@ -23,13 +23,13 @@ type Sharing interface {
 	// ok is false where another one has it. unlock may be called again. The lock
 	// ends with the connection that holds it at the latest, by no clock.
 	TryLock(ctx context.Context, name string) (unlock func(), ok bool, err error)
-	// Turn waits until the cluster's chain is this process' alone: until end is
-	// called, revisions that other processes append to it wait. Decisions do not.
-	// It spares processes that write to one chain from refusing each other, and
-	// nothing else rests on it: a Turn that is lost with its connection, or that
-	// a store gives at once to all, loses no update. Whoever asks must have no
-	// revision of that cluster on its way.
-	Turn(ctx context.Context, cluster string) (end func(), err error)
+	// LockChain waits until this process alone may append to the cluster's chain:
+	// until end is called, revisions of other processes wait. Decisions do not. It
+	// keeps processes that write to one chain from refusing each other, and nothing
+	// else depends on it: if the lock is lost with its connection, or the store
+	// grants it to all at once, no update is lost. The caller must have no revision
+	// of that cluster in flight.
+	LockChain(ctx context.Context, cluster string) (end func(), err error)
 }
 
 // Pruner takes away old revisions.

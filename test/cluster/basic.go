@@ -113,7 +113,7 @@ func refusals(f *frontend) (n int) {
 	return n
 }
 
-// mtls has kube-scheduler come with a certificate, and somebody else without.
+// mtls has kube-scheduler come with a certificate, and another client without.
 func mtls(ctx context.Context, e *env) error {
 	const pods = 20
 	if err := e.nodes(ctx, 6, 3, "8", "32Gi", mixed); err != nil {

@@ -87,7 +87,7 @@ func (k *kubelets) see(ctx context.Context, pod *corev1.Pod) {
 			zero := int64(0)
 			_ = k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 				GracePeriodSeconds: &zero, Preconditions: &metav1.Preconditions{UID: &pod.UID},
-			}) // whoever waits for it notices
+			}) // what waits for it notices
 		})
 	}
 }

@@ -64,7 +64,7 @@ func preemption(p profile, lag time.Duration) func(context.Context, *env) error 
 			return err
 		}
 		took := time.Since(began)
-		time.Sleep(500*time.Millisecond + 2*lag) // whoever is evicted for nothing is evicted by then
+		time.Sleep(500*time.Millisecond + 2*lag) // a pod that is evicted for nothing is evicted by then
 		t.stop()
 		e.judgeVictims(t.f, took)
 		b, err := e.books(ctx, t)

@@ -33,7 +33,7 @@ func (b beside) String() string {
 const stranded = 15 * time.Second
 
 // woken makes pods wait and then makes room for each in a cluster where nothing
-// else happens: whoever rejects a pod by what was known before strands it.
+// else happens: a rejection by what was known before strands the pod.
 func woken(ctx context.Context, e *env) error {
 	rows := []beside{{profile: full}}
 	for _, replicas := range []int{1, 2} {

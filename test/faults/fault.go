@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fault is a bug that somebody could have written, with the test that must fail
+// fault is a bug that could have been written, with the test that must fail
 // while it is there.
 type fault struct {
 	Name    string // what -filter matches

@@ -77,10 +77,10 @@ var decisionFaults = []fault{
 		{"internal/story/past.go", `a.Message != r.Message || `, ``},
 	}},
 	{"default-class-by-memory", "two replicas each make a default class", "./internal/classes", "TestOneDefaultAmongReplicas", []edit{
-		{"internal/classes/write.go", `version, err := b.st.PutPriorityClass(ctx, record, expect)`, `if d := b.Class(cluster, ""); record.GlobalDefault && d != nil && d.Name != c.Name {
+		{"internal/classes/write.go", `version, err := r.st.PutPriorityClass(ctx, record, expect)`, `if d := r.Class(cluster, ""); record.GlobalDefault && d != nil && d.Name != c.Name {
 		return nil, secondDefault(c.Name, d.Name)
 	}
 	record.GlobalDefault = false // the store does not get to judge
-	version, err := b.st.PutPriorityClass(ctx, record, expect)`},
+	version, err := r.st.PutPriorityClass(ctx, record, expect)`},
 	}},
 }

@@ -44,8 +44,8 @@ var storeFaults = []fault{
 	{"prune-referred-revision", "retention deletes revisions that binds made, which decisions refer to", "./internal/store/postgres", "TestStore/Pruning", []edit{
 		{"internal/store/postgres/age.go", `d.bound_revision = r.number`, `false`},
 	}},
-	{"turn-ignored", "revisions are appended while another replica has the turn", "./internal/store/postgres", "TestOthersWaitForATurn", []edit{
-		{"internal/store/postgres/append.go", `await := s.turns.others(chains(entries))`, `await := []string(nil)`},
+	{"chain-lock-ignored", "revisions are appended while another replica has locked the chain", "./internal/store/postgres", "TestOthersWaitForALockedChain", []edit{
+		{"internal/store/postgres/append.go", `await := s.chainLocks.others(chains(entries))`, `await := []string(nil)`},
 	}},
 	{"reconnect-all-at-once", "a pool whose database is back connects with all it has at once", "./internal/store/postgres", "TestReconnectsOneByOne", []edit{
 		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},

@@ -231,7 +231,7 @@ func (c *client) changeNode(cluster string) {
 }
 
 // changeNewest reads the newest revision and changes exactly that one: it works,
-// or somebody else was first.
+// or another client was first.
 func (c *client) changeNewest(cluster string) {
 	if s := c.readNewest(cluster); s.revision > 0 {
 		mark := c.name()

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// replica is a server that is started again whenever it ends, as whoever runs
-// one would.
+// replica is a server that is started again whenever it ends, as a supervisor
+// would.
 type replica struct {
 	name, program, dir string
 	args               []string

@@ -29,7 +29,7 @@ type world struct {
 	newest
 }
 
-// newest remembers, by cluster, the newest revision that anybody was told of and
+// newest remembers, by cluster, the newest revision that a client was told of and
 // when, so that it can be seen how far a replica lags behind.
 type newest struct {
 	mu   sync.Mutex
@@ -71,7 +71,7 @@ func (n *newest) decidedOn(replica, cluster string, revision int64) {
 	n.by[replica+" "+cluster] = max(n.by[replica+" "+cluster], revision)
 }
 
-// known returns the newest revision of each cluster that anybody was told of.
+// known returns the newest revision of each cluster that a client was told of.
 func (n *newest) known() map[string]int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -94,7 +94,7 @@ func (n *newest) caughtUp(replica string, with map[string]int64) bool {
 	return true
 }
 
-// lag says for how long somebody else had known a newer revision when a call
+// lag says for how long another client had known a newer revision when a call
 // that began at that moment was answered with this one.
 func (n *newest) lag(cluster string, revision int64, began time.Time) time.Duration {
 	n.mu.Lock()

@@ -16,7 +16,7 @@ const (
 	Wait Action = "wait"
 	// ChangePod: the pod's own specification is the cause.
 	ChangePod Action = "changePod"
-	// AskPlatform: whoever runs the nodes, the classes or the budgets has to act.
+	// AskPlatform: the team that runs the nodes, the classes or the budgets has to act.
 	AskPlatform Action = "askPlatform"
 )
 

@@ -32,7 +32,7 @@ func drawing(driver, set string, there int, consumption ...int) []any {
 	return []any{s, shared}
 }
 
-// TestPoolsOfOneName: upstream keeps counters by the pool's name, whoever its driver is, and uses
+// TestPoolsOfOneName: upstream keeps counters by the pool's name, whatever its driver, and uses
 // those of the pool that is tried first.
 func TestPoolsOfOneName(t *testing.T) {
 	t.Parallel()

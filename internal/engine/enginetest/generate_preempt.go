@@ -44,7 +44,7 @@ func Crowded(seed uint64) *Case {
 	q := c.Pod
 	simplify(q)
 	if seed%12 != 0 {
-		q.Spec.Volumes = nil // some keep the pod off nodes whoever is there
+		q.Spec.Volumes = nil // some keep the pod off nodes whatever pods are there
 	}
 	q.Spec.NodeName, q.Spec.SchedulingGates, q.Spec.PreemptionPolicy, q.Spec.NodeSelector, q.Status.NominatedNodeName = "", nil, nil, nil, ""
 	q.Spec.Containers[0].RestartPolicyRules, q.Spec.HostNetwork, q.Spec.HostUsers = nil, false, nil

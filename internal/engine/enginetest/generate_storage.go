@@ -187,7 +187,7 @@ func (g *generator) spare(name string, c *Case, claims map[string]*corev1.Persis
 	if g.in(12) {
 		v.Annotations = map[string]string{corev1.BetaStorageClassAnnotation: g.of("none", "plain")}
 	}
-	if g.in(4) { // meant for one of the pod's claims, or once for somebody else's of that name
+	if g.in(4) { // meant for one of the pod's claims, or once for another pod's of that name
 		for _, m := range c.Pod.Spec.Volumes {
 			if m.PersistentVolumeClaim == nil {
 				continue

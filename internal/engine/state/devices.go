@@ -16,7 +16,7 @@ type devices struct {
 	slices    objectTable[*resourcev1.ResourceSlice]
 	classes   objectTable[*resourcev1.DeviceClass]
 
-	memo *deviceMemo // replaced by whoever changes the tables
+	memo *deviceMemo // replaced with each change of the tables
 }
 
 // deviceMemo is what was derived from the tables, made on first use.

@@ -9,7 +9,7 @@ const MaxPooledBuffer = 4 << 20
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
 
-// GetBuffer returns an empty buffer for a body. Whoever takes it grows it by append and hands it
+// GetBuffer returns an empty buffer for a body. The caller grows it by append and hands it
 // back with PutBuffer.
 func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
 

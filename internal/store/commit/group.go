@@ -185,7 +185,7 @@ func (g *Group) write(batch []*pending) {
 	start := time.Now()
 	err := g.append(entries)
 	took := time.Since(start)
-	// Before anybody is answered: whoever reads the figures after an answer finds it counted.
+	// Before the callers are answered: figures that are read after an answer count it.
 	g.opts.ObserveFunc(len(batch), took, err)
 	for _, p := range batch {
 		p.err = err

@@ -169,7 +169,7 @@ func run(tb testing.TB, address, query string) {
 		switch {
 		case err == nil:
 			return
-		case errors.As(err, &said) && said.Code == "55006": // whoever was connected to the template has not quite gone
+		case errors.As(err, &said) && said.Code == "55006": // a connection to the template has not quite ended
 		default:
 			tb.Fatalf("%s: %v", query, err)
 		}

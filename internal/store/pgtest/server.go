@@ -187,7 +187,7 @@ func (s *Server) Halt(sig syscall.Signal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := <-s.done
-	s.done <- err // for whoever asks again
+	s.done <- err // for later calls
 	return nil    // after a signal it reports that it failed, of course
 }
 

@@ -23,7 +23,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if err := s.usable(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	await := s.turns.others(chains(entries))
+	await := s.chainLocks.others(chains(entries))
 	var a *appending
 	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		a = &appending{Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}}

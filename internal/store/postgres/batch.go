@@ -67,7 +67,7 @@ func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads,
 	if begin {
 		p.Queue("begin")
 		if len(a.await) > 0 {
-			p.Queue(sqlAwaitTurns, a.await)
+			p.Queue(sqlAwaitChains, a.await)
 		}
 	}
 	fact := func(query string, take func(pgx.Rows) error, args ...any) {

@@ -62,16 +62,16 @@ func (o Options) withDefaults() Options {
 
 // Store is the shared store. It is safe for concurrent use.
 type Store struct {
-	pool      *pgxpool.Pool
-	opts      Options
-	warnings  []error
-	retry     backoff
-	turns     turns
-	gate      store.Gate
-	profiles  sync.Map // digests that are known to be stored: they are never deleted
-	stamps    lists.StampIDs
-	closed    atomic.Bool
-	closeOnce sync.Once
+	pool       *pgxpool.Pool
+	opts       Options
+	warnings   []error
+	retry      backoff
+	chainLocks chainLocks
+	gate       store.Gate
+	profiles   sync.Map // digests that are known to be stored: they are never deleted
+	stamps     lists.StampIDs
+	closed     atomic.Bool
+	closeOnce  sync.Once
 }
 
 var _ store.Store = (*Store)(nil)
@@ -93,7 +93,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	base.ConnectTimeout = o.ConnectTimeout
 	base.RuntimeParams["application_name"] = o.ApplicationName
 	base.RuntimeParams["client_encoding"] = "UTF8"
-	s := &Store{opts: o, turns: turns{free: make(chan struct{}, maxTurns), have: map[string]int{}}}
+	s := &Store{opts: o, chainLocks: chainLocks{free: make(chan struct{}, maxChainLocks), have: map[string]int{}}}
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

@@ -77,7 +77,7 @@ func (s *Store) AdvanceReplay(ctx context.Context, before, after *store.ReplayPa
 			return err
 		}
 		if ct.RowsAffected() != 1 {
-			return fmt.Errorf("part %d of replay %s is somebody else's by now: %w", before.Number, before.Replay, store.ErrConflict)
+			return fmt.Errorf("another process has part %d of replay %s by now: %w", before.Number, before.Replay, store.ErrConflict)
 		}
 		if err := putDifferences(ctx, conn, before, differ); err != nil || after.State != store.ReplayDone {
 			return err

@@ -14,24 +14,25 @@ const (
 	sqlHeads = `SELECT c.cluster, c.newest, c.token,
 coalesce((SELECT max(k.number) FROM checkpoints k WHERE k.cluster = c.cluster), 0) FROM clusters c WHERE c.newest > 0`
 
-	// Locks for work and for turns are of a transaction that does nothing else,
+	// Locks for work and of chains belong to a transaction that does nothing else,
 	// so that they end with it, behind a pooler too. The schema is part of the
 	// name: several berths may share a server.
-	sqlTryLock = `SELECT pg_try_advisory_xact_lock(hashtext('berth lock ' || current_schema()), hashtext($1))`
-	sqlTurn    = `SELECT pg_advisory_xact_lock(` + turnKey + `, hashtext($1))`
-	// What takes no turn of its own waits for those of others.
-	sqlAwaitTurns = `SELECT pg_advisory_xact_lock_shared(` + turnKey + `, hashtext(c)) FROM unnest($1::text[]) c`
-	turnKey       = `hashtext('berth turn ' || current_schema())`
+	sqlTryLock   = `SELECT pg_try_advisory_xact_lock(hashtext('berth lock ' || current_schema()), hashtext($1))`
+	sqlLockChain = `SELECT pg_advisory_xact_lock(` + chainLockKey + `, hashtext($1))`
+	// An append to a chain that this process has not locked waits for those that have.
+	sqlAwaitChains = `SELECT pg_advisory_xact_lock_shared(` + chainLockKey + `, hashtext(c)) FROM unnest($1::text[]) c`
+	// The text is what older replicas lock, too.
+	chainLockKey = `hashtext('berth turn ' || current_schema())`
 
 	// A holder works elsewhere while its transaction idles: let it, but not for
-	// good. Others wait for a turn, so one that a frozen process has ends soon.
-	sqlHold     = `SET LOCAL idle_in_transaction_session_timeout = '10min'`
-	sqlHoldTurn = `SET LOCAL idle_in_transaction_session_timeout = '2s'`
+	// good. Others wait for a chain, so the lock of a frozen process ends soon.
+	sqlHold      = `SET LOCAL idle_in_transaction_session_timeout = '10min'`
+	sqlHoldChain = `SET LOCAL idle_in_transaction_session_timeout = '2s'`
 )
 
-// maxTurns is how many turns a process has at once, since each holds a
+// maxChainLocks is how many chains a process locks at once, since each lock holds a
 // connection.
-const maxTurns = 2
+const maxChainLocks = 2
 
 // Heads implements store.Sharing.
 func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
@@ -70,31 +71,31 @@ func (s *Store) TryLock(ctx context.Context, name string) (unlock func(), ok boo
 	return unlock, ok, err
 }
 
-// Turn implements store.Sharing. Appends of this process do not wait for its
-// own turns.
-func (s *Store) Turn(ctx context.Context, cluster string) (end func(), err error) {
+// LockChain implements store.Sharing. Appends of this process do not wait for its
+// own locks.
+func (s *Store) LockChain(ctx context.Context, cluster string) (end func(), err error) {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	select {
-	case s.turns.free <- struct{}{}:
+	case s.chainLocks.free <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	free := func() { <-s.turns.free }
-	release, err := s.hold(ctx, sqlHoldTurn, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, sqlTurn, cluster)
+	free := func() { <-s.chainLocks.free }
+	release, err := s.hold(ctx, sqlHoldChain, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sqlLockChain, cluster)
 		return err
 	})
 	if err != nil {
 		free()
 		return nil, err
 	}
-	s.turns.add(cluster, 1)
+	s.chainLocks.add(cluster, 1)
 	return sync.OnceFunc(func() {
-		s.turns.add(cluster, -1)
+		s.chainLocks.add(cluster, -1)
 		release()
 		free()
 	}), nil
@@ -126,14 +127,14 @@ func (s *Store) hold(ctx context.Context, patience string, lock func(*pgx.Conn) 
 	return sync.OnceFunc(func() { giveBack(conn) }), nil
 }
 
-// turns knows which clusters' turns this process has.
-type turns struct {
+// chainLocks counts the chains that this process has locked, by cluster.
+type chainLocks struct {
 	free chan struct{}
 	mu   sync.Mutex
 	have map[string]int
 }
 
-func (t *turns) add(cluster string, n int) {
+func (t *chainLocks) add(cluster string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.have[cluster] += n; t.have[cluster] == 0 {
@@ -141,8 +142,8 @@ func (t *turns) add(cluster string, n int) {
 	}
 }
 
-// others leaves out the clusters whose turn this process has.
-func (t *turns) others(clusters []string) []string {
+// others leaves out the clusters whose chains this process has locked.
+func (t *chainLocks) others(clusters []string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]string, 0, len(clusters))

@@ -137,7 +137,7 @@ func (j *journal) fails(err error) {
 }
 
 // mend tries a disk that failed, so that the spool works again when the disk
-// does, whether or not anybody asks it to.
+// does, even without calls.
 func (j *journal) mend() {
 	j.mu.Lock()
 	broken := j.broken != nil && j.active == nil
@@ -196,7 +196,7 @@ func (j *journal) giveUp(s *segment, size int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.active = nil
-	s.size += size // as far as anybody knows
+	s.size += size // as far as is known
 	j.bytes += size
 	if s.left == 0 {
 		j.segs = slices.DeleteFunc(j.segs, func(have *segment) bool { return have == s })

@@ -96,7 +96,7 @@ func (s *simulation) open(t *testing.T) *Writer {
 	return w
 }
 
-// heal lets the database answer, and whoever hangs go on.
+// heal lets the database answer, and the calls that hang go on.
 func (s *simulation) heal() {
 	s.db.set(func(d *database) {
 		d.away, d.lose = false, 0

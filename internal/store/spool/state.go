@@ -97,7 +97,7 @@ func (w *Writer) away() error {
 }
 
 // fall notes that the database does not answer: records go to the spool from
-// now on, and whoever waits for the database need not. Of one slow write it
+// now on, and callers that wait for the database need not. Of one slow write it
 // notes only the first: whether the database is away is then asked.
 func (w *Writer) fall(cause error) {
 	w.note(cause)

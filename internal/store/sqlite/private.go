@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// What a data directory of an older release, or of somebody else's making, may not allow. A group
+// What a data directory of an older release, or one made by hand, may not allow. A group
 // may be let in: a volume's (fsGroup) needs its directory, and one that reads by SQL needs the
 // file.
 const (

@@ -56,7 +56,7 @@ func (s *Store) AdvanceReplay(ctx context.Context, before, after *store.ReplayPa
 			return err
 		}
 		if n != 1 {
-			return fmt.Errorf("part %d of replay %s is somebody else's by now: %w", before.Number, before.Replay, store.ErrConflict)
+			return fmt.Errorf("another process has part %d of replay %s by now: %w", before.Number, before.Replay, store.ErrConflict)
 		}
 		for _, d := range differ {
 			if _, err := w.exec(sqlPutDifference, before.Cluster, before.Replay, d.Revision, d.CreatedAt.UnixMicro(), d.ID, string(d.Payload)); err != nil {

@@ -45,8 +45,8 @@ func (s *Store) TryLock(ctx context.Context, name string) (unlock func(), ok boo
 	return sync.OnceFunc(func() { s.locks.Delete(name) }), true, nil
 }
 
-// Turn implements store.Sharing: there is no other process to take turns with.
-func (s *Store) Turn(ctx context.Context, _ string) (end func(), err error) {
+// LockChain implements store.Sharing: there is no other process to wait for.
+func (s *Store) LockChain(ctx context.Context, _ string) (end func(), err error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}

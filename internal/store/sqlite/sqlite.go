@@ -104,7 +104,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
-	// The directory is ours alone: whoever had a part of a replay is gone.
+	// The directory is ours alone: a process that had a part of a replay has ended.
 	if err := s.write(ctx, func(w *writer) error { _, err := w.exec(sqlFreeParts); return err }); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}

@@ -115,7 +115,7 @@ var priorityClassCases = map[string]func(t *testing.T, s store.Store){
 		putClass(t, s, priorityClass("prod", "a", 3), a)
 		putClass(t, s, withDefault(priorityClass("prod", "b", 4)), b)
 	},
-	// Replicas race for the default: whoever comes first has it.
+	// Replicas race for the default: the first has it.
 	"DefaultUnderRaces": func(t *testing.T, s store.Store) {
 		const writers = 8
 		won := make([]bool, writers)

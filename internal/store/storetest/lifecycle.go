@@ -48,8 +48,8 @@ func calls(s store.Store) map[string]func(ctx context.Context) error {
 			}
 			return err
 		},
-		"Turn": func(ctx context.Context) error {
-			end, err := s.Turn(ctx, "prod")
+		"LockChain": func(ctx context.Context) error {
+			end, err := s.LockChain(ctx, "prod")
 			if err == nil {
 				end()
 			}

@@ -48,14 +48,14 @@ var sharingCases = map[string]func(t *testing.T, s store.Store){
 		same(t, "after unlock", true, ok)
 		unlock()
 	},
-	"OwnTurnIsNoObstacle": func(t *testing.T, s store.Store) {
-		end, err := s.Turn(t.Context(), "prod")
-		wantErr(t, "Turn", err, nil)
+	"OwnLockIsNoObstacle": func(t *testing.T, s store.Store) {
+		end, err := s.LockChain(t.Context(), "prod")
+		wantErr(t, "LockChain", err, nil)
 		appendAll(t, s, revision("prod", 1), change("prod", 2))
 		end()
 		end()
-		end, err = s.Turn(t.Context(), "prod")
-		wantErr(t, "a second Turn", err, nil)
+		end, err = s.LockChain(t.Context(), "prod")
+		wantErr(t, "a second LockChain", err, nil)
 		end()
 		appendAll(t, s, change("prod", 3))
 	},

@@ -200,7 +200,7 @@ func (s *shelf) disk() v1.VolumeSource {
 	return v1.VolumeSource{Cinder: &v1.CinderVolumeSource{VolumeID: pick(s.maker, "one", "two")}}
 }
 
-// hang reports that a volume hangs on some node, whoever mounts it.
+// hang reports that a volume is attached to some node, whichever pod mounts it.
 func (s *shelf) hang(name string) {
 	pv := fmt.Sprintf("held%d", s.IntN(heldVolumes))
 	a := &storagev1.VolumeAttachment{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "VolumeAttachment"}, ObjectMeta: s.meta("", name, nil)}

@@ -39,7 +39,7 @@ func (cl *cluster) deviceStore(obj runtime.Object) cache.Store {
 }
 
 // announce tells those about an object who hear of it by events and not from a
-// store: the assume cache of claims, which in turn tells whoever counts allocated
+// store: the assume cache of claims, which in turn tells the count of allocated
 // devices, and the mapping from extended resources to classes. Both take it in
 // before they return.
 func (cl *cluster) announce(obj runtime.Object) error {

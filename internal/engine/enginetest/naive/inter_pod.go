@@ -101,7 +101,7 @@ func (y *cycle) matchesAllNear(p *corev1.Pod) bool {
 }
 
 // note counts a pod that is on a node, or with by -1 one that left it. Domains
-// without anybody are not kept.
+// without pods are not kept.
 func (y *cycle) note(s *affinityState, n *node, p *corev1.Pod, by int) {
 	bump := func(m map[domain]int, key string) {
 		if v, ok := n.label(key); ok {

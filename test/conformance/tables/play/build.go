@@ -12,7 +12,7 @@ import (
 
 type tree = map[string]any
 
-// build makes the question's case: the objects as somebody could have posted
+// build makes the question's case: the objects as a client could have posted
 // them, and a configuration with the plugin alone. why describes what can't be put
 // into objects.
 func (q *question) build(name string) (why string) {

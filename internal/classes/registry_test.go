@@ -33,23 +33,23 @@ func openStore(t *testing.T) *sqlite.Store {
 	return st
 }
 
-func replica(t *testing.T, st store.PriorityClasses, poll time.Duration) *Book {
+func replica(t *testing.T, st store.PriorityClasses, poll time.Duration) *Registry {
 	t.Helper()
-	b, err := Open(t.Context(), st, Options{Poll: poll, Clock: func() time.Time { return began }})
+	r, err := Open(t.Context(), st, Options{Poll: poll, Clock: func() time.Time { return began }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.Close() })
-	return b
+	t.Cleanup(func() { _ = r.Close() })
+	return r
 }
 
 func class(name string, value int32, isDefault bool) *schedulingv1.PriorityClass {
 	return &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value, GlobalDefault: isDefault}
 }
 
-func create(t *testing.T, b *Book, c *schedulingv1.PriorityClass) *schedulingv1.PriorityClass {
+func create(t *testing.T, r *Registry, c *schedulingv1.PriorityClass) *schedulingv1.PriorityClass {
 	t.Helper()
-	out, err := b.Create(t.Context(), "prod", c)
+	out, err := r.Create(t.Context(), "prod", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +57,13 @@ func create(t *testing.T, b *Book, c *schedulingv1.PriorityClass) *schedulingv1.
 }
 
 func TestWhatIsKeptOfAClass(t *testing.T) {
-	b := replica(t, openStore(t), never)
+	r := replica(t, openStore(t), never)
 	in := class("high", 10, true)
 	in.Labels = map[string]string{"team": "a"}
 	in.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}", "note": "n"}
 	in.OwnerReferences, in.Finalizers = []metav1.OwnerReference{{Name: "x"}}, []string{"a/b"}
 	in.ManagedFields, in.UID, in.Generation = []metav1.ManagedFieldsEntry{{}}, "mine", 9
-	out := create(t, b, in)
+	out := create(t, r, in)
 	if out.UID == "" || out.UID == "mine" || out.Generation != 1 || !out.CreationTimestamp.Time.Equal(began.Truncate(time.Second)) || out.ResourceVersion == "" {
 		t.Errorf("metadata %+v", out.ObjectMeta)
 	}
@@ -73,10 +73,10 @@ func TestWhatIsKeptOfAClass(t *testing.T) {
 	if out.Kind != "PriorityClass" || *out.PreemptionPolicy != "PreemptLowerPriority" || out.Value != 10 {
 		t.Errorf("%+v", out)
 	}
-	if got := b.Class("prod", "high"); got == nil || got.Value != 10 || b.Class("prod", "") != got || b.Class("test", "high") != nil {
+	if got := r.Class("prod", "high"); got == nil || got.Value != 10 || r.Class("prod", "") != got || r.Class("test", "high") != nil {
 		t.Errorf("in memory: %+v", got)
 	}
-	named := create(t, b, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{GenerateName: "made-"}})
+	named := create(t, r, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{GenerateName: "made-"}})
 	if len(named.Name) != len("made-")+5 {
 		t.Errorf("generated name %q", named.Name)
 	}
@@ -85,16 +85,16 @@ func TestWhatIsKeptOfAClass(t *testing.T) {
 // TestOneDefaultAmongReplicas races replicas that have not heard of each other.
 func TestOneDefaultAmongReplicas(t *testing.T) {
 	st := openStore(t)
-	var books []*Book
+	var registries []*Registry
 	for range 6 {
-		books = append(books, replica(t, st, never))
+		registries = append(registries, replica(t, st, never))
 	}
 	var won sync.Map
 	var wg sync.WaitGroup
-	for i, b := range books {
+	for i, r := range registries {
 		wg.Go(func() {
 			name := fmt.Sprint("c", i)
-			_, err := b.Create(context.Background(), "prod", class(name, 1, true))
+			_, err := r.Create(context.Background(), "prod", class(name, 1, true))
 			var forbidden *ForbiddenError
 			switch {
 			case err == nil:
@@ -107,7 +107,7 @@ func TestOneDefaultAmongReplicas(t *testing.T) {
 	wg.Wait()
 	winners := 0
 	won.Range(func(any, any) bool { winners++; return true })
-	list, err := books[0].List(t.Context(), "prod")
+	list, err := registries[0].List(t.Context(), "prod")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,44 +153,44 @@ func TestReplicasSeeEachOther(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	st := openStore(t)
-	b, other := replica(t, st, never), replica(t, st, never)
-	first := create(t, b, class("high", 10, false))
-	create(t, b, class("usual", 1, true))
-	update := func(b *Book, name string, change func(*schedulingv1.PriorityClass)) (*schedulingv1.PriorityClass, error) {
+	r, other := replica(t, st, never), replica(t, st, never)
+	first := create(t, r, class("high", 10, false))
+	create(t, r, class("usual", 1, true))
+	update := func(r *Registry, name string, change func(*schedulingv1.PriorityClass)) (*schedulingv1.PriorityClass, error) {
 		c := first.DeepCopy()
 		change(c)
-		return b.Update(t.Context(), "prod", name, c)
+		return r.Update(t.Context(), "prod", name, c)
 	}
 	second, err := update(other, "high", func(c *schedulingv1.PriorityClass) { c.Description = "new" })
 	if err != nil || second.Description != "new" || second.UID != first.UID || second.Generation != 1 || second.ResourceVersion == first.ResourceVersion {
 		t.Fatalf("%+v, %v", second, err)
 	}
 	var conflict *ConflictError
-	if _, err := update(b, "high", func(c *schedulingv1.PriorityClass) { c.Description = "newer" }); !errors.As(err, &conflict) || !errors.Is(err, store.ErrConflict) {
+	if _, err := update(r, "high", func(c *schedulingv1.PriorityClass) { c.Description = "newer" }); !errors.As(err, &conflict) || !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a stale resourceVersion: %v", err)
 	}
-	if _, err := update(b, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.UID = "", "other" }); !errors.As(err, &conflict) {
+	if _, err := update(r, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.UID = "", "other" }); !errors.As(err, &conflict) {
 		t.Errorf("another UID: %v", err)
 	}
-	third, err := update(b, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.UID = "", "" })
+	third, err := update(r, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.UID = "", "" })
 	if err != nil || third.Description != "" || third.UID != first.UID {
 		t.Errorf("without a resourceVersion: %+v, %v", third, err)
 	}
 	var invalid *InvalidError
-	if _, err := update(b, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.Value = "", 11 }); !errors.As(err, &invalid) {
+	if _, err := update(r, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.Value = "", 11 }); !errors.As(err, &invalid) {
 		t.Errorf("another value: %v", err)
 	}
 	var forbidden *ForbiddenError
-	_, err = update(b, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.GlobalDefault = "", true })
+	_, err = update(r, "high", func(c *schedulingv1.PriorityClass) { c.ResourceVersion, c.GlobalDefault = "", true })
 	if want := `priorityclasses.scheduling.k8s.io "high" is forbidden: PriorityClass usual is already marked as default. Only one default can exist`; !errors.As(err, &forbidden) || err.Error() != want {
 		t.Errorf("a second default: %v", err)
 	}
 	var mismatch *MismatchError
-	if _, err := update(b, "usual", func(*schedulingv1.PriorityClass) {}); !errors.As(err, &mismatch) {
+	if _, err := update(r, "usual", func(*schedulingv1.PriorityClass) {}); !errors.As(err, &mismatch) {
 		t.Errorf("another name: %v", err)
 	}
 	var missing *MissingError
-	if _, err := update(b, "gone", func(c *schedulingv1.PriorityClass) { c.Name = "gone" }); !errors.As(err, &missing) {
+	if _, err := update(r, "gone", func(c *schedulingv1.PriorityClass) { c.Name = "gone" }); !errors.As(err, &missing) {
 		t.Errorf("unknown: %v", err)
 	}
 	// Updates that name no version never get in each other's way.
@@ -199,7 +199,7 @@ func TestUpdate(t *testing.T) {
 		wg.Go(func() {
 			c := class("high", 10, false)
 			c.Description = fmt.Sprint(i)
-			if _, err := b.Update(context.Background(), "prod", "high", c); err != nil {
+			if _, err := r.Update(context.Background(), "prod", "high", c); err != nil {
 				t.Errorf("Update: %v", err)
 			}
 		})
@@ -208,33 +208,33 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestBuiltInClasses(t *testing.T) {
-	b := replica(t, openStore(t), never)
-	list, err := b.List(t.Context(), "prod")
+	r := replica(t, openStore(t), never)
+	list, err := r.List(t.Context(), "prod")
 	if err != nil || len(list.Items) != 2 || list.Items[0].Name != "system-cluster-critical" || list.Items[1].Value != 2000001000 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	var exists *ExistsError
-	if _, err := b.Create(t.Context(), "prod", class("system-cluster-critical", 2000000000, false)); !errors.As(err, &exists) {
+	if _, err := r.Create(t.Context(), "prod", class("system-cluster-critical", 2000000000, false)); !errors.As(err, &exists) {
 		t.Errorf("create: %v", err)
 	}
 	var forbidden *ForbiddenError
-	if _, err := b.Delete(t.Context(), "prod", "system-cluster-critical"); !errors.As(err, &forbidden) {
+	if _, err := r.Delete(t.Context(), "prod", "system-cluster-critical"); !errors.As(err, &forbidden) {
 		t.Errorf("delete: %v", err)
 	}
 	same := list.Items[0].DeepCopy()
-	if _, err := b.Update(t.Context(), "prod", same.Name, same); err != nil {
+	if _, err := r.Update(t.Context(), "prod", same.Name, same); err != nil {
 		t.Errorf("an update that changes nothing: %v", err)
 	}
 	same.Description = "mine"
-	if _, err := b.Update(t.Context(), "prod", same.Name, same); !errors.As(err, &forbidden) {
+	if _, err := r.Update(t.Context(), "prod", same.Name, same); !errors.As(err, &forbidden) {
 		t.Errorf("another description: %v", err)
 	}
 	var invalid *InvalidError
 	same.Value = 5
-	if _, err := b.Update(t.Context(), "prod", same.Name, same); !errors.As(err, &invalid) {
+	if _, err := r.Update(t.Context(), "prod", same.Name, same); !errors.As(err, &invalid) {
 		t.Errorf("another value: %v", err)
 	}
-	if b.Class("prod", "system-cluster-critical") != nil {
+	if r.Class("prod", "system-cluster-critical") != nil {
 		t.Error("the built-in classes come after the stored ones, which decisions look up by themselves")
 	}
 }
@@ -255,13 +255,13 @@ func (c *cut) PriorityClassVersions(ctx context.Context) (map[string]int64, erro
 // TestWithoutTheStore: decisions go on with what is known.
 func TestWithoutTheStore(t *testing.T) {
 	st := &cut{Store: openStore(t)}
-	b := replica(t, st, never)
-	create(t, b, class("high", 10, false))
+	r := replica(t, st, never)
+	create(t, r, class("high", 10, false))
 	st.away = true
-	if err := b.Refresh(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+	if err := r.Refresh(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("Refresh: %v", err)
 	}
-	if c := b.Class("prod", "high"); c == nil || c.Value != 10 {
+	if c := r.Class("prod", "high"); c == nil || c.Value != 10 {
 		t.Errorf("what was known is gone: %v", c)
 	}
 	if _, err := Open(t.Context(), st, Options{}); !errors.Is(err, store.ErrUnavailable) {
@@ -270,17 +270,17 @@ func TestWithoutTheStore(t *testing.T) {
 }
 
 func TestBound(t *testing.T) {
-	b := replica(t, openStore(t), never)
-	full := &page{byName: map[string]*schedulingv1.PriorityClass{}}
+	r := replica(t, openStore(t), never)
+	full := &clusterClasses{byName: map[string]*schedulingv1.PriorityClass{}}
 	for i := range maxClasses {
 		full.byName[fmt.Sprint(i)] = class(fmt.Sprint(i), 1, false)
 	}
-	b.pages.Store(&map[string]*page{"prod": full})
+	r.byCluster.Store(&map[string]*clusterClasses{"prod": full})
 	var bound *FullError
-	if _, err := b.Create(t.Context(), "prod", class("one-more", 1, false)); !errors.As(err, &bound) || bound.Max != maxClasses {
+	if _, err := r.Create(t.Context(), "prod", class("one-more", 1, false)); !errors.As(err, &bound) || bound.Max != maxClasses {
 		t.Errorf("%v", err)
 	}
-	if _, err := b.Create(t.Context(), "test", class("another", 1, false)); err != nil {
+	if _, err := r.Create(t.Context(), "test", class("another", 1, false)); err != nil {
 		t.Errorf("another cluster: %v", err)
 	}
 }

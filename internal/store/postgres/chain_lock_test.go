@@ -9,12 +9,12 @@ import (
 	"berth/internal/store"
 )
 
-// TestOthersWaitForATurn: while one replica has a cluster's turn, another's
+// TestOthersWaitForALockedChain: while one replica has a cluster's chain locked, another's
 // revisions wait, its decisions and its other clusters do not.
-func TestOthersWaitForATurn(t *testing.T) {
+func TestOthersWaitForALockedChain(t *testing.T) {
 	url := freshURL(t)
 	a, b := openAt(t, url, Options{}), openAt(t, url, Options{})
-	end, err := a.Turn(t.Context(), "prod")
+	end, err := a.LockChain(t.Context(), "prod")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,14 +34,14 @@ WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.grant
 	for n, round := 0, 0; n == 0; round++ {
 		select {
 		case e := <-done:
-			t.Fatalf("a revision went past another replica's turn: %v", e.Err)
+			t.Fatalf("a revision went past another replica's lock: %v", e.Err)
 		default:
 		}
 		if err := a.pool.QueryRow(t.Context(), waiting).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		if round > 5000 {
-			t.Fatal("nobody waits")
+			t.Fatal("no append waits")
 		}
 	}
 	c := openAt(t, url, Options{})
@@ -50,7 +50,7 @@ WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.grant
 	own.Token = "own"
 	mine := &store.Entry{Revision: own}
 	if err := errors.Join(a.Append(t.Context(), []*store.Entry{mine}), mine.Err); err != nil {
-		t.Fatalf("whoever has the turn: %v", err)
+		t.Fatalf("the holder's own append: %v", err)
 	}
 	end()
 	if e := <-done; !errors.Is(e.Err, store.ErrConflict) {
@@ -58,12 +58,12 @@ WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.grant
 	}
 }
 
-// TestFrozenHolderLosesItsTurn: a process that hangs with a turn does not keep
+// TestFrozenHolderLosesItsLock: a process that hangs with a chain locked does not keep
 // it from the others.
-func TestFrozenHolderLosesItsTurn(t *testing.T) {
+func TestFrozenHolderLosesItsLock(t *testing.T) {
 	url := freshURL(t)
 	a, b := openAt(t, url, Options{}), openAt(t, url, Options{})
-	end, err := a.Turn(t.Context(), "prod")
+	end, err := a.LockChain(t.Context(), "prod")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"berth/internal/store"
 )
 
-// Options tune a Book. Zero fields take the defaults.
+// Options tune a Registry. Zero fields take the defaults.
 type Options struct {
 	// Poll is how often the store is read for what other replicas wrote; 1 s
 	// unless told. What this process writes is seen at once.
@@ -28,22 +28,22 @@ type Options struct {
 // bound is judged by that memory, and so may be passed by a few in a race.
 const maxClasses = 1000
 
-// Book keeps the stored classes of all clusters. It is safe for concurrent use.
-type Book struct {
+// Registry keeps the stored classes of all clusters. It is safe for concurrent use.
+type Registry struct {
 	st store.PriorityClasses
 	o  Options
 
-	// pages holds the view of each cluster that has had classes. A page is
+	// byCluster holds the view of each cluster that has had classes. A value is
 	// replaced whole, and readers take no lock.
-	pages atomic.Pointer[map[string]*page]
-	mu    sync.Mutex // held while pages is replaced
+	byCluster atomic.Pointer[map[string]*clusterClasses]
+	mu        sync.Mutex // held while byCluster is replaced
 
 	stop func()
 	work sync.WaitGroup
 }
 
-// page is a cluster's stored classes as of a version. It is never written.
-type page struct {
+// clusterClasses is a cluster's stored classes as of a version. It is never written.
+type clusterClasses struct {
 	version int64
 	byName  map[string]*schedulingv1.PriorityClass
 	// byDefault is the default class; nil without one.
@@ -52,7 +52,7 @@ type page struct {
 
 // Open reads all clusters' classes and follows them until Close, which comes
 // before the store's.
-func Open(ctx context.Context, st store.PriorityClasses, o Options) (*Book, error) {
+func Open(ctx context.Context, st store.PriorityClasses, o Options) (*Registry, error) {
 	if o.Poll <= 0 {
 		o.Poll = time.Second
 	}
@@ -62,26 +62,26 @@ func Open(ctx context.Context, st store.PriorityClasses, o Options) (*Book, erro
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Book{st: st, o: o}
-	b.pages.Store(&map[string]*page{})
-	if err := b.Refresh(ctx); err != nil {
+	r := &Registry{st: st, o: o}
+	r.byCluster.Store(&map[string]*clusterClasses{})
+	if err := r.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("open priority classes: %w", err)
 	}
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
-	b.stop = stop
-	b.work.Go(func() { b.follow(following) })
-	return b, nil
+	r.stop = stop
+	r.work.Go(func() { r.follow(following) })
+	return r, nil
 }
 
 // Close ends the following.
-func (b *Book) Close() error {
-	b.stop()
-	b.work.Wait()
+func (r *Registry) Close() error {
+	r.stop()
+	r.work.Wait()
 	return nil
 }
 
-func (b *Book) follow(ctx context.Context) {
-	tick := time.NewTicker(b.o.Poll)
+func (r *Registry) follow(ctx context.Context) {
+	tick := time.NewTicker(r.o.Poll)
 	defer tick.Stop()
 	failing := false
 	for {
@@ -90,25 +90,25 @@ func (b *Book) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		err := b.Refresh(ctx)
+		err := r.Refresh(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			b.o.Log.LogAttrs(ctx, slog.LevelWarn, "priority classes of other replicas are not seen", slog.String("error", err.Error()))
+			r.o.Log.LogAttrs(ctx, slog.LevelWarn, "priority classes of other replicas are not seen", slog.String("error", err.Error()))
 		}
 		failing = err != nil
 	}
 }
 
 // Refresh takes over what the store has of newer classes.
-func (b *Book) Refresh(ctx context.Context) error {
-	versions, err := b.st.PriorityClassVersions(ctx)
+func (r *Registry) Refresh(ctx context.Context) error {
+	versions, err := r.st.PriorityClassVersions(ctx)
 	if err != nil {
 		return err
 	}
 	for cluster, version := range versions {
-		if p := (*b.pages.Load())[cluster]; p != nil && p.version >= version {
+		if p := (*r.byCluster.Load())[cluster]; p != nil && p.version >= version {
 			continue
 		}
-		if err := b.refresh(ctx, cluster); err != nil {
+		if err := r.refresh(ctx, cluster); err != nil {
 			return err
 		}
 	}
@@ -116,12 +116,12 @@ func (b *Book) Refresh(ctx context.Context) error {
 }
 
 // refresh reads one cluster's classes.
-func (b *Book) refresh(ctx context.Context, cluster string) error {
-	list, version, err := b.st.PriorityClasses(ctx, cluster, false)
+func (r *Registry) refresh(ctx context.Context, cluster string) error {
+	list, version, err := r.st.PriorityClasses(ctx, cluster, false)
 	if err != nil {
 		return err
 	}
-	p := &page{version: version, byName: make(map[string]*schedulingv1.PriorityClass, len(list))}
+	p := &clusterClasses{version: version, byName: make(map[string]*schedulingv1.PriorityClass, len(list))}
 	for _, stored := range list {
 		c := known(stored)
 		p.byName[c.Name] = c
@@ -129,38 +129,38 @@ func (b *Book) refresh(ctx context.Context, cluster string) error {
 			p.byDefault = c
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	before := *b.pages.Load()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := *r.byCluster.Load()
 	if had := before[cluster]; had != nil && had.version >= version {
 		return nil
 	}
-	after := make(map[string]*page, len(before)+1)
+	after := make(map[string]*clusterClasses, len(before)+1)
 	for name, had := range before {
 		after[name] = had
 	}
 	after[cluster] = p
-	b.pages.Store(&after)
+	r.byCluster.Store(&after)
 	return nil
 }
 
 // written shows a write of this process to its decisions at once. Where it
 // cannot be read back, the next poll does it.
-func (b *Book) written(ctx context.Context, cluster string) {
-	if err := b.refresh(context.WithoutCancel(ctx), cluster); err != nil {
-		b.o.Log.LogAttrs(ctx, slog.LevelWarn, "a priority class that was written is not seen yet", slog.String("error", err.Error()))
+func (r *Registry) written(ctx context.Context, cluster string) {
+	if err := r.refresh(context.WithoutCancel(ctx), cluster); err != nil {
+		r.o.Log.LogAttrs(ctx, slog.LevelWarn, "a priority class that was written is not seen yet", slog.String("error", err.Error()))
 	}
 }
 
 // Count returns how many classes a cluster has stored, and how many all clusters
 // have together, a cluster that had some and has none counting as one. It is
 // known from memory.
-func (b *Book) Count(cluster string) (inCluster, inAll int) {
-	pages := *b.pages.Load()
-	for _, p := range pages {
+func (r *Registry) Count(cluster string) (inCluster, inAll int) {
+	byCluster := *r.byCluster.Load()
+	for _, p := range byCluster {
 		inAll += max(len(p.byName), 1)
 	}
-	if p := pages[cluster]; p != nil {
+	if p := byCluster[cluster]; p != nil {
 		inCluster = len(p.byName)
 	}
 	return inCluster, inAll
@@ -169,8 +169,8 @@ func (b *Book) Count(cluster string) (inCluster, inAll int) {
 // Class returns a cluster's stored class from memory, the default one for the
 // name ""; nil without one: its name and what decisions read of it. The built-in
 // classes are not among them. It is not to be written.
-func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
-	p := (*b.pages.Load())[cluster]
+func (r *Registry) Class(cluster, name string) *schedulingv1.PriorityClass {
+	p := (*r.byCluster.Load())[cluster]
 	if p == nil {
 		return nil
 	}
@@ -182,8 +182,8 @@ func (b *Book) Class(cluster, name string) *schedulingv1.PriorityClass {
 
 // List returns a cluster's classes by name, the built-in ones included, and the
 // resourceVersion of the list.
-func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
-	stored, version, err := b.st.PriorityClasses(ctx, cluster, true)
+func (r *Registry) List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
+	stored, version, err := r.st.PriorityClasses(ctx, cluster, true)
 	if err != nil {
 		return nil, fmt.Errorf("list priority classes: %w", err)
 	}
@@ -191,11 +191,11 @@ func (b *Book) List(ctx context.Context, cluster string) (*schedulingv1.Priority
 }
 
 // Get returns a class; a *MissingError without one.
-func (b *Book) Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
+func (r *Registry) Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
 	if kubeobj.SystemClass(name) != nil {
 		return builtIn(cluster, name), nil
 	}
-	stored, err := b.st.PriorityClass(ctx, cluster, name)
+	stored, err := r.st.PriorityClass(ctx, cluster, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, &MissingError{name}
 	}
