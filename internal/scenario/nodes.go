@@ -90,7 +90,7 @@ func (d *Editor) model(v *cluster.View, field string, a *AddNodes) (*corev1.Node
 func withKind(raw json.RawMessage, apiVersion, kind string) json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m["kind"] != nil || m["apiVersion"] != nil {
-		return raw // whoever reads it names what is wrong
+		return raw // its decoder names what is wrong
 	}
 	m["kind"], _ = json.Marshal(kind)
 	m["apiVersion"], _ = json.Marshal(apiVersion)
