@@ -124,6 +124,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	api, err := handlers.New(handlers.Options{
 		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
 		TolerationSeconds: c.TolerationSeconds,
+		Profiles:          conf.Profiles,
 		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,
 		Checks:   append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(deps.notes(), followNotes(following)...),

@@ -119,6 +119,7 @@ func TestServerSaysTheSame(t *testing.T) {
 			{"explain", "-f", file, "-o", "wide"},
 			{"victims", "-f", file},
 			{"spread", "-f", file},
+			{"fit", "-f", file, "--by", "zone"},
 		} {
 			a, b := here.run(t, args...), online.run(t, args...)
 			if a != b {

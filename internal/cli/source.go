@@ -20,6 +20,8 @@ type source interface {
 	// pending lists the pods that wait, as the API does; step is called for each
 	// that was judged here.
 	pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error)
+	// scenario answers a question about what comes next.
+	scenario(ctx context.Context, q scenarioQuestion) (json.RawMessage, error)
 	// gaps are the kinds of which the source knows nothing.
 	gaps(ctx context.Context) (*gaps, error)
 	// object returns the object of a name; nil where there is none.

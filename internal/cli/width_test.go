@@ -28,6 +28,7 @@ func TestNothingIsWider(t *testing.T) {
 				{"explain", pod, "--snapshot", file, "--node", g.nodes(cluster)[0]},
 				{"victims", pod, "--snapshot", file},
 				{"spread", pod, "--snapshot", file},
+				{"fit", pod, "--by", "node", "--snapshot", file},
 				{"lifecycle", pod, "--snapshot", file},
 				{"termination", pod, "--snapshot", file, "--force"},
 			} {

@@ -157,6 +157,7 @@ func (a *API) classes() {
 	a.decisionCalls = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
 	a.decisionCalls.share(l.DecisionInFlight)
 	a.replayCalls = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
+	a.scenarioCalls = cpu("scenario", l.ScenarioInFlight, l.ScenarioQueue, l.ScenarioDeadline)
 	a.readCalls = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
 	a.readCalls.share(l.ReadInFlight)
 }

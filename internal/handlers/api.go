@@ -23,6 +23,7 @@ import (
 	"berth/internal/kubeobj"
 	"berth/internal/ledger"
 	"berth/internal/memory"
+	"berth/internal/profiles"
 	"berth/internal/store"
 )
 
@@ -101,6 +102,8 @@ type Options struct {
 	TolerationSeconds bool
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
 	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
+	// Profiles are the server's configuration; upstream's default one if nil.
+	Profiles []*engine.Profile
 	// Schedulers are the names of the server's profiles, whose pods are for it to place;
 	// default-scheduler if nil.
 	Schedulers []string
@@ -138,6 +141,8 @@ type API struct {
 	batches         Replays
 	priorityClasses PriorityClasses
 	profiles        func(raw []byte) ([]*engine.Profile, error)
+	configured      []*engine.Profile
+	admission       ledger.Options
 	checks          []Check
 	notes           []Note
 	limits          Limits
@@ -149,6 +154,7 @@ type API struct {
 
 	filterCalls, nodesCalls, bindCalls, snapshotCalls *callClass
 	decisionCalls, replayCalls, readCalls             *callClass
+	scenarioCalls                                     *callClass
 	// passCalls is for calls of shadows that were not admitted to be judged.
 	passCalls *callClass
 	budget    *memory.Budget
@@ -194,7 +200,10 @@ func New(o Options) (*API, error) {
 	if o.PriorityClasses != nil {
 		admit.Classes = o.PriorityClasses
 	}
-	a.ledger = ledger.New(o.Clusters, admit)
+	a.ledger, a.admission = ledger.New(o.Clusters, admit), admit
+	if a.configured = o.Profiles; a.configured == nil {
+		a.configured = profiles.Default()
+	}
 	if a.followed = o.Followed; a.followed == nil {
 		a.followed = func(string) bool { return false }
 	}

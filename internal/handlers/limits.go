@@ -83,6 +83,14 @@ type Limits struct {
 	ReplayJobs     int           `name:"replay-jobs" default:"16" help:"Batch replays that have not ended, over all replicas."`
 	ReplayDeadline time.Duration `name:"replay-deadline" default:"5m" help:"Time for a replay."`
 
+	ScenarioMaxBytes  Bytes         `name:"scenario-max-bytes" default:"16MiB" help:"Body of a question about what comes next: fit, simulations and so on."`
+	ScenarioMaxTokens int           `name:"scenario-max-tokens" default:"2000000" help:"JSON keys and values in such a body."`
+	ScenarioMaxPods   int           `name:"scenario-max-pods" default:"100000" help:"Pods that arrive in a scenario, and replicas that a fit counts."`
+	ScenarioMaxNodes  int           `name:"scenario-max-nodes" default:"5000" help:"Nodes that a scenario adds."`
+	ScenarioInFlight  int           `name:"scenario-in-flight" default:"2" help:"Scenarios at once."`
+	ScenarioQueue     int           `name:"scenario-queue" default:"16" help:"Scenarios that wait for their turn."`
+	ScenarioDeadline  time.Duration `name:"scenario-deadline" default:"2m" help:"Time for a scenario."`
+
 	ReadInFlight int           `name:"read-in-flight" default:"16" help:"Reads and deletes at once."`
 	ReadQueue    int           `name:"read-queue" default:"64" help:"Reads and deletes that wait for their turn."`
 	ReadDeadline time.Duration `name:"read-deadline" default:"30s" help:"Time for a read or delete."`

@@ -63,6 +63,8 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Get("/v1/clusters/{cluster}/pods/{namespace}/{name}", a.admitted(a.decisionCalls, only(a.getStory, "attempts", "suggest", "snapshot", "now")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readCalls, only(a.deleteCluster)))
 
+	a.scenarioRoutes(r)
+
 	r.Get("/v1/priorityclasses", a.admitted(a.readCalls, only(a.listPriorityClasses, "cluster")))
 	r.Post("/v1/priorityclasses", a.admitted(a.decisionCalls, only(a.createPriorityClass, "cluster", fieldValidation)))
 	r.Get("/v1/priorityclasses/{name}", a.admitted(a.readCalls, only(a.getPriorityClass, "cluster")))

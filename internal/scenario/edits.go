@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -13,6 +14,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/kubeobj"
 	"berth/internal/ledger"
+	"berth/internal/podlife"
 )
 
 // Edits are what is otherwise than in the base before the first pod arrives. Nodes are removed
@@ -46,8 +48,10 @@ type NodeSelection struct {
 type Editor struct {
 	// Admission is what objects are admitted with.
 	Admission ledger.Options
-	// Read judges and decodes an object at a place of the request.
-	Read func(at string, raw json.RawMessage) (kubeobj.Object, error)
+	// Read judges and decodes an object at a place of the request; ReadPod a pod, or the pod that a
+	// workload's controller would make.
+	Read    func(at string, raw json.RawMessage) (kubeobj.Object, error)
+	ReadPod func(at string, raw json.RawMessage) (*corev1.Pod, error)
 	// MaxNodes bounds the nodes that are added; 0: no bound.
 	MaxNodes int
 }
@@ -93,6 +97,47 @@ func (d *Editor) Apply(ctx context.Context, v *cluster.View, field string, e *Ed
 		}
 	}
 	return out, nil
+}
+
+// WithDaemons returns the view once the daemon pods of new nodes had their turn.
+func (e *Edited) WithDaemons(ctx context.Context, o Options) (*cluster.View, error) {
+	if len(e.Daemons) == 0 {
+		return e.View, nil
+	}
+	f := NewFork(e.View, o)
+	if _, err := f.Run(ctx, e.Daemons, Limits{}, nil); err != nil {
+		return nil, err
+	}
+	return f.view(ctx)
+}
+
+// Pod reads a pod of the request and admits it as an apiserver does that creates it
+// (podlife.CreateStored).
+func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.Pod, error) {
+	pod, err := d.ReadPod(at, raw)
+	if err != nil {
+		return nil, err
+	}
+	class := func(name string) *schedulingv1.PriorityClass {
+		switch held := v.State.PriorityClass(name); {
+		case name == "" && v.State.GlobalDefaultClass() != nil:
+			return v.State.GlobalDefaultClass()
+		case name != "" && held != nil:
+			return held
+		case d.Admission.Classes == nil:
+			return nil
+		}
+		return d.Admission.Classes.Class(v.Cluster, name)
+	}
+	asked := *pod
+	if pod.Spec.Priority != nil && class(pod.Spec.PriorityClassName) == nil {
+		asked.Spec.PriorityClassName = "" // a pod of a cluster was admitted once
+	}
+	verdict := podlife.CreateStored(&asked, podlife.Admission{Classes: class, TolerationSeconds: d.Admission.TolerationSeconds}, v.CreatedAt)
+	if len(verdict.Errors) > 0 {
+		return nil, &kubeobj.InvalidError{Key: kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Path: at, Errors: verdict.Errors}
+	}
+	return verdict.Pod, nil
 }
 
 // change applies, patches and deletes as a ledger does.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -141,3 +142,25 @@ func (f *Fork) Cordon(node string, on bool) error {
 // Queue returns the waiting pods of the fork's state that are for the profiles, in the order of
 // kube-scheduler's queue.
 func (f *Fork) Queue() state.Queue { return f.walk.State().Queue(f.runs, f.class) }
+
+// view returns a view with what the fork has otherwise than its base.
+func (f *Fork) view(ctx context.Context) (*cluster.View, error) {
+	var del []kubeobj.Key
+	var apply []kubeobj.Object
+	for n, pod := range f.put {
+		k := kubeobj.Key{Kind: "Pod", Namespace: n.namespace, Name: n.name}
+		if _, held := f.base.Object(k); pod == nil && held {
+			del = append(del, k)
+		}
+		if pod != nil {
+			o, err := kubeobj.Of(decision.WithKind(pod))
+			if err != nil {
+				return nil, fmt.Errorf("pod %s: %w", n, err)
+			}
+			apply = append(apply, o)
+		}
+	}
+	slices.SortFunc(del, kubeobj.Key.Compare)
+	slices.SortFunc(apply, func(a, b kubeobj.Object) int { return a.Key.Compare(b.Key) })
+	return f.base.Fork(ctx, del, apply)
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/decision"
+	"berth/internal/scenario"
+)
+
+// fitCommand answers how many more replicas of a pod there is room for.
+type fitCommand struct {
+	file, by, like string
+	most, add      int
+}
+
+func (a *app) fitCommand() *cobra.Command {
+	f := &fitCommand{}
+	cmd := &cobra.Command{
+		Use:   "fit [POD]",
+		Short: "How many more of this pod fit, and what runs out first?",
+		Long: `How many more replicas of a pod fit: each is decided and bound after the one
+before it, in memory, until one gets no node. No pod is evicted for them, no
+room is kept for pods that wait, and the cluster stays as it is.
+
+The pod is in a file, or a workload whose pods are meant; POD names one of the
+source. Exit code 0 if one fits, 2 if none does.`,
+		Example: "  " + a.name + " fit -f checkout.yaml --by zone --snapshot cluster.json\n" +
+			"  " + a.name + " fit shop/checkout --like node-a1 --add 3",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args) },
+	}
+	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "file with the pod or a workload")
+	cmd.Flags().StringVar(&f.by, "by", "", "count apart by zone, region, node, pool or a node label")
+	cmd.Flags().IntVar(&f.most, "max", 10_000, "stop counting there")
+	cmd.Flags().StringVar(&f.like, "like", "", "with more nodes like this one")
+	cmd.Flags().IntVar(&f.add, "add", 1, "how many of them")
+	return cmd
+}
+
+func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	if f.most < 1 || f.add < 1 {
+		return fmt.Errorf("--max and --add: want a number above 0")
+	}
+	pod, err := a.target(args, f.file)
+	if err != nil {
+		return err
+	}
+	from, err := a.source(ctx)
+	if err != nil {
+		return err
+	}
+	gaps, err := from.gaps(ctx)
+	if err != nil {
+		return err
+	}
+	if err := gaps.needNodes(); err != nil {
+		return err
+	}
+	if pod, err = a.wholeOf(ctx, from, pod); err != nil {
+		return err
+	}
+	body := map[string]any{"pod": pod.whole, "max": f.most, "by": f.by}
+	if f.like != "" {
+		body["edits"] = &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: f.like, Count: f.add}}}
+	}
+	wait := a.progress("counting replicas")
+	defer wait.end()
+	raw, err := from.scenario(ctx, scenarioQuestion{"fit", body, func(ctx context.Context, s *stage) (any, error) {
+		q := scenario.FitQuestion{Max: f.most, By: f.by, Sensitivity: true, Step: wait.step}
+		if q.Pod, err = s.editor.Pod(s.view, "pod", pod.whole); err != nil {
+			return nil, err
+		}
+		v, err := s.edited.WithDaemons(ctx, s.options)
+		if err != nil {
+			return nil, err
+		}
+		return scenario.CountFit(ctx, v, s.options, q)
+	}})
+	if err != nil {
+		return err
+	}
+	wait.end()
+	var fit scenario.Fit
+	if err := json.Unmarshal(raw, &fit); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if gaps, err = gaps.relevantTo(ctx, from, pod, false); err != nil {
+		return err
+	}
+	if err := a.show(raw, gaps, func(p *page) { p.fit(&fit, gaps) }); err != nil {
+		return err
+	}
+	if fit.Count == 0 {
+		return errNo
+	}
+	return nil
+}
+
+// wholeOf returns the pod whole: as it was given, or as the source has it.
+func (a *app) wholeOf(ctx context.Context, from source, pod target) (target, error) {
+	if pod.whole != nil {
+		return pod, nil
+	}
+	pod, err := a.find(ctx, from, pod)
+	if err != nil {
+		return pod, err
+	}
+	o, err := from.object(ctx, "Pod", pod.namespace, pod.name)
+	if err != nil {
+		return pod, err
+	}
+	if o == nil {
+		return pod, meant(ctx, from, pod, &problem{what: fmt.Sprintf("there is no pod %s", pod), next: "Give one with -f FILE."})
+	}
+	pod.whole = o.raw
+	return pod, nil
+}
+
+func (p *page) fit(f *scenario.Fit, gaps *gaps) {
+	word, c := count(f.Count)+" FIT", green
+	switch {
+	case f.Count == 0:
+		word, c = "NONE FITS", red
+	case f.More:
+		word = "AT LEAST " + word
+	}
+	p.head(word, c, "like pod "+f.Pod.Namespace+"/"+f.Pod.Name, "on "+plural(f.Nodes, "node"), "")
+	if f.Waiting > 0 {
+		p.text(fmt.Sprintf("No room is kept for %s that %s.", plural(f.Waiting, "pod"), wait(f.Waiting)))
+	}
+	for _, note := range f.Notes {
+		p.text("Note: " + note + ".")
+	}
+	if len(f.Domains) > 0 {
+		p.gap()
+		t := newTable(none, prefixes.Replace(f.By), ">NODES", ">FIT")
+		shown, left := p.limit(len(f.Domains))
+		for _, d := range f.Domains[:shown] {
+			name := d.Domain
+			if name == "" {
+				name = "(without)"
+			}
+			t.add(name, count(d.Nodes), count(d.Count))
+		}
+		p.table(t)
+		p.left(left, "with fewer")
+	}
+	if l := f.LimitedBy; l != nil {
+		p.gap()
+		p.labelled("NEXT", l.Message)
+		(&verdict{page: p, got: &answer{Answer: decision.Answer{Groups: l.Groups}}, gaps: gaps}).why()
+	}
+	if len(f.Sensitivity) > 0 {
+		p.gap()
+		t := newTable(none, "WITH", ">FIT", ">MORE")
+		for _, s := range f.Sensitivity {
+			t.add(s.Change, count(s.Count), fmt.Sprintf("%+d", s.Gain))
+		}
+		p.table(t)
+	}
+}

@@ -1,0 +1,95 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/scenario"
+)
+
+// scenarioRoutes are the questions about what comes next.
+func (a *API) scenarioRoutes(r chi.Router) {
+	r.Post("/v1/clusters/{cluster}/fit", a.admitted(a.scenarioCalls, only(a.countFit, "snapshot", "now", fieldValidation)))
+}
+
+// scenarioBounds are those of a question about what comes next.
+func (a *API) scenarioBounds() jsonBounds {
+	return jsonBounds{a.limits.MaxDepth, a.limits.ScenarioMaxTokens, "max-json-depth", "scenario-max-tokens"}
+}
+
+// ScenarioBase is what every question about what comes next may have.
+type ScenarioBase struct {
+	// Edits are made to the snapshot before anything else, on a fork in memory.
+	Edits *scenario.Edits `json:"edits,omitempty"`
+	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, instead of the
+	// server's.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Profile is the one profile to decide under; if absent, that of each pod's schedulerName.
+	Profile string `json:"profile,omitempty"`
+}
+
+// stage is what a question about what comes next is answered on.
+type stage struct {
+	view    *cluster.View // with the edits
+	edited  *scenario.Edited
+	editor  *scenario.Editor
+	options scenario.Options
+	posted  *posted
+}
+
+// stage makes the edits of a question to the revision that it names. Its time is the revision's own
+// unless it names another, so that the same question has the same answer.
+func (a *API) stage(r *http.Request, base *ScenarioBase) (*stage, error) {
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return nil, err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return nil, badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	at, err := a.asOf(r, name)
+	if err != nil {
+		return nil, err
+	}
+	if !r.URL.Query().Has("now") {
+		at.now = at.view.CreatedAt
+	}
+	s := &stage{options: scenario.Options{
+		Now: at.now, MaxSteps: int64(a.limits.MaxSteps),
+		Class: func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(name, class) },
+	}}
+	if s.posted, err = a.posted(r); err != nil {
+		return nil, err
+	}
+	if s.options.Profiles, err = a.scenarioProfiles(base.Config, base.Profile); err != nil {
+		return nil, err
+	}
+	s.editor = &scenario.Editor{Admission: a.admission, Read: s.posted.object, ReadPod: s.posted.decodePod, MaxNodes: a.limits.ScenarioMaxNodes}
+	if s.edited, err = s.editor.Apply(r.Context(), at.view, "edits", base.Edits); err != nil {
+		return nil, err
+	}
+	s.view = s.edited.View
+	return s, nil
+}
+
+// scenarioProfiles returns the configuration of a question, or the one profile that it names.
+func (a *API) scenarioProfiles(config json.RawMessage, name string) ([]*engine.Profile, error) {
+	list, err := a.parseConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	if list == nil {
+		list = a.configured
+	}
+	if name == "" {
+		return list, nil
+	}
+	p, err := decision.ChooseProfile(list, name, "")
+	return []*engine.Profile{p}, err
+}

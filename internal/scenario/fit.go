@@ -1,0 +1,254 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+)
+
+// FitQuestion is how many replicas of a pod fit.
+type FitQuestion struct {
+	Pod *corev1.Pod
+	// Max ends the count; at least 1.
+	Max int
+	// By is the label of nodes whose values are counted apart, or zone, region, node, pool; empty:
+	// none.
+	By string
+	// Sensitivity counts again with one more node and with smaller requests.
+	Sensitivity bool
+	// Step is called for each replica; may be nil.
+	Step func()
+}
+
+// Fit is how many more replicas of a pod a cluster has room for, each decided and bound after the
+// one before it.
+type Fit struct {
+	Snapshot string          `json:"snapshot" example:"prod@1042"`
+	Profile  string          `json:"profile"`
+	Pod      decision.PodRef `json:"pod"`
+	Count    int             `json:"count"`
+	// More reports that the count ended at its maximum, not for want of room.
+	More bool `json:"more,omitempty"`
+	// Nodes is how many nodes got at least one.
+	Nodes int `json:"nodes"`
+	// By is the label whose values the domains are.
+	By      string      `json:"by,omitempty" example:"topology.kubernetes.io/zone"`
+	Domains []FitDomain `json:"domains,omitempty"`
+	// LimitedBy is the decision about the next replica; absent with more.
+	LimitedBy *Limit `json:"limitedBy,omitempty"`
+	// Sensitivity is the count after one change each.
+	Sensitivity []Sensitivity `json:"sensitivity,omitempty"`
+	// Waiting are the pods of the snapshot that wait for a node, for which no room was kept.
+	Waiting  int      `json:"waiting"`
+	Notes    []string `json:"notes,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Digest is over the nodes of all replicas, in order, and the last decision.
+	Digest string `json:"digest"`
+} // @name Fit
+
+// FitDomain counts the replicas in one domain.
+type FitDomain struct {
+	// Domain is the label's value; empty for nodes without the label.
+	Domain string `json:"domain"`
+	Nodes  int    `json:"nodes"`
+	Count  int    `json:"count"`
+} // @name FitDomain
+
+// Limit is why a pod gets no node, as an ordinary decision has it.
+type Limit struct {
+	Outcome engine.Outcome `json:"outcome" enums:"Unschedulable,Gated,Error" swaggertype:"string"`
+	// Message is kube-scheduler's summary.
+	Message string         `json:"message"`
+	Groups  []advice.Group `json:"groups,omitempty"`
+} // @name FitLimit
+
+// Sensitivity is the count after a change.
+type Sensitivity struct {
+	Change string `json:"change" example:"one more node like node-a1"`
+	Count  int    `json:"count"`
+	// Gain is the difference to the count without the change.
+	Gain int `json:"gain"`
+} // @name FitSensitivity
+
+// CountFit answers a question. No pod is evicted for a replica.
+func CountFit(ctx context.Context, v *cluster.View, o Options, q FitQuestion) (*Fit, error) {
+	o.NoPreemption = true
+	pod := *q.Pod
+	out := &Fit{Snapshot: v.ID(), Pod: decision.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)}, By: LabelOf(v.State.Nodes(), q.By)}
+	if len(pod.Spec.SchedulingGates) > 0 {
+		pod.Spec.SchedulingGates = nil
+		out.Notes = append(out.Notes, "its scheduling gates count as removed")
+	}
+	profile, err := decision.ChooseProfile(o.Profiles, "", pod.Spec.SchedulerName)
+	if err != nil {
+		return nil, err
+	}
+	out.Profile = profile.Name
+	active, _, _ := v.State.Waiting(decision.RunsOf(o.Profiles))
+	out.Waiting = active
+	c, err := count(ctx, v, o, &pod, &q)
+	if err != nil {
+		return nil, err
+	}
+	out.Count, out.More, out.LimitedBy, out.Nodes, out.Digest = c.n, c.n == q.Max, c.limit, len(c.byNode), c.sum.text()
+	if q.By != "" {
+		out.Domains = c.domains(v, out.By)
+	}
+	if q.Sensitivity && !out.More {
+		out.Sensitivity, err = c.sensitivity(ctx, v, o, &pod, &q)
+	}
+	return out, err
+}
+
+// counted is a count of replicas.
+type counted struct {
+	n      int
+	byNode map[string]int
+	limit  *Limit
+	sum    sum
+}
+
+// count binds replicas until one gets no node.
+func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *FitQuestion) (*counted, error) {
+	f, replicas := NewFork(v, o), ReplicasOf(pod)
+	c := &counted{byNode: map[string]int{}, sum: newSum("berth-fit-1")}
+	for i := 0; c.n < q.Max; i++ {
+		p := replicas.Pod(i)
+		if v.State.Pod(p.Namespace, p.Name) != nil {
+			continue // a StatefulSet's pods, or those of an earlier question, have such names
+		}
+		at, err := f.Attempt(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if at.Outcome != engine.Scheduled {
+			c.limit, err = f.why(ctx, at)
+			c.sum.add(string(c.limit.Outcome), c.limit.Message)
+			return c, err
+		}
+		c.sum.add(at.Node)
+		c.byNode[at.Node]++
+		c.n++
+		if q.Step != nil {
+			q.Step()
+		}
+	}
+	return c, nil
+}
+
+// why decides about a pod once more, which got no node, and groups the nodes by what rejects them.
+func (f *Fork) why(ctx context.Context, at *Attempt) (*Limit, error) {
+	out := &Limit{Outcome: at.Outcome, Message: at.Message}
+	if at.Outcome == Failed {
+		return out, nil
+	}
+	pod, _, err := decision.ResolvePriority(f.State(), at.Pod, f.o.Class)
+	if err != nil {
+		return out, err
+	}
+	r, err := f.Decide(ctx, pod)
+	if err != nil {
+		return out, err
+	}
+	defer r.Release()
+	out.Outcome, out.Message = r.Outcome, r.Message()
+	err = r.Within(ctx, func() { out.Groups = advice.Groups(r, advice.DefaultSample) })
+	return out, err
+}
+
+// domains sums the count up by a label of the nodes.
+func (c *counted) domains(v *cluster.View, key string) []FitDomain {
+	set := v.State.Nodes()
+	byValue := map[string]*FitDomain{}
+	for _, row := range set.Order() {
+		n := set.Node(int(row))
+		value := n.Labels[key]
+		d := byValue[value]
+		if d == nil {
+			d = &FitDomain{Domain: value}
+			byValue[value] = d
+		}
+		d.Nodes++
+		d.Count += c.byNode[n.Name]
+	}
+	out := make([]FitDomain, 0, len(byValue))
+	for _, d := range byValue {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b FitDomain) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Domain, b.Domain)) })
+	return out
+}
+
+// sensitivity counts again after single changes.
+func (c *counted) sensitivity(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *FitQuestion) ([]Sensitivity, error) {
+	var out []Sensitivity
+	add := func(change string, v *cluster.View, pod *corev1.Pod) error {
+		with, err := count(ctx, v, o, pod, q)
+		if err == nil {
+			out = append(out, Sensitivity{change, with.n, with.n - c.n})
+		}
+		return err
+	}
+	if like := c.best(); like != "" {
+		out := &Edited{View: v}
+		if err := (&Editor{}).add(ctx, out, "", &AddNodes{Like: like, Count: 1}); err != nil {
+			return nil, err
+		}
+		with, err := out.WithDaemons(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := add("one more node like "+like, with, pod); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if less := lessOf(pod, name); less != nil {
+			if err := add("10 % less "+string(name), v, less); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// best returns the node that got most replicas, of several the first by name; empty without any.
+func (c *counted) best() (best string) {
+	for name, n := range c.byNode {
+		if most := c.byNode[best]; n > most || n == most && name < best {
+			best = name
+		}
+	}
+	return best
+}
+
+// lessOf returns the pod with a tenth less of a resource in each request; nil where it has none.
+func lessOf(pod *corev1.Pod, name corev1.ResourceName) *corev1.Pod {
+	p, any := pod.DeepCopy(), false
+	lower := func(list corev1.ResourceList) {
+		if q, ok := list[name]; ok && !q.IsZero() {
+			list[name] = *resource.NewMilliQuantity(q.MilliValue()/10*9+q.MilliValue()%10*9/10, q.Format)
+			any = true
+		}
+	}
+	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range list {
+			lower(list[i].Resources.Requests)
+		}
+	}
+	if p.Spec.Resources != nil {
+		lower(p.Spec.Resources.Requests)
+	}
+	if !any {
+		return nil
+	}
+	return p
+}

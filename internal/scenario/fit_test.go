@@ -1,0 +1,122 @@
+package scenario_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+	"berth/internal/kubeobj"
+	"berth/internal/scenario"
+)
+
+// TestFitEqualsBindingUntilUnschedulable is the second equality: as many replicas fit, on the same
+// nodes, as plain decisions bind one after the other.
+func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
+	n := uint64(400)
+	if testing.Short() {
+		n = 100
+	}
+	counted, spread := 0, 0
+	for seed := range n {
+		c := enginetest.Generate(seed)
+		pod := c.Pod.DeepCopy()
+		pod.Name, pod.Spec.NodeName, pod.Spec.SchedulingGates, pod.Status = "asked", "", nil, corev1.PodStatus{}
+		v, profiles := viewOf(t, c.Objects...), profileOf(t, c.Spec)
+		got, err := scenario.CountFit(t.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, scenario.FitQuestion{Pod: pod, Max: 60, By: "node"})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		want, st := 0, v.State
+		nodes := map[string]int{}
+		for i := 0; want < 60; i++ {
+			p := scenario.ReplicasOf(pod).Pod(i)
+			asked, _, err := decision.ResolvePriority(st, p, nil)
+			if err != nil {
+				break
+			}
+			r, err := engine.Decide(st, asked, profiles[0], engine.Options{Now: noon, NoPreemption: true})
+			if err != nil || r.Outcome != engine.Scheduled {
+				if err == nil && got.LimitedBy.Message != r.Message() {
+					t.Errorf("seed %d: limited by %q, alone %q", seed, got.LimitedBy.Message, r.Message())
+				}
+				break
+			}
+			effects, err := r.Effects()
+			if err != nil {
+				break
+			}
+			node := r.Nodes().Node(r.Row)
+			e := st.Edit()
+			for _, x := range effects.Claims {
+				x.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "ResourceClaim", Namespace: x.Namespace, Name: x.Name})
+				_ = e.Put(x)
+			}
+			for _, x := range effects.Volumes {
+				_ = e.Put(x)
+			}
+			for _, x := range effects.VolumeClaims {
+				_ = e.Put(x)
+			}
+			bound := kubeobj.WithTopology(asked, node.Labels)
+			if err := e.Bind(bound, node.Name); err != nil {
+				t.Fatal(err)
+			}
+			nodes[node.Labels[corev1.LabelHostname]]++
+			st = e.Done()
+			want++
+			r.Release()
+		}
+		if got.Count != want {
+			t.Errorf("seed %d: %d fit, alone %d", seed, got.Count, want)
+		}
+		for _, d := range got.Domains {
+			if d.Count != nodes[d.Domain] {
+				t.Errorf("seed %d: %d on %q, alone %d", seed, d.Count, d.Domain, nodes[d.Domain])
+			}
+		}
+		if counted += want; want > 0 && len(pod.Spec.TopologySpreadConstraints) > 0 {
+			spread++
+		}
+	}
+	if counted < int(n)*3 || spread < int(n)/20 {
+		t.Errorf("%d replicas in %d clusters, %d of them spread: this shows little", counted, n, spread)
+	}
+}
+
+func TestFit(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Zone("z1"), enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "10")),
+		enginetest.Node("b", enginetest.Zone("z2"), enginetest.Allocatable("cpu", "2", "memory", "8Gi", "pods", "10")),
+		enginetest.Pod("waits", enginetest.Requests("cpu", "9")),
+		enginetest.Pod("agent-x", enginetest.Requests("cpu", "1"), enginetest.Owner("apps/v1", "DaemonSet", "agent"), enginetest.On("a")))
+	pod := enginetest.Pod("web", enginetest.Requests("cpu", "1000m", "memory", "1Gi"), enginetest.Gate("later"))
+	ask := func(most int) *scenario.Fit {
+		got, err := scenario.CountFit(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, scenario.FitQuestion{Pod: pod, Max: most, By: "zone", Sensitivity: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := ask(100)
+	if got.Count != 5 || got.More || got.Nodes != 2 || got.Waiting != 1 || !slices.Equal(got.Domains, []scenario.FitDomain{{Domain: "z1", Nodes: 1, Count: 3}, {Domain: "z2", Nodes: 1, Count: 2}}) {
+		t.Errorf("%+v", got)
+	}
+	if l := got.LimitedBy; l == nil || l.Message != "0/2 nodes are available: 2 Insufficient cpu." || len(l.Groups) != 1 || l.Groups[0].Reason != "InsufficientCPU" {
+		t.Errorf("%+v", got.LimitedBy)
+	}
+	// The copy of a has 4 cpu less its daemon pod; with 900m there is room for 3 and 2.
+	if want := []scenario.Sensitivity{{Change: "one more node like a", Count: 8, Gain: 3}, {Change: "10 % less cpu", Count: 5}, {Change: "10 % less memory", Count: 5}}; !slices.Equal(got.Sensitivity, want) {
+		t.Errorf("%+v", got.Sensitivity)
+	}
+	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "gates") || ask(100).Digest != got.Digest {
+		t.Errorf("%q, digests %s and %s", got.Notes, got.Digest, ask(100).Digest)
+	}
+	if got := ask(2); got.Count != 2 || !got.More || got.LimitedBy != nil || got.Sensitivity != nil {
+		t.Errorf("%+v", got)
+	}
+}
