@@ -117,7 +117,7 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 		return err
 	}
 	for _, o := range made.Objects {
-		if err := f.walk.Changes().Put(o.Value); err != nil {
+		if err := f.putEffect(o); err != nil {
 			return fmt.Errorf("effects of a bind: %w", err)
 		}
 	}
@@ -134,7 +134,9 @@ func (f *Fork) evict(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engin
 	}
 	r.Release()
 	for _, v := range at.Victims {
-		f.Delete(v.Namespace, v.Name)
+		if err := f.Delete(v.Namespace, v.Name); err != nil {
+			return err
+		}
 	}
 	for _, n := range lower {
 		p, err := f.Pod(n.namespace, n.name)

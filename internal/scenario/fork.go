@@ -41,7 +41,10 @@ type Fork struct {
 	runs    state.Runs
 	walk    *engine.Walk
 	put     map[podName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
+	nodes   map[string]*corev1.Node // likewise
 	changes uint64
+	marked  bool
+	undo    []func() error // takes back what was changed since the mark, the last one first
 }
 
 type podName struct{ namespace, name string }
@@ -54,7 +57,7 @@ func (n podName) String() string { return n.namespace + "/" + n.name }
 // (Edits, cluster.View.Fork); the fork's own methods change pods.
 func NewFork(v *cluster.View, o Options) *Fork {
 	return &Fork{
-		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{},
+		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
 		walk: engine.NewDecider(deciderBytes).Walk(v.State),
 	}
 }
@@ -94,6 +97,9 @@ func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
 	if err := memory.Take(ctx, podBytes); err != nil {
 		return fmt.Errorf("pod %s: %w", nameOf(pod), err)
 	}
+	if err := f.remember(pod.Namespace, pod.Name); err != nil {
+		return err
+	}
 	if err := f.walk.Changes().Put(pod); err != nil {
 		return decision.Errorf(decision.Invalid, "pod", "%v", err)
 	}
@@ -103,38 +109,12 @@ func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // Delete removes a pod at once; a missing one is no error.
-func (f *Fork) Delete(namespace, name string) {
+func (f *Fork) Delete(namespace, name string) error {
+	if err := f.remember(namespace, name); err != nil {
+		return err
+	}
 	f.walk.Changes().Delete("Pod", namespace, name)
 	f.put[podName{namespace, name}] = nil
-	f.changes++
-}
-
-// Cordon makes a node unschedulable, or schedulable again, as kubectl does with the node and the
-// taint that the node lifecycle controller adds (pkg/controller/nodelifecycle
-// doNoScheduleTaintingPass).
-func (f *Fork) Cordon(node string, on bool) error {
-	js, ok := f.base.Object(kubeobj.Key{Kind: "Node", Name: node})
-	if !ok {
-		return fmt.Errorf("node %s: %w", node, store.ErrNotFound)
-	}
-	o, err := kubeobj.FromCanonical("Node", js)
-	if err != nil {
-		return fmt.Errorf("node %s: %w", node, err)
-	}
-	n := o.Value.(*corev1.Node)
-	taints := make([]corev1.Taint, 0, len(n.Spec.Taints)+1)
-	for _, t := range n.Spec.Taints {
-		if t.Key != corev1.TaintNodeUnschedulable {
-			taints = append(taints, t)
-		}
-	}
-	if on {
-		taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
-	}
-	n.Spec.Unschedulable, n.Spec.Taints = on, taints
-	if err := f.walk.Changes().Put(n); err != nil {
-		return fmt.Errorf("node %s: %w", node, err)
-	}
 	f.changes++
 	return nil
 }
@@ -159,6 +139,17 @@ func (f *Fork) view(ctx context.Context) (*cluster.View, error) {
 			}
 			apply = append(apply, o)
 		}
+	}
+	for name, n := range f.nodes {
+		if n == nil {
+			del = append(del, kubeobj.Key{Kind: "Node", Name: name})
+			continue
+		}
+		o, err := kubeobj.Of(n)
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", name, err)
+		}
+		apply = append(apply, o)
 	}
 	slices.SortFunc(del, kubeobj.Key.Compare)
 	slices.SortFunc(apply, func(a, b kubeobj.Object) int { return a.Key.Compare(b.Key) })

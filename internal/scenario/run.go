@@ -69,12 +69,14 @@ func (f *Fork) Run(ctx context.Context, arrivals []Arrival, l Limits, each func(
 	if err := r.enter(arrivals); err != nil {
 		return nil, err
 	}
-	for r.next() {
+	for !r.out.Stopped {
+		if more, err := r.next(); err != nil {
+			return nil, err
+		} else if !more {
+			break
+		}
 		if err := r.drain(); err != nil {
 			return nil, err
-		}
-		if r.out.Stopped {
-			break
 		}
 	}
 	return r.end(), nil
@@ -147,19 +149,21 @@ func (r *run) enter(arrivals []Arrival) error {
 }
 
 // next goes to the next instant at which pods leave or arrive; false where there is none.
-func (r *run) next() bool {
+func (r *run) next() (bool, error) {
 	switch {
 	case len(r.coming) > 0 && (len(r.leaving) == 0 || r.coming[0].At <= r.leaving[0].ends):
 		r.now = r.coming[0].At
 	case len(r.leaving) > 0:
 		r.now = r.leaving[0].ends
 	default:
-		return false
+		return false, nil
 	}
 	for len(r.leaving) > 0 && r.leaving[0].ends == r.now {
 		if e := heap.Pop(&r.leaving).(*entry); e.place == bound {
 			e.place = left
-			r.f.Delete(e.Pod.Namespace, e.Pod.Name)
+			if err := r.f.Delete(e.Pod.Namespace, e.Pod.Name); err != nil {
+				return false, err
+			}
 		}
 	}
 	n := 0
@@ -169,7 +173,7 @@ func (r *run) next() bool {
 	}
 	r.waiting = append(r.waiting, r.coming[:n]...)
 	r.coming = r.coming[n:]
-	return true
+	return true, nil
 }
 
 // drain passes over the queue until nothing in it is due.

@@ -1,0 +1,101 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/cluster"
+	"berth/internal/kubeobj"
+	"berth/internal/podlife"
+)
+
+// budgets are the disruption budgets of a fork with their allowances as pods come and go. They
+// begin with the statuses of the base, and follow pods as the disruption controller does once it
+// has seen them (pkg/controller/disruption/disruption.go trySync, countHealthyPods).
+type budgets struct {
+	byNS map[string][]*budget
+	// Unseen are budgets without a status: no controller has looked at them, so they allow nothing.
+	Unseen []string
+}
+
+type budget struct {
+	pdb      *policyv1.PodDisruptionBudget
+	selector labels.Selector
+	// follows reports that the status is one that the controller worked out of its pods. One that
+	// it failed to work out allows nothing whatever the pods do.
+	follows bool
+}
+
+func readBudgets(ctx context.Context, v *cluster.View) (*budgets, error) {
+	items, _, err := v.List(ctx, "PodDisruptionBudget", kubeobj.Key{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	b := &budgets{byNS: map[string][]*budget{}}
+	for _, raw := range items {
+		o, err := kubeobj.FromCanonical("PodDisruptionBudget", raw)
+		if err != nil {
+			return nil, fmt.Errorf("budget in %s: %w", v.ID(), err)
+		}
+		pdb := o.Value.(*policyv1.PodDisruptionBudget)
+		selector, err := metav1.LabelSelectorAsSelector(pdb.Spec.Selector)
+		if err != nil {
+			continue // selects nothing
+		}
+		s := &pdb.Status
+		if s.DisruptionsAllowed == 0 && s.CurrentHealthy == 0 && s.DesiredHealthy == 0 && s.ExpectedPods == 0 {
+			b.Unseen = append(b.Unseen, pdb.Namespace+"/"+pdb.Name)
+		}
+		follows := s.DisruptionsAllowed == max(0, s.CurrentHealthy-s.DesiredHealthy) && s.ExpectedPods > 0
+		b.byNS[pdb.Namespace] = append(b.byNS[pdb.Namespace], &budget{pdb, selector, follows})
+	}
+	return b, nil
+}
+
+// of returns the budgets that select a pod.
+func (b *budgets) of(pod *corev1.Pod) (list []*budget) {
+	for _, one := range b.byNS[pod.Namespace] {
+		if one.selector.Matches(labels.Set(pod.Labels)) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// judge answers as the Eviction API does, and counts nothing.
+func (b *budgets) judge(pod *corev1.Pod) podlife.EvictionVerdict {
+	var list []*policyv1.PodDisruptionBudget
+	for _, one := range b.of(pod) {
+		list = append(list, one.pdb)
+	}
+	return podlife.JudgeEviction(pod, list, isReady(pod))
+}
+
+// changed counts a pod that became healthy (1), or was and is no more (-1).
+func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) {
+	for _, one := range b.of(pod) {
+		was := one.pdb.Status
+		f.onUndo(func() { one.pdb.Status = was })
+		if s := &one.pdb.Status; one.follows {
+			s.CurrentHealthy += by
+			s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy)
+		} else if by < 0 {
+			s.DisruptionsAllowed = max(0, s.DisruptionsAllowed-1)
+		}
+	}
+}
+
+// isReady reports whether a pod's condition Ready is true.
+func isReady(p *corev1.Pod) bool {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

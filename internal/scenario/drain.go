@@ -1,0 +1,315 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/decision"
+	"berth/internal/podlife"
+	"berth/internal/store"
+)
+
+// DrainOptions are what a drain is done with.
+type DrainOptions struct {
+	DrainFlags
+	// Nodes are drained in this order.
+	Nodes []string
+	// IgnoreBudgets deletes pods instead of evicting them, as --disable-eviction does.
+	IgnoreBudgets bool
+	// GracePeriodSeconds is used instead of the pods' own; nil: their own.
+	GracePeriodSeconds *int64
+	// StartSeconds is how long a pod takes from its bind until it is ready, where the pod that it
+	// replaces does not show it.
+	StartSeconds int64
+	// Remove deletes each node once it is drained. A node that stays is still a domain of spreads.
+	Remove bool
+}
+
+// Drain is what becomes of the pods of drained nodes.
+type Drain struct {
+	Nodes []*DrainedNode `json:"nodes"`
+	// Pods left their nodes, in this order.
+	Pods   []*Disrupted `json:"pods"`
+	Totals DrainTotals  `json:"totals"`
+	// Seconds is until the last pod of the last node is gone at the latest; replacements may still
+	// be starting.
+	Seconds int64 `json:"seconds"`
+	// Find is there where nodes that can be emptied were looked for: Nodes are those found.
+	Find *Find `json:"find,omitempty"`
+	// Warnings name what the answer had to assume.
+	Warnings []string `json:"warnings,omitempty"`
+} // @name Drain
+
+// DrainTotals sum a drain up.
+type DrainTotals struct {
+	NodesDrained int `json:"nodesDrained"`
+	// Evicted pods left drained nodes; Preempted ones others, for a replacement of higher priority.
+	Evicted   int `json:"evicted"`
+	Preempted int `json:"preempted"`
+	// Placed and Pending are the replacements with and without a node; NotReplaced pods do not come
+	// back.
+	Placed      int `json:"placed"`
+	Pending     int `json:"pending"`
+	NotReplaced int `json:"notReplaced"`
+} // @name DrainTotals
+
+// DrainedNode is how the drain of one node goes.
+type DrainedNode struct {
+	Name string `json:"name" example:"worker-7"`
+	// Outcome is drained; refused, where a pod stops the drain before anything is evicted; or
+	// blocked, where a pod is left that may never be evicted.
+	Outcome string `json:"outcome" enums:"drained,refused,blocked"`
+	Evicted int    `json:"evicted"`
+	// Waves are the rounds in which budgets let pods go.
+	Waves int `json:"waves"`
+	// StartSeconds and Seconds are when its drain begins, and until its pods are gone.
+	StartSeconds int64 `json:"startSeconds"`
+	Seconds      int64 `json:"seconds"`
+	// Skipped pods stay; Refused ones stop the drain; Blocked ones may not be evicted.
+	Skipped []PodReason `json:"skipped,omitempty"`
+	Refused []PodReason `json:"refused,omitempty"`
+	Blocked []PodReason `json:"blocked,omitempty"`
+	// Removed is set where the node was deleted after its drain.
+	Removed bool `json:"removed,omitempty"`
+} // @name DrainedNode
+
+// PodReason is a pod and why it stays.
+type PodReason struct {
+	Namespace string `json:"namespace" example:"prod"`
+	Name      string `json:"name" example:"web-0"`
+	Reason    string `json:"reason" example:"it is managed by a DaemonSet"`
+} // @name PodReason
+
+// Outcomes of a node's drain.
+const (
+	NodeDrained = "drained"
+	NodeRefused = "refused"
+	NodeBlocked = "blocked"
+)
+
+// retrySeconds is how long kubectl drain waits after a refusal
+// (k8s.io/kubectl/pkg/cmd/drain, EvictErrorRetryDelay).
+const retrySeconds = 5
+
+// Drain cordons nodes and then drains them one after the other, as kubectl drain does
+// (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers of
+// the pods create others, which are tried on the fork. The fork is changed.
+func (f *Fork) Drain(ctx context.Context, o DrainOptions) (*Drain, error) {
+	d, err := newDisruption(ctx, f, o.StartSeconds)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range o.Nodes {
+		if f.State().Nodes().Row(n) < 0 {
+			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("nodes[%d]", i), "node %q is not in %s", n, f.base.ID())
+		}
+	}
+	for _, n := range o.Nodes {
+		if err := f.Cordon(n); err != nil {
+			return nil, err
+		}
+	}
+	out := &Drain{Nodes: []*DrainedNode{}}
+	for _, n := range o.Nodes {
+		node, err := d.drain(n, o)
+		if err != nil {
+			return nil, err
+		}
+		out.Nodes = append(out.Nodes, node)
+	}
+	out.Seconds = d.now
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	d.report(out)
+	return out, nil
+}
+
+// drain drains a node that is cordoned.
+func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
+	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.now}
+	todo, err := d.sort(node, o.DrainFlags, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Refused) > 0 {
+		out.Outcome = NodeRefused
+		return out, nil
+	}
+	last := d.now
+	for len(todo) > 0 {
+		var later []podName
+		var refused []PodReason
+		before := out.Evicted
+		for _, n := range todo {
+			pod, err := d.f.Pod(n.namespace, n.name)
+			if errors.Is(err, store.ErrNotFound) || err == nil && pod.Spec.NodeName != node {
+				continue // gone meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			v := podlife.EvictionVerdict{Allowed: true}
+			if !o.IgnoreBudgets {
+				v = d.budgets.judge(pod)
+			}
+			if !v.Allowed {
+				why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message)}
+				if v.Code == http.StatusTooManyRequests {
+					later, refused = append(later, n), append(refused, why)
+				} else {
+					out.Blocked = append(out.Blocked, why)
+				}
+				continue
+			}
+			gone, err := d.evict(pod, v, o, out)
+			if err != nil {
+				return nil, err
+			}
+			last = max(last, gone)
+		}
+		if out.Evicted > before {
+			out.Waves++
+		}
+		if err := d.schedulePods(); err != nil {
+			return nil, err
+		}
+		todo = later
+		next, ok := d.events.next()
+		if len(todo) > 0 && !ok {
+			out.Blocked = append(out.Blocked, refused...) // nothing will change any more
+			break
+		}
+		if len(todo) > 0 {
+			waited := (max(next, d.now+1) - out.StartSeconds + retrySeconds - 1) / retrySeconds * retrySeconds
+			if err := d.advance(out.StartSeconds + waited); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := d.advance(last); err != nil {
+		return nil, err
+	}
+	out.Seconds = d.now - out.StartSeconds
+	if len(out.Blocked) > 0 {
+		out.Outcome = NodeBlocked
+	} else if o.Remove {
+		out.Removed = true
+		return out, d.remove(node)
+	}
+	return out, nil
+}
+
+// sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
+// the same time, in no order.
+func (d *disruption) sort(node string, flags DrainFlags, out *DrainedNode) (todo []podName, err error) {
+	for _, n := range d.podsOn(node) {
+		pod, err := d.f.Pod(n.namespace, n.name)
+		if err != nil {
+			return nil, err
+		}
+		switch v, why := flags.judgeDrain(pod); v {
+		case drainTakes:
+			todo = append(todo, n)
+		case drainSkips:
+			out.Skipped = append(out.Skipped, PodReason{n.namespace, n.name, why})
+		case drainRefuses:
+			out.Refused = append(out.Refused, PodReason{n.namespace, n.name, why})
+		}
+	}
+	return todo, nil
+}
+
+// podsOn returns the pods of a node, by namespace and name; none where it is not there.
+func (d *disruption) podsOn(node string) []podName {
+	st := d.f.State()
+	row := st.Nodes().Row(node)
+	if row < 0 {
+		return nil
+	}
+	var list []podName
+	for _, p := range st.PodsOn(row) {
+		list = append(list, podName{p.Namespace, p.Name})
+	}
+	slices.SortFunc(list, func(a, b podName) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	return list
+}
+
+// evict evicts a pod, or deletes it, and returns when it is gone.
+func (d *disruption) evict(pod *corev1.Pod, v podlife.EvictionVerdict, o DrainOptions, out *DrainedNode) (gone int64, err error) {
+	grace := podlife.GracePeriod(pod)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		grace = max(0, int64(pod.DeletionTimestamp.Sub(d.instant()).Seconds()))
+	case o.GracePeriodSeconds != nil:
+		grace = *o.GracePeriodSeconds
+	}
+	if podlife.BeginDelete(pod, grace, d.instant()) == nil {
+		grace = 0
+	}
+	rec := &Disrupted{Cause: causeEviction, Wave: out.Waves + 1, Rule: &v.Rule}
+	if o.IgnoreBudgets {
+		rec.Cause, rec.Rule = causeDeletion, nil
+	}
+	out.Evicted++
+	return d.now + grace, d.leave(pod, rec, grace)
+}
+
+// remove deletes a node, with what is left on it.
+func (d *disruption) remove(node string) error {
+	for _, n := range d.podsOn(node) {
+		if err := d.f.Delete(n.namespace, n.name); err != nil {
+			return err
+		}
+	}
+	if err := d.f.RemoveNode(node); err != nil {
+		return err
+	}
+	return d.schedulePods()
+}
+
+// report sums a disruption up.
+func (d *disruption) report(out *Drain) {
+	out.Pods = d.out
+	t := &out.Totals
+	for _, n := range out.Nodes {
+		if n.Outcome == NodeDrained {
+			t.NodesDrained++
+		}
+	}
+	for _, p := range d.out {
+		if p.Cause == causePreemption {
+			t.Preempted++
+		} else {
+			t.Evicted++
+		}
+		switch {
+		case p.Replacement == nil:
+			t.NotReplaced++
+		case p.Replacement.Node == "":
+			t.Pending++
+		default:
+			t.Placed++
+		}
+	}
+	out.Warnings = d.warnings()
+}
+
+// warnings names what a disruption had to assume.
+func (d *disruption) warnings() (list []string) {
+	if d.assumed > 0 {
+		list = append(list, fmt.Sprintf("of %d pods it is not known how long they take until they are ready; %d s were taken", d.assumed, d.start))
+	}
+	for _, name := range d.budgets.Unseen {
+		list = append(list, "budget "+name+" has no status: the disruption controller has not looked at it, so it allows nothing")
+	}
+	return list
+}

@@ -1,0 +1,157 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"berth/internal/engine/state"
+	"berth/internal/steps"
+)
+
+// Find is which nodes can be emptied one after the other.
+type Find struct {
+	// Asked is how many nodes were wanted, Tried how many were tried.
+	Asked int `json:"asked"`
+	Tried int `json:"tried"`
+	// Kept are nodes that were tried and cannot be emptied, with the first reason; at most a
+	// hundred.
+	Kept []KeptNode `json:"kept,omitempty"`
+	// Complete reports that all nodes were tried, or as many were found as were wanted.
+	Complete bool `json:"complete"`
+} // @name DrainFind
+
+// KeptNode is a node that cannot be emptied.
+type KeptNode struct {
+	Name   string `json:"name" example:"worker-7"`
+	Reason string `json:"reason" example:"pod prod/web-0 would have no node: 0/3 nodes are available: 3 Insufficient cpu."`
+} // @name KeptNode
+
+// maxKept bounds the nodes that an answer names with a reason.
+const maxKept = 100
+
+// Find drains as many of the nodes as can be emptied, up to a number, each on the state that the
+// drains before it left. A node counts if all its pods may go and find another node without a
+// preemption; what was tried in vain is taken back. Emptier nodes are tried first: the choice is a
+// greedy one, so that there may be a larger set, but each node of this one is proven by running it.
+// progress may be nil.
+func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int, progress func(tried, found, of int)) (*Drain, error) {
+	d, err := newDisruption(ctx, f, o.StartSeconds)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.byUse(ctx, o.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	out := &Drain{Nodes: []*DrainedNode{}, Find: &Find{Asked: wanted}}
+	for _, name := range names {
+		if len(out.Nodes) == wanted {
+			break
+		}
+		out.Find.Tried++
+		node, why, err := d.empty(name, o)
+		switch {
+		case err != nil:
+			return nil, err
+		case node != nil:
+			out.Nodes = append(out.Nodes, node)
+		case len(out.Find.Kept) < maxKept:
+			out.Find.Kept = append(out.Find.Kept, KeptNode{name, why})
+		}
+		if progress != nil {
+			progress(out.Find.Tried, len(out.Nodes), len(names))
+		}
+	}
+	out.Find.Complete = true
+	out.Seconds = d.now
+	d.report(out)
+	return out, nil
+}
+
+// byUse orders nodes by the share of cpu or memory that is requested, whichever is larger, then by
+// name.
+func (f *Fork) byUse(ctx context.Context, names []string) ([]string, error) {
+	st := f.State()
+	share := make(map[string]float64, len(names))
+	for _, n := range names {
+		if row := st.Nodes().Row(n); row >= 0 {
+			share[n] = useOf(st, row)
+		}
+	}
+	out := slices.Clone(names)
+	err := steps.Sort(steps.Of(ctx), out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(share[a], share[b]), cmp.Compare(a, b))
+	})
+	return out, err
+}
+
+// useOf returns the larger of the requested shares of a node's cpu and memory.
+func useOf(st *state.State, row int) float64 {
+	use, has := st.Use(row), st.Nodes().Capacity(row)
+	part := func(n, of int64) float64 {
+		if of <= 0 {
+			return 1
+		}
+		return float64(n) / float64(of)
+	}
+	return max(part(use.CPU, has.CPU), part(use.Memory, has.Memory))
+}
+
+// empty drains a node if all its pods find another one, and returns why where it is kept as it was.
+func (d *disruption) empty(name string, o DrainOptions) (node *DrainedNode, why string, err error) {
+	back := d.mark()
+	if err := d.f.Cordon(name); err != nil {
+		return nil, "", err
+	}
+	if node, err = d.drain(name, o); err != nil {
+		return nil, "", err
+	}
+	if err := d.finish(); err != nil {
+		return nil, "", err
+	}
+	if why = d.keeps(node, back.out); why == "" {
+		d.f.Keep()
+		return node, "", nil
+	}
+	return nil, why, d.undo(back)
+}
+
+// keeps returns why a node is not to be emptied; empty where it is. from is the first of its pods.
+func (d *disruption) keeps(node *DrainedNode, from int) string {
+	for _, list := range [][]PodReason{node.Refused, node.Blocked} {
+		if len(list) > 0 {
+			return "pod " + list[0].Namespace + "/" + list[0].Name + ": " + list[0].Reason
+		}
+	}
+	for _, p := range d.out[from:] {
+		switch {
+		case p.Cause == causePreemption:
+			return "pod " + p.Namespace + "/" + p.Name + " on " + p.Node + " would be preempted"
+		case p.Replacement != nil && p.Replacement.Node == "":
+			return "pod " + p.Namespace + "/" + p.Name + " would have no node: " + p.Replacement.Message
+		}
+	}
+	return ""
+}
+
+// marked is a disruption as it was when its fork's changes began to be remembered.
+type marked struct {
+	now     int64
+	out     int
+	assumed int
+}
+
+// mark begins to remember changes. All that was to happen has happened, and no pod waits.
+func (d *disruption) mark() marked {
+	d.f.Mark()
+	return marked{d.now, len(d.out), d.assumed}
+}
+
+// undo takes back what happened since a mark.
+func (d *disruption) undo(to marked) error {
+	d.now, d.out, d.assumed = to.now, d.out[:to.out], to.assumed
+	d.waiting, d.fresh = nil, false
+	clear(d.leaving)
+	return d.f.Undo()
+}

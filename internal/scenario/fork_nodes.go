@@ -1,0 +1,83 @@
+package scenario
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kubeobj"
+	"berth/internal/store"
+)
+
+// Node returns a node as it is now, not to be written; an error that wraps store.ErrNotFound where
+// there is none of that name.
+func (f *Fork) Node(name string) (*corev1.Node, error) {
+	n, changed := f.nodes[name]
+	if changed && n != nil {
+		return n, nil
+	}
+	js, ok := f.base.Object(kubeobj.Key{Kind: "Node", Name: name})
+	if changed || !ok {
+		return nil, fmt.Errorf("node %s: %w", name, store.ErrNotFound)
+	}
+	o, err := kubeobj.FromCanonical("Node", js)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", name, err)
+	}
+	return o.Value.(*corev1.Node), nil
+}
+
+// setNode puts a node, or deletes it where after is nil.
+func (f *Fork) setNode(name string, after *corev1.Node) error {
+	before, err := f.Node(name)
+	if err != nil {
+		return err
+	}
+	store := func(n *corev1.Node) error {
+		f.nodes[name] = n
+		if n == nil {
+			f.walk.Changes().Delete("Node", "", name)
+			return nil
+		}
+		return f.walk.Changes().Put(n)
+	}
+	if f.marked {
+		f.undo = append(f.undo, func() error { return store(before) })
+	}
+	f.changes++
+	if err := store(after); err != nil {
+		return fmt.Errorf("node %s: %w", name, err)
+	}
+	return nil
+}
+
+// RemoveNode deletes a node. Its pods stay until they are deleted.
+func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil) }
+
+// Cordon makes a node unschedulable, as kubectl does with the node and the taint that the node
+// lifecycle controller adds (pkg/controller/nodelifecycle doNoScheduleTaintingPass).
+func (f *Fork) Cordon(name string) error {
+	return f.taint(name, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, func(n *corev1.Node) {
+		n.Spec.Unschedulable = true
+	})
+}
+
+// taint adds a taint to a node, unless it has it, and changes what else.
+func (f *Fork) taint(name string, taint corev1.Taint, change func(*corev1.Node)) error {
+	n, err := f.Node(name)
+	if err != nil {
+		return err
+	}
+	n = n.DeepCopy()
+	has := false
+	for i := range n.Spec.Taints {
+		has = has || n.Spec.Taints[i].MatchTaint(&taint)
+	}
+	if !has {
+		n.Spec.Taints = append(n.Spec.Taints, taint)
+	}
+	if change != nil {
+		change(n)
+	}
+	return f.setNode(name, n)
+}

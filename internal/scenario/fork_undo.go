@@ -1,0 +1,107 @@
+package scenario
+
+import (
+	"errors"
+
+	"berth/internal/kubeobj"
+	"berth/internal/store"
+)
+
+// Mark begins to remember changes, so that Undo can take them back.
+func (f *Fork) Mark() { f.marked, f.undo = true, f.undo[:0] }
+
+// Keep ends what Mark began, and keeps the changes.
+func (f *Fork) Keep() { f.marked, f.undo = false, nil }
+
+// Undo takes back what was changed since Mark.
+func (f *Fork) Undo() error {
+	f.marked = false
+	for len(f.undo) > 0 {
+		last := len(f.undo) - 1
+		if err := f.undo[last](); err != nil {
+			return err
+		}
+		f.undo = f.undo[:last]
+	}
+	f.changes++ // no earlier question is still an equal one
+	return nil
+}
+
+// onUndo has something done when changes are taken back.
+func (f *Fork) onUndo(do func()) {
+	if f.marked {
+		f.undo = append(f.undo, func() error { do(); return nil })
+	}
+}
+
+// remember has a pod put back as it is now when changes are taken back.
+func (f *Fork) remember(namespace, name string) error {
+	if !f.marked {
+		return nil
+	}
+	n := podName{namespace, name}
+	held, changed := f.put[n]
+	pod, err := f.Pod(namespace, name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	f.undo = append(f.undo, func() error {
+		if f.put[n] = held; !changed {
+			delete(f.put, n)
+		}
+		if pod == nil {
+			f.walk.Changes().Delete("Pod", namespace, name)
+			return nil
+		}
+		return f.walk.Changes().Put(pod)
+	})
+	return nil
+}
+
+// putEffect stores an object that a bind writes beside its pod.
+func (f *Fork) putEffect(o kubeobj.Object) error {
+	f.rememberEffect(o.Key)
+	return f.walk.Changes().Put(o.Value)
+}
+
+// deleteObject removes an object of the kinds that binds write.
+func (f *Fork) deleteObject(k kubeobj.Key) {
+	f.rememberEffect(k)
+	f.walk.Changes().Delete(k.Kind, k.Namespace, k.Name)
+	f.changes++
+}
+
+// rememberEffect is remember for the kinds that binds write.
+func (f *Fork) rememberEffect(k kubeobj.Key) {
+	if !f.marked {
+		return
+	}
+	before := f.effect(k)
+	f.undo = append(f.undo, func() error {
+		if before == nil {
+			f.walk.Changes().Delete(k.Kind, k.Namespace, k.Name)
+			return nil
+		}
+		return f.walk.Changes().Put(before)
+	})
+}
+
+// effect returns an object of the kinds that binds write, as it is now; nil where there is none.
+func (f *Fork) effect(k kubeobj.Key) any {
+	st := f.walk.State()
+	switch k.Kind {
+	case "ResourceClaim":
+		if c := st.ResourceClaim(k.Namespace, k.Name); c != nil {
+			return c
+		}
+	case "PersistentVolume":
+		if v := st.PersistentVolume(k.Name); v != nil {
+			return v
+		}
+	case "PersistentVolumeClaim":
+		if c := st.PersistentVolumeClaim(k.Namespace, k.Name); c != nil {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package scenario
+
+import (
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/kubeobj"
+)
+
+// succession is what a pod's controller does once the pod is deleted.
+type succession uint8
+
+const (
+	// noSuccessor: nothing creates the pod again.
+	noSuccessor succession = iota
+	// atDeletion: a pod that is being deleted counts no more, so another one is created at once
+	// (pkg/controller/controller_utils.go IsPodActive).
+	atDeletion
+	// onceGone: the pod keeps its place until it is gone, then one takes it
+	// (pkg/controller/statefulset/stateful_set_control.go processReplica, pkg/controller/daemon
+	// podsShouldBeOnNode).
+	onceGone
+	// afterBackoff: a Job counts the pod as failed and waits before the next
+	// (pkg/controller/job/backoff_utils.go).
+	afterBackoff
+)
+
+// jobBackoff is how long a Job waits after the first failure (pkg/controller/job/job_controller.go
+// DefaultJobPodFailureBackOff).
+const jobBackoff = 10
+
+// successionOf returns what becomes of a pod's place, and why where nothing does.
+func successionOf(pod *corev1.Pod) (s succession, why string) {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return noSuccessor, "it has ended"
+	}
+	if isMirror(pod) {
+		return noSuccessor, "its kubelet runs it from a file"
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	switch {
+	case owner == nil:
+		return noSuccessor, "no controller manages it"
+	case owner.Kind == "StatefulSet", owner.Kind == "DaemonSet":
+		return onceGone, ""
+	case pod.DeletionTimestamp != nil:
+		return noSuccessor, "it was being deleted before, and is replaced already"
+	case owner.Kind == "Job":
+		return afterBackoff, ""
+	}
+	return atDeletion, ""
+}
+
+func isMirror(pod *corev1.Pod) bool {
+	_, ok := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return ok
+}
+
+func isDaemon(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && owner.Kind == "DaemonSet" && owner.APIVersion == "apps/v1"
+}
+
+// ownerOf names a pod's controller, as Kind/name; empty where it has none.
+func ownerOf(pod *corev1.Pod) string {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return owner.Kind + "/" + owner.Name
+	}
+	return ""
+}
+
+// successor returns the pod that the controller creates in another one's place: the same template
+// without what its life and its bind wrote. free reports whether a name is not taken.
+func successor(pod *corev1.Pod, s succession, free func(name string) bool, now time.Time) *corev1.Pod {
+	p := *pod
+	if s != onceGone || isDaemon(pod) {
+		for i := 2; ; i++ {
+			if p.Name = pod.Name + "-" + strconv.Itoa(i); free(p.Name) {
+				break
+			}
+		}
+	}
+	p.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+	p.CreationTimestamp = metav1.NewTime(now.UTC().Truncate(time.Second))
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
+	p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+	// A bind copies them from the node (plugin/pkg/admission/podtopologylabels).
+	p.Labels = without(pod.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
+	return &p
+}
+
+func without(labels map[string]string, keys ...string) map[string]string {
+	out := make(map[string]string, len(labels))
+	for k, v := range labels {
+		out[k] = v
+	}
+	for _, k := range keys {
+		delete(out, k)
+	}
+	return out
+}
+
+// longestStart is how long a start may take to be taken for one: what a Deployment waits for
+// progress by default (progressDeadlineSeconds). Longer is a pod that was not ready in between.
+const longestStart = 600
+
+// startSeconds is how long a pod took from its start until it was ready; false where its status
+// does not show it.
+func startSeconds(pod *corev1.Pod) (seconds int64, ok bool) {
+	if pod.Status.StartTime == nil {
+		return 0, false
+	}
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+			took := int64(c.LastTransitionTime.Sub(pod.Status.StartTime.Time) / time.Second)
+			return took, took >= 0 && took <= longestStart
+		}
+	}
+	return 0, false
+}
