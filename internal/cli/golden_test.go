@@ -52,6 +52,8 @@ func TestGolden(t *testing.T) {
 		{"fit-more-nodes", exitYes, []string{"fit", "shop/small", "--like", "n-c2", "--add", "2", "--max", "50"}},
 		{"fit-none", exitNo, []string{"fit", "shop/huge"}},
 		{"fit-gated", exitYes, []string{"fit", "shop/gated", "--by", "disk"}},
+		{"capacity", exitYes, []string{"capacity", "--by", "zone"}},
+		{"capacity-pools", exitYes, []string{"capacity", "--by", "pool", "--pool", "disk", "-o", "wide"}},
 		{"spread-room", exitYes, []string{"spread", "shop/web-4"}},
 		{"spread-blocked", exitNo, []string{"spread", "shop/apart"}},
 		{"spread-none", exitYes, []string{"spread", "shop/small"}},
@@ -63,7 +65,7 @@ func TestGolden(t *testing.T) {
 				t.Errorf("code %d, stderr %q", r.code, r.err)
 			}
 			golden(t, c.name, r.out)
-			if !strings.HasSuffix(c.name, "-wide") {
+			if !strings.HasSuffix(c.name, "-wide") && c.name != "capacity-pools" {
 				within(t, standardWidth, r.out)
 			}
 		})

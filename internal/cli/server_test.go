@@ -145,6 +145,7 @@ func TestServerSaysTheSame(t *testing.T) {
 		{"queue"},
 		{"garbage"},
 		{"classes"},
+		{"capacity", "--by", "zone"},
 		{"admit", "-f", podFile(t, "huge")},
 		{"admit", "-f", podFile(t, "huge"), "-o", "json"},
 		{"evictions", "n-c1", "--usage", filepath.Join("testdata", "usage.json")},

@@ -20,6 +20,8 @@ type source interface {
 	// pending lists the pods that wait, as the API does; step is called for each
 	// that was judged here.
 	pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error)
+	// capacity measures the cluster; pool is the label of pools, or empty.
+	capacity(ctx context.Context, pool string) (json.RawMessage, error)
 	// scenario answers a question about what comes next.
 	scenario(ctx context.Context, q scenarioQuestion) (json.RawMessage, error)
 	// gaps are the kinds of which the source knows nothing.

@@ -15,6 +15,7 @@ import (
 
 // scenarioRoutes are the questions about what comes next.
 func (a *API) scenarioRoutes(r chi.Router) {
+	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
 	r.Post("/v1/clusters/{cluster}/fit", a.admitted(a.scenarioCalls, only(a.countFit, "snapshot", "now", fieldValidation)))
 }
 

@@ -1,5 +1,11 @@
 package kubeobj
 
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // These walk over JSON whose syntax was checked, or which Encode wrote.
 
 // Members calls f for the members of the object at an index, each with its key and
@@ -84,4 +90,32 @@ func stringEnd(js []byte, at int) int {
 		}
 	}
 	return -1
+}
+
+// ControllerKind returns the kind of the controller that owns an object in canonical JSON; empty
+// without one.
+func ControllerKind(js []byte) (kind string) {
+	var list []byte
+	Members(js, 0, func(key []byte, at int) bool {
+		if string(key) != "metadata" {
+			return true
+		}
+		Members(js, at, func(key []byte, at int) bool {
+			if string(key) == "ownerReferences" {
+				list = js[at:max(ValueEnd(js, at), at)]
+			}
+			return list == nil
+		})
+		return false
+	})
+	var owners []metav1.OwnerReference
+	if len(list) == 0 || json.Unmarshal(list, &owners) != nil {
+		return ""
+	}
+	for _, o := range owners {
+		if o.Controller != nil && *o.Controller {
+			return o.Kind
+		}
+	}
+	return ""
 }

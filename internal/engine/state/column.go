@@ -66,6 +66,14 @@ func (m *nodeMemo) columnRoom(size, rows int) {
 	m.columnBytes += size
 }
 
+// EachScalar visits the extended resources, and those like them, that nodes list, in no order that
+// means anything.
+func (s *NodeSet) EachScalar(f func(id int32, nodes int)) {
+	for id, n := range s.offered {
+		f(id, int(n))
+	}
+}
+
 // ScalarColumn returns a resource's allocatable by row, made at first use; nil where no node
 // lists it. Most resources of a cluster that has very many are never asked for, and each column
 // has a place for every node. For one row there is Offers.

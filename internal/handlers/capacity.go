@@ -1,0 +1,39 @@
+package handlers
+
+import (
+	"net/http"
+
+	"berth/internal/cluster"
+	"berth/internal/scenario"
+)
+
+// getCapacity measures a cluster.
+//
+//	@Summary		How full a cluster is, and how much of what is free its own pods could use
+//	@Description	Requested and allocatable per resource, over nodes, zones and pools; what is free in total, stranded, and in pieces of the most common sizes of the cluster's pods; fragmentation; the least number of nodes that each resource by itself needs. By resources alone: taints, affinity and the like are for fit.
+//	@Tags			scenarios
+//	@Produce		json
+//	@Param			cluster		path		string	true	"the cluster"
+//	@Param			pool		query		string	false	"the label of nodes that pools are told by; that of the provider if absent"
+//	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Success		200			{object}	scenario.Capacity
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/capacity [get]
+func (a *API) getCapacity(w http.ResponseWriter, r *http.Request) error {
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	at, err := a.asOf(r, name)
+	if err != nil {
+		return err
+	}
+	out, err := scenario.MeasureCapacity(r.Context(), at.view, r.URL.Query().Get("pool"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, out)
+}

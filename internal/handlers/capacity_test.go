@@ -1,0 +1,20 @@
+package handlers
+
+import (
+	"net/http"
+	"testing"
+
+	"berth/internal/scenario"
+)
+
+func TestCapacity(t *testing.T) {
+	h := start(t, nil)
+	h.upload("prod", listOf(node("n1", "4", "team", "x"), node("n2", "2", "team", "y"), pod("web", "1", `,"nodeName":"n1"`)))
+	var got scenario.Capacity
+	h.want(http.StatusOK, &got, "GET", "/v1/clusters/prod/capacity?pool=team", "")
+	if got.Snapshot != "prod@1" || got.Nodes.InUse != 1 || got.Resources[0].Free != 5000 || len(got.Resources[0].Pools) != 2 || got.Shapes[0].Example != "shop/web" || got.Shapes[0].Room != 5 {
+		t.Errorf("%+v", got)
+	}
+	h.want(http.StatusNotFound, nil, "GET", "/v1/clusters/none/capacity", "")
+	h.want(http.StatusBadRequest, nil, "GET", "/v1/clusters/prod/capacity?snapshot=x", "")
+}

@@ -1,0 +1,261 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
+	"berth/internal/memory"
+)
+
+// Capacity is how full a cluster is, and how much of what is free its own pods could use.
+type Capacity struct {
+	Snapshot string        `json:"snapshot" example:"prod@1042"`
+	Nodes    CapacityNodes `json:"nodes"`
+	// Resources are cpu, memory, pods, ephemeral-storage and the extended resources of most nodes.
+	Resources []ResourceCapacity `json:"resources"`
+	// Shapes are the most common sizes of the pods, those of daemons left out.
+	Shapes []ShapeCapacity `json:"shapes"`
+	// OtherPods are of sizes that are not among them.
+	OtherPods int `json:"otherPods"`
+	// PoolLabel is the label of nodes that pools are told by.
+	PoolLabel string   `json:"poolLabel,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
+} // @name Capacity
+
+// CapacityNodes counts nodes.
+type CapacityNodes struct {
+	Total    int `json:"total"`
+	Cordoned int `json:"cordoned"`
+	// InUse nodes have a pod that is no daemon's.
+	InUse int `json:"inUse"`
+	// Bound is the least number of nodes whose allocatable resources, each by itself, hold what
+	// these pods request: no packing needs fewer.
+	Bound int `json:"bound"`
+	// CouldBeEmpty is how many nodes in use are above the bound: at most so many could be emptied.
+	CouldBeEmpty int `json:"couldBeEmpty"`
+	// GapPercent is CouldBeEmpty in percent of the nodes in use.
+	GapPercent float64 `json:"gapPercent"`
+} // @name CapacityNodes
+
+// ResourceCapacity is one resource: cpu in millicores, memory and storage in bytes.
+type ResourceCapacity struct {
+	Resource    string `json:"resource" example:"cpu"`
+	Allocatable int64  `json:"allocatable"`
+	Requested   int64  `json:"requested"`
+	// Free is what is left on nodes that are not cordoned.
+	Free int64 `json:"free"`
+	// Stranded is free on nodes that have no room for a pod of any common shape that requests the
+	// resource, since another resource is gone there; 0 where no shape requests it.
+	Stranded int64 `json:"stranded"`
+	// Fragmentation is the expected share of what is free that the next pod cannot use, by the
+	// common shapes that request the resource, in percent: what is free on the nodes where the
+	// shape has no room, weighted by how many pods are of the shape (Weng et al., Beware of
+	// Fragmentation, ATC 23). Absent where no shape requests it or nothing is free.
+	Fragmentation *float64 `json:"fragmentation,omitempty"`
+	// Nodes is the distribution of requested/allocatable over nodes, in percent.
+	Nodes Distribution `json:"nodes"`
+	Zones []GroupUse   `json:"zones,omitempty"`
+	Pools []GroupUse   `json:"pools,omitempty"`
+} // @name ResourceCapacity
+
+// Distribution is of numbers, in percent.
+type Distribution struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+	Min  float64 `json:"min"`
+	P10  float64 `json:"p10"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	Max  float64 `json:"max"`
+} // @name Distribution
+
+// GroupUse is a resource on the nodes with one value of a label.
+type GroupUse struct {
+	Name        string `json:"name"`
+	Nodes       int    `json:"nodes"`
+	Allocatable int64  `json:"allocatable"`
+	Requested   int64  `json:"requested"`
+	// Mean and SD are of requested/allocatable over the group's nodes, in percent.
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+} // @name GroupUse
+
+// ShapeCapacity is a size of pods and the room that there is for it.
+type ShapeCapacity struct {
+	// Requests are what a pod requests, cpu in millicores.
+	Requests map[string]int64 `json:"requests"`
+	// Pods is how many pods are of this size, Example the first of them by name.
+	Pods    int    `json:"pods"`
+	Example string `json:"example" example:"shop/web-1"`
+	// Room is how many pieces of this size are free, by resources alone, if nothing else came.
+	Room int64 `json:"room"`
+	// Nodes is how many nodes have room for one.
+	Nodes int `json:"nodes"`
+} // @name ShapeCapacity
+
+// MeasureCapacity measures a view by its own pods. pool is the label of pools, or a word that
+// stands for one; empty: pool.
+func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capacity, error) {
+	st := v.State
+	if err := memory.Take(ctx, int64(st.Nodes().Len())*8*2*(gridScalars+maxScalars)+int64(st.PodCount())); err != nil {
+		return nil, err
+	}
+	label := LabelOf(st.Nodes(), cmp.Or(pool, "pool"))
+	out := measure(st, DaemonsOf(v), label)
+	out.Snapshot, out.PoolLabel = v.ID(), label
+	return out, ctx.Err()
+}
+
+// DaemonsOf returns which pods of a view are made by DaemonSets.
+func DaemonsOf(v *cluster.View) func(*state.Pod) bool {
+	set := map[podName]struct{}{}
+	v.State.EachPod(func(p *state.Pod) {
+		js, ok := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if ok && p.Row >= 0 && kubeobj.ControllerKind(js) == "DaemonSet" {
+			set[podName{p.Namespace, p.Name}] = struct{}{}
+		}
+	})
+	return func(p *state.Pod) bool {
+		_, ok := set[podName{p.Namespace, p.Name}]
+		return ok
+	}
+}
+
+// measure measures a state.
+func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capacity {
+	g := newGrid(st)
+	out := &Capacity{Shapes: []ShapeCapacity{}}
+	shapes, rest := g.shapes(st, daemon)
+	out.OtherPods = rest
+	room := make([][]int64, len(shapes)) // by shape and row
+	for k, s := range shapes {
+		room[k] = make([]int64, g.set.Len())
+		c := ShapeCapacity{Requests: map[string]int64{}, Pods: s.pods, Example: s.example.String()}
+		for i, n := range s.request {
+			if n > 0 && i != gridPods {
+				c.Requests[g.cols[i].name] = n
+			}
+		}
+		for _, row := range g.rows {
+			if !g.usable(row) {
+				continue
+			}
+			n := g.pieces(s.request, row)
+			room[k][row] = n
+			if c.Room += n; n > 0 {
+				c.Nodes++
+			}
+		}
+		out.Shapes = append(out.Shapes, c)
+	}
+	for i := range g.cols {
+		c := &g.cols[i]
+		r := ResourceCapacity{Resource: c.name, Nodes: c.distribution(g.rows)}
+		for _, row := range g.rows {
+			r.Allocatable += c.allocatable[row]
+			r.Requested += c.requested[row]
+			if g.usable(row) {
+				r.Free += c.free(row)
+			}
+		}
+		if i == gridEphemeral && r.Allocatable == 0 {
+			continue
+		}
+		r.Stranded, r.Fragmentation = g.unusable(i, shapes, room)
+		r.Zones = g.groups(c, corev1.LabelTopologyZone)
+		r.Pools = g.groups(c, pool)
+		out.Resources = append(out.Resources, r)
+	}
+	out.Nodes = g.nodes(st, daemon)
+	return out
+}
+
+// unusable returns what of a resource is free where no shape that requests it has room, and the
+// expected share of what is free that such a shape cannot use, in percent.
+func (g *grid) unusable(i int, shapes []*podShape, room [][]int64) (stranded int64, share *float64) {
+	c := &g.cols[i]
+	var free, lost, weight float64
+	for _, s := range shapes {
+		if s.request[i] > 0 {
+			weight += float64(s.pods)
+		}
+	}
+	for _, row := range g.rows {
+		left := c.free(row)
+		if left == 0 || !g.usable(row) {
+			continue
+		}
+		free += float64(left)
+		fits := false
+		for k, s := range shapes {
+			switch {
+			case s.request[i] == 0:
+			case room[k][row] > 0:
+				fits = true
+			default:
+				lost += float64(left) * float64(s.pods)
+			}
+		}
+		if !fits {
+			stranded += left
+		}
+	}
+	if weight == 0 || free == 0 {
+		return 0, nil
+	}
+	n := percent(lost, free*weight)
+	return stranded, &n
+}
+
+// nodes counts nodes, and works the bound out.
+func (g *grid) nodes(st *state.State, daemon func(*state.Pod) bool) CapacityNodes {
+	out := CapacityNodes{Total: len(g.rows)}
+	wanted := make([]int64, len(g.cols))
+	room := make([][]int64, len(g.cols))
+	for _, row := range g.rows {
+		if !g.usable(row) {
+			out.Cordoned++
+		}
+		inUse := false
+		own := make([]int64, len(g.cols)) // of daemon pods
+		for _, p := range st.PodsOn(int(row)) {
+			v := g.vector(&p.Class.Request)
+			into := wanted
+			if daemon(p) {
+				into = own
+			} else {
+				inUse = true
+			}
+			for i, n := range v {
+				into[i] += n
+			}
+		}
+		if inUse {
+			out.InUse++
+		}
+		for i := range g.cols {
+			room[i] = append(room[i], max(g.cols[i].allocatable[row]-own[i], 0))
+		}
+	}
+	for i := range g.cols {
+		slices.SortFunc(room[i], func(a, b int64) int { return cmp.Compare(b, a) })
+		n, sum := 0, int64(0)
+		for n < len(room[i]) && sum < wanted[i] {
+			sum += room[i][n]
+			n++
+		}
+		out.Bound = max(out.Bound, n)
+	}
+	out.Bound = min(out.Bound, out.InUse) // nodes that hold more than they have need no more
+	out.CouldBeEmpty = out.InUse - out.Bound
+	if out.InUse > 0 {
+		out.GapPercent = percent(float64(out.CouldBeEmpty), float64(out.InUse))
+	}
+	return out
+}
