@@ -25,7 +25,8 @@ type Disrupted struct {
 	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
 	// Cause is why it leaves.
 	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned"`
-	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other causes.
+	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
+	// causes.
 	Wave int `json:"wave,omitempty"`
 	// Budgets are the disruption budgets that select it.
 	Budgets []string `json:"budgets,omitempty"`
@@ -47,14 +48,34 @@ type Replacement struct {
 	Name string `json:"name" example:"web-7d4b9-x2x5c-2"`
 	// CreatedAfterSeconds is when it is created.
 	CreatedAfterSeconds int64 `json:"createdAfterSeconds"`
-	// Node is where it was placed; absent: it waits. If it leaves that node too, it is among the pods
-	// that left.
+	// Node is where it was placed; absent: it waits. If it leaves that node too, it is among the
+	// pods that left.
 	Node string `json:"node,omitempty" example:"worker-3"`
 	// ReadyAfterSeconds is when it is ready.
 	ReadyAfterSeconds *int64 `json:"readyAfterSeconds,omitempty"`
 	// Message is why it waits, in kube-scheduler's words.
 	Message string `json:"message,omitempty" example:"0/3 nodes are available: 3 Insufficient cpu."`
 } // @name ReplacementPod
+
+// Replaced counts what becomes of the places of pods that left.
+type Replaced struct {
+	// Placed and Pending are the replacements with and without a node; NotReplaced pods do not come
+	// back.
+	Placed      int `json:"placed"`
+	Pending     int `json:"pending"`
+	NotReplaced int `json:"notReplaced"`
+}
+
+func (r *Replaced) count(p *Disrupted) {
+	switch {
+	case p.Replacement == nil:
+		r.NotReplaced++
+	case p.Replacement.Node == "":
+		r.Pending++
+	default:
+		r.Placed++
+	}
+}
 
 // Causes why pods leave.
 const (
@@ -81,7 +102,7 @@ type disruption struct {
 	out     []*Disrupted
 	waiting []Arrival // created and without a node
 	created map[podName]*created
-	leaving map[podName]bool // stored as being deleted
+	leaving map[podName]*Disrupted // stored as being deleted
 	// preempted is how often pods in whose place one stands were preempted.
 	preempted map[podName]int
 	tried     uint64 // the fork's changes after the last attempts
@@ -106,7 +127,7 @@ func newDisruption(ctx context.Context, f *Fork, start int64) (*disruption, erro
 	}
 	return &disruption{
 		f: f, ctx: ctx, budgets: b, start: start, out: []*Disrupted{},
-		created: map[podName]*created{}, preempted: map[podName]int{}, leaving: map[podName]bool{},
+		created: map[podName]*created{}, preempted: map[podName]int{}, leaving: map[podName]*Disrupted{},
 	}, nil
 }
 
@@ -127,7 +148,8 @@ func (d *disruption) pod(n podName) (*corev1.Pod, error) {
 	return p, err
 }
 
-// leave begins the end of a pod, of which rec has the cause. It is gone after grace seconds; below 0 it stays Terminating.
+// leave begins the end of a pod, of which rec has the cause. It is gone after grace seconds;
+// below 0 it stays Terminating.
 func (d *disruption) leave(pod *corev1.Pod, rec *Disrupted, grace int64) error {
 	name := nameOf(pod)
 	rec.Namespace, rec.Name, rec.Node, rec.Owner, rec.LeavesAfterSeconds = pod.Namespace, pod.Name, pod.Spec.NodeName, ownerOf(pod), d.now
@@ -151,40 +173,46 @@ func (d *disruption) leave(pod *corev1.Pod, rec *Disrupted, grace int64) error {
 	case afterBackoff:
 		d.events.schedule(d.now+jobBackoff, func() error { return d.create(pod, succeeds, rec) })
 	}
-	gone := func() error {
-		if rec.Cause != causePreemption { // whose victims are gone already
-			if err := d.f.Delete(pod.Namespace, pod.Name); err != nil {
-				return err
-			}
-		}
-		delete(d.leaving, name)
-		if err := d.f.releaseClaims(pod); err != nil {
-			return err
-		}
-		if succeeds == onceGone {
-			return d.create(pod, succeeds, rec)
-		}
-		return nil
-	}
 	if grace < 0 {
 		if succeeds == onceGone {
 			rec.NotReplaced = rec.Owner + " waits until the pod is gone, and its node ends no pod any more"
 		}
-		return d.terminate(pod, podlife.GracePeriod(pod))
+		return d.terminate(pod, rec, podlife.GracePeriod(pod))
 	}
 	ends := d.now + grace
 	rec.GoneAfterSeconds = &ends
 	if grace == 0 {
-		return gone()
+		return d.gone(pod, rec)
 	}
-	d.events.schedule(ends, gone)
-	return d.terminate(pod, grace)
+	d.events.schedule(ends, func() error { return d.gone(pod, rec) })
+	return d.terminate(pod, rec, grace)
+}
+
+// gone ends a pod that left.
+func (d *disruption) gone(pod *corev1.Pod, rec *Disrupted) error {
+	at := d.now
+	rec.GoneAfterSeconds = &at
+	if rec.Cause != causePreemption { // whose victims are gone already
+		if err := d.f.Delete(pod.Namespace, pod.Name); err != nil {
+			return err
+		}
+	}
+	delete(d.leaving, nameOf(pod))
+	if err := d.f.releaseClaims(pod); err != nil {
+		return err
+	}
+	succeeds, why := successionOf(pod)
+	if succeeds != onceGone {
+		return nil
+	}
+	rec.NotReplaced = why
+	return d.create(pod, succeeds, rec)
 }
 
 // terminate stores a pod as one that is being deleted: it keeps its room, and spreads count it no
 // more.
-func (d *disruption) terminate(pod *corev1.Pod, grace int64) error {
-	d.leaving[nameOf(pod)] = true
+func (d *disruption) terminate(pod *corev1.Pod, rec *Disrupted, grace int64) error {
+	d.leaving[nameOf(pod)] = rec
 	p := podlife.BeginDelete(pod, max(1, grace), d.instant())
 	if p == nil {
 		return nil
@@ -206,13 +234,11 @@ func (d *disruption) create(old *corev1.Pod, s succession, rec *Disrupted) error
 	p := successor(old, s, func(name string) bool {
 		return st.Pod(old.Namespace, name) == nil && d.created[podName{old.Namespace, name}] == nil
 	}, d.instant())
-	took, known := startSeconds(old)
-	if !known {
-		took = d.start
-		d.assumed++
-	}
-	p, err := d.f.createClaims(p)
+	took, err := d.startOf(old)
 	if err != nil {
+		return err
+	}
+	if p, err = d.f.createClaims(p); err != nil {
 		return err
 	}
 	if lineage > 0 {
@@ -229,6 +255,22 @@ func (d *disruption) create(old *corev1.Pod, s succession, rec *Disrupted) error
 	d.waiting = append(d.waiting, Arrival{Pod: p})
 	d.fresh = true
 	return nil
+}
+
+// startOf returns how long the pod that takes another one's place needs until it is ready.
+func (d *disruption) startOf(old *corev1.Pod) (seconds int64, err error) {
+	if c := d.created[nameOf(old)]; c != nil {
+		return c.took, nil
+	}
+	base, err := d.f.base.Pod(old.Namespace, old.Name)
+	if err != nil {
+		return 0, err
+	}
+	if took, ok := startSeconds(base); ok {
+		return took, nil
+	}
+	d.assumed++
+	return d.start, nil
 }
 
 // schedulePods tries the pods that wait, until no attempt could have another outcome.
@@ -263,7 +305,7 @@ func (d *disruption) attempted(at *Attempt) error {
 	case engine.Preempting:
 		for _, v := range at.Victims {
 			n := podName{v.Namespace, v.Name}
-			if d.leaving[n] {
+			if d.leaving[n] != nil {
 				continue // its place was taken when its deletion began
 			}
 			victim, err := d.pod(n)

@@ -52,11 +52,7 @@ type DrainTotals struct {
 	// Evicted pods left drained nodes; Preempted ones others, for a replacement of higher priority.
 	Evicted   int `json:"evicted"`
 	Preempted int `json:"preempted"`
-	// Placed and Pending are the replacements with and without a node; NotReplaced pods do not come
-	// back.
-	Placed      int `json:"placed"`
-	Pending     int `json:"pending"`
-	NotReplaced int `json:"notReplaced"`
+	Replaced
 } // @name DrainTotals
 
 // DrainedNode is how the drain of one node goes.
@@ -98,8 +94,8 @@ const (
 const retrySeconds = 5
 
 // Drain cordons nodes and then drains them one after the other, as kubectl drain does
-// (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers of
-// the pods create others, which are tried on the fork. The fork is changed.
+// (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers
+// of the pods create others, which are tried on the fork. The fork is changed.
 func (f *Fork) Drain(ctx context.Context, o DrainOptions) (*Drain, error) {
 	d, err := newDisruption(ctx, f, o.StartSeconds)
 	if err != nil {
@@ -291,14 +287,7 @@ func (d *disruption) report(out *Drain) {
 		} else {
 			t.Evicted++
 		}
-		switch {
-		case p.Replacement == nil:
-			t.NotReplaced++
-		case p.Replacement.Node == "":
-			t.Pending++
-		default:
-			t.Placed++
-		}
+		t.count(p)
 	}
 	out.Warnings = d.warnings()
 }

@@ -66,7 +66,12 @@ func told(d *scenario.Drain) string {
 			fmt.Fprintf(&b, "  blocked %s: %s\n", p.Name, p.Reason)
 		}
 	}
-	for _, p := range d.Pods {
+	return b.String() + toldPods(d.Pods)
+}
+
+func toldPods(list []*scenario.Disrupted) string {
+	var b strings.Builder
+	for _, p := range list {
 		fmt.Fprintf(&b, "%s %s wave %d at %d", p.Name, p.Cause, p.Wave, p.LeavesAfterSeconds)
 		if p.GoneAfterSeconds != nil {
 			fmt.Fprintf(&b, " gone %d", *p.GoneAfterSeconds)

@@ -1,0 +1,386 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/decision"
+	"berth/internal/podlife"
+)
+
+// LoseOptions are how nodes die.
+type LoseOptions struct {
+	// Nodes die at second 0.
+	Nodes []string
+	// RemoveAfterSeconds is when their Node objects are deleted, as a cloud's controller or a
+	// person does; nil: they stay.
+	RemoveAfterSeconds *int64
+	// StartSeconds is how long a pod takes from its bind until it is ready, where the pod that it
+	// replaces does not show it.
+	StartSeconds int64
+	// Rates are those of the node lifecycle controller.
+	Rates LossRates
+}
+
+// LossRates are the settings of the node lifecycle controller that decide when a lost node is
+// tainted (cmd/kube-controller-manager/app/options).
+type LossRates struct {
+	// GraceSeconds is from the last sign of life until the node counts as not ready
+	// (--node-monitor-grace-period).
+	GraceSeconds int64
+	// NodeSeconds is between two nodes of a zone that are tainted (--node-eviction-rate), and
+	// PartialSeconds that in a zone of which a share of UnhealthyPercent is lost
+	// (--secondary-node-eviction-rate, --unhealthy-zone-threshold), unless it has LargeZone nodes
+	// or fewer (--large-cluster-size-threshold), where none is tainted any more.
+	NodeSeconds, PartialSeconds int64
+	UnhealthyPercent, LargeZone int
+}
+
+// DefaultLossRates are upstream's.
+func DefaultLossRates() LossRates {
+	return LossRates{GraceSeconds: 50, NodeSeconds: 10, PartialSeconds: 100, UnhealthyPercent: 55, LargeZone: 50}
+}
+
+// Loss is what becomes of the pods of nodes that die.
+type Loss struct {
+	Nodes []*LostNode `json:"nodes"`
+	Zones []*LostZone `json:"zones"`
+	// Pods are those that are deleted, in this order.
+	Pods []*Disrupted `json:"pods"`
+	// Staying are pods of lost nodes that are never deleted, and why.
+	Staying []PodReason `json:"staying,omitempty"`
+	Totals  LossTotals  `json:"totals"`
+	// Seconds is until the last thing happens that is known of.
+	Seconds  int64    `json:"seconds"`
+	Warnings []string `json:"warnings,omitempty"`
+} // @name Loss
+
+// LossTotals sum a loss up.
+type LossTotals struct {
+	Nodes int `json:"nodes"`
+	// Pods were on the nodes; Deleted of them are deleted, the others stay.
+	Pods      int `json:"pods"`
+	Deleted   int `json:"deleted"`
+	Preempted int `json:"preempted"`
+	Replaced
+} // @name LossTotals
+
+// LostNode is what the control plane does about one node.
+type LostNode struct {
+	Name string `json:"name" example:"worker-7"`
+	Zone string `json:"zone,omitempty" example:"eu-1a"`
+	// NotReadyAfterSeconds is when its pods lose Ready and no pod is placed on it any more.
+	NotReadyAfterSeconds int64 `json:"notReadyAfterSeconds"`
+	// TaintedAfterSeconds is when it gets the taint that evicts its pods; absent: never.
+	TaintedAfterSeconds *int64 `json:"taintedAfterSeconds,omitempty"`
+	// RemovedAfterSeconds is when its object is deleted; absent: never.
+	RemovedAfterSeconds *int64 `json:"removedAfterSeconds,omitempty"`
+} // @name LostNode
+
+// LostZone is how the control plane sees a zone once nodes of it are lost.
+type LostZone struct {
+	Zone  string `json:"zone"`
+	Nodes int    `json:"nodes"`
+	// NotReady counts the lost nodes and those that were not ready before.
+	NotReady int `json:"notReady"`
+	// State decides how fast nodes are tainted: Normal, PartialDisruption or FullDisruption.
+	State string       `json:"state" enums:"Normal,PartialDisruption,FullDisruption"`
+	Rule  podlife.Rule `json:"rule"`
+	every int64        // seconds between two nodes; 0: none is tainted
+} // @name LostZone
+
+// States of a zone (pkg/controller/nodelifecycle).
+const (
+	zoneNormal  = "Normal"
+	zonePartial = "PartialDisruption"
+	zoneFull    = "FullDisruption"
+)
+
+// orphanSeconds is from the deletion of a Node object until PodGC has deleted the pods of the node,
+// at the latest (pkg/controller/podgc, quarantineTime and gcCheckPeriod).
+const orphanSeconds = 60
+
+// Lose has nodes die and lets the control plane act: nodes become not ready, are tainted by zone,
+// and their pods are deleted when their tolerations end (pkg/controller/nodelifecycle,
+// pkg/controller/tainteviction). No kubelet ends those pods, so that they stay Terminating and keep
+// what they hold until the Node object is deleted. The fork is changed.
+func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
+	d, err := newDisruption(ctx, f, o.StartSeconds)
+	if err != nil {
+		return nil, err
+	}
+	l := &loss{d: d, o: o, out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]podName{}}
+	for i, n := range o.Nodes {
+		if f.State().Nodes().Row(n) < 0 {
+			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("nodes[%d]", i), "node %q is not in %s", n, f.base.ID())
+		}
+		l.lost[n] = true
+	}
+	if o.RemoveAfterSeconds != nil && *o.RemoveAfterSeconds < 0 {
+		return nil, decision.Errorf(decision.Invalid, "removeAfterSeconds", "want 0 or more")
+	}
+	if err := l.readZones(); err != nil {
+		return nil, err
+	}
+	if err := l.plan(); err != nil {
+		return nil, err
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	return l.out, l.report()
+}
+
+// loss is a run of Lose.
+type loss struct {
+	d    *disruption
+	o    LoseOptions
+	out  *Loss
+	lost map[string]bool
+	// zones by their key, and the lost nodes of each by name.
+	zones map[string]*LostZone
+	nodes map[string][]*LostNode
+	// orphans are the pods of nodes that were removed.
+	orphans map[string][]podName
+	pods    int
+}
+
+// zoneOf is the key of a node's zone (k8s.io/component-helpers/node/topology GetZoneKey).
+func zoneOf(labels map[string]string) string {
+	region, zone := labels[corev1.LabelTopologyRegion], labels[corev1.LabelTopologyZone]
+	if region == "" {
+		return zone
+	}
+	return region + ":" + zone
+}
+
+// readZones works out the state of each zone that loses nodes (node_lifecycle_controller.go
+// ComputeZoneState, setLimiterInZone, handleDisruption).
+func (l *loss) readZones() error {
+	l.zones, l.nodes = map[string]*LostZone{}, map[string][]*LostNode{}
+	all := map[string]*LostZone{}
+	nodes := l.d.f.State().Nodes()
+	for row := range nodes.Alive().All() {
+		n := nodes.Node(row)
+		key := zoneOf(n.Labels)
+		z := all[key]
+		if z == nil {
+			z = &LostZone{Zone: key}
+			all[key] = z
+		}
+		z.Nodes++
+		node, err := l.d.f.Node(n.Name)
+		if err != nil {
+			return err
+		}
+		if l.lost[n.Name] {
+			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.o.Rates.GraceSeconds, RemovedAfterSeconds: l.o.RemoveAfterSeconds})
+			l.zones[key] = z
+		}
+		if l.lost[n.Name] || podlife.NodeStateOf(node) != podlife.NodeHealthy {
+			z.NotReady++
+		}
+	}
+	full := 0
+	for _, z := range all {
+		l.judge(z)
+		if z.State == zoneFull {
+			full++
+		}
+	}
+	for _, z := range l.zones {
+		if full == len(all) {
+			z.every = 0
+			z.Rule = podlife.Rule{ID: "zone/all-lost", Text: "All zones are fully disrupted, so that the control plane blames itself: it takes the taints off and evicts nothing."}
+		}
+		l.out.Zones = append(l.out.Zones, z)
+	}
+	slices.SortFunc(l.out.Zones, func(a, b *LostZone) int { return cmp.Compare(a.Zone, b.Zone) })
+	return nil
+}
+
+// judge works out a zone's state and rate.
+func (l *loss) judge(z *LostZone) {
+	r := l.o.Rates
+	share := float32(z.NotReady) / float32(z.Nodes)
+	switch {
+	case z.NotReady == z.Nodes:
+		z.State, z.every = zoneFull, r.NodeSeconds
+		z.Rule = podlife.Rule{ID: "zone/full", Text: fmt.Sprintf("None of the %d nodes is ready; one is tainted every %d s.", z.Nodes, r.NodeSeconds)}
+	case z.NotReady > 2 && share >= float32(r.UnhealthyPercent)/100 && z.Nodes > r.LargeZone:
+		z.State, z.every = zonePartial, r.PartialSeconds
+		z.Rule = podlife.Rule{ID: "zone/partial", Text: fmt.Sprintf("%d of %d nodes are not ready, %d percent or more; one is tainted every %d s.", z.NotReady, z.Nodes, r.UnhealthyPercent, r.PartialSeconds)}
+	case z.NotReady > 2 && share >= float32(r.UnhealthyPercent)/100:
+		z.State = zonePartial
+		z.Rule = podlife.Rule{ID: "zone/partial-small", Text: fmt.Sprintf("%d of %d nodes are not ready, %d percent or more, and the zone has no more than %d nodes; none is tainted.", z.NotReady, z.Nodes, r.UnhealthyPercent, r.LargeZone)}
+	default:
+		z.State, z.every = zoneNormal, r.NodeSeconds
+		z.Rule = podlife.Rule{ID: "zone/normal", Text: fmt.Sprintf("%d of %d nodes are not ready; one is tainted every %d s.", z.NotReady, z.Nodes, r.NodeSeconds)}
+	}
+}
+
+// plan schedules what happens to the nodes. Within a zone they are tainted by name: upstream's
+// order is chance.
+func (l *loss) plan() error {
+	for _, z := range l.out.Zones {
+		list := l.nodes[z.Zone]
+		slices.SortFunc(list, func(a, b *LostNode) int { return cmp.Compare(a.Name, b.Name) })
+		for i, n := range list {
+			l.out.Nodes = append(l.out.Nodes, n)
+			l.d.events.schedule(n.NotReadyAfterSeconds, func() error { return l.notReady(n) })
+			if at := n.NotReadyAfterSeconds + int64(i)*z.every; z.every > 0 && (n.RemovedAfterSeconds == nil || at < *n.RemovedAfterSeconds) {
+				n.TaintedAfterSeconds = &at
+				l.d.events.schedule(at, func() error { return l.taint(n) })
+			}
+			if at := n.RemovedAfterSeconds; at != nil {
+				l.d.events.schedule(*at, func() error { return l.remove(n) })
+				l.d.events.schedule(*at+orphanSeconds, func() error { return l.orphan(n) })
+			}
+		}
+	}
+	return nil
+}
+
+// notReady has the node monitor give a node up: it gets the taint that keeps pods away, and its
+// pods are ready no more (MarkPodsNotReady).
+func (l *loss) notReady(n *LostNode) error {
+	d := l.d
+	since := metav1.NewTime(d.instant())
+	if _, err := d.f.Node(n.Name); err != nil {
+		return nil // removed before
+	}
+	err := d.f.taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &since}, func(node *corev1.Node) {
+		for i := range node.Status.Conditions {
+			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+				c.Status, c.LastTransitionTime = corev1.ConditionUnknown, since
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	names := d.podsOn(n.Name)
+	l.pods += len(names)
+	for _, name := range names {
+		pod, err := d.f.Pod(name.namespace, name.name)
+		if err != nil {
+			return err
+		}
+		if !isReady(pod) {
+			continue
+		}
+		d.budgets.changed(d.f, pod, -1)
+		unready := pod.DeepCopy()
+		for i := range unready.Status.Conditions {
+			if c := &unready.Status.Conditions[i]; c.Type == corev1.PodReady {
+				c.Status, c.LastTransitionTime = corev1.ConditionFalse, since
+			}
+		}
+		if err := d.f.Put(d.ctx, unready); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taint gives a node the taint that evicts its pods, and schedules their deletions.
+func (l *loss) taint(n *LostNode) error {
+	d := l.d
+	since := metav1.NewTime(d.instant())
+	if err := d.f.taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &since}, nil); err != nil {
+		return err
+	}
+	node, err := d.f.Node(n.Name)
+	if err != nil {
+		return err
+	}
+	for _, name := range d.podsOn(n.Name) {
+		pod, err := d.f.Pod(name.namespace, name.name)
+		if err != nil {
+			return err
+		}
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		end := podlife.DeletionByNode(pod, node, nil, d.instant())
+		if end.At == nil {
+			continue
+		}
+		after := d.now + max(0, int64(end.At.Sub(d.instant())/time.Second))
+		d.events.schedule(after, func() error { return l.delete(name, n.Name, &end.Rule) })
+	}
+	return nil
+}
+
+// delete deletes a pod of a dead node: it stays Terminating.
+func (l *loss) delete(name podName, node string, rule *podlife.Rule) error {
+	pod, err := l.d.f.Pod(name.namespace, name.name)
+	if err != nil || pod.Spec.NodeName != node || pod.DeletionTimestamp != nil {
+		return nil // gone meanwhile
+	}
+	return l.d.leave(pod, &Disrupted{Cause: causeTaint, Rule: rule}, -1)
+}
+
+// remove deletes a node's object; its pods stay until PodGC misses it.
+func (l *loss) remove(n *LostNode) error {
+	l.orphans[n.Name] = l.d.podsOn(n.Name)
+	return l.d.f.RemoveNode(n.Name)
+}
+
+// orphan has PodGC delete the pods of a node that is gone, without a grace period.
+func (l *loss) orphan(n *LostNode) error {
+	d := l.d
+	for _, name := range l.orphans[n.Name] {
+		pod, err := d.f.Pod(name.namespace, name.name)
+		if err != nil || pod.Spec.NodeName != n.Name {
+			continue // gone meanwhile
+		}
+		if rec := d.leaving[name]; rec != nil {
+			err = d.gone(pod, rec)
+		} else {
+			err = d.leave(pod, &Disrupted{Cause: causeOrphaned}, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report sums the loss up.
+func (l *loss) report() error {
+	d, t := l.d, &l.out.Totals
+	l.out.Seconds, l.out.Pods, l.out.Warnings = d.now, d.out, d.warnings()
+	t.Nodes, t.Pods = len(l.out.Nodes), l.pods
+	for _, p := range d.out {
+		if p.Cause == causePreemption {
+			t.Preempted++
+		} else {
+			t.Deleted++
+		}
+		t.count(p)
+	}
+	for _, n := range l.out.Nodes {
+		for _, name := range d.podsOn(n.Name) {
+			pod, err := d.f.Pod(name.namespace, name.name)
+			if err != nil {
+				return err
+			}
+			if d.leaving[name] != nil || pod.DeletionTimestamp != nil {
+				continue // it is among those that were deleted
+			}
+			why := "the node is not tainted"
+			if node, err := d.f.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
+				why = podlife.DeletionByNode(pod, node, nil, d.instant()).Rule.Text
+			}
+			l.out.Staying = append(l.out.Staying, PodReason{name.namespace, name.name, why})
+		}
+	}
+	return nil
+}
