@@ -39,95 +39,55 @@ func retry(ctx context.Context, once func() error) error {
 	return nil
 }
 
-// contention is the state of a chain that other processes write to at the same time. Writes that
+// lockStore takes the store's lock of the cluster while other processes write to it. Writes that
 // are pipelined on a refused revision are refused with it, and their process would be late the next
-// time too. So after a conflict the processes take the store's lock of the cluster in turn: the
-// holder reads what it missed, writes for all its callers at once, and releases the lock.
-type contention struct {
-	until time.Time // writes take the lock until then
-	end   func()    // releases the lock that this chain holds; nil: none
-	ends  time.Time // no write is begun under the lock after that
-	quiet chan struct{}
-}
-
-func (c *contention) lost() { c.until = time.Now().Add(contended) }
-
-// lockStore takes the store's lock of the cluster while there is contention. The caller holds the
-// chain's writer token. If the lock cannot be had, writes go on without it, and some are refused.
+// time too. So after a conflict the processes take the lock in turn: the holder reads what it
+// missed, writes for all its callers at once, and releases the lock. The caller holds the chain's
+// writer token. If the lock cannot be had, writes go on without it, and some are refused.
 func (m *Manager) lockStore(ctx context.Context, l *chain) error {
-	for {
-		l.mu.Lock()
-		now := time.Now()
-		have, over := l.contention.end != nil, now.After(l.contention.ends)
-		if have && !over || !have && now.After(l.contention.until) {
-			l.mu.Unlock()
+	for range 2 {
+		if s := l.state.Load(); s.contention.ready(time.Now()) {
 			return nil
 		}
-		if l.inFlight == 0 {
-			l.mu.Unlock()
-			break
-		}
-		// Writes in flight end first; the last of them releases the lock.
-		if l.contention.quiet == nil {
-			l.contention.quiet = make(chan struct{})
-		}
-		quiet := l.contention.quiet
-		l.mu.Unlock()
-		select {
-		case <-quiet:
-		case <-ctx.Done():
-			return ctx.Err()
+		// The last write in flight releases the lock of before.
+		if err := m.quiet(ctx, l); err != nil {
+			return err
 		}
 	}
 	m.unlockStore(l)
-	end, err := m.st.LockChain(ctx, l.name)
+	release, err := m.st.LockChain(ctx, l.name)
 	if err != nil {
 		m.o.Log.Debug("the lock of the cluster was not acquired", slog.String("cluster", l.name), slog.Any("error", err))
 		return ctx.Err()
 	}
-	l.mu.Lock()
-	before := l.durable
-	l.contention.end, l.contention.ends = end, time.Now().Add(holdLock)
-	l.epoch++
-	l.head = nil // it is read anew from the store
-	l.mu.Unlock()
-	now, err := m.current(ctx, l)
+	s, _ := m.apply(l, locked{&storeLock{release: release, ends: time.Now().Add(holdLock)}})
+	head, _, err := m.head(ctx, l)
 	if err != nil {
 		return nil // the write that needs it gets the error
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.head = now
-	if before != nil && now.Revision != before.Revision {
-		l.contention.lost() // other processes still write
+	if before := s.views().durable; before != nil && head.Revision != before.Revision {
+		m.apply(l, contested{time.Now()})
 	}
 	return nil
 }
 
-// unlockStore releases the lock if no write under it is in flight.
-func (m *Manager) unlockStore(l *chain) {
-	l.mu.Lock()
-	var end func()
-	if l.inFlight == 0 {
-		end, l.contention.end = l.contention.end, nil
+// quiet returns once no write of the chain is in flight. The caller holds the chain's writer token.
+func (m *Manager) quiet(ctx context.Context, l *chain) error {
+	s, e := m.apply(l, quieted{make(chan struct{})})
+	if e.stale {
+		return nil
 	}
-	l.mu.Unlock()
-	if end != nil {
-		end()
+	select {
+	case <-s.quiet:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// landed records that a write is no longer in flight. The caller holds l.mu.
-func (m *Manager) landed(l *chain) {
-	if l.inFlight--; l.inFlight > 0 {
-		return
-	}
-	if l.contention.quiet != nil {
-		close(l.contention.quiet)
-		l.contention.quiet = nil
-	}
-	if end := l.contention.end; end != nil {
-		l.contention.end = nil
-		m.work.Go(end)
+// unlockStore releases the lock if no write under it is in flight.
+func (m *Manager) unlockStore(l *chain) {
+	if _, e := m.apply(l, unlocked{}); e.release != nil {
+		e.release()
 	}
 }

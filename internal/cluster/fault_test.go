@@ -82,8 +82,7 @@ func TestDependentsFallWithTheirParent(t *testing.T) {
 			rest <- v
 		}()
 	}
-	l := h.chains["prod"]
-	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.inFlight == 1+others })
+	waitFor(t, func() bool { return h.chainInMemory("prod").state.Load().inFlight == 1+others })
 	if v, err := h.View(t.Context(), "prod", 0); err != nil || v.Revision != 1 {
 		t.Fatalf("a revision was shown before it was durable: %v %v", v.ID(), err)
 	}
@@ -128,8 +127,7 @@ func TestAnswersWaitForWhatTheySaw(t *testing.T) {
 	g.set(hold)
 	g.fail.Store(1)
 	go func() { _, _ = h.Change(t.Context(), "prod", 0, []kubeobj.Object{pod(t, "ghost", "n1")}, nil) }()
-	l := h.chains["prod"]
-	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.inFlight == 1 })
+	waitFor(t, func() bool { return h.chainInMemory("prod").state.Load().inFlight == 1 })
 	done := make(chan error, 1)
 	runs := atomic.Int64{}
 	sawAtEnd := false
@@ -356,7 +354,7 @@ func TestClustersAreLetGo(t *testing.T) {
 	h.work.Wait()
 	h.trim(nil)
 	held := 0
-	for _, l := range h.chains {
+	for l := range h.allChains() {
 		if l.held(0) != nil {
 			held++
 		}
@@ -364,14 +362,14 @@ func TestClustersAreLetGo(t *testing.T) {
 	if held > 2 {
 		t.Fatalf("%d clusters are held", held)
 	}
-	chains := len(h.chains)
+	chains := h.countChains()
 	if chains > 2 {
 		t.Fatalf("%d chains", chains)
 	}
 	for i := range 50 {
 		_, _ = h.View(t.Context(), fmt.Sprintf("unknown-%d", i), 0)
 	}
-	if n := len(h.chains); n != chains {
+	if n := h.countChains(); n != chains {
 		t.Fatalf("unknown names made %d chains", n-chains)
 	}
 }

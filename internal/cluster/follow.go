@@ -130,16 +130,13 @@ type held struct {
 // poll reads the heads of all chains, and the revisions that are new.
 func (m *Manager) poll(ctx context.Context) error {
 	var all []held
-	m.mu.Lock()
-	for _, l := range m.chains {
-		l.mu.Lock()
+	for l := range m.allChains() {
 		// A chain with writes in flight learns its head from their answers.
-		if l.durable != nil && l.inFlight == 0 {
-			all = append(all, held{l, l.durable, l.epoch})
+		s := l.state.Load()
+		if v := s.views().durable; v != nil && s.inFlight == 0 {
+			all = append(all, held{l, v, s.epoch})
 		}
-		l.mu.Unlock()
 	}
-	m.mu.Unlock()
 	heads, err := m.st.Heads(ctx)
 	if err != nil {
 		return err
@@ -166,11 +163,7 @@ func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind
 		m.forget(h.l, h.epoch)
 		return 0, nil
 	}
-	h.l.mu.Lock()
-	if h.l.epoch == h.epoch {
-		h.l.checkpoint = max(h.l.checkpoint, end.Checkpoint)
-	}
-	h.l.mu.Unlock()
+	m.apply(h.l, checkpointed{h.epoch, end.Checkpoint})
 	f := &m.following
 	f.mu.Lock()
 	stuck := f.stuck[h.l.name] == end
@@ -200,9 +193,8 @@ func (m *Manager) advanceTo(ctx context.Context, h held, end store.Head) (behind
 
 // current returns the newest stored revision of a chain: the view in memory with the changes since.
 func (m *Manager) current(ctx context.Context, l *chain) (*View, error) {
-	l.mu.Lock()
-	base, epoch := l.durable, l.epoch
-	l.mu.Unlock()
+	s := l.state.Load()
+	base, epoch := s.views().durable, s.epoch
 	if base == nil {
 		return m.newest(ctx, l)
 	}
@@ -216,26 +208,6 @@ func (m *Manager) current(ctx context.Context, l *chain) (*View, error) {
 		return nil, err
 	}
 	return m.publish(l, epoch, v), nil
-}
-
-// publish makes a stored revision the one that readers get, unless they get a newer one. It returns
-// the one that they get.
-func (m *Manager) publish(l *chain, epoch uint64, v *View) *View {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.epoch != epoch { // the cluster may be another one by now
-		return v
-	}
-	if l.durable == nil || l.durable.Revision < v.Revision {
-		l.remember(v, m.o.KeepViews)
-		l.durable = v
-		l.announce()
-		if l.head != nil && l.inFlight == 0 && l.head.Revision < v.Revision {
-			l.head = v
-		}
-	}
-	l.checkpoint = max(l.checkpoint, v.checkpoint)
-	return l.durable
 }
 
 // catchUp reads the revisions after a view up to the stored head. The error is errBroken if the

@@ -57,9 +57,8 @@ func (m *Manager) load(ctx context.Context, l *chain, revision int64) (*View, er
 func (m *Manager) near(l *chain, revision int64) *View {
 	first := revision - int64(m.o.CheckpointEvery)
 	best := m.views.before(l.name, revision, first)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, v := range append([]*View{l.durable}, l.recent...) {
+	have := l.state.Load().views()
+	for _, v := range append([]*View{have.durable}, have.recent...) {
 		if v != nil && v.Revision < revision && v.Revision >= first && (best == nil || best.Revision < v.Revision) {
 			best = v
 		}
@@ -107,12 +106,10 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, r.Number), err)
 	}
-	l.mu.Lock()
 	var share *inventory
-	if l.durable != nil {
-		share = l.durable.inv
+	if v := l.held(0); v != nil {
+		share = v.inv
 	}
-	l.mu.Unlock()
 	inv, err := decodeCheckpoint(c.Payload, share, func(bytes int) error { return memory.Take(ctx, int64(bytes)) })
 	if memory.Refused(err) {
 		return nil, err

@@ -75,9 +75,9 @@ type Manager struct {
 	g  Committer
 	o  Options
 
-	mu     sync.Mutex
-	chains map[string]*chain
-	gone   uint64 // number of clusters deleted, by which a load notices a deletion
+	chains sync.Map   // *chain by name; stored and deleted with mu held
+	mu     sync.Mutex // of chains' users
+	gone   uint64     // number of clusters deleted, by which a load notices a deletion
 
 	following following
 	views     viewCache
@@ -91,35 +91,13 @@ type Manager struct {
 	work sync.WaitGroup
 }
 
-// chain is one cluster's chain of revisions.
-type chain struct {
-	name   string
-	writer chan struct{} // holds a token while a caller writes
-	used   atomic.Int64
-	users  int // calls that use the chain; guarded by Manager.mu
-
-	mu         sync.Mutex
-	head       *View   // newest, perhaps not durable yet; nil: to be read
-	durable    *View   // newest that is known to be stored; nil: to be read
-	recent     []*View // durable ones before, newest first
-	epoch      uint64  // grows when head is dropped
-	inFlight   int     // writes in flight
-	contention contention
-	// checkpoint is the number of the newest checkpoint. saving reports whether one is being
-	// written.
-	checkpoint int64
-	saving     bool
-	reloading  bool          // a goroutine reads the outcome of writes without an answer
-	newer      chan struct{} // closed when durable gets newer; nil: no goroutine waits
-}
-
 // Open returns a manager over a store. Clusters are read when they are needed. Close it before the
 // store.
 func Open(ctx context.Context, st Store, g Committer, o Options) (*Manager, error) {
 	if err := st.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}
-	m := &Manager{st: st, g: g, o: o.withDefaults(), chains: map[string]*chain{}, large: make(chan struct{}, 1)}
+	m := &Manager{st: st, g: g, o: o.withDefaults(), large: make(chan struct{}, 1)}
 	m.views.keep, m.views.heavy = m.o.KeepViews, min(heavy, m.o.KeepObjects)
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	m.following.begin(m.now())
@@ -138,66 +116,15 @@ func (m *Manager) Close() error {
 
 func (m *Manager) now() time.Time { return m.o.Clock().UTC().Truncate(time.Microsecond) }
 
-// chain returns a cluster's chain; where there is none yet, one is made only if the
-// store knows the cluster or create is set, so that unknown names cost
-// nothing. The caller has to leave the chain once.
-func (m *Manager) chain(ctx context.Context, cluster string, create bool) (*chain, error) {
-	m.mu.Lock()
-	l := m.chains[cluster]
-	if l != nil {
-		l.users++
-	}
-	m.mu.Unlock()
-	if l == nil && !create {
-		if _, err := m.st.Newest(ctx, cluster); err != nil {
-			return nil, fmt.Errorf("%s: %w", FormatID(cluster, 0), err)
-		}
-	}
-	if l == nil {
-		m.mu.Lock()
-		if l = m.chains[cluster]; l == nil {
-			l = &chain{name: cluster, writer: make(chan struct{}, 1)}
-			m.chains[cluster] = l
-		}
-		l.users++
-		m.mu.Unlock()
-	}
-	l.used.Store(m.ticks.Add(1))
-	return l, nil
-}
-
-// leave ends a call's use of a chain. Chains of deleted clusters, and those whose states were
-// evicted, are dropped with their last user.
-func (m *Manager) leave(l *chain) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	l.users--
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m.dropUnused(l)
-}
-
-// dropUnused drops a chain that holds no state. The caller holds m.mu and l.mu.
-func (m *Manager) dropUnused(l *chain) {
-	if l.users == 0 && l.inFlight == 0 && !l.saving && !l.reloading && l.head == nil && l.durable == nil && l.contention.end == nil && m.chains[l.name] == l {
-		delete(m.chains, l.name)
-	}
-}
-
-func (l *chain) lock(ctx context.Context) error {
-	select {
-	case l.writer <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *chain) unlock() { <-l.writer }
-
 // View returns a revision of a cluster, 0 for the newest that is stored. For an unknown one the
 // error wraps store.ErrNotFound and names the id.
 func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*View, error) {
+	if l := m.chainInMemory(cluster); l != nil {
+		if v := l.held(revision); v != nil {
+			l.used.Store(m.ticks.Add(1))
+			return v, nil
+		}
+	}
 	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
 		if revision != 0 && errors.Is(err, store.ErrNotFound) {
@@ -222,26 +149,9 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 	return v, m.holds.hold(ctx, v)
 }
 
-// held returns a durable view that is in memory, or nil.
-func (l *chain) held(revision int64) *View {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if d := l.durable; d != nil && (revision == 0 || d.Revision == revision) {
-		return d
-	}
-	for _, v := range l.recent {
-		if v.Revision == revision {
-			return v
-		}
-	}
-	return nil
-}
-
 // newest reads a cluster's newest revision and publishes it.
 func (m *Manager) newest(ctx context.Context, l *chain) (*View, error) {
-	l.mu.Lock()
-	epoch := l.epoch
-	l.mu.Unlock()
+	epoch := l.state.Load().epoch
 	r, err := m.st.Newest(ctx, l.name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, 0), err)
@@ -273,65 +183,6 @@ func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (v *View
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// trim drops the least recently used clusters' states beyond KeepViews or KeepObjects, except those
-// with writes in flight.
-func (m *Manager) trim(but *chain) { m.trimTo(but, m.o.KeepObjects) }
-
-// Relieve drops what can be read or worked out again: older revisions, memos, and half of the
-// newest states. It is called when memory is short.
-func (m *Manager) Relieve() {
-	m.views.clear()
-	m.trimTo(nil, m.o.KeepObjects/2)
-	for _, v := range m.Held() {
-		v.State.DropMemos()
-	}
-}
-
-func (m *Manager) trimTo(but *chain, keepObjects int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for {
-		var oldest *chain
-		n, objects := 0, 0
-		for _, l := range m.chains {
-			l.mu.Lock()
-			held, idle := l.durable != nil || l.head != nil, l.inFlight == 0 && !l.saving
-			if l.durable != nil {
-				objects += l.durable.inv.weight()
-			}
-			m.dropUnused(l)
-			l.mu.Unlock()
-			if !held {
-				continue
-			}
-			n++
-			if l != but && idle && (oldest == nil || l.used.Load() < oldest.used.Load()) {
-				oldest = l
-			}
-		}
-		if n <= m.o.KeepViews && objects <= keepObjects || oldest == nil || !oldest.evict() {
-			return
-		}
-	}
-}
-
-// evict drops the states of a chain without a writer. It reports whether it did.
-func (l *chain) evict() bool {
-	select {
-	case l.writer <- struct{}{}:
-	default:
-		return false
-	}
-	defer l.unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.inFlight > 0 || l.saving {
-		return false
-	}
-	l.head, l.durable, l.recent = nil, nil, nil
-	return true
 }
 
 // Record writes a decision that makes no revision, and returns when it is durable. The profile is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"berth/internal/memory"
 	"berth/internal/span"
@@ -46,31 +47,19 @@ func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e
 			return err
 		}
 	}
-	l.mu.Lock()
-	stale := l.epoch != epoch
-	if !stale {
-		l.inFlight++
-	}
-	l.mu.Unlock()
-	if stale {
+	if _, e := m.apply(l, begun{epoch}); e.stale {
 		return &lostError{fmt.Errorf("%s: %w", v.ID(), store.ErrConflict)}
 	}
 	_, part := span.Start(ctx, span.Revision)
 	wait, err := m.g.Submit(ctx, e)
 	if err != nil {
 		part.End(err)
-		l.mu.Lock()
-		m.landed(l)
-		l.mu.Unlock()
+		m.end(l, unsent{})
 		return fmt.Errorf("write %s: %w", v.ID(), err)
 	}
 	p := &pending{done: make(chan struct{})}
 	v.write = p
-	l.mu.Lock()
-	if l.epoch == epoch {
-		l.head = v
-	}
-	l.mu.Unlock()
+	m.apply(l, submitted{epoch, v})
 	m.work.Go(func() {
 		// The write goes on whether or not a caller still waits for it.
 		err := wait(context.WithoutCancel(ctx))
@@ -86,63 +75,25 @@ func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e
 
 // written records the outcome of a write.
 func (m *Manager) written(l *chain, epoch uint64, v *View, err error) {
+	x := written{epoch: epoch, view: v, now: time.Now()}
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", v.ID(), err)
-		refused := errors.Is(err, store.ErrConflict)
-		if refused {
-			err = &lostError{err}
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			x.outcome, err = refused, &lostError{err}
+		case errors.Is(err, store.ErrUnavailable):
+			x.outcome = unknown
+		default:
+			x.outcome = failed
 		}
 		v.write.err = err
-		if errors.Is(err, store.ErrUnavailable) {
-			m.outcomeUnknown(l, epoch)
-		} else {
-			l.dropHead(epoch)
-		}
-		l.mu.Lock()
-		if refused {
-			l.contention.lost()
-		}
-		m.landed(l)
-		l.mu.Unlock()
-		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m.landed(l)
-	if l.epoch == epoch && (l.durable == nil || l.durable.Revision < v.Revision) {
-		l.remember(v, m.o.KeepViews)
-		l.durable = v
-		l.announce()
-	}
-	l.checkpoint = max(l.checkpoint, v.checkpoint)
-	if v.Revision-l.checkpoint >= int64(m.o.CheckpointEvery) && !l.saving && m.ctx.Err() == nil {
-		l.saving = true
-		m.work.Go(func() { m.save(l, v) })
-	}
+	m.end(l, x)
 }
 
-// recentBytes bounds the JSON of the changes between the recent views and the newest: what they do
-// not share with it.
-const recentBytes = 8 << 20
-
-// remember keeps the durable view before v among the recent ones, which cost little as long as they
-// share their state. An upload shares nothing, and a large change little.
-func (l *chain) remember(v *View, keep int) {
-	if v.Cause == causeUpload {
-		l.recent = nil
-		return
+// end applies the message that ends a write.
+func (m *Manager) end(l *chain, x message) {
+	if _, e := m.apply(l, x); e.release != nil {
+		m.work.Go(e.release) // the answer does not wait for it
 	}
-	if l.durable == nil {
-		return
-	}
-	fresh := append(make([]*View, 0, keep), l.durable)
-	fresh = append(fresh, l.recent[:min(len(l.recent), keep-1)]...)
-	for i, apart := 0, v.changed; i < len(fresh); i++ {
-		if apart > recentBytes {
-			fresh = fresh[:i:i]
-			break
-		}
-		apart += fresh[i].changed
-	}
-	l.recent = fresh
 }

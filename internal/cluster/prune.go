@@ -57,19 +57,8 @@ func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) er
 		return fmt.Errorf("delete %s: %w", FormatID(cluster, revision), err)
 	}
 	m.views.drop(cluster, revision)
-	m.mu.Lock()
-	l := m.chains[cluster]
-	m.mu.Unlock()
-	if l != nil {
-		l.mu.Lock()
-		kept := make([]*View, 0, len(l.recent))
-		for _, v := range l.recent {
-			if v.Revision != revision {
-				kept = append(kept, v)
-			}
-		}
-		l.recent = kept
-		l.mu.Unlock()
+	if l := m.chainInMemory(cluster); l != nil {
+		m.apply(l, deleted{revision})
 	}
 	return nil
 }
@@ -86,23 +75,13 @@ func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
 		return err
 	}
 	defer l.unlock()
-	l.mu.Lock()
-	head := l.head
-	l.mu.Unlock()
-	if head != nil && head.write != nil {
-		select {
-		case <-head.write.done: // durable or refused: gone either way
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := m.quiet(ctx, l); err != nil {
+		return err
 	}
 	if err := m.st.DeleteCluster(ctx, cluster); err != nil {
 		return fmt.Errorf("delete cluster %s: %w", cluster, err)
 	}
-	l.mu.Lock()
-	epoch := l.epoch
-	l.mu.Unlock()
-	m.forget(l, epoch)
+	m.forget(l, l.state.Load().epoch)
 	return nil
 }
 
@@ -114,11 +93,5 @@ func (m *Manager) forget(l *chain, epoch uint64) {
 	m.views.drop(l.name, 0)
 	m.mu.Unlock()
 	m.following.judge(l.name, nil)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.epoch != epoch {
-		return
-	}
-	l.epoch++
-	l.head, l.durable, l.recent, l.checkpoint = nil, nil, nil, 0
+	m.apply(l, forgotten{epoch})
 }

@@ -76,21 +76,17 @@ func TestWindowOfCheckpoint(t *testing.T) {
 // TestRecentViewsShare: views before large changes are not kept, since they share little with the
 // newest.
 func TestRecentViewsShare(t *testing.T) {
-	l := &chain{durable: &View{Revision: 1}}
+	have := stored{durable: &View{Revision: 1}}
 	for n := range 5 {
-		v := &View{Revision: int64(n) + 2, changed: 3 << 20}
-		l.remember(v, 8)
-		l.durable = v
+		have, _ = have.add(&View{Revision: int64(n) + 2, changed: 3 << 20}, 8)
 	}
-	if n := len(l.recent); n != 2 {
+	if n := len(have.recent); n != 2 {
 		t.Errorf("%d views that differ by 3 MiB each are kept", n)
 	}
 	for n := range 20 {
-		v := &View{Revision: int64(n) + 7, changed: 100}
-		l.remember(v, 8)
-		l.durable = v
+		have, _ = have.add(&View{Revision: int64(n) + 7, changed: 100}, 8)
 	}
-	if n := len(l.recent); n != 8 {
+	if n := len(have.recent); n != 8 {
 		t.Errorf("%d views that differ by 100 bytes each are kept", n)
 	}
 }

@@ -13,10 +13,7 @@ import (
 // does not change.
 func (m *Manager) save(l *chain, v *View) {
 	newest, err := m.saveOnce(v)
-	l.mu.Lock()
-	l.saving = false
-	l.checkpoint = max(l.checkpoint, newest)
-	l.mu.Unlock()
+	m.apply(l, saved{newest})
 	if err != nil {
 		// Nothing is lost: the revision loads from an older one, and the next
 		// change tries again.
@@ -91,12 +88,11 @@ func (m *Manager) recompile(l *chain, v *View) error {
 		return err
 	}
 	defer l.unlock()
-	l.mu.Lock()
-	head := l.head
-	l.mu.Unlock()
-	if head == nil {
+	at, ok := l.state.Load().position.(live)
+	if !ok {
 		return nil
 	}
+	head := at.head
 	st, err := advance(m.ctx, fresh, v.inv, head.inv)
 	if err != nil {
 		return err
@@ -105,15 +101,6 @@ func (m *Manager) recompile(l *chain, v *View) error {
 		Cluster: head.Cluster, Revision: head.Revision, Digest: head.Digest, CreatedAt: head.CreatedAt, Cause: head.Cause,
 		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write, changed: head.changed,
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.head != head {
-		return nil // a write on its way failed meanwhile
-	}
-	l.head = twin
-	if l.durable == head {
-		l.durable = twin
-	}
-	l.recent = nil // they hold the outgrown tables
+	m.apply(l, recompiled{head, twin})
 	return nil
 }

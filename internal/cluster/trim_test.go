@@ -9,9 +9,16 @@ import (
 	"berth/internal/kubeobj"
 )
 
+func (h *fixture) countChains() (n int) {
+	for range h.allChains() {
+		n++
+	}
+	return n
+}
+
 func (h *fixture) heldClusters() (held, objects int) {
 	h.work.Wait()
-	for _, l := range h.chains {
+	for l := range h.allChains() {
 		if v := l.held(0); v != nil {
 			held++
 			objects += v.inv.n
@@ -60,7 +67,7 @@ func TestDeletedClustersLeaveNoChain(t *testing.T) {
 		}
 	}
 	h.work.Wait()
-	if n := len(h.chains); n != 0 {
+	if n := h.countChains(); n != 0 {
 		t.Errorf("%d chains are left", n)
 	}
 	if _, created, err := h.Upload(t.Context(), "c0", reader(sample(t)...)); err != nil || !created {

@@ -112,19 +112,10 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 		return nil, 0, err
 	}
 	for again := false; ; again = true {
-		l.mu.Lock()
-		head, epoch := l.head, l.epoch
-		l.mu.Unlock()
-		if head == nil {
-			var err error
-			if head, err = m.current(ctx, l); err != nil {
-				return nil, epoch, err
-			}
-			l.mu.Lock()
-			l.head, epoch = head, l.epoch
-			l.mu.Unlock()
-		}
+		head, epoch, err := m.head(ctx, l)
 		switch {
+		case err != nil:
+			return nil, epoch, err
 		case revision == 0 || revision == head.Revision:
 			return head, epoch, nil
 		case revision < head.Revision:
@@ -134,18 +125,7 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 		case again:
 			return nil, 0, fmt.Errorf("%s: %w", FormatID(l.name, revision), store.ErrNotFound)
 		}
-		l.dropHead(epoch) // another process may have written it
-	}
-}
-
-// dropHead drops the head, which is then read anew from the store, unless that was done since
-// epoch.
-func (l *chain) dropHead(epoch uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.epoch == epoch {
-		l.epoch++
-		l.head = nil
+		m.apply(l, outdated{epoch}) // another process may have written it
 	}
 }
 

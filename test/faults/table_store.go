@@ -58,6 +58,15 @@ var storeFaults = []fault{
 		{"internal/cluster/follow.go", `list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`, `return v, nil
 		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`},
 	}},
+	{"shown-before-durable", "readers get a revision whose write is in flight", "./internal/cluster", "TestTransitions", []edit{
+		{"internal/cluster/messages.go", `s.position = live{s.views(), x.view}`, `s.position = live{stored{durable: x.view}, x.view}`},
+	}},
+	{"unknown-outcome-extended", "after a write of unknown outcome the next one extends it", "./internal/cluster", "TestTransitions", []edit{
+		{"internal/cluster/messages.go", `s.position, e.read = uncertain{v, s.epoch}, true`, `s.position, e.read = live{v, x.view}, true`},
+	}},
+	{"earlier-epoch-counts", "a write that began before the head was given up becomes the newest revision", "./internal/cluster", "TestTransitionsKeepTheirPromises", []edit{
+		{"internal/cluster/messages.go", `switch ours := s.epoch == x.epoch; x.outcome {`, `switch ours := s.epoch == x.epoch || x.outcome == durable; x.outcome {`},
+	}},
 	{"gone-cluster-kept", "a cluster that another replica deleted goes on being shown", "./internal/cluster", "TestGoneClusterIsNoticed", []edit{
 		{"internal/cluster/follow.go", `end.Number == h.v.Revision && end.Token != h.v.token {`, `end.Number == h.v.Revision && end.Token != h.v.token {
 		return 0, nil`},
