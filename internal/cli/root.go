@@ -60,7 +60,7 @@ func (a *app) root() *cobra.Command {
 		a.pendingCommand(), a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
 		a.lifecycleCommand(), a.terminationCommand(),
 		a.queueCommand(), a.garbageCommand(), a.classesCommand(), a.evictionsCommand(), a.admitCommand(), a.diffCommand(),
-		a.fitCommand(), a.capacityCommand(),
+		a.fitCommand(), a.capacityCommand(), a.poolsCommand(),
 		a.versionCommand(),
 	)
 	fixed := func(flag string, words ...string) {

@@ -120,6 +120,7 @@ func TestServerSaysTheSame(t *testing.T) {
 			{"victims", "-f", file},
 			{"spread", "-f", file},
 			{"fit", "-f", file, "--by", "zone"},
+			{"pools", "-f", file, "--count", "9", "--like", "n-a1", "--like", "n-c2,cost=2,max=7"},
 		} {
 			a, b := here.run(t, args...), online.run(t, args...)
 			if a != b {
@@ -141,6 +142,7 @@ func TestServerSaysTheSame(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"pending", "-A"},
+		{"pools", "--like", "n-a1"},
 		{"pending", "-n", "shop", "-o", "wide"},
 		{"queue"},
 		{"garbage"},

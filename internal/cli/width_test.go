@@ -29,6 +29,7 @@ func TestNothingIsWider(t *testing.T) {
 				{"victims", pod, "--snapshot", file},
 				{"spread", pod, "--snapshot", file},
 				{"fit", pod, "--by", "node", "--snapshot", file},
+				{"pools", pod, "--count", "3", "--like", g.nodes(cluster)[0], "--snapshot", file},
 				{"lifecycle", pod, "--snapshot", file},
 				{"termination", pod, "--snapshot", file, "--force"},
 			} {

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/scenario"
+)
+
+// poolsCommand answers how many nodes of which pools pods need.
+type poolsCommand struct {
+	file            string
+	count           int
+	like, templates []string
+}
+
+func (a *app) poolsCommand() *cobra.Command {
+	f := &poolsCommand{}
+	cmd := &cobra.Command{
+		Use:   "pools [POD]",
+		Short: "How many nodes of which pools do these pods need?",
+		Long: `How many nodes make all pods fit that wait, or --count more of one pod: for each
+pool alone the smallest count, and the cheapest choice over all pools beside a
+lower bound. Each count is tried by a run in memory, with the daemon pods of the
+new nodes. No pod is evicted for another one, and the cluster stays as it is.
+
+A pool is --like NODE or --template FILE (a Node), with ,cost=1.2 ,max=20 and
+,name=large behind it as needed. Exit code 0 if all pods fit, 2 if not.`,
+		Example: "  " + a.name + " pools --like node-a1 --snapshot cluster.json\n" +
+			"  " + a.name + " pools --like node-a1,cost=1 --like node-b2,cost=2.5 -f pod.yaml --count 40",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args) },
+	}
+	cmd.Flags().StringArrayVar(&f.like, "like", nil, "a pool of nodes like this one")
+	cmd.Flags().StringArrayVar(&f.templates, "template", nil, "a pool of nodes as in this file")
+	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "file with a pod or a workload, instead of the pods that wait")
+	cmd.Flags().IntVar(&f.count, "count", 1, "how many of that pod")
+	return cmd
+}
+
+func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	ask, err := f.pools(a)
+	if err != nil {
+		return err
+	}
+	from, err := a.source(ctx)
+	if err != nil {
+		return err
+	}
+	gaps, err := from.gaps(ctx)
+	if err == nil {
+		err = gaps.needNodes()
+	}
+	if err != nil {
+		return err
+	}
+	ask.For = json.RawMessage(`"pending"`)
+	if f.file != "" || len(args) > 0 {
+		pod, err := a.target(args, f.file)
+		if err == nil {
+			pod, err = a.wholeOf(ctx, from, pod)
+		}
+		if err == nil {
+			ask.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.PodCount{{Pod: pod.whole, Count: &f.count}}})
+		}
+		if err != nil {
+			return err
+		}
+		if gaps, err = gaps.relevantTo(ctx, from, pod, false); err != nil {
+			return err
+		}
+	}
+	wait := a.progress("trying counts of nodes")
+	defer wait.end()
+	raw, err := from.scenario(ctx, scenarioQuestion{"pools", map[string]any{"for": ask.For, "pools": ask.Pools}, func(ctx context.Context, s *stage) (any, error) {
+		ask.Step = wait.tick
+		return s.editor.AskPools(ctx, s.view, s.options, ask, 0)
+	}})
+	if err != nil {
+		return err
+	}
+	wait.end()
+	var out scenario.Pools
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if err := a.show(raw, gaps, func(p *page) { p.pools(&out) }); err != nil {
+		return err
+	}
+	if !out.Choice.Fits {
+		return errNo
+	}
+	return nil
+}
+
+// pools reads the pools of the command line.
+func (f *poolsCommand) pools(a *app) (*scenario.PoolsAsk, error) {
+	ask := &scenario.PoolsAsk{}
+	for _, text := range f.like {
+		node, pool, err := readPool("--like", text)
+		if err != nil {
+			return nil, err
+		}
+		pool.Like = node
+		ask.Pools = append(ask.Pools, *pool)
+	}
+	for _, text := range f.templates {
+		file, pool, err := readPool("--template", text)
+		if err != nil {
+			return nil, err
+		}
+		r, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("--template: %w", err)
+		}
+		err = eachObject(r, func(_ string, raw json.RawMessage) error {
+			pool.Template = raw
+			return nil
+		})
+		_ = r.Close()
+		if err != nil || pool.Template == nil {
+			return nil, &problem{what: "--template " + file, why: err, next: "Expected a Node in JSON or YAML."}
+		}
+		ask.Pools = append(ask.Pools, *pool)
+	}
+	if len(ask.Pools) == 0 {
+		return nil, &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE, or give a Node in a file: --template FILE."}
+	}
+	return ask, nil
+}
+
+// readPool reads NODE,cost=1.2,max=20,name=large.
+func readPool(flag, text string) (what string, pool *scenario.NodePool, err error) {
+	parts := strings.Split(text, ",")
+	pool = &scenario.NodePool{}
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "name":
+			pool.Name = value
+		case "cost":
+			pool.Cost, err = strconv.ParseFloat(value, 64)
+		case "max":
+			pool.Max, err = strconv.Atoi(value)
+		default:
+			err = strconv.ErrSyntax
+		}
+		if err != nil || value == "" {
+			return "", nil, fmt.Errorf("%s %s: want cost=NUMBER, max=NUMBER or name=NAME behind the comma, not %q", flag, text, part)
+		}
+	}
+	return parts[0], pool, nil
+}
+
+func (p *page) pools(out *scenario.Pools) {
+	c := &out.Choice
+	nodes := 0
+	for _, n := range c.Pools {
+		nodes += n.Nodes
+	}
+	word, colour := strings.ToUpper(plural(nodes, "node")), green
+	switch {
+	case !c.Fits:
+		word, colour = "NOT ALL FIT", red
+	case nodes == 0:
+		word = "NO NODE NEEDED"
+	}
+	p.head(word, colour, "for "+plural(out.Pods-out.Gated, "pod"), "cost "+price(c.Cost), "")
+	if out.Already > 0 {
+		p.line("Fit without any new node: %s", plural(out.Already, "pod"))
+	}
+	if out.Gated > 0 {
+		p.line("Held back by scheduling gates, not counted: %s", plural(out.Gated, "pod"))
+	}
+	for _, note := range out.Notes {
+		p.text("Note: " + note + ".")
+	}
+	if out.Waiting == 0 {
+		return
+	}
+	p.gap()
+	t := newTable(none, "POOL", ">COST", ">CHOSEN", ">ALONE", "PLACES", "SMALLEST")
+	for i := range out.Pools {
+		a, how := &out.Pools[i], "-"
+		if a.Nodes > 0 {
+			how = a.Smallest
+		}
+		t.add(a.Name, price(a.Cost), count(c.Pools[i].Nodes), count(a.Nodes), fmt.Sprintf("%s of %s", count(a.Placed), count(out.Waiting)), how)
+	}
+	p.table(t)
+	p.gap()
+	if out.Bound.Cost > 0 {
+		p.labelled("BOUND", fmt.Sprintf("any choice that places as many costs %s or more, for %s", price(out.Bound.Cost), out.Bound.Resource))
+	}
+	if nodes > 0 && c.Minimal {
+		p.labelled("PROOF", "with one node fewer of any chosen pool fewer pods fit")
+	}
+	if c.Crowded > 0 {
+		p.labelled("DAEMONS", fmt.Sprintf("%d of %s of the new nodes may find no room: kube-scheduler takes older pods first", c.Crowded, plural(c.Daemons, "daemon pod")))
+	}
+	for i := range out.Unplaced {
+		p.unplaced(&out.Unplaced[i])
+	}
+	p.left(out.Omitted, "pods that fit nowhere")
+}
+
+func (p *page) unplaced(u *scenario.Unplaced) {
+	p.gap()
+	p.labelled("LEFT", fmt.Sprintf("%s like %s/%s", plural(u.Pods, "pod"), u.Pod.Namespace, u.Pod.Name))
+	p.labelled("", u.Message)
+	for _, m := range u.More {
+		switch {
+		case m.Helps:
+			p.labelled("", "one more node of "+m.Pool+" helps")
+		case m.Reason != "":
+			p.labelled("", "one more node of "+m.Pool+" does not help: "+m.Reason)
+		default:
+			p.labelled("", "one more node of "+m.Pool+" does not help")
+		}
+	}
+}
+
+// price writes a number with at most three decimals.
+func price(n float64) string {
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(n, 'f', 3, 64), "0"), ".")
+}

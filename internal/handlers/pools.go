@@ -1,0 +1,51 @@
+package handlers
+
+import (
+	"net/http"
+
+	"berth/internal/scenario"
+)
+
+// PoolsRequest asks how many nodes of which pools pods need.
+type PoolsRequest struct {
+	scenario.PoolsAsk
+	ScenarioBase
+} // @name PoolsRequest
+
+// countPools counts the nodes that pods need.
+//
+//	@Summary		How many nodes of which pools pods need to fit
+//	@Description	Each count is tried by a run: nodes are added to a fork in memory, their daemon pods placed, and all pods arrive in the order of the queue. Of each pool it finds the smallest count with which all pods fit, and over all pools the cheapest choice that a greedy search finds, beside a lower bound. No pod is evicted for another one, nothing is recorded, and the cluster stays as it is.
+//	@Tags			scenarios
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			cluster			path		string			true	"the cluster"
+//	@Param			body			body		PoolsRequest	true	"the pods and the pools"
+//	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now				query		string			false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
+//	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200				{object}	scenario.Pools
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/pools [post]
+func (a *API) countPools(w http.ResponseWriter, r *http.Request) error {
+	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
+		var req PoolsRequest
+		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
+			return err
+		}
+		s, err := a.stage(r, &req.ScenarioBase)
+		if err != nil {
+			return err
+		}
+		v, err := s.edited.WithDaemons(r.Context(), s.options)
+		if err != nil {
+			return err
+		}
+		out, err := s.editor.AskPools(r.Context(), v, s.options, &req.PoolsAsk, a.limits.ScenarioMaxPods)
+		if err != nil {
+			return err
+		}
+		out.Warnings = s.posted.warn(w)
+		return writeJSON(w, http.StatusOK, out)
+	})
+}

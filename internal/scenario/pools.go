@@ -1,0 +1,217 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+)
+
+// NodePool is a kind of node that may be added.
+type NodePool struct {
+	// Name is the pool's name in the answer; that of its node, if absent.
+	Name string `json:"name,omitempty" example:"large"`
+	AddNodes
+	// Max is how many nodes the pool may get.
+	Max int `json:"max,omitempty" default:"50"`
+	// Cost of a node, in any unit.
+	Cost float64 `json:"cost,omitempty" default:"1"`
+} // @name NodePool
+
+// PoolsQuestion is how many nodes of which pools pods need.
+type PoolsQuestion struct {
+	Arrivals []Arrival
+	Pools    []NodePool
+	// Step is called before each run; may be nil.
+	Step func()
+}
+
+// Pools is how many nodes of which pools pods need to fit. Every figure is the result of a run: all
+// pods arrive, in the order of the queue, at the snapshot with the nodes added.
+type Pools struct {
+	Snapshot string `json:"snapshot" example:"prod@1042"`
+	// Pods is how many pods the question is about. Already are those that fit without any new node,
+	// Waiting those that do not, and Gated those that wait for their gates and are not tried.
+	Pods    int `json:"pods"`
+	Already int `json:"already"`
+	Waiting int `json:"waiting"`
+	Gated   int `json:"gated,omitempty"`
+	// Pools has what each pool alone can do.
+	Pools []PoolAlone `json:"pools"`
+	// Choice is the cheapest that was found over all pools.
+	Choice PoolChoice `json:"choice"`
+	// Bound is a lower bound on what any choice costs that places as many pods.
+	Bound PoolBound `json:"bound"`
+	// Unplaced are the pods that wait after the choice, equal pods together.
+	Unplaced []Unplaced `json:"unplaced,omitempty"`
+	// Omitted are pods that wait after the choice and are in no entry of unplaced.
+	Omitted  int      `json:"omitted,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Digest is over the nodes of all pods after the choice.
+	Digest string `json:"digest"`
+} // @name Pools
+
+// PoolAlone is what one pool can do alone.
+type PoolAlone struct {
+	Name string `json:"name"`
+	// Like is the node that the pool's nodes are copies of; absent for a template.
+	Like string  `json:"like,omitempty"`
+	Max  int     `json:"max"`
+	Cost float64 `json:"cost"`
+	// Fits reports that all pods fit with nodes of this pool.
+	Fits bool `json:"fits"`
+	// Nodes is the smallest count found with which all pods fit, or else as many as with any.
+	Nodes int `json:"nodes"`
+	// Placed counts the pods that then fit, of those that did not fit before.
+	Placed int `json:"placed"`
+	// Smallest is proven where a run was made with each smaller count, from the bound of resources
+	// on; bisected where only some were, among them the next smaller one.
+	Smallest string `json:"smallest" enums:"proven,bisected"`
+	// Bound is how many nodes the missing resources take at least, for all pods.
+	Bound int `json:"bound"`
+	// Tried are all counts that runs were made with, and how many pods each placed.
+	Tried []PoolTry `json:"tried"`
+} // @name PoolAlone
+
+// PoolTry is a run with a count of nodes.
+type PoolTry struct {
+	Nodes  int `json:"nodes"`
+	Placed int `json:"placed"`
+} // @name PoolTry
+
+// PoolChoice is nodes of one or several pools.
+type PoolChoice struct {
+	Pools []PoolCount `json:"pools"`
+	Cost  float64     `json:"cost"`
+	Fits  bool        `json:"fits"`
+	// Placed counts the pods that fit, of those that did not fit before.
+	Placed int `json:"placed"`
+	// Minimal reports that runs with one node fewer, of each pool in turn, placed fewer pods.
+	Minimal bool `json:"minimal"`
+	// Daemons counts the daemon pods of the new nodes. Crowded are those among them that would find
+	// no room, because kube-scheduler takes older pods of equal or higher priority first.
+	Daemons int `json:"daemons"`
+	Crowded int `json:"crowded,omitempty"`
+} // @name PoolChoice
+
+// PoolCount is how many nodes of a pool.
+type PoolCount struct {
+	Name  string `json:"name"`
+	Nodes int    `json:"nodes"`
+} // @name PoolCount
+
+// Unplaced are equal pods that fit nowhere.
+type Unplaced struct {
+	// Pod is the first of them, in the order of the queue.
+	Pod  decision.PodRef `json:"pod"`
+	Pods int             `json:"pods"`
+	// Outcome and Message are those of its decision after the choice.
+	Outcome engine.Outcome `json:"outcome" swaggertype:"string"`
+	Message string         `json:"message"`
+	// More has what one more node of each pool would do for it.
+	More []OneMore `json:"more"`
+} // @name Unplaced
+
+// OneMore is what one more node of a pool does for a pod.
+type OneMore struct {
+	Pool string `json:"pool"`
+	// Helps reports that the pod fits then, also where the pool has its maximum.
+	Helps bool `json:"helps"`
+	// Reason is why the new node rejects the pod.
+	Reason string `json:"reason,omitempty"`
+} // @name OneMore
+
+// CountPools answers a question. No pod is evicted for another one.
+func (d *Editor) CountPools(ctx context.Context, v *cluster.View, o Options, q PoolsQuestion) (*Pools, error) {
+	if err := d.checkPools(v, q.Pools); err != nil {
+		return nil, err
+	}
+	o.NoPreemption = true
+	s := &poolSearch{d: d, v: v, o: o, q: &q, ran: map[string]int{}}
+	first, err := s.run(ctx, make([]int, len(q.Pools)))
+	if err != nil {
+		return nil, err
+	}
+	waiting := len(first.out.Waiting)
+	s.already, s.gated = first.out.Placed, len(first.out.Gated)
+	out := &Pools{Snapshot: v.ID(), Pods: len(q.Arrivals), Already: s.already, Waiting: waiting, Gated: s.gated, Pools: []PoolAlone{}}
+	if err := s.measure(ctx); err != nil {
+		return nil, err
+	}
+	for i := range q.Pools {
+		alone, err := s.alone(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		out.Pools = append(out.Pools, *alone)
+	}
+	counts, err := s.choose(ctx, out.Pools)
+	if err != nil {
+		return nil, err
+	}
+	err = s.tell(ctx, out, counts)
+	return out, err
+}
+
+// checkPools fills in defaults, and names what of the pools cannot be meant.
+func (d *Editor) checkPools(v *cluster.View, pools []NodePool) error {
+	if len(pools) == 0 || len(pools) > maxPools {
+		return decision.Errorf(decision.Invalid, "pools", "want 1 to %d pools", maxPools)
+	}
+	names, sum := map[string]bool{}, 0
+	for i := range pools {
+		p, at := &pools[i], poolField(i)
+		if p.Max == 0 {
+			p.Max = defaultPoolMax
+		}
+		if p.Cost == 0 {
+			p.Cost = 1
+		}
+		most := d.MaxNodes
+		if most == 0 {
+			most = math.MaxInt32
+		}
+		switch {
+		case p.Max < 0 || p.Max > most:
+			return decision.Errorf(decision.Invalid, at+".max", "want a number from 1 to %d", most)
+		case sum+p.Max > most:
+			return decision.Errorf(decision.Invalid, at+".max", "the pools may get %d nodes together, want %d at most", sum+p.Max, most)
+		case !(p.Cost > 0 && p.Cost <= maxCost):
+			return decision.Errorf(decision.Invalid, at+".cost", "want a number above 0, at most %d", int(maxCost))
+		case p.Count != 0:
+			return decision.Errorf(decision.Malformed, at+".count", "the count is what is searched for; max bounds it")
+		}
+		sum += p.Max
+		if (p.Like != "") == (len(p.Template) > 0) {
+			return decision.Errorf(decision.Malformed, at, "want like or a template")
+		}
+		n, err := d.model(v, at, &p.AddNodes)
+		if err != nil {
+			return err
+		}
+		if p.Name == "" {
+			p.Name = n.Name
+		}
+		if names[p.Name] {
+			return decision.Errorf(decision.Invalid, at+".name", "there are two pools %.253q", p.Name)
+		}
+		names[p.Name] = true
+		if j := slices.IndexFunc(pools[:i], func(b NodePool) bool { return b.Like != "" && b.Like == p.Like }); j >= 0 {
+			return decision.Errorf(decision.Invalid, at+".like", "%s is like the same node", poolField(j))
+		}
+	}
+	return nil
+}
+
+func poolField(i int) string { return fmt.Sprintf("pools[%d]", i) }
+
+const (
+	maxPools       = 16
+	defaultPoolMax = 50
+	maxCost        = 1e9
+)

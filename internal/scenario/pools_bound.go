@@ -1,0 +1,199 @@
+package scenario
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"berth/internal/engine/state"
+	"berth/internal/steps"
+)
+
+// amounts are quantities by resource, cpu in thousandths.
+type amounts map[corev1.ResourceName]float64
+
+// PoolBound is the least that a choice costs, whatever rules pods have beside their requests.
+type PoolBound struct {
+	Cost float64 `json:"cost"`
+	// Resource is the one that the bound comes from; absent where nothing is missing.
+	Resource string `json:"resource,omitempty" example:"memory"`
+}
+
+// measure sums up what pods want and nodes have.
+func (s *poolSearch) measure(ctx context.Context) error {
+	s.wanted = requests(s.q.Arrivals, nil)
+	usable, err := s.usable(ctx)
+	if err != nil {
+		return err
+	}
+	s.free = amounts{}
+	for row := range usable.All() {
+		s.free.add(s.freeOf(s.v.State, row))
+	}
+	for i := range s.q.Pools {
+		r, err := s.begin(ctx, s.counts(i, 1))
+		if err != nil {
+			return err
+		}
+		offer, nodes := amounts{}, r.f.State().Nodes()
+		for row := range nodes.Alive().All() {
+			if s.v.State.Nodes().Row(nodes.Node(row).Name) < 0 {
+				offer.add(s.freeOf(r.f.State(), row))
+			}
+		}
+		s.offers = append(s.offers, offer)
+	}
+	return nil
+}
+
+// forGood are the plugins that reject a node for what it is, when they call that unresolvable: no
+// pod that comes or goes changes it.
+var forGood = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodeResourcesFit"}
+
+// usable are the nodes of the snapshot that some arrival may use.
+func (s *poolSearch) usable(ctx context.Context) (state.Bits, error) {
+	f, seen, count := NewFork(s.v, s.o), map[string]bool{}, steps.Of(ctx)
+	out := state.NewBits(s.v.State.Nodes().Len())
+	for i := range s.q.Arrivals {
+		if err := count.Take(1); err != nil {
+			return nil, err
+		}
+		pod := s.q.Arrivals[i].Pod
+		shape := shapeOf(pod)
+		if seen[shape] {
+			continue
+		}
+		seen[shape] = true
+		r, err := f.Decide(ctx, pod)
+		if err != nil {
+			return s.v.State.Nodes().Alive(), nil // more nodes make the bound lower, never wrong
+		}
+		may := slices.Clone(s.v.State.Nodes().Alive())
+		for i := range r.Rejected {
+			if rej := &r.Rejected[i]; slices.Contains(forGood, rej.Plugin) {
+				may.AndNot(rej.Unresolvable)
+			}
+		}
+		r.Release()
+		out.Or(may)
+	}
+	return out, nil
+}
+
+// freeOf returns what a node has left of the resources that arrivals want.
+func (s *poolSearch) freeOf(st *state.State, row int) amounts {
+	nodes := st.Nodes()
+	c, use := nodes.Capacity(row), st.Use(row)
+	out := amounts{}
+	for name := range s.wanted {
+		var free int64
+		switch name {
+		case corev1.ResourceCPU:
+			free = c.CPU - use.CPU
+		case corev1.ResourceMemory:
+			free = c.Memory - use.Memory
+		case corev1.ResourceEphemeralStorage:
+			free = c.Ephemeral - use.Ephemeral
+		case corev1.ResourcePods:
+			free = c.Pods - use.Pods
+		default:
+			if id, known := st.ScalarID(string(name)); known {
+				free, _ = nodes.Offers(id, row)
+				if used := st.Requested(id); used != nil {
+					free -= used.At(row)
+				}
+			}
+		}
+		out[name] = float64(max(free, 0))
+	}
+	return out
+}
+
+// requests sums up what pods want. Those of a set are left out.
+func requests(list []Arrival, without map[podName]bool) amounts {
+	out := amounts{}
+	for i := range list {
+		if !without[nameOf(list[i].Pod)] {
+			out.add(requestsOf(list[i].Pod))
+		}
+	}
+	return out
+}
+
+// requestsOf is what a pod takes of a node at least, as far as the scheduler counts it: once it is
+// bound, a status that it has counts as well (framework/types.go PodInfo.CalculateResource).
+func requestsOf(pod *corev1.Pod) amounts {
+	out := amounts{corev1.ResourcePods: 1}
+	list := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	if len(pod.Status.ContainerStatuses)+len(pod.Status.InitContainerStatuses) > 0 {
+		bound := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+		for name, q := range list {
+			if least := bound[name]; least.Cmp(q) < 0 {
+				list[name] = least
+			}
+		}
+	}
+	for name, q := range list {
+		switch {
+		case q.Sign() <= 0:
+		case name == corev1.ResourceCPU:
+			out[name] = float64(q.MilliValue())
+		case name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || state.IsScalar(name):
+			out[name] = float64(q.Value())
+		}
+	}
+	return out
+}
+
+func (a amounts) add(b amounts) {
+	for name, n := range b {
+		a[name] += n
+	}
+}
+
+// missing is what is wanted and not free.
+func (s *poolSearch) missing(wanted amounts) amounts {
+	out := amounts{}
+	for name, n := range wanted {
+		if n > s.free[name] {
+			out[name] = n - s.free[name]
+		}
+	}
+	return out
+}
+
+// nodesFor returns how many nodes of a pool the missing resources take at least; one more than its
+// maximum where it has none of one.
+func (s *poolSearch) nodesFor(pool int) int {
+	most := s.q.Pools[pool].Max + 1
+	n := 0
+	for name, missing := range s.missing(s.wanted) {
+		if each := s.offers[pool][name]; each*float64(most-1) < missing {
+			n = most
+		} else {
+			n = max(n, int(math.Ceil(missing/each)))
+		}
+	}
+	return n
+}
+
+// bound is the cost of the cheapest way to get what is missing of the one resource that costs most.
+func (s *poolSearch) bound(wanted amounts) PoolBound {
+	var out PoolBound
+	for name, missing := range s.missing(wanted) {
+		least := math.Inf(1)
+		for i, p := range s.q.Pools {
+			if each := s.offers[i][name]; each > 0 {
+				least = min(least, p.Cost*(missing/each))
+			}
+		}
+		least = math.Floor(least*1000) / 1000
+		if least > out.Cost && !math.IsInf(least, 1) || least == out.Cost && least > 0 && string(name) < out.Resource {
+			out = PoolBound{least, string(name)}
+		}
+	}
+	return out
+}

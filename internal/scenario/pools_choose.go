@@ -1,0 +1,294 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/memory"
+)
+
+// chunks is into how many parts a large choice is divided while it grows.
+const chunks = 16
+
+// choose looks for the cheapest counts over all pools. It begins with no node and adds some of the
+// pool that places most for its cost, as long as more pods are placed; then it takes nodes away
+// again, of the dearest pool first, while as many are placed. One pool alone is chosen where that
+// costs less, or places more.
+func (s *poolSearch) choose(ctx context.Context, alone []PoolAlone) ([]int, error) {
+	best, bestPlaced, chunk := make([]int, len(alone)), s.already, 0
+	for i := range alone {
+		a := &alone[i]
+		if a.Placed == 0 {
+			continue
+		}
+		if counts := s.counts(i, a.Nodes); s.better(counts, s.already+a.Placed, best, bestPlaced) {
+			best, bestPlaced = counts, s.already+a.Placed
+		}
+		if n := max(a.Nodes/chunks, 1); chunk == 0 || n < chunk {
+			chunk = n
+		}
+	}
+	if chunk == 0 || len(alone) == 1 {
+		return best, nil
+	}
+	counts, placed, err := s.grow(ctx, chunk)
+	if err != nil {
+		return nil, err
+	}
+	if placed >= bestPlaced {
+		if err := s.shrink(ctx, counts, placed); err != nil {
+			return nil, err
+		}
+	}
+	if s.better(counts, placed, best, bestPlaced) {
+		best = counts
+	}
+	return best, nil
+}
+
+// better reports whether counts place more than others, or as many for less.
+func (s *poolSearch) better(a []int, placed int, b []int, than int) bool {
+	return cmp.Or(cmp.Compare(than, placed), cmp.Compare(s.cost(a), s.cost(b))) < 0
+}
+
+func (s *poolSearch) cost(counts []int) (sum float64) {
+	for i, n := range counts {
+		sum += s.q.Pools[i].Cost * float64(n)
+	}
+	return sum
+}
+
+// grow adds nodes of the pool that places most for its cost until no pool places more. A pod counts
+// by the largest share that it has in what all want of a resource.
+func (s *poolSearch) grow(ctx context.Context, chunk int) (counts []int, placed int, err error) {
+	counts, placed = make([]int, len(s.q.Pools)), s.already
+	left, err := s.left(ctx, counts)
+	if err != nil {
+		return nil, 0, err
+	}
+	for placed < s.all() {
+		pool, gain, rest := -1, 0.0, left
+		for i, p := range s.q.Pools {
+			n := min(chunk, p.Max-counts[i])
+			if n == 0 {
+				continue
+			}
+			with := slices.Clone(counts)
+			with[i] += n
+			after, err := s.left(ctx, with)
+			if err != nil {
+				return nil, 0, err
+			}
+			if g := (left - after) / (p.Cost * float64(n)); g > gain && s.ran[key(with)] > placed {
+				pool, gain, rest = i, g, after
+			}
+		}
+		if pool < 0 {
+			break
+		}
+		counts[pool] += min(chunk, s.q.Pools[pool].Max-counts[pool])
+		left, placed = rest, s.ran[key(counts)]
+	}
+	return counts, placed, nil
+}
+
+// left runs with counts and returns the shares of the pods that wait after it.
+func (s *poolSearch) left(ctx context.Context, counts []int) (sum float64, err error) {
+	working, free := memory.Within(ctx)
+	defer free()
+	r, err := s.run(working, counts)
+	if err != nil {
+		return 0, err
+	}
+	for _, w := range r.out.Waiting {
+		share := 0.0
+		for name, n := range requestsOf(w.Pod) {
+			share = max(share, n/s.wanted[name])
+		}
+		sum += share
+	}
+	return sum, nil
+}
+
+// shrink takes nodes away while as many pods are placed, of the dearest pool first.
+func (s *poolSearch) shrink(ctx context.Context, counts []int, placed int) error {
+	order := make([]int, len(counts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.q.Pools[b].Cost, s.q.Pools[a].Cost) })
+	for _, i := range order {
+		for step := max(counts[i]/2, 1); step > 0 && counts[i] > 0; {
+			with := slices.Clone(counts)
+			with[i] -= min(step, counts[i])
+			n, err := s.placed(ctx, with)
+			if err != nil {
+				return err
+			}
+			if n >= placed {
+				counts[i] = with[i]
+			} else {
+				step /= 2
+			}
+		}
+	}
+	return nil
+}
+
+// maxUnplaced is how many kinds of pods that fit nowhere are described.
+const maxUnplaced = 20
+
+// tell runs the choice once more and describes it.
+func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
+	r, err := s.run(ctx, counts)
+	if err != nil {
+		return err
+	}
+	c := PoolChoice{Pools: []PoolCount{}, Cost: s.cost(counts), Fits: r.out.Placed == s.all(), Placed: r.out.Placed - s.already, Daemons: len(r.daemons), Minimal: true}
+	for i, n := range counts {
+		c.Pools = append(c.Pools, PoolCount{s.q.Pools[i].Name, n})
+		if n == 0 {
+			continue
+		}
+		fewer := slices.Clone(counts)
+		fewer[i]--
+		placed, err := s.placed(ctx, fewer)
+		if err != nil {
+			return err
+		}
+		c.Minimal = c.Minimal && placed < r.out.Placed
+	}
+	if len(r.daemons) > 0 {
+		asQueued, err := NewFork(r.view, s.o).Run(ctx, append(slices.Clone(s.q.Arrivals), r.daemons...), Limits{}, nil)
+		if err != nil {
+			return err
+		}
+		daemon := names(r.daemons)
+		for _, w := range asQueued.Waiting {
+			if daemon[nameOf(w.Pod)] {
+				c.Crowded++
+			}
+		}
+	}
+	out.Choice = c
+	waits := map[podName]bool{}
+	for _, w := range append(slices.Clone(r.out.Waiting), r.out.Gated...) {
+		waits[nameOf(w.Pod)] = true
+	}
+	out.Bound = s.bound(requests(s.q.Arrivals, waits))
+	out.Digest, err = r.digest(s.q.Arrivals)
+	if err == nil {
+		err = s.unplaced(ctx, out, r, counts)
+	}
+	return err
+}
+
+func names(list []Arrival) map[podName]bool {
+	out := make(map[podName]bool, len(list))
+	for i := range list {
+		out[nameOf(list[i].Pod)] = true
+	}
+	return out
+}
+
+// digest is over the nodes of all pods, daemon pods first.
+func (r *poolRun) digest(arrivals []Arrival) (string, error) {
+	sum := newSum("berth-pools-1")
+	for _, list := range [][]Arrival{r.daemons, arrivals} {
+		for i := range list {
+			n, node := nameOf(list[i].Pod), ""
+			if p := r.f.State().Pod(n.namespace, n.name); p != nil {
+				node = p.NodeName
+			}
+			sum.add(n.namespace, n.name, node)
+		}
+	}
+	return sum.text(), nil
+}
+
+// unplaced describes the pods that wait after the choice, and what one more node does for them.
+func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, counts []int) error {
+	at := map[string]int{}
+	var first []Waiting
+	for _, w := range r.out.Waiting {
+		shape := shapeOf(w.Pod)
+		i, known := at[shape]
+		switch {
+		case known:
+			out.Unplaced[i].Pods++
+		case len(first) < maxUnplaced:
+			at[shape] = len(first)
+			first = append(first, w)
+			u := Unplaced{Pod: decision.PodRef{Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: string(w.Pod.UID)}, Pods: 1, More: []OneMore{}}
+			err := r.f.judge(ctx, w, func(res *engine.Result) { u.Outcome, u.Message = res.Outcome, res.Message() })
+			var bad *decision.Error
+			switch {
+			case errors.As(err, &bad):
+				u.Outcome, u.Message = Failed, bad.Detail
+			case err != nil:
+				return err
+			}
+			out.Unplaced = append(out.Unplaced, u)
+		default:
+			out.Omitted++
+		}
+	}
+	if len(first) == 0 {
+		return nil
+	}
+	for i, p := range s.q.Pools {
+		more := slices.Clone(counts)
+		more[i]++
+		with, err := s.run(ctx, more)
+		if err != nil {
+			return err
+		}
+		waiting := map[podName]bool{}
+		for _, w := range with.out.Waiting {
+			waiting[nameOf(w.Pod)] = true
+		}
+		for k, w := range first {
+			one := OneMore{Pool: p.Name, Helps: !waiting[nameOf(w.Pod)]}
+			if !one.Helps {
+				var bad *decision.Error
+				err := with.f.judge(ctx, w, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
+				if err != nil && !errors.As(err, &bad) {
+					return err
+				}
+			}
+			out.Unplaced[k].More = append(out.Unplaced[k].More, one)
+		}
+	}
+	return nil
+}
+
+// judge decides about a pod that waits once more.
+func (f *Fork) judge(ctx context.Context, w Waiting, read func(*engine.Result)) error {
+	pod, _, err := decision.ResolvePriority(f.State(), w.Pod, f.o.Class)
+	if err != nil {
+		return err
+	}
+	r, err := f.Decide(ctx, pod)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	return r.Within(ctx, func() { read(r) })
+}
+
+// reasonOfNew returns why a node that a view does not have rejects a pod.
+func reasonOfNew(r *engine.Result, before *cluster.View) string {
+	nodes := r.Nodes()
+	for _, row := range nodes.Order() {
+		if before.State.Nodes().Row(nodes.Node(int(row)).Name) < 0 {
+			reason, _, _ := r.ReasonOf(int(row))
+			return reason
+		}
+	}
+	return ""
+}

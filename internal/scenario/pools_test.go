@@ -1,0 +1,243 @@
+package scenario_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/decision"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+	"berth/internal/kubeobj"
+	"berth/internal/scenario"
+)
+
+// like is a pool of copies of a node.
+func like(node string, most int, cost float64) scenario.NodePool {
+	return scenario.NodePool{AddNodes: scenario.AddNodes{Like: node}, Max: most, Cost: cost}
+}
+
+// wide is an editor for large pools.
+func wide() *scenario.Editor {
+	e := editor()
+	e.MaxNodes = 500
+	return e
+}
+
+// waiting are pods that arrive, equal but for their names.
+func waiting(n int, name string, more ...enginetest.PodOption) []scenario.Arrival {
+	out := make([]scenario.Arrival, n)
+	for i := range out {
+		out[i].Pod = enginetest.Pod(fmt.Sprintf("%s-%d", name, i), more...)
+	}
+	return out
+}
+
+// TestPoolsAreSmallest runs every count of random clusters, and compares what the search found.
+func TestPoolsAreSmallest(t *testing.T) {
+	n := uint64(40)
+	if testing.Short() {
+		n = 20
+	}
+	const most = 6
+	helped, choices := 0, 0
+	for seed := range n {
+		v, profiles := randomCluster(t, seed)
+		o := scenario.Options{Profiles: profiles, Now: noon, NoPreemption: true}
+		arrivals, err := scenario.NewFork(v, o).Pending(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pools []scenario.NodePool
+		nodes := v.State.Nodes()
+		for i, row := range nodes.Order() {
+			if i < 2 {
+				pools = append(pools, like(nodes.Node(int(row)).Name, most, float64(i+1)))
+			}
+		}
+		if len(pools) == 0 {
+			continue
+		}
+		placed := func(counts ...int) int {
+			e := &scenario.Edits{}
+			for i, n := range counts {
+				if n > 0 {
+					e.AddNodes = append(e.AddNodes, scenario.AddNodes{Like: pools[i].Like, Count: n})
+				}
+			}
+			edited, err := wide().Apply(t.Context(), v, "edits", e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := scenario.NewFork(edited.View, o)
+			if _, err := f.Run(t.Context(), edited.Daemons, scenario.Limits{}, nil); err != nil {
+				t.Fatal(err)
+			}
+			out, err := f.Run(t.Context(), arrivals, scenario.Limits{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Placed
+		}
+		already := placed()
+		got, err := wide().CountPools(t.Context(), v, o, scenario.PoolsQuestion{Arrivals: arrivals, Pools: pools})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if got.Already != already || got.Already+got.Waiting+got.Gated != got.Pods {
+			t.Errorf("seed %d: %+v, want %d that fit already", seed, got, already)
+		}
+		for i, p := range got.Pools {
+			counts := make([]int, len(pools))
+			best, with := 0, 0
+			for n := 1; n <= most; n++ {
+				counts[i] = n
+				if more := placed(counts...) - already; more > best {
+					best, with = more, n
+				}
+			}
+			if p.Placed > best || p.Fits && (p.Nodes != with || best != p.Placed) {
+				t.Errorf("seed %d: %+v, want %d nodes, which place %d", seed, p, with, best)
+			}
+			if p.Placed > 0 {
+				helped++
+			}
+		}
+		counts := make([]int, len(pools))
+		for i, c := range got.Choice.Pools {
+			counts[i] = c.Nodes
+		}
+		if n := placed(counts...) - already; n != got.Choice.Placed || got.Bound.Cost > got.Choice.Cost {
+			t.Errorf("seed %d: the choice %+v places %d, bound %+v", seed, got.Choice, n, got.Bound)
+		}
+		for _, p := range got.Pools {
+			if p.Fits && (!got.Choice.Fits || got.Choice.Cost > float64(p.Nodes)*p.Cost) {
+				t.Errorf("seed %d: the choice %+v is worse than %+v", seed, got.Choice, p)
+			}
+		}
+		if got.Choice.Fits != (len(got.Unplaced) == 0) {
+			t.Errorf("seed %d: %+v", seed, got)
+		}
+		if slices.ContainsFunc(got.Choice.Pools, func(c scenario.PoolCount) bool { return c.Nodes > 0 }) {
+			choices++
+		}
+		again, err := wide().CountPools(t.Context(), v, o, scenario.PoolsQuestion{Arrivals: arrivals, Pools: pools})
+		if err != nil || jsonOf(t, got) != jsonOf(t, again) {
+			t.Errorf("seed %d: two answers to one question: %v", seed, err)
+		}
+	}
+	if helped < 4 || choices < 2 {
+		t.Errorf("pools helped %d times, %d choices have nodes", helped, choices)
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	js, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(js)
+}
+
+// TestPools has pods that fit already, a mix that is cheaper than one pool, daemon pods and pods
+// that no pool helps.
+func TestPools(t *testing.T) {
+	daemon := func(on string) *corev1.Pod {
+		return enginetest.Pod("agent-"+on, enginetest.Requests("cpu", "1"), enginetest.Owner("apps/v1", "DaemonSet", "agent"), enginetest.On(on))
+	}
+	v := viewOf(
+		t, enginetest.Node("small", enginetest.Allocatable("cpu", "2")), enginetest.Node("large", enginetest.Allocatable("cpu", "9")),
+		daemon("small"), daemon("large"), enginetest.Pod("full", enginetest.Requests("cpu", "8"), enginetest.On("large")),
+	)
+	ask := func(q scenario.PoolsQuestion) *scenario.Pools {
+		t.Helper()
+		got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	pods := append(waiting(11, "web", enginetest.Requests("cpu", "1")), waiting(2, "huge", enginetest.Requests("cpu", "20"))...)
+	got := ask(scenario.PoolsQuestion{Arrivals: pods, Pools: []scenario.NodePool{like("small", 20, 1), like("large", 20, 5)}})
+	// One replica fits beside the agent of node small; eight on a new large node, one on a small.
+	if got.Already != 1 || got.Waiting != 12 || got.Choice.Fits || got.Choice.Placed != 10 || got.Choice.Cost != 7 || !got.Choice.Minimal || got.Choice.Daemons != 3 {
+		t.Errorf("%+v", got)
+	}
+	if p := got.Pools; p[0].Nodes != 10 || p[0].Placed != 10 || p[1].Nodes != 2 || p[1].Smallest != "proven" {
+		t.Errorf("%+v", p)
+	}
+	if got.Bound.Cost != 6.25 || got.Bound.Resource != "cpu" {
+		t.Errorf("bound %+v", got.Bound)
+	}
+	if u := got.Unplaced; len(u) != 1 || u[0].Pods != 2 || !strings.Contains(u[0].Message, "Insufficient cpu") || u[0].More[0].Helps || u[0].More[1].Reason != "Insufficient cpu" {
+		t.Errorf("%+v", u)
+	}
+	// The scheduler takes the older pods first, so that one takes the agent's room.
+	if got.Choice.Crowded == 0 {
+		t.Errorf("no daemon pod is crowded out: %+v", got.Choice)
+	}
+	if got := ask(scenario.PoolsQuestion{Arrivals: pods[:1], Pools: []scenario.NodePool{like("small", 20, 1)}}); got.Already != 1 || !got.Choice.Fits || got.Choice.Cost != 0 || len(got.Pools[0].Tried) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := ask(scenario.PoolsQuestion{Arrivals: waiting(9, "web", enginetest.Requests("cpu", "1")), Pools: []scenario.NodePool{like("small", 2, 1)}}); got.Choice.Fits || got.Choice.Placed != 2 || !got.Unplaced[0].More[0].Helps {
+		t.Errorf("a pool at its maximum: %+v", got)
+	}
+}
+
+// TestPoolsUnderSpread has zones that only together take pods: a constraint that holds for all.
+func TestPoolsUnderSpread(t *testing.T) {
+	zone := func(name, zone string) *corev1.Node {
+		return enginetest.Node(name, enginetest.Zone(zone), enginetest.Allocatable("cpu", "2"))
+	}
+	v := viewOf(t, zone("a", "west"), zone("b", "east"))
+	web := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	spread := enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, web)
+	q := scenario.PoolsQuestion{Arrivals: waiting(12, "web", enginetest.Requests("cpu", "1"), enginetest.Labels("app", "web"), spread), Pools: []scenario.NodePool{like("a", 10, 1), like("b", 10, 1)}}
+	got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Alone a pool places one pod more; both together all of them.
+	if got.Already != 4 || got.Pools[0].Placed != 1 || got.Pools[0].Fits || !got.Choice.Fits || got.Choice.Pools[0].Nodes != 2 || got.Choice.Pools[1].Nodes != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestPoolsRefuses(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a"))
+	for name, c := range map[string]struct {
+		pools []scenario.NodePool
+		field string
+	}{
+		"none":      {nil, "pools"},
+		"unknown":   {[]scenario.NodePool{like("nope", 1, 1)}, "pools[0].like"},
+		"neither":   {[]scenario.NodePool{{}}, "pools[0]"},
+		"large":     {[]scenario.NodePool{like("a", 501, 1)}, "pools[0].max"},
+		"together":  {[]scenario.NodePool{like("a", 300, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}, Max: 300}}, "pools[1].max"},
+		"negative":  {[]scenario.NodePool{like("a", -1, 1)}, "pools[0].max"},
+		"free":      {[]scenario.NodePool{like("a", 1, -1)}, "pools[0].cost"},
+		"counted":   {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Like: "a", Count: 2}}}, "pools[0].count"},
+		"same name": {[]scenario.NodePool{like("a", 1, 1), like("a", 1, 1)}, "pools[1].name"},
+		"same node": {[]scenario.NodePool{like("a", 1, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}}}, "pools[1].like"},
+		"a pod":     {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)}}}, "pools[0].template.kind"},
+	} {
+		_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, scenario.PoolsQuestion{Pools: c.pools})
+		var e *decision.Error
+		if !errors.As(err, &e) || e.Field != c.field {
+			t.Errorf("%s: %v, want field %s", name, err, c.field)
+		}
+	}
+	bad := scenario.NodePool{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"metadata":{"name":"t"},"spec":{"taints":[{"key":"a b","effect":"NoSchedule"}]}}`)}}
+	_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, scenario.PoolsQuestion{Pools: []scenario.NodePool{bad}})
+	var invalid *kubeobj.InvalidError
+	if !errors.As(err, &invalid) {
+		t.Errorf("a bad template: %v", err)
+	}
+}
