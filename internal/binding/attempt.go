@@ -15,6 +15,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -190,11 +191,11 @@ func (b *Binder) step(ctx context.Context, v *cluster.View, a *attempt, excluded
 // rejected names the rules that forbid a bind.
 func rejected(a *attempt, v *cluster.View, r *engine.Result) string {
 	var why []string
-	for _, f := range r.Failures() {
+	for _, f := range explain.Failures(r) {
 		why = append(why, f.Plugin+": "+f.Reason)
 	}
 	if why == nil {
-		why = append(why, r.Message())
+		why = append(why, explain.Message(r))
 	}
 	return fmt.Sprintf("%s may not be bound to node %s any more, as of %s: %s", a.pod, a.node, v.ID(), strings.Join(why, ", "))
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
@@ -21,9 +22,9 @@ import (
 type Walk struct {
 	m       *Manager
 	cluster string
-	decider *engine.Decider
+	decider *incremental.Decider
 
-	state   *engine.Walk
+	state   *incremental.Walk
 	at      *View
 	d       *draft        // open, over at's objects
 	ahead   []walkStep    // those after at, as far as they are read
@@ -54,7 +55,7 @@ const walkAhead = 256
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
-	return &Walk{m: m, cluster: cluster, decider: engine.NewDecider(0), pods: kubeobj.NewPodCache()}
+	return &Walk{m: m, cluster: cluster, decider: incremental.NewDecider(0), pods: kubeobj.NewPodCache()}
 }
 
 // Careful makes the walk verify each view that it gives from now on.

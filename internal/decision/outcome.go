@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -130,7 +131,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	ans := &Answer{
 		Cluster: o.View.Cluster, Snapshot: o.View.ID(), Profile: o.Profile.Name,
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: o.Now, Verb: o.Verb,
-		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *o.Result.Decision(level),
+		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *explain.Decision(o.Result, level),
 		ProfileDigest: o.Profile.Digest, SnapshotDigest: o.View.Digest, PodDigest: DigestOf(o.PodJSON),
 	}
 	if o.boundTo != "" {

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/preemption"
 	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
@@ -49,18 +51,18 @@ func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
 		return out, err
 	case r.Outcome == engine.Preempting:
 		p.Status.NominatedNodeName = r.NominatedNode()
-	case r.ClearsNomination():
+	case preemption.ClearsNomination(r):
 		p.Status.NominatedNodeName = ""
 	case held != nil:
 		p.Status.NominatedNodeName = held.Status.NominatedNodeName
 	}
-	p.Status.Conditions = unscheduled(p.Status.Conditions, r.Message(), o.Now)
+	p.Status.Conditions = unscheduled(p.Status.Conditions, explain.Message(r), o.Now)
 	if err := put(&p); err != nil {
 		return nil, err
 	}
 	// Pods of lower priority no longer wait for the node
 	// (pkg/scheduler/framework/preemption prepareCandidate).
-	for _, lower := range r.ClearedNominations() {
+	for _, lower := range preemption.ClearedNominations(r) {
 		pod, err := o.View.Pod(lower.Namespace, lower.Name)
 		if err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/preemption"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -147,7 +148,7 @@ func TestJudgedVictimsAreReplayed(t *testing.T) {
 	} {
 		var got []engine.PreemptionCandidate
 		id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbPreempt, Pod: pod(t, "urgent", `"priority":1000,`), Victims: list}, func(_ *cluster.View, r *engine.Result) error {
-			got = r.AskedVictims()
+			got = preemption.Named(r)
 			return nil
 		})
 		if err != nil || len(got) != len(list) {

@@ -9,6 +9,8 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/preemption"
 	"berth/internal/store"
 )
 
@@ -80,18 +82,18 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	}
 	r := o.Result
 	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, decision.DigestOf(o.PodJSON)
-	d.Outcome, d.Message, d.Priority = string(r.Outcome), r.Message(), *o.Pod.Spec.Priority
+	d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.Pod.Spec.Priority
 	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), r.Digest()
 	if r.Outcome == engine.Scheduled {
 		d.Node = r.Node()
 	}
 	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
-	names := r.RejectedNames(maxNamed)
-	for i, f := range r.Failures() {
+	names := explain.RejectedNames(r, maxNamed)
+	for i, f := range explain.Failures(r) {
 		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
 	}
-	if r.Scored() {
-		for i, v := range r.TopScores(l.o.TopScores) {
+	if r.Scored {
+		for i, v := range explain.TopScores(r, l.o.TopScores) {
 			plugins := make(store.PluginScores, len(v.Scores))
 			for j, p := range v.Scores {
 				plugins[j] = store.PluginScore(p)
@@ -111,8 +113,8 @@ func victims(r *engine.Result) []store.Victim {
 			out = append(out, store.Victim{Namespace: v.Namespace, Pod: v.Name, UID: v.UID, Priority: v.Priority, Node: node})
 		}
 	}
-	add(r.NominatedNode(), r.Evictions())
-	for _, c := range r.AskedVictims() {
+	add(r.NominatedNode(), preemption.Victims(r))
+	for _, c := range preemption.Named(r) {
 		add(c.Node, c.Victims)
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -32,18 +33,6 @@ type question struct {
 	name string
 	pod  *corev1.Pod
 	spec rules.Spec
-}
-
-// only is the default profile with nothing but these plugins filtering and
-// scoring.
-func only(names ...string) rules.Spec {
-	all := rules.DefaultSpec()
-	s := rules.Spec{SchedulerName: all.SchedulerName, Args: all.Args}
-	for _, n := range names {
-		weight, _ := rules.Known(n)
-		s.Enable(n, weight)
-	}
-	return s
 }
 
 // noDefaults is the default profile without default spreading.
@@ -88,7 +77,7 @@ func questions() []question {
 		return enginetest.LargePod(app, "asked", append([]enginetest.PodOption{in}, opts...)...)
 	}
 	return []question{
-		{"plain", pod(0), only("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality")},
+		{"plain", pod(0), enginetest.Only("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality")},
 		{"taints+affinity", enginetest.LargePod(0, "asked", affinity...), noDefaults()},
 		{"spreadHard", pod(0, hard...), rules.DefaultSpec()},
 		{"spreadSoft", pod(0, soft...), rules.DefaultSpec()},
@@ -113,7 +102,7 @@ func (q *question) profile(b *testing.B, s *state.State) *engine.Profile {
 	}
 	defer r.Release()
 	if r.Outcome != engine.Scheduled || r.Feasible.Count() < s.Nodes().Count()*94/100 {
-		b.Fatalf("%s: %d of %d nodes are feasible: %s", r.Outcome, r.Feasible.Count(), s.Nodes().Count(), r.Message())
+		b.Fatalf("%s: %d of %d nodes are feasible: %s", r.Outcome, r.Feasible.Count(), s.Nodes().Count(), explain.Message(r))
 	}
 	return p
 }
@@ -139,11 +128,11 @@ func BenchmarkDecide(b *testing.B) {
 func BenchmarkDigest(b *testing.B) { benchmarkResult(b, func(r *engine.Result) { r.Fingerprint() }) }
 
 func BenchmarkExplain(b *testing.B) {
-	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFailures) })
+	benchmarkResult(b, func(r *engine.Result) { explain.Decision(r, engine.ExplainFailures) })
 }
 
 func BenchmarkExplainFull(b *testing.B) {
-	benchmarkResult(b, func(r *engine.Result) { r.Decision(engine.ExplainFull) })
+	benchmarkResult(b, func(r *engine.Result) { explain.Decision(r, engine.ExplainFull) })
 }
 
 func benchmarkResult(b *testing.B, f func(*engine.Result)) {

@@ -61,3 +61,16 @@ func (q *Query) SelectorKeys() []string {
 	}
 	return q.selectorKeys
 }
+
+// Words returns the text that write makes of a part of the question, made once per decision.
+func (q *Query) Words(of any, write func() string) string {
+	text, known := q.words[of]
+	if !known {
+		if q.words == nil {
+			q.words = map[any]string{}
+		}
+		text = write()
+		q.words[of] = text
+	}
+	return text
+}

@@ -3,10 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
-	"sort"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,74 +14,6 @@ import (
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
 )
-
-// seeds returns how many random cases a test goes through: n, or what
-// BERTH_CASES says. BERTH_SEED sets the first one.
-func seeds(t testing.TB, n uint64) (from, to uint64) {
-	t.Helper()
-	read := func(name string, value uint64) uint64 {
-		s := os.Getenv(name)
-		if s == "" {
-			return value
-		}
-		v, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return v
-	}
-	from = read("BERTH_SEED", 1)
-	return from, from + read("BERTH_CASES", n)
-}
-
-// answer is a decision without what the naive twin leaves out: details, the
-// ledger, the digest, and the pick among equals.
-func answer(d *engine.Decision) *engine.Decision {
-	out := *d
-	out.Digest, out.Spread, out.NotEvaluated = "", nil, nil
-	if len(out.Best) > 1 {
-		out.Node, out.Devices = "", nil
-		if slices.Contains(out.Best, d.Node) {
-			out.Node = "one of the best"
-		}
-	}
-	out.Preemption, out.NominatedNode = searched(d), ""
-	if d.Outcome == engine.Preempting {
-		out.Best = nil
-	}
-	out.Nodes = slices.Clone(d.Nodes)
-	for i := range out.Nodes {
-		out.Nodes[i].Details = nil
-		if len(out.Nodes[i].Scores) == 0 {
-			out.Nodes[i].Scores = nil
-		}
-	}
-	out.Failures = slices.Clone(d.Failures)
-	sort.Slice(out.Failures, func(i, j int) bool {
-		a, b := out.Failures[i], out.Failures[j]
-		return a.Plugin+a.Code+a.Reason < b.Plugin+b.Code+b.Reason
-	})
-	return &out
-}
-
-// searched is a search for victims without its explanations: every candidate by
-// name, with its victims in order.
-func searched(d *engine.Decision) *engine.Preemption {
-	p := d.Preemption
-	if p == nil {
-		return nil
-	}
-	out := &engine.Preemption{Eligible: p.Eligible, Reason: p.Reason}
-	for _, c := range p.Candidates {
-		short := engine.PreemptionCandidate{Node: c.Node, NumPDBViolations: c.NumPDBViolations}
-		for _, v := range c.Victims {
-			short.Victims = append(short.Victims, engine.Victim{Namespace: v.Namespace, Name: v.Name, UID: v.UID, Priority: v.Priority, ViolatesPDB: v.ViolatesPDB})
-		}
-		out.Candidates = append(out.Candidates, short)
-	}
-	sort.Slice(out.Candidates, func(i, j int) bool { return out.Candidates[i].Node < out.Candidates[j].Node })
-	return out
-}
 
 // disagreement asks both; empty means that they agree.
 func disagreement(c *enginetest.Case) (diff string, d *engine.Decision) {
@@ -105,7 +34,7 @@ func disagreement(c *enginetest.Case) (diff string, d *engine.Decision) {
 	if got.Outcome == engine.Preempting && want.Outcome == engine.Preempting && !slices.Contains(want.Best, got.NominatedNode) {
 		return fmt.Sprintf("%s is nominated, and upstream chooses from %v", got.NominatedNode, want.Best), got
 	}
-	return cmp.Diff(answer(want), answer(got)), got
+	return cmp.Diff(naive.Comparable(want), naive.Comparable(got)), got
 }
 
 func errText(err error) string {
@@ -149,7 +78,7 @@ func text(t *testing.T, c *enginetest.Case) string {
 // score and the best nodes over random clusters.
 func TestEngineAgreesWithItsNaiveTwin(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 4000)
+	from, to := enginetest.Seeds(t, 4000)
 	wrong := 0
 	seen := map[string]int{}
 	for seed := from; seed < to && wrong < 3; seed++ {

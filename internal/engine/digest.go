@@ -28,54 +28,54 @@ func (r *Result) Digest() string {
 // fingerprint encodes the answer, section by section, each after a mark, and hashes it in one go: a
 // kilobyte or two for a thousand nodes.
 func (r *Result) fingerprint() string {
-	sc := r.q.scratch
+	sc := r.Query.scratch
 	b := append(sc.bytes[:0], digestForm...)
-	b = appendText(b, string(r.Outcome))
-	b = appendText(b, r.Node())
-	b = append(b, r.q.Nodes.NamesDigest()...)
-	for _, g := range r.gates {
-		b = appendText(append(b, 'g'), g)
+	b = AppendText(b, string(r.Outcome))
+	b = AppendText(b, r.Node())
+	b = append(b, r.Query.Nodes.NamesDigest()...)
+	for _, g := range r.Gates {
+		b = AppendText(append(b, 'g'), g)
 	}
 	if r.PreFilter != nil {
-		b = appendText(append(b, 'p', byte(r.PreFilter.Code)), r.PreFilter.Plugin)
-		b = appendText(b, r.PreFilter.Reason)
+		b = AppendText(append(b, 'p', byte(r.PreFilter.Code)), r.PreFilter.Plugin)
+		b = AppendText(b, r.PreFilter.Reason)
 	}
-	if !slices.Equal(r.q.Candidates, r.q.Nodes.Alive()) {
-		b = r.appendRows(append(b, 'c'), r.q.Candidates)
+	if !slices.Equal(r.Query.Candidates, r.Query.Nodes.Alive()) {
+		b = r.AppendRows(append(b, 'c'), r.Query.Candidates)
 	}
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
-		b = appendText(append(b, 'r'), rej.Plugin)
-		b = r.appendRows(b, rej.Unresolvable)
+		b = AppendText(append(b, 'r'), rej.Plugin)
+		b = r.AppendRows(b, rej.Unresolvable)
 		for _, reason := range byText(rej.Reasons) {
-			b = appendText(append(b, 't'), reason.Text)
-			b = r.appendRows(b, reason.Nodes)
+			b = AppendText(append(b, 't'), reason.Text)
+			b = r.AppendRows(b, reason.Nodes)
 		}
 	}
-	b = r.appendRows(append(b, 'f'), r.Feasible)
-	if len(r.scores) > 0 {
+	b = r.AppendRows(append(b, 'f'), r.Feasible)
+	if len(r.Scores) > 0 {
 		rows := r.inNameOrder(r.Feasible)
-		for k := range r.scores {
-			w := r.scoreRules[k]
-			b = appendText(append(b, 's'), r.q.Profile.Rules[w.Rule].Name)
-			b = binary.AppendVarint(b, w.Weight)
-			b = r.appendScores(b, rows, &r.scores[k])
+		for k := range r.Scores {
+			s := &r.Scores[k]
+			b = AppendText(append(b, 's'), r.Query.Profile.Rules[s.Rule].Name)
+			b = binary.AppendVarint(b, s.Weight)
+			b = r.appendScores(b, rows, &s.Scores)
 		}
 	}
-	b = r.appendPreemption(b)
+	b = r.appendPostFilter(b)
 	for _, v := range r.Volumes() {
-		b = appendText(append(b, 'v'), v.Claim)
-		b = appendText(b, v.Volume)
-		b = appendText(b, v.Provision)
+		b = AppendText(append(b, 'v'), v.Claim)
+		b = AppendText(b, v.Volume)
+		b = AppendText(b, v.Provision)
 	}
 	for _, d := range r.Devices() {
 		b = append(b, 'd')
 		for _, s := range []string{d.Claim, d.Request, d.Driver, d.Pool, d.Device} {
-			b = appendText(b, s)
+			b = AppendText(b, s)
 		}
 	}
-	if r.heldBack != "" {
-		b = appendText(append(b, 'h'), r.heldBack)
+	if r.HeldBack != "" {
+		b = AppendText(append(b, 'h'), r.HeldBack)
 	}
 	// A new part of an answer gets its section here, with a mark of its own, and writes nothing
 	// where it is absent.
@@ -87,7 +87,8 @@ func (r *Result) fingerprint() string {
 	return string(text[:])
 }
 
-func appendText(b []byte, s string) []byte {
+// AppendText adds a text to the encoding of an answer.
+func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
@@ -103,11 +104,11 @@ func byText(reasons []Reason) []Reason {
 
 // inNameOrder returns a set of rows as a set of indexes in the order of names.
 func (r *Result) inNameOrder(rows state.Bits) state.Bits {
-	set := r.q.Nodes
+	set := r.Query.Nodes
 	if set.InOrder() {
 		return rows
 	}
-	out, order := r.q.Bits(), set.Order()
+	out, order := r.Query.Bits(), set.Order()
 	for i := range out {
 		if from := i << state.ChunkBits; from < len(order) {
 			out[i] = gather(rows, order[from:min(from+state.ChunkSize, len(order))])
@@ -126,8 +127,8 @@ func gather(rows state.Bits, order []int32) (w uint64) {
 }
 
 // appendRows writes a set of rows as bits in order of the nodes' names.
-func (r *Result) appendRows(b []byte, rows state.Bits) []byte {
-	set := r.q.Nodes
+func (r *Result) AppendRows(b []byte, rows state.Bits) []byte {
+	set := r.Query.Nodes
 	from, size := len(b), (set.Count()+7)/8
 	if set.InOrder() {
 		for _, w := range rows {

@@ -20,12 +20,12 @@ func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
 		return appendUniform(b, s.norm)
 	}
 	from := len(b)
-	b = r.appendColumn(b, rows, s.Raw, s.raws)
-	if s.normIsRaw() {
+	b = r.appendColumn(b, rows, s.Raw, s.RawBytes)
+	if s.NormIsRaw() {
 		return append(b, '=')
 	}
 	at := len(b)
-	b = r.appendColumn(b, rows, s.Norm, s.norms)
+	b = r.appendColumn(b, rows, s.Norm, s.NormBytes)
 	if string(b[from:at]) == string(b[at:]) {
 		b = append(b[:at], '=')
 	}
@@ -60,7 +60,7 @@ func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []
 // which others differ from it, and all bits that are set. It stops once a value does not fit a
 // byte.
 func (r *Result) appendBytes(b []byte, rows state.Bits, col []int64) (out []byte, first, differ, all int64) {
-	set := r.q.Nodes
+	set := r.Query.Nodes
 	first = col[r.Feasible.First()]
 	for i, word := range rows {
 		if word == 0 {
@@ -101,7 +101,7 @@ func (r *Result) appendBytes(b []byte, rows state.Bits, col []int64) (out []byte
 
 // appendNarrow is appendBytes for a column of bytes, eight at a time.
 func (r *Result) appendNarrow(b []byte, rows state.Bits, col []uint8) (out []byte, first, differ int64) {
-	set := r.q.Nodes
+	set := r.Query.Nodes
 	one := col[r.Feasible.First()]
 	ones := uint64(one) * 0x0101010101010101
 	var other uint64
@@ -142,7 +142,7 @@ var spread = func() (out [256]uint64) {
 // appendWide writes values that do not fit a byte: two bytes each, as the difference to the least,
 // where the span allows it, which it does for all but strange weights; otherwise eight.
 func (r *Result) appendWide(b []byte, rows state.Bits, col []int64) []byte {
-	set := r.q.Nodes
+	set := r.Query.Nodes
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for from, to := range r.Feasible.Runs() {
 		for _, v := range col[from:to] {

@@ -54,15 +54,43 @@ func (r *Result) Effects() (*Effects, error) {
 	if r.Row < 0 || r.Outcome != Scheduled {
 		return a, nil
 	}
-	for i, rule := range r.q.Profile.Rules {
-		if rule.PreBind == nil || i >= len(r.states) || r.states[i] == nil {
+	for i, rule := range r.Query.Profile.Rules {
+		if rule.PreBind == nil || r.States[i] == nil {
 			continue
 		}
-		if err := rule.PreBind(r.q, r.states[i], r.Row, a); err != nil {
+		if err := rule.PreBind(r.Query, r.States[i], r.Row, a); err != nil {
 			return nil, fmt.Errorf("%s: %w", rule.Name, err)
 		}
 	}
 	return a, nil
+}
+
+// Volumes lists what the pod's waiting claims would get on the chosen node; nil without a choice or
+// without such claims.
+func (r *Result) Volumes() []VolumeBinding {
+	if r.Row < 0 || r.Outcome != Scheduled {
+		return nil
+	}
+	for i, rule := range r.Query.Profile.Rules {
+		if rule.Volumes != nil {
+			return rule.Volumes(r.Query, r.States[i], r.Row)
+		}
+	}
+	return nil
+}
+
+// Devices lists what the pod's claims would get on the chosen node, claim by
+// claim and in the order in which they are found.
+func (r *Result) Devices() []AllottedDevice {
+	if r.Row < 0 {
+		return nil
+	}
+	for i, rule := range r.Query.Profile.Rules {
+		if rule.Devices != nil {
+			return rule.Devices(r.Query, r.States[i], r.Row)
+		}
+	}
+	return nil
 }
 
 // EffectsOn returns what is written beside a pod that another scheduler put on a node. Only the
@@ -70,11 +98,11 @@ func (r *Result) Effects() (*Effects, error) {
 // claims leaves them as they are.
 func EffectsOn(s *state.State, pod *corev1.Pod, p *Profile, node string, now time.Time) (*Effects, error) {
 	a := &Effects{}
-	q, err := newQuery(s, pod, p, Options{Candidates: []string{node}, Now: now})
+	q, err := NewQuery(s, pod, p, Options{Candidates: []string{node}, Now: now})
 	if err != nil {
-		return nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		return nil, err
 	}
-	defer release(q)
+	defer q.Release()
 	row := q.Nodes.Row(node)
 	if row < 0 {
 		return a, nil
@@ -92,7 +120,7 @@ func EffectsOn(s *state.State, pod *corev1.Pod, p *Profile, node string, now tim
 			a.Left = append(a.Left, LeftAlone{rule.Name, res.Reason})
 			continue
 		}
-		if why := q.stands(rule, state, row); why != "" {
+		if why := q.rejects(rule, state, row); why != "" {
 			a.Left = append(a.Left, LeftAlone{rule.Name, why})
 			continue
 		}
@@ -103,16 +131,16 @@ func EffectsOn(s *state.State, pod *corev1.Pod, p *Profile, node string, now tim
 	return a, nil
 }
 
-// stands returns the reason why a rule rejects a row; empty where it does not.
-func (q *Query) stands(rule *Plugin, state any, row int) string {
+// rejects returns the reason why a rule rejects a row; empty where it does not.
+func (q *Query) rejects(rule *Plugin, state any, row int) string {
 	if rule.Filter == nil {
 		return ""
 	}
 	in := q.Bits()
 	in.Set(row)
-	rej := Rejected{Plugin: rule.Name, Nodes: q.Bits(), Unresolvable: q.Bits()}
-	if err := rule.Filter(q, state, in, &rej); err != nil {
+	rej, err := q.FilterBy(rule, state, in)
+	if err != nil {
 		return err.Error()
 	}
-	return strings.Join(rej.textsOf(row), ", ")
+	return strings.Join(rej.ReasonsOf(row), ", ")
 }

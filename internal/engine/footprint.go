@@ -34,15 +34,15 @@ func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
 // ExplanationBytes returns an upper bound of what writing a decision at a level takes, its JSON
 // included.
 func (r *Result) ExplanationBytes(level Explain) int64 {
-	each := int64(bytesPerRow + bytesPerRowTerm*parts(r.q.Pod))
+	each := int64(bytesPerRow + bytesPerRowTerm*parts(r.Query.Pod))
 	switch level {
 	case ExplainFull, ExplainAll:
-		each += bytesPerPluginRow * int64(len(r.q.Profile.Rules))
+		each += bytesPerPluginRow * int64(len(r.Query.Profile.Rules))
 		fallthrough
 	case ExplainFailures:
 		each += bytesPerVerdict
 	}
-	return bytesOfDecision + each*int64(r.Considered()) + bytesOfNamespaces(r.q.State, r.q.Pod)
+	return bytesOfDecision + each*int64(r.Considered()) + bytesOfNamespaces(r.Query.State, r.Query.Pod)
 }
 
 func bytesOfNamespaces(s *state.State, pod *corev1.Pod) int64 {

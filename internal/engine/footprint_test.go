@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 )
 
@@ -73,7 +74,7 @@ func TestFootprint(t *testing.T) {
 		}
 		for _, level := range []engine.Explain{engine.ExplainNone, engine.ExplainFailures, engine.ExplainFull, engine.ExplainAll} {
 			took = allocated(func() {
-				_, err = json.Marshal(r.Decision(level))
+				_, err = json.Marshal(explain.Decision(r, level))
 			})
 			if bound = r.ExplanationBytes(level); err != nil || took > bound {
 				t.Errorf("%s: explaining %q allocates %d, %d are estimated (%v)", q.name, level, took, bound, err)

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -32,7 +33,7 @@ func (q *singleCall) answer(s *state.State, p *engine.Profile, decide func(*stat
 // answer with that of a state that was never asked. BERTH_CASES sets how many sequences.
 func TestVerdictsDoNotDependOnHistory(t *testing.T) {
 	const perState = 10 // sequences on one state
-	from, to := seeds(t, 2000)
+	from, to := enginetest.Seeds(t, 2000)
 	n := 0
 	for seed := from; seed < to; seed += perState {
 		r := rand.New(rand.NewPCG(seed, 0x68697374))
@@ -71,7 +72,7 @@ func TestVerdictsDoNotDependOnHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := engine.NewDecider(0)
+		d := incremental.NewDecider(0)
 		for range perState {
 			for _, i := range r.Perm(len(list)) {
 				how, decide := "Decide", engine.Decide

@@ -14,6 +14,8 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -83,7 +85,7 @@ func TestQuestionsLeaveNothingInTheTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remembering := engine.NewDecider(0)
+	remembering := incremental.NewDecider(0)
 	s.Attachments() // which interns what the state's own pods mount
 	before := s.Tables().Entries()
 	for i := range 10_000 {
@@ -102,7 +104,7 @@ func TestQuestionsLeaveNothingInTheTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Decision(engine.ExplainFull)
+		explain.Decision(r, engine.ExplainFull)
 		if i%100 == 0 {
 			advice.Suggest(advice.Question{State: state, Pod: pod, Profile: p, Object: func(_, _, name string) []byte {
 				js, err := json.Marshal(enginetest.Node(name))
@@ -128,7 +130,7 @@ func TestQuestionsLeaveNothingInTheTables(t *testing.T) {
 // An answer is the same whether or not the tables hold the question's words already.
 func TestLocalNamesChangeNoAnswer(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 1500)
+	from, to := enginetest.Seeds(t, 1500)
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
 		if seed%8 == 0 {

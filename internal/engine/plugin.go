@@ -10,7 +10,7 @@ type Plugin struct {
 	PreEnqueue func(q *Query) string
 	PreFilter  func(q *Query) (state any, r PreFilterResult)
 	Filter     func(q *Query, state any, in state.Bits, rej *Rejected) error
-	PostFilter func(q *Query, state any, rej *Rejected) string
+	PostFilter func(r *Result, state any) PostFilterResult
 	Score      func(q *Query, state any, feasible state.Bits, out *Scores) error
 	PreBind    func(q *Query, state any, row int, a *Effects) error
 
@@ -50,7 +50,7 @@ func Adapt[S any](rule Rule) *Plugin {
 		}
 	}
 	if r, ok := rule.(PostFilterer[S]); ok {
-		p.PostFilter = func(q *Query, state any, rej *Rejected) string { return r.PostFilter(q, typed(state), rej) }
+		p.PostFilter = func(on *Result, state any) PostFilterResult { return r.PostFilter(on, typed(state)) }
 	}
 	if r, ok := rule.(Scorer[S]); ok {
 		p.Score = func(q *Query, state any, feasible state.Bits, out *Scores) error {
@@ -73,7 +73,7 @@ func Adapt[S any](rule Rule) *Plugin {
 		p.ReasonRank = r.ReasonRank
 	}
 	if r, ok := rule.(Detailer[S]); ok {
-		p.Details = func(q *Query, state any, row int) []Detail { return r.Details(q, typed(state), row) }
+		p.Details = func(q *Query, state any, row int) []Detail { return clipped(r.Details(q, typed(state), row)) }
 	}
 	if r, ok := rule.(Allotter[S]); ok {
 		p.Devices = func(q *Query, state any, row int) []AllottedDevice { return r.Allotted(q, typed(state), row) }

@@ -1,5 +1,11 @@
 package engine
 
+import (
+	"slices"
+
+	"berth/internal/engine/state"
+)
+
 // Profile is a scheduler's configuration, ready for decisions. Rules holds every rule in use. The
 // phases refer to it by index, in the order in which they run.
 type Profile struct {
@@ -15,13 +21,15 @@ type Profile struct {
 	PreEnqueue []int
 	PreFilter  []int
 	Filter     []int
+	PostFilter []int
 	Score      []WeightedRule
 	// Gates reports whether pods with scheduling gates wait (SchedulingGates).
 	Gates bool
-	// Preemption reports whether DefaultPreemption is enabled. PostFilter names the plugins of that
-	// phase in order, since each adds to the message.
+	// Preemption reports whether DefaultPreemption is among PostFilter.
 	Preemption bool
-	PostFilter []string
+	// JudgeVictims answers Options.Victims, under any profile. names, where not nil, are the only
+	// nodes that PreFilter left. It is that of package preemption, which the cycle cannot import.
+	JudgeVictims func(r *Result, names map[string]struct{}) error
 }
 
 // WeightedRule is a scoring rule with its weight.
@@ -30,12 +38,23 @@ type WeightedRule struct {
 	Weight int64
 }
 
-// ruleNamed finds a rule's index; -1 without.
-func (p *Profile) ruleNamed(name string) int {
-	for i, r := range p.Rules {
+// RuleNamed finds a rule; nil without.
+func (p *Profile) RuleNamed(name string) *Plugin {
+	for _, r := range p.Rules {
 		if r.Name == name {
-			return i
+			return r
 		}
 	}
-	return -1
+	return nil
+}
+
+// runs reports whether the profile's configuration has a profile of this name.
+func (p *Profile) runs(scheduler string) bool {
+	return scheduler == p.Name || slices.Contains(p.Siblings, scheduler)
+}
+
+// gates reports whether a pod waits for its gates, by its own profile: a queue without
+// SchedulingGates lets it through (pkg/scheduler/backend/queue runPreEnqueuePlugins).
+func (p *Profile) gates(pod *state.Pod) bool {
+	return len(pod.Gates) > 0 && !slices.Contains(p.Ungated, pod.Scheduler)
 }

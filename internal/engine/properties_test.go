@@ -12,6 +12,9 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/enginetest/naive"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -30,15 +33,6 @@ func written(t *testing.T, c *enginetest.Case, s *state.State) string {
 	return string(raw)
 }
 
-func fresh(t *testing.T, objects ...any) *state.State {
-	t.Helper()
-	s, err := enginetest.State(objects...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func shuffled(r *rand.Rand, list []any) []any {
 	out := slices.Clone(list)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -47,12 +41,12 @@ func shuffled(r *rand.Rand, list []any) []any {
 
 func TestOrderOfInputChangesNothing(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 800)
+	from, to := enginetest.Seeds(t, 800)
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
 		r := rand.New(rand.NewPCG(seed, 1))
-		want := written(t, c, fresh(t, c.Objects...))
-		if diff := cmp.Diff(want, written(t, c, fresh(t, shuffled(r, c.Objects)...))); diff != "" {
+		want := written(t, c, enginetest.Fresh(t, c.Objects...))
+		if diff := cmp.Diff(want, written(t, c, enginetest.Fresh(t, shuffled(r, c.Objects)...))); diff != "" {
 			t.Fatalf("seed %d (-in order +shuffled):\n%s", seed, diff)
 		}
 	}
@@ -65,7 +59,7 @@ func TestOrderOfInputChangesNothing(t *testing.T) {
 // were.
 func TestHistoryChangesNothing(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 200)
+	from, to := enginetest.Seeds(t, 200)
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -114,7 +108,7 @@ func TestHistoryChangesNothing(t *testing.T) {
 				step(func(e *state.Edit) error { return e.Put(n) })
 			}
 		}
-		if diff := cmp.Diff(written(t, c, fresh(t, c.Objects...)), written(t, c, s)); diff != "" {
+		if diff := cmp.Diff(written(t, c, enginetest.Fresh(t, c.Objects...)), written(t, c, s)); diff != "" {
 			t.Fatalf("seed %d (-fresh +by edits):\n%s", seed, diff)
 		}
 		for i := range states {
@@ -127,7 +121,7 @@ func TestHistoryChangesNothing(t *testing.T) {
 
 func TestScoresStayInRangeAndVerdictsCoverAllCandidates(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 800)
+	from, to := enginetest.Seeds(t, 800)
 	for seed := from; seed < to; seed++ {
 		d, err := enginetest.Generate(seed).Decide()
 		if err != nil {
@@ -153,7 +147,7 @@ func TestScoresStayInRangeAndVerdictsCoverAllCandidates(t *testing.T) {
 // the others' scores are the same.
 func TestFailedNodesDoNotTouchScores(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 800)
+	from, to := enginetest.Seeds(t, 800)
 	compared := 0
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
@@ -188,7 +182,7 @@ func TestFailedNodesDoNotTouchScores(t *testing.T) {
 // when, and only when, a verdict, a score or the choice does.
 func TestDigestTellsAnswersApart(t *testing.T) {
 	t.Parallel()
-	from, to := seeds(t, 120)
+	from, to := enginetest.Seeds(t, 120)
 	differing := 0
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
@@ -203,7 +197,7 @@ func TestDigestTellsAnswersApart(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			a, b := answer(full), answer(d)
+			a, b := naive.Comparable(full), naive.Comparable(d)
 			a.Node, b.Node = full.Node, d.Node
 			a.Devices, b.Devices = full.Devices, d.Devices
 			a.NominatedNode, b.NominatedNode = full.NominatedNode, d.NominatedNode
@@ -229,7 +223,7 @@ func TestDigestTellsAnswersApart(t *testing.T) {
 
 // fingerprinted is what the digest holds of a search for victims.
 func fingerprinted(d *engine.Decision) *engine.Preemption {
-	out := searched(d)
+	out := naive.Comparable(d).Preemption
 	if out == nil {
 		return nil
 	}
@@ -243,7 +237,7 @@ func fingerprinted(d *engine.Decision) *engine.Preemption {
 	}
 	for _, n := range d.Preemption.NotCandidates {
 		if n.Tried {
-			out.NotCandidates = append(out.NotCandidates, engine.NotCandidate{Tried: n.Reason == engine.ReasonNoVictims, Names: n.Names})
+			out.NotCandidates = append(out.NotCandidates, engine.NotCandidate{Tried: n.Reason == preemption.ReasonNoVictims, Names: n.Names})
 		}
 	}
 	return out
@@ -263,7 +257,7 @@ func TestDecisionsAtOnceDoNotMeet(t *testing.T) {
 	var list []question
 	for seed := uint64(1); seed <= 60; seed++ {
 		c := enginetest.Generate(seed)
-		s := fresh(t, c.Objects...)
+		s := enginetest.Fresh(t, c.Objects...)
 		p, err := rules.Build(c.Spec)
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +287,7 @@ func TestDecisionsAtOnceDoNotMeet(t *testing.T) {
 					if one.err != nil {
 						got = "error: " + one.err.Error()
 					} else {
-						raw, err := json.Marshal(one.r.Decision(engine.ExplainFull))
+						raw, err := json.Marshal(explain.Decision(one.r, engine.ExplainFull))
 						if err != nil {
 							t.Error(err)
 						}

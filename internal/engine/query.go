@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"sync"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,26 +18,33 @@ type Query struct {
 	Pod     *corev1.Pod
 	Profile *Profile
 	Options Options
+	Compiled
 
-	// Request is the pod's request.
-	Request state.Request
 	// Candidates are the nodes that the decision considers.
 	Candidates state.Bits
 
-	scoring      *scoringRequests
-	added        []*state.Pod
-	required     state.Bits
-	requiredDone bool
-	affinity     state.Bits
-	terms        []*state.Term
-	nsLabels     labels.Set
-	local        state.LocalNames
-	scratch      *scratch
+	added    []*state.Pod
+	nsLabels labels.Set
+	scratch  *scratch
 
 	steps, nextLook int64 // of Work
 	explaining      bool  // within Result.Within
 	words           map[any]string
 	selectorKeys    []string
+}
+
+// Compiled is what a query works out about its pod, the nodes and the namespaces. Queries about
+// equal pods have it in common while these stay as they are.
+type Compiled struct {
+	// Request is the pod's request.
+	Request state.Request
+
+	scoring      *scoringRequests
+	required     state.Bits
+	requiredDone bool
+	affinity     state.Bits
+	terms        []*state.Term
+	local        state.LocalNames
 }
 
 // Context is the caller's, for rules that may take long. Once it has ended they must return an
@@ -47,81 +54,6 @@ func (q *Query) Context() context.Context {
 		return context.Background()
 	}
 	return q.Options.Context
-}
-
-// scratch is memory that decisions reuse. None of it outlives Release.
-type scratch struct {
-	rows       int
-	bits       []state.Bits
-	nbits      int
-	columns    [][]int64
-	ncols      int
-	counts     [][]int32
-	ncounts    int
-	floats     [][]float64
-	nfloats    int
-	bytes      []byte      // of Digest
-	candidates []candidate // of preemption
-}
-
-var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
-
-func getScratch(rows int) *scratch {
-	s := scratchPool.Get().(*scratch)
-	if s.rows != rows {
-		*s = scratch{rows: rows}
-	}
-	s.nbits, s.ncols, s.ncounts, s.nfloats = 0, 0, 0, 0
-	return s
-}
-
-// Bits returns an empty set that lives as long as the decision.
-func (q *Query) Bits() state.Bits {
-	s := q.scratch
-	if s.nbits == len(s.bits) {
-		s.bits = append(s.bits, state.NewBits(s.rows))
-		s.nbits++
-		return s.bits[s.nbits-1]
-	}
-	b := s.bits[s.nbits]
-	s.nbits++
-	b.Zero()
-	return b
-}
-
-// Column returns a column of one number a row that lives as long as the decision. Its content is
-// undefined.
-func (q *Query) Column() []int64 {
-	s := q.scratch
-	if s.ncols == len(s.columns) {
-		// Whole chunks of 64, so that loops over a chunk need no bounds.
-		s.columns = append(s.columns, make([]int64, (s.rows+state.ChunkSize-1)&^(state.ChunkSize-1)))
-	}
-	s.ncols++
-	return s.columns[s.ncols-1]
-}
-
-// Counts returns n zeros that live as long as the decision; n is at most the number of rows.
-func (q *Query) Counts(n int) []int32 {
-	s := q.scratch
-	if s.ncounts == len(s.counts) {
-		s.counts = append(s.counts, make([]int32, s.rows))
-	}
-	out := s.counts[s.ncounts][:n]
-	s.ncounts++
-	clear(out)
-	return out
-}
-
-// Floats returns a column of one float a row that lives as long as the decision. Its content is
-// undefined.
-func (q *Query) Floats() []float64 {
-	s := q.scratch
-	if s.nfloats == len(s.floats) {
-		s.floats = append(s.floats, make([]float64, s.rows))
-	}
-	s.nfloats++
-	return s.floats[s.nfloats-1]
 }
 
 // RequiredRows returns the nodes that match the pod's nodeSelector and required node affinity; nil
@@ -224,9 +156,16 @@ type scoringRequests struct {
 	done [2]bool
 }
 
-func newQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query, err error) {
+// NewQuery prepares a question. Options.Candidates without a node of the state are ignored.
+func NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query, err error) {
+	q = &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace)}
+	q.local = state.NewLocalNames(s)
+	defer func() {
+		if err != nil {
+			q, err = nil, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+	}()
 	defer caught(&err)
-	q = &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace), local: state.NewLocalNames(s)}
 	if q.terms, err = s.TermsOf(pod, q.checkContext); err != nil {
 		return nil, err
 	}
@@ -234,13 +173,33 @@ func newQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query,
 	q.scratch = getScratch(s.Nodes().Len())
 	if o.Candidates == nil {
 		q.Candidates = s.Nodes().Alive()
-	} else {
-		q.Candidates = q.Bits()
-		for _, name := range o.Candidates {
-			if r := s.Nodes().Row(name); r >= 0 {
-				q.Candidates.Set(r)
-			}
+		return q, nil
+	}
+	q.Candidates = q.Bits()
+	for _, name := range o.Candidates {
+		if r := s.Nodes().Row(name); r >= 0 {
+			q.Candidates.Set(r)
 		}
 	}
 	return q, nil
 }
+
+// Compile works out what queries about equal pods have in common, for a query that no rule has read
+// yet. It returns an error where that is too much work.
+func (q *Query) Compile() (c Compiled, err error) {
+	defer caught(&err)
+	q.RequiredRows()
+	q.scoring = &scoringRequests{}
+	return q.Compiled, nil
+}
+
+// NewQuery prepares a question about an equal pod, among all nodes.
+func (c *Compiled) NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) *Query {
+	return &Query{
+		State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace),
+		Compiled: *c, Candidates: s.Nodes().Alive(), scratch: getScratch(s.Nodes().Len()),
+	}
+}
+
+// Bytes is about how many bytes it holds.
+func (c *Compiled) Bytes() int { return 8 * len(c.required) }

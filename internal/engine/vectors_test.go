@@ -17,6 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/explain"
 	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 )
@@ -205,19 +207,19 @@ func (v *vector) differences(t *testing.T) []string {
 	if err != nil {
 		return []string{"config: " + err.Error()}
 	}
-	early, state := inTwoSteps(t, all)
+	early, state := enginetest.InTwoSteps(t, all)
 	admitted, _ := state.ResolvePriority(pod, nil)
 	pod.Spec.Priority = &admitted.Priority
 	if pod.Spec.PreemptionPolicy == nil {
 		pod.Spec.PreemptionPolicy = admitted.Policy
 	}
 	var out []string
-	for how, decide := range map[string]decideFunc{"Decide": engine.Decide, "Decider": remembering(early, pod, profile, engine.Options{Now: recorded})} {
+	for how, decide := range map[string]enginetest.DecideFunc{"Decide": engine.Decide, "Decider": enginetest.Remembering(early, pod, profile, engine.Options{Now: recorded})} {
 		r, err := decide(state, pod, profile, engine.Options{Now: recorded})
 		if err != nil {
 			return []string{fmt.Sprintf("%s: error %v, want outcome %s", how, err, v.Verdict.Outcome)}
 		}
-		for _, diff := range v.compare(r.Decision(engine.ExplainFull)) {
+		for _, diff := range v.compare(explain.Decision(r, engine.ExplainFull)) {
 			out = append(out, how+": "+diff)
 		}
 		r.Release()

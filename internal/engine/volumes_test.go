@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -23,8 +24,8 @@ func TestVolumesComeAndGo(t *testing.T) {
 	volume := func(node, size string) *corev1.PersistentVolume {
 		return enginetest.Volume("v", "local", size, enginetest.ReachableFrom(corev1.LabelHostname, node))
 	}
-	s := fresh(t, enginetest.Node("n1"), enginetest.Node("n2"), enginetest.Class("local", "kubernetes.io/no-provisioner"), enginetest.Claim("c", "local", "2Gi"))
-	d := engine.NewDecider(0)
+	s := enginetest.Fresh(t, enginetest.Node("n1"), enginetest.Node("n2"), enginetest.Class("local", "kubernetes.io/no-provisioner"), enginetest.Claim("c", "local", "2Gi"))
+	d := incremental.NewDecider(0)
 	type answered struct {
 		s    *state.State
 		want string

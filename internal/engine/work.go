@@ -58,9 +58,20 @@ func (q *Query) checkContext() {
 // stops.
 const answered = math.MaxInt64
 
+// Answered lets nothing stop the methods that explain the decision from then on.
+func (q *Query) Answered() { q.nextLook = answered }
+
+// Caught, deferred, turns what ended the function into its error. The query is Answered then.
+func (q *Query) Caught(err *error) {
+	q.Answered()
+	recovered(recover(), err)
+}
+
 // caught turns a stop into its error.
-func caught(err *error) {
-	switch p := recover().(type) {
+func caught(err *error) { recovered(recover(), err) }
+
+func recovered(p any, err *error) {
+	switch p := p.(type) {
 	case nil:
 	case stop:
 		*err = p.err
@@ -73,7 +84,7 @@ func caught(err *error) {
 // decision can take longer to write than to make. Outside of it nothing ends the methods that
 // explain a decision.
 func (r *Result) Within(ctx context.Context, f func()) (err error) {
-	q := r.q
+	q := r.Query
 	before := q.Options.Context
 	q.Options.Context, q.explaining, q.nextLook = ctx, true, q.steps
 	defer func() { q.Options.Context, q.explaining, q.nextLook = before, false, answered }()
@@ -84,7 +95,7 @@ func (r *Result) Within(ctx context.Context, f func()) (err error) {
 }
 
 // CheckContext ends the function that Within runs, where its context has ended.
-func (r *Result) CheckContext() { r.q.checkContext() }
+func (r *Result) CheckContext() { r.Query.checkContext() }
 
 // TermRows is NodeSet.TermRows with its work counted and the caller's context checked meanwhile.
 func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows state.Bits, ok bool) {

@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/steps/stepstest"
@@ -114,8 +115,8 @@ func TestExplanationsEndWithinAContext(t *testing.T) {
 	defer r.Release()
 	q := advice.Question{State: s, Pod: pod, Profile: p, Object: func(string, string, string) []byte { return nil }}
 	for name, explain := range map[string]func(ctx context.Context){
-		"full":        func(context.Context) { r.Decision(engine.ExplainFull) },
-		"all":         func(context.Context) { r.Decision(engine.ExplainAll) },
+		"full":        func(context.Context) { explain.Decision(r, engine.ExplainFull) },
+		"all":         func(context.Context) { explain.Decision(r, engine.ExplainAll) },
 		"groups":      func(context.Context) { advice.Groups(r, advice.DefaultSample) },
 		"suggestions": func(ctx context.Context) { q.Options.Context = ctx; advice.Suggest(q, r) },
 	} {
@@ -126,7 +127,7 @@ func TestExplanationsEndWithinAContext(t *testing.T) {
 		})
 	}
 	want := r.Digest()
-	r.Decision(engine.ExplainFull)
+	explain.Decision(r, engine.ExplainFull)
 	if r.Digest() != want {
 		t.Error("the decision is another one")
 	}
@@ -148,7 +149,7 @@ func TestVerdictsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	js, err := json.Marshal(r.Verdict(0))
+	js, err := json.Marshal(explain.Verdict(r, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +157,11 @@ func TestVerdictsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes about one node", len(js))
 	}
 	// 1,000 labels and the terms fail: what is left out is counted, and nothing is made of it.
-	details := r.Verdict(0).Details
+	details := explain.Verdict(r, 0).Details
 	if last := details[len(details)-1]; len(details) != 65 || last.Kind != "more" || last.Name != "937 more" {
 		t.Errorf("%d details, the last %+v", len(details), last)
 	}
-	if n := testing.AllocsPerRun(5, func() { r.Verdict(1) }); n > 200 {
+	if n := testing.AllocsPerRun(5, func() { explain.Verdict(r, 1) }); n > 200 {
 		t.Errorf("%v allocations for one node", n)
 	}
 	pod.Spec.NodeSelector = nil
@@ -169,7 +170,7 @@ func TestVerdictsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer small.Release()
-	if text := small.Verdict(0).Details[0].Term; !strings.HasSuffix(text, " bytes more)") || len(text) > 1100 {
+	if text := explain.Verdict(small, 0).Details[0].Term; !strings.HasSuffix(text, " bytes more)") || len(text) > 1100 {
 		t.Errorf("%d bytes: …%s", len(text), text[max(0, len(text)-100):])
 	}
 }
@@ -210,7 +211,7 @@ func TestExplanationsAreNotStopped(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r.Decision(engine.ExplainFull)
+		explain.Decision(r, engine.ExplainFull)
 		r.Release()
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 	"berth/internal/kubeobj"
@@ -254,7 +255,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 				c.score(res)
 			}
 		}
-		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, res.Failures(), nil, time.Since(start))
+		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, explain.Failures(res), nil, time.Since(start))
 		a.logDecision(r.Context(), verb, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
 		return nil
 	})

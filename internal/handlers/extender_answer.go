@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 )
@@ -56,7 +57,7 @@ func (c *call) filter(r *engine.Result) {
 		text, unresolvable, ok := r.ReasonOf(int(row))
 		*v = wire.Verdict{Outcome: wire.Failed, Reason: text}
 		if !ok { // the pod was not judged node by node: it is gated
-			text = r.Message()
+			text = explain.Message(r)
 			*v = wire.Verdict{Outcome: wire.Unresolvable, Reason: text}
 		}
 		if unresolvable {
@@ -80,7 +81,7 @@ func (c *call) pass() {
 // score writes the totals, brought to 0..10 in proportion to the best one of those asked for.
 func (c *call) score(r *engine.Result) {
 	c.scores = slices.Grow(c.scores[:0], len(c.rows))[:len(c.rows)]
-	top := r.Top()
+	top := r.Top
 	for i, row := range c.rows {
 		c.scores[i] = 0
 		if row >= 0 && top > 0 {

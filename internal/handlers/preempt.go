@@ -13,6 +13,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/preemption"
 	"berth/internal/handlers/wire"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -80,10 +81,10 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
 	id, err = a.decisions.Evaluate(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
-		if !final && len(res.AskedVictims()) < len(q.Victims) {
+		if !final && len(preemption.Named(res)) < len(q.Victims) {
 			return errRejects
 		}
-		reply = wire.AppendPreemptionResult(nil, metaVictims(res.AskedVictims()))
+		reply = wire.AppendPreemptionResult(nil, metaVictims(preemption.Named(res)))
 		a.metrics.decided(r.Context(), decision.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
 		a.logDecision(r.Context(), decision.VerbPreempt, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
 		return nil

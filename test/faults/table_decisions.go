@@ -7,7 +7,7 @@ var decisionFaults = []fault{
 	if err != nil {`},
 	}},
 	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/decisionlog", "TestDocumentedQueries", []edit{
-		{"internal/decisionlog/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), r.Message(), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), r.Message()[:min(64, len(r.Message()))], *o.`},
+		{"internal/decisionlog/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r)[:min(64, len(explain.Message(r)))], *o.`},
 	}},
 	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decisionlog", "TestReplayAfterTheClassChanged", []edit{
 		{"internal/decisionlog/evaluated.go", `Class: e.Class.Source,`, `Class: nil,`},
@@ -16,10 +16,10 @@ var decisionFaults = []fault{
 		{"internal/kubeobj/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
 	}},
 	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/decisionlog", "TestNominationsAreWrittenAndHonoured", []edit{
-		{"internal/decision/status.go", `range r.ClearedNominations() {`, `range r.ClearedNominations()[:0] {`},
+		{"internal/decision/status.go", `range preemption.ClearedNominations(r) {`, `range preemption.ClearedNominations(r)[:0] {`},
 	}},
 	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/binding", "TestFailedAttemptsAreWritten", []edit{
-		{"internal/decision/status.go", `case r.ClearsNomination():`, `case r.ClearsNomination() && false:`},
+		{"internal/decision/status.go", `case preemption.ClearsNomination(r):`, `case preemption.ClearsNomination(r) && false:`},
 	}},
 
 	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/binding", "TestVictimsDoNotCount", []edit{

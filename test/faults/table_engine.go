@@ -2,14 +2,14 @@ package main
 
 // engineFaults are faults of the engine, its rules, preemption and devices.
 var engineFaults = []fault{
-	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine", "TestDeciderAnswersAsDecideDoes", []edit{
+	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
 		{"internal/engine/state/trail.go", `rows := t.rows[place-t.from:]`, `rows := t.rows[place-t.from:]
 	rows = rows[:max(0, len(rows)-1)]`},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},
-	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine", "TestAttachmentsFollowPods", []edit{
+	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/incremental", "TestAttachmentsFollowPods", []edit{
 		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
 	}},
 	{"queue-by-age", "an important pod waits behind an older one", "./internal/engine", "TestQueueOrder", []edit{
@@ -22,21 +22,21 @@ var engineFaults = []fault{
 		{"internal/engine/state/edit.go", `own.memo = &deviceMemo{}`, ``},
 	}},
 
-	{"preempt-equals", "a pod evicts its equals", "./internal/engine", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
+	{"preempt-equals", "a pod evicts its equals", "./internal/engine/preemption", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
 		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},
-	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
-		{"internal/engine/preempt_quick.go", `if room.pods < 1 || p.CPU > room.cpu`, `if true || room.pods < 1 || p.CPU > room.cpu`},
+	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine/preemption", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
+		{"internal/engine/preemption/quick.go", `if room.pods < 1 || p.CPU > room.cpu`, `if true || room.pods < 1 || p.CPU > room.cpu`},
 	}},
-	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine", "TestBudgetsAreBestEffort", []edit{
-		{"internal/engine/preempt_row.go", `if len(j.allowances.list) == 0 {`, `if len(j.allowances.list) >= 0 {`},
+	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine/preemption", "TestBudgetsAreBestEffort", []edit{
+		{"internal/engine/preemption/dry_run.go", `if len(j.allowances.list) == 0 {`, `if len(j.allowances.list) >= 0 {`},
 	}},
 	{"drop-unknown-victims", "a pod that kube-scheduler would evict is forgotten", "./internal/handlers", "TestPreemptByUID", []edit{
-		{"internal/engine/preempt_extender.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},
+		{"internal/engine/preemption/named.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},
 	}},
 	{"undigested-victims", "two answers with other victims have one digest", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
-		{"internal/engine/preempt_digest.go", `e := r.detail(int(d.candidates[d.best].row))`, `return b
-	e := r.detail(int(d.candidates[d.best].row))`},
+		{"internal/engine/preemption/digest.go", `e := s.detail(s.Row())`, `return b
+	e := s.detail(s.Row())`},
 	}},
 
 	{"device-twice", "two claims of a pod are given one device", "./internal/engine/rules", "TestDynamicResources", []edit{

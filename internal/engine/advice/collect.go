@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
@@ -65,13 +66,13 @@ type seen struct {
 // collect reads every verdict once. It calls check now and then.
 func collect(r *engine.Result, check func()) *collection {
 	c := &collection{groups: map[Cause]*openGroup{}, details: map[Cause]*seen{}, rows: r.Nodes().Len()}
-	if r.Options().Victims != nil || r.Outcome == engine.Scheduled {
+	if r.Query.Options.Victims != nil || r.Outcome == engine.Scheduled {
 		return c
 	}
-	if gates := r.Gates(); len(gates) > 0 {
-		b := c.openGroup(Cause{Rule: "SchedulingGates", Reason: Gated, Message: r.Message(), Action: Wait, About: strings.Join(gates, ", ")})
+	if gates := r.Gates; len(gates) > 0 {
+		b := c.openGroup(Cause{Rule: "SchedulingGates", Reason: Gated, Message: explain.Message(r), Action: Wait, About: strings.Join(gates, ", ")})
 		for _, row := range r.Nodes().Order() {
-			if r.Candidate(int(row)) {
+			if r.Query.Candidates.Has(int(row)) {
 				b.rows.Set(int(row))
 				b.nodes++
 			}
@@ -80,13 +81,13 @@ func collect(r *engine.Result, check func()) *collection {
 	}
 	for _, row := range r.Nodes().Order() {
 		i := int(row)
-		if !r.Candidate(i) || r.Feasible.Has(i) {
+		if !r.Query.Candidates.Has(i) || r.Feasible.Has(i) {
 			continue
 		}
 		if i%64 == 63 {
 			check()
 		}
-		v := r.Verdict(i)
+		v := explain.Verdict(r, i)
 		c.take(&v, i)
 	}
 	return c

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
@@ -83,7 +84,7 @@ func Groups(r *engine.Result, sample int) []Group {
 	if len(list) == 0 {
 		return out
 	}
-	alone, err := r.Alone()
+	alone, err := explain.RunAlone(r)
 	r.CheckContext()
 	if err != nil { // the caller's context has ended
 		return out
@@ -97,7 +98,7 @@ func Groups(r *engine.Result, sample int) []Group {
 
 // alsoFailing counts the other rules that reject the rows of a group, the one that rejects most
 // first.
-func alsoFailing(alone *engine.Alone, rows state.Bits) []AlsoFailing {
+func alsoFailing(alone *explain.Alone, rows state.Bits) []AlsoFailing {
 	type key struct{ rule, message string }
 	at := map[key]int{}
 	var out []AlsoFailing
@@ -120,7 +121,7 @@ func alsoFailing(alone *engine.Alone, rows state.Bits) []AlsoFailing {
 }
 
 // reasonAlone is the code of a rule's reason against a row.
-func reasonAlone(alone *engine.Alone, row, i int) string {
+func reasonAlone(alone *explain.Alone, row, i int) string {
 	failing, _ := alone.Failing(row, true)
 	return failureCause(&failing[i]).Reason
 }

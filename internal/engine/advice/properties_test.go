@@ -22,6 +22,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -79,7 +80,7 @@ func (c *trial) decide(t testing.TB, s *state.State, pod *corev1.Pod) *engine.De
 		t.Fatal(err)
 	}
 	defer r.Release()
-	return r.Decision(engine.ExplainFull)
+	return explain.Decision(r, engine.ExplainFull)
 }
 
 // advise returns groups and suggestions; ok is false for a case that the engine
@@ -92,7 +93,7 @@ func (c *trial) advise() (groups []advice.Group, list []advice.Suggestion, r *en
 	defer res.Release()
 	groups = advice.Groups(res, 3)
 	list = advice.Suggest(advice.Question{State: c.state, Pod: c.Pod, Profile: c.profile, Options: c.Options, Object: c.object}, res)
-	return groups, list, res.Decision(engine.ExplainFull), true
+	return groups, list, explain.Decision(res, engine.ExplainFull), true
 }
 
 // edited makes the change that a suggestion describes, from its JSON alone: with these

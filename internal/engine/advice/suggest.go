@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
@@ -102,7 +103,7 @@ const (
 // has no suggestions. The same question has the same suggestions, and each was tried by a decision
 // of its own. The context of Result.Within ends the search.
 func Suggest(q Question, r *engine.Result) []Suggestion {
-	if r.Outcome == engine.Scheduled || r.Options().Victims != nil {
+	if r.Outcome == engine.Scheduled || r.Query.Options.Victims != nil {
 		return nil
 	}
 	s := &searcher{q: q, base: r, check: r.CheckContext, seen: collect(r, r.CheckContext), limit: MaxTries}
@@ -148,7 +149,7 @@ func cheapest(a, b offer) int {
 func (s *searcher) beyond() {
 	s.limit = s.tries + MaxPairTries
 	helped := slices.ContainsFunc(s.found, func(o offer) bool { return o.Outcome == engine.Scheduled })
-	alone, err := s.base.Alone()
+	alone, err := explain.RunAlone(s.base)
 	if err != nil { // the caller's context has ended
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
@@ -33,7 +34,7 @@ type nodeKind struct {
 
 // oneMoreNode adds a copy of an existing node without its pods: the smallest on which the pod would
 // fit. Nodes that reject the pod whatever pods they have are not copied.
-func (s *searcher) oneMoreNode(alone *engine.Alone) {
+func (s *searcher) oneMoreNode(alone *explain.Alone) {
 	if s.q.Options.Candidates != nil || s.base.PreFilter != nil {
 		return // another node is not judged, or rejected like the others
 	}
@@ -42,7 +43,7 @@ func (s *searcher) oneMoreNode(alone *engine.Alone) {
 	var like []*corev1.Node
 	for _, r := range nodes.Order() {
 		row := int(r)
-		if !s.base.Candidate(row) || !s.couldBeLike(alone, row) {
+		if !s.base.Query.Candidates.Has(row) || !s.couldBeLike(alone, row) {
 			continue
 		}
 		c, n := nodes.Capacity(row), nodes.Node(row)
@@ -81,8 +82,8 @@ func extended(list corev1.ResourceList) (n int) {
 }
 
 // couldBeLike reports whether the cause against a node may be absent on an empty copy.
-func (s *searcher) couldBeLike(alone *engine.Alone, row int) bool {
-	v := s.base.Verdict(row)
+func (s *searcher) couldBeLike(alone *explain.Alone, row int) bool {
+	v := explain.Verdict(s.base, row)
 	failing, _ := alone.Failing(row, false)
 	for _, f := range append(failing, engine.RuleFailure{Plugin: v.Plugin, Code: v.Code}) {
 		switch f.Plugin {

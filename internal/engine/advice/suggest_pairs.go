@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 )
 
 const (
@@ -66,7 +67,7 @@ func remedyFor(d *engine.Detail) (r remedy, ok bool) {
 }
 
 // pairs tries two changes at once, for the nodes that two causes keep the pod off.
-func (s *searcher) pairs(alone *engine.Alone) {
+func (s *searcher) pairs(alone *explain.Alone) {
 	rows := s.pairRows(alone)
 	keys := slices.SortedFunc(maps.Keys(rows), func(a, b pairOf) int {
 		return cmp.Or(len(rows[b])-len(rows[a]), cmp.Compare(a[0].kind, b[0].kind), cmp.Compare(a[0].about, b[0].about), cmp.Compare(a[1].kind, b[1].kind), cmp.Compare(a[1].about, b[1].about))
@@ -83,12 +84,12 @@ func (s *searcher) pairs(alone *engine.Alone) {
 }
 
 // pairRows finds the nodes against which there are exactly two causes.
-func (s *searcher) pairRows(alone *engine.Alone) map[pairOf][]pairRow {
+func (s *searcher) pairRows(alone *explain.Alone) map[pairOf][]pairRow {
 	out := map[pairOf][]pairRow{}
 	looked := 0
 	for _, r := range s.base.Nodes().Order() {
 		row := int(r)
-		if !s.base.Candidate(row) || s.base.Feasible.Has(row) {
+		if !s.base.Query.Candidates.Has(row) || s.base.Feasible.Has(row) {
 			continue
 		}
 		// The reasons without their details are cheap, and exclude most nodes.
@@ -98,7 +99,7 @@ func (s *searcher) pairRows(alone *engine.Alone) map[pairOf][]pairRow {
 		if looked++; looked > maxPairRows {
 			break
 		}
-		v := s.base.Verdict(row)
+		v := explain.Verdict(s.base, row)
 		rules := []engine.RuleFailure{{Details: v.Details}}
 		failing, _ := alone.Failing(row, true)
 		if k, p, ok := pairAgainst(append(rules, failing...)); ok {

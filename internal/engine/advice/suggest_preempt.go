@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/preemption"
 )
 
 const (
@@ -53,7 +54,7 @@ func (s *searcher) budgets() {
 		return
 	}
 	tried := map[[2]string]bool{}
-	for _, v := range s.base.Evictions() {
+	for _, v := range preemption.Victims(s.base) {
 		for _, b := range v.Budgets {
 			key := [2]string{v.Namespace, b.Name}
 			if !b.Violated || tried[key] || len(tried) == maxBudgets {

@@ -5,6 +5,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/preemption"
 	"berth/internal/engine/state"
 )
 
@@ -164,7 +165,7 @@ func (s *searcher) evicts(state *state.State, pod *corev1.Pod) (all, unviolated 
 	case engine.Scheduled:
 		return &verdict{r.Feasible.Clone(), r.Nodes()}, nil, r.Outcome
 	case engine.Preempting:
-		a, u := r.CandidateRows()
+		a, u := preemption.CandidateRows(r)
 		return &verdict{a, r.Nodes()}, &verdict{u, r.Nodes()}, r.Outcome
 	default:
 		return nil, nil, ""

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -52,7 +53,7 @@ func (c *Case) DecideOn(s *state.State) (*engine.Decision, error) {
 		return nil, err
 	}
 	defer r.Release()
-	return r.Decision(engine.ExplainFull), nil
+	return explain.Decision(r, engine.ExplainFull), nil
 }
 
 // Key names an object of a case.

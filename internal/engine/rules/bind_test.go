@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine"
 	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -145,7 +146,7 @@ func (g *sequence) agrees(t *testing.T, st *state.State, pod *corev1.Pod, p *eng
 			t.Fatal(err)
 		}
 		defer r.Release()
-		return r.Decision(engine.ExplainFull)
+		return explain.Decision(r, engine.ExplainFull)
 	}
 	fresh, err := et.State(g.objs...)
 	if err != nil {

@@ -1,12 +1,24 @@
 package rules
 
-import "berth/internal/engine"
+import (
+	"berth/internal/engine"
+	"berth/internal/engine/preemption"
+)
 
-// named is a plugin that has no rule: its work is done outside the phases of a profile.
-type named string
+// DefaultPreemption evicts pods of lower priority for one that fits nowhere
+// (plugins/defaultpreemption/default_preemption.go). Package preemption does its work.
+type DefaultPreemption struct{}
+
+var _ engine.PostFilterer[engine.NoState] = DefaultPreemption{}
 
 // Name is the plugin's name.
-func (n named) Name() string { return string(n) }
+func (DefaultPreemption) Name() string { return "DefaultPreemption" }
+
+// PostFilter looks for victims.
+func (DefaultPreemption) PostFilter(r *engine.Result, _ engine.NoState) engine.PostFilterResult {
+	s := preemption.Find(r)
+	return engine.PostFilterResult{Text: s.Text, Search: s}
+}
 
 // DefaultPreemptionArgs is kubescheduler.config.k8s.io/v1
 // DefaultPreemptionArgs. berth tries all candidates, so it records these and
@@ -26,5 +38,5 @@ var defaultPreemptionDescriptor = Descriptor{
 	Differs: "berth tries all nodes on which evictions might help, not a tenth of them or a hundred, whatever the arguments are. " +
 		"Pods without a start time count as started at the decision's time. " +
 		"Where upstream's order is arbitrary, berth's is fixed: pods of one priority and start by namespace and name, nodes that are equal in all rounds by a stable hash of pod UID and node name.",
-	build: always[engine.NoState](named("DefaultPreemption")),
+	build: always[engine.NoState](DefaultPreemption{}),
 }

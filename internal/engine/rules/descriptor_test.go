@@ -24,7 +24,7 @@ func TestDescriptorsFitTheirRules(t *testing.T) {
 		if (d.Code == "") != (len(d.Reasons) == 0) {
 			t.Errorf("%s: code %q with reasons %q", d.Plugin, d.Code, d.Reasons)
 		}
-		for phase, has := range map[string]bool{phasePreFilter: p.PreFilter != nil, phaseFilter: p.Filter != nil, phaseScore: p.Score != nil} {
+		for phase, has := range map[string]bool{phasePreFilter: p.PreFilter != nil, phaseFilter: p.Filter != nil, phaseScore: p.Score != nil, phasePostFilter: p.PostFilter != nil} {
 			if named := slices.Contains(d.Phases, phase) && without[d.Plugin] != phase; named != has {
 				t.Errorf("%s: %s named %v, implemented %v", d.Plugin, phase, named, has)
 			}

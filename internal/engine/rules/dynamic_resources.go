@@ -221,7 +221,12 @@ func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in state.Bits
 // PostFilter describes what kube-scheduler does about claims that are allocated where the pod
 // cannot run. It deallocates one that no other pod uses, or deletes a claim for extended resources
 // that an earlier attempt left behind. berth reports it and changes nothing.
-func (d *DynamicResources) PostFilter(q *engine.Query, s *deviceState, rej *engine.Rejected) string {
+func (d *DynamicResources) PostFilter(r *engine.Result, s *deviceState) engine.PostFilterResult {
+	return engine.PostFilterResult{Text: func() string { return s.deallocation(r.Query, r.RejectedByRule(d.Name())) }}
+}
+
+// deallocation is the text of PostFilter; rej are the rule's own rejections.
+func (s *deviceState) deallocation(q *engine.Query, rej *engine.Rejected) string {
 	if s == nil {
 		return "no new claims to deallocate"
 	}

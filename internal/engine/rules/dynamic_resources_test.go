@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/engine"
 	et "berth/internal/engine/enginetest"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -340,7 +341,7 @@ func TestDevicesFollowTheState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := engine.NewDecider(0).Walk(s)
+	w := incremental.NewDecider(0).Walk(s)
 	pod := et.Pod("p", et.Claims("c"))
 	for _, step := range []struct {
 		name   string

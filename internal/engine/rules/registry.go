@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/preemption"
 )
 
 // Spec is a profile as data: which plugins run in which phase, in which order and with which
@@ -144,7 +146,7 @@ func Build(s Spec) (*engine.Profile, error) {
 		return nil, fmt.Errorf("encode profile %s: %w", s.SchedulerName, err)
 	}
 	sum := sha256.Sum256(payload)
-	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:])}
+	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:]), JudgeVictims: preemption.JudgeVictims}
 	index := map[string]int{}
 	use := func(name string) (int, error) {
 		if i, ok := index[name]; ok {
@@ -162,17 +164,18 @@ func Build(s Spec) (*engine.Profile, error) {
 		index[name] = len(p.Rules) - 1
 		return index[name], nil
 	}
-	for _, phase := range []struct {
-		names []string
-		into  *[]int
-	}{{s.PreFilter, &p.PreFilter}, {s.Filter, &p.Filter}} {
-		for _, name := range phase.names {
+	useAll := func(names []string, into *[]int) error {
+		for _, name := range names {
 			i, err := use(name)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			*phase.into = append(*phase.into, i)
+			*into = append(*into, i)
 		}
+		return nil
+	}
+	if err := cmp.Or(useAll(s.PreFilter, &p.PreFilter), useAll(s.Filter, &p.Filter)); err != nil {
+		return nil, err
 	}
 	for _, e := range s.Score {
 		i, err := use(e.Name)
@@ -181,18 +184,11 @@ func Build(s Spec) (*engine.Profile, error) {
 		}
 		p.Score = append(p.Score, engine.WeightedRule{Rule: i, Weight: e.Weight})
 	}
-	for _, name := range append(append([]string{}, s.PreEnqueue...), s.PostFilter...) {
-		if _, err := use(name); err != nil {
-			return nil, err
-		}
-		p.Gates = p.Gates || name == "SchedulingGates"
+	if err := cmp.Or(useAll(s.PreEnqueue, &p.PreEnqueue), useAll(s.PostFilter, &p.PostFilter)); err != nil {
+		return nil, err
 	}
-	for _, name := range s.PreEnqueue {
-		if i := index[name]; p.Rules[i].PreEnqueue != nil {
-			p.PreEnqueue = append(p.PreEnqueue, i)
-		}
-	}
-	p.PostFilter = s.PostFilter
+	p.PreEnqueue = slices.DeleteFunc(p.PreEnqueue, func(i int) bool { return p.Rules[i].PreEnqueue == nil })
+	p.Gates = slices.Contains(s.PreEnqueue, "SchedulingGates")
 	p.Preemption = slices.Contains(s.PostFilter, "DefaultPreemption")
 	return p, nil
 }

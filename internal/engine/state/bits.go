@@ -67,6 +67,16 @@ func (b Bits) Or(o Bits) {
 	}
 }
 
+// Within reports whether all rows of the set are in another one.
+func (b Bits) Within(o Bits) bool {
+	for i, w := range b {
+		if w&^o[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Zero empties the set.
 func (b Bits) Zero() { clear(b) }
 

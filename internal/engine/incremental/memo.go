@@ -1,0 +1,136 @@
+package incremental
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
+
+// memo is what was learned about one kind of pod: PreFilter states, verdicts and raw scores of
+// rules, row by row, up to a position of the trail. It runs the rules of a decision: those that
+// read beyond a row every time, the others on the rows that changed.
+type memo struct {
+	key          classKey
+	older, newer *memo
+	bytes        int
+
+	around   state.Surroundings
+	at       uint64 // the position in the trail
+	hopeless bool   // nothing can be kept in these surroundings
+
+	compiled engine.Compiled
+	near     []engine.Locality // by rule
+	states   []any             // by rule, of those that do not run every time
+	skip     []bool            // by rule, likewise
+	live     []bool            // by rule: it runs every time
+	filters  []keptFilter      // by index in the profile's list
+	pass     state.Bits        // the rows that pass all kept filters
+	scores   []keptScore       // by index in the profile's list
+	sums     []int32           // what they add to the totals, by row
+	tops     []int32           // of sums, the best of every 64
+	summed   bool              // both are up to date
+
+	// Of the decision at hand: the rows that changed, all if whole; of these, the rows that pass
+	// the filters that are up to date; how many filters and scorers are.
+	changed, rows      state.Bits
+	whole              bool
+	filtered, scoredTo int
+
+	out engine.Scores // memory that every decision uses again
+}
+
+// begin prepares a question: which rows changed since the memo was last used. It returns nil where
+// the question is left to engine.Decide.
+func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options, t *state.Trail) (q *engine.Query) {
+	around := s.Surroundings(pod.Namespace)
+	m.whole = m.around != around
+	switch {
+	case m.whole:
+		var err error
+		if q, err = engine.NewQuery(s, pod, m.key.profile, o); err != nil {
+			return nil
+		}
+		m.reset(q)
+		if m.compiled, err = q.Compile(); err != nil {
+			q.Release()
+			return nil
+		}
+		m.around = around
+		m.changed = q.Nodes.Alive()
+	case m.hopeless:
+		return nil
+	default:
+		q = m.compiled.NewQuery(s, pod, m.key.profile, o)
+		m.changed = q.Bits()
+		if !t.Since(m.at, m.changed) {
+			copy(m.changed, q.Nodes.Alive())
+		}
+	}
+	m.rows = q.Bits()
+	copy(m.rows, m.changed)
+	m.filtered, m.scoredTo = 0, 0
+	return q
+}
+
+// reset begins anew, with the locality of each rule.
+func (m *memo) reset(q *engine.Query) {
+	p := q.Profile
+	n := len(p.Rules)
+	*m = memo{
+		key: m.key, older: m.older, newer: m.newer, bytes: m.bytes, whole: true,
+		near: make([]engine.Locality, n), states: make([]any, n), skip: make([]bool, n), live: make([]bool, n),
+		filters: make([]keptFilter, len(p.Filter)), scores: make([]keptScore, len(p.Score)), pass: state.NewBits(q.Nodes.Len()),
+	}
+	for i, rule := range p.Rules {
+		if rule.Locality != nil {
+			m.near[i] = rule.Locality(q)
+		}
+		m.live[i] = m.near[i] == engine.Anywhere
+	}
+}
+
+// forget lets the next question begin anew: what was kept is not complete.
+func (m *memo) forget() { m.around = state.Surroundings{} }
+
+// PreFilter implements engine.Runner.
+func (m *memo) PreFilter(q *engine.Query, rule int) (any, engine.PreFilterResult) {
+	switch {
+	case m.live[rule]:
+		return engine.Direct{}.PreFilter(q, rule)
+	case !m.whole:
+		return m.states[rule], engine.PreFilterResult{Skip: m.skip[rule]}
+	}
+	kept, res := q.Profile.Rules[rule].PreFilter(q)
+	m.states[rule], m.skip[rule] = kept, res.Skip
+	if res.Code != engine.Success || res.Names != nil {
+		m.hopeless = true
+	}
+	return kept, res
+}
+
+// finish brings up to date what the decision did not come to: filters behind one that left no node,
+// and scorers where none ran.
+func (m *memo) finish(q *engine.Query) error {
+	if err := m.finishFilters(q); err != nil || q.Options.NoScores {
+		m.summed = false
+		return err
+	}
+	for ; m.scoredTo < len(m.scores); m.scoredTo++ {
+		m.summed = false // the changes are not in the sums
+		m.updateScore(q, m.scoredTo)
+	}
+	return nil
+}
+
+// size is about how many bytes the memo holds.
+func (m *memo) size() int {
+	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+len(m.tops)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes()
+	for i := range m.filters {
+		n += 96 + 8*(2+len(m.filters[i].Reasons))*len(m.filters[i].Nodes)
+	}
+	for i := range m.scores {
+		n += 96 + len(m.scores[i].raws) + len(m.scores[i].norms)
+	}
+	return n
+}

@@ -1,0 +1,89 @@
+package incremental
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
+
+// Totals implements engine.Runner: sums of kept scores are kept as well, while exactly the rows
+// that pass the kept filters are feasible.
+func (m *memo) Totals(feasible, best state.Bits) (sums []int32, top int64) {
+	again := func(s keptScore) bool { return s.kind == evaluateAgain }
+	p := m.key.profile
+	if m.hopeless || slices.ContainsFunc(m.scores, again) || !slices.Equal(feasible, m.pass) || !room(p) {
+		m.summed = false
+		return nil, 0
+	}
+	m.sum(p, m.changed)
+	most := slices.Max(m.tops)
+	for i, of := range m.tops {
+		if of != most {
+			continue
+		}
+		var at uint64
+		for k, sum := range (*[state.ChunkSize]int32)(m.sums[i<<state.ChunkBits:]) {
+			if sum == most {
+				at |= 1 << k
+			}
+		}
+		best[i] = at
+	}
+	return m.sums, int64(most)
+}
+
+// room reports whether sums of kept scores fit 32 bits.
+func room(p *engine.Profile) bool {
+	var most int64
+	for _, w := range p.Score {
+		if w.Weight < 0 || w.Weight > math.MaxInt32 {
+			return false
+		}
+		most += w.Weight * math.MaxUint8
+	}
+	return most < math.MaxInt32
+}
+
+// sum brings the sums of the kept scores up to date, and the best of every 64 rows; rows that do
+// not pass have less than any sum.
+func (m *memo) sum(p *engine.Profile, changed state.Bits) {
+	if !m.summed {
+		if m.sums == nil {
+			m.sums, m.tops = make([]int32, len(m.pass)<<state.ChunkBits), make([]int32, len(m.pass))
+		}
+		changed, m.summed = nil, true
+	}
+	for i, pass := range m.pass {
+		rows := ^uint64(0)
+		if changed != nil {
+			rows = changed[i]
+		}
+		if rows == 0 {
+			continue
+		}
+		sums := (*[state.ChunkSize]int32)(m.sums[i<<state.ChunkBits:])
+		for ; rows != 0; rows &= rows - 1 {
+			k := bits.TrailingZeros64(rows)
+			if pass>>k&1 == 0 {
+				sums[k] = math.MinInt32
+				continue
+			}
+			var sum int32
+			for j, w := range p.Score {
+				if s := &m.scores[j]; s.kind == keptByRow {
+					sum += int32(w.Weight) * int32(s.column()[i<<state.ChunkBits+k])
+				}
+			}
+			sums[k] = sum
+		}
+		// Four independent sums at a time, which the processor adds in parallel.
+		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
+		for k := 4; k < state.ChunkSize; k += 4 {
+			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
+		}
+		m.tops[i] = max(a, b, c, d)
+	}
+}

@@ -1,0 +1,123 @@
+package engine
+
+import "strings"
+
+// PostFilterer is called for a pod that fits nowhere. A rule that also has a PreFilter is not
+// called where that did not run: another plugin rejected the pod before. Its error then ends the
+// phase.
+type PostFilterer[S any] interface {
+	Rule
+	PostFilter(r *Result, state S) PostFilterResult
+}
+
+// PostFilterResult is the result of one plugin.
+type PostFilterResult struct {
+	// Text returns what the plugin adds to the message where no node is nominated.
+	Text func() string
+	// Search is the search for victims; nil for rules that evict nothing.
+	Search Search
+}
+
+// Search is a search for victims, as the rest of a decision reads it. Package preemption has the
+// only one.
+type Search interface {
+	// Row is the node of the victims, which the pod is nominated to; -1 without.
+	Row() int
+	// AppendDigest adds the whole search to the encoding of the answer.
+	AppendDigest(b []byte) []byte
+	// Release gives back memory.
+	Release()
+}
+
+// PostFilter is what came of the phase.
+type PostFilter struct {
+	// FailedPlugin ended the phase with Error before another plugin ran; empty without.
+	FailedPlugin, Error string
+	// Search is that of DefaultPreemption; nil without the plugin.
+	Search Search
+
+	texts []func() string
+	text  string // of Text, once worked out
+}
+
+// errNotFound is upstream's error for a PreFilter state that is not there
+// (k8s.io/kube-scheduler/framework ErrNotFound).
+const errNotFound = "not found"
+
+// postFilter runs the phase for a pod that fits nowhere, until one plugin nominates a node
+// (pkg/scheduler/framework/runtime RunPostFilterPlugins).
+func (r *Result) postFilter() {
+	q, p := r.Query, r.Query.Profile
+	if r.Outcome != UnschedulableOK || q.Options.NoPreemption || len(p.PostFilter) == 0 {
+		return
+	}
+	r.PostFilter = &PostFilter{}
+	for _, i := range p.PostFilter {
+		if f := p.Rules[i]; f.PostFilter != nil && f.PreFilter != nil && r.States[i] == nil {
+			r.PostFilter.FailedPlugin, r.PostFilter.Error = f.Name, errNotFound
+			return
+		}
+	}
+	for _, i := range p.PostFilter {
+		if p.Rules[i].PostFilter == nil {
+			continue
+		}
+		res := p.Rules[i].PostFilter(r, r.States[i])
+		r.PostFilter.texts = append(r.PostFilter.texts, res.Text)
+		if res.Search == nil {
+			continue
+		}
+		r.PostFilter.Search = res.Search
+		if res.Search.Row() >= 0 {
+			r.Outcome = Preempting
+			return
+		}
+	}
+}
+
+// NominatedNode is the node of the victims; empty unless the outcome is Preempting.
+func (r *Result) NominatedNode() string {
+	if p := r.PostFilter; p != nil && p.Search != nil && p.Search.Row() >= 0 {
+		return r.Query.Nodes.Node(p.Search.Row()).Name
+	}
+	return ""
+}
+
+// Text is what the phase adds to the message: nothing where a node was nominated. The error of a
+// plugin is all of it.
+func (p *PostFilter) Text() string {
+	switch {
+	case p == nil || p.Search != nil && p.Search.Row() >= 0:
+		return ""
+	case p.FailedPlugin != "":
+		return p.Error
+	}
+	if p.text == "" {
+		parts := make([]string, len(p.texts))
+		for i, text := range p.texts {
+			parts[i] = text()
+		}
+		p.text = strings.Join(parts, ", ")
+	}
+	return p.text
+}
+
+// appendPostFilter adds the phase to the digest. A decision without it adds nothing.
+func (r *Result) appendPostFilter(b []byte) []byte {
+	p := r.PostFilter
+	if p == nil {
+		return b
+	}
+	b = append(b, 'd')
+	if p.Search != nil {
+		return p.Search.AppendDigest(b)
+	}
+	for _, text := range []string{"", "", p.Text()} { // no node, no reason, no row tried
+		b = AppendText(b, text)
+	}
+	none := r.Query.Bits()
+	for range 3 {
+		b = r.AppendRows(b, none)
+	}
+	return b
+}

@@ -1,0 +1,94 @@
+package preemption
+
+import "k8s.io/apimachinery/pkg/labels"
+
+import (
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
+
+// allowances count what evictions take from the budgets, on one node at a time.
+type allowances struct {
+	list    []state.DisruptionBudget
+	shape   [][]int32
+	sole    []int32
+	left    []int32
+	touched []int32
+	// disrupts reports which budgets list pods that are gone already.
+	disrupts []bool
+}
+
+func newAllowances(s *state.State) *allowances {
+	list, shape, sole := s.Budgets()
+	a := &allowances{list: list, shape: shape, sole: sole, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
+	for i := range list {
+		a.left[i], a.disrupts[i] = list[i].Allowed, len(list[i].Disrupted) > 0
+	}
+	return a
+}
+
+// reset restores the budgets for the next node.
+func (a *allowances) reset() {
+	for _, i := range a.touched {
+		a.left[i] = a.list[i].Allowed
+	}
+	a.touched = a.touched[:0]
+}
+
+// spend takes one eviction from a budget and reports whether none was left.
+func (a *allowances) spend(i int32) (violates bool) {
+	a.left[i]--
+	a.touched = append(a.touched, i)
+	return a.left[i] < 0
+}
+
+// take counts a pod against its budgets and reports whether the eviction violates one. A pod that a
+// budget lists as disrupted already takes nothing more from it. Only for that is the pod itself
+// read, which is far away in memory.
+func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
+	for _, i := range under {
+		if a.disrupts[i] {
+			if _, done := a.list[i].Disrupted[p.Name]; done {
+				continue
+			}
+		}
+		violates = a.spend(i) || violates
+	}
+	return violates
+}
+
+// entries takes a pod's eviction from its budgets, as take does, and returns what it took.
+func (a *allowances) entries(shape int32, name string) []engine.Budget {
+	if len(a.list) == 0 {
+		return nil
+	}
+	var out []engine.Budget
+	for _, i := range a.shape[shape] {
+		b := &a.list[i]
+		before := a.left[i]
+		if _, done := b.Disrupted[name]; done {
+			out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before, Disrupted: true})
+			continue
+		}
+		out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before - 1, Violated: a.spend(i)})
+	}
+	return out
+}
+
+// takeForeign is take for a pod that the state does not know.
+func (a *allowances) takeForeign(n *engine.NamedVictim) (violates bool) {
+	if len(n.Labels) == 0 {
+		return false
+	}
+	for i := range a.list {
+		b := &a.list[i]
+		if b.Namespace != n.Namespace || !b.Selector.Matches(labels.Set(n.Labels)) {
+			continue
+		}
+		if _, done := b.Disrupted[n.Name]; done {
+			continue
+		}
+		violates = a.spend(int32(i)) || violates
+	}
+	return violates
+}

@@ -1,0 +1,324 @@
+package preemption
+
+import (
+	"math"
+	"slices"
+
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
+
+// rowVerdict is whether evictions help on one node.
+type rowVerdict uint8
+
+const (
+	noVictims rowVerdict = iota
+	doesNotHelp
+	helps
+)
+
+// step is one filter of a dry run: a trial, or the filter's verdict on the nodes where it does not
+// depend on pods.
+type step struct {
+	name        string
+	trial, with engine.Trial // with: including the pods nominated to the node
+	nodes       *engine.Rejected
+}
+
+// dryRun tries evictions node by node (plugins/defaultpreemption SelectVictimsOnNode).
+type dryRun struct {
+	q          *engine.Query
+	priority   int32
+	now        int64
+	nanos      int64
+	allowances *allowances
+	steps      []step
+	out        state.Bits           // nodes that some filter rejects whatever pods they have
+	nominated  map[int][]*state.Pod // by row: nominated to it
+	need       state.Amount         // with measured: what must be left
+	measured   bool
+	// quick are the trials beside the amounts, or all of them without a Measurer. affected holds by
+	// class which of them its pods affect, a bit each, above a bit that marks the class as known.
+	quick    []engine.Trial
+	affected []uint32
+	violates []bool
+	// order is the one in which victims are put back: violating ones first, each group by
+	// importance. It is byImportance or in partitioned.
+	order, byImportance, partitioned []int32
+	gone                             []bool
+}
+
+// newDryRun prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
+// the decision.
+func newDryRun(r *engine.Result, rows state.Bits) *dryRun {
+	q := r.Query
+	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes())}
+	j.now, j.nanos = now(q)
+	for _, i := range q.Profile.Filter {
+		f := q.Profile.Rules[i]
+		if f.Filter == nil || r.Skipped[i] {
+			continue
+		}
+		if f.Try == nil {
+			rej, err := q.FilterBy(f, r.States[i], rows)
+			if err != nil {
+				rej = failEach(q, f, r.States[i], rows)
+			}
+			if len(rej.Reasons) > 0 {
+				j.steps = append(j.steps, step{name: f.Name, nodes: &rej})
+				j.out.Or(rej.Nodes)
+			}
+			continue
+		}
+		s := step{name: f.Name, trial: f.Try(q, r.States[i])}
+		if len(j.nominated) > 0 {
+			s.with = f.Try(q, r.States[i])
+		}
+		j.steps = append(j.steps, s)
+		quick := s.trial
+		if f.Measure != nil && !j.measured {
+			j.need, quick = f.Measure(q)
+			j.measured = true
+		}
+		if quick != nil {
+			j.quick = append(j.quick, quick)
+		}
+	}
+	return j
+}
+
+// failEach runs a filter that failed on one node at a time: what it cannot judge on one node does
+// not concern the others.
+func failEach(q *engine.Query, f *engine.Plugin, state any, rows state.Bits) engine.Rejected {
+	failed := q.NewRejected(f.Name)
+	rej := q.FilterEach(f, state, rows, func(row int, err error) {
+		one := q.Bits()
+		one.Set(row)
+		failed.Add(err.Error(), engine.Error, one)
+	})
+	rej.Merge(&failed, f)
+	return rej
+}
+
+// try tries one node.
+func (j *dryRun) try(row int) (candidate, rowVerdict) {
+	k := j.q.State.Ranking(row, j.now)
+	from := k.Below(j.priority)
+	if from == len(k.Of) {
+		return candidate{}, noVictims
+	}
+	if j.out.Has(row) {
+		return candidate{}, doesNotHelp
+	}
+	room := unlimited
+	if j.measured {
+		if room = j.headroom(row, k, from); !room.enough() {
+			return candidate{}, doesNotHelp
+		}
+	}
+	ok := false
+	if len(j.nominated) > 0 && len(j.nominated[row]) > 0 {
+		ok = j.tryAll(row, k, from)
+	} else {
+		ok = j.tryQuick(row, k, from, room)
+	}
+	if !ok {
+		return candidate{}, doesNotHelp
+	}
+	return j.sumUp(row, k, from)
+}
+
+// sumUp makes a candidate from the victims.
+func (j *dryRun) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
+	c := candidate{row: int32(row)}
+	of, victims := k.Of[from:], k.Victims[from:]
+	for i, gone := range j.gone {
+		if !gone {
+			continue
+		}
+		if c.victims == 0 { // sorted by importance, so that the first has the highest priority
+			c.top, c.earliest = of[i].Priority, j.nanos
+			if s := victims[i].Started; s != 0 {
+				c.earliest = nanosOf(s)
+			}
+		}
+		c.victims++
+		c.who = state.Mix(c.who ^ victims[i].ID)
+		c.sum += int64(of[i].Priority) + priorityFloor
+		if j.violates[i] {
+			c.violations++
+		}
+	}
+	if c.victims == 0 {
+		return c, doesNotHelp
+	}
+	return c, helps
+}
+
+// nanosOf does not overflow for start times that no cluster has.
+func nanosOf(seconds int64) int64 {
+	const most = math.MaxInt64 / 1_000_000_000
+	return min(max(seconds, -most), most) * 1_000_000_000
+}
+
+// classify marks the victims whose eviction violates a budget, in order of importance: the first
+// ones use the budgets up, also if they are reprieved in the end (plugins/defaultpreemption
+// filterPodsWithPDBViolation). It sets the order in which they are put back.
+func (j *dryRun) classify(k *state.Ranking, from int) {
+	n := len(k.Of) - from
+	j.resize(n)
+	if len(j.allowances.list) == 0 {
+		return
+	}
+	a := j.allowances
+	a.reset()
+	any := false
+	for i := range n {
+		shape := k.Of[from+i].Shape
+		switch b := a.sole[shape]; {
+		case b == state.NoBudget:
+			continue
+		case b >= 0 && !a.disrupts[b]:
+			j.violates[i] = a.spend(b)
+		default:
+			j.violates[i] = a.take(a.shape[shape], k.Pods[from+i])
+		}
+		any = any || j.violates[i]
+	}
+	if any {
+		j.partition()
+	}
+}
+
+// resize makes room for n victims, none of which violates a budget.
+func (j *dryRun) resize(n int) {
+	if cap(j.gone) < n {
+		j.gone, j.violates = make([]bool, n, 2*n), make([]bool, n, 2*n)
+		j.byImportance, j.partitioned = make([]int32, 2*n), make([]int32, 2*n+1)
+		for i := range j.byImportance {
+			j.byImportance[i] = int32(i)
+		}
+	}
+	j.gone, j.violates, j.order = j.gone[:n], j.violates[:n], j.byImportance[:n]
+	clear(j.violates)
+}
+
+// partition puts the violating victims first. Which pods violate is as good as random, so each is
+// written to the next place of either group, which it takes or leaves: a branch would be
+// mispredicted for every other one.
+func (j *dryRun) partition() {
+	j.order = j.partitioned[:len(j.violates)+1]
+	next := 0
+	for i, violates := range j.violates {
+		j.order[next] = int32(i)
+		if violates {
+			next++
+		}
+	}
+	for i, violates := range j.violates {
+		j.order[next] = int32(i)
+		if !violates {
+			next++
+		}
+	}
+	j.order = j.order[:next]
+}
+
+// tryAll does the same with every filter in full, including the pods nominated to the node.
+func (j *dryRun) tryAll(row int, k *state.Ranking, from int) bool {
+	j.begin(row, k.Pods[from:])
+	if !j.fits(row) {
+		return false
+	}
+	j.reprieve(row, k, from, nil)
+	return true
+}
+
+// begin starts the trials on a row without some of its pods.
+func (j *dryRun) begin(row int, without []*state.Pod) {
+	for i := range j.steps {
+		s := &j.steps[i]
+		if s.trial == nil {
+			continue
+		}
+		s.trial.Begin(int32(row), nil)
+		if len(j.nominated[row]) > 0 {
+			s.with.Begin(int32(row), j.nominated[row])
+		}
+	}
+	for _, p := range without {
+		j.move(row, p, -1)
+	}
+}
+
+func (j *dryRun) move(row int, p *state.Pod, n int32) {
+	for i := range j.steps {
+		s := &j.steps[i]
+		if s.trial == nil {
+			continue
+		}
+		s.trial.Move(p, n)
+		if len(j.nominated[row]) > 0 {
+			s.with.Move(p, n)
+		}
+	}
+}
+
+// fits runs all filters, with the pods nominated to the node and without.
+func (j *dryRun) fits(row int) bool {
+	if j.out.Has(row) {
+		return false
+	}
+	for i := range j.steps {
+		s := &j.steps[i]
+		if s.trial != nil && (!s.trial.Fits() || len(j.nominated[row]) > 0 && !s.with.Fits()) {
+			return false
+		}
+	}
+	return true
+}
+
+// reprieve puts pods back while the pod still fits. why, where not nil, is called for each pod that
+// cannot stay, while its trial is in place.
+func (j *dryRun) reprieve(row int, k *state.Ranking, from int, why func(i int)) {
+	j.classify(k, from)
+	for _, i := range j.order {
+		p := k.Pods[from+int(i)]
+		j.move(row, p, 1)
+		j.gone[i] = !j.fits(row)
+		if !j.gone[i] {
+			continue
+		}
+		if why != nil {
+			why(int(i))
+		}
+		j.move(row, p, -1)
+	}
+}
+
+// why returns the first filter that fails on the node as it is in the trial, with the nominated
+// pods first.
+func (j *dryRun) why(row int) engine.Rejection {
+	for pass := range 2 {
+		if pass == 0 && len(j.nominated[row]) == 0 {
+			continue
+		}
+		for i := range j.steps {
+			s := &j.steps[i]
+			if s.nodes != nil {
+				if s.nodes.Nodes.Has(row) {
+					return engine.Rejection{Plugin: s.name, Code: s.nodes.CodeOf(row), Reasons: s.nodes.ReasonsOf(row)}
+				}
+				continue
+			}
+			t := s.trial
+			if pass == 0 {
+				t = s.with
+			}
+			if code, reasons := t.Verdict(); code != engine.Success {
+				return engine.Rejection{Plugin: s.name, Code: code, Reasons: slices.Clone(reasons)}
+			}
+		}
+	}
+	return engine.Rejection{}
+}

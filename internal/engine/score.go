@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"berth/internal/engine/state"
+)
+
+// RuleScores are the scores of one rule of the profile.
+type RuleScores struct {
+	WeightedRule
+	Scores
+}
+
+// pick scores the feasible nodes and chooses.
+func (r *Result) pick() error {
+	q := r.Query
+	n := r.Feasible.Count()
+	if n == 0 {
+		return nil
+	}
+	r.Outcome = Scheduled
+	if q.Options.NoScores {
+		return nil
+	}
+	if n == 1 && !q.Options.ScoreAlways {
+		r.Row = r.Feasible.First()
+		return nil
+	}
+	if err := r.score(); err != nil {
+		return err
+	}
+	r.choose()
+	return nil
+}
+
+// choose takes one of the best, by the order among equals.
+func (r *Result) choose() {
+	q := r.Query
+	uid, hashes := q.chooser(), q.Nodes.NameHashes()
+	var least uint64
+	for row := range r.Best.All() {
+		h := state.Mix(uid ^ hashes[row])
+		if r.Row < 0 || h < least || h == least && q.Nodes.Node(row).Name < q.Nodes.Node(r.Row).Name {
+			r.Row, least = row, h
+		}
+	}
+}
+
+// CompareEquals orders two rows that are equal otherwise, differently from pod to pod: by a hash of
+// the pod's UID and the node's name.
+func (q *Query) CompareEquals(a, b int) int {
+	uid, x, y := q.chooser(), q.Nodes.Node(a), q.Nodes.Node(b)
+	return cmp.Or(cmp.Compare(state.Mix(uid^x.NameHash()), state.Mix(uid^y.NameHash())), cmp.Compare(x.Name, y.Name))
+}
+
+func (q *Query) chooser() uint64 {
+	return state.MixString(cmp.Or(q.Options.EqualsBy, string(q.Pod.UID)))
+}
+
+// score runs the scorers, adds their scores up and finds the best.
+func (r *Result) score() error {
+	q, p := r.Query, r.Query.Profile
+	r.Best, r.Scored = q.Bits(), true
+	for k, w := range p.Score {
+		f := p.Rules[w.Rule]
+		if f.Score == nil {
+			continue
+		}
+		r.Scores = append(r.Scores, RuleScores{WeightedRule: w})
+		s := &r.Scores[len(r.Scores)-1].Scores
+		if err := r.run.Score(q, k, r.States[w.Rule], r.Feasible, s); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		switch {
+		case s.skip:
+			r.Scores = r.Scores[:len(r.Scores)-1]
+		case s.uniform:
+			r.common += s.norm * w.Weight
+		case s.RawBytes == nil:
+			r.addWeighted(s.Norm, w.Weight) // at once, while the column is in the processor's cache
+		}
+	}
+	if r.sums, r.Top = r.run.Totals(r.Feasible, r.Best); r.sums != nil {
+		r.Top += r.common
+		return nil
+	}
+	for i := range r.Scores {
+		if s := &r.Scores[i]; s.RawBytes != nil {
+			r.addBytes(s)
+		}
+	}
+	r.findBest()
+	return nil
+}
+
+// totals returns the sums so far.
+func (r *Result) totals() []int64 {
+	if r.total == nil {
+		r.total = r.Query.Column()
+		clear(r.total)
+	}
+	return r.total
+}
+
+// addWeighted adds weight × norm to the totals of the feasible rows.
+func (r *Result) addWeighted(norm []int64, weight int64) {
+	total := r.totals()
+	for from, to := range r.Feasible.Runs() {
+		totals := total[from:to]
+		for k, n := range norm[from:to] {
+			totals[k] += weight * n
+		}
+	}
+}
+
+// addBytes is addWeighted for bytes. It adds for whole chunks: the totals of rows that are not
+// feasible are not read.
+func (r *Result) addBytes(s *RuleScores) {
+	total, norm := r.totals(), s.RawBytes
+	if s.NormBytes != nil {
+		norm = s.NormBytes
+	}
+	for i, word := range r.Feasible {
+		if word == 0 {
+			continue
+		}
+		t, n := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), (*[state.ChunkSize]uint8)(norm[i<<state.ChunkBits:])
+		for k := range t {
+			t[k] += s.Weight * int64(n[k])
+		}
+	}
+}
+
+// findBest adds the score that all feasible nodes share and finds the best.
+func (r *Result) findBest() {
+	top, total := int64(math.MinInt64), r.totals()
+	for i, word := range r.Feasible {
+		if word == 0 {
+			continue
+		}
+		t := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:])
+		var best uint64
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			t[k] += r.common
+			if t[k] < top {
+				continue
+			}
+			if t[k] > top {
+				top, best = t[k], 0
+				r.Best[:i].Zero()
+			}
+			best |= 1 << k
+		}
+		r.Best[i] = best
+	}
+	r.Top = top
+}
