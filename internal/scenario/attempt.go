@@ -11,6 +11,8 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/preemption"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
 )
@@ -86,8 +88,8 @@ func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
 	case engine.Preempting:
 		err = f.evict(ctx, at, pod, r)
 	default:
-		at.Message = r.Message()
-		clears := r.ClearsNomination()
+		at.Message = explain.Message(r)
+		clears := preemption.ClearsNomination(r)
 		r.Release()
 		if clears && pod.Status.NominatedNodeName != "" {
 			at.Pod, err = f.nominate(ctx, pod, "")
@@ -127,9 +129,9 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 
 // evict carries a preemption out.
 func (f *Fork) evict(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result) (err error) {
-	at.Node, at.Victims, at.Message = r.NominatedNode(), r.Evictions(), r.Message()
+	at.Node, at.Victims, at.Message = r.NominatedNode(), preemption.Victims(r), explain.Message(r)
 	var lower []podName
-	for _, p := range r.ClearedNominations() {
+	for _, p := range preemption.ClearedNominations(r) {
 		lower = append(lower, podName{p.Namespace, p.Name})
 	}
 	r.Release()

@@ -12,6 +12,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/explain"
 )
 
 // FitQuestion is how many replicas of a pod fit.
@@ -159,7 +160,7 @@ func (f *Fork) why(ctx context.Context, at *Attempt) (*Limit, error) {
 		return out, err
 	}
 	defer r.Release()
-	out.Outcome, out.Message = r.Outcome, r.Message()
+	out.Outcome, out.Message = r.Outcome, explain.Message(r)
 	err = r.Within(ctx, func() { out.Groups = advice.Groups(r, advice.DefaultSample) })
 	return out, err
 }

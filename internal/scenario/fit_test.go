@@ -10,6 +10,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
@@ -42,8 +43,8 @@ func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
 			}
 			r, err := engine.Decide(st, asked, profiles[0], engine.Options{Now: noon, NoPreemption: true})
 			if err != nil || r.Outcome != engine.Scheduled {
-				if err == nil && got.LimitedBy.Message != r.Message() {
-					t.Errorf("seed %d: limited by %q, alone %q", seed, got.LimitedBy.Message, r.Message())
+				if err == nil && got.LimitedBy.Message != explain.Message(r) {
+					t.Errorf("seed %d: limited by %q, alone %q", seed, got.LimitedBy.Message, explain.Message(r))
 				}
 				break
 			}

@@ -11,6 +11,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -39,7 +40,7 @@ type Fork struct {
 	o       Options
 	base    *cluster.View
 	runs    state.Runs
-	walk    *engine.Walk
+	walk    *incremental.Walk
 	put     map[podName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
 	nodes   map[string]*corev1.Node // likewise
 	changes uint64
@@ -58,7 +59,7 @@ func (n podName) String() string { return n.namespace + "/" + n.name }
 func NewFork(v *cluster.View, o Options) *Fork {
 	return &Fork{
 		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
-		walk: engine.NewDecider(deciderBytes).Walk(v.State),
+		walk: incremental.NewDecider(deciderBytes).Walk(v.State),
 	}
 }
 

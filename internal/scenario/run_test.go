@@ -12,6 +12,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
+	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
@@ -119,7 +120,7 @@ func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
 			c.t.Fatal(err)
 		}
 	}
-	for _, v := range r.Evictions() {
+	for _, v := range preemption.Victims(r) {
 		e.Delete("Pod", v.Namespace, v.Name)
 	}
 	effects, err := r.Effects()
@@ -137,7 +138,7 @@ func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
 		put(x)
 	}
 	put(at.Pod)
-	for _, lower := range r.ClearedNominations() {
+	for _, lower := range preemption.ClearedNominations(r) {
 		p := c.s.Pod(lower.Namespace, lower.Name)
 		after, err := c.f.Pod(lower.Namespace, lower.Name)
 		if err != nil || p == nil || p.Nominated != node || after.Status.NominatedNodeName != "" {
