@@ -9,6 +9,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 	"berth/internal/memory"
 )
 
@@ -225,7 +226,7 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 			at[shape] = len(first)
 			first = append(first, w)
 			u := Unplaced{Pod: decision.PodRef{Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: string(w.Pod.UID)}, Pods: 1, More: []OneMore{}}
-			err := r.f.judge(ctx, w, func(res *engine.Result) { u.Outcome, u.Message = res.Outcome, res.Message() })
+			err := r.f.judge(ctx, w, func(res *engine.Result) { u.Outcome, u.Message = res.Outcome, explain.Message(res) })
 			var bad *decision.Error
 			switch {
 			case errors.As(err, &bad):
