@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +55,7 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err := a.o.check(); err != nil {
 		return err
 	}
-	node = strings.TrimPrefix(strings.TrimPrefix(node, "node/"), "no/")
+	node = nodeName(node)
 	usage, err := a.readUsage(e.usage)
 	if err != nil {
 		return err

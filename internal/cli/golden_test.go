@@ -9,7 +9,8 @@ import (
 var (
 	fixture = filepath.Join("testdata", "cluster.yaml")
 	// odd is the fixture's cluster a day later, with what an apiserver would not take.
-	odd = filepath.Join("testdata", "odd.yaml")
+	odd    = filepath.Join("testdata", "odd.yaml")
+	drains = filepath.Join("testdata", "drain.yaml")
 )
 
 // Every command about a pod, with its exit code, over the fixture.
@@ -57,6 +58,12 @@ func TestGolden(t *testing.T) {
 		{"fit-gated", exitYes, []string{"fit", "shop/gated", "--by", "disk"}},
 		{"capacity", exitYes, []string{"capacity", "--by", "zone"}},
 		{"capacity-pools", exitYes, []string{"capacity", "--by", "pool", "--pool", "disk", "-o", "wide"}},
+		{"drain", exitYes, []string{"drain", "worker-1", "--ignore-daemonsets", "--snapshot", drains}},
+		{"drain-zone", exitNo, []string{"drain", "--zone", "eu-1a", "--ignore-daemonsets", "--delete-emptydir-data", "--snapshot", drains}},
+		{"drain-refused", exitNo, []string{"drain", "node/worker-2", "worker-3", "--ignore-daemonsets", "--snapshot", drains}},
+		{"drain-find", exitYes, []string{"drain", "--find", "2", "--ignore-daemonsets", "--snapshot", drains}},
+		{"lose", exitNo, []string{"lose", "--zone", "eu-1a", "--snapshot", drains}},
+		{"lose-removed", exitYes, []string{"lose", "worker-1", "--remove-after", "600", "--snapshot", drains}},
 		{"spread-room", exitYes, []string{"spread", "shop/web-4"}},
 		{"spread-blocked", exitNo, []string{"spread", "shop/apart"}},
 		{"spread-none", exitYes, []string{"spread", "shop/small"}},

@@ -18,6 +18,8 @@ func (a *API) scenarioRoutes(r chi.Router) {
 	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
 	r.Post("/v1/clusters/{cluster}/fit", a.admitted(a.scenarioCalls, only(a.countFit, "snapshot", "now", fieldValidation)))
 	r.Post("/v1/clusters/{cluster}/pools", a.admitted(a.scenarioCalls, only(a.countPools, "snapshot", "now", fieldValidation)))
+	r.Post("/v1/clusters/{cluster}/drains", a.admitted(a.scenarioCalls, only(a.drainNodes, "snapshot", "now", fieldValidation)))
+	r.Post("/v1/clusters/{cluster}/losses", a.admitted(a.scenarioCalls, only(a.loseNodes, "snapshot", "now", fieldValidation)))
 }
 
 // scenarioBounds are those of a question about what comes next.

@@ -206,6 +206,10 @@ func (d *disruption) gone(pod *corev1.Pod, rec *Disrupted) error {
 		return nil
 	}
 	rec.NotReplaced = why
+	if isDaemon(pod) && d.f.State().Nodes().Row(pod.Spec.NodeName) < 0 {
+		rec.NotReplaced = "its node is gone"
+		return nil
+	}
 	return d.create(pod, succeeds, rec)
 }
 

@@ -33,7 +33,8 @@ type DrainOptions struct {
 
 // Drain is what becomes of the pods of drained nodes.
 type Drain struct {
-	Nodes []*DrainedNode `json:"nodes"`
+	Snapshot string         `json:"snapshot" example:"prod@1042"`
+	Nodes    []*DrainedNode `json:"nodes"`
 	// Pods left their nodes, in this order.
 	Pods   []*Disrupted `json:"pods"`
 	Totals DrainTotals  `json:"totals"`
@@ -44,6 +45,8 @@ type Drain struct {
 	Find *Find `json:"find,omitempty"`
 	// Warnings name what the answer had to assume.
 	Warnings []string `json:"warnings,omitempty"`
+	// Digest is over the whole answer.
+	Digest string `json:"digest"`
 } // @name Drain
 
 // DrainTotals sum a drain up.
@@ -95,8 +98,8 @@ const retrySeconds = 5
 
 // Drain cordons nodes and then drains them one after the other, as kubectl drain does
 // (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers
-// of the pods create others, which are tried on the fork. The fork is changed.
-func (f *Fork) Drain(ctx context.Context, o DrainOptions) (*Drain, error) {
+// of the pods create others, which are tried on the fork. The fork is changed. progress is called for each node and may be nil.
+func (f *Fork) Drain(ctx context.Context, o DrainOptions, progress func()) (*Drain, error) {
 	d, err := newDisruption(ctx, f, o.StartSeconds)
 	if err != nil {
 		return nil, err
@@ -118,6 +121,9 @@ func (f *Fork) Drain(ctx context.Context, o DrainOptions) (*Drain, error) {
 			return nil, err
 		}
 		out.Nodes = append(out.Nodes, node)
+		if progress != nil {
+			progress()
+		}
 	}
 	out.Seconds = d.now
 	if err := d.finish(); err != nil {

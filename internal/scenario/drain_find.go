@@ -17,8 +17,6 @@ type Find struct {
 	// Kept are nodes that were tried and cannot be emptied, with the first reason; at most a
 	// hundred.
 	Kept []KeptNode `json:"kept,omitempty"`
-	// Complete reports that all nodes were tried, or as many were found as were wanted.
-	Complete bool `json:"complete"`
 } // @name DrainFind
 
 // KeptNode is a node that cannot be emptied.
@@ -34,8 +32,8 @@ const maxKept = 100
 // drains before it left. A node counts if all its pods may go and find another node without a
 // preemption; what was tried in vain is taken back. Emptier nodes are tried first: the choice is a
 // greedy one, so that there may be a larger set, but each node of this one is proven by running it.
-// progress may be nil.
-func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int, progress func(tried, found, of int)) (*Drain, error) {
+// progress is called for each node that was tried and may be nil.
+func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int, progress func()) (*Drain, error) {
 	d, err := newDisruption(ctx, f, o.StartSeconds)
 	if err != nil {
 		return nil, err
@@ -60,10 +58,9 @@ func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int, progress fu
 			out.Find.Kept = append(out.Find.Kept, KeptNode{name, why})
 		}
 		if progress != nil {
-			progress(out.Find.Tried, len(out.Nodes), len(names))
+			progress()
 		}
 	}
-	out.Find.Complete = true
 	out.Seconds = d.now
 	d.report(out)
 	return out, nil

@@ -91,7 +91,7 @@ func BenchmarkDrainOne(b *testing.B) {
 	fork, nodes := large(b)
 	i, f := 0, fork()
 	for b.Loop() {
-		if _, err := f.Drain(b.Context(), scenario.DrainOptions{Nodes: nodes[i%5000 : i%5000+1], DrainFlags: scenario.DrainFlags{Force: true}}); err != nil {
+		if _, err := f.Drain(b.Context(), scenario.DrainOptions{Nodes: nodes[i%5000 : i%5000+1], DrainFlags: scenario.DrainFlags{Force: true}}, nil); err != nil {
 			b.Fatal(err)
 		}
 		i++

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/ledger"
 	"berth/internal/podlife"
@@ -182,20 +183,31 @@ func (s *NodeSelection) Nodes(v *cluster.View, field string) ([]string, error) {
 	if s.Selector == "" {
 		return s.Names, nil
 	}
-	sel, err := labels.Parse(s.Selector)
+	return selected(v, field+".selector", s.Selector)
+}
+
+// selected returns the names of the nodes that a label selector matches, in order.
+func selected(v *cluster.View, field, selector string) ([]string, error) {
+	sel, err := labels.Parse(selector)
 	if err != nil {
-		return nil, decision.Errorf(decision.Malformed, field+".selector", "no label selector such as pool=batch: %v", err)
+		return nil, decision.Errorf(decision.Malformed, field, "no label selector such as pool=batch: %v", err)
 	}
-	var out []string
+	out := nodesWith(v, func(n *state.Node) bool { return sel.Matches(labels.Set(n.Labels)) })
+	if len(out) == 0 {
+		return nil, decision.Errorf(decision.Invalid, field, "%q matches no node of %s", selector, v.ID())
+	}
+	return out, nil
+}
+
+// nodesWith returns the names of the nodes that meet a condition, in order.
+func nodesWith(v *cluster.View, meets func(*state.Node) bool) (out []string) {
+	set := v.State.Nodes()
 	for _, row := range set.Order() {
-		if n := set.Node(int(row)); sel.Matches(labels.Set(n.Labels)) {
+		if n := set.Node(int(row)); meets(n) {
 			out = append(out, n.Name)
 		}
 	}
-	if len(out) == 0 {
-		return nil, decision.Errorf(decision.Invalid, field+".selector", "%q matches no node of %s", s.Selector, v.ID())
-	}
-	return out, nil
+	return out
 }
 
 // remove takes nodes out as when their Node objects are deleted: PodGC removes their pods without

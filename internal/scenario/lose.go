@@ -33,13 +33,22 @@ type LoseOptions struct {
 type LossRates struct {
 	// GraceSeconds is from the last sign of life until the node counts as not ready
 	// (--node-monitor-grace-period).
-	GraceSeconds int64
+	GraceSeconds int64 `json:"graceSeconds"`
 	// NodeSeconds is between two nodes of a zone that are tainted (--node-eviction-rate), and
 	// PartialSeconds that in a zone of which a share of UnhealthyPercent is lost
 	// (--secondary-node-eviction-rate, --unhealthy-zone-threshold), unless it has LargeZone nodes
 	// or fewer (--large-cluster-size-threshold), where none is tainted any more.
-	NodeSeconds, PartialSeconds int64
-	UnhealthyPercent, LargeZone int
+	NodeSeconds      int64 `json:"nodeSeconds"`
+	PartialSeconds   int64 `json:"partialSeconds"`
+	UnhealthyPercent int   `json:"unhealthyPercent"`
+	LargeZone        int   `json:"largeZone"`
+} // @name LossRates
+
+func (r *LossRates) check() error {
+	if min(r.GraceSeconds, r.NodeSeconds, r.PartialSeconds, int64(r.UnhealthyPercent), int64(r.LargeZone)) < 0 {
+		return decision.Errorf(decision.Invalid, "rates", "want no number below 0")
+	}
+	return nil
 }
 
 // DefaultLossRates are upstream's.
@@ -49,8 +58,9 @@ func DefaultLossRates() LossRates {
 
 // Loss is what becomes of the pods of nodes that die.
 type Loss struct {
-	Nodes []*LostNode `json:"nodes"`
-	Zones []*LostZone `json:"zones"`
+	Snapshot string      `json:"snapshot" example:"prod@1042"`
+	Nodes    []*LostNode `json:"nodes"`
+	Zones    []*LostZone `json:"zones"`
 	// Pods are those that are deleted, in this order.
 	Pods []*Disrupted `json:"pods"`
 	// Staying are pods of lost nodes that are never deleted, and why.
@@ -59,6 +69,8 @@ type Loss struct {
 	// Seconds is until the last thing happens that is known of.
 	Seconds  int64    `json:"seconds"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Digest is over the whole answer.
+	Digest string `json:"digest"`
 } // @name Loss
 
 // LossTotals sum a loss up.
@@ -121,6 +133,12 @@ func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
 			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("nodes[%d]", i), "node %q is not in %s", n, f.base.ID())
 		}
 		l.lost[n] = true
+	}
+	if err := o.Rates.check(); err != nil {
+		return nil, err
+	}
+	if o.StartSeconds < 0 {
+		return nil, decision.Errorf(decision.Invalid, "startSeconds", "want 0 or more")
 	}
 	if o.RemoveAfterSeconds != nil && *o.RemoveAfterSeconds < 0 {
 		return nil, decision.Errorf(decision.Invalid, "removeAfterSeconds", "want 0 or more")
@@ -289,7 +307,7 @@ func (l *loss) notReady(n *LostNode) error {
 	return nil
 }
 
-// taint gives a node the taint that evicts its pods, and schedules their deletions.
+// taint adds the taint to a node that evicts its pods, and schedules their deletions.
 func (l *loss) taint(n *LostNode) error {
 	d := l.d
 	since := metav1.NewTime(d.instant())

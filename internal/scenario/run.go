@@ -65,7 +65,7 @@ type Outcome struct {
 //
 // Each is called after each attempt and may be nil. Its argument is valid for the call.
 func (f *Fork) Run(ctx context.Context, arrivals []Arrival, l Limits, each func(*Attempt) error) (*Outcome, error) {
-	r := &run{f: f, ctx: ctx, l: l, each: each, steps: steps.Of(ctx), known: map[podName]*entry{}, vain: map[string]uint64{}, out: &Outcome{}}
+	r := &run{f: f, ctx: ctx, l: l, each: each, steps: steps.Of(ctx), known: map[podName]*entry{}, vain: map[string]vain{}, out: &Outcome{}}
 	if err := r.enter(arrivals); err != nil {
 		return nil, err
 	}
@@ -118,9 +118,15 @@ type run struct {
 	waiting []*entry
 	leaving departures
 	known   map[podName]*entry
-	vain    map[string]uint64 // by shape: the fork's changes at which a pod of it fitted nowhere
+	vain    map[string]vain // by shape
 	orders  int
 	now     time.Duration
+}
+
+// vain is an attempt that found no node: the fork's changes that it knew, and its message.
+type vain struct {
+	changes uint64
+	message string
 }
 
 // enter reads the arrivals.
@@ -270,8 +276,8 @@ func (r *run) attempt(e *entry) (*Attempt, error) {
 		if e.shape == "" {
 			e.shape = shapeOf(e.Pod)
 		}
-		if at, ok := r.vain[e.shape]; ok && at == r.f.changes {
-			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK}, nil
+		if v, ok := r.vain[e.shape]; ok && v.changes == r.f.changes {
+			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message}, nil
 		}
 	}
 	at, err := r.f.Attempt(r.ctx, e.Pod)
@@ -279,7 +285,7 @@ func (r *run) attempt(e *entry) (*Attempt, error) {
 		if e.shape == "" {
 			e.shape = shapeOf(e.Pod)
 		}
-		r.vain[e.shape] = r.f.changes
+		r.vain[e.shape] = vain{r.f.changes, at.Message}
 	}
 	return at, err
 }

@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/scenario"
+)
+
+// drainCommand answers what a drain of nodes does.
+type drainCommand struct {
+	q          scenario.DrainQuestion
+	noEviction bool
+	remove     bool
+	grace      int64
+}
+
+func (a *app) drainCommand() *cobra.Command {
+	d := &drainCommand{}
+	cmd := &cobra.Command{
+		Use:   "drain [NODE]...",
+		Short: "What does draining these nodes do, or which can be emptied?",
+		Long: `What draining nodes does: which pods leave, in which waves as their disruption
+budgets let them, where those that replace them go, and what is left without a
+node. As kubectl drain: all nodes are cordoned first, then drained in turn, and
+the flags of the same names mean the same. In memory: the cluster stays as it is.
+
+With --find N as many nodes as can be emptied, up to N: each proven by running
+it, emptier nodes first, and removed once it is empty.
+
+Exit code 0 if all are drained and every pod has a node, 2 otherwise.`,
+		Example: "  " + a.name + " drain worker-7 --ignore-daemonsets --snapshot cluster.json\n" +
+			"  " + a.name + " drain --zone eu-1a --ignore-daemonsets --delete-emptydir-data\n" +
+			"  " + a.name + " drain --find 5 --ignore-daemonsets",
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return d.run(cmd, a, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&d.q.Selector, "selector", "l", "", "the nodes with these labels")
+	f.StringVar(&d.q.Zone, "zone", "", "the nodes of a zone")
+	f.IntVar(&d.q.Find, "find", 0, "find as many nodes as can be emptied, up to this number")
+	f.BoolVar(&d.q.IgnoreDaemonSets, "ignore-daemonsets", false, "leave pods of DaemonSets")
+	f.BoolVar(&d.q.DeleteEmptyDirData, "delete-emptydir-data", false, "take pods with local data, which is lost")
+	f.BoolVar(&d.q.Force, "force", false, "take pods without a controller, which do not come back")
+	f.BoolVar(&d.noEviction, "disable-eviction", false, "delete pods, whatever their budgets allow")
+	f.Int64Var(&d.grace, "grace-period", -1, "seconds instead of the pods' own grace periods")
+	f.BoolVar(&d.remove, "remove", false, "delete each node once it is drained (with --find: always)")
+	f.Int64Var(&d.q.StartSeconds, "start-seconds", 0, "how long pods start whose status does not show it")
+	return cmd
+}
+
+func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
+	d.q.Nodes = bare(args)
+	if d.noEviction {
+		d.q.RespectBudgets = new(bool)
+	}
+	if d.grace >= 0 {
+		d.q.GracePeriodSeconds = &d.grace
+	}
+	if d.remove {
+		d.q.Remove = &d.remove
+	}
+	wait := a.progress("draining")
+	defer wait.end()
+	out, raw, gaps, err := answered[scenario.Drain](cmd.Context(), a, func(s source) (json.RawMessage, error) {
+		return s.scenario(cmd.Context(), scenarioQuestion{"drains", fields(&d.q), func(ctx context.Context, st *stage) (any, error) {
+			return d.q.Drain(ctx, st.view, st.options, wait.tick)
+		}})
+	})
+	if err != nil {
+		return err
+	}
+	wait.end()
+	if err := a.show(raw, gaps.about("Node", "Pod", "PodDisruptionBudget"), func(p *page) { p.drain(out) }); err != nil {
+		return err
+	}
+	if out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Pending > 0 || out.Find != nil && len(out.Nodes) == 0 {
+		return errNo
+	}
+	return nil
+}
+
+// nodeName returns the name of a node, which may be written as kubectl does: node/NAME.
+func nodeName(s string) string { return strings.TrimPrefix(strings.TrimPrefix(s, "node/"), "no/") }
+
+// bare returns the names of nodes.
+func bare(args []string) []string {
+	out := make([]string, len(args))
+	for i, s := range args {
+		out[i] = nodeName(s)
+	}
+	return out
+}
+
+// fields returns a question as the fields of a request's body.
+func fields(q any) map[string]any {
+	js, err := json.Marshal(q)
+	var m map[string]any
+	if err != nil || json.Unmarshal(js, &m) != nil {
+		return map[string]any{} // no question has what JSON has not
+	}
+	return m
+}
+
+func (p *page) drain(d *scenario.Drain) {
+	t := d.Totals
+	word, c := count(t.NodesDrained)+" DRAINED", green
+	if t.NodesDrained < len(d.Nodes) || t.Pending > 0 {
+		c = red
+	}
+	about := "of " + plural(len(d.Nodes), "node")
+	if d.Find != nil {
+		word, about = count(len(d.Nodes))+" FOUND", "that can be emptied, "+count(d.Find.Tried)+" tried"
+	}
+	p.head(word, c, about, "in "+span(d.Seconds)+" at most", "")
+	p.text(fmt.Sprintf("%s: %s.", plural(t.Evicted, "pod"), replaced(&t.Replaced, t.Preempted)))
+	p.notes(d.Warnings)
+	if len(d.Nodes) > 0 {
+		p.gap()
+		table := newTable(5, "NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "BECAUSE")
+		table.folds = true
+		shown, left := p.limit(len(d.Nodes))
+		for _, n := range d.Nodes[:shown] {
+			table.add(n.Name, n.Outcome, count(n.Evicted), count(n.Waves), span(n.Seconds), p.because(n))
+		}
+		p.table(table)
+		p.left(left, "nodes")
+	}
+	p.disrupted(d.Pods)
+	if d.Find == nil || len(d.Find.Kept) == 0 {
+		return
+	}
+	p.gap()
+	kept := newTable(1, "NOT TO BE EMPTIED", "BECAUSE")
+	kept.folds = true
+	shown, left := p.limit(len(d.Find.Kept))
+	for _, n := range d.Find.Kept[:shown] {
+		kept.add(n.Name, n.Reason)
+	}
+	p.table(kept)
+	p.left(left, "nodes")
+}
+
+// because returns why a node is not drained, and how many pods of it stay.
+func (p *page) because(n *scenario.DrainedNode) string {
+	for _, list := range [][]scenario.PodReason{n.Refused, n.Blocked} {
+		if len(list) == 0 {
+			continue
+		}
+		text := list[0].Namespace + "/" + list[0].Name + ": " + list[0].Reason
+		if len(list) > 1 {
+			text += " (and " + plural(len(list)-1, "pod") + " more)"
+		}
+		return text
+	}
+	if n.Removed {
+		return "and then removed"
+	}
+	if len(n.Skipped) > 0 {
+		return plural(len(n.Skipped), "pod") + " left on it"
+	}
+	return ""
+}
+
+// replaced writes what becomes of the places of pods that left.
+func replaced(r *scenario.Replaced, preempted int) string {
+	text := fmt.Sprintf("%s placed again, %s without a node, %s not replaced", count(r.Placed), count(r.Pending), count(r.NotReplaced))
+	if preempted > 0 {
+		text += "; " + count(preempted) + " more preempted for them"
+	}
+	return text
+}
+
+func (p *page) notes(list []string) {
+	for _, note := range list {
+		p.text("Note: " + note + ".")
+	}
+}
+
+// disrupted lists the pods that left: those whose replacements wait first, with kube-scheduler's
+// message, then all in order.
+func (p *page) disrupted(list []*scenario.Disrupted) {
+	var stuck [][]string
+	for _, d := range list {
+		if r := d.Replacement; r != nil && r.Node == "" {
+			stuck = append(stuck, []string{d.Namespace + "/" + r.Name, r.Message})
+		}
+	}
+	if len(stuck) > 0 {
+		p.gap()
+		t := newTable(1, "WITHOUT A NODE", "BECAUSE")
+		t.folds = true
+		shown, left := p.limit(len(stuck))
+		for _, row := range stuck[:shown] {
+			t.add(row...)
+		}
+		p.table(t)
+		p.left(left, "pods")
+	}
+	if len(list) == 0 {
+		return
+	}
+	p.gap()
+	t := newTable(0, "POD", "FROM", "CAUSE", ">LEAVES", ">GONE", "TO", ">READY")
+	shown, left := p.limit(len(list))
+	for _, d := range list[:shown] {
+		gone, to, ready := "never", d.NotReplaced, ""
+		if d.GoneAfterSeconds != nil {
+			gone = span(*d.GoneAfterSeconds)
+		}
+		if r := d.Replacement; r != nil {
+			if to = r.Node; to == "" {
+				to = "(none)"
+			}
+			if r.ReadyAfterSeconds != nil {
+				ready = span(*r.ReadyAfterSeconds)
+			}
+		}
+		t.add(d.Namespace+"/"+d.Name, d.Node, d.Cause, span(d.LeavesAfterSeconds), gone, to, ready)
+	}
+	p.table(t)
+	p.left(left, "pods")
+}
+
+func (a *app) loseCommand() *cobra.Command {
+	q := &scenario.LossQuestion{}
+	var remove int64
+	cmd := &cobra.Command{
+		Use:   "lose [NODE]...",
+		Short: "What happens, and when, if these nodes or a zone die?",
+		Long: `What happens when nodes die: when the control plane gives them up and taints
+them, which pods it deletes and when, where those that replace them go, and what
+waits forever. Times are from the death, by the control plane's defaults. In
+memory: the cluster stays as it is.
+
+Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
+		Example: "  " + a.name + " lose --zone eu-1a --snapshot cluster.json\n" +
+			"  " + a.name + " lose worker-7 --remove-after 600",
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Nodes = bare(args)
+			if remove >= 0 {
+				q.RemoveAfterSeconds = &remove
+			}
+			out, raw, gaps, err := answered[scenario.Loss](cmd.Context(), a, func(s source) (json.RawMessage, error) {
+				return s.scenario(cmd.Context(), scenarioQuestion{"losses", fields(q), func(ctx context.Context, st *stage) (any, error) {
+					return q.Lose(ctx, st.view, st.options)
+				}})
+			})
+			if err != nil {
+				return err
+			}
+			if err := a.show(raw, gaps.about("Node", "Pod", "PodDisruptionBudget"), func(p *page) { p.loss(out) }); err != nil {
+				return err
+			}
+			if out.Totals.Pending > 0 {
+				return errNo
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&q.Selector, "selector", "l", "", "the nodes with these labels")
+	f.StringVar(&q.Zone, "zone", "", "the nodes of a zone")
+	f.Int64Var(&remove, "remove-after", -1, "seconds until the Node objects are deleted; never if absent")
+	f.Int64Var(&q.StartSeconds, "start-seconds", 0, "how long pods start whose status does not show it")
+	return cmd
+}
+
+func (p *page) loss(l *scenario.Loss) {
+	t := l.Totals
+	c := green
+	if t.Pending > 0 {
+		c = red
+	}
+	p.head(count(t.Nodes)+" LOST", c, "with "+plural(t.Pods, "pod"), "until "+span(l.Seconds), "")
+	p.text(fmt.Sprintf("%s deleted: %s. %s.", plural(t.Deleted, "pod"), replaced(&t.Replaced, t.Preempted), stayWords(len(l.Staying))))
+	p.notes(l.Warnings)
+	p.gap()
+	zones := newTable(1, "ZONE", "STATE", ">NOT READY", "TAINTED")
+	for _, z := range l.Zones {
+		name := z.Zone
+		if name == "" {
+			name = "(none)"
+		}
+		first, last := "never", ""
+		for _, n := range l.Nodes {
+			if n.Zone != z.Zone || n.TaintedAfterSeconds == nil {
+				continue
+			}
+			if first == "never" {
+				first = span(*n.TaintedAfterSeconds)
+			} else {
+				last = " to " + span(*n.TaintedAfterSeconds)
+			}
+		}
+		zones.add(name, z.State, fmt.Sprintf("%s of %s", count(z.NotReady), count(z.Nodes)), first+last)
+	}
+	p.table(zones)
+	p.disrupted(l.Pods)
+	if len(l.Staying) == 0 {
+		return
+	}
+	p.gap()
+	staying := newTable(1, "STAYS", "BECAUSE")
+	staying.folds = true
+	shown, left := p.limit(len(l.Staying))
+	for _, s := range l.Staying[:shown] {
+		staying.add(s.Namespace+"/"+s.Name, s.Reason)
+	}
+	p.table(staying)
+	p.left(left, "pods")
+}
+
+func stayWords(n int) string {
+	switch n {
+	case 0:
+		return "None stays"
+	case 1:
+		return "1 stays on its dead node"
+	}
+	return count(n) + " stay on their dead nodes"
+}

@@ -1,0 +1,85 @@
+package handlers
+
+import (
+	"net/http"
+
+	"berth/internal/scenario"
+)
+
+// DrainRequest asks what a drain of nodes does.
+type DrainRequest struct {
+	scenario.DrainQuestion
+	ScenarioBase
+} // @name DrainRequest
+
+// drainNodes runs a drain on a fork.
+//
+//	@Summary		What draining nodes does, or which nodes can be emptied
+//	@Description	Nodes are cordoned and drained one after the other as by kubectl drain: pods leave in waves as their budgets let them, their controllers create others, and each of those is decided on the state as it is then. With find, as many nodes as can be emptied are looked for, each proven by running it. Seconds are by grace periods and start times. Nothing is recorded, and the cluster stays as it is.
+//	@Tags			scenarios
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			cluster			path		string			true	"the cluster"
+//	@Param			body			body		DrainRequest	true	"the nodes"
+//	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now				query		string			false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
+//	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200				{object}	scenario.Drain
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/drains [post]
+func (a *API) drainNodes(w http.ResponseWriter, r *http.Request) error {
+	var req DrainRequest
+	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage) (any, error) {
+		return req.Drain(r.Context(), s.view, s.options, nil)
+	})
+}
+
+// LossRequest asks what happens when nodes die.
+type LossRequest struct {
+	scenario.LossQuestion
+	ScenarioBase
+} // @name LossRequest
+
+// loseNodes lets nodes of a fork die.
+//
+//	@Summary		What happens, and when, if nodes or a zone die
+//	@Description	The node lifecycle controller gives the nodes up, taints them by zone at its rates, and their pods are deleted when their tolerations end; no kubelet ends those pods, so they stay Terminating until the Node object goes. Replacements are decided on the state as it is then. Nothing is recorded, and the cluster stays as it is.
+//	@Tags			scenarios
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			cluster			path		string		true	"the cluster"
+//	@Param			body			body		LossRequest	true	"the nodes"
+//	@Param			snapshot		query		string		false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now				query		string		false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
+//	@Param			fieldValidation	query		string		false	"what becomes of unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200				{object}	scenario.Loss
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/losses [post]
+func (a *API) loseNodes(w http.ResponseWriter, r *http.Request) error {
+	var req LossRequest
+	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage) (any, error) {
+		return req.Lose(r.Context(), s.view, s.options)
+	})
+}
+
+// onStage reads a question into req, of which base is a part, and writes the answer to it.
+func (a *API) onStage(w http.ResponseWriter, r *http.Request, req any, base *ScenarioBase, answer func(*stage) (any, error)) error {
+	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
+		if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
+			return err
+		}
+		s, err := a.stage(r, base)
+		if err != nil {
+			return err
+		}
+		if s.view, err = s.edited.WithDaemons(r.Context(), s.options); err != nil {
+			return err
+		}
+		out, err := answer(s)
+		if err != nil {
+			return err
+		}
+		s.posted.warn(w)
+		return writeJSON(w, http.StatusOK, out)
+	})
+}
