@@ -10,7 +10,7 @@ var (
 	fixture = filepath.Join("testdata", "cluster.yaml")
 	// odd is the fixture's cluster a day later, with what an apiserver would not take.
 	odd    = filepath.Join("testdata", "odd.yaml")
-	drains = filepath.Join("testdata", "drain.yaml")
+	drains = filepath.Join("..", "..", "examples", "drain.yaml")
 )
 
 // Every command about a pod, with its exit code, over the fixture.

@@ -43,7 +43,7 @@ type LossRequest struct {
 // loseNodes lets nodes of a fork die.
 //
 //	@Summary		What happens, and when, if nodes or a zone die
-//	@Description	The node lifecycle controller gives the nodes up, taints them by zone at its rates, and their pods are deleted when their tolerations end; no kubelet ends those pods, so they stay Terminating until the Node object goes. Replacements are decided on the state as it is then. Nothing is recorded, and the cluster stays as it is.
+//	@Description	The node lifecycle controller counts the nodes as lost, taints them by zone at its rates, and their pods are deleted when their tolerations end; no kubelet ends those pods, so they stay Terminating until the Node object goes. Replacements are decided on the state as it is then. Nothing is recorded, and the cluster stays as it is.
 //	@Tags			scenarios
 //	@Accept			json,application/yaml
 //	@Produce		json

@@ -114,8 +114,8 @@ func (q *DrainQuestion) Drain(ctx context.Context, v *cluster.View, o Options, p
 	if err != nil {
 		return nil, err
 	}
-	out.Snapshot = v.ID()
 	out.Digest, err = digestOf("berth-drain-1", out)
+	out.Snapshot = v.ID() // which is no part of the digest
 	return out, err
 }
 
@@ -149,8 +149,8 @@ func (q *LossQuestion) Lose(ctx context.Context, v *cluster.View, o Options) (*L
 	if err != nil {
 		return nil, err
 	}
-	out.Snapshot = v.ID()
 	out.Digest, err = digestOf("berth-loss-1", out)
+	out.Snapshot = v.ID() // which is no part of the digest
 	return out, err
 }
 

@@ -45,7 +45,7 @@ type Drain struct {
 	Find *Find `json:"find,omitempty"`
 	// Warnings name what the answer had to assume.
 	Warnings []string `json:"warnings,omitempty"`
-	// Digest is over the whole answer.
+	// Digest is over the rest of the answer.
 	Digest string `json:"digest"`
 } // @name Drain
 
@@ -98,7 +98,8 @@ const retrySeconds = 5
 
 // Drain cordons nodes and then drains them one after the other, as kubectl drain does
 // (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers
-// of the pods create others, which are tried on the fork. The fork is changed. progress is called for each node and may be nil.
+// of the pods create others, which are tried on the fork. The fork is changed. progress is called
+// for each node and may be nil.
 func (f *Fork) Drain(ctx context.Context, o DrainOptions, progress func()) (*Drain, error) {
 	d, err := newDisruption(ctx, f, o.StartSeconds)
 	if err != nil {

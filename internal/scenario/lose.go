@@ -69,7 +69,7 @@ type Loss struct {
 	// Seconds is until the last thing happens that is known of.
 	Seconds  int64    `json:"seconds"`
 	Warnings []string `json:"warnings,omitempty"`
-	// Digest is over the whole answer.
+	// Digest is over the rest of the answer.
 	Digest string `json:"digest"`
 } // @name Loss
 
