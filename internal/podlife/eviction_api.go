@@ -29,6 +29,9 @@ type EvictionVerdict struct {
 	Rule          Rule `json:"rule"`
 } // @name EvictionVerdict
 
+// Temporary reports whether the same request may be allowed later: 429.
+func (v EvictionVerdict) Temporary() bool { return v.Code == http.StatusTooManyRequests }
+
 // tooManyRefused is how many accepted evictions a budget may have that its
 // controller has not seen (eviction.go MaxDisruptedPodSize).
 const tooManyRefused = 2000

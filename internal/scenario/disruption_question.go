@@ -55,8 +55,8 @@ func (c *NodeChoice) names(v *cluster.View) ([]string, error) {
 // DrainQuestion is what a drain of nodes does.
 type DrainQuestion struct {
 	NodeChoice
-	// Find looks for as many nodes as can be emptied, among those chosen or, where none is, among all
-	// that are not cordoned. 0: the chosen nodes are drained.
+	// Find looks for as many nodes as can be emptied, among those chosen or, where none is, among
+	// all that are not cordoned. 0: the chosen nodes are drained.
 	Find int `json:"find,omitempty"`
 	// RespectBudgets false deletes pods instead of evicting them, as kubectl drain
 	// --disable-eviction does.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -164,7 +163,7 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 			}
 			if !v.Allowed {
 				why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message)}
-				if v.Code == http.StatusTooManyRequests {
+				if v.Temporary() {
 					later, refused = append(later, n), append(refused, why)
 				} else {
 					out.Blocked = append(out.Blocked, why)
