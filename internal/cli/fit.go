@@ -74,10 +74,11 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 	wait := a.progress("counting replicas")
 	defer wait.end()
 	raw, err := from.scenario(ctx, scenarioQuestion{"fit", body, func(ctx context.Context, s *stage) (any, error) {
-		q := scenario.FitQuestion{Max: f.most, By: f.by, Sensitivity: true, Step: wait.step}
+		q := scenario.FitQuestion{Max: f.most, By: f.by, Sensitivity: true}
 		if q.Pod, err = s.editor.Pod(s.view, "pod", pod.whole); err != nil {
 			return nil, err
 		}
+		s.options.Step = wait.step
 		v, err := s.edited.WithDaemons(ctx, s.options)
 		if err != nil {
 			return nil, err

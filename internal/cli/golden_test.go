@@ -64,6 +64,8 @@ func TestGolden(t *testing.T) {
 		{"drain-find", exitYes, []string{"drain", "--find", "2", "--ignore-daemonsets", "--snapshot", drains}},
 		{"lose", exitNo, []string{"lose", "--zone", "eu-1a", "--snapshot", drains}},
 		{"lose-removed", exitYes, []string{"lose", "worker-1", "--remove-after", "600", "--snapshot", drains}},
+		{"simulate", exitNo, []string{"simulate", "-f", filepath.Join("testdata", "scenario.yaml")}},
+		{"compare", exitNo, []string{"compare", "--config", filepath.Join("..", "..", "examples", "packed.yaml")}},
 		{"spread-room", exitYes, []string{"spread", "shop/web-4"}},
 		{"spread-blocked", exitNo, []string{"spread", "shop/apart"}},
 		{"spread-none", exitYes, []string{"spread", "shop/small"}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/cluster"
+	"berth/internal/scenario"
 	"berth/internal/story"
 )
 
@@ -24,6 +25,8 @@ type source interface {
 	capacity(ctx context.Context, pool string) (json.RawMessage, error)
 	// scenario answers a question about what comes next.
 	scenario(ctx context.Context, q scenarioQuestion) (json.RawMessage, error)
+	// simulate runs a scenario; the progress is of attempts that are made here.
+	simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error)
 	// gaps are the kinds of which the source knows nothing.
 	gaps(ctx context.Context) (*gaps, error)
 	// object returns the object of a name; nil where there is none.

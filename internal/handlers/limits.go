@@ -86,6 +86,7 @@ type Limits struct {
 	ScenarioMaxBytes  Bytes         `name:"scenario-max-bytes" default:"16MiB" help:"Body of a question about what comes next: fit, simulations and so on."`
 	ScenarioMaxTokens int           `name:"scenario-max-tokens" default:"2000000" help:"JSON keys and values in such a body."`
 	ScenarioMaxPods   int           `name:"scenario-max-pods" default:"100000" help:"Pods that arrive in a scenario, and replicas that a fit counts."`
+	ScenarioMaxSteps  int           `name:"scenario-max-decisions" default:"1000000" help:"Attempts of a scenario under one configuration."`
 	ScenarioMaxNodes  int           `name:"scenario-max-nodes" default:"5000" help:"Nodes that a scenario adds."`
 	ScenarioInFlight  int           `name:"scenario-in-flight" default:"2" help:"Scenarios at once."`
 	ScenarioQueue     int           `name:"scenario-queue" default:"16" help:"Scenarios that wait for their turn."`

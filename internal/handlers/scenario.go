@@ -15,6 +15,7 @@ import (
 
 // scenarioRoutes are the questions about what comes next.
 func (a *API) scenarioRoutes(r chi.Router) {
+	r.Post("/v1/simulations", a.admitted(a.scenarioCalls, only(a.simulate, fieldValidation)))
 	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
 	r.Post("/v1/clusters/{cluster}/fit", a.admitted(a.scenarioCalls, only(a.countFit, "snapshot", "now", fieldValidation)))
 	r.Post("/v1/clusters/{cluster}/pools", a.admitted(a.scenarioCalls, only(a.countPools, "snapshot", "now", fieldValidation)))
@@ -64,18 +65,25 @@ func (a *API) stage(r *http.Request, base *ScenarioBase) (*stage, error) {
 	if !r.URL.Query().Has("now") {
 		at.now = at.view.CreatedAt
 	}
+	list, err := a.scenarioProfiles(base.Config, base.Profile)
+	if err != nil {
+		return nil, err
+	}
+	return a.stageOn(r, at, list, base.Edits)
+}
+
+// stageOn makes edits to a revision.
+func (a *API) stageOn(r *http.Request, at asOf, list []*engine.Profile, edits *scenario.Edits) (*stage, error) {
 	s := &stage{options: scenario.Options{
-		Now: at.now, MaxSteps: int64(a.limits.MaxSteps),
-		Class: func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(name, class) },
+		Profiles: list, Now: at.now, MaxSteps: int64(a.limits.MaxSteps),
+		Class: func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(at.view.Cluster, class) },
 	}}
+	var err error
 	if s.posted, err = a.posted(r); err != nil {
 		return nil, err
 	}
-	if s.options.Profiles, err = a.scenarioProfiles(base.Config, base.Profile); err != nil {
-		return nil, err
-	}
 	s.editor = &scenario.Editor{Admission: a.admission, Read: s.posted.object, ReadPod: s.posted.decodePod, MaxNodes: a.limits.ScenarioMaxNodes}
-	if s.edited, err = s.editor.Apply(r.Context(), at.view, "edits", base.Edits); err != nil {
+	if s.edited, err = s.editor.Apply(r.Context(), at.view, "edits", edits); err != nil {
 		return nil, err
 	}
 	s.view = s.edited.View

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,8 +26,6 @@ type FitQuestion struct {
 	By string
 	// Sensitivity counts again with one more node and with smaller requests.
 	Sensitivity bool
-	// Step is called for each replica; may be nil.
-	Step func()
 }
 
 // Fit is how many more replicas of a pod a cluster has room for, each decided and bound after the
@@ -131,36 +130,43 @@ func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *
 			return nil, err
 		}
 		if at.Outcome != engine.Scheduled {
-			c.limit, err = f.why(ctx, at)
+			if c.limit, err = f.why(ctx, at.Pod, func(*Limit) bool { return true }); err != nil {
+				return nil, err
+			}
+			if at.Outcome == Failed { // by the bind of a pod that fits
+				c.limit.Outcome, c.limit.Message = Failed, at.Message
+			}
 			c.sum.add(string(c.limit.Outcome), c.limit.Message)
-			return c, err
+			return c, nil
 		}
 		c.sum.add(at.Node)
 		c.byNode[at.Node]++
 		c.n++
-		if q.Step != nil {
-			q.Step()
-		}
 	}
 	return c, nil
 }
 
-// why decides about a pod once more, which got no node, and groups the nodes by what rejects them.
-func (f *Fork) why(ctx context.Context, at *Attempt) (*Limit, error) {
-	out := &Limit{Outcome: at.Outcome, Message: at.Message}
-	if at.Outcome == Failed {
+// why decides about a pod that got no node once more, and groups the nodes by what rejects them
+// where the message is one to explain.
+func (f *Fork) why(ctx context.Context, pod *corev1.Pod, wanted func(*Limit) bool) (*Limit, error) {
+	out := &Limit{}
+	pod, _, err := decision.ResolvePriority(f.State(), pod, f.o.Class)
+	var r *engine.Result
+	if err == nil {
+		r, err = f.Decide(ctx, pod)
+	}
+	var bad *decision.Error
+	switch {
+	case errors.As(err, &bad):
+		out.Outcome, out.Message = Failed, bad.Detail
 		return out, nil
-	}
-	pod, _, err := decision.ResolvePriority(f.State(), at.Pod, f.o.Class)
-	if err != nil {
-		return out, err
-	}
-	r, err := f.Decide(ctx, pod)
-	if err != nil {
-		return out, err
+	case err != nil:
+		return nil, err
 	}
 	defer r.Release()
-	out.Outcome, out.Message = r.Outcome, explain.Message(r)
+	if out.Outcome, out.Message = r.Outcome, explain.Message(r); !wanted(out) {
+		return out, nil
+	}
 	err = r.Within(ctx, func() { out.Groups = advice.Groups(r, advice.DefaultSample) })
 	return out, err
 }

@@ -136,7 +136,7 @@ func (r *run) enter(arrivals []Arrival) error {
 		if err := r.steps.Take(1); err != nil {
 			return err
 		}
-		e := &entry{Arrival: arrivals[i], order: i}
+		e := &entry{Arrival: arrivals[i]}
 		if r.known[nameOf(e.Pod)] != nil {
 			return decision.Errorf(decision.Invalid, "arrivals", "pod %s arrives twice", nameOf(e.Pod))
 		}
@@ -149,7 +149,6 @@ func (r *run) enter(arrivals []Arrival) error {
 		}
 		r.coming = append(r.coming, e)
 	}
-	r.orders = len(arrivals)
 	slices.SortStableFunc(r.coming, func(a, b *entry) int { return cmp.Compare(a.At, b.At) })
 	return nil
 }
@@ -174,7 +173,8 @@ func (r *run) next() (bool, error) {
 	}
 	n := 0
 	for n < len(r.coming) && r.coming[n].At == r.now {
-		r.coming[n].place = waits
+		r.coming[n].place, r.coming[n].order = waits, r.orders
+		r.orders++
 		n++
 	}
 	r.waiting = append(r.waiting, r.coming[:n]...)

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	kjson "sigs.k8s.io/json"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/profiles"
+	"berth/internal/scenario"
+)
+
+func (a *app) simulateCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "simulate -f SCENARIO",
+		Short: "What becomes of these pods, after these changes of the cluster?",
+		Long: `Runs a scenario (docs/scenarios.md): edits are made to the state, pods arrive
+and are decided one after the other, each on the state that those before it
+left. All in memory: the cluster stays as it is, nothing is recorded.
+
+Exit code 0 if every pod has a node at the end, 2 if one waits.`,
+		Example: "  " + a.name + " simulate -f scenario.yaml --snapshot cluster.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return &problem{what: "which scenario?", next: "Give its file with -f, or - for stdin."}
+			}
+			q, err := a.readScenario(file)
+			if err != nil {
+				return err
+			}
+			return a.simulate(cmd.Context(), q)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the scenario, - for stdin")
+	return cmd
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var file, against string
+	cmd := &cobra.Command{
+		Use:   "compare --config NEW",
+		Short: "What would another scheduler configuration do to the cluster?",
+		Long: `Has all placed and pending pods arrive again, those of DaemonSets excepted, under
+the configuration of --config and under the present one (a server's own, else
+upstream's default one, or that of --against): how many find a node, how full
+nodes are, which pods go elsewhere, and the first decision that differs. With -f
+the pods of a scenario arrive instead.
+
+Exit code 0 if every pod has the same node under both, 2 if one has not.`,
+		Example: "  " + a.name + " compare --config packed.yaml --snapshot cluster.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.compare(cmd.Context(), file, against)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with a scenario whose pods arrive")
+	cmd.Flags().StringVar(&against, "against", "", "KubeSchedulerConfiguration to compare with")
+	return cmd
+}
+
+// bounds of a scenario in the process: its user can end it.
+var ownBounds = scenario.Bounds{Pods: 1 << 30, Attempts: 1 << 30, Profiles: 16}
+
+// readScenario reads a scenario in YAML or JSON.
+func (a *app) readScenario(file string) (*scenario.Request, error) {
+	r, done, err := a.open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	raw, err := io.ReadAll(r)
+	if err == nil {
+		raw, err = yaml.ToJSON(raw)
+	}
+	q := &scenario.Request{}
+	if err == nil {
+		var strict []error
+		if strict, err = kjson.UnmarshalStrict(raw, q, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields); err == nil {
+			err = errors.Join(strict...)
+		}
+	}
+	if err != nil {
+		return nil, &problem{what: nameOfFile(file), why: err, next: "Expected a scenario: see docs/scenarios.md."}
+	}
+	return q, nil
+}
+
+// simulate runs a scenario and shows it.
+func (a *app) simulate(ctx context.Context, q *scenario.Request) error {
+	s, raw, gaps, err := a.simulated(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := a.show(raw, gaps, func(p *page) { p.simulation(s) }); err != nil {
+		return err
+	}
+	for i := range s.Profiles {
+		if s.Profiles[i].Pending > 0 {
+			return errNo
+		}
+	}
+	return nil
+}
+
+// compare runs a scenario under two configurations.
+func (a *app) compare(ctx context.Context, file, against string) error {
+	if a.o.config == "" {
+		return &problem{what: "which configuration?", next: "Give its file with --config."}
+	}
+	q := &scenario.Request{Arrivals: scenario.ArrivalSource{Placed: true}}
+	var err error
+	if file != "" {
+		if q, err = a.readScenario(file); err != nil {
+			return err
+		}
+	}
+	today := scenario.Configuration{Name: scenario.Today}
+	if against != "" {
+		if today, err = configurationOf(against); err != nil {
+			return err
+		}
+	}
+	next, err := configurationOf(a.o.config)
+	if err != nil {
+		return err
+	}
+	if next.Name == today.Name {
+		next.Name += " (new)"
+	}
+	q.Profiles = []scenario.Configuration{today, next}
+	a.o.config = "" // the source answers for today's
+	s, raw, gaps, err := a.simulated(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := a.show(raw, gaps, func(p *page) { p.simulation(s) }); err != nil {
+		return err
+	}
+	if d := s.Differences[0]; d.Elsewhere+d.Gained+d.Lost > 0 {
+		return errNo
+	}
+	return nil
+}
+
+// configurationOf reads a configuration, which has the name of its file.
+func configurationOf(file string) (scenario.Configuration, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return scenario.Configuration{}, fmt.Errorf("--config: %w", err)
+	}
+	text, err := json.Marshal(string(raw))
+	return scenario.Configuration{Name: filepath.Base(file), Config: text}, err
+}
+
+// simulated answers a scenario.
+func (a *app) simulated(ctx context.Context, q *scenario.Request) (*scenario.Simulation, json.RawMessage, *gaps, error) {
+	s, raw, gaps, err := answered[scenario.Simulation](ctx, a, func(from source) (json.RawMessage, error) {
+		if err := q.Check(ownBounds); err != nil {
+			return nil, err
+		}
+		return from.simulate(ctx, q, a.progress("attempts"))
+	})
+	if err == nil {
+		err = gaps.needNodes()
+	}
+	return s, raw, gaps, err
+}
+
+func (s *server) simulate(ctx context.Context, q *scenario.Request, _ *progress) (json.RawMessage, error) {
+	if q.Base == "" {
+		q.Base = s.snapshot
+	}
+	if s.profile != "" {
+		return nil, &problem{what: "a scenario has configurations, not one profile", next: "Without --profile."}
+	}
+	if s.config != nil && len(q.Profiles) == 0 {
+		q.Profiles = []scenario.Configuration{{Name: scenario.Today}}
+	}
+	for i := range q.Profiles {
+		if len(q.Profiles[i].Config) == 0 {
+			q.Profiles[i].Config = s.config
+		}
+	}
+	if q.Until.Decisions == ownBounds.Attempts {
+		q.Until.Decisions = 0 // the server has bounds of its own
+	}
+	raw, err := s.call(ctx, "POST", q, "v1", "simulations")
+	return raw, s.hint(ctx, err, target{})
+}
+
+func (s *offline) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
+	defer wait.end()
+	if s.profile != "" {
+		return nil, &problem{what: "a scenario has configurations, not one profile", next: "Without --profile."}
+	}
+	configs := map[string][]*engine.Profile{}
+	for i, c := range q.Profiles {
+		configs[c.Name] = s.profiles
+		if len(c.Config) == 0 {
+			continue
+		}
+		text := c.Config
+		var doc string
+		if json.Unmarshal(c.Config, &doc) == nil {
+			text = []byte(doc)
+		}
+		list, err := profiles.Parse(text)
+		if err != nil {
+			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("profiles[%d].config", i), "%v", err)
+		}
+		configs[c.Name] = list
+	}
+	st := &stage{editor: &scenario.Editor{Read: readObject, ReadPod: readPod}, options: scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Step: wait.step}}
+	if q.Now != nil {
+		st.options.Now = *q.Now
+	}
+	var err error
+	if st.edited, err = st.editor.Apply(ctx, s.view, "edits", q.Edits); err != nil {
+		return nil, err
+	}
+	out, err := scenario.Simulate(ctx, st.edited, st.editor, st.options, q, configs, ownBounds)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"berth/internal/engine"
+	"berth/internal/scenario"
+)
+
+// simulation writes a scenario: the configurations side by side, then what waits, then where they
+// differ.
+func (p *page) simulation(s *scenario.Simulation) {
+	word, c := "ALL PLACED", green
+	for i := range s.Profiles {
+		if s.Profiles[i].Pending > 0 {
+			word, c = "SOME WAIT", yellow
+		}
+	}
+	p.head(word, c, plural(s.Arrivals, "pod")+" on "+plural(s.Nodes, "node"), "", "")
+	if len(s.Removed) > 0 {
+		p.text(fmt.Sprintf("%s removed, with %s.", plural(len(s.Removed), "node"), plural(len(s.Gone), "pod")))
+	}
+	p.gap()
+	p.runs(s)
+	for i := range s.Profiles {
+		p.pendingGroups(&s.Profiles[i], len(s.Profiles) > 1)
+	}
+	for i := range s.Differences {
+		p.difference(&s.Differences[i])
+	}
+	p.gap()
+	for _, n := range s.Notes {
+		p.text("Note: " + n + ".")
+	}
+}
+
+// runs writes the figures of each configuration in a column of its own.
+func (p *page) runs(s *scenario.Simulation) {
+	head := []string{""}
+	for i := range s.Profiles {
+		head = append(head, ">"+s.Profiles[i].Name)
+	}
+	t := newTable(none, head...)
+	row := func(name string, of func(r *scenario.ProfileRun) string) {
+		cells, any := []string{name}, false
+		for i := range s.Profiles {
+			v := of(&s.Profiles[i])
+			any = any || v != "0" && v != ""
+			cells = append(cells, v)
+		}
+		if any {
+			t.add(cells...)
+		}
+	}
+	number := func(name string, of func(r *scenario.ProfileRun) int) {
+		row(name, func(r *scenario.ProfileRun) string { return count(of(r)) })
+	}
+	number("placed", func(r *scenario.ProfileRun) int { return r.Placed })
+	number("pending", func(r *scenario.ProfileRun) int { return r.Pending })
+	number("gated", func(r *scenario.ProfileRun) int { return r.Gated })
+	number("victims of preemption", func(r *scenario.ProfileRun) int { return r.Victims })
+	number("attempts", func(r *scenario.ProfileRun) int { return r.Attempts })
+	number("nodes in use", func(r *scenario.ProfileRun) int { return r.End.Nodes.InUse })
+	number("nodes that would do", func(r *scenario.ProfileRun) int { return r.End.Nodes.Bound })
+	for i := range s.Start.Resources {
+		of := func(r *scenario.ProfileRun) *scenario.ResourceCapacity { return &r.End.Resources[i] }
+		if s.Start.Resources[i].Allocatable == 0 {
+			continue
+		}
+		name := s.Start.Resources[i].Resource
+		row(name+" used", func(r *scenario.ProfileRun) string {
+			if of(r).Requested == 0 {
+				return ""
+			}
+			return share(of(r).Requested, of(r).Allocatable) + ", sd " + percentage(of(r).Nodes.SD)
+		})
+		row(name+" unusable", func(r *scenario.ProfileRun) string {
+			if of(r).Fragmentation == nil {
+				return ""
+			}
+			return percentage(*of(r).Fragmentation) + "%"
+		})
+	}
+	row("ended", func(r *scenario.ProfileRun) string {
+		if r.Stopped {
+			return "by its limit"
+		}
+		return ""
+	})
+	p.table(t)
+}
+
+// pendingGroups lists why pods wait at the end.
+func (p *page) pendingGroups(r *scenario.ProfileRun, several bool) {
+	if len(r.Groups) == 0 {
+		return
+	}
+	p.gap()
+	head := "WHY THEY WAIT"
+	if several {
+		head += ", " + r.Name
+	}
+	t := newTable(2, ">PODS", "SUCH AS", head)
+	t.folds = true
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		why := g.Message
+		switch {
+		case g.Outcome == engine.Scheduled:
+			why = "it fits; the run ended before"
+		case len(g.Groups) > 0:
+			var parts []string
+			for _, of := range g.Groups {
+				parts = append(parts, count(of.Nodes)+" "+of.Reason)
+			}
+			why = strings.Join(parts, ", ")
+		}
+		t.add(count(g.Pods), g.Example, why)
+	}
+	p.table(t)
+}
+
+// difference writes where two runs differ.
+func (p *page) difference(d *scenario.RunDifference) {
+	p.gap()
+	if d.Elsewhere+d.Gained+d.Lost == 0 {
+		p.text(fmt.Sprintf("Under %s every pod has the node that it has under %s.", d.Profile, d.Against))
+		return
+	}
+	p.text(fmt.Sprintf("Under %s, compared with %s: %s elsewhere, %s placed only here, %s only there.",
+		d.Profile, d.Against, plural(d.Elsewhere, "pod"), count(d.Gained), count(d.Lost)))
+	p.gap()
+	t := newTable(none, "POD", strings.ToUpper(d.Profile), strings.ToUpper(d.Against))
+	shown, left := p.limit(len(d.Pods))
+	for _, m := range d.Pods[:shown] {
+		t.add(m.Pod, orNone(m.Node), orNone(m.Against))
+	}
+	p.table(t)
+	p.left(left+d.Elsewhere+d.Gained+d.Lost-len(d.Pods), "pods")
+	if f := d.First; f != nil {
+		p.gap()
+		p.labelled("FIRST", fmt.Sprintf("attempt %s, pod %s, on the same state:", count(f.Attempt), f.Pod))
+		p.oneOutcome(d.Against, &f.Against)
+		p.oneOutcome(d.Profile, &f.Profile)
+	}
+}
+
+func orNone(node string) string {
+	if node == "" {
+		return "none"
+	}
+	return node
+}
+
+// oneOutcome writes a decision with what made the difference.
+func (p *page) oneOutcome(name string, o *scenario.OneOutcome) {
+	switch {
+	case o.Limit != nil:
+		p.labelled("", fmt.Sprintf("%s: %s. %s", name, o.Outcome, o.Limit.Message))
+		return
+	case len(o.Nodes) < 2 || o.Nodes[0].Score == nil:
+		p.labelled("", fmt.Sprintf("%s: %s", name, o.Node))
+		return
+	}
+	a, b := &o.Nodes[0], &o.Nodes[1]
+	if b.Score == nil {
+		p.labelled("", fmt.Sprintf("%s: %s; %s fails %s", name, a.Name, b.Name, b.Plugin))
+		return
+	}
+	var parts []string
+	for i := range a.Scores {
+		if i < len(b.Scores) && a.Scores[i].Weighted != b.Scores[i].Weighted {
+			parts = append(parts, fmt.Sprintf("%s %d:%d", a.Scores[i].Plugin, a.Scores[i].Weighted, b.Scores[i].Weighted))
+		}
+	}
+	text := fmt.Sprintf("%s: %s with %d points, %s has %d", name, a.Name, *a.Score, b.Name, *b.Score)
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	p.labelled("", text)
+}

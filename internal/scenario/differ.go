@@ -1,0 +1,154 @@
+package scenario
+
+import (
+	"cmp"
+	"slices"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/explain"
+)
+
+// RunDifference is where two runs of one scenario differ.
+type RunDifference struct {
+	// Profile is compared with Against.
+	Profile string `json:"profile"`
+	Against string `json:"against"`
+	// Elsewhere are the arrivals that both place, on different nodes; Gained are placed by the
+	// profile alone, Lost by the other alone.
+	Elsewhere int `json:"elsewhere"`
+	Gained    int `json:"gained"`
+	Lost      int `json:"lost"`
+	// Pods are the first of them by namespace and name.
+	Pods []MovedPod `json:"pods,omitempty"`
+	// First is the first attempt that comes out otherwise; absent where none does. Until then both
+	// runs have the same state.
+	First *FirstDifference `json:"first,omitempty"`
+} // @name SimulationDifference
+
+// MovedPod is a pod that two runs place differently; an empty node stands for none.
+type MovedPod struct {
+	Pod     string `json:"pod"`
+	Node    string `json:"node,omitempty"`
+	Against string `json:"against,omitempty"`
+} // @name SimulationMovedPod
+
+// FirstDifference is one pod decided on the same state under two configurations.
+type FirstDifference struct {
+	// Attempt counts from 1.
+	Attempt int        `json:"attempt"`
+	Pod     string     `json:"pod"`
+	Profile OneOutcome `json:"profile"`
+	Against OneOutcome `json:"against"`
+} // @name SimulationFirstDifference
+
+// OneOutcome is a decision under one configuration. Nodes are both chosen nodes with their scores,
+// the one of this decision first, where it scored them; Limit is why it has none.
+type OneOutcome struct {
+	Outcome engine.Outcome       `json:"outcome" enums:"Scheduled,Unschedulable,Gated,Preempting,Error" swaggertype:"string"`
+	Node    string               `json:"node,omitempty"`
+	Nodes   []engine.NodeVerdict `json:"nodes,omitempty"`
+	Limit   *Limit               `json:"limit,omitempty"`
+} // @name SimulationOutcome
+
+// maxMoved is how many pods are listed that go elsewhere.
+const maxMoved = 50
+
+// differ compares a run with the first one.
+func (s *simulation) differ(a, b *traced) (*RunDifference, error) {
+	out := &RunDifference{Profile: b.config.name, Against: a.config.name}
+	var moved []podName
+	for i := range s.arrivals {
+		n := nameOf(s.arrivals[i].Pod)
+		from, to := a.at[n], b.at[n]
+		switch {
+		case from == to:
+			continue
+		case from == "":
+			out.Gained++
+		case to == "":
+			out.Lost++
+		default:
+			out.Elsewhere++
+		}
+		moved = append(moved, n)
+	}
+	slices.SortFunc(moved, func(x, y podName) int {
+		return cmp.Or(cmp.Compare(x.namespace, y.namespace), cmp.Compare(x.name, y.name))
+	})
+	for _, n := range moved[:min(len(moved), maxMoved)] {
+		out.Pods = append(out.Pods, MovedPod{n.String(), b.at[n], a.at[n]})
+	}
+	k := 0
+	for k < len(a.steps) && k < len(b.steps) && a.steps[k] == b.steps[k] {
+		k++
+	}
+	if k == len(a.steps) || k == len(b.steps) {
+		return out, nil
+	}
+	var err error
+	out.First, err = s.first(a, b, k)
+	return out, err
+}
+
+// first runs the scenario up to an attempt once more, and decides it under both configurations.
+func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
+	o := s.o
+	o.Profiles, o.Digests = a.config.profiles, s.o.Digests
+	f := NewFork(s.view, o)
+	if k > 0 { // 0 is no limit
+		if _, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: k}, nil); err != nil {
+			return nil, err
+		}
+	}
+	name := a.steps[k].pod
+	if b.steps[k].pod != name {
+		return nil, nil // a rule of the queue differs, such as a gate: no decision does
+	}
+	out := &FirstDifference{Attempt: k + 1, Pod: name.String()}
+	for _, x := range []struct {
+		of   *traced
+		to   *OneOutcome
+		also string
+	}{{b, &out.Profile, a.steps[k].node}, {a, &out.Against, b.steps[k].node}} {
+		f.o.Profiles = x.of.config.profiles
+		one, err := s.outcome(f, name, x.of.steps[k], x.also)
+		if err != nil {
+			return nil, err
+		}
+		*x.to = *one
+	}
+	return out, nil
+}
+
+// outcome decides about a pod on the fork as it is, and shows its node beside another one.
+func (s *simulation) outcome(f *Fork, name podName, at step, also string) (*OneOutcome, error) {
+	out := &OneOutcome{Outcome: at.outcome, Node: at.node}
+	i := slices.IndexFunc(s.arrivals, func(x Arrival) bool { return nameOf(x.Pod) == name })
+	pod := s.arrivals[i].Pod
+	if p := f.put[name]; p != nil {
+		pod = p
+	}
+	if at.outcome != engine.Scheduled {
+		var err error
+		out.Limit, err = f.why(s.ctx, pod, func(*Limit) bool { return true })
+		return out, err
+	}
+	pod, _, err := decision.ResolvePriority(f.State(), pod, f.o.Class)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.Decide(s.ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Release()
+	err = r.Within(s.ctx, func() {
+		for _, node := range []string{at.node, also} {
+			if row := r.Nodes().Row(node); node != "" && row >= 0 {
+				out.Nodes = append(out.Nodes, explain.Verdict(r, row))
+			}
+		}
+	})
+	return out, err
+}

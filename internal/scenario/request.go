@@ -1,0 +1,260 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/memory"
+)
+
+// Request is a scenario: a revision, edits of it, pods that arrive, and the configurations that are
+// compared.
+type Request struct {
+	// Base is a revision of a cluster, or cluster@latest.
+	Base     string        `json:"base,omitempty" example:"prod@latest"`
+	Edits    *Edits        `json:"edits,omitempty"`
+	Arrivals ArrivalSource `json:"arrivals"`
+	// Profiles are the configurations, each of which the whole scenario is run under; the server's
+	// own if absent.
+	Profiles []Configuration `json:"profiles,omitempty"`
+	Until    Until           `json:"until,omitzero"`
+	// Keep is how much is answered of each attempt: summary (nothing), moves (each pod's node) or
+	// decisions (with the digest of each decision).
+	Keep string `json:"keep,omitempty" enums:"summary,moves,decisions" default:"summary"`
+	// Now is the time that decisions are made at; when the revision was made, if absent.
+	Now *time.Time `json:"now,omitempty"`
+} // @name SimulationRequest
+
+// ArrivalSource names the pods that arrive: all at once unless they have a time, by priority and
+// then in the order of these fields.
+type ArrivalSource struct {
+	// Pending are the pods of the snapshot that wait, in the order of kube-scheduler's queue.
+	Pending bool `json:"pending,omitempty"`
+	// Placed takes every placed pod from its node and has it arrive again, by creation: those of
+	// DaemonSets and static pods stay.
+	Placed bool `json:"placed,omitempty"`
+	// Workloads are pods of which there are several.
+	Workloads []Workload `json:"workloads,omitempty"`
+	// Pods are single pods, with their time.
+	Pods []TimedPod `json:"pods,omitempty"`
+} // @name SimulationArrivals
+
+// Workload is a number of equal pods.
+type Workload struct {
+	// Pod is a v1.Pod, or a workload (Deployment, Job and so on).
+	Pod json.RawMessage `json:"pod" swaggertype:"object"`
+	// Count is how many; spec.replicas, or spec.parallelism of a Job, if absent.
+	Count *int `json:"count,omitempty"`
+} // @name SimulationWorkload
+
+// TimedPod is a pod that arrives, and leaves once it has been on its node for a while. Times only
+// order what happens.
+type TimedPod struct {
+	Pod      json.RawMessage  `json:"pod" swaggertype:"object"`
+	At       *metav1.Duration `json:"at,omitempty" swaggertype:"string" example:"1m30s"`
+	Duration *metav1.Duration `json:"duration,omitempty" swaggertype:"string" example:"2h"`
+} // @name SimulationPod
+
+// Configuration is a configuration under a name.
+type Configuration struct {
+	Name string `json:"name" example:"packed"`
+	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string; the server's own
+	// if absent.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+} // @name SimulationProfile
+
+// Until is when a scenario ends.
+type Until struct {
+	// Idle ends it when no pod waits that a change since its last attempt could help; so it is
+	// unless told otherwise.
+	Idle bool `json:"idle,omitempty"`
+	// Decisions ends it after so many attempts.
+	Decisions int `json:"decisions,omitempty"`
+	// Duration is refused, since time is ordinal.
+	Duration *metav1.Duration `json:"duration,omitempty" swaggertype:"string"`
+} // @name SimulationUntil
+
+// The values of Keep.
+const (
+	KeepSummary   = "summary"
+	KeepMoves     = "moves"
+	KeepDecisions = "decisions"
+)
+
+// Bounds are what a scenario may take.
+type Bounds struct {
+	Pods, Attempts, Profiles int
+}
+
+// Check refuses what no scenario can be, and fills in defaults.
+func (q *Request) Check(b Bounds) error {
+	a := &q.Arrivals
+	switch q.Keep {
+	case "":
+		q.Keep = KeepSummary
+	case KeepSummary, KeepMoves, KeepDecisions:
+	default:
+		return decision.Errorf(decision.Malformed, "keep", "want summary, moves or decisions")
+	}
+	switch {
+	case q.Until.Duration != nil:
+		return decision.Errorf(decision.Invalid, "until.duration", "time in a scenario is ordinal, attempts take none of it: want idle or decisions")
+	case q.Until.Idle && q.Until.Decisions != 0:
+		return decision.Errorf(decision.Malformed, "until", "want idle or decisions, not both")
+	case q.Until.Decisions < 0 || q.Until.Decisions > b.Attempts:
+		return decision.Errorf(decision.Invalid, "until.decisions", "want a number from 1 to %d", b.Attempts)
+	case a.Pending && a.Placed:
+		return decision.Errorf(decision.Malformed, "arrivals.placed", "placed has the pending pods arrive as well: leave pending out")
+	case !a.Pending && !a.Placed && len(a.Workloads) == 0 && len(a.Pods) == 0 && q.Edits == nil:
+		return decision.Errorf(decision.Malformed, "arrivals", "want pending, placed, workloads or pods")
+	case len(q.Profiles) > b.Profiles:
+		return decision.Errorf(decision.Invalid, "profiles", "want at most %d", b.Profiles)
+	}
+	names := map[string]bool{}
+	for i, p := range q.Profiles {
+		field := fmt.Sprintf("profiles[%d].name", i)
+		if p.Name == "" {
+			return decision.Errorf(decision.Malformed, field, "a name is needed")
+		}
+		if names[p.Name] {
+			return decision.Errorf(decision.Malformed, field, "%q is there twice", p.Name)
+		}
+		names[p.Name] = true
+	}
+	if q.Until.Decisions == 0 {
+		q.Until.Decisions = b.Attempts
+	}
+	return nil
+}
+
+// Resolve reads the pods that arrive at a view. Pods that are placed are taken from their nodes in
+// the view that it returns.
+func (a *ArrivalSource) Resolve(ctx context.Context, d *Editor, v *cluster.View, o Options, most int) (*cluster.View, []Arrival, error) {
+	var out []Arrival
+	var err error
+	tooMany := func(field string) error {
+		return decision.Errorf(decision.Invalid, field, "more than %d pods would arrive", most)
+	}
+	if a.Placed {
+		if v, err = unplaced(ctx, v); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.Pending || a.Placed {
+		f := NewFork(v, o)
+		q := f.Queue()
+		if len(q.Active)+len(q.Gated) > most {
+			return nil, nil, tooMany("arrivals.pending")
+		}
+		if out, err = f.Pending(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i := range a.Workloads {
+		w, field := &a.Workloads[i], fmt.Sprintf("arrivals.workloads[%d]", i)
+		pod, err := d.Pod(v, field+".pod", w.Pod)
+		if err != nil {
+			return nil, nil, err
+		}
+		n := replicasOf(w.Pod)
+		if w.Count != nil {
+			n = *w.Count
+		}
+		if n < 0 {
+			return nil, nil, decision.Errorf(decision.Invalid, field+".count", "want a number above 0")
+		}
+		if len(out)+n > most {
+			return nil, nil, tooMany(field + ".count")
+		}
+		if err := memory.Take(ctx, podBytes*int64(n)); err != nil {
+			return nil, nil, err
+		}
+		for i := range n {
+			out = append(out, Arrival{Pod: ReplicasOf(pod).Pod(i)})
+		}
+	}
+	if len(out)+len(a.Pods) > most {
+		return nil, nil, tooMany("arrivals.pods")
+	}
+	for i := range a.Pods {
+		p, field := &a.Pods[i], fmt.Sprintf("arrivals.pods[%d]", i)
+		pod, err := d.Pod(v, field+".pod", p.Pod)
+		if err != nil {
+			return nil, nil, err
+		}
+		at := Arrival{Pod: pod}
+		for name, to := range map[string]struct {
+			from *metav1.Duration
+			to   *time.Duration
+		}{"at": {p.At, &at.At}, "duration": {p.Duration, &at.Duration}} {
+			if to.from == nil {
+				continue
+			}
+			if *to.to = to.from.Duration; *to.to < 0 {
+				return nil, nil, decision.Errorf(decision.Invalid, field+"."+name, "want a duration that is not negative, such as 1m30s")
+			}
+		}
+		out = append(out, at)
+	}
+	return v, out, nil
+}
+
+// replicasOf returns how many pods a workload has; 1 for a pod.
+func replicasOf(raw json.RawMessage) int {
+	var w struct {
+		Spec struct {
+			Replicas, Parallelism *int
+		}
+	}
+	_ = json.Unmarshal(raw, &w) // who reads the pod names what is wrong
+	switch {
+	case w.Spec.Replicas != nil:
+		return *w.Spec.Replicas
+	case w.Spec.Parallelism != nil:
+		return *w.Spec.Parallelism
+	}
+	return 1
+}
+
+// unplaced returns a view in which placed pods wait for a node: those of DaemonSets and static pods
+// are made for their node, and those that have ended or are ending do not come back.
+func unplaced(ctx context.Context, v *cluster.View) (*cluster.View, error) {
+	var names []podName
+	daemon := DaemonsOf(v)
+	v.State.EachPod(func(p *state.Pod) {
+		if p.Row >= 0 && !p.Terminal && !p.Terminating && !daemon(p) {
+			names = append(names, podName{p.Namespace, p.Name})
+		}
+	})
+	f := NewFork(v, Options{})
+	for _, n := range names {
+		pod, err := f.Pod(n.namespace, n.name)
+		if err != nil {
+			return nil, err
+		}
+		if _, static := pod.Annotations[corev1.MirrorPodAnnotationKey]; static || controlledBy(pod, "Node") {
+			continue
+		}
+		p := *pod
+		p.Spec.NodeName, p.Status = "", corev1.PodStatus{}
+		if err := f.Put(ctx, &p); err != nil {
+			return nil, err
+		}
+	}
+	return f.view(ctx)
+}
+
+// configured is a configuration of a scenario.
+type configured struct {
+	name     string
+	profiles []*engine.Profile
+}

@@ -1,0 +1,304 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/memory"
+)
+
+// Simulation is what a scenario did under each configuration.
+type Simulation struct {
+	Base string `json:"base" example:"prod@1042"`
+	// Arrivals is how many pods arrived, Nodes how many nodes there were for them.
+	Arrivals int `json:"arrivals"`
+	Nodes    int `json:"nodes"`
+	// Removed are the nodes that the edits took out, Gone the pods that went with them.
+	Removed []string          `json:"removed,omitempty"`
+	Gone    []decision.PodRef `json:"gone,omitempty"`
+	// Start is the capacity before the first attempt.
+	Start    *Capacity    `json:"start"`
+	Profiles []ProfileRun `json:"profiles"`
+	// Differences compare each further configuration with the first.
+	Differences []RunDifference `json:"differences,omitempty"`
+	// Notes are what a closed loop does not know, and in which order pods were taken.
+	Notes    []string `json:"notes"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Digest is over all attempts of all configurations.
+	Digest string `json:"digest"`
+} // @name Simulation
+
+// ProfileRun is what a scenario did under one configuration.
+type ProfileRun struct {
+	Name string `json:"name"`
+	// Placed arrivals are on a node at the end, or left it when their time was over; Pending have
+	// none, Gated wait for their gates, Evicted lost theirs to a preemption.
+	Placed  int `json:"placed"`
+	Pending int `json:"pending"`
+	Gated   int `json:"gated"`
+	Evicted int `json:"evicted"`
+	// Preemptions counts attempts that evicted pods, Victims all pods that were evicted.
+	Preemptions int `json:"preemptions"`
+	Victims     int `json:"victims"`
+	// Attempts counts decisions, Waves the passes over the queue.
+	Attempts int `json:"attempts"`
+	Waves    int `json:"waves"`
+	// Stopped reports that the run ended by until.decisions before it was idle.
+	Stopped bool `json:"stopped,omitempty"`
+	// Groups are the pending pods by why they wait at the end.
+	Groups []PendingGroup `json:"groups,omitempty"`
+	// Series is how the run went: a sample after every twentieth of the arrivals, about.
+	Series []Sample `json:"series"`
+	// End is the capacity at the end.
+	End *Capacity `json:"end"`
+	// Moves are the attempts, in order, as keep says.
+	Moves  []Move `json:"moves,omitempty"`
+	Digest string `json:"digest"`
+} // @name SimulationRun
+
+// PendingGroup is pods that wait for the same reason.
+type PendingGroup struct {
+	Pods int `json:"pods"`
+	// Example is the first of them in the queue; the limit is a decision about it at the end.
+	Example string `json:"example" example:"shop/web-7"`
+	Limit
+} // @name SimulationPending
+
+// Sample is the state of a run after a number of attempts. Pending are the arrivals that have no
+// node yet.
+type Sample struct {
+	Attempts int `json:"attempts"`
+	Placed   int `json:"placed"`
+	Pending  int `json:"pending"`
+	// Used is requested/allocatable of all nodes together, by resource, in percent.
+	Used map[string]float64 `json:"used"`
+	// Fragmentation is as in the capacity, by resource.
+	Fragmentation map[string]float64 `json:"fragmentation,omitempty"`
+	NodesInUse    int                `json:"nodesInUse"`
+} // @name SimulationSample
+
+// Move is one attempt.
+type Move struct {
+	Pod     string         `json:"pod" example:"shop/web-7"`
+	Outcome engine.Outcome `json:"outcome" enums:"Scheduled,Unschedulable,Gated,Preempting,Error" swaggertype:"string"`
+	Node    string         `json:"node,omitempty"`
+	Victims []string       `json:"victims,omitempty"`
+	// Digest is that of the decision, as POST /v1/decisions has it.
+	Digest string `json:"digest,omitempty"`
+} // @name SimulationMove
+
+// Today is the name of the configuration of a scenario that names none.
+const Today = "today"
+
+// samples is about how many samples a run has.
+const samples = 20
+
+// moveBytes is about what a kept attempt takes, with its JSON.
+const moveBytes = 512
+
+// Simulate runs a scenario under each configuration. q was checked; configs has one entry for each
+// of its profiles, or one for the server's own.
+func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, configs map[string][]*engine.Profile, b Bounds) (*Simulation, error) {
+	list := make([]configured, 0, len(q.Profiles))
+	for _, p := range q.Profiles {
+		list = append(list, configured{p.Name, configs[p.Name]})
+	}
+	if len(list) == 0 {
+		list = append(list, configured{Today, o.Profiles})
+	}
+	o.Profiles, o.Digests = list[0].profiles, q.Keep == KeepDecisions
+	v, arrivals, err := q.Arrivals.Resolve(ctx, d, e.View, o, b.Pods)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: DaemonsOf(v)}
+	for _, a := range e.Daemons {
+		s.daemons = append(s.daemons, nameOf(a.Pod))
+	}
+	pool := LabelOf(v.State.Nodes(), "pool")
+	out := &Simulation{
+		Base: v.ID(), Arrivals: len(arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
+		Start: measure(v.State, s.isDaemon, pool), Notes: notesOf(q),
+	}
+	out.Start.Snapshot, out.Start.PoolLabel = v.ID(), pool
+	total := newSum("berth-simulation-1")
+	var first *traced
+	for _, c := range list {
+		t, err := s.run(c, pool)
+		if err != nil {
+			return nil, fmt.Errorf("profile %s: %w", c.name, err)
+		}
+		total.add(c.name, t.run.Digest)
+		out.Profiles = append(out.Profiles, *t.run)
+		if first == nil {
+			first = t
+			continue
+		}
+		diff, err := s.differ(first, t)
+		if err != nil {
+			return nil, err
+		}
+		out.Differences = append(out.Differences, *diff)
+	}
+	out.Digest = total.text()
+	return out, nil
+}
+
+// notesOf returns what readers have to know of the order and of what does not act.
+func notesOf(q *Request) []string {
+	out := []string{"time is ordinal: attempts take none of it, and victims of a preemption are gone at once and do not come back"}
+	if q.Arrivals.Pending || q.Arrivals.Placed {
+		out = append(out, "pods of the snapshot arrive by priority, then by creation; a queue in which pods failed before has another order")
+	}
+	return append(out, "controllers, autoscalers and people do nothing in the meantime")
+}
+
+type simulation struct {
+	ctx      context.Context
+	q        *Request
+	o        Options
+	view     *cluster.View
+	arrivals []Arrival
+	daemon   func(*state.Pod) bool
+	daemons  []podName // of new nodes
+}
+
+func (s *simulation) isDaemon(p *state.Pod) bool {
+	return s.daemon(p) || slices.Contains(s.daemons, podName{p.Namespace, p.Name})
+}
+
+// traced is a run and where each attempt led.
+type traced struct {
+	config configured
+	run    *ProfileRun
+	steps  []step
+	at     map[podName]string // the last node of each pod
+}
+
+// step is an attempt as runs are compared by it.
+type step struct {
+	pod     podName
+	outcome engine.Outcome
+	node    string
+}
+
+// stepBytes is about what a step takes.
+const stepBytes = 128
+
+// run runs the scenario under one configuration.
+func (s *simulation) run(c configured, pool string) (*traced, error) {
+	o := s.o
+	o.Profiles = c.profiles
+	f := NewFork(s.view, o)
+	t := &traced{config: c, run: &ProfileRun{Name: c.name, Series: []Sample{}}, at: map[podName]string{}}
+	digest, every, placed := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1), 0
+	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions}, func(at *Attempt) error {
+		if err := memory.Take(s.ctx, stepBytes); err != nil {
+			return err
+		}
+		n := nameOf(at.Pod)
+		t.steps = append(t.steps, step{n, at.Outcome, at.Node})
+		if at.Outcome == engine.Scheduled {
+			t.at[n] = at.Node
+			placed++
+		}
+		digest.add(n.namespace, n.name, string(at.Outcome), at.Node, at.Digest)
+		var victims []string
+		for _, v := range at.Victims {
+			victims = append(victims, v.Namespace+"/"+v.Name)
+			delete(t.at, podName{v.Namespace, v.Name})
+		}
+		digest.add(victims...)
+		if s.q.Keep != KeepSummary {
+			if err := memory.Take(s.ctx, moveBytes); err != nil {
+				return err
+			}
+			t.run.Moves = append(t.run.Moves, Move{n.String(), at.Outcome, at.Node, victims, at.Digest})
+		}
+		if len(t.steps)%every == 0 && len(t.run.Series) < 2*samples {
+			t.run.Series = append(t.run.Series, s.sample(f, len(t.steps), placed))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := t.run
+	r.Placed, r.Pending, r.Gated, r.Evicted = got.Placed, len(got.Waiting), len(got.Gated), got.Evicted
+	r.Preemptions, r.Victims, r.Attempts, r.Waves, r.Stopped = got.Preemptions, got.Victims, got.Attempts, got.Waves, got.Stopped
+	r.End = measure(f.State(), s.isDaemon, pool)
+	r.End.Snapshot, r.End.PoolLabel = s.view.ID(), pool
+	r.Groups, err = s.groups(f, got.Waiting)
+	for _, g := range r.Groups {
+		digest.add(g.Example, strconv.Itoa(g.Pods), g.Message)
+	}
+	r.Digest = digest.text()
+	return t, err
+}
+
+// sample measures the fork as it is now.
+func (s *simulation) sample(f *Fork, attempts, placed int) Sample {
+	c := measure(f.State(), s.isDaemon, "")
+	out := Sample{Attempts: attempts, Placed: placed, Pending: len(s.arrivals) - placed, NodesInUse: c.Nodes.InUse, Used: map[string]float64{}, Fragmentation: map[string]float64{}}
+	for i := range c.Resources {
+		r := &c.Resources[i]
+		if r.Allocatable > 0 {
+			out.Used[r.Resource] = percent(float64(r.Requested), float64(r.Allocatable))
+		}
+		if r.Fragmentation != nil {
+			out.Fragmentation[r.Resource] = *r.Fragmentation
+		}
+	}
+	return out
+}
+
+// maxPendingGroups is how many groups of pending pods are answered, the largest first.
+const maxPendingGroups = 20
+
+// groups puts the waiting pods together that wait for the same reason, by a decision about one of
+// each shape on the state at the end.
+func (s *simulation) groups(f *Fork, waiting []Waiting) ([]PendingGroup, error) {
+	type reason struct {
+		outcome engine.Outcome
+		message string
+	}
+	byShape, byReason := map[string]*PendingGroup{}, map[reason]*PendingGroup{}
+	var out []*PendingGroup
+	for i := range waiting {
+		pod := waiting[i].Pod
+		shape := shapeOf(pod)
+		g := byShape[shape]
+		if g == nil {
+			if err := memory.Take(s.ctx, podBytes+int64(len(shape))); err != nil {
+				return nil, err
+			}
+			l, err := f.why(s.ctx, pod, func(l *Limit) bool {
+				return byReason[reason{l.Outcome, l.Message}] == nil && len(out) < maxPendingGroups
+			})
+			if err != nil {
+				return nil, err
+			}
+			k := reason{l.Outcome, l.Message}
+			if g = byReason[k]; g == nil {
+				g = &PendingGroup{Example: nameOf(pod).String(), Limit: *l}
+				byReason[k] = g
+				out = append(out, g)
+			}
+			byShape[shape] = g
+		}
+		g.Pods++
+	}
+	slices.SortStableFunc(out, func(a, b *PendingGroup) int { return cmp.Compare(b.Pods, a.Pods) })
+	list := make([]PendingGroup, 0, min(len(out), maxPendingGroups))
+	for _, g := range out[:min(len(out), maxPendingGroups)] {
+		list = append(list, *g)
+	}
+	return list, nil
+}

@@ -1,0 +1,186 @@
+package scenario_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+	"berth/internal/kubeobj"
+	"berth/internal/scenario"
+)
+
+var bounds = scenario.Bounds{Pods: 1000, Attempts: 5000, Profiles: 3}
+
+// configs are upstream's configuration and one that packs.
+func configs(t testing.TB) map[string][]*engine.Profile {
+	packed := rules.DefaultSpec()
+	packed.Args.NodeResourcesFit.Strategy = rules.MostAllocated
+	return map[string][]*engine.Profile{"today": profileOf(t, rules.DefaultSpec()), "packed": profileOf(t, packed)}
+}
+
+func simulate(t testing.TB, v *cluster.View, q scenario.Request) (*scenario.Simulation, error) {
+	t.Helper()
+	if err := q.Check(bounds); err != nil {
+		return nil, err
+	}
+	d := editor()
+	d.ReadPod = func(_ string, raw json.RawMessage) (*corev1.Pod, error) {
+		w, err := kubeobj.PodOf(raw, kubeobj.Limits{})
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			raw = w.Pod
+		}
+		return kubeobj.DecodePod(raw, kubeobj.Limits{})
+	}
+	e, err := d.Apply(t.Context(), v, "edits", q.Edits)
+	if err != nil {
+		return nil, err
+	}
+	c := configs(t)
+	return scenario.Simulate(t.Context(), e, d, scenario.Options{Profiles: c["today"], Now: noon}, &q, c, bounds)
+}
+
+const webPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]}}`
+
+func TestSimulate(t *testing.T) {
+	size := enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "10")
+	v := viewOf(t, enginetest.Node("a", size), enginetest.Node("b", size),
+		enginetest.Pod("first", enginetest.Requests("cpu", "1"), enginetest.Priority(5)), enginetest.Pod("held", enginetest.Gate("g")),
+		enginetest.Pod("huge", enginetest.Requests("cpu", "9")))
+	three := 3
+	q := scenario.Request{
+		Arrivals: scenario.ArrivalSource{Pending: true, Workloads: []scenario.Workload{{Pod: json.RawMessage(webPod), Count: &three}}},
+		Profiles: []scenario.Configuration{{Name: "today"}, {Name: "packed"}}, Keep: scenario.KeepDecisions,
+	}
+	got, err := simulate(t, v, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Base != "prod@1" || got.Arrivals != 6 || got.Nodes != 2 || len(got.Profiles) != 2 || len(got.Differences) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	for _, r := range got.Profiles {
+		if r.Placed != 4 || r.Pending != 1 || r.Gated != 1 || r.Stopped || len(r.Groups) != 1 || r.Groups[0].Example != "default/huge" || r.Groups[0].Pods != 1 || len(r.Groups[0].Groups) != 1 {
+			t.Errorf("%+v", r)
+		}
+		if r.Moves[0].Pod != "default/first" || r.Moves[0].Digest == "" || len(r.Series) == 0 || r.End.Nodes.InUse == 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	d := got.Differences[0]
+	if d.Profile != "packed" || d.Against != "today" || d.Elsewhere == 0 || d.Gained+d.Lost != 0 || d.First == nil || len(d.Pods) != d.Elsewhere {
+		t.Fatalf("%+v", d)
+	}
+	// Both scored both nodes, and each preferred its own.
+	one, other := d.First.Profile, d.First.Against
+	if one.Node == other.Node || len(one.Nodes) != 2 || len(other.Nodes) != 2 || *one.Nodes[0].Score < *one.Nodes[1].Score || *other.Nodes[0].Score < *other.Nodes[1].Score {
+		t.Errorf("%+v", d.First)
+	}
+	if end := got.Profiles[1].End.Nodes.InUse; end != 1 || got.Profiles[0].End.Nodes.InUse != 2 {
+		t.Errorf("packed uses %d nodes", end)
+	}
+	again, err := simulate(t, v, q)
+	if err != nil || !reflect.DeepEqual(got, again) {
+		t.Errorf("the same scenario has another answer: %v", err)
+	}
+	q.Profiles = q.Profiles[1:]
+	alone, err := simulate(t, v, q)
+	if err != nil || alone.Profiles[0].Digest != got.Profiles[1].Digest {
+		t.Errorf("alone %s: %v", alone.Profiles[0].Digest, err)
+	}
+	q.Keep, q.Until.Decisions = "", 2
+	short, err := simulate(t, v, q)
+	if err != nil || !short.Profiles[0].Stopped || short.Profiles[0].Attempts != 2 || short.Profiles[0].Moves != nil {
+		t.Errorf("%+v: %v", short, err)
+	}
+}
+
+// TestSimulatePlaced has all pods of a cluster arrive again; only those of daemons stay.
+func TestSimulatePlaced(t *testing.T) {
+	size := enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "10")
+	web := func(i int, node string) any {
+		return enginetest.Pod(fmt.Sprintf("web-%d", i), enginetest.On(node), enginetest.Requests("cpu", "1"))
+	}
+	v := viewOf(t, enginetest.Node("a", size), enginetest.Node("b", size), web(1, "a"), web(2, "b"), web(3, "b"),
+		enginetest.Pod("agent", enginetest.On("b"), enginetest.Requests("cpu", "1"), enginetest.Owner("apps/v1", "DaemonSet", "agent")))
+	got, err := simulate(t, v, scenario.Request{Arrivals: scenario.ArrivalSource{Placed: true}, Profiles: []scenario.Configuration{{Name: "packed"}}, Keep: scenario.KeepMoves})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := got.Profiles[0]
+	if got.Arrivals != 3 || r.Placed != 3 || r.End.Nodes.InUse != 1 || got.Start.Nodes.InUse != 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, m := range r.Moves {
+		if m.Node != "b" {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// TestDepartures has pods leave, which makes room for those that wait; times order what happens.
+func TestDepartures(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	timed := func(name string, at, stays time.Duration) scenario.TimedPod {
+		return scenario.TimedPod{
+			Pod: json.RawMessage(strings.Replace(webPod, `"web"`, `"`+name+`"`, 1)), At: &metav1.Duration{Duration: at}, Duration: &metav1.Duration{Duration: stays},
+		}
+	}
+	got, err := simulate(t, v, scenario.Request{Keep: scenario.KeepMoves, Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{
+		timed("late", time.Minute, time.Hour), timed("first", 0, 2*time.Minute), timed("never", 3*time.Hour, 0), timed("last", 2*time.Minute, 0),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var moves []string
+	for _, m := range got.Profiles[0].Moves {
+		moves = append(moves, m.Pod+" "+string(m.Outcome))
+	}
+	want := "default/first Scheduled, default/late Unschedulable, default/late Scheduled, default/last Unschedulable, default/last Scheduled, default/never Unschedulable"
+	if s := strings.Join(moves, ", "); s != want || got.Profiles[0].Placed != 3 || got.Profiles[0].Pending != 1 {
+		t.Errorf("%s\nwant %s\n%+v", s, want, got.Profiles[0])
+	}
+}
+
+func TestBadScenarios(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a"))
+	many, none := 2000, -1
+	work := func(raw string, n *int) scenario.ArrivalSource {
+		return scenario.ArrivalSource{Workloads: []scenario.Workload{{Pod: json.RawMessage(raw), Count: n}}}
+	}
+	pending := scenario.ArrivalSource{Pending: true}
+	for want, q := range map[string]scenario.Request{
+		"arrivals: want pending, placed, workloads or pods":                 {},
+		"keep: want summary, moves or decisions":                            {Keep: "all", Arrivals: pending},
+		"until.duration: time in a scenario is ordinal":                     {Arrivals: pending, Until: scenario.Until{Duration: &metav1.Duration{}}},
+		"until: want idle or decisions, not both":                           {Arrivals: pending, Until: scenario.Until{Idle: true, Decisions: 1}},
+		"until.decisions: want a number from 1 to 5000":                     {Arrivals: pending, Until: scenario.Until{Decisions: 5001}},
+		"profiles: want at most 3":                                          {Arrivals: pending, Profiles: make([]scenario.Configuration, 4)},
+		"profiles[0].name: a name is needed":                                {Arrivals: pending, Profiles: make([]scenario.Configuration, 1)},
+		`profiles[1].name: "a" is there twice`:                              {Arrivals: pending, Profiles: []scenario.Configuration{{Name: "a"}, {Name: "a"}}},
+		"arrivals.placed: placed has the pending":                           {Arrivals: scenario.ArrivalSource{Pending: true, Placed: true}},
+		"arrivals.workloads[0].count: more than 1000 pods would arrive":     {Arrivals: work(webPod, &many)},
+		"arrivals.workloads[0].count: want a number above 0":                {Arrivals: work(webPod, &none)},
+		"no PriorityClass with name nobody was found":                       {Arrivals: work(strings.Replace(webPod, `"spec":{`, `"spec":{"priorityClassName":"nobody",`, 1), nil)},
+		"arrivals.pods[0].at: want a duration that is not negative":         {Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{{Pod: json.RawMessage(webPod), At: &metav1.Duration{Duration: -1}}}}},
+		"arrivals: pod default/web arrives twice":                           {Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{{Pod: json.RawMessage(webPod)}, {Pod: json.RawMessage(webPod)}}}},
+		"spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\"": {Arrivals: work(strings.Replace(webPod, `"1"`, `"-1"`, 1), nil)},
+	} {
+		if _, err := simulate(t, v, q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
