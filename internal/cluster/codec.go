@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"berth/internal/jsonscan"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
 	"berth/internal/steps"
@@ -291,7 +292,7 @@ func quickChange(js []byte) *change {
 	}
 	c := &change{}
 	for at := len(applyHead); at < len(js) && js[at] == '{'; at++ {
-		end := kubeobj.ValueEnd(js, at)
+		end := jsonscan.ValueEnd(js, at)
 		if end < 0 {
 			return nil
 		}
@@ -310,8 +311,8 @@ func quickDeletes(js []byte) *change {
 	c := &change{}
 	for at := len(deleteHead); at < len(js) && js[at] == '{'; at++ {
 		var k kubeobj.Key
-		end := kubeobj.Members(js, at, func(key []byte, value int) bool {
-			to := kubeobj.ValueEnd(js, value)
+		end := jsonscan.Members(js, at, func(key []byte, value int) bool {
+			to := jsonscan.ValueEnd(js, value)
 			if to < 0 || js[value] != '"' || bytes.IndexByte(js[value:to], '\\') >= 0 {
 				return false
 			}

@@ -8,7 +8,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/jsonscan"
 )
 
 // inputVersion is the form of stored inputs. It grows when a reader of the form
@@ -149,7 +149,7 @@ func quickInput(js []byte) *input {
 	if !bytes.HasPrefix(js, inputHead) || at >= len(js) || js[at] != '{' {
 		return nil
 	}
-	end := kubeobj.ValueEnd(js, at)
+	end := jsonscan.ValueEnd(js, at)
 	if end < 0 || end >= len(js) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
+	"berth/internal/jsonscan"
 	"berth/internal/kubeobj"
 )
 
@@ -170,44 +171,19 @@ func jsonKind(goType string) string {
 	return "an object"
 }
 
-// check walks over the body once and counts, before anything is built from it.
+// check walks over the body once and counts, before anything is built from it. What is no JSON is
+// left to the decoder, which builds nothing of it.
 func (b jsonBounds) check(body []byte) error {
-	depth, tokens := 0, 0
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; c {
-		case '{', '[':
-			tokens++
-			if depth++; depth > b.depth {
-				return tooLarge(b.depthSetting, fmt.Sprintf("the body nests deeper than the limit %s=%d at byte %d", b.depthSetting, b.depth, i))
-			}
-		case '}', ']':
-			depth--
-		case '"':
-			tokens++
-			for i++; i < len(body) && body[i] != '"'; i++ {
-				if body[i] == '\\' {
-					i++
-				}
-			}
-		case ',', ':', ' ', '\t', '\r', '\n':
-		default: // a number or a word: count its first byte only
-			if i == 0 || isBreak(body[i-1]) {
-				tokens++
-			}
-		}
-		if tokens > b.tokens {
-			return tooLarge(b.tokenSetting, fmt.Sprintf("the body has more keys and values than the limit %s=%d", b.tokenSetting, b.tokens))
-		}
+	var s jsonscan.Scanner
+	s.Reset(body, jsonscan.Limits{Depth: b.depth, Tokens: b.tokens})
+	limit, exceeded := errors.AsType[*jsonscan.LimitError](s.Skip())
+	switch {
+	case !exceeded:
+		return nil
+	case limit.Limit == "tokens":
+		return tooLarge(b.tokenSetting, fmt.Sprintf("the body has more keys and values than the limit %s=%d", b.tokenSetting, b.tokens))
 	}
-	return nil
-}
-
-func isBreak(c byte) bool {
-	switch c {
-	case ',', ':', '[', '{', ' ', '\t', '\r', '\n':
-		return true
-	}
-	return false
+	return tooLarge(b.depthSetting, fmt.Sprintf("the body nests deeper than the limit %s=%d at byte %d", b.depthSetting, b.depth, limit.Offset))
 }
 
 func (a *API) decisionBounds() jsonBounds {

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"berth/internal/jsonscan"
 )
 
 // maxTemplates bounds the templates of a PodCache, and maxTemplateBytes their text.
@@ -89,10 +91,10 @@ func decodePod(js []byte) (Object, error) {
 // order. It is false where the JSON is not what Encode writes, or a value has an
 // escape.
 func blanks(js []byte) (name, uid, node blank, ok bool) {
-	ok = Members(js, 0, func(key []byte, at int) bool {
+	ok = jsonscan.Members(js, 0, func(key []byte, at int) bool {
 		switch string(key) {
 		case "metadata":
-			return js[at] == '{' && Members(js, at, func(key []byte, at int) bool {
+			return js[at] == '{' && jsonscan.Members(js, at, func(key []byte, at int) bool {
 				switch string(key) {
 				case "name":
 					return take(js, at, &name)
@@ -102,7 +104,7 @@ func blanks(js []byte) (name, uid, node blank, ok bool) {
 				return true
 			}) > 0
 		case "spec":
-			return name.from > 0 && js[at] == '{' && Members(js, at, func(key []byte, at int) bool {
+			return name.from > 0 && js[at] == '{' && jsonscan.Members(js, at, func(key []byte, at int) bool {
 				return string(key) != "nodeName" || take(js, at, &node)
 			}) > 0
 		}
@@ -113,7 +115,7 @@ func blanks(js []byte) (name, uid, node blank, ok bool) {
 
 // take notes a string that has no escapes; once.
 func take(js []byte, at int, b *blank) bool {
-	end := ValueEnd(js, at)
+	end := jsonscan.ValueEnd(js, at)
 	if js[at] != '"' || end < 0 || b.from > 0 || bytes.IndexByte(js[at:end], '\\') >= 0 {
 		return false
 	}

@@ -1,9 +1,9 @@
 package kubeobj
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+
+	"berth/internal/jsonscan"
 )
 
 // pruner copies from one object, whose syntax the scanner has checked, what a
@@ -31,12 +31,10 @@ func (p *pruner) space() {
 func (p *pruner) value(t *trie) error {
 	p.space()
 	switch c := p.src[p.i]; {
-	case c == '{' && t.whole:
-		return p.copyRaw()
+	case (c == '{' || c == '[') && t.whole:
+		p.copyRaw()
 	case c == '{':
 		return p.object(t)
-	case c == '[' && t.whole:
-		return p.copyRaw()
 	case c == '[':
 		return p.array(t)
 	default:
@@ -108,53 +106,36 @@ func (p *pruner) array(t *trie) error {
 // key takes a key and returns it unescaped, so that \u006eame is name.
 func (p *pruner) key() []byte {
 	from := p.i
-	p.i = stringEnd(p.src, from)
-	key := p.src[from+1 : p.i-1]
-	if bytes.IndexByte(key, '\\') < 0 {
-		return key
-	}
-	var s string
-	if json.Unmarshal(p.src[from:p.i], &s) != nil {
-		return nil
-	}
-	return []byte(s)
+	p.i = jsonscan.ValueEnd(p.src, from)
+	return jsonscan.Unquote(p.src[from:p.i])
 }
 
 // skip passes over a value.
 func (p *pruner) skip() {
 	p.space()
-	p.i = ValueEnd(p.src, p.i)
+	p.i = jsonscan.ValueEnd(p.src, p.i)
 }
 
 // copyScalar copies a string, a number or a word.
 func (p *pruner) copyScalar() {
-	end := ValueEnd(p.src, p.i)
+	end := jsonscan.ValueEnd(p.src, p.i)
 	p.out = append(p.out, p.src[p.i:end]...)
 	p.i = end
 }
 
 // copyRaw copies an object or array whole, without its white space.
-func (p *pruner) copyRaw() error {
-	depth := 0
-	for {
-		switch c := p.src[p.i]; c {
-		case '"':
-			p.copyScalar()
-			continue
-		case ' ', '\n', '\r', '\t':
+func (p *pruner) copyRaw() {
+	for depth := 0; ; {
+		kind, from, to := jsonscan.Token(p.src, p.i)
+		p.out = append(p.out, p.src[from:to]...)
+		p.i = to
+		switch kind {
 		case '{', '[':
 			depth++
-			p.out = append(p.out, c)
 		case '}', ']':
-			depth--
-			p.out = append(p.out, c)
-			if depth == 0 {
-				p.i++
-				return nil
+			if depth--; depth == 0 {
+				return
 			}
-		default:
-			p.out = append(p.out, c)
 		}
-		p.i++
 	}
 }

@@ -80,3 +80,5 @@ func boundQuantity(raw json.RawMessage, t reflect.Type, path *field.Path) field.
 	}
 	return field.ErrorList{field.Invalid(path, "", "quantity is out of range")}
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -13,6 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// readBuffer is the read size of YAML.
+const readBuffer = 256 << 10
+
 // Read yields the objects of a body in the order in which they stand there,
 // one at a time: no more than one is held. JSON may be a List (its keys in any
 // order, lists within lists), a list of one kind such as NodeList, one object,
@@ -28,9 +31,10 @@ import (
 // of the same Key are an InvalidError. yield may keep what it gets.
 func Read(r io.Reader, f Format, lim Limits, yield func(Object) error) (ignored map[string]int, err error) {
 	in := &intake{lim: lim.withDefaults(), yield: yield, ignored: map[string]int{}, seen: map[[16]byte]struct{}{}}
+	in.maxHeld = in.lim.MaxObjectBytes
 	if f == YAML {
 		// JSON is YAML, and the JSON reader streams what the YAML one cannot.
-		buffered := bufio.NewReaderSize(r, scanBuffer)
+		buffered := bufio.NewReaderSize(r, readBuffer)
 		if !startsAsJSON(buffered) {
 			return in.ignored, in.whole(in.readYAML(buffered))
 		}
@@ -65,6 +69,7 @@ type intake struct {
 	pods    int
 	objects int
 	tokens  int // of earlier YAML documents
+	maxHeld int // bytes of one object as JSON
 	scratch []byte
 	found   bool  // an object or a list, be it an empty one
 	path    []int // indices of the lists that are being read

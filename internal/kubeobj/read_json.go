@@ -1,200 +1,183 @@
 package kubeobj
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"berth/internal/jsonscan"
 )
+
+// scan returns the limits of a scanner.
+func (l Limits) scan() jsonscan.Limits {
+	return jsonscan.Limits{Depth: l.MaxDepth, Tokens: l.MaxTokens, ValuesOnly: true, Held: l.MaxObjectBytes}
+}
+
+// scanError words an error of the scanner; where names what was read. Other errors stay.
+func (l Limits) scanError(err error, where func() string) error {
+	var syntax *jsonscan.SyntaxError
+	var limit *jsonscan.LimitError
+	switch {
+	case errors.As(err, &syntax):
+		what := syntax.Reason
+		if want, found := strings.CutPrefix(what, "want "); syntax.Ends {
+			what = "unexpected end of JSON"
+		} else if found {
+			what = fmt.Sprintf("found %q where %s should be", syntax.Found, want)
+		}
+		return &SyntaxError{Offset: int64(syntax.Offset), Msg: what + " in " + where()}
+	case errors.As(err, &limit) && limit.Limit == "tokens":
+		return &LimitError{Limit: limitTokens, Max: int64(l.MaxTokens), What: "the number of JSON values"}
+	case errors.As(err, &limit):
+		return &LimitError{Limit: limitDepth, Max: int64(limit.Max), What: "the nesting depth of " + where()}
+	case errors.Is(err, jsonscan.ErrHeld):
+		return &LimitError{Limit: limitObjectBytes, Max: int64(l.MaxObjectBytes), What: "the size of " + where()}
+	}
+	return err
+}
 
 // readJSON reads JSON values one after another until the stream ends.
 func (in *intake) readJSON(r io.Reader) error {
-	s := newScanner(r, in.lim, in.where)
-	s.tokens = in.tokens
-	defer func() { in.tokens = s.tokens }()
-	for {
-		c, ok := s.next()
-		if !ok {
-			if errors.Is(s.readErr, io.EOF) {
-				return nil
-			}
-			return s.fail("")
-		}
-		if err := in.value(s, c, listOf{}, 0); err != nil {
-			return err
+	s := &jsonscan.Scanner{}
+	s.ResetStream(r, in.lim.scan())
+	for !s.Ended() {
+		if err := in.value(s, listOf{}); err != nil {
+			return in.lim.scanError(err, in.where)
 		}
 	}
+	return nil
 }
 
-// value reads an object, or an array of them, that begins with c.
-func (in *intake) value(s *scanner, c byte, within listOf, depth int) error {
+// value reads an object, or an array of them.
+func (in *intake) value(s *jsonscan.Scanner, within listOf) error {
 	in.found = true
-	switch {
+	switch c := s.Peek(); {
 	case c == '{':
-		return in.object(s, within, depth+1)
-	case c == '[' && depth == 0:
-		if err := s.countToken(); err != nil {
-			return err
-		}
-		return in.items(s, listOf{}, depth+1)
+		return in.object(s, within)
+	case c == '[' && s.Depth == 0:
+		return in.items(s, listOf{})
 	}
-	return s.unexpected("an object")
+	return s.Fail(wantObject)
 }
 
-// items reads a list's array of objects; the scanner stands at its bracket.
-func (in *intake) items(s *scanner, of listOf, depth int) error {
-	if err := s.checkDepth(depth); err != nil {
+const wantObject = "want an object"
+
+// items reads a list's array of objects. What stands before it is held no longer.
+func (in *intake) items(s *jsonscan.Scanner, of listOf) (err error) {
+	if err := s.Open('['); err != nil {
 		return err
 	}
-	s.pos++
-	s.mark = -1
+	if s.Holds() >= 0 {
+		s.Release()
+	}
 	in.path = append(in.path, 0)
 	at := len(in.path) - 1
-	defer func() { in.path = in.path[:at] }()
-	if c, ok := s.next(); ok && c == ']' {
-		s.pos++
-		return nil
-	}
-	for {
-		c, ok := s.next()
-		if !ok || c != '{' {
-			return s.unexpected("an object")
-		}
-		if err := in.object(s, of, depth+1); err != nil {
+	defer func() {
+		err = in.lim.scanError(err, in.where)
+		in.path = in.path[:at]
+	}()
+	for first := true; ; first = false {
+		if more, err := s.More(']', first); !more {
 			return err
 		}
-		if more, err := s.more(']', "',' or ']'"); !more {
+		if !first {
+			in.path[at]++
+		}
+		if s.Peek() != '{' {
+			return s.Fail(wantObject)
+		}
+		if err := in.object(s, of); err != nil {
 			return err
 		}
-		in.path[at]++
 	}
 }
 
 // object reads one object that is either taken as a whole or, where it proves
 // to be a list, item by item. Its bytes are held from its brace on until then.
-func (in *intake) object(s *scanner, within listOf, depth int) error {
-	if err := s.checkDepth(depth); err != nil {
+func (in *intake) object(s *jsonscan.Scanner, within listOf) error {
+	s.Hold()
+	if err := s.Open('{'); err != nil {
 		return err
 	}
-	if err := s.countToken(); err != nil {
-		return err
-	}
-	s.mark = s.pos
-	s.pos++
 	var self listOf
-	streamed, first, paged := false, true, false
-	for {
-		c, ok := s.next()
-		if ok && c == '}' {
-			s.pos++
+	streamed, paged := false, false
+	for first := true; ; first = false {
+		more, err := s.More('}', first)
+		if err != nil {
+			return err
+		}
+		if !more {
 			break
 		}
-		if !first {
-			if !ok || c != ',' {
-				return s.unexpected("',' or '}'")
-			}
-			s.pos++
-			c, ok = s.next()
-		}
-		first = false
-		if !ok || c != '"' {
-			return s.unexpected("a key")
-		}
-		key, err := s.word()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
-		if err := s.expect(':'); err != nil {
-			return err
-		}
-		c, ok = s.next()
-		switch {
-		case ok && c == '"' && key == "kind" && self.kind == "":
-			self.kind, err = in.header(s)
-		case ok && c == '"' && key == "apiVersion" && self.apiVersion == "":
-			self.apiVersion, err = in.header(s)
-		case key == "cursor":
+		text := s.Peek() == '"'
+		switch name := string(key); {
+		case text && name == "kind" && self.kind == "":
+			self.kind, err = textOf(s)
+		case text && name == "apiVersion" && self.apiVersion == "":
+			self.apiVersion, err = textOf(s)
+		case name == "cursor":
 			paged = true
-			err = s.skipValue(depth)
-		case ok && key == "items" && (self.kind == "" || isList(self.kind)):
+			err = s.Skip()
+		case name == "items" && (self.kind == "" || isList(self.kind)):
 			if streamed {
-				return s.fail("duplicate key %q", key)
+				return s.Fail(`duplicate key "items"`)
 			}
 			streamed = true
-			err = in.listItems(s, c, self, depth+1)
+			err = in.listItems(s, self)
 		case streamed:
-			s.mark = s.pos
-			err = s.skipValue(depth)
+			s.Hold() // no more than this value
+			err = s.Skip()
 		default:
-			err = s.skipValue(depth)
+			err = s.Skip()
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if s.mark >= 0 && s.pos-s.mark > s.lim.MaxObjectBytes {
-		return s.tooLarge()
+	size := s.Holds()
+	if size > in.maxHeld {
+		return jsonscan.ErrHeld
 	}
-	mark := s.mark
-	s.mark = -1
-	if !streamed && isList(self.kind) && self.apiVersion == "v1" && self.kind == "List" {
-		return nil // a List without items is an empty one
+	at := int64(s.Offset())
+	var whole []byte
+	if size >= 0 {
+		whole = s.Release()
 	}
-	if !streamed {
-		return in.take(s.buf[mark:s.pos], within)
-	}
-	at := s.base + int64(s.pos)
 	switch {
+	case !streamed && self.apiVersion == "v1" && self.kind == "List":
+		return nil // a List without items is an empty one
+	case !streamed:
+		return in.take(whole, within)
 	case self.kind != "" && !isList(self.kind):
-		return &SyntaxError{Offset: at, Msg: fmt.Sprintf("kind %s has items but isn't a list in %s", self.kind, s.where())}
+		return &SyntaxError{Offset: at, Msg: fmt.Sprintf("kind %s has items but isn't a list in %s", self.kind, in.where())}
 	case self.kind == "" && (len(in.path) > 0 || self.apiVersion != ""):
-		return &SyntaxError{Offset: at, Msg: "an object with items has no kind in " + s.where()}
+		return &SyntaxError{Offset: at, Msg: "an object with items has no kind in " + in.where()}
 	case self.kind == "" && paged:
 		return &SyntaxError{Offset: at, Msg: "the list has a cursor: it is one page, and the body must hold all of them"}
 	}
 	return nil
 }
 
-func (in *intake) listItems(s *scanner, c byte, self listOf, depth int) error {
-	if c == 'n' {
-		return s.skipValue(depth - 1) // null: how Go writes an empty list
+func (in *intake) listItems(s *jsonscan.Scanner, self listOf) error {
+	switch s.Peek() {
+	case 'n':
+		return s.Skip() // null: how Go writes an empty list
+	case '[':
+		return in.items(s, self)
 	}
-	if c != '[' {
-		return s.unexpected("items as an array")
-	}
-	if err := s.countToken(); err != nil {
-		return err
-	}
-	return in.items(s, self, depth)
+	return s.Fail("want items as an array")
 }
 
-// header takes a string value that names a kind or a version.
-func (in *intake) header(s *scanner) (string, error) {
-	if err := s.countToken(); err != nil {
+// textOf takes a string that names a kind or a version.
+func textOf(s *jsonscan.Scanner) (string, error) {
+	if err := s.Count(1); err != nil {
 		return "", err
 	}
-	return s.word()
-}
-
-// word takes a string and returns it unescaped. The bytes stay where an outer
-// mark holds them.
-func (s *scanner) word() (string, error) {
-	outer := s.mark
-	if outer < 0 {
-		s.mark = s.pos
-	}
-	// An outer mark moves with the buffer, and so does the distance to it.
-	from := s.pos - s.mark
-	if err := s.skipString(); err != nil {
-		return "", err
-	}
-	raw := s.buf[s.mark+from : s.pos]
-	if outer < 0 {
-		s.mark = -1
-	}
-	var w string
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return "", fmt.Errorf("decode key: %w", err)
-	}
-	return w, nil
+	text, err := s.Text()
+	return string(text), err
 }

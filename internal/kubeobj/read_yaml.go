@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"berth/internal/jsonscan"
 )
 
 // yamlReader splits a YAML stream by its lines: into documents, and a document
@@ -22,6 +24,7 @@ type yamlReader struct {
 
 // readYAML reads documents until the stream ends.
 func (in *intake) readYAML(r *bufio.Reader) error {
+	in.maxHeld = in.lim.fallbackBytes() // JSON is no longer than its YAML, but for escapes
 	y := &yamlReader{intake: in, in: r}
 	for n := 0; ; n++ {
 		if n > 0 {
@@ -193,15 +196,14 @@ func (y *yamlReader) convert(doc []byte, within listOf) error {
 	if err != nil || bytes.Equal(js, []byte("null")) {
 		return err
 	}
-	lim := y.lim
-	lim.MaxObjectBytes = lim.fallbackBytes() // JSON is no longer than its YAML, but for escapes
-	s := scanBytes(js, lim, y.where)
-	s.tokens = y.tokens
-	defer func() { y.tokens = s.tokens }()
-	if c, ok := s.next(); !ok || (c != '{' && c != '[') || (c == '[' && len(y.path) > 0) {
+	s := &jsonscan.Scanner{}
+	s.Reset(js, y.lim.scan())
+	s.Depth, s.Tokens = len(y.path), y.tokens
+	defer func() { y.tokens = s.Tokens }()
+	if c := s.Peek(); c != '{' && c != '[' || c == '[' && len(y.path) > 0 {
 		return &SyntaxError{Offset: -1, Line: y.start + 1, Msg: y.where() + " isn't an object"}
 	}
-	err = y.value(s, js[0], within, len(y.path))
+	err = y.lim.scanError(y.value(s, within), y.where)
 	var limit *LimitError
 	if errors.As(err, &limit) && limit.Limit == limitObjectBytes {
 		return y.tooLarge()

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/jsonscan"
 )
 
 // Decode makes an Object from one JSON object of any kept kind. A kind that
@@ -111,17 +113,18 @@ func checkObject(raw []byte, lim Limits) error {
 	if len(raw) > lim.MaxObjectBytes {
 		return &LimitError{Limit: limitObjectBytes, Max: int64(lim.MaxObjectBytes), What: "the size of the object"}
 	}
-	s := scanBytes(raw, lim, func() string { return "the object" })
-	if c, ok := s.next(); ok && c != '{' {
-		return s.unexpected("an object")
+	var s jsonscan.Scanner
+	s.Reset(raw, lim.scan())
+	var err error
+	if s.Peek() == '{' {
+		err = s.Skip()
+	} else {
+		err = s.Fail(wantObject)
 	}
-	if err := s.skipValue(0); err != nil {
-		return err
+	if err == nil && !s.Ended() {
+		err = s.Fail("data follows the end")
 	}
-	if _, more := s.next(); more {
-		return s.fail("data follows the end")
-	}
-	return nil
+	return lim.scanError(err, func() string { return "the object" })
 }
 
 // FromCanonical takes back an object that Encode or Read wrote. It trusts the

@@ -1,5 +1,9 @@
 package kubeobj
 
+import (
+	"berth/internal/jsonscan"
+)
+
 // What parts of a JSON text take at most once they are decoded into Kubernetes' types or ours, in
 // bytes. What growing slices and maps leave behind is in it: that is up to five times an element's
 // size.
@@ -20,17 +24,21 @@ var weightOf = map[string]int{
 // Weight bounds from above what decoding a JSON text takes, in bytes. The text need not be
 // well-formed.
 func Weight(js []byte) int64 {
-	bytes, _ := weigh(js)
-	return bytes
+	weight, _ := weigh(js)
+	return weight
 }
 
 // weigh returns the weight, and how many items all lists have together.
-func weigh(js []byte) (bytes int64, listed int) {
+func weigh(js []byte) (weight int64, listed int) {
 	var inside [256]int // what the elements of the brackets around weigh; weightObject within an object
 	inside[0] = weightObject
 	depth, sum, key := 0, weightText*len(js), []byte(nil)
-	for i := 0; i < len(js); i++ {
-		switch c := js[i]; c {
+	for i := 0; ; {
+		kind, from, to := jsonscan.Token(js, i)
+		i = to
+		switch kind {
+		case 0:
+			return int64(sum + weightItem*listed), listed
 		case '{':
 			sum += inside[depth&255]
 			depth++
@@ -38,30 +46,19 @@ func weigh(js []byte) (bytes int64, listed int) {
 		case '[':
 			sum += weightObject
 			depth++
-			w := weightOf[string(key)]
-			inside[depth&255] = max(w, weightElement)
+			inside[depth&255] = max(weightOf[string(key)], weightElement)
 			listed++
 		case '}', ']':
 			depth = max(depth-1, 0)
 		case '"':
 			sum += weightToken
-			from := i + 1
-			for i++; i < len(js) && js[i] != '"'; i++ {
-				if js[i] == '\\' {
-					i++
-				}
-			}
-			key = js[from:min(i, len(js))]
+			key = js[from+1 : max(from+1, to-1)]
 		case ',':
 			if inside[depth&255] != weightObject {
 				listed++
 			}
-		case ':', ' ', '\t', '\r', '\n':
-		default: // a number or a word: its first byte counts
-			if last := js[max(i-1, 0)]; last == ',' || last == ':' || last == '[' || last <= ' ' {
-				sum += weightToken
-			}
+		case '0': // a number or a word
+			sum += weightToken
 		}
 	}
-	return int64(sum + weightItem*listed), listed
 }

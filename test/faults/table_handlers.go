@@ -30,6 +30,13 @@ var handlerFaults = []fault{
 		{"internal/ledger/merge.go", `if len(to) == 0 {`, `if len(to) == 0 && false {`},
 	}},
 
+	{"json-held-without-bound", "an object of a stream is held whatever its size", "./internal/jsonscan", "TestHeldBytes", []edit{
+		{"internal/jsonscan/scanner.go", `if s.pos-s.held > s.maxHeld {`, `if s.pos-s.held > s.maxHeld && false {`},
+	}},
+	{"json-tokens-uncounted", "the tokens of a text are not counted", "./internal/jsonscan", "TestErrors", []edit{
+		{"internal/jsonscan/scanner.go", `if s.Tokens += tokens; s.Tokens > s.maxTokens {`, `if s.Tokens += tokens; false {`},
+	}},
+
 	{"cli-no-is-yes", "berth ends with 0 where the answer is no", "./internal/cli", "TestGolden", []edit{
 		{"internal/cli/run.go", `return exitNo`, `return exitYes`},
 	}},

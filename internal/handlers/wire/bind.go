@@ -1,5 +1,7 @@
 package wire
 
+import "berth/internal/jsonscan"
+
 // BindingArgs is the request of /bind, ExtenderBindingArgs in extender/v1. It shares no memory with
 // the body.
 type BindingArgs struct {
@@ -27,7 +29,7 @@ func ParseBindingArgs(body []byte, lim Limits) (BindingArgs, error) {
 		case is(key, "Node"):
 			return s.str("Node", &args.Node)
 		}
-		return s.skip()
+		return s.Skip()
 	})
 	if err == nil {
 		err = s.end()
@@ -48,5 +50,5 @@ func ParseBindingArgs(body []byte, lim Limits) (BindingArgs, error) {
 // AppendBindingResult appends the ExtenderBindingResult; an empty message reports that the pod is
 // bound.
 func AppendBindingResult(dst []byte, message string) []byte {
-	return append(AppendString(append(dst, `{"Error":`...), message), '}')
+	return append(jsonscan.AppendString(append(dst, `{"Error":`...), message), '}')
 }

@@ -1,22 +1,19 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"berth/internal/jsonscan"
+)
 
 // The errors never quote the body: a Pod may carry secrets and errors end in logs.
 
 // SyntaxError is the error when a body isn't JSON.
-type SyntaxError struct {
-	// Offset is the byte at which the body stops being JSON, counted from 0; the body's length if
-	// it ends too early.
-	Offset int
-	// Reason is a fixed phrase.
-	Reason string
-}
+type SyntaxError = jsonscan.SyntaxError
 
-// Error implements error.
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("malformed JSON at byte %d: %s", e.Offset, e.Reason)
-}
+// LimitError is the error when a body exceeds a limit: "bytes", "depth", "tokens", "names",
+// "nodes", "victims" or "victimsPerNode".
+type LimitError = jsonscan.LimitError
 
 // TypeError is the error when a body is JSON, but a field of it isn't what the protocol puts there.
 type TypeError struct {
@@ -41,19 +38,3 @@ type MissingError struct {
 
 // Error implements error.
 func (e *MissingError) Error() string { return e.Field + " is missing" }
-
-// LimitError is the error when a body exceeds a limit.
-type LimitError struct {
-	// Limit is the name of the limit: "bytes", "depth", "tokens", "names", "nodes", "victims" or
-	// "victimsPerNode".
-	Limit string
-	// Max is the limit's value.
-	Max int
-	// Offset is the byte at which it was exceeded, counted from 0.
-	Offset int
-}
-
-// Error implements error.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("body exceeds the limit of %d %s at byte %d", e.Max, e.Limit, e.Offset)
-}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"berth/internal/jsonscan"
 )
 
 // scratch is the memory for putting failures into the order of their names.
@@ -79,7 +81,7 @@ func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, verdi
 			continue
 		}
 		from = len(dst)
-		dst = AppendString(dst, v.Reason)
+		dst = jsonscan.AppendString(dst, v.Reason)
 		reason, to = v.Reason, len(dst)
 	}
 	return append(dst, '}')
@@ -117,8 +119,8 @@ func (x *scratch) appendNamed(dst []byte, verdicts []Verdict, unresolvable bool)
 			continue
 		}
 		if v := &verdicts[f.i]; (v.Outcome != Failed) == unresolvable {
-			dst = AppendString(comma(dst, &first), f.name)
-			dst = AppendString(append(dst, ':'), v.Reason)
+			dst = jsonscan.AppendString(comma(dst, &first), f.name)
+			dst = jsonscan.AppendString(append(dst, ':'), v.Reason)
 		}
 	}
 	return append(dst, '}')

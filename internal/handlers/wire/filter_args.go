@@ -1,6 +1,9 @@
 package wire
 
-import "berth/internal/steps"
+import (
+	"berth/internal/jsonscan"
+	"berth/internal/steps"
+)
 
 // FilterArgs is the request of /filter and /prioritize, ExtenderArgs in extender/v1. A value can be
 // parsed into again and then keeps its slices' memory. It shares memory with the body.
@@ -52,7 +55,7 @@ func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
 		case is(key, "Nodes"):
 			err = p.nodes(&s, args)
 		default:
-			err = s.skip()
+			err = s.Skip()
 		}
 		return err
 	})
@@ -64,7 +67,7 @@ func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
 
 func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 	args.HasNames, args.Rows, args.Unknown = false, args.Rows[:0], args.Unknown[:0]
-	if null, err := s.isNull(); null || err != nil {
+	if null, err := s.Null(); null || err != nil {
 		return err
 	}
 	args.HasNames = true
@@ -72,14 +75,14 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 	predicted := 0
 	return s.elements("NodeNames", "an array or null", func() error {
 		if p.Limits.Names > 0 && len(args.Rows) == p.Limits.Names {
-			return &LimitError{Limit: "names", Max: p.Limits.Names, Offset: s.pos}
+			return &LimitError{Limit: "names", Max: p.Limits.Names, Offset: s.Offset()}
 		}
 		if table != nil {
-			if row, size, ok := table.match(s.b[s.pos:], predicted); ok {
-				if err := s.token(); err != nil {
+			if row, size, ok := table.match(s.Rest(), predicted); ok {
+				if err := s.Count(1); err != nil {
 					return err
 				}
-				s.pos += size
+				s.Advance(size)
 				args.Rows = append(args.Rows, int32(row))
 				predicted = p.guessed(s, args, table, row+1)
 				return nil
@@ -107,41 +110,44 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 // takes half of what reading name by name does. Whatever else comes next, an error or a limit too,
 // is left to the caller.
 func (p *Parser) guessed(s *scanner, args *FilterArgs, table *Names, predicted int) int {
-	room := s.maxTokens - s.tokens
+	room, rest := s.Room(), s.Rest()
 	if most := p.Limits.Names; most > 0 {
 		room = min(room, most-len(args.Rows))
 	}
-	for ; room > 0 && s.pos < len(s.b) && s.b[s.pos] == ','; room-- {
-		row, size, ok := table.match(s.b[s.pos+1:], predicted)
+	at, names := 0, 0
+	for names < room && at < len(rest) && rest[at] == ',' {
+		row, size, ok := table.match(rest[at+1:], predicted)
 		if !ok {
 			break
 		}
-		s.pos += 1 + size
-		s.tokens++
+		at += 1 + size
+		names++
 		args.Rows = append(args.Rows, int32(row))
 		predicted = row + 1
 	}
+	s.Advance(at)
+	s.Tokens += names
 	return predicted
 }
 
 // name reads one element of NodeNames.
 func (s *scanner) name() ([]byte, error) {
-	if null, err := s.isNull(); null || err != nil {
+	if null, err := s.Null(); null || err != nil {
 		return nil, err
 	}
-	if s.peek() != '"' {
+	if s.Peek() != '"' {
 		return nil, s.want("NodeNames", "strings")
 	}
-	if err := s.token(); err != nil {
+	if err := s.Count(1); err != nil {
 		return nil, err
 	}
-	return s.text()
+	return s.Text()
 }
 
 // appendName appends the i-th asked name to dst as a JSON string.
 func (a *FilterArgs) appendName(dst []byte, names *Names, i int) []byte {
 	if row := a.Rows[i]; row < 0 {
-		return AppendString(dst, a.Unknown[^row])
+		return jsonscan.AppendString(dst, a.Unknown[^row])
 	} else {
 		return append(dst, names.Quoted(int(row))...)
 	}

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // golden returns the recorded bodies whose file name matches the pattern.
@@ -108,49 +106,6 @@ func FuzzBindingArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) { compareBinding(t, body) })
 }
 
-func FuzzScanner(f *testing.F) {
-	seed(f, "*.json", oddJSON)
-	seed(f, "*.json", append(oddFilterArgs, strings.Repeat("[", 10001), strings.Repeat("[", 70)+strings.Repeat("]", 70)))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		err := checkDepth(body, 0, 0)
-		if valid := json.Valid(body); valid != (err == nil) {
-			t.Fatalf("json.Valid says %v, we say %v, of %q", valid, err, body)
-		}
-		if err != nil {
-			return
-		}
-		depth, tokens := count(t, body)
-		if err := checkDepth(body, max(depth, 1), tokens); err != nil {
-			t.Fatalf("depth %d, %d tokens: %v", depth, tokens, err)
-		}
-		if depth > 1 && checkDepth(body, depth-1, 0) == nil || tokens > 1 && checkDepth(body, 0, tokens-1) == nil {
-			t.Fatalf("a limit below depth %d, %d tokens wasn't kept", depth, tokens)
-		}
-	})
-}
-
-// count returns the depth and the number of keys and values of a valid body.
-func count(t *testing.T, body []byte) (depth, tokens int) {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	for level := 0; ; {
-		token, err := d.Token()
-		if err != nil {
-			return depth, tokens
-		}
-		switch token {
-		case json.Delim('}'), json.Delim(']'):
-			level--
-			continue
-		case json.Delim('{'), json.Delim('['):
-			level++
-		}
-		tokens++
-		depth = max(depth, level)
-	}
-}
-
 // unescapedHTML marshals as kube-scheduler would read it back: without HTML escapes and the
 // newline.
 func unescapedHTML(t testing.TB, v any) []byte {
@@ -162,28 +117,4 @@ func unescapedHTML(t testing.TB, v any) []byte {
 		t.Fatal(err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
-
-func FuzzAppendString(f *testing.F) {
-	for _, s := range []string{"", "node-1", "<&>", "\"\\/\b\f\n\r\t\x00\x1f\x7f", "é\u2028\u2029😀\ufffd", "\xff\xed\xa0\x80\xc3", "abcdefg\xc3\xa9ijklmnop\""} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := AppendString(nil, s)
-		if want := unescapedHTML(t, s); !bytes.Equal(got, want) {
-			t.Fatalf("%q: got %s, want %s", s, got, want)
-		}
-		if other := AppendString(nil, []byte(s)); !bytes.Equal(got, other) {
-			t.Fatalf("%q: bytes give %s, a string %s", s, other, got)
-		}
-		var back string
-		decode(t, got, &back)
-		if utf8.ValidString(s) && back != s || back != validUTF8(s) {
-			t.Fatalf("%q reads back as %q", s, back)
-		}
-		name, _ := parseFilterArgs([]byte(`{"NodeNames":[`+string(got)+`]}`), Limits{})
-		if string(name.Unknown[0]) != back {
-			t.Fatalf("%s: we read %q, encoding/json %q", got, name.Unknown[0], back)
-		}
-	})
 }

@@ -17,18 +17,3 @@ func parseFilterArgs(body []byte, lim Limits) (FilterArgs, error) {
 	err := (&Parser{Limits: lim}).FilterArgs(body, &args)
 	return args, err
 }
-
-// checkDepth reports whether body is one well-formed JSON value (exactly what json.Valid accepts)
-// that nests no deeper than maxDepth and holds at most maxTokens keys and values, an object or
-// array counting as one value itself. A bound of zero is none, except that depth 10,000 is never
-// passed. The error is a *SyntaxError or a *LimitError. It doesn't allocate unless it fails.
-func checkDepth(body []byte, maxDepth, maxTokens int) error {
-	var s scanner
-	if err := s.init(body, Limits{Depth: maxDepth, Tokens: maxTokens}); err != nil {
-		return err
-	}
-	if err := s.skip(); err != nil {
-		return err
-	}
-	return s.end()
-}

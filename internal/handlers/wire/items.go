@@ -1,5 +1,7 @@
 package wire
 
+import "berth/internal/jsonscan"
+
 // NodeItem is one node of a request in Nodes mode.
 type NodeItem struct {
 	// Raw is the node's JSON as it came, an object, or null where the list holds one.
@@ -36,16 +38,16 @@ type KnownNodes interface {
 // nodes reads Nodes.
 func (p *Parser) nodes(s *scanner, args *FilterArgs) error {
 	args.HasNodes, args.Nodes = false, args.Nodes[:0]
-	if null, err := s.isNull(); null || err != nil {
+	if null, err := s.Null(); null || err != nil {
 		return err
 	}
 	args.HasNodes = true
 	return s.members("Nodes", "an object or null", func(key []byte) error {
 		if !is(key, "items") {
-			return s.skip()
+			return s.Skip()
 		}
 		args.Nodes = args.Nodes[:0]
-		if null, err := s.isNull(); null || err != nil {
+		if null, err := s.Null(); null || err != nil {
 			return err
 		}
 		return s.elements("Nodes.items", "an array or null", func() error { return p.node(s, args) })
@@ -61,51 +63,51 @@ func (p *Parser) node(s *scanner, args *FilterArgs) error {
 		return err
 	}
 	if p.Limits.Nodes > 0 && len(args.Nodes) == p.Limits.Nodes {
-		return &LimitError{Limit: "nodes", Max: p.Limits.Nodes, Offset: s.pos}
+		return &LimitError{Limit: "nodes", Max: p.Limits.Nodes, Offset: s.Offset()}
 	}
-	c := s.peek()
+	c := s.Peek()
 	if c == 'n' {
-		start := s.pos
-		_, err := s.isNull()
-		args.Nodes = append(args.Nodes, NodeItem{Raw: s.b[start:s.pos:s.pos]})
+		s.Hold()
+		_, err := s.Null()
+		args.Nodes = append(args.Nodes, NodeItem{Raw: s.Release()})
 		return err
 	}
 	if c != '{' {
 		return s.want("Nodes.items", "objects")
 	}
 	if p.Known != nil {
-		if hint := hintName(s.b[s.pos:]); hint != nil {
-			if k, ok := p.Known.Match(s.b[s.pos:], hint); ok {
+		if hint := hintName(s.Rest()); hint != nil {
+			if k, ok := p.Known.Match(s.Rest(), hint); ok {
 				return s.takeKnown(k, args)
 			}
 		}
 	}
-	start, tokens, deepest := s.pos, s.tokens, s.deepest
-	s.deepest = s.depth
+	tokens, deepest := s.Tokens, s.Deepest
+	s.Deepest = s.Depth
+	s.Hold()
 	name, err := s.item()
 	if err != nil {
 		return err
 	}
 	args.Nodes = append(args.Nodes, NodeItem{
-		Raw: s.b[start:s.pos:s.pos], Name: name, depth: s.deepest - s.depth, tokens: s.tokens - tokens,
+		Raw: s.Release(), Name: name, depth: s.Deepest - s.Depth, tokens: s.Tokens - tokens,
 	})
-	s.deepest = max(s.deepest, deepest)
+	s.Deepest = max(s.Deepest, deepest)
 	return nil
 }
 
 // takeKnown moves past an item that needs no scan, charging it to the limits all the same.
 func (s *scanner) takeKnown(k KnownNode, args *FilterArgs) error {
-	if s.tokens += k.tokens; s.tokens > s.maxTokens {
-		return &LimitError{Limit: "tokens", Max: s.maxTokens, Offset: s.pos}
+	if err := s.Count(k.tokens); err != nil {
+		return err
 	}
-	if s.depth+k.depth > s.maxDepth {
-		return &LimitError{Limit: "depth", Max: s.maxDepth, Offset: s.pos}
+	if err := s.CheckDepth(k.depth); err != nil {
+		return err
 	}
-	end := s.pos + k.Size
 	args.Nodes = append(args.Nodes, NodeItem{
-		Raw: s.b[s.pos:end:end], Name: k.Name, known: k.known, depth: k.depth, tokens: k.tokens,
+		Raw: s.Rest()[:k.Size:k.Size], Name: k.Name, known: k.known, depth: k.depth, tokens: k.tokens,
 	})
-	s.pos = end
+	s.Advance(k.Size)
 	return nil
 }
 
@@ -113,17 +115,17 @@ func (s *scanner) takeKnown(k KnownNode, args *FilterArgs) error {
 // the first and leaves a name alone where it meets null, so the last string counts.
 func (s *scanner) item() (name []byte, err error) {
 	err = s.members("Nodes.items", "objects", func(key []byte) error {
-		if !is(key, "metadata") || s.peek() != '{' {
-			return s.skip()
+		if !is(key, "metadata") || s.Peek() != '{' {
+			return s.Skip()
 		}
 		return s.members("metadata", "an object", func(key []byte) (err error) {
-			if !is(key, "name") || s.peek() != '"' {
-				return s.skip()
+			if !is(key, "name") || s.Peek() != '"' {
+				return s.Skip()
 			}
-			if err := s.token(); err != nil {
+			if err := s.Count(1); err != nil {
 				return err
 			}
-			name, err = s.text()
+			name, err = s.Text()
 			return err
 		})
 	})
@@ -139,7 +141,7 @@ func hintName(rest []byte) []byte {
 	if len(rest) < len(nodeStart) || string(rest[:len(nodeStart)]) != nodeStart {
 		return nil
 	}
-	end := run(rest, len(nodeStart))
+	end := jsonscan.PlainEnd(rest, len(nodeStart))
 	if end >= len(rest) || rest[end] != '"' {
 		return nil
 	}

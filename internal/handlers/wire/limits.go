@@ -1,8 +1,5 @@
 package wire
 
-// maxNesting is the depth at which encoding/json gives up; no setting goes beyond it.
-const maxNesting = 10000
-
 // Limits bounds what a body may hold. A zero field sets no bound (Depth then is 10,000). Exceeding
 // one returns a *LimitError that names it.
 type Limits struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"berth/internal/jsonscan"
 )
 
 // NameTable resolves the node names of a request to the rows of the caller's snapshot.
@@ -57,7 +59,7 @@ func NewNames(names []string) *Names {
 		if _, ok := t.rows[name]; !ok {
 			t.rows[name] = int32(i)
 		}
-		t.quoted = AppendString(t.quoted, name)
+		t.quoted = jsonscan.AppendString(t.quoted, name)
 		t.offsets = append(t.offsets, len(t.quoted))
 		t.next[i].Store(int32(i))
 	}

@@ -3,69 +3,44 @@ package wire
 import (
 	"bytes"
 	"strconv"
+
+	"berth/internal/jsonscan"
 )
 
-// isNull consumes a null if there is one. A null leaves a field as it is or empties it, never is an
-// error.
-func (s *scanner) isNull() (bool, error) {
-	if s.peek() != 'n' {
-		return false, nil
-	}
-	if err := s.token(); err != nil {
-		return false, err
-	}
-	return true, s.literal("null")
-}
+// scanner reads a body by the protocol's fields.
+type scanner struct{ jsonscan.Scanner }
 
-// open consumes the opening bracket c of the value called field, or fails with the value's type.
-func (s *scanner) open(c byte, field, want string) error {
-	if s.peek() != c {
-		return s.want(field, want)
+func (s *scanner) init(body []byte, lim Limits) error {
+	s.Reset(body, jsonscan.Limits{Depth: lim.Depth, Tokens: lim.Tokens})
+	if lim.Bytes > 0 && len(body) > lim.Bytes {
+		return &LimitError{Limit: "bytes", Max: lim.Bytes, Offset: lim.Bytes}
 	}
-	if err := s.token(); err != nil {
-		return err
-	}
-	if err := s.push(c == '{'); err != nil {
-		return err
-	}
-	s.pos++
 	return nil
 }
 
-// more reports whether another member or element follows, consuming the comma before it or the
-// closing bracket.
-func (s *scanner) more(closing byte, first bool) (bool, error) {
-	switch c := s.peek(); {
-	case c == closing:
-		s.pos++
-		s.depth--
-		return false, nil
-	case first:
-		return true, nil
-	case c == ',':
-		s.pos++
-		return true, nil
+// end accepts nothing but white space up to the end of the body.
+func (s *scanner) end() error {
+	if !s.Ended() {
+		return s.Fail("data after the value")
 	}
-	return false, s.syntax("want a comma or the end of the object or array")
+	return nil
 }
 
-// key reads a member's key and the colon.
-func (s *scanner) key() ([]byte, error) {
-	if s.peek() != '"' {
-		return nil, s.syntax("want a key")
+// want is the error for a value of the wrong type, or the syntax error if there is no value at all.
+func (s *scanner) want(field, what string) error {
+	offset := s.Offset()
+	if err := s.Skip(); err != nil {
+		return err
 	}
-	if err := s.token(); err != nil {
-		return nil, err
+	return &TypeError{Offset: offset, Field: field, Want: what}
+}
+
+// open takes the opening bracket c of the value called field, or fails with the value's type.
+func (s *scanner) open(c byte, field, want string) error {
+	if s.Peek() != c {
+		return s.want(field, want)
 	}
-	key, err := s.text()
-	if err != nil {
-		return nil, err
-	}
-	if s.peek() != ':' {
-		return nil, s.syntax("want a colon")
-	}
-	s.pos++
-	return key, nil
+	return s.Open(c)
 }
 
 // members calls member for each key of the object called field, which has to consume the key's
@@ -75,11 +50,11 @@ func (s *scanner) members(field, want string, member func(key []byte) error) err
 		return err
 	}
 	for first := true; ; first = false {
-		more, err := s.more('}', first)
+		more, err := s.More('}', first)
 		if err != nil || !more {
 			return err
 		}
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
@@ -95,7 +70,7 @@ func (s *scanner) elements(field, want string, element func() error) error {
 		return err
 	}
 	for first := true; ; first = false {
-		more, err := s.more(']', first)
+		more, err := s.More(']', first)
 		if err != nil || !more {
 			return err
 		}
@@ -111,33 +86,33 @@ func is(key []byte, field string) bool {
 	return string(key) == field || bytes.EqualFold(key, []byte(field))
 }
 
-// rawObject consumes an object and gives its bytes, or nil for null.
+// rawObject takes an object and returns its bytes, or nil for null.
 func (s *scanner) rawObject(field string) ([]byte, error) {
-	if null, err := s.isNull(); null || err != nil {
+	if null, err := s.Null(); null || err != nil {
 		return nil, err
 	}
-	if s.peek() != '{' {
+	if s.Peek() != '{' {
 		return nil, s.want(field, "an object or null")
 	}
-	start := s.pos
-	if err := s.skip(); err != nil {
+	s.Hold()
+	if err := s.Skip(); err != nil {
 		return nil, err
 	}
-	return s.b[start:s.pos:s.pos], nil
+	return s.Release(), nil
 }
 
 // str reads a string into *to; a null leaves it as it is.
 func (s *scanner) str(field string, to *string) error {
-	if null, err := s.isNull(); null || err != nil {
+	if null, err := s.Null(); null || err != nil {
 		return err
 	}
-	if s.peek() != '"' {
+	if s.Peek() != '"' {
 		return s.want(field, "a string")
 	}
-	if err := s.token(); err != nil {
+	if err := s.Count(1); err != nil {
 		return err
 	}
-	text, err := s.text()
+	text, err := s.Text()
 	*to = string(text)
 	return err
 }
@@ -145,18 +120,19 @@ func (s *scanner) str(field string, to *string) error {
 // integer reads an int64 into *to; a null leaves it as it is, a fraction or an exponent is an
 // error.
 func (s *scanner) integer(field string, to *int64) error {
-	if null, err := s.isNull(); null || err != nil {
+	if null, err := s.Null(); null || err != nil {
 		return err
 	}
-	c := s.peek()
-	start := s.pos
+	c := s.Peek()
+	start := s.Offset()
+	s.Hold()
 	if c != '-' && (c < '0' || c > '9') {
 		return s.want(field, "an integer")
 	}
-	if err := s.skip(); err != nil {
+	if err := s.Skip(); err != nil {
 		return err
 	}
-	n, err := strconv.ParseInt(string(s.b[start:s.pos]), 10, 64)
+	n, err := strconv.ParseInt(string(s.Release()), 10, 64)
 	if err != nil {
 		return &TypeError{Offset: start, Field: field, Want: "an integer of 64 bits"}
 	}

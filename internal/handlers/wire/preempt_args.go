@@ -66,7 +66,7 @@ func ParsePreemptionArgs(body []byte, lim Limits) (PreemptionArgs, error) {
 		case is(key, "NodeNameToMetaVictims"):
 			err = p.metaVictimsMap()
 		default:
-			err = p.skip()
+			err = p.Skip()
 		}
 		return err
 	})
@@ -83,7 +83,7 @@ func ParsePreemptionArgs(body []byte, lim Limits) (PreemptionArgs, error) {
 
 func (p *preemption) victimsMap() error {
 	const field = "NodeNameToVictims"
-	if null, err := p.isNull(); null || err != nil {
+	if null, err := p.Null(); null || err != nil {
 		p.args.HasVictims, p.args.Victims = false, nil
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *preemption) victimsMap() error {
 
 func (p *preemption) metaVictimsMap() error {
 	const field = "NodeNameToMetaVictims"
-	if null, err := p.isNull(); null || err != nil {
+	if null, err := p.Null(); null || err != nil {
 		p.args.HasMetaVictims, p.args.MetaVictims = false, nil
 		return err
 	}
@@ -131,9 +131,9 @@ func (p *preemption) metaVictimsMap() error {
 // the number of nodes read before this one.
 func (p *preemption) nodeVictims(field string, nodes int, isNull *bool, pdb *int64, reset func(), pod func() error) error {
 	if p.lim.Nodes > 0 && nodes >= p.lim.Nodes {
-		return &LimitError{Limit: "nodes", Max: p.lim.Nodes, Offset: p.pos}
+		return &LimitError{Limit: "nodes", Max: p.lim.Nodes, Offset: p.Offset()}
 	}
-	null, err := p.isNull()
+	null, err := p.Null()
 	if *isNull = null; null || err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p *preemption) nodeVictims(field string, nodes int, isNull *bool, pdb *int
 		switch {
 		case is(key, "Pods"):
 			reset()
-			if null, err := p.isNull(); null || err != nil {
+			if null, err := p.Null(); null || err != nil {
 				return err
 			}
 			onNode := 0
@@ -149,29 +149,29 @@ func (p *preemption) nodeVictims(field string, nodes int, isNull *bool, pdb *int
 				onNode++
 				p.victims++
 				if p.lim.VictimsPerNode > 0 && onNode > p.lim.VictimsPerNode {
-					return &LimitError{Limit: "victimsPerNode", Max: p.lim.VictimsPerNode, Offset: p.pos}
+					return &LimitError{Limit: "victimsPerNode", Max: p.lim.VictimsPerNode, Offset: p.Offset()}
 				}
 				if p.lim.Victims > 0 && p.victims > p.lim.Victims {
-					return &LimitError{Limit: "victims", Max: p.lim.Victims, Offset: p.pos}
+					return &LimitError{Limit: "victims", Max: p.lim.Victims, Offset: p.Offset()}
 				}
 				return pod()
 			})
 		case is(key, "NumPDBViolations"):
 			return p.integer(field+".NumPDBViolations", pdb)
 		}
-		return p.skip()
+		return p.Skip()
 	})
 }
 
 func (p *preemption) metaPod(field string) (uid string, err error) {
-	if null, err := p.isNull(); null || err != nil {
+	if null, err := p.Null(); null || err != nil {
 		return "", err
 	}
 	err = p.members(field, "objects", func(key []byte) error {
 		if is(key, "UID") {
 			return p.str(field+".UID", &uid)
 		}
-		return p.skip()
+		return p.Skip()
 	})
 	return uid, err
 }

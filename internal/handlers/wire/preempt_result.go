@@ -3,6 +3,8 @@ package wire
 import (
 	"cmp"
 	"slices"
+
+	"berth/internal/jsonscan"
 )
 
 // AppendPreemptionResult appends the ExtenderPreemptionResult. Whatever form was asked in, the
@@ -23,12 +25,12 @@ func AppendPreemptionResult(dst []byte, nodes []MetaVictims) []byte {
 		if k+1 < len(order) && nodes[order[k+1]].Node == node.Node {
 			continue
 		}
-		dst = AppendString(comma(dst, &first), node.Node)
+		dst = jsonscan.AppendString(comma(dst, &first), node.Node)
 		dst = append(dst, `:{"Pods":[`...)
 		firstPod := true
 		for _, uid := range node.UIDs {
 			dst = append(comma(dst, &firstPod), `{"UID":`...)
-			dst = append(AppendString(dst, uid), '}')
+			dst = append(jsonscan.AppendString(dst, uid), '}')
 		}
 		dst = append(dst, `],"NumPDBViolations":`...)
 		dst = append(appendInt(dst, node.NumPDBViolations), '}')

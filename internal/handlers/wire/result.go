@@ -1,5 +1,7 @@
 package wire
 
+import "berth/internal/jsonscan"
+
 // Outcome is what became of one asked node.
 type Outcome uint8
 
@@ -62,7 +64,7 @@ func AppendFilterError(dst []byte, message string) []byte {
 		message = "unknown error"
 	}
 	dst = append(dst, `{"Nodes":null,"NodeNames":null,"FailedNodes":null,"FailedAndUnresolvableNodes":null,"Error":`...)
-	return append(AppendString(dst, message), '}')
+	return append(jsonscan.AppendString(dst, message), '}')
 }
 
 // AppendHostPriorityList appends the HostPriorityList that answers args: a bare array, one score
@@ -77,7 +79,7 @@ func AppendHostPriorityList(dst []byte, args *FilterArgs, names *Names, scores [
 	for i, score := range scores {
 		dst = append(comma(dst, &first), `{"Host":`...)
 		if byNodes {
-			dst = AppendString(dst, args.Nodes[i].Name)
+			dst = jsonscan.AppendString(dst, args.Nodes[i].Name)
 		} else {
 			dst = args.appendName(dst, names, i)
 		}
