@@ -56,11 +56,11 @@ func (m *Manager) apply(l *chain, x message) (*chainState, effects) {
 	b := bounds{keep: m.o.KeepViews, every: int64(m.o.CheckpointEvery)}
 	for {
 		before := l.state.Load()
-		after, e := transition(b, *before, x)
+		after, e := transition(b, before, x)
 		if e.stale {
 			return before, e
 		}
-		if !l.state.CompareAndSwap(before, &after) {
+		if !l.state.CompareAndSwap(before, after) {
 			continue // another message came first
 		}
 		if e.newer != nil {
@@ -75,7 +75,7 @@ func (m *Manager) apply(l *chain, x message) (*chainState, effects) {
 		if e.read && m.ctx.Err() == nil {
 			m.work.Go(func() { m.readOutcome(l, after.epoch) })
 		}
-		return &after, e
+		return after, e
 	}
 }
 

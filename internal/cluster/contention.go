@@ -87,6 +87,9 @@ func (m *Manager) quiet(ctx context.Context, l *chain) error {
 
 // unlockStore releases the lock if no write under it is in flight.
 func (m *Manager) unlockStore(l *chain) {
+	if l.state.Load().contention.lock == nil {
+		return
+	}
 	if _, e := m.apply(l, unlocked{}); e.release != nil {
 		e.release()
 	}

@@ -26,14 +26,14 @@ type effects struct {
 	read    bool          // the newest revision, in the background, until the store answers
 }
 
-// transition returns the state after a message. It is pure.
-func transition(b bounds, s chainState, x message) (chainState, effects) {
-	next := s
+// transition returns the state after a message. It is pure, and does not write s.
+func transition(b bounds, s *chainState, x message) (*chainState, effects) {
+	next := *s
 	e := x.step(b, &next)
 	if e.stale {
 		return s, e
 	}
-	return next, e
+	return &next, e
 }
 
 // loaded: the view was the newest stored revision at a time in the epoch.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"math/rand"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ func TestTransitionsKeepTheirPromises(t *testing.T) {
 	for seed := range int64(200) {
 		rnd := rand.New(rand.NewSource(seed))
 		b := bounds{keep: 1 + rnd.Intn(4), every: 3}
-		s := chainState{position: empty{}}
+		s := &chainState{position: empty{}}
 		releases, next := 0, int64(1)
 		var flights []submitted
 		for range 400 {
@@ -56,12 +57,12 @@ func TestTransitionsKeepTheirPromises(t *testing.T) {
 			default:
 				x = unlocked{}
 			}
-			before := s
+			before, was := s, *s
 			recent := slices.Clone(s.views().recent)
 			after, e := transition(b, s, x)
 			again, f := transition(b, s, x)
-			name := fmt.Sprintf("seed %d: %T after %s", seed, x, describe(&before, &before, effects{}))
-			if describe(&before, &after, e) != describe(&before, &again, f) || !slices.Equal(recent, s.views().recent) {
+			name := fmt.Sprintf("seed %d: %T after %s", seed, x, describe(before, before, effects{}))
+			if describe(before, after, e) != describe(before, again, f) || !reflect.DeepEqual(*before, was) || !slices.Equal(recent, before.views().recent) {
 				t.Fatalf("%s: not pure", name)
 			}
 			s = after
@@ -75,7 +76,7 @@ func TestTransitionsKeepTheirPromises(t *testing.T) {
 			if held := s.contention.lock != nil; releases < 0 || releases > 1 || held != (releases == 1) {
 				t.Fatalf("%s: the lock is held %t, %d are to be released", name, held, releases)
 			}
-			positions[strings.Fields(describe(&s, &s, effects{}))[0]] = true
+			positions[strings.Fields(describe(s, s, effects{}))[0]] = true
 		}
 	}
 	if len(positions) != 4 {
@@ -84,7 +85,7 @@ func TestTransitionsKeepTheirPromises(t *testing.T) {
 }
 
 // promises checks one transition.
-func promises(t *testing.T, name string, b bounds, before, s chainState, x message, e effects) {
+func promises(t *testing.T, name string, b bounds, before, s *chainState, x message, e effects) {
 	t.Helper()
 	was, is := before.views(), s.views()
 	newest := func(v *View) int64 {
