@@ -63,6 +63,13 @@ func (e *env) end(ctx context.Context) error {
 	if err := e.client.PolicyV1().PodDisruptionBudgets(e.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 		return err
 	}
+	apps := e.client.AppsV1()
+	if err := apps.ReplicaSets(e.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		return err
+	}
+	if err := apps.DaemonSets(e.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		return err
+	}
 	if err := e.client.SchedulingV1().PriorityClasses().DeleteCollection(ctx, now, metav1.ListOptions{LabelSelector: "suite"}); err != nil {
 		return err
 	}

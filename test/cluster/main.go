@@ -42,6 +42,7 @@ var scenarios = []scenario{
 	{"gates", "gated pods wait, and go when the gate is removed", gates},
 	{"spread", "topology spread holds over 60 pods", spread(full)},
 	{"spread-alone", "the same with berth as the only holder of the rule", spread(extenderOnly)},
+	{"drain", "kubectl drain evicts and leaves the pods that berth said, in waves of that size", drains},
 	{"agreement", "kube-scheduler's choice is among the best of berth's on the same revision", agreement},
 	{"killed", "berth is killed and started again", killed},
 	{"severed", "the way to the apiserver is cut", severed},
