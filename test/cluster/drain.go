@@ -32,8 +32,8 @@ type workload struct {
 	change  func(*corev1.Pod)
 }
 
-// drainTrial plays the controllers that a drain needs: of ReplicaSets, of budgets, and the kubelets'
-// part that makes pods ready.
+// drainTrial plays the controllers that a drain needs: of ReplicaSets, of budgets, and the
+// kubelets' part that makes pods ready.
 type drainTrial struct {
 	e       *env
 	mu      sync.Mutex
@@ -329,8 +329,8 @@ func (d *drainTrial) helper(ctx context.Context, out *bytes.Buffer) *drain.Helpe
 	}
 }
 
-// compare holds berth's answer to what kubectl did. Which of equal pods goes in which wave is chance
-// in kubectl, whose evictions race; how many do is not.
+// compare holds berth's answer to what kubectl did. Which of equal pods goes in which wave is
+// chance in kubectl, whose evictions race; how many do is not.
 func (d *drainTrial) compare(want *drainAnswer, got *drained) {
 	for _, n := range want.Nodes {
 		d.e.check(n.Outcome == got.outcome[n.Name], "%s: berth says %s, kubectl %s", n.Name, n.Outcome, got.outcome[n.Name])
