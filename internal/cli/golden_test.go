@@ -52,6 +52,8 @@ func TestGolden(t *testing.T) {
 		{"fit", exitYes, []string{"fit", "shop/small", "--by", "zone"}},
 		{"fit-more-nodes", exitYes, []string{"fit", "shop/small", "--like", "n-c2", "--add", "2", "--max", "50"}},
 		{"fit-none", exitNo, []string{"fit", "shop/huge"}},
+		{"rollout", exitYes, []string{"rollout", "-f", filepath.Join("..", "..", "examples", "deployment.yaml"), "--snapshot", filepath.Join("..", "..", "examples", "web.yaml")}},
+		{"rollout-first", exitYes, []string{"rollout", "web", "-f", filepath.Join("..", "..", "examples", "deployment.yaml"), "--start-seconds", "90"}},
 		{"pools", exitNo, []string{"pools", "--like", "n-c2"}},
 		{"pools-count", exitYes, []string{"pools", "shop/small", "--count", "90", "--like", "n-c2,cost=3,name=large", "--like", "n-a1"}},
 		{"pools-none", exitYes, []string{"pools", "shop/small", "--like", "n-a1,max=5"}},

@@ -60,8 +60,7 @@ func (a *app) root() *cobra.Command {
 		a.pendingCommand(), a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
 		a.lifecycleCommand(), a.terminationCommand(),
 		a.queueCommand(), a.garbageCommand(), a.classesCommand(), a.evictionsCommand(), a.admitCommand(), a.diffCommand(),
-		a.fitCommand(), a.capacityCommand(), a.poolsCommand(), a.drainCommand(), a.loseCommand(),
-		a.simulateCommand(), a.compareCommand(),
+		a.fitCommand(), a.capacityCommand(), a.poolsCommand(), a.drainCommand(), a.loseCommand(), a.simulateCommand(), a.compareCommand(), a.rolloutCommand(),
 		a.versionCommand(),
 	)
 	fixed := func(flag string, words ...string) {

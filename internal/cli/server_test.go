@@ -143,6 +143,7 @@ func TestServerSaysTheSame(t *testing.T) {
 	for _, args := range [][]string{
 		{"pending", "-A"},
 		{"pools", "--like", "n-a1"},
+		{"rollout", "-f", filepath.Join("..", "..", "examples", "deployment.yaml"), "-o", "wide"},
 		{"pending", "-n", "shop", "-o", "wide"},
 		{"queue"},
 		{"garbage"},

@@ -33,11 +33,7 @@ func (a *API) countPools(w http.ResponseWriter, r *http.Request) error {
 		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
 			return err
 		}
-		s, err := a.stage(r, &req.ScenarioBase)
-		if err != nil {
-			return err
-		}
-		v, err := s.edited.WithDaemons(r.Context(), s.options)
+		s, v, err := a.settledStage(r, &req.ScenarioBase)
 		if err != nil {
 			return err
 		}

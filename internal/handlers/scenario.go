@@ -18,6 +18,7 @@ func (a *API) scenarioRoutes(r chi.Router) {
 	r.Post("/v1/simulations", a.admitted(a.scenarioCalls, only(a.simulate, fieldValidation)))
 	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
 	r.Post("/v1/clusters/{cluster}/fit", a.admitted(a.scenarioCalls, only(a.countFit, "snapshot", "now", fieldValidation)))
+	r.Post("/v1/clusters/{cluster}/rollouts", a.admitted(a.scenarioCalls, only(a.rollOut, "snapshot", "now", fieldValidation)))
 	r.Post("/v1/clusters/{cluster}/pools", a.admitted(a.scenarioCalls, only(a.countPools, "snapshot", "now", fieldValidation)))
 	r.Post("/v1/clusters/{cluster}/drains", a.admitted(a.scenarioCalls, only(a.drainNodes, "snapshot", "now", fieldValidation)))
 	r.Post("/v1/clusters/{cluster}/losses", a.admitted(a.scenarioCalls, only(a.loseNodes, "snapshot", "now", fieldValidation)))
@@ -88,6 +89,16 @@ func (a *API) stageOn(r *http.Request, at asOf, list []*engine.Profile, edits *s
 	}
 	s.view = s.edited.View
 	return s, nil
+}
+
+// settledStage is stage with the daemon pods of new nodes placed.
+func (a *API) settledStage(r *http.Request, base *ScenarioBase) (*stage, *cluster.View, error) {
+	s, err := a.stage(r, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := s.edited.WithDaemons(r.Context(), s.options)
+	return s, v, err
 }
 
 // scenarioProfiles returns the configuration of a question, or the one profile that it names.

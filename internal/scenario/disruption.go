@@ -24,7 +24,7 @@ type Disrupted struct {
 	// Owner is its controller.
 	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
 	// Cause is why it leaves.
-	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned"`
+	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down"`
 	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
 	// causes.
 	Wave int `json:"wave,omitempty"`
@@ -53,6 +53,8 @@ type Replacement struct {
 	Node string `json:"node,omitempty" example:"worker-3"`
 	// ReadyAfterSeconds is when it is ready.
 	ReadyAfterSeconds *int64 `json:"readyAfterSeconds,omitempty"`
+	// WaitedFor is why it waited before it was placed.
+	WaitedFor string `json:"waitedFor,omitempty"`
 	// Message is why it waits, in kube-scheduler's words.
 	Message string `json:"message,omitempty" example:"0/3 nodes are available: 3 Insufficient cpu."`
 } // @name ReplacementPod
@@ -84,6 +86,7 @@ const (
 	causePreemption = "preemption"
 	causeTaint      = "taint"
 	causeOrphaned   = "orphaned"
+	causeScaleDown  = "scale-down"
 )
 
 // disruption runs pods that leave their nodes, and those that their controllers create instead, on
@@ -107,6 +110,9 @@ type disruption struct {
 	preempted map[podName]int
 	tried     uint64 // the fork's changes after the last attempts
 	fresh     bool   // a pod was created since
+	// left and made are called for each pod that leaves or is created; may be nil.
+	left func(*corev1.Pod)
+	made func(*corev1.Pod, *Replacement)
 }
 
 // maxPreempted is how often pods that follow each other may be preempted: there are pods whose
@@ -163,7 +169,13 @@ func (d *disruption) leave(pod *corev1.Pod, rec *Disrupted, grace int64) error {
 	if c := d.created[name]; c != nil {
 		d.move(c, nil)
 	}
+	if d.left != nil {
+		d.left(pod)
+	}
 	succeeds, why := successionOf(pod)
+	if rec.Cause == causeScaleDown {
+		succeeds, why = noSuccessor, "its controller wants fewer pods"
+	}
 	rec.NotReplaced = why
 	switch succeeds {
 	case atDeletion:
@@ -242,15 +254,22 @@ func (d *disruption) create(old *corev1.Pod, s succession, rec *Disrupted) error
 	if err != nil {
 		return err
 	}
-	if p, err = d.f.createClaims(p); err != nil {
-		return err
-	}
 	if lineage > 0 {
 		d.preempted[nameOf(p)] = lineage
 	}
-	rec.Replacement = &Replacement{Name: p.Name, CreatedAfterSeconds: d.now}
+	rec.Replacement, err = d.arrive(p, took)
+	return err
+}
+
+// arrive has a controller create a pod, which takes some time from its bind until it is ready.
+func (d *disruption) arrive(p *corev1.Pod, took int64) (*Replacement, error) {
+	p, err := d.f.createClaims(p)
+	if err != nil {
+		return nil, err
+	}
+	rec := &Replacement{Name: p.Name, CreatedAfterSeconds: d.now}
 	had := d.created[nameOf(p)]
-	d.created[nameOf(p)] = &created{rec: rec.Replacement, took: took}
+	d.created[nameOf(p)] = &created{rec: rec, took: took}
 	d.f.onUndo(func() {
 		if d.created[nameOf(p)] = had; had == nil {
 			delete(d.created, nameOf(p))
@@ -258,7 +277,10 @@ func (d *disruption) create(old *corev1.Pod, s succession, rec *Disrupted) error
 	})
 	d.waiting = append(d.waiting, Arrival{Pod: p})
 	d.fresh = true
-	return nil
+	if d.made != nil {
+		d.made(p, rec)
+	}
+	return rec, nil
 }
 
 // startOf returns how long the pod that takes another one's place needs until it is ready.
@@ -303,7 +325,7 @@ func (d *disruption) attempted(at *Attempt) error {
 	switch at.Outcome {
 	case engine.Scheduled:
 		d.move(c, at.Pod)
-		c.rec.Node, c.rec.Message = at.Node, ""
+		c.rec.Node, c.rec.WaitedFor, c.rec.Message = at.Node, c.rec.Message, ""
 		pod := at.Pod
 		d.events.schedule(d.now+c.took, func() error { return d.started(c, pod) })
 	case engine.Preempting:

@@ -2,12 +2,14 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
+	"berth/internal/decision"
 	"berth/internal/engine/state"
 	"berth/internal/steps"
 )
@@ -67,18 +69,32 @@ func (s *poolSearch) usable(ctx context.Context) (state.Bits, error) {
 			continue
 		}
 		seen[shape] = true
-		r, err := f.Decide(ctx, pod)
+		may, err := f.mayUse(ctx, pod)
 		if err != nil {
-			return s.v.State.Nodes().Alive(), nil // more nodes make the bound lower, never wrong
+			return nil, err
 		}
-		may := slices.Clone(s.v.State.Nodes().Alive())
-		for i := range r.Rejected {
-			if rej := &r.Rejected[i]; slices.Contains(forGood, rej.Plugin) {
-				may.AndNot(rej.Unresolvable)
-			}
-		}
-		r.Release()
 		out.Or(may)
+	}
+	return out, nil
+}
+
+// mayUse are the nodes that do not reject a pod for what they are. They are all nodes where no
+// decision can be made about it.
+func (f *Fork) mayUse(ctx context.Context, pod *corev1.Pod) (state.Bits, error) {
+	out := slices.Clone(f.State().Nodes().Alive())
+	r, err := f.Decide(ctx, pod)
+	var bad *decision.Error
+	switch {
+	case errors.As(err, &bad):
+		return out, nil
+	case err != nil:
+		return nil, err
+	}
+	defer r.Release()
+	for i := range r.Rejected {
+		if rej := &r.Rejected[i]; slices.Contains(forGood, rej.Plugin) {
+			out.AndNot(rej.Unresolvable)
+		}
 	}
 	return out, nil
 }

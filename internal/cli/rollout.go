@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/scenario"
+)
+
+func (a *app) rolloutCommand() *cobra.Command {
+	var file string
+	start := int64(-1)
+	cmd := &cobra.Command{
+		Use:   "rollout -f FILE",
+		Short: "How would this Deployment's update go, and would it get stuck?",
+		Long: `How the update to the Deployment in a file goes: the steps of its ReplicaSets, new
+pods that find no node and why, how long it takes, and where its pods are then.
+It runs in memory, in virtual seconds, as the controllers and the scheduler act;
+each pod takes its whole grace period to end. The cluster stays as it is.
+
+Exit code 0 if it completes, 2 if it gets stuck.`,
+		Example:           "  " + a.name + " rollout -f deployment.yaml --snapshot cluster.json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ask := &scenario.RolloutAsk{}
+			if cmd.Flags().Changed("start-seconds") {
+				ask.StartSeconds = &start
+			}
+			return a.rollout(cmd.Context(), ask, args, file)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the Deployment, - for stdin")
+	cmd.Flags().Int64Var(&start, "start-seconds", 0, "how long a pod takes until it is ready; by default as its pods took")
+	return cmd
+}
+
+func (a *app) rollout(ctx context.Context, ask *scenario.RolloutAsk, args []string, file string) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	pod, err := a.deployment(args, file)
+	if err != nil {
+		return err
+	}
+	from, err := a.source(ctx)
+	if err != nil {
+		return err
+	}
+	gaps, err := from.gaps(ctx)
+	if err == nil {
+		err = gaps.needNodes()
+	}
+	if err != nil {
+		return err
+	}
+	ask.Deployment = pod.from.raw
+	body := map[string]any{"deployment": ask.Deployment}
+	if ask.StartSeconds != nil {
+		body["startSeconds"] = *ask.StartSeconds
+	}
+	wait := a.progress("following the rollout")
+	defer wait.end()
+	raw, err := from.scenario(ctx, scenarioQuestion{"rollouts", body, func(ctx context.Context, s *stage) (any, error) {
+		return s.editor.AskRollout(ctx, s.view, s.options, ask, 0)
+	}})
+	if err != nil {
+		return err
+	}
+	wait.end()
+	var out scenario.Rollout
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if gaps, err = gaps.relevantTo(ctx, from, *pod, true); err != nil {
+		return err
+	}
+	if err := a.show(raw, gaps, func(p *page) { p.rollout(&out) }); err != nil {
+		return err
+	}
+	if out.Outcome == scenario.RolloutStuck {
+		return errNo
+	}
+	return nil
+}
+
+// deployment reads a Deployment of a file: the one that is named, or the only one.
+func (a *app) deployment(args []string, file string) (*target, error) {
+	if file == "" {
+		return nil, &problem{what: "which Deployment?", next: "Give it with its new template: -f FILE, or - for stdin."}
+	}
+	in, err := a.readInput(file)
+	if err != nil {
+		return nil, err
+	}
+	a.besides(in, file)
+	var found []*target
+	for i := range in.pods {
+		p := &in.pods[i]
+		if p.from != nil && p.from.kind == "Deployment" && (len(args) == 0 || p.from.name == strings.TrimPrefix(args[0], "deploy/")) {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		return nil, &problem{what: fmt.Sprintf("%s holds %s that could be meant", nameOfFile(file), plural(len(found), "Deployment")), next: "Name one of them, and -f " + file}
+	}
+	return found[0], nil
+}
+
+func (p *page) rollout(r *scenario.Rollout) {
+	word, c := "COMPLETES", green
+	if r.Outcome == scenario.RolloutStuck {
+		word, c = "GETS STUCK", red
+	}
+	p.head(word, c, "deployment "+r.Deployment.Namespace+"/"+r.Deployment.Name, "after "+span(r.Seconds), "")
+	if r.Why != "" {
+		p.text("Because " + r.Why)
+	}
+	if r.DeadlineExceededAfterSeconds != nil {
+		p.line("Progress deadline exceeded after %s", span(*r.DeadlineExceededAfterSeconds))
+	}
+	p.gap()
+	p.labelled("HOW", fmt.Sprintf("%s of %s, %d more and %d fewer at a time", r.Strategy, plural(r.Replicas, "replica"), r.MaxSurge, r.MaxUnavailable))
+	p.labelled("PODS", fmt.Sprintf("at least %d available, at most %d at once with those that end", r.LeastAvailable, r.MostPods))
+	if r.Waited > 0 {
+		p.labelled("WAITED", plural(r.Waited, "new pod")+" found no node at once")
+		for _, c := range r.Created {
+			if c.WaitedFor != "" {
+				p.labelled("", c.Name+": "+c.WaitedFor)
+				break
+			}
+		}
+	}
+	if len(r.Preempted) > 0 {
+		p.labelled("EVICTED", plural(len(r.Preempted), "pod")+" of lower priority")
+	}
+	if r.Others > 0 {
+		p.labelled("OTHERS", plural(r.Others, "pod")+" that waited got a node meanwhile")
+	}
+	p.gap()
+	t := newTable(none, ">AFTER", "REPLICASET", ">FROM", ">TO")
+	shown, left := p.limit(len(r.Steps))
+	for _, s := range r.Steps[:shown] {
+		t.add(span(s.AfterSeconds), s.Set, count(s.From), count(s.To))
+	}
+	p.table(t)
+	p.left(left, "steps")
+	p.gap()
+	for _, s := range r.Spread {
+		t := newTable(none, prefixes.Replace(s.Key), ">BEFORE", ">AFTER")
+		shown, left := p.limit(len(s.Domains))
+		for _, d := range s.Domains[:shown] {
+			t.add(d.Domain, count(d.Before), count(d.After))
+		}
+		t.add("(skew)", count(s.SkewBefore), count(s.SkewAfter))
+		p.table(t)
+		p.left(left, "domains")
+		p.gap()
+	}
+	for _, s := range r.Assumed {
+		p.labelled("ASSUMED", s)
+	}
+}

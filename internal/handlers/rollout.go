@@ -1,0 +1,47 @@
+package handlers
+
+import (
+	"net/http"
+
+	"berth/internal/scenario"
+)
+
+// RolloutRequest asks how a Deployment's update goes.
+type RolloutRequest struct {
+	scenario.RolloutAsk
+	ScenarioBase
+} // @name RolloutRequest
+
+// rollOut runs a Deployment's update.
+//
+//	@Summary		How a Deployment's update goes: its steps, who waits for a node and why, how long it takes
+//	@Description	The Deployment's pods of the snapshot are replaced by pods of the new template on a fork in memory, in virtual seconds, as the controllers of Deployments and ReplicaSets do it (RollingUpdate or Recreate) and the scheduler places them. Pods that wait in the snapshot take part. Nothing is recorded, and the cluster stays as it is.
+//	@Tags			scenarios
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			cluster			path		string			true	"the cluster"
+//	@Param			body			body		RolloutRequest	true	"the Deployment with its new template"
+//	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now				query		string			false	"the time that it begins at (RFC 3339); when the revision was made, if absent"
+//	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200				{object}	scenario.Rollout
+//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/rollouts [post]
+func (a *API) rollOut(w http.ResponseWriter, r *http.Request) error {
+	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
+		var req RolloutRequest
+		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
+			return err
+		}
+		s, v, err := a.settledStage(r, &req.ScenarioBase)
+		if err != nil {
+			return err
+		}
+		out, err := s.editor.AskRollout(r.Context(), v, s.options, &req.RolloutAsk, a.limits.ScenarioMaxPods)
+		if err != nil {
+			return err
+		}
+		out.Warnings = s.posted.warn(w)
+		return writeJSON(w, http.StatusOK, out)
+	})
+}

@@ -1,0 +1,204 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+)
+
+// Rollout is how a Deployment's update goes. Seconds count from the start.
+type Rollout struct {
+	Snapshot   string          `json:"snapshot" example:"prod@1042"`
+	Deployment decision.PodRef `json:"deployment"`
+	// Strategy, Replicas, MaxSurge and MaxUnavailable are those in force, numbers of pods.
+	Strategy       string `json:"strategy" enums:"RollingUpdate,Recreate"`
+	Replicas       int    `json:"replicas"`
+	MaxSurge       int    `json:"maxSurge"`
+	MaxUnavailable int    `json:"maxUnavailable"`
+	// Outcome is complete; or stuck, where nothing happens any more before it is.
+	Outcome string `json:"outcome" enums:"complete,stuck"`
+	// Why is what keeps a stuck one.
+	Why string `json:"why,omitempty"`
+	// Seconds is when it is complete, or when the last thing happens.
+	Seconds int64 `json:"seconds"`
+	// DeadlineExceededAfterSeconds is when the Deployment first reports that it exceeded its
+	// progressDeadlineSeconds, which stops nothing.
+	DeadlineExceededAfterSeconds *int64 `json:"deadlineExceededAfterSeconds,omitempty"`
+	// LeastAvailable is the smallest number of available pods on the way, MostPods the largest
+	// number of pods at once, with those that are being deleted.
+	LeastAvailable int `json:"leastAvailable"`
+	MostPods       int `json:"mostPods"`
+	// Sets are the ReplicaSets, the new one last.
+	Sets []RolloutSet `json:"sets"`
+	// Steps are the changes of their sizes, in order.
+	Steps []RolloutStep `json:"steps"`
+	// Created are the pods that were created for it, Removed those that left, in order.
+	Created []*Replacement `json:"created"`
+	Removed []*Disrupted   `json:"removed"`
+	// Waited counts created pods that found no node at once, and Pending those that never did.
+	Waited  int `json:"waited"`
+	Pending int `json:"pending"`
+	// Preempted are pods of others that were evicted for it, or for pods that waited before.
+	Preempted []*Disrupted `json:"preempted,omitempty"`
+	// Others counts pods that waited in the snapshot and got a node meanwhile.
+	Others int `json:"others,omitempty"`
+	// Spread is where its pods are before and after, by zone, by host, and by the keys of its
+	// spread constraints.
+	Spread []RolloutSpread `json:"spread"`
+	// Assumed is what the snapshot does not show.
+	Assumed  []string `json:"assumed"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Digest is over the steps and over what became of each pod.
+	Digest string `json:"digest"`
+} // @name Rollout
+
+// RolloutSet is a ReplicaSet of the Deployment.
+type RolloutSet struct {
+	Name string `json:"name"`
+	New  bool   `json:"new,omitempty"`
+	// Before and After are its replicas.
+	Before int `json:"before"`
+	After  int `json:"after"`
+} // @name RolloutSet
+
+// RolloutStep is a change of a ReplicaSet's replicas.
+type RolloutStep struct {
+	AfterSeconds int64  `json:"afterSeconds"`
+	Set          string `json:"set"`
+	From         int    `json:"from"`
+	To           int    `json:"to"`
+} // @name RolloutStep
+
+// RolloutSpread is how pods are spread over the values of a label of nodes.
+type RolloutSpread struct {
+	Key string `json:"key" example:"topology.kubernetes.io/zone"`
+	// SkewBefore and SkewAfter are how many pods the fullest domain has more than the emptiest one
+	// that the new pods may use.
+	SkewBefore int `json:"skewBefore"`
+	SkewAfter  int `json:"skewAfter"`
+	// Domains are listed where they are at most 50; hosts where they have pods.
+	Domains []RolloutDomain `json:"domains,omitempty"`
+} // @name RolloutSpread
+
+// RolloutDomain counts pods in a domain.
+type RolloutDomain struct {
+	Domain string `json:"domain"`
+	Before int    `json:"before"`
+	After  int    `json:"after"`
+} // @name RolloutDomain
+
+// Outcomes of a rollout.
+const (
+	RolloutComplete = "complete"
+	RolloutStuck    = "stuck"
+)
+
+// RolloutQuestion is how the update to a Deployment goes.
+type RolloutQuestion struct {
+	// Deployment has defaults, Pod is a pod of its template, as admitted.
+	Deployment *appsv1.Deployment
+	Pod        *corev1.Pod
+	// SameReplicas takes the replicas that there are, as the manifest has none.
+	SameReplicas bool
+	// StartSeconds is how long a pod takes from its bind until it is ready; nil: as its pods took.
+	StartSeconds *int64
+}
+
+// defaultStart is how long a pod takes to start of which nothing is known.
+const defaultStart = 10
+
+// RollOut answers a question.
+func RollOut(ctx context.Context, v *cluster.View, o Options, q RolloutQuestion) (*Rollout, error) {
+	r := &rollout{q: &q, members: map[podName]*member{}, out: &Rollout{
+		Snapshot: v.ID(), Strategy: string(q.Deployment.Spec.Strategy.Type), Steps: []RolloutStep{}, Created: []*Replacement{}, Removed: []*Disrupted{},
+		Deployment: decision.PodRef{Namespace: q.Deployment.Namespace, Name: q.Deployment.Name},
+		Assumed:    []string{},
+	}}
+	var err error
+	if r.d, err = newDisruption(ctx, NewFork(v, o), defaultStart); err != nil {
+		return nil, err
+	}
+	if err := r.read(ctx, v); err != nil {
+		return nil, err
+	}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := r.d.f.mayUse(ctx, q.Pod)
+	if err != nil {
+		return nil, err
+	}
+	keys := r.keys()
+	before := make([]map[string]int, len(keys))
+	for i, key := range keys {
+		before[i] = r.domains(key)
+	}
+	if err := r.run(); err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		r.out.Spread = append(r.out.Spread, spreadOf(key, v.State.Nodes(), rows, before[i], r.domains(key)))
+	}
+	r.report()
+	return r.out, nil
+}
+
+// report sums a rollout up.
+func (r *rollout) report() {
+	out := r.out
+	for i, s := range append(slices.Clone(r.old), r.fresh) {
+		out.Sets = append(out.Sets, RolloutSet{s.name, i == len(r.old), s.before, s.spec})
+	}
+	for _, p := range r.d.out {
+		switch m := r.members[podName{p.Namespace, p.Name}]; {
+		case p.Cause == causePreemption:
+			out.Preempted = append(out.Preempted, p)
+		case m != nil:
+			out.Removed = append(out.Removed, p)
+		}
+	}
+	message := ""
+	for _, c := range out.Created {
+		if c.WaitedFor != "" || c.Node == "" {
+			out.Waited++
+		}
+		if c.Node == "" && !r.members[podName{r.q.Deployment.Namespace, c.Name}].left {
+			out.Pending++
+			message = cmp.Or(message, c.Message)
+		}
+	}
+	for _, c := range r.others {
+		if c.Node != "" {
+			out.Others++
+		}
+	}
+	if out.Outcome == RolloutStuck {
+		switch {
+		case out.Pending > 0:
+			out.Why = fmt.Sprintf("pods of it wait (%d): %s", out.Pending, message)
+		case r.out.Strategy == string(appsv1.RecreateDeploymentStrategyType) && r.fresh.spec == 0:
+			out.Why = "old pods do not end, and none is created before they are gone"
+		default:
+			out.Why = "pods that are not ready stay so, and no further one may be taken away"
+		}
+	}
+	s := newSum("berth-rollout-1")
+	for _, p := range out.Steps {
+		s.add(p.Set, fmt.Sprint(p.AfterSeconds, p.From, p.To))
+	}
+	for _, c := range out.Created {
+		s.add(c.Name, c.Node, fmt.Sprint(c.CreatedAfterSeconds))
+	}
+	for _, p := range out.Removed {
+		s.add(p.Name, fmt.Sprint(p.LeavesAfterSeconds))
+	}
+	s.add(out.Outcome, fmt.Sprint(out.Seconds))
+	out.Digest = s.text()
+}

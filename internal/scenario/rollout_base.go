@@ -1,0 +1,331 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"berth/internal/cluster"
+	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
+	"berth/internal/steps"
+)
+
+// read finds the ReplicaSets of the Deployment, and their pods.
+func (r *rollout) read(ctx context.Context, v *cluster.View) error {
+	d := r.q.Deployment
+	r.steps = steps.Of(ctx)
+	sets, foreign := map[string]*replicaSet{}, map[string]bool{}
+	for after, more := (kubeobj.Key{Kind: "ReplicaSet", Namespace: d.Namespace}), true; more; {
+		items, further, err := v.List(ctx, "ReplicaSet", after, setsPage)
+		if err != nil {
+			return err
+		}
+		more = further
+		for _, js := range items {
+			o, err := kubeobj.FromCanonical("ReplicaSet", js)
+			if err != nil {
+				return err
+			}
+			after = o.Key
+			if more = more && o.Key.Namespace == d.Namespace; o.Key.Namespace != d.Namespace {
+				break
+			}
+			s := o.Value.(*appsv1.ReplicaSet)
+			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != d.Name {
+				foreign[s.Name] = true
+				continue
+			}
+			set := &replicaSet{name: s.Name, created: s.CreationTimestamp.Unix(), spec: -1}
+			if s.Spec.Replicas != nil {
+				set.spec = int(*s.Spec.Replicas)
+			}
+			sets[s.Name] = set
+		}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	if err != nil {
+		return err
+	}
+	guessed := 0
+	for _, name := range podsOf(v.State, d.Namespace, selector) {
+		if err := r.steps.Take(100); err != nil {
+			return err
+		}
+		pod, err := v.Pod(name.namespace, name.name)
+		if err != nil {
+			return err
+		}
+		owner := metav1.GetControllerOfNoCopy(pod)
+		if owner == nil || owner.Kind != "ReplicaSet" || foreign[owner.Name] || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		set := sets[owner.Name]
+		if set == nil { // the snapshot may lack ReplicaSets
+			if owner.Name != d.Name+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
+				continue
+			}
+			set = &replicaSet{name: owner.Name, spec: -1}
+			sets[owner.Name] = set
+			guessed++
+		}
+		m := &member{pod: pod, set: set, left: pod.DeletionTimestamp != nil}
+		set.pods = append(set.pods, m)
+		r.members[name] = m
+	}
+	if guessed > 0 {
+		r.assume("the snapshot lacks ReplicaSets of its pods, which were told by their names and labels: %d", guessed)
+	}
+	r.fresh = &replicaSet{name: metav1.GetControllerOfNoCopy(r.q.Pod).Name}
+	for _, s := range slices.SortedFunc(maps.Values(sets), func(a, b *replicaSet) int {
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
+	}) {
+		if n := len(s.active()); s.spec < 0 { // an older revision, or no ReplicaSet
+			s.spec = n
+		} else if n != s.spec {
+			r.assume("ReplicaSet %s wants %d pods and has %d: no missing one is created", s.name, s.spec, n)
+		}
+		s.before = s.spec
+		switch {
+		case s.name == r.fresh.name:
+			r.fresh = s
+		case s.spec > 0 || len(s.pods) > 0:
+			r.old = append(r.old, s)
+		}
+	}
+	return nil
+}
+
+// setsPage is how many ReplicaSets are read at once.
+const setsPage = 500
+
+// podsOf lists the pods of a namespace that a selector selects, by name.
+func podsOf(st *state.State, namespace string, selector labels.Selector) (list []podName) {
+	st.EachPod(func(p *state.Pod) {
+		if p.Namespace == namespace && selector.Matches(p.Class.Shape.Labels) {
+			list = append(list, podName{p.Namespace, p.Name})
+		}
+	})
+	slices.SortFunc(list, func(a, b podName) int { return cmp.Compare(a.name, b.name) })
+	return list
+}
+
+func (r *rollout) assume(format string, args ...any) {
+	r.out.Assumed = append(r.out.Assumed, fmt.Sprintf(format, args...))
+}
+
+// begin makes ready what is there before the update.
+func (r *rollout) begin(ctx context.Context) error {
+	r.limits()
+	noStatus, sick := 0, 0
+	var starts []int64
+	for _, s := range r.old {
+		for _, m := range s.pods {
+			if took, known := startSeconds(m.pod); known {
+				starts = append(starts, took)
+			}
+			switch {
+			case m.left || m.pod.Spec.NodeName == "":
+			case assumedReady(m.pod):
+				noStatus++
+			case !isReady(m.pod):
+				sick++
+			}
+		}
+	}
+	if len(r.old) > 0 {
+		r.assume("its template differs from those of its ReplicaSets, which snapshots do not keep")
+	}
+	if noStatus > 0 {
+		r.assume("pods without conditions are Ready: %d", noStatus)
+	}
+	if sick > 0 {
+		r.assume("pods that are not Ready stay so: %d", sick)
+	}
+	switch slices.Sort(starts); {
+	case r.q.StartSeconds != nil:
+		r.took = *r.q.StartSeconds
+	case len(starts) > 0:
+		r.took = starts[len(starts)/2]
+		r.assume("a pod is ready %d s after its bind, the median of its old pods", r.took)
+	default:
+		r.took = defaultStart
+		r.assume("a pod is ready %d s after its bind: startSeconds tells better", r.took)
+	}
+	r.d.left = func(p *corev1.Pod) {
+		if m := r.members[nameOf(p)]; m != nil {
+			m.left = true
+		}
+	}
+	r.d.made = func(p *corev1.Pod, rec *Replacement) {
+		owner := metav1.GetControllerOfNoCopy(p)
+		for _, s := range append(slices.Clone(r.old), r.fresh) {
+			if owner != nil && p.Namespace == r.q.Deployment.Namespace && owner.Name == s.name {
+				m := &member{pod: p, set: s, rec: rec}
+				s.pods = append(s.pods, m)
+				r.members[nameOf(p)] = m
+				r.out.Created = append(r.out.Created, rec)
+			}
+		}
+	}
+	pending, err := r.d.f.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range pending {
+		rec := &Replacement{Name: a.Pod.Name}
+		r.d.created[nameOf(a.Pod)] = &created{rec: rec, took: r.d.start}
+		if m := r.members[nameOf(a.Pod)]; m != nil {
+			m.rec = rec
+		} else {
+			r.others = append(r.others, rec)
+		}
+	}
+	r.d.waiting, r.d.fresh = pending, len(pending) > 0
+	for _, s := range append(slices.Clone(r.old), r.fresh) {
+		for _, m := range s.pods {
+			if !m.left {
+				continue
+			}
+			ends := int64(m.pod.DeletionTimestamp.Sub(r.d.f.o.Now).Seconds())
+			if err := r.d.leave(m.pod, &Disrupted{Cause: causeDeletion}, max(0, ends)); err != nil {
+				return err
+			}
+		}
+	}
+	r.out.LeastAvailable = math.MaxInt
+	if err := r.observe(); err != nil {
+		return err
+	}
+	// A change of the replicas comes before that of the template (deployment_controller.go
+	// syncDeployment, sync.go isScalingEvent, scale).
+	active := slices.DeleteFunc(slices.Clone(r.old), func(s *replicaSet) bool { return s.spec == 0 })
+	if len(active) == 1 && active[0].spec != r.replicas && r.fresh.spec == 0 {
+		return r.scale(active[0], r.replicas)
+	}
+	if len(active) > 1 {
+		r.assume("the update comes while another one is on its way, with the replicas that this one has")
+	}
+	return nil
+}
+
+// limits resolves the strategy's numbers (deployment_util.go ResolveFenceposts, MaxUnavailable).
+func (r *rollout) limits() {
+	spec := &r.q.Deployment.Spec
+	r.replicas = int(*spec.Replicas)
+	if r.q.SameReplicas {
+		had := 0
+		for _, s := range r.old {
+			had += s.spec
+		}
+		if had > 0 && had != r.replicas {
+			r.replicas = had
+			r.assume("the manifest has no replicas, so that they stay %d", had)
+		}
+	}
+	if u := spec.Strategy.RollingUpdate; u != nil {
+		r.surge, r.unavailable = scaled(u.MaxSurge, r.replicas, true), scaled(u.MaxUnavailable, r.replicas, false)
+		if r.surge == 0 && r.unavailable == 0 {
+			r.unavailable = 1
+		}
+		r.unavailable = min(r.unavailable, r.replicas)
+	}
+	r.out.Replicas, r.out.MaxSurge, r.out.MaxUnavailable = r.replicas, r.surge, r.unavailable
+}
+
+// scaled is a number of pods, or a percentage of them.
+func scaled(n *intstr.IntOrString, of int, up bool) int {
+	out, err := intstr.GetScaledValueFromIntOrPercent(n, of, up)
+	if err != nil {
+		return 0 // it was validated
+	}
+	return out
+}
+
+func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c
+		}
+	}
+	return nil
+}
+
+// assumedReady reports whether a pod is on a node and has no conditions that its kubelet writes.
+func assumedReady(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName != "" && readyCondition(pod) == nil && pod.Status.Phase != corev1.PodPending
+}
+
+// keys are the labels of nodes that pods are counted by.
+func (r *rollout) keys() []string {
+	keys := []string{corev1.LabelTopologyZone, corev1.LabelHostname}
+	for _, c := range r.q.Pod.Spec.TopologySpreadConstraints {
+		if !slices.Contains(keys, c.TopologyKey) {
+			keys = append(keys, c.TopologyKey)
+		}
+	}
+	return keys
+}
+
+// domains counts the active pods by a label of their nodes.
+func (r *rollout) domains(key string) map[string]int {
+	nodes, out := r.d.f.State().Nodes(), map[string]int{}
+	for _, s := range append(slices.Clone(r.old), r.fresh) {
+		for _, m := range s.active() {
+			if row := nodes.Row(r.nodeOf(m)); row >= 0 {
+				if value, has := nodes.Node(row).Labels[key]; has {
+					out[value]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// spreadOf compares where pods are before and after.
+func spreadOf(key string, nodes *state.NodeSet, rows state.Bits, before, after map[string]int) RolloutSpread {
+	out := RolloutSpread{Key: key}
+	domains := map[string]bool{} // may new pods use it
+	for row := range rows.All() {
+		if value, has := nodes.Node(row).Labels[key]; has {
+			domains[value] = true
+		}
+	}
+	skew := func(pods map[string]int) int {
+		most, least := 0, math.MaxInt
+		for _, n := range pods {
+			most = max(most, n)
+		}
+		for value := range domains {
+			least = min(least, pods[value])
+		}
+		return max(0, most-least)
+	}
+	out.SkewBefore, out.SkewAfter = skew(before), skew(after)
+	for value := range before {
+		domains[value] = domains[value] || false
+	}
+	for value := range after {
+		domains[value] = domains[value] || false
+	}
+	if len(domains) <= maxDomains {
+		for _, value := range slices.Sorted(maps.Keys(domains)) {
+			if key == corev1.LabelHostname && before[value]+after[value] == 0 {
+				continue
+			}
+			out.Domains = append(out.Domains, RolloutDomain{value, before[value], after[value]})
+		}
+	}
+	return out
+}
+
+const maxDomains = 50

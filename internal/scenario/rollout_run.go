@@ -1,0 +1,340 @@
+package scenario
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
+	"berth/internal/steps"
+)
+
+// rollout runs a Deployment's controller, and those of its ReplicaSets, on the seconds of a
+// disruption. Controllers act at once.
+type rollout struct {
+	q     *RolloutQuestion
+	d     *disruption
+	out   *Rollout
+	steps *steps.Counter
+
+	replicas, surge, unavailable int
+	old                          []*replicaSet // the oldest first
+	fresh                        *replicaSet
+	members                      map[podName]*member
+	others                       []*Replacement // pods that waited in the snapshot
+	took                         int64          // by a new pod, until it is ready
+	counters                     counters
+	progressed                   int64 // when a counter last improved
+}
+
+// replicaSet is a ReplicaSet with its pods, in the order of their creation.
+type replicaSet struct {
+	name         string
+	created      int64
+	before, spec int
+	pods         []*member
+}
+
+// member is a pod of a ReplicaSet.
+type member struct {
+	pod *corev1.Pod
+	set *replicaSet
+	// rec is of a pod that was created, or that waited in the snapshot.
+	rec  *Replacement
+	left bool // it is being deleted, or gone
+	seen bool // an event is scheduled for when it becomes available
+}
+
+// counters are what a Deployment's progress is measured by
+// (pkg/controller/deployment/util/deployment_util.go DeploymentProgressing).
+type counters struct{ updated, old, ready, available int }
+
+// run goes from second to second until the rollout is complete, or nothing happens any more.
+func (r *rollout) run() error {
+	for {
+		if err := r.react(); err != nil {
+			return err
+		}
+		if r.complete() {
+			r.out.Outcome, r.out.Seconds = RolloutComplete, r.d.now
+			return r.d.finish()
+		}
+		at, ok := r.d.events.next()
+		r.deadline(at, ok)
+		if !ok {
+			r.out.Outcome, r.out.Seconds = RolloutStuck, r.d.now
+			return nil
+		}
+		r.d.now = max(r.d.now, at)
+		for ok && at <= r.d.now {
+			if err := r.d.events.pop().do(); err != nil {
+				return err
+			}
+			at, ok = r.d.events.next()
+		}
+	}
+}
+
+// react has all controllers and the scheduler act until none of them has anything to do.
+func (r *rollout) react() error {
+	for {
+		changed, err := r.sync()
+		if err != nil {
+			return err
+		}
+		if err := r.d.schedulePods(); err != nil {
+			return err
+		}
+		if err := r.observe(); err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// deadline notes that the Deployment exceeds its progress deadline before a second, or for good.
+// The controller looks again a second after it (progress.go requeueStuckDeployment).
+func (r *rollout) deadline(at int64, ok bool) {
+	limit := r.q.Deployment.Spec.ProgressDeadlineSeconds
+	if limit == nil || *limit == noDeadline || r.out.DeadlineExceededAfterSeconds != nil {
+		return
+	}
+	if exceeded := r.progressed + int64(*limit) + 1; !ok || exceeded <= at {
+		r.out.DeadlineExceededAfterSeconds = &exceeded
+	}
+}
+
+// noDeadline stands for no deadline (deployment_util.go HasProgressDeadline).
+const noDeadline = 1<<31 - 1
+
+// complete follows deployment_util.go DeploymentComplete.
+func (r *rollout) complete() bool {
+	c := r.counters
+	return c.updated == r.replicas && c.old == 0 && c.available == r.replicas && r.fresh.spec == r.replicas
+}
+
+// active returns a set's pods that its controller counts (controller_utils.go IsPodActive).
+func (s *replicaSet) active() (list []*member) {
+	for _, m := range s.pods {
+		if !m.left {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// readyAt returns since when a pod is ready.
+func (r *rollout) readyAt(m *member) (second int64, ready bool) {
+	switch {
+	case m.rec != nil && m.rec.ReadyAfterSeconds != nil:
+		return *m.rec.ReadyAfterSeconds, true
+	case m.rec != nil:
+		return 0, false
+	case assumedReady(m.pod):
+		return longAgo, true
+	}
+	c := readyCondition(m.pod)
+	if c == nil || c.Status != corev1.ConditionTrue {
+		return 0, false
+	}
+	return int64(c.LastTransitionTime.Sub(r.d.f.o.Now).Seconds()), true
+}
+
+const longAgo = -1 << 40
+
+// available counts a set's pods that have been ready for minReadySeconds.
+func (r *rollout) available(s *replicaSet) (n int) {
+	for _, m := range s.active() {
+		if at, ready := r.readyAt(m); ready && at+int64(r.q.Deployment.Spec.MinReadySeconds) <= r.d.now {
+			n++
+		}
+	}
+	return n
+}
+
+// observe counts, and has something happen when a pod will be available.
+func (r *rollout) observe() error {
+	var c counters
+	pods := 0
+	for _, s := range append(slices.Clone(r.old), r.fresh) {
+		if err := r.steps.Take(len(s.pods)); err != nil {
+			return err
+		}
+		for _, m := range s.pods {
+			if m.left {
+				if r.d.leaving[nameOf(m.pod)] != nil {
+					pods++
+				}
+				continue
+			}
+			pods++
+			if s == r.fresh {
+				c.updated++
+			} else {
+				c.old++
+			}
+			at, ready := r.readyAt(m)
+			if !ready {
+				continue
+			}
+			c.ready++
+			at += int64(r.q.Deployment.Spec.MinReadySeconds)
+			if at <= r.d.now {
+				c.available++
+			} else if !m.seen {
+				m.seen = true
+				r.d.events.schedule(at, func() error { return nil })
+			}
+		}
+	}
+	if b := r.counters; c.updated > b.updated || c.old < b.old || c.ready > b.ready || c.available > b.available {
+		r.progressed = r.d.now
+	}
+	r.counters = c
+	r.out.LeastAvailable, r.out.MostPods = min(r.out.LeastAvailable, c.available), max(r.out.MostPods, pods)
+	return nil
+}
+
+// sync does one thing, as a sync of the Deployment's controller does (rolling.go rolloutRolling,
+// recreate.go rolloutRecreate).
+func (r *rollout) sync() (changed bool, err error) {
+	if r.q.Deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		return r.recreate()
+	}
+	if n := r.newReplicas(); n != r.fresh.spec {
+		return true, r.scale(r.fresh, n)
+	}
+	oldPods := 0
+	var available []int
+	sum := r.available(r.fresh)
+	room := r.fresh.spec - (r.replicas - r.unavailable) - (r.fresh.spec - sum)
+	for _, s := range r.old {
+		oldPods += s.spec
+		available = append(available, r.available(s))
+		sum += available[len(available)-1]
+	}
+	if room += oldPods; oldPods == 0 || room <= 0 {
+		return false, nil
+	}
+	// Those that are not available first, then available ones, from what the status said before
+	// (rolling.go cleanupUnhealthyReplicas, scaleDownOldReplicaSetsForRollingUpdate).
+	for i, s := range r.old {
+		if n := min(room, s.spec-available[i]); n > 0 {
+			room -= n
+			changed = true
+			if err := r.scale(s, s.spec-n); err != nil {
+				return false, err
+			}
+		}
+	}
+	spare := sum - (r.replicas - r.unavailable)
+	for _, s := range r.old {
+		if n := min(spare, s.spec); n > 0 {
+			spare -= n
+			changed = true
+			if err := r.scale(s, s.spec-n); err != nil {
+				return false, err
+			}
+		}
+	}
+	return changed, nil
+}
+
+// newReplicas follows deployment_util.go NewRSNewReplicas.
+func (r *rollout) newReplicas() int {
+	if r.fresh.spec > r.replicas {
+		return r.replicas
+	}
+	all := r.fresh.spec
+	for _, s := range r.old {
+		all += s.spec
+	}
+	return r.fresh.spec + max(0, min(r.replicas+r.surge-all, r.replicas-r.fresh.spec))
+}
+
+// recreate scales the old sets to nothing, and the new one up once their pods are gone.
+func (r *rollout) recreate() (changed bool, err error) {
+	for _, s := range r.old {
+		if s.spec > 0 {
+			changed = true
+			if err := r.scale(s, 0); err != nil {
+				return false, err
+			}
+		}
+	}
+	if changed || r.fresh.spec == r.replicas {
+		return changed, nil
+	}
+	for _, s := range r.old {
+		for _, m := range s.pods {
+			if !m.left || r.d.leaving[nameOf(m.pod)] != nil {
+				return false, nil
+			}
+		}
+	}
+	return true, r.scale(r.fresh, r.replicas)
+}
+
+// scale changes a set's replicas, and its controller creates or deletes pods.
+func (r *rollout) scale(s *replicaSet, to int) error {
+	r.out.Steps = append(r.out.Steps, RolloutStep{r.d.now, s.name, s.spec, to})
+	more := to - s.spec
+	s.spec = to
+	if more <= 0 {
+		return r.remove(s, len(s.active())-to)
+	}
+	template := r.q.Pod
+	if s != r.fresh {
+		if len(s.pods) == 0 {
+			return nil // no pod shows what its pods are like
+		}
+		template = s.pods[0].pod
+	}
+	replicas, at := ReplicasOf(template), r.d.instant()
+	for i := 0; more > 0; i++ {
+		p := replicas.Pod(i)
+		if n := nameOf(p); r.members[n] != nil || r.d.f.State().Pod(n.namespace, n.name) != nil {
+			continue
+		}
+		more--
+		p.CreationTimestamp.Time = at
+		if s != r.fresh {
+			p.Labels = without(p.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
+		}
+		if _, err := r.d.arrive(p, r.took); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes pods of a set.
+func (r *rollout) remove(s *replicaSet, n int) error {
+	list, err := r.doomed(s, n)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		name := nameOf(m.pod)
+		r.d.waiting = slices.DeleteFunc(r.d.waiting, func(a Arrival) bool { return nameOf(a.Pod) == name })
+		pod, grace := m.pod, int64(0)
+		if r.nodeOf(m) != "" {
+			if pod, err = r.d.pod(name); err != nil {
+				return err
+			}
+			grace = podlife.GracePeriod(pod)
+		}
+		if err := r.d.leave(pod, &Disrupted{Cause: causeScaleDown}, grace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeOf returns where a pod is; empty: it waits.
+func (r *rollout) nodeOf(m *member) string {
+	if m.rec != nil {
+		return m.rec.Node
+	}
+	return m.pod.Spec.NodeName
+}
