@@ -171,8 +171,7 @@ func (s *Store) Sizes(ctx context.Context) (map[string]int64, error) {
 	const query = `SELECT c.relname, pg_total_relation_size(c.oid) +
   coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t WHERE t.isleaf), 0)::bigint
 FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
-AND c.relname IN ('clusters', 'revisions', 'checkpoints', 'profiles', 'stamps', 'decisions', 'decision_gaps', 'leads', 'confirmations', 'priority_classes', 'priority_class_versions',
-  'replays', 'replay_parts', 'replay_differences')`
+AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'schema_migrations'`
 	rows, err := s.pool.Query(ctx, query)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)

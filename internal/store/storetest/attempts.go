@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var attemptCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Attempts", cases{
 	"FailedOnly": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1), revision("prod", 2), revision("prod", 3))
 		n := 0
@@ -71,4 +71,4 @@ var attemptCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "LastChange", err, nil)
 		same(t, "last change", int64(0), got)
 	},
-}
+})

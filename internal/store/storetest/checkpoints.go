@@ -7,7 +7,7 @@ import (
 	"berth/internal/store"
 )
 
-var checkpointCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Checkpoints", cases{
 	"NewestAtOrBefore": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1), change("prod", 2), change("prod", 3), revision("prod", 4), change("prod", 5))
 		for number, want := range map[int64]int64{1: 1, 2: 1, 3: 1, 4: 4, 5: 4, 99: 4} {
@@ -60,4 +60,4 @@ var checkpointCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "CheckpointAt", err, nil)
 		same(t, "empty payload", 0, len(c.Payload))
 	},
-}
+})

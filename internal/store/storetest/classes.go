@@ -32,7 +32,7 @@ func withDefault(c *store.PriorityClass) *store.PriorityClass {
 	return c
 }
 
-var priorityClassCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("PriorityClasses", cases{
 	"WrittenAndRead": func(t *testing.T, s store.Store) {
 		list, version, err := s.PriorityClasses(t.Context(), "prod", true)
 		wantErr(t, "PriorityClasses of none", err, nil)
@@ -156,4 +156,19 @@ var priorityClassCases = map[string]func(t *testing.T, s store.Store){
 			wantErr(t, what, err, store.ErrInvalid)
 		}
 	},
-}
+}, calls{
+	"PriorityClasses": func(ctx context.Context, s store.Store) error {
+		_, _, err := s.PriorityClasses(ctx, "prod", true)
+		return err
+	},
+	"PriorityClassVersions": func(ctx context.Context, s store.Store) error { _, err := s.PriorityClassVersions(ctx); return err },
+	"PriorityClass": func(ctx context.Context, s store.Store) error {
+		_, err := s.PriorityClass(ctx, "prod", "c")
+		return err
+	},
+	"PutPriorityClass": func(ctx context.Context, s store.Store) error {
+		_, err := s.PutPriorityClass(ctx, priorityClass("prod", "c", 1), 7)
+		return err
+	},
+	"DeletePriorityClass": func(ctx context.Context, s store.Store) error { return s.DeletePriorityClass(ctx, "prod", "c", 0) },
+})

@@ -11,7 +11,7 @@ import (
 	"berth/internal/store"
 )
 
-var concurrencyCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Concurrency", cases{
 	// Writers race for one chain as replicas do: read the newest, write the next.
 	"NoUpdateIsLost": func(t *testing.T, s store.Store) {
 		const writers, each = 6, 25
@@ -99,10 +99,10 @@ var concurrencyCases = map[string]func(t *testing.T, s store.Store){
 	"CloseAmidCalls": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})
 		var wg sync.WaitGroup
-		for name, call := range calls(s) {
+		for name, call := range allCalls {
 			wg.Go(func() {
 				for range 20 {
-					err := call(context.Background())
+					err := call(context.Background(), s)
 					if err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
 						t.Errorf("%s: %v", name, err)
 					}
@@ -112,4 +112,4 @@ var concurrencyCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "Close", s.Close(), nil)
 		wg.Wait()
 	},
-}
+})

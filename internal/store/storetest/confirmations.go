@@ -6,7 +6,7 @@ import (
 	"berth/internal/store"
 )
 
-var confirmationCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Confirmations", cases{
 	"QuestionsAreAnsweredInOrder": func(t *testing.T, s store.Store) {
 		is := func(what, cluster string, want store.Confirmation) {
 			t.Helper()
@@ -33,4 +33,4 @@ var confirmationCases = map[string]func(t *testing.T, s store.Store){
 		is("a new question", "prod", store.Confirmation{Wanted: 3, Given: 2, Revision: 40})
 		is("of another cluster", "test", store.Confirmation{Wanted: 1})
 	},
-}
+})

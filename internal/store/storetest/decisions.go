@@ -32,7 +32,7 @@ func full() *store.Decision {
 	}
 }
 
-var decisionCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Decisions", cases{
 	"RoundTrip": func(t *testing.T, s store.Store) {
 		d := full()
 		for i, v := 0, reflect.ValueOf(*d); i < v.NumField(); i++ {
@@ -115,4 +115,4 @@ var decisionCases = map[string]func(t *testing.T, s store.Store){
 		_, err = s.Profile(t.Context(), "sha256:P")
 		wantErr(t, "Profile", err, store.ErrNotFound)
 	},
-}
+})

@@ -6,7 +6,7 @@ import (
 	"berth/internal/store"
 )
 
-var deletionCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Deletion", cases{
 	"OldAndUnused": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1), revision("prod", 2), change("prod", 3))
 		wantErr(t, "DeleteRevision", s.DeleteRevision(t.Context(), "prod", 1), nil)
@@ -65,9 +65,9 @@ var deletionCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "a second time", s.DeleteCluster(t.Context(), "prod"), store.ErrNotFound)
 		appendAll(t, s, revision("prod", 1)) // begins anew
 	},
-}
+})
 
-var clusterCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Clusters", cases{
 	"ListedByNameWithTheirBooks": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("b", 1), change("b", 2), revision("B", 1), revision("a", 1),
 			&store.Entry{Decision: decision("b", "d1", at(1))}, &store.Entry{Decision: decision("b", "d2", at(1))},
@@ -87,4 +87,4 @@ var clusterCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "Clusters", err, nil)
 		sameList(t, "clusters", []store.ClusterInfo{}, infos)
 	},
-}
+})

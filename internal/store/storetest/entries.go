@@ -7,7 +7,7 @@ import (
 	"berth/internal/store"
 )
 
-var entryCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Entries", cases{
 	"BindIsOneThing": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1))
 		bind := change("prod", 2)
@@ -94,4 +94,4 @@ var entryCases = map[string]func(t *testing.T, s store.Store){
 			same(t, "records", size, len(ds))
 		}
 	},
-}
+})

@@ -35,7 +35,7 @@ func followFrom(t *testing.T, s store.Store, cluster string, after int64) (ids [
 	}
 }
 
-var followCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Following", cases{
 	"InTheOrderOfWriting": func(t *testing.T, s store.Store) {
 		plant(t, s)
 		same(t, "prod", []string{"a", "b", "c", "d", "f"}, follow(t, s, "prod"))
@@ -102,4 +102,4 @@ var followCases = map[string]func(t *testing.T, s store.Store){
 		same(t, "followed", []string{"c"}, got)
 		same(t, "its number", int64(3), last)
 	},
-}
+})

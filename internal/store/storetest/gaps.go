@@ -20,7 +20,7 @@ func gaps(t *testing.T, s store.Store, cluster string) []*store.Gap {
 	return list
 }
 
-var gapCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Gaps", cases{
 	"RoundTripNewestFirst": func(t *testing.T, s store.Store) {
 		first, second, other := gap("prod", "g1", 1, 17), gap("prod", "g2", 5, store.UnknownLoss), gap("test", "g3", 3, 1)
 		appendAll(t, s, &store.Entry{Gap: first}, &store.Entry{Decision: decision("prod", "d1", at(1))}, &store.Entry{Gap: second}, &store.Entry{Gap: other})
@@ -73,4 +73,4 @@ var gapCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "DeleteCluster", s.DeleteCluster(t.Context(), "prod"), nil)
 		same(t, "gaps", []*store.Gap{gap("test", "kept", 9, 1)}, gaps(t, s, ""))
 	},
-}
+})

@@ -2,13 +2,14 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"berth/internal/store"
 )
 
-var keeperCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Keeping", cases{
 	"RetainDeletesTheOld": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1), revision("test", 1))
 		for i := range 6 {
@@ -65,7 +66,11 @@ var keeperCases = map[string]func(t *testing.T, s store.Store){
 				t.Errorf("size of %s = %d", table, before[table])
 			}
 		}
-		same(t, "tables, three of batch replays", 14, len(before))
+		for table := range before {
+			if table == "schema_migrations" || strings.HasPrefix(table, "decisions_") {
+				t.Errorf("%s is no table of ours, or a part of one", table)
+			}
+		}
 		d := decision("prod", "d2", at(2))
 		d.Input = big(1 << 20)
 		appendAll(t, s, &store.Entry{Decision: d})
@@ -75,4 +80,4 @@ var keeperCases = map[string]func(t *testing.T, s store.Store){
 			t.Errorf("decisions grew from %d to %d by a record of 1 MiB", before["decisions"], after["decisions"])
 		}
 	},
-}
+})

@@ -8,7 +8,7 @@ import (
 	"berth/internal/store"
 )
 
-var leadCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Leads", cases{
 	"OneLeads": func(t *testing.T, s store.Store) {
 		a := store.Lead{Cluster: "prod", Owner: "a", Synced: true, Stale: 1500 * time.Millisecond}
 		b := store.Lead{Cluster: "prod", Owner: "b"}
@@ -37,7 +37,7 @@ var leadCases = map[string]func(t *testing.T, s store.Store){
 			}
 		}
 	},
-}
+})
 
 func lead(t *testing.T, s store.Store, claim store.Lead, lease time.Duration) store.Lead {
 	t.Helper()

@@ -23,9 +23,9 @@ func incompressible(n int) string {
 	return b.String()[:n]
 }
 
-// limitCases hold that nothing is cut or skipped silently: what is stored comes
+// The cases of limits hold that nothing is cut or skipped silently: what is stored comes
 // back whole, and what cannot be is refused alone.
-var limitCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Limits", cases{
 	"LongTexts": func(t *testing.T, s store.Store) {
 		long := incompressible(1 << 20)
 		fill := map[string]func(d *store.Decision, text string){
@@ -124,4 +124,4 @@ var limitCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "Decision", err, nil)
 		same(t, "decision", d, got)
 	},
-}
+})

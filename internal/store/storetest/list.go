@@ -43,7 +43,7 @@ func ids(t *testing.T, s store.Store, f store.DecisionFilter) []string {
 	return out
 }
 
-var listCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("List", cases{
 	"Filters": func(t *testing.T, s store.Store) {
 		plant(t, s)
 		tests := []struct {
@@ -137,4 +137,4 @@ var listCases = map[string]func(t *testing.T, s store.Store){
 		sameList(t, "first page", []string{"b", "c"}, ids(t, s, store.DecisionFilter{Cluster: "prod", Limit: 2}))
 		sameList(t, "second page", []string{"a", "d"}, ids(t, s, store.DecisionFilter{Cluster: "prod", BeforeTime: at(2), BeforeID: "c", Limit: 2}))
 	},
-}
+})

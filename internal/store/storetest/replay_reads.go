@@ -9,7 +9,7 @@ import (
 	"berth/internal/store"
 )
 
-var replayReadCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("ReplayReads", cases{
 	"DecisionsInOrderOfRevisions": func(t *testing.T, s store.Store) {
 		appendAll(t, s, revision("prod", 1), change("prod", 2), change("prod", 3), revision("test", 1))
 		var es []*store.Entry
@@ -131,4 +131,4 @@ var replayReadCases = map[string]func(t *testing.T, s store.Store){
 		wantErr(t, "PlanReplay", err, nil)
 		same(t, "nothing", 0, len(parts))
 	},
-}
+})

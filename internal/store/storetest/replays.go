@@ -94,7 +94,7 @@ func differences(t *testing.T, s store.Store) []string {
 	return out
 }
 
-var replayCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Replays", cases{
 	"RoundTrip": func(t *testing.T, s store.Store) {
 		want := batch(t, s, "r1", 2)
 		same(t, "batch", want, replay(t, s, "r1"))
@@ -341,4 +341,4 @@ var replayCases = map[string]func(t *testing.T, s store.Store){
 		same(t, "done", int64(10*parts), r.Done)
 		same(t, "differences", parts, len(differences(t, s)))
 	},
-}
+})

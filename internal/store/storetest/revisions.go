@@ -7,7 +7,7 @@ import (
 	"berth/internal/store"
 )
 
-var revisionCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Revisions", cases{
 	"EmptyStoreHasNone": func(t *testing.T, s store.Store) {
 		_, err := s.Newest(t.Context(), "prod")
 		wantErr(t, "Newest", err, store.ErrNotFound)
@@ -143,4 +143,4 @@ var revisionCases = map[string]func(t *testing.T, s store.Store){
 			t.Error("10 MiB came back otherwise")
 		}
 	},
-}
+})

@@ -9,7 +9,7 @@ import (
 	"berth/internal/store"
 )
 
-var sharingCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Sharing", cases{
 	"Heads": func(t *testing.T, s store.Store) {
 		heads, err := s.Heads(t.Context())
 		wantErr(t, "Heads of nothing", err, nil)
@@ -74,7 +74,7 @@ var sharingCases = map[string]func(t *testing.T, s store.Store){
 		sameList(t, "records", []string{"d2", "d1"}, ids(t, s, store.DecisionFilter{}))
 		same(t, "revisions", int64(1), newest(t, s, "test"))
 	},
-}
+})
 
 // stored lists the numbers of the revisions that are there.
 func stored(t *testing.T, s store.Store, cluster string) []int64 {
@@ -110,7 +110,7 @@ func on(id, cluster string, revision, bound int64) *store.Entry {
 	return &store.Entry{Decision: d}
 }
 
-var pruneCases = map[string]func(t *testing.T, s store.Store){
+var _ = register("Pruning", cases{
 	"OldAndUnneeded": func(t *testing.T, s store.Store) {
 		// Runs: 1-3, 4-6, 7-9; 5 is decided on, 9 is the newest.
 		appendAll(t, s, revision("prod", 1), change("prod", 2), change("prod", 3), revision("prod", 4), change("prod", 5),
@@ -226,4 +226,4 @@ var pruneCases = map[string]func(t *testing.T, s store.Store){
 			t.Errorf("bytes: %v", usage.Bytes)
 		}
 	},
-}
+})

@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,36 +19,37 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+// cases are the tests of one subject, by name.
+type cases = map[string]func(t *testing.T, s store.Store)
+
+// calls are calls of a store, by name.
+type calls = map[string]func(ctx context.Context, s store.Store) error
+
+type subject struct {
+	name  string
+	cases cases
+}
+
+// subjects and allCalls hold what the files of this package register.
+var (
+	subjects []subject
+	allCalls = calls{}
+)
+
+// register adds a subject to the suite, with the calls of a store that it is about. Every call of
+// those has to heed its context and to fail once the store is closed.
+func register(name string, c cases, about ...calls) bool {
+	subjects = append(subjects, subject{name, c})
+	for _, list := range about {
+		maps.Copy(allCalls, list)
+	}
+	return true
+}
+
 // Run runs the suite. open returns a fresh, empty store, which the suite closes.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Helper()
-	subjects := []struct {
-		name  string
-		cases map[string]func(t *testing.T, s store.Store)
-	}{
-		{"Revisions", revisionCases},
-		{"Checkpoints", checkpointCases},
-		{"Decisions", decisionCases},
-		{"Entries", entryCases},
-		{"List", listCases},
-		{"Following", followCases},
-		{"Attempts", attemptCases},
-		{"Limits", limitCases},
-		{"Deletion", deletionCases},
-		{"Clusters", clusterCases},
-		{"Gaps", gapCases},
-		{"PriorityClasses", priorityClassCases},
-		{"Keeping", keeperCases},
-		{"Pruning", pruneCases},
-		{"Sharing", sharingCases},
-		{"Leads", leadCases},
-		{"Confirmations", confirmationCases},
-		{"Replays", replayCases},
-		{"ReplayReads", replayReadCases},
-		{"Lifecycle", lifecycleCases},
-		{"Concurrency", concurrencyCases},
-	}
-	for _, subject := range subjects {
+	for _, subject := range slices.SortedFunc(slices.Values(subjects), func(a, b subject) int { return strings.Compare(a.name, b.name) }) {
 		t.Run(subject.name, func(t *testing.T) {
 			for name, run := range subject.cases {
 				t.Run(name, func(t *testing.T) {
@@ -130,7 +134,7 @@ func wantErr(t *testing.T, what string, got, want error) {
 }
 
 // same compares records; a nil payload and an empty one are told apart. Where
-// in the log a decision stands is no part of it: followCases look at that.
+// in the log a decision stands is no part of it: the cases of following look at that.
 func same(t *testing.T, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Decision{}, "Seq")); diff != "" {
