@@ -82,7 +82,11 @@ func readIDs(w *writer, b *batch.Batch, ids []string) error {
 	if err != nil {
 		return fmt.Errorf("encode ids: %w", err)
 	}
-	rows, err := w.stmts[sqlIDs].QueryContext(context.Background(), string(list))
+	st, err := w.prepared(sqlIDs)
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(context.Background(), string(list))
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,6 @@ AND NOT EXISTS (SELECT 1 FROM replay_parts WHERE cluster = ?1 AND replay = ?2 AN
 WHERE cluster = ? AND replay = ? AND part = ? AND owner = ? AND state = 'running'`
 )
 
-var replaySQL = []string{
-	sqlPutReplay, sqlThere, sqlPutPart, sqlEndReplay, sqlReplayState, sqlDropReplay, sqlDropReplays, sqlPruneReplays, sqlFreePart, sqlClaimPart,
-	sqlPart, sqlBeginReplay, sqlAdvancePart, sqlPutDifference, sqlFinishReplay, sqlReleasePart, sqlFreeParts,
-}
-
 // CreateReplay implements store.Replays.
 func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*store.ReplayPart) error {
 	if err := r.Validate(); err != nil {

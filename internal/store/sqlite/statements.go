@@ -6,7 +6,7 @@ import (
 	"berth/internal/store/lists"
 )
 
-// The writer's statements. They are prepared once; the text is the key.
+// The writer's statements.
 const (
 	sqlBegin    = `BEGIN IMMEDIATE`
 	sqlCommit   = `COMMIT`
@@ -66,12 +66,3 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 )
 
 var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (?` + strings.Repeat(", ?", len(lists.Stored)-1) + `)`
-
-var writerSQL = []string{
-	sqlBegin, sqlCommit, sqlRollback, sqlHead, sqlPutHead, sqlEmptyHead, sqlDropBareHead, sqlToken, sqlPutRevision,
-	sqlPutCheckpoint, sqlNextCheckpoint, sqlReferred, sqlDropRevision, sqlCountDown, sqlDropDecisions,
-	sqlDropRevisions, sqlPutProfile, sqlPutStamp, sqlStamp, sqlPutDecision, sqlIDs, sqlChild,
-	sqlRetain, sqlCountDecisionsDown, sqlPrune, sqlCountRevisionsDown,
-	sqlPutGap, sqlDropGaps, sqlRetainGaps,
-	sqlBumpClasses, sqlBumpKnownClasses, sqlClass, sqlDefaultClass, sqlPutClass, sqlDropClass, sqlDropClasses, sqlLead, sqlLeader, sqlResign, sqlWantConfirmation, sqlConfirm,
-}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"berth/internal/store"
 )
@@ -30,20 +29,33 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	for _, q := range slices.Concat(writerSQL, replaySQL) {
-		if w.stmts[q], err = w.conn.PrepareContext(ctx, q); err != nil { //nolint:sqlclosecheck // they are closed with the connection
-			return nil, errors.Join(fmt.Errorf("prepare %q: %w", q, err), w.conn.Close(), db.Close())
-		}
-	}
 	w.turn <- struct{}{}
 	return w, nil
+}
+
+// prepared returns the statement of a text, which is one of the program's own; it is prepared once
+// and closed with the writer.
+func (w *writer) prepared(query string) (*sql.Stmt, error) {
+	if st := w.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := w.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", query, err)
+	}
+	w.stmts[query] = st
+	return st, nil
 }
 
 // exec runs a prepared statement and tells how many rows it changed. It takes
 // no context on purpose: the driver starts a goroutine for each statement
 // whose context can end, and the caller looks at its context between entries.
 func (w *writer) exec(query string, args ...any) (int64, error) {
-	res, err := w.stmts[query].ExecContext(context.Background(), args...)
+	st, err := w.prepared(query)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(context.Background(), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +64,11 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 
 // row reads one row through a prepared statement.
 func (w *writer) row(query string, args []any, into ...any) error {
-	return w.stmts[query].QueryRowContext(context.Background(), args...).Scan(into...)
+	st, err := w.prepared(query)
+	if err != nil {
+		return err
+	}
+	return st.QueryRowContext(context.Background(), args...).Scan(into...)
 }
 
 // maybe reads a row that need not be there, and reports whether it is.
