@@ -22,6 +22,8 @@ type FitRequest struct {
 	By string `json:"by,omitempty" example:"zone"`
 	// Sensitivity false leaves out the counts with one more node and with smaller requests.
 	Sensitivity *bool `json:"sensitivity,omitempty" default:"true"`
+	// Placements true lists the node of each replica.
+	Placements bool `json:"placements,omitempty"`
 	ScenarioBase
 } // @name FitRequest
 
@@ -46,7 +48,7 @@ func (a *API) countFit(w http.ResponseWriter, r *http.Request) error {
 		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
 			return err
 		}
-		q := scenario.FitQuestion{Max: min(fitMax, a.limits.ScenarioMaxPods), By: req.By, Sensitivity: req.Sensitivity == nil || *req.Sensitivity}
+		q := scenario.FitQuestion{Max: min(fitMax, a.limits.ScenarioMaxPods), By: req.By, Placements: req.Placements, Sensitivity: req.Sensitivity == nil || *req.Sensitivity}
 		if req.Max != nil {
 			q.Max = *req.Max
 		}

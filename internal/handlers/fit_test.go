@@ -25,7 +25,7 @@ func TestFit(t *testing.T) {
 	if again := ask(`{"pod":` + pod("web", "1", "") + `}`); again.Digest != got.Digest {
 		t.Errorf("digests %s and %s", got.Digest, again.Digest)
 	}
-	if got := ask(`{"max":3,"pod":` + pod("web", "1", "") + `}`); got.Count != 3 || !got.More {
+	if got := ask(`{"max":3,"placements":true,"pod":` + pod("web", "1", "") + `}`); got.Count != 3 || !got.More || len(got.Placements) != 3 {
 		t.Errorf("%+v", got)
 	}
 	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}}}`

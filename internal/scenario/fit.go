@@ -26,6 +26,8 @@ type FitQuestion struct {
 	By string
 	// Sensitivity counts again with one more node and with smaller requests.
 	Sensitivity bool
+	// Placements lists the node of each replica.
+	Placements bool
 }
 
 // Fit is how many more replicas of a pod a cluster has room for, each decided and bound after the
@@ -42,6 +44,8 @@ type Fit struct {
 	// By is the label whose values the domains are.
 	By      string      `json:"by,omitempty" example:"topology.kubernetes.io/zone"`
 	Domains []FitDomain `json:"domains,omitempty"`
+	// Placements are the nodes of the replicas, in order; absent unless asked for.
+	Placements []string `json:"placements,omitempty"`
 	// LimitedBy is the decision about the next replica; absent with more.
 	LimitedBy *Limit `json:"limitedBy,omitempty"`
 	// Sensitivity is the count after one change each.
@@ -99,6 +103,7 @@ func CountFit(ctx context.Context, v *cluster.View, o Options, q FitQuestion) (*
 		return nil, err
 	}
 	out.Count, out.More, out.LimitedBy, out.Nodes, out.Digest = c.n, c.n == q.Max, c.limit, len(c.byNode), c.sum.text()
+	out.Placements = c.placements
 	if q.By != "" {
 		out.Domains = c.domains(v, out.By)
 	}
@@ -113,6 +118,8 @@ type counted struct {
 	n      int
 	byNode map[string]int
 	limit  *Limit
+	// placements are the nodes in order, where they are asked for.
+	placements []string
 	sum    sum
 }
 
@@ -140,6 +147,9 @@ func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *
 			return c, nil
 		}
 		c.sum.add(at.Node)
+		if q.Placements {
+			c.placements = append(c.placements, at.Node)
+		}
 		c.byNode[at.Node]++
 		c.n++
 	}

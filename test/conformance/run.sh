@@ -7,9 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 n=${1:-2000} seed=${2:-1} config=${3:-default}
 echo "building the oracle (some minutes the first time)"
-(mkdir -p bin && cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission ./cmd/lifecycle ./cmd/termination ./cmd/settings)
+(mkdir -p bin && cd test/conformance && go build -o ../../bin/ ./cmd/conformance ./cmd/admission ./cmd/lifecycle ./cmd/termination ./cmd/settings ./cmd/fit)
 . test/conformance/server.sh
-for part in admission lifecycle termination settings; do
+for part in admission lifecycle termination settings fit; do
   "./bin/$part" -server "$berth" -n "$n" -seed "$seed"
 done
 ./bin/conformance -all -server "$berth" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance
