@@ -27,6 +27,9 @@ type options struct {
 	Limit   int    `help:"Stop after that many pods (0: all)."`
 	Replay  bool   `default:"true" negatable:"" help:"Replay every decision at the end."`
 
+	Simulate bool `help:"Run the trace as one scenario under three configurations instead, and compare it with the service deciding task by task."`
+	Alone    bool `default:"true" negatable:"" help:"With --simulate: decide task by task as well."`
+
 	Machines   float64 `default:"1" placeholder:"SHARE" help:"Share of the trace's machines to use, from 0 to 1: with fewer the cluster fills up."`
 	Stretch    float64 `default:"1" placeholder:"FACTOR" help:"Factor on the duration of tasks: longer ones fill the cluster."`
 	Priorities bool    `help:"Run a second time with priorities by the trace's quality of service and with preemption, in the cluster CLUSTER-priorities."`
@@ -65,6 +68,9 @@ func run(ctx context.Context, o options) error {
 	servers := []*client{newClient(o.Server)}
 	if o.Compare != "" {
 		servers = append(servers, newClient(o.Compare))
+	}
+	if o.Simulate {
+		return runSimulation(ctx, o, servers[0], machines, tasks, os.Stdout)
 	}
 	before, err := runOnce(ctx, o, servers, o.Cluster, machines, tasks, false)
 	if err != nil || !o.Priorities {
@@ -121,5 +127,5 @@ func runOnce(ctx context.Context, o options, servers []*client, cluster string, 
 }
 
 func newClient(base string) *client {
-	return &client{base: base, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	return &client{base: base, http: &http.Client{Timeout: 5 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"container/heap"
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -18,6 +19,8 @@ type player struct {
 	ends       endings // of running; and of some who had to go, which are passed over
 	waiting    waiting
 	asked      int
+	config     string            // to decide under; empty: the server's
+	nodes      map[string]string // that tasks got; nil: not kept
 }
 
 func newPlayer(servers []*client, cluster string, r *report) *player {
@@ -127,6 +130,9 @@ func (p *player) again(ctx context.Context) error {
 // and requests a node for the nominated pod again. It returns the last answer.
 func (p *player) place(ctx context.Context, t task) (*decision, error) {
 	question := object{"snapshot": p.cluster + "@latest", "bind": true, "preempt": p.priorities}
+	if p.config != "" {
+		question["config"] = json.RawMessage(p.config)
+	}
 	if p.priorities {
 		question["pod"] = t.pod(t.class().name)
 	} else {
@@ -153,6 +159,9 @@ func (p *player) place(ctx context.Context, t task) (*decision, error) {
 	}
 	if d.Outcome == "Scheduled" {
 		p.running[t.name] = t
+		if p.nodes != nil {
+			p.nodes[t.name] = d.Node
+		}
 		p.r.held.add(t, 1)
 		heap.Push(&p.ends, t)
 	}

@@ -3,7 +3,9 @@ package scenario_test
 import (
 	"fmt"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,47 +21,98 @@ var fullSize = sync.OnceValue(func() *cluster.View {
 	return viewOf(new(testing.B), enginetest.Large(enginetest.FullSize)...)
 })
 
-// BenchmarkSteps runs arrivals of mixed shapes on 5,000 nodes with 150,000 pods. A step is an
-// attempt with its bind.
-func BenchmarkSteps(b *testing.B) {
-	for _, apps := range []int{30, 500} {
-		b.Run(fmt.Sprintf("shapes=%d", apps), func(b *testing.B) {
-			v := fullSize()
-			arrivals := make([]scenario.Arrival, 20_000)
-			for i := range arrivals {
-				arrivals[i].Pod = enginetest.LargePod(i*i%apps, fmt.Sprintf("asked-%d", i), func(p *corev1.Pod) { p.Spec.Priority = new(int32) })
+// cpuTime is the processor time of the process so far: on a busy machine the clock says little.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// arrivalsOf are pods of so many apps. Those of the apps of Large have owners, so that default
+// spreading counts their pods at every step; others have none.
+func arrivalsOf(n, apps int, owned bool) []scenario.Arrival {
+	out := make([]scenario.Arrival, n)
+	for i := range out {
+		out[i].Pod = enginetest.LargePod(i*i%apps, fmt.Sprintf("asked-%d", i), func(p *corev1.Pod) {
+			if p.Spec.Priority = new(int32); !owned {
+				p.Labels["app"], p.OwnerReferences = "other-"+p.Labels["app"], nil
 			}
-			profiles := profileOf(b, rules.DefaultSpec())
-			steps := 0
-			b.ResetTimer()
+		})
+	}
+	return out
+}
+
+// BenchmarkSteps runs arrivals of mixed shapes on 5,000 nodes with 150,000 pods, and beside it
+// plain decisions, each on a copy of the state. A step is an attempt with its bind.
+func BenchmarkSteps(b *testing.B) {
+	for _, c := range []struct {
+		apps  int
+		owned bool
+	}{{30, false}, {30, true}, {500, true}} {
+		arrivals := arrivalsOf(10_000, c.apps, c.owned)
+		b.Run(fmt.Sprintf("shapes=%d/owned=%t/scenario", c.apps, c.owned), func(b *testing.B) {
+			v, profiles := fullSize(), profileOf(b, rules.DefaultSpec())
+			steps, began := 0, cpuTime(b)
 			for b.Loop() {
 				got, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Run(b.Context(), arrivals, scenario.Limits{}, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
 				steps += got.Attempts
-				b.ReportMetric(float64(got.Placed), "placed")
 			}
-			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+			b.ReportMetric(float64(steps)/(cpuTime(b)-began).Seconds(), "steps/cpu-s")
+		})
+		b.Run(fmt.Sprintf("shapes=%d/owned=%t/plain", c.apps, c.owned), func(b *testing.B) {
+			st, profiles := fullSize().State, profileOf(b, rules.DefaultSpec())
+			steps, began := 0, cpuTime(b)
+			for b.Loop() {
+				for _, a := range arrivals[:1000] {
+					r, err := engine.Decide(st, a.Pod, profiles[0], engine.Options{Now: noon})
+					if err != nil || r.Outcome != engine.Scheduled {
+						b.Fatal(err)
+					}
+					node := r.Node()
+					r.Release()
+					e := st.Edit()
+					if err := e.Bind(a.Pod, node); err != nil {
+						b.Fatal(err)
+					}
+					st = e.Done()
+					steps++
+				}
+				st = fullSize().State
+			}
+			b.ReportMetric(float64(steps)/(cpuTime(b)-began).Seconds(), "steps/cpu-s")
 		})
 	}
 }
 
-// BenchmarkFit counts replicas that spread over zones.
-func BenchmarkSpreadReplicas(b *testing.B) {
-	v := fullSize()
+// BenchmarkFit counts 10,000 replicas that spread over zones.
+func BenchmarkFit(b *testing.B) {
+	v, profiles := fullSize(), profileOf(b, rules.DefaultSpec())
 	pod := enginetest.Pod("asked", enginetest.Labels("app", "asked"), enginetest.Requests("cpu", "100m", "memory", "128Mi"),
-		enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "asked")))
-	pod.Spec.Priority = new(int32)
-	profiles := profileOf(b, rules.DefaultSpec())
+		enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "asked")), enginetest.Priority(0))
+	began := cpuTime(b)
 	for b.Loop() {
-		f := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon})
-		r := scenario.ReplicasOf(pod)
-		for i := range 10_000 {
-			at, err := f.Attempt(b.Context(), r.Pod(i))
-			if err != nil || at.Outcome != engine.Scheduled {
-				b.Fatal(i, err, at)
-			}
+		got, err := scenario.CountFit(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, scenario.FitQuestion{Pod: pod, Max: 10_000})
+		if err != nil || got.Count != 10_000 {
+			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64((cpuTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
+}
+
+// BenchmarkCapacity measures 5,000 nodes with 150,000 pods.
+func BenchmarkCapacity(b *testing.B) {
+	v := fullSize()
+	began := cpuTime(b)
+	for b.Loop() {
+		if _, err := scenario.MeasureCapacity(b.Context(), v, ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((cpuTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -112,12 +113,15 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 	return out, ctx.Err()
 }
 
+// daemonSet is in the JSON of every pod of a DaemonSet, and of few others.
+var daemonSet = []byte(`"DaemonSet"`)
+
 // DaemonsOf returns which pods of a view are made by DaemonSets.
 func DaemonsOf(v *cluster.View) func(*state.Pod) bool {
 	set := map[podName]struct{}{}
 	v.State.EachPod(func(p *state.Pod) {
 		js, ok := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
-		if ok && p.Row >= 0 && kubeobj.ControllerKind(js) == "DaemonSet" {
+		if ok && p.Row >= 0 && bytes.Contains(js, daemonSet) && kubeobj.ControllerKind(js) == "DaemonSet" {
 			set[podName{p.Namespace, p.Name}] = struct{}{}
 		}
 	})

@@ -97,7 +97,7 @@ func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 	o.Profiles, o.Digests = a.config.profiles, s.o.Digests
 	f := NewFork(s.view, o)
 	if k > 0 { // 0 is no limit
-		if _, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: k}, nil); err != nil {
+		if _, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: k, Tries: s.q.Tries}, nil); err != nil {
 			return nil, err
 		}
 	}

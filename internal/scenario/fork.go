@@ -69,9 +69,6 @@ func NewFork(v *cluster.View, o Options) *Fork {
 // base.
 const deciderBytes = 64 << 20
 
-// Base returns the view that the fork began at.
-func (f *Fork) Base() *cluster.View { return f.base }
-
 // State returns the state as it is now, valid until the next change.
 func (f *Fork) State() *state.State { return f.walk.State() }
 

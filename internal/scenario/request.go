@@ -27,6 +27,8 @@ type Request struct {
 	// own if absent.
 	Profiles []Configuration `json:"profiles,omitempty"`
 	Until    Until           `json:"until,omitzero"`
+	// Tries is how many attempts each pod has; absent: as many as changes may help.
+	Tries int `json:"tries,omitempty"`
 	// Keep is how much is answered of each attempt: summary (nothing), moves (each pod's node) or
 	// decisions (with the digest of each decision).
 	Keep string `json:"keep,omitempty" enums:"summary,moves,decisions" default:"summary"`
@@ -112,6 +114,8 @@ func (q *Request) Check(b Bounds) error {
 		return decision.Errorf(decision.Malformed, "until", "want idle or decisions, not both")
 	case q.Until.Decisions < 0 || q.Until.Decisions > b.Attempts:
 		return decision.Errorf(decision.Invalid, "until.decisions", "want a number from 1 to %d", b.Attempts)
+	case q.Tries < 0:
+		return decision.Errorf(decision.Invalid, "tries", "want a number above 0")
 	case a.Pending && a.Placed:
 		return decision.Errorf(decision.Malformed, "arrivals.placed", "placed has the pending pods arrive as well: leave pending out")
 	case !a.Pending && !a.Placed && len(a.Workloads) == 0 && len(a.Pods) == 0 && q.Edits == nil:
@@ -192,16 +196,17 @@ func (a *ArrivalSource) Resolve(ctx context.Context, d *Editor, v *cluster.View,
 			return nil, nil, err
 		}
 		at := Arrival{Pod: pod}
-		for name, to := range map[string]struct {
-			from *metav1.Duration
-			to   *time.Duration
-		}{"at": {p.At, &at.At}, "duration": {p.Duration, &at.Duration}} {
-			if to.from == nil {
-				continue
-			}
-			if *to.to = to.from.Duration; *to.to < 0 {
-				return nil, nil, decision.Errorf(decision.Invalid, field+"."+name, "want a duration that is not negative, such as 1m30s")
-			}
+		if p.At != nil {
+			at.At = p.At.Duration
+		}
+		if p.Duration != nil {
+			at.Duration = p.Duration.Duration
+		}
+		switch {
+		case at.At < 0:
+			return nil, nil, decision.Errorf(decision.Invalid, field+".at", "want a duration that is not negative, such as 1m30s")
+		case p.Duration != nil && at.Duration <= 0:
+			return nil, nil, decision.Errorf(decision.Invalid, field+".duration", "want a duration above 0, such as 1m30s; a pod without one stays")
 		}
 		out = append(out, at)
 	}

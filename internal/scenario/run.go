@@ -153,12 +153,14 @@ func (r *run) enter(arrivals []Arrival) error {
 	return nil
 }
 
-// next goes to the next instant at which pods leave or arrive; false where there is none.
+// next goes to the next instant at which pods leave or arrive; false where there is none. Pods that
+// leave when no other arrives and none waits are of no account: the end is the state after the last
+// attempt.
 func (r *run) next() (bool, error) {
 	switch {
 	case len(r.coming) > 0 && (len(r.leaving) == 0 || r.coming[0].At <= r.leaving[0].ends):
 		r.now = r.coming[0].At
-	case len(r.leaving) > 0:
+	case len(r.leaving) > 0 && (len(r.coming) > 0 || slices.ContainsFunc(r.waiting, r.mayTry)):
 		r.now = r.leaving[0].ends
 	default:
 		return false, nil
@@ -187,7 +189,7 @@ func (r *run) drain() error {
 	for {
 		var due []*entry
 		for _, e := range r.waiting {
-			if e.place == waits && !(e.failed && e.seen == r.f.changes) && (r.l.Tries == 0 || e.tries < r.l.Tries) && !r.gated(e.Pod) {
+			if r.mayTry(e) && !(e.failed && e.seen == r.f.changes) {
 				due = append(due, e)
 			}
 		}
@@ -209,6 +211,11 @@ func (r *run) drain() error {
 		}
 		r.waiting = slices.DeleteFunc(r.waiting, func(e *entry) bool { return e.place != waits })
 	}
+}
+
+// mayTry reports whether a pod waits that may have another attempt.
+func (r *run) mayTry(e *entry) bool {
+	return e.place == waits && (r.l.Tries == 0 || e.tries < r.l.Tries) && !r.gated(e.Pod)
 }
 
 // before is the order of the queue (plugins/queuesort/priority_sort.go Less).

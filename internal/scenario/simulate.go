@@ -199,7 +199,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	f := NewFork(s.view, o)
 	t := &traced{config: c, run: &ProfileRun{Name: c.name, Series: []Sample{}}, at: map[podName]string{}}
 	digest, every, placed := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1), 0
-	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions}, func(at *Attempt) error {
+	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
 		if err := memory.Take(s.ctx, stepBytes); err != nil {
 			return err
 		}

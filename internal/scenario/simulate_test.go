@@ -140,7 +140,7 @@ func TestDepartures(t *testing.T) {
 		}
 	}
 	got, err := simulate(t, v, scenario.Request{Keep: scenario.KeepMoves, Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{
-		timed("late", time.Minute, time.Hour), timed("first", 0, 2*time.Minute), timed("never", 3*time.Hour, 0), timed("last", 2*time.Minute, 0),
+		timed("late", time.Minute, time.Hour), timed("first", 0, 2*time.Minute), timed("never", 3*time.Hour, time.Hour), timed("last", 2*time.Minute, 90*time.Minute),
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -149,9 +149,21 @@ func TestDepartures(t *testing.T) {
 	for _, m := range got.Profiles[0].Moves {
 		moves = append(moves, m.Pod+" "+string(m.Outcome))
 	}
-	want := "default/first Scheduled, default/late Unschedulable, default/late Scheduled, default/last Unschedulable, default/last Scheduled, default/never Unschedulable"
-	if s := strings.Join(moves, ", "); s != want || got.Profiles[0].Placed != 3 || got.Profiles[0].Pending != 1 {
+	want := "default/first Scheduled, default/late Unschedulable, default/late Scheduled, default/last Unschedulable, default/last Scheduled, default/never Scheduled"
+	if s := strings.Join(moves, ", "); s != want || got.Profiles[0].Placed != 4 || got.Profiles[0].Pending != 0 {
 		t.Errorf("%s\nwant %s\n%+v", s, want, got.Profiles[0])
+	}
+}
+
+// TestTries gives each pod one attempt: room that comes later helps no one who came before.
+func TestTries(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	pods := []scenario.TimedPod{{Pod: json.RawMessage(webPod), Duration: &metav1.Duration{Duration: time.Minute}}, {Pod: json.RawMessage(strings.Replace(webPod, `"web"`, `"two"`, 1))}}
+	for tries, placed := range map[int]int{0: 2, 1: 1} {
+		got, err := simulate(t, v, scenario.Request{Tries: tries, Arrivals: scenario.ArrivalSource{Pods: pods}})
+		if err != nil || got.Profiles[0].Placed != placed || got.Profiles[0].End.Nodes.InUse != 1 {
+			t.Errorf("%d tries: %+v: %v", tries, got, err)
+		}
 	}
 }
 
@@ -171,11 +183,13 @@ func TestBadScenarios(t *testing.T) {
 		"profiles: want at most 3":                                          {Arrivals: pending, Profiles: make([]scenario.Configuration, 4)},
 		"profiles[0].name: a name is needed":                                {Arrivals: pending, Profiles: make([]scenario.Configuration, 1)},
 		`profiles[1].name: "a" is there twice`:                              {Arrivals: pending, Profiles: []scenario.Configuration{{Name: "a"}, {Name: "a"}}},
+		"tries: want a number above 0":                                      {Arrivals: pending, Tries: -1},
 		"arrivals.placed: placed has the pending":                           {Arrivals: scenario.ArrivalSource{Pending: true, Placed: true}},
 		"arrivals.workloads[0].count: more than 1000 pods would arrive":     {Arrivals: work(webPod, &many)},
 		"arrivals.workloads[0].count: want a number above 0":                {Arrivals: work(webPod, &none)},
 		"no PriorityClass with name nobody was found":                       {Arrivals: work(strings.Replace(webPod, `"spec":{`, `"spec":{"priorityClassName":"nobody",`, 1), nil)},
 		"arrivals.pods[0].at: want a duration that is not negative":         {Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{{Pod: json.RawMessage(webPod), At: &metav1.Duration{Duration: -1}}}}},
+		"arrivals.pods[0].duration: want a duration above 0":                {Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{{Pod: json.RawMessage(webPod), Duration: &metav1.Duration{}}}}},
 		"arrivals: pod default/web arrives twice":                           {Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{{Pod: json.RawMessage(webPod)}, {Pod: json.RawMessage(webPod)}}}},
 		"spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\"": {Arrivals: work(strings.Replace(webPod, `"1"`, `"-1"`, 1), nil)},
 	} {
