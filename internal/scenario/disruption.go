@@ -288,11 +288,14 @@ func (d *disruption) startOf(old *corev1.Pod) (seconds int64, err error) {
 	if c := d.created[nameOf(old)]; c != nil {
 		return c.took, nil
 	}
-	base, err := d.f.base.Pod(old.Namespace, old.Name)
+	before, err := d.f.base.Pod(old.Namespace, old.Name) // which was ready, unless its node died
+	if errors.Is(err, store.ErrNotFound) {
+		before, err = old, nil
+	}
 	if err != nil {
 		return 0, err
 	}
-	if took, ok := startSeconds(base); ok {
+	if took, ok := startSeconds(before); ok {
 		return took, nil
 	}
 	d.assumed++
