@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -15,9 +15,9 @@ import (
 
 // poolsCommand answers how many nodes of which pools pods need.
 type poolsCommand struct {
-	file            string
-	count           int
-	like, templates []string
+	file  string
+	count int
+	like  []string
 }
 
 func (a *app) poolsCommand() *cobra.Command {
@@ -30,8 +30,8 @@ pool alone the smallest count, and the cheapest choice over all pools beside a
 lower bound. Each count is tried by a run in memory, with the daemon pods of the
 new nodes. No pod is evicted for another one, and the cluster stays as it is.
 
-A pool is --like NODE or --template FILE (a Node), with ,cost=1.2 ,max=20 and
-,name=large behind it as needed. Exit code 0 if all pods fit, 2 if not.`,
+A pool is --like NODE, with ,cost=1.2 ,max=20 and ,name=large behind it as
+needed. Exit code 0 if all pods fit, 2 if not.`,
 		Example: "  " + a.name + " pools --like node-a1 --snapshot cluster.json\n" +
 			"  " + a.name + " pools --like node-a1,cost=1 --like node-b2,cost=2.5 -f pod.yaml --count 40",
 		Args:              cobra.MaximumNArgs(1),
@@ -39,62 +39,55 @@ A pool is --like NODE or --template FILE (a Node), with ,cost=1.2 ,max=20 and
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args) },
 	}
 	cmd.Flags().StringArrayVar(&f.like, "like", nil, "a pool of nodes like this one")
-	cmd.Flags().StringArrayVar(&f.templates, "template", nil, "a pool of nodes as in this file")
 	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "file with a pod or a workload, instead of the pods that wait")
 	cmd.Flags().IntVar(&f.count, "count", 1, "how many of that pod")
 	return cmd
 }
 
 func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
-	if err := a.o.check(); err != nil {
-		return err
+	ask := &scenario.PoolsAsk{For: json.RawMessage(`"pending"`)}
+	for _, text := range f.like {
+		pool, err := readPool(text)
+		if err != nil {
+			return err
+		}
+		ask.Pools = append(ask.Pools, *pool)
 	}
-	ask, err := f.pools(a)
-	if err != nil {
-		return err
+	if len(ask.Pools) == 0 {
+		return &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE."}
 	}
-	from, err := a.source(ctx)
-	if err != nil {
-		return err
-	}
-	gaps, err := from.gaps(ctx)
+	wait := a.progress("trying counts of nodes")
+	defer wait.end()
+	ask.Step = wait.tick
+	var relevant *gaps
+	out, raw, gaps, err := answered[scenario.Pools](ctx, a, func(from source) (json.RawMessage, error) {
+		if f.file != "" || len(args) > 0 {
+			pod, err := a.target(args, f.file)
+			if err == nil {
+				pod, err = a.wholeOf(ctx, from, pod)
+			}
+			if err == nil {
+				relevant, err = a.gapsAbout(ctx, from, pod)
+			}
+			if err == nil {
+				ask.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.PodCount{{Pod: pod.whole, Count: &f.count}}})
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return from.scenario(ctx, scenarioQuestion{"pools", fields(ask), func(ctx context.Context, s *stage) (any, error) {
+			return s.editor.AskPools(ctx, s.view, s.options, ask, 0)
+		}})
+	})
 	if err == nil {
 		err = gaps.needNodes()
 	}
 	if err != nil {
 		return err
 	}
-	ask.For = json.RawMessage(`"pending"`)
-	if f.file != "" || len(args) > 0 {
-		pod, err := a.target(args, f.file)
-		if err == nil {
-			pod, err = a.wholeOf(ctx, from, pod)
-		}
-		if err == nil {
-			ask.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.PodCount{{Pod: pod.whole, Count: &f.count}}})
-		}
-		if err != nil {
-			return err
-		}
-		if gaps, err = gaps.relevantTo(ctx, from, pod, false); err != nil {
-			return err
-		}
-	}
-	wait := a.progress("trying counts of nodes")
-	defer wait.end()
-	raw, err := from.scenario(ctx, scenarioQuestion{"pools", map[string]any{"for": ask.For, "pools": ask.Pools}, func(ctx context.Context, s *stage) (any, error) {
-		ask.Step = wait.tick
-		return s.editor.AskPools(ctx, s.view, s.options, ask, 0)
-	}})
-	if err != nil {
-		return err
-	}
 	wait.end()
-	var out scenario.Pools
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if err := a.show(raw, gaps, func(p *page) { p.pools(&out) }); err != nil {
+	if err := a.show(raw, cmp.Or(relevant, gaps), func(p *page) { p.pools(out) }); err != nil {
 		return err
 	}
 	if !out.Choice.Fits {
@@ -103,48 +96,22 @@ func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-// pools reads the pools of the command line.
-func (f *poolsCommand) pools(a *app) (*scenario.PoolsAsk, error) {
-	ask := &scenario.PoolsAsk{}
-	for _, text := range f.like {
-		node, pool, err := readPool("--like", text)
-		if err != nil {
-			return nil, err
-		}
-		pool.Like = node
-		ask.Pools = append(ask.Pools, *pool)
+// gapsAbout are the gaps that matter for an answer about a pod without evictions.
+func (a *app) gapsAbout(ctx context.Context, from source, pod target) (*gaps, error) {
+	g, err := from.gaps(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for _, text := range f.templates {
-		file, pool, err := readPool("--template", text)
-		if err != nil {
-			return nil, err
-		}
-		r, err := os.Open(file)
-		if err != nil {
-			return nil, fmt.Errorf("--template: %w", err)
-		}
-		err = eachObject(r, func(_ string, raw json.RawMessage) error {
-			pool.Template = raw
-			return nil
-		})
-		_ = r.Close()
-		if err != nil || pool.Template == nil {
-			return nil, &problem{what: "--template " + file, why: err, next: "Expected a Node in JSON or YAML."}
-		}
-		ask.Pools = append(ask.Pools, *pool)
-	}
-	if len(ask.Pools) == 0 {
-		return nil, &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE, or give a Node in a file: --template FILE."}
-	}
-	return ask, nil
+	return g.relevantTo(ctx, from, pod, false)
 }
 
 // readPool reads NODE,cost=1.2,max=20,name=large.
-func readPool(flag, text string) (what string, pool *scenario.NodePool, err error) {
+func readPool(text string) (*scenario.NodePool, error) {
 	parts := strings.Split(text, ",")
-	pool = &scenario.NodePool{}
+	pool := &scenario.NodePool{AddNodes: scenario.AddNodes{Like: parts[0]}}
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
+		var err error
 		switch key {
 		case "name":
 			pool.Name = value
@@ -156,10 +123,10 @@ func readPool(flag, text string) (what string, pool *scenario.NodePool, err erro
 			err = strconv.ErrSyntax
 		}
 		if err != nil || value == "" {
-			return "", nil, fmt.Errorf("%s %s: want cost=NUMBER, max=NUMBER or name=NAME behind the comma, not %q", flag, text, part)
+			return nil, fmt.Errorf("--like %s: want cost=NUMBER, max=NUMBER or name=NAME behind the comma, not %q", text, part)
 		}
 	}
-	return parts[0], pool, nil
+	return pool, nil
 }
 
 func (p *page) pools(out *scenario.Pools) {

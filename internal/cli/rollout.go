@@ -40,46 +40,30 @@ Exit code 0 if it completes, 2 if it gets stuck.`,
 }
 
 func (a *app) rollout(ctx context.Context, ask *scenario.RolloutAsk, args []string, file string) error {
-	if err := a.o.check(); err != nil {
-		return err
-	}
 	pod, err := a.deployment(args, file)
 	if err != nil {
 		return err
 	}
-	from, err := a.source(ctx)
-	if err != nil {
-		return err
-	}
-	gaps, err := from.gaps(ctx)
+	ask.Deployment = pod.from.raw
+	var relevant *gaps
+	wait := a.progress("following the rollout")
+	defer wait.end()
+	out, raw, gaps, err := answered[scenario.Rollout](ctx, a, func(from source) (json.RawMessage, error) {
+		if relevant, err = a.gapsAbout(ctx, from, *pod); err != nil {
+			return nil, err
+		}
+		return from.scenario(ctx, scenarioQuestion{"rollouts", fields(ask), func(ctx context.Context, s *stage) (any, error) {
+			return s.editor.AskRollout(ctx, s.view, s.options, ask, 0)
+		}})
+	})
 	if err == nil {
 		err = gaps.needNodes()
 	}
 	if err != nil {
 		return err
 	}
-	ask.Deployment = pod.from.raw
-	body := map[string]any{"deployment": ask.Deployment}
-	if ask.StartSeconds != nil {
-		body["startSeconds"] = *ask.StartSeconds
-	}
-	wait := a.progress("following the rollout")
-	defer wait.end()
-	raw, err := from.scenario(ctx, scenarioQuestion{"rollouts", body, func(ctx context.Context, s *stage) (any, error) {
-		return s.editor.AskRollout(ctx, s.view, s.options, ask, 0)
-	}})
-	if err != nil {
-		return err
-	}
 	wait.end()
-	var out scenario.Rollout
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if gaps, err = gaps.relevantTo(ctx, from, *pod, true); err != nil {
-		return err
-	}
-	if err := a.show(raw, gaps, func(p *page) { p.rollout(&out) }); err != nil {
+	if err := a.show(raw, relevant, func(p *page) { p.rollout(out) }); err != nil {
 		return err
 	}
 	if out.Outcome == scenario.RolloutStuck {
@@ -100,8 +84,7 @@ func (a *app) deployment(args []string, file string) (*target, error) {
 	a.besides(in, file)
 	var found []*target
 	for i := range in.pods {
-		p := &in.pods[i]
-		if p.from != nil && p.from.kind == "Deployment" && (len(args) == 0 || p.from.name == strings.TrimPrefix(args[0], "deploy/")) {
+		if p := &in.pods[i]; p.from != nil && p.from.kind == "Deployment" && (len(args) == 0 || p.from.name == strings.TrimPrefix(args[0], "deploy/")) {
 			found = append(found, p)
 		}
 	}

@@ -133,4 +133,4 @@ var podStatus = keep{
 	},
 }
 
-var keepPod = object(podSpec, podStatus, "kubernetes.io/config.mirror", "kubernetes.io/config.source")
+var keepPod = object(podSpec, podStatus, "kubernetes.io/config.mirror", "kubernetes.io/config.source", "controller.kubernetes.io/pod-deletion-cost")

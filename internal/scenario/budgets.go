@@ -92,10 +92,15 @@ func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) {
 
 // isReady reports whether a pod's condition Ready is true.
 func isReady(p *corev1.Pod) bool {
+	c := readyCondition(p)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+func readyCondition(p *corev1.Pod) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
+			return c
 		}
 	}
-	return false
+	return nil
 }

@@ -132,23 +132,15 @@ func validateDeployment(s *appsv1.DeploymentSpec, at *field.Path) (errs field.Er
 
 // validPods checks a number of pods or a percentage of them, of which most is the largest; 0: none.
 func validPods(n *intstr.IntOrString, at *field.Path, most int, errs *field.ErrorList) (value int, ok bool) {
-	value = n.IntValue()
-	if n.Type == intstr.String {
-		digits, percent := strings.CutSuffix(n.StrVal, "%")
-		var err error
-		if value, err = strconv.Atoi(digits); err != nil || !percent || strings.Trim(digits, "0123456789") != "" {
-			*errs = append(*errs, field.Invalid(at, n.StrVal, "want a number of pods, or a percentage such as 25%"))
-			return 0, false
-		}
-		if most > 0 && value > most {
-			*errs = append(*errs, field.Invalid(at, n.StrVal, "must not be greater than 100%"))
-			return value, false
-		}
+	digits, percent := strings.CutSuffix(n.String(), "%")
+	value, err := strconv.Atoi(digits)
+	switch {
+	case err != nil, value < 0, percent != (n.Type == intstr.String):
+		*errs = append(*errs, field.Invalid(at, n.String(), "want a number of pods, or a percentage such as 25%"))
+	case percent && most > 0 && value > most:
+		*errs = append(*errs, field.Invalid(at, n.String(), "must not be greater than 100%"))
+	default:
 		return value, true
 	}
-	if value < 0 {
-		*errs = append(*errs, field.Invalid(at, value, "must be greater than or equal to 0"))
-		return value, false
-	}
-	return value, true
+	return 0, false
 }

@@ -251,15 +251,6 @@ func scaled(n *intstr.IntOrString, of int, up bool) int {
 	return out
 }
 
-func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
-			return c
-		}
-	}
-	return nil
-}
-
 // assumedReady reports whether a pod is on a node and has no conditions that its kubelet writes.
 func assumedReady(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName != "" && readyCondition(pod) == nil && pod.Status.Phase != corev1.PodPending
