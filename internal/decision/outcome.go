@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/footprint"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -41,7 +42,7 @@ func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error
 	o := &Outcome{Prepared: p}
 	opts := p.options(ctx)
 	working, free := memory.Within(ctx)
-	if err := memory.Take(working, engine.Footprint(p.State, p.Pod, p.Profile, opts)); err != nil {
+	if err := memory.Take(working, footprint.Decision(p.State, p.Pod, p.Profile, opts)); err != nil {
 		return nil, fmt.Errorf("decide: %w", err)
 	}
 	o.free = free
@@ -114,9 +115,9 @@ const suggestFactor = 512
 // Answer writes the outcome out, without what a record adds. Where ctx ends meanwhile there is no
 // answer instead of one that lacks something.
 func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer, err error) {
-	need := o.Result.ExplanationBytes(level)
+	need := footprint.Explanation(o.Result, level)
 	if o.Suggest { // one decision after the other
-		need += engine.Footprint(o.State, o.Pod, o.Profile, o.options(ctx)) + suggestFactor*int64(len(o.PodJSON))
+		need += footprint.Decision(o.State, o.Pod, o.Profile, o.options(ctx)) + suggestFactor*int64(len(o.PodJSON))
 	}
 	if err := memory.Take(ctx, need); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)

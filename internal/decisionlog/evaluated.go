@@ -11,6 +11,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 )
@@ -145,7 +146,7 @@ func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *cluster.
 	if err != nil {
 		return nil, err
 	}
-	return &replayed{Outcome: out, digest: out.Result.Digest()}, nil
+	return &replayed{Outcome: out, digest: digest.Of(out.Result)}, nil
 }
 
 // effects implements Kind.

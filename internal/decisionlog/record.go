@@ -9,6 +9,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/preemption"
 	"berth/internal/store"
@@ -83,7 +84,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	r := o.Result
 	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, decision.DigestOf(o.PodJSON)
 	d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.Pod.Spec.Priority
-	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), r.Digest()
+	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), digest.Of(r)
 	if r.Outcome == engine.Scheduled {
 		d.Node = r.Node()
 	}

@@ -1,10 +1,5 @@
 package engine
 
-import (
-	"context"
-	"time"
-)
-
 // Version is the engine's own version. It changes whenever an answer could change, so that a replay
 // can name the engine of the recorded answer.
 const Version = "v0.2.1"
@@ -245,33 +240,4 @@ type SpreadDomain struct {
 type NotEvaluated struct {
 	Plugin string `json:"plugin"`
 	Reason string `json:"reason"`
-}
-
-// Options are the inputs of a decision beside state, pod and profile. All but
-// Context are recorded, so that a replay gets the same ones.
-type Options struct {
-	// Context is the caller's; nil stands for one that does not end. It is no input of the answer.
-	// Once it has ended, a long search ends with an error that wraps the context's, and there is no
-	// decision.
-	Context context.Context
-	// MaxSteps bounds the work of the decision; 0: no bound. A decision over it is a WorkError.
-	MaxSteps int64
-	// Candidates limits the nodes to those of these names; nil means all. The engine ignores names
-	// that the state does not have.
-	Candidates []string
-	// Now is the time the decision is judged at; the engine has no clock.
-	Now time.Time
-	// ScoreAlways scores even a single feasible node, which kube-scheduler does not. The extender's
-	// /prioritize needs it.
-	ScoreAlways bool
-	// NoScores stops after the filters: the extender's /filter does not need the best node. The
-	// outcome is Scheduled where a node is feasible, without a node.
-	NoScores bool
-	// NoPreemption turns preemption off for this decision.
-	NoPreemption bool
-	// EqualsBy replaces the pod's UID in the choice among equal nodes; "" is the pod's own.
-	EqualsBy string
-	// Victims, where not nil, asks another question, that of the extender's /preempt: whether the
-	// pod would fit on these nodes once these pods are gone.
-	Victims []NodeVictims
 }

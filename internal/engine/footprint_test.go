@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/footprint"
 	"berth/internal/engine/rules"
 )
 
@@ -67,7 +68,7 @@ func TestFootprint(t *testing.T) {
 		if err != nil {
 			t.Fatal(q.name, err)
 		}
-		bound := engine.Footprint(s, q.pod, p, engine.Options{})
+		bound := footprint.Decision(s, q.pod, p, engine.Options{})
 		t.Logf("%-16s %-13s %10d of %10d", q.name, r.Outcome, took, bound)
 		if took > bound {
 			t.Errorf("%s allocates %d, %d are estimated", q.name, took, bound)
@@ -76,7 +77,7 @@ func TestFootprint(t *testing.T) {
 			took = allocated(func() {
 				_, err = json.Marshal(explain.Decision(r, level))
 			})
-			if bound = r.ExplanationBytes(level); err != nil || took > bound {
+			if bound = footprint.Explanation(r, level); err != nil || took > bound {
 				t.Errorf("%s: explaining %q allocates %d, %d are estimated (%v)", q.name, level, took, bound, err)
 			}
 			t.Logf("%-16s %-13s %10d of %10d", q.name, level, took, bound)

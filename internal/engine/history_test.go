@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
@@ -25,7 +26,7 @@ func (q *singleCall) answer(s *state.State, p *engine.Profile, decide func(*stat
 		return "error: " + err.Error()
 	}
 	defer r.Release()
-	return r.Fingerprint()
+	return digest.Of(r)
 }
 
 // TestVerdictsDoNotDependOnHistory puts random questions, look-alikes among them, to one state

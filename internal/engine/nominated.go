@@ -47,6 +47,20 @@ func (q *Query) NominatedRows() map[int][]*state.Pod {
 	return out
 }
 
+// filterTwice filters with the pods nominated to the nodes, then without.
+func (r *Result) filterTwice(out []Rejected, in state.Bits) ([]Rejected, error) {
+	with, err := r.filterWithNominated(in)
+	if err != nil {
+		return nil, err
+	}
+	before := len(out)
+	out, err = r.filter(out, in)
+	if err != nil || len(with) == 0 {
+		return out, err
+	}
+	return append(out[:before], r.Query.mergeRejected(slices.Clone(out[before:]), with)...), nil
+}
+
 // filterWithNominated runs the filters as if the pods nominated to each node were there already,
 // over the nodes of in that have some. It removes the nodes that fail from in. Those that pass must
 // still be filtered without the nominated pods, since both must hold
@@ -99,4 +113,26 @@ func (q *Query) WithPods(pods []*state.Pod, row int32) *Query {
 	sub.State, sub.added = q.State.WithPods(pods, row)
 	sub.local.ForgetVolumes() // the added pods' volumes are interned by now
 	return &sub
+}
+
+// mergeRejected adds more to have, plugin by plugin and reason by reason, in the order of the
+// filters. The sets of both stay as they are.
+func (q *Query) mergeRejected(have, more []Rejected) []Rejected {
+	p := q.Profile
+	for i := range more {
+		m := &more[i]
+		at := slices.IndexFunc(have, func(h Rejected) bool { return h.Plugin == m.Plugin })
+		if at < 0 {
+			have = append(have, *m)
+			continue
+		}
+		both := have[at].Within(q, have[at].Nodes)
+		both.Merge(m, p.RuleNamed(m.Plugin).ReasonRank)
+		have[at] = both
+	}
+	place := func(r Rejected) int {
+		return slices.IndexFunc(p.Filter, func(i int) bool { return p.Rules[i].Name == r.Plugin })
+	}
+	slices.SortStableFunc(have, func(a, b Rejected) int { return place(a) - place(b) })
+	return have
 }

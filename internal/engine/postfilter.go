@@ -101,23 +101,3 @@ func (p *PostFilter) Text() string {
 	}
 	return p.text
 }
-
-// appendPostFilter adds the phase to the digest. A decision without it adds nothing.
-func (r *Result) appendPostFilter(b []byte) []byte {
-	p := r.PostFilter
-	if p == nil {
-		return b
-	}
-	b = append(b, 'd')
-	if p.Search != nil {
-		return p.Search.AppendDigest(b)
-	}
-	for _, text := range []string{"", "", p.Text()} { // no node, no reason, no row tried
-		b = AppendText(b, text)
-	}
-	none := r.Query.Bits()
-	for range 3 {
-		b = r.AppendRows(b, none)
-	}
-	return b
-}

@@ -61,8 +61,8 @@ func (r *Rejected) ReasonsOf(row int) []string {
 	return out
 }
 
-// Merge adds what the same rule rejected in another pass.
-func (r *Rejected) Merge(o *Rejected, rule *Plugin) {
+// Merge adds what the same rule rejected in another pass. rank is that of a ReasonRanker, or nil.
+func (r *Rejected) Merge(o *Rejected, rank func(text string) int) {
 	r.Nodes.Or(o.Nodes)
 	r.Unresolvable.Or(o.Unresolvable)
 	for _, reason := range o.Reasons {
@@ -73,15 +73,15 @@ func (r *Rejected) Merge(o *Rejected, rule *Plugin) {
 			r.Reasons[k].Nodes.Or(reason.Nodes)
 		}
 	}
-	if rule != nil && rule.ReasonRank != nil {
-		rule.SortReasons(r.Reasons)
+	if rank != nil {
+		SortReasons(r.Reasons, rank)
 	}
 }
 
-// SortReasons orders reasons as the rule does, which has a ReasonRank.
-func (p *Plugin) SortReasons(list []Reason) {
+// SortReasons orders reasons by their rank.
+func SortReasons(list []Reason, rank func(text string) int) {
 	slices.SortStableFunc(list, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(p.ReasonRank(a.Text), p.ReasonRank(b.Text)), strings.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(rank(a.Text), rank(b.Text)), strings.Compare(a.Text, b.Text))
 	})
 }
 
@@ -100,26 +100,4 @@ func (r *Rejected) Within(q *Query, in state.Bits) Rejected {
 		}
 	}
 	return out
-}
-
-// mergeRejected adds more to have, plugin by plugin and reason by reason, in the order of the
-// filters. The sets of both stay as they are.
-func (q *Query) mergeRejected(have, more []Rejected) []Rejected {
-	p := q.Profile
-	for i := range more {
-		m := &more[i]
-		at := slices.IndexFunc(have, func(h Rejected) bool { return h.Plugin == m.Plugin })
-		if at < 0 {
-			have = append(have, *m)
-			continue
-		}
-		both := have[at].Within(q, have[at].Nodes)
-		both.Merge(m, p.RuleNamed(m.Plugin))
-		have[at] = both
-	}
-	place := func(r Rejected) int {
-		return slices.IndexFunc(p.Filter, func(i int) bool { return p.Rules[i].Name == r.Plugin })
-	}
-	slices.SortStableFunc(have, func(a, b Rejected) int { return place(a) - place(b) })
-	return have
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "berth/internal/engine/state"
+import (
+	"context"
+
+	"berth/internal/engine/state"
+)
 
 // Result is a decision in columns, before it is written: package explain writes it. It holds
 // scratch memory: Release it, once, when everything wanted has been read.
@@ -40,11 +44,13 @@ type Result struct {
 	// PostFilter is nil where the phase did not run.
 	PostFilter *PostFilter
 
+	// Digest is what package digest makes of the result, once that was done.
+	Digest string
+
 	run    Runner
 	total  []int64
 	sums   []int32 // of a Runner instead of total, less common
 	common int64   // what Uniform scores add to all totals
-	digest string  // once worked out
 }
 
 // PreFilterRejection is a verdict on the pod itself.
@@ -71,6 +77,9 @@ func newResult(q *Query, run Runner) *Result {
 func (r *Result) Release() {
 	if r.PostFilter != nil && r.PostFilter.Search != nil {
 		r.PostFilter.Search.Release()
+	}
+	if s := r.Query.scratch; s != nil {
+		s.rejected, s.scores = r.Rejected[:0], r.Scores[:0]
 	}
 	r.Query.Release()
 }
@@ -152,3 +161,20 @@ func (r *Result) ReasonOf(row int) (text string, unresolvable, ok bool) {
 	}
 	return text, rej.Unresolvable.Has(row), true
 }
+
+// Within runs f, which reads the decision, and ends it with the error of ctx once that has ended: a
+// decision can take longer to write than to make. Outside of it nothing ends the methods that
+// explain a decision.
+func (r *Result) Within(ctx context.Context, f func()) (err error) {
+	q := r.Query
+	before := q.Options.Context
+	q.Options.Context, q.explaining, q.nextLook = ctx, true, q.steps
+	defer func() { q.Options.Context, q.explaining, q.nextLook = before, false, answered }()
+	defer caught(&err)
+	q.Work(0)
+	f()
+	return nil
+}
+
+// CheckContext ends the function that Within runs, where its context has ended.
+func (r *Result) CheckContext() { r.Query.checkContext() }

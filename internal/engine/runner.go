@@ -53,7 +53,7 @@ func (q *Query) FilterEach(f *Plugin, state any, rows state.Bits, fail func(row 
 		if rej, err := q.FilterBy(f, state, one); err != nil {
 			fail(row, err)
 		} else {
-			out.Merge(&rej, f)
+			out.Merge(&rej, f.ReasonRank)
 		}
 	}
 	return out

@@ -9,12 +9,6 @@ import (
 	"berth/internal/engine/state"
 )
 
-// RuleScores are the scores of one rule of the profile.
-type RuleScores struct {
-	WeightedRule
-	Scores
-}
-
 // pick scores the feasible nodes and chooses.
 func (r *Result) pick() error {
 	q := r.Query

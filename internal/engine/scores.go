@@ -16,6 +16,12 @@ type Scores struct {
 	by        Normalization
 }
 
+// RuleScores are the scores of one rule of the profile.
+type RuleScores struct {
+	WeightedRule
+	Scores
+}
+
 // Normalization is how the normalised scores follow from the raw ones.
 type Normalization uint8
 

@@ -17,7 +17,6 @@ type scratch struct {
 	flags    pool[[]bool]
 	rejected []Rejected
 	scores   []RuleScores
-	bytes    []byte // of Digest
 }
 
 // pool is memory of one kind, of which a decision takes one piece after the other.

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
@@ -43,7 +44,7 @@ func TestVolumesComeAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer kept.Release()
-		if plain.Digest() != kept.Digest() {
+		if digest.Of(plain) != digest.Of(kept) {
 			t.Errorf("a Decider says %q, Decide %q", kept.Node(), plain.Node())
 		}
 		return plain.Node()

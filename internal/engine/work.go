@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -79,23 +78,6 @@ func recovered(p any, err *error) {
 		panic(p)
 	}
 }
-
-// Within runs f, which reads the decision, and ends it with the error of ctx once that has ended: a
-// decision can take longer to write than to make. Outside of it nothing ends the methods that
-// explain a decision.
-func (r *Result) Within(ctx context.Context, f func()) (err error) {
-	q := r.Query
-	before := q.Options.Context
-	q.Options.Context, q.explaining, q.nextLook = ctx, true, q.steps
-	defer func() { q.Options.Context, q.explaining, q.nextLook = before, false, answered }()
-	defer caught(&err)
-	q.Work(0)
-	f()
-	return nil
-}
-
-// CheckContext ends the function that Within runs, where its context has ended.
-func (r *Result) CheckContext() { r.Query.checkContext() }
 
 // TermRows is NodeSet.TermRows with its work counted and the caller's context checked meanwhile.
 func (q *Query) TermRows(term *corev1.NodeSelectorTerm) (rows state.Bits, ok bool) {

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
@@ -126,9 +127,9 @@ func TestExplanationsEndWithinAContext(t *testing.T) {
 			})
 		})
 	}
-	want := r.Digest()
+	want := digest.Of(r)
 	explain.Decision(r, engine.ExplainFull)
-	if r.Digest() != want {
+	if digest.Of(r) != want {
 		t.Error("the decision is another one")
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/footprint"
 	"berth/internal/engine/preemption"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -48,7 +50,7 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 	st := f.walk.State()
 	working, free := memory.Within(ctx)
 	defer free()
-	if err := memory.Take(working, engine.Footprint(st, pod, profile, opts)); err != nil {
+	if err := memory.Take(working, footprint.Decision(st, pod, profile, opts)); err != nil {
 		return nil, fmt.Errorf("decide: %w", err)
 	}
 	r, err := f.walk.Decide(pod, profile, opts)
@@ -83,7 +85,7 @@ func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
 	}
 	at.Outcome = r.Outcome
 	if f.o.Digests {
-		at.Digest = r.Digest()
+		at.Digest = digest.Of(r)
 	}
 	switch r.Outcome {
 	case engine.Scheduled:

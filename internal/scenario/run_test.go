@@ -11,6 +11,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
@@ -111,8 +112,8 @@ func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
 	}
 	defer r.Release()
 	node := r.Node() + r.NominatedNode()
-	if r.Outcome != at.Outcome || node != at.Node || r.Digest() != at.Digest {
-		c.t.Fatalf("%s: %s on %q %s, alone %s on %q %s", who, at.Outcome, at.Node, at.Digest, r.Outcome, node, r.Digest())
+	if r.Outcome != at.Outcome || node != at.Node || digest.Of(r) != at.Digest {
+		c.t.Fatalf("%s: %s on %q %s, alone %s on %q %s", who, at.Outcome, at.Node, at.Digest, r.Outcome, node, digest.Of(r))
 	}
 	e := c.s.Edit()
 	put := func(o any) {

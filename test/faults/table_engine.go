@@ -7,7 +7,7 @@ var engineFaults = []fault{
 	rows = rows[:max(0, len(rows)-1)]`},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
-		{"internal/engine/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
+		{"internal/engine/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},
 	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/incremental", "TestAttachmentsFollowPods", []edit{
 		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
@@ -59,7 +60,7 @@ func Everything(t testing.TB, decide DecideFunc, s *state.State, pod *corev1.Pod
 	for row := range totals {
 		totals[row] = r.Total(row)
 	}
-	raw, err := json.Marshal([]any{r.Digest(), explain.Decision(r, engine.ExplainFull), explain.TopScores(r, 5), explain.RejectedNames(r, 4), explain.Failures(r), totals, r.Top, r.Scored})
+	raw, err := json.Marshal([]any{digest.Of(r), explain.Decision(r, engine.ExplainFull), explain.TopScores(r, 5), explain.RejectedNames(r, 4), explain.Failures(r), totals, r.Top, r.Scored})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/preemption"
 	"berth/internal/engine/state"
 )
@@ -46,7 +47,7 @@ func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
 		addAlsoFailing(r, d)
 	}
 	d.Preemption = preemption.Explain(r, level)
-	d.Digest = r.Digest()
+	d.Digest = digest.Of(r)
 	return d
 }
 

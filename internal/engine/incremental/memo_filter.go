@@ -92,6 +92,6 @@ func (f *keptFilter) absorb(rows state.Bits, fresh *engine.Rejected, rule *engin
 	if rule.ReasonRank == nil {
 		return false
 	}
-	rule.SortReasons(f.Reasons)
+	engine.SortReasons(f.Reasons, rule.ReasonRank)
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
@@ -66,7 +67,7 @@ func (w *walk) each(b *testing.B, decide enginetest.DecideFunc) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		r.Digest()
+		digest.Of(r)
 		r.Release()
 		if i++; i == len(w.pods) {
 			i = 0

@@ -1,8 +1,8 @@
 package preemption
 
-import "k8s.io/apimachinery/pkg/labels"
-
 import (
+	"k8s.io/apimachinery/pkg/labels"
+
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 )

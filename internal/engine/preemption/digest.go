@@ -3,7 +3,7 @@ package preemption
 import (
 	"encoding/binary"
 
-	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/state"
 )
 
@@ -11,7 +11,7 @@ import (
 // each, in order of the nodes' names, the victims on the chosen one, and the message where nothing
 // helps.
 func (s *Search) AppendDigest(b []byte) []byte {
-	str := func(text string) { b = engine.AppendText(b, text) }
+	str := func(text string) { b = digest.AppendText(b, text) }
 	if s.r.Query.Options.Victims != nil {
 		return s.appendNamed(b)
 	}
@@ -19,7 +19,7 @@ func (s *Search) AppendDigest(b []byte) []byte {
 	str(s.reason)
 	str(s.r.PostFilter.Text())
 	for _, rows := range []state.Bits{s.potential, s.bare, s.unfit} {
-		b = s.r.AppendRows(b, rows)
+		b = digest.AppendRows(b, s.r.Query.Nodes, rows)
 	}
 	if s.best < 0 {
 		return b
@@ -64,14 +64,14 @@ func (s *Search) AppendDigest(b []byte) []byte {
 func (s *Search) appendNamed(b []byte) []byte {
 	for i := range s.named {
 		n := &s.named[i]
-		b = engine.AppendText(b, n.node)
+		b = digest.AppendText(b, n.node)
 		if !n.kept {
-			b = engine.AppendText(b, "dropped "+n.why.Plugin)
+			b = digest.AppendText(b, "dropped "+n.why.Plugin)
 			continue
 		}
 		b = binary.AppendVarint(b, n.violations)
 		for k := range n.victims {
-			b = engine.AppendText(b, n.victims[k].UID)
+			b = digest.AppendText(b, n.victims[k].UID)
 			b = binary.AppendVarint(b, int64(n.victims[k].Priority))
 		}
 	}

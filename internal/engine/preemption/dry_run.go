@@ -96,7 +96,7 @@ func failEach(q *engine.Query, f *engine.Plugin, state any, rows state.Bits) eng
 		one.Set(row)
 		failed.Add(err.Error(), engine.Error, one)
 	})
-	rej.Merge(&failed, f)
+	rej.Merge(&failed, f.ReasonRank)
 	return rej
 }
 

@@ -1,8 +1,10 @@
-package engine
+// Package footprint bounds what decisions and their explanations allocate, from counts alone.
+package footprint
 
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 )
 
@@ -19,9 +21,9 @@ const (
 	bytesPerPluginRow = 384     // of a node that is explained, and a plugin
 )
 
-// Footprint returns an upper bound of what Decide allocates for a pod, in bytes. It depends on
-// counts alone, so that it costs next to nothing.
-func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
+// Decision returns an upper bound of what engine.Decide allocates for a pod, in bytes. It depends
+// on counts alone, so that it costs next to nothing.
+func Decision(s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) int64 {
 	rows, pods := int64(len(s.Nodes().Alive())*64), int64(s.PodCount())
 	n := bytesOfDecision + rows*(bytesPerRow+int64(len(p.Rules))*bytesPerRowRule+bytesPerRowTerm*int64(parts(pod))) + pods*bytesPerPod
 	n += bytesOfNamespaces(s, pod)
@@ -31,15 +33,15 @@ func Footprint(s *state.State, pod *corev1.Pod, p *Profile, o Options) int64 {
 	return n
 }
 
-// ExplanationBytes returns an upper bound of what writing a decision at a level takes, its JSON
+// Explanation returns an upper bound of what writing a decision at a level takes, its JSON
 // included.
-func (r *Result) ExplanationBytes(level Explain) int64 {
+func Explanation(r *engine.Result, level engine.Explain) int64 {
 	each := int64(bytesPerRow + bytesPerRowTerm*parts(r.Query.Pod))
 	switch level {
-	case ExplainFull, ExplainAll:
+	case engine.ExplainFull, engine.ExplainAll:
 		each += bytesPerPluginRow * int64(len(r.Query.Profile.Rules))
 		fallthrough
-	case ExplainFailures:
+	case engine.ExplainFailures:
 		each += bytesPerVerdict
 	}
 	return bytesOfDecision + each*int64(r.Considered()) + bytesOfNamespaces(r.Query.State, r.Query.Pod)

@@ -1,4 +1,5 @@
-package engine
+// Package digest hashes decisions: two answers with the same digest have the same explanation.
+package digest
 
 import (
 	"crypto/sha256"
@@ -6,30 +7,35 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 )
 
 // digestForm names what the digest is over. It changes with the form.
 const digestForm = "berth-answer-2"
 
-// Digest is a hash over the complete answer: outcome, choice, every node's first failing plugin,
+// buffers hold encodings that later digests use again.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Of returns a hash over the complete answer: outcome, choice, every node's first failing plugin,
 // code and reasons, and every feasible node's raw and normalised scores and total, in order of the
-// nodes' names, and the volumes and devices that the pod would get on the chosen one. Two answers
-// with the same digest have the same explanation. It does not depend on the order of the input, nor
-// on the rows of the nodes.
-func (r *Result) Digest() string {
-	if r.digest == "" {
-		r.digest = r.fingerprint()
+// nodes' names, and the volumes and devices that the pod would get on the chosen one. It does not
+// depend on the order of the input, nor on the rows of the nodes. It is worked out once a result.
+func Of(r *engine.Result) string {
+	if r.Digest == "" {
+		r.Digest = hash(r)
 	}
-	return r.digest
+	return r.Digest
 }
 
-// fingerprint encodes the answer, section by section, each after a mark, and hashes it in one go: a
+// hash encodes the answer, section by section, each after a mark, and hashes it in one go: a
 // kilobyte or two for a thousand nodes.
-func (r *Result) fingerprint() string {
-	sc := r.Query.scratch
-	b := append(sc.bytes[:0], digestForm...)
+func hash(r *engine.Result) string {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	b := append((*buffer)[:0], digestForm...)
 	b = AppendText(b, string(r.Outcome))
 	b = AppendText(b, r.Node())
 	b = append(b, r.Query.Nodes.NamesDigest()...)
@@ -41,28 +47,28 @@ func (r *Result) fingerprint() string {
 		b = AppendText(b, r.PreFilter.Reason)
 	}
 	if !slices.Equal(r.Query.Candidates, r.Query.Nodes.Alive()) {
-		b = r.AppendRows(append(b, 'c'), r.Query.Candidates)
+		b = AppendRows(append(b, 'c'), r.Query.Nodes, r.Query.Candidates)
 	}
 	for i := range r.Rejected {
 		rej := &r.Rejected[i]
 		b = AppendText(append(b, 'r'), rej.Plugin)
-		b = r.AppendRows(b, rej.Unresolvable)
+		b = AppendRows(b, r.Query.Nodes, rej.Unresolvable)
 		for _, reason := range byText(rej.Reasons) {
 			b = AppendText(append(b, 't'), reason.Text)
-			b = r.AppendRows(b, reason.Nodes)
+			b = AppendRows(b, r.Query.Nodes, reason.Nodes)
 		}
 	}
-	b = r.AppendRows(append(b, 'f'), r.Feasible)
+	b = AppendRows(append(b, 'f'), r.Query.Nodes, r.Feasible)
 	if len(r.Scores) > 0 {
-		rows := r.inNameOrder(r.Feasible)
+		rows := inNameOrder(r, r.Feasible)
 		for k := range r.Scores {
 			s := &r.Scores[k]
 			b = AppendText(append(b, 's'), r.Query.Profile.Rules[s.Rule].Name)
 			b = binary.AppendVarint(b, s.Weight)
-			b = r.appendScores(b, rows, &s.Scores)
+			b = appendScores(b, r, rows, &s.Scores)
 		}
 	}
-	b = r.appendPostFilter(b)
+	b = appendPostFilter(b, r)
 	for _, v := range r.Volumes() {
 		b = AppendText(append(b, 'v'), v.Claim)
 		b = AppendText(b, v.Volume)
@@ -80,7 +86,7 @@ func (r *Result) fingerprint() string {
 	// A new part of an answer gets its section here, with a mark of its own, and writes nothing
 	// where it is absent.
 	sum := sha256.Sum256(b)
-	sc.bytes = b
+	*buffer = b
 	var text [len("sha256:") + 2*sha256.Size]byte
 	copy(text[:], "sha256:")
 	hex.Encode(text[len("sha256:"):], sum[:])
@@ -93,17 +99,17 @@ func AppendText(b []byte, s string) []byte {
 }
 
 // byText orders reasons so that the digest does not depend on the order in which they were found.
-func byText(reasons []Reason) []Reason {
+func byText(reasons []engine.Reason) []engine.Reason {
 	if len(reasons) < 2 {
 		return reasons
 	}
 	out := slices.Clone(reasons)
-	slices.SortFunc(out, func(a, b Reason) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortFunc(out, func(a, b engine.Reason) int { return strings.Compare(a.Text, b.Text) })
 	return out
 }
 
 // inNameOrder returns a set of rows as a set of indexes in the order of names.
-func (r *Result) inNameOrder(rows state.Bits) state.Bits {
+func inNameOrder(r *engine.Result, rows state.Bits) state.Bits {
 	set := r.Query.Nodes
 	if set.InOrder() {
 		return rows
@@ -127,8 +133,7 @@ func gather(rows state.Bits, order []int32) (w uint64) {
 }
 
 // appendRows writes a set of rows as bits in order of the nodes' names.
-func (r *Result) AppendRows(b []byte, rows state.Bits) []byte {
-	set := r.Query.Nodes
+func AppendRows(b []byte, set *state.NodeSet, rows state.Bits) []byte {
 	from, size := len(b), (set.Count()+7)/8
 	if set.InOrder() {
 		for _, w := range rows {
@@ -140,4 +145,24 @@ func (r *Result) AppendRows(b []byte, rows state.Bits) []byte {
 		b = binary.LittleEndian.AppendUint64(b, gather(rows, part))
 	}
 	return b[:from+size]
+}
+
+// appendPostFilter adds the phase to the digest. A decision without it adds nothing.
+func appendPostFilter(b []byte, r *engine.Result) []byte {
+	p := r.PostFilter
+	if p == nil {
+		return b
+	}
+	b = append(b, 'd')
+	if p.Search != nil {
+		return p.Search.AppendDigest(b)
+	}
+	for _, text := range []string{"", "", p.Text()} { // no node, no reason, no row tried
+		b = AppendText(b, text)
+	}
+	none := r.Query.Bits()
+	for range 3 {
+		b = AppendRows(b, r.Query.Nodes, none)
+	}
+	return b
 }

@@ -1,31 +1,32 @@
-package engine
+package digest
 
 import (
 	"encoding/binary"
 	"math"
 	"math/bits"
 
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 )
 
 // appendScores writes a rule's scores of the feasible nodes, rows being their indexes in order of
 // name: the raw ones, then the normalised ones unless they are the same. The form depends on the
 // values alone, not on how the rule computed them.
-func (r *Result) appendScores(b []byte, rows state.Bits, s *Scores) []byte {
-	if s.uniform {
-		b = appendUniform(b, s.raw)
-		if s.raw == s.norm {
+func appendScores(b []byte, r *engine.Result, rows state.Bits, s *engine.Scores) []byte {
+	if raw, norm, equal := s.AllEqual(); equal {
+		b = appendUniform(b, raw)
+		if raw == norm {
 			return append(b, '=')
 		}
-		return appendUniform(b, s.norm)
+		return appendUniform(b, norm)
 	}
 	from := len(b)
-	b = r.appendColumn(b, rows, s.Raw, s.RawBytes)
+	b = appendColumn(b, r, rows, s.Raw, s.RawBytes)
 	if s.NormIsRaw() {
 		return append(b, '=')
 	}
 	at := len(b)
-	b = r.appendColumn(b, rows, s.Norm, s.NormBytes)
+	b = appendColumn(b, r, rows, s.Norm, s.NormBytes)
 	if string(b[from:at]) == string(b[at:]) {
 		b = append(b[:at], '=')
 	}
@@ -38,14 +39,14 @@ func appendUniform(b []byte, v int64) []byte { return binary.AppendVarint(append
 // that they all have; one byte each, 64 at a time, without blocks that have no feasible node, and 0
 // for other nodes; two bytes each, as the difference to the least; eight bytes each. Values are in
 // wide, or in narrow where the caller knows that they fit a byte.
-func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []uint8) []byte {
+func appendColumn(b []byte, r *engine.Result, rows state.Bits, wide []int64, narrow []uint8) []byte {
 	from := len(b)
 	b = append(b, 'b')
 	var first, differ, all int64
 	if narrow != nil {
-		b, first, differ = r.appendNarrow(b, rows, narrow)
+		b, first, differ = appendNarrow(b, r, rows, narrow)
 	} else {
-		b, first, differ, all = r.appendBytes(b, rows, wide)
+		b, first, differ, all = appendBytes(b, r, rows, wide)
 	}
 	switch {
 	case differ == 0:
@@ -53,13 +54,13 @@ func (r *Result) appendColumn(b []byte, rows state.Bits, wide []int64, narrow []
 	case all&^0xff == 0:
 		return b
 	}
-	return r.appendWide(b[:from], rows, wide)
+	return appendWide(b[:from], r, rows, wide)
 }
 
 // appendBytes writes the low bytes of a column in blocks. It returns the first value, the bits in
 // which others differ from it, and all bits that are set. It stops once a value does not fit a
 // byte.
-func (r *Result) appendBytes(b []byte, rows state.Bits, col []int64) (out []byte, first, differ, all int64) {
+func appendBytes(b []byte, r *engine.Result, rows state.Bits, col []int64) (out []byte, first, differ, all int64) {
 	set := r.Query.Nodes
 	first = col[r.Feasible.First()]
 	for i, word := range rows {
@@ -100,7 +101,7 @@ func (r *Result) appendBytes(b []byte, rows state.Bits, col []int64) (out []byte
 }
 
 // appendNarrow is appendBytes for a column of bytes, eight at a time.
-func (r *Result) appendNarrow(b []byte, rows state.Bits, col []uint8) (out []byte, first, differ int64) {
+func appendNarrow(b []byte, r *engine.Result, rows state.Bits, col []uint8) (out []byte, first, differ int64) {
 	set := r.Query.Nodes
 	one := col[r.Feasible.First()]
 	ones := uint64(one) * 0x0101010101010101
@@ -141,7 +142,7 @@ var spread = func() (out [256]uint64) {
 
 // appendWide writes values that do not fit a byte: two bytes each, as the difference to the least,
 // where the span allows it, which it does for all but strange weights; otherwise eight.
-func (r *Result) appendWide(b []byte, rows state.Bits, col []int64) []byte {
+func appendWide(b []byte, r *engine.Result, rows state.Bits, col []int64) []byte {
 	set := r.Query.Nodes
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for from, to := range r.Feasible.Runs() {
