@@ -233,3 +233,30 @@ func TestRunEqualsAttemptsAskedAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueOrder has pods arrive in the wrong order: priority counts first, then who came or failed
+// earlier, in the first pass and in later ones.
+func TestQueueOrder(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	f := scenario.NewFork(v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon, NoPreemption: true})
+	var arrivals []scenario.Arrival
+	for _, p := range []struct {
+		name     string
+		priority int32
+		cpu      string
+	}{{"last", 0, "1"}, {"high", 10, "1"}, {"mid-1", 5, "1"}, {"mid-2", 5, "500m"}} {
+		arrivals = append(arrivals, scenario.Arrival{Pod: enginetest.Pod(p.name, enginetest.Requests("cpu", p.cpu), enginetest.Priority(p.priority)), Duration: time.Minute})
+	}
+	var order []string
+	if _, err := f.Run(t.Context(), arrivals, scenario.Limits{}, func(at *scenario.Attempt) error {
+		order = append(order, at.Pod.Name)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// high is bound in the first pass; each that leaves lets the others try once more.
+	want := []string{"high", "mid-1", "mid-2", "last", "mid-1", "mid-2", "last", "mid-2", "last", "last"}
+	if !slices.Equal(order, want) {
+		t.Errorf("tried in the order %v, want %v", order, want)
+	}
+}
