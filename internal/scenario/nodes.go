@@ -26,6 +26,12 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 	if err != nil {
 		return err
 	}
+	var daemons []*corev1.Pod
+	if isLike {
+		if daemons, err = daemonsOn(out.View, first.Name); err != nil {
+			return err
+		}
+	}
 	var made []kubeobj.Object
 	for i := range a.Count {
 		name := first.Name
@@ -49,14 +55,9 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 			}
 			made = append(made, o)
 		}
-		if !isLike {
-			continue
+		for _, pod := range daemons {
+			out.Daemons = append(out.Daemons, Arrival{Pod: daemonFor(pod, name)})
 		}
-		daemons, err := daemonsOf(out.View, first.Name, name)
-		if err != nil {
-			return err
-		}
-		out.Daemons = append(out.Daemons, daemons...)
 	}
 	out.View, err = out.View.Fork(ctx, nil, made)
 	return err
@@ -112,27 +113,31 @@ func templated(template *corev1.Node, name string) []metav1.Object {
 	return []metav1.Object{n}
 }
 
-// daemonsOf returns the daemon pods of a node as their controller makes them for another one: with
-// the name of that node in their node affinity (pkg/controller/daemon/util
-// ReplaceDaemonSetPodNodeNameNodeAffinity). The scheduler places them.
-func daemonsOf(v *cluster.View, from, to string) ([]Arrival, error) {
-	var out []Arrival
-	for _, p := range v.State.PodsOn(v.State.Nodes().Row(from)) {
+// daemonsOn returns the daemon pods of a node.
+func daemonsOn(v *cluster.View, node string) (out []*corev1.Pod, err error) {
+	for _, p := range v.State.PodsOn(v.State.Nodes().Row(node)) {
 		pod, err := v.Pod(p.Namespace, p.Name)
 		if err != nil {
 			return nil, err
 		}
-		if !controlledBy(pod, "DaemonSet") {
-			continue
+		if controlledBy(pod, "DaemonSet") {
+			out = append(out, pod)
 		}
-		pod.Name = metav1.GetControllerOfNoCopy(pod).Name + "-" + to
-		pod.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
-		pod.CreationTimestamp, pod.DeletionTimestamp = metav1.Time{}, nil
-		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
-		pinTo(pod, to)
-		out = append(out, Arrival{Pod: pod})
 	}
 	return out, nil
+}
+
+// daemonFor returns a daemon pod as its controller makes it for another node: with the name of that
+// node in its node affinity (pkg/controller/daemon/util ReplaceDaemonSetPodNodeNameNodeAffinity).
+// The scheduler places it.
+func daemonFor(of *corev1.Pod, node string) *corev1.Pod {
+	pod := of.DeepCopy()
+	pod.Name = metav1.GetControllerOfNoCopy(pod).Name + "-" + node
+	pod.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
+	pod.CreationTimestamp, pod.DeletionTimestamp = metav1.Time{}, nil
+	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
+	pinTo(pod, node)
+	return pod
 }
 
 // pinTo replaces the required node affinity of a pod by the name of a node.

@@ -241,3 +241,23 @@ func TestPoolsRefuses(t *testing.T) {
 		t.Errorf("a bad template: %v", err)
 	}
 }
+
+// BenchmarkPools needs 80 nodes of two pools for 80 pods, beside 5,000 nodes with
+// 150,000 pods.
+func BenchmarkPools(b *testing.B) {
+	v, profiles := fullSize(), profileOf(b, rules.DefaultSpec())
+	first := v.State.Nodes().Node(int(v.State.Nodes().Order()[0])).Name
+	second := v.State.Nodes().Node(int(v.State.Nodes().Order()[1])).Name
+	runs := 0
+	for b.Loop() {
+		runs = 0
+		got, err := wide().CountPools(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, scenario.PoolsQuestion{
+			Arrivals: waiting(80, "asked", enginetest.Requests("cpu", "31")), Step: func() { runs++ },
+			Pools: []scenario.NodePool{like(first, 50, 1), like(second, 50, 1.1)},
+		})
+		if err != nil || got.Choice.Placed == 0 {
+			b.Fatalf("%+v, %v", got, err)
+		}
+	}
+	b.ReportMetric(float64(runs), "runs")
+}
