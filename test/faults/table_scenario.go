@@ -35,4 +35,35 @@ var scenarioFaults = []fault{
 	{"capacity-cordoned", "what is free on cordoned nodes counts as free", "./internal/scenario", "TestCapacity", []edit{
 		{"internal/scenario/grid.go", `return !g.set.Node(int(row)).Unschedulable`, `return true`},
 	}},
+	{"drain-counts-late", "a pod that is evicted stays healthy for its budget", "./internal/scenario", "TestDrainKeepsBudgets", []edit{
+		{"internal/scenario/disruption.go", `d.budgets.changed(d.f, pod, -1)`, `d.budgets.changed(d.f, pod, 0)`},
+	}},
+	{"drain-counts-early", "a replacement counts as healthy before it is ready", "./internal/scenario", "TestDrain", []edit{
+		{"internal/scenario/disruption.go", `d.events.schedule(d.now+c.took, func() error { return d.started(c, pod) })`, `d.events.schedule(d.now+0*c.took, func() error { return d.started(c, pod) })`},
+	}},
+	{"drain-uncordoned", "a drained node takes the pods that leave it", "./internal/scenario", "TestDrain", []edit{
+		{"internal/scenario/fork_nodes.go", `n.Spec.Unschedulable = true`, `n.Spec.Unschedulable = false`},
+		{"internal/scenario/fork_nodes.go", `n.Spec.Taints = append(n.Spec.Taints, taint)`, `n.Spec.Taints = append(n.Spec.Taints[:0:0], n.Spec.Taints...)`},
+	}},
+	{"drain-set-early", "a StatefulSet's pod is created while the old one is still there", "./internal/scenario", "TestDrain", []edit{
+		{"internal/scenario/owners.go", `case owner.Kind == "StatefulSet", owner.Kind == "DaemonSet":`, `case owner.Kind == "DaemonSet":`},
+	}},
+	{"drain-local-data", "local data is deleted without its flag", "./internal/scenario", "TestDrain", []edit{
+		{"internal/scenario/drain_filters.go", `case hasLocalData(pod) && !f.DeleteEmptyDirData:`, `case hasLocalData(pod) && !f.DeleteEmptyDirData && false:`},
+	}},
+	{"find-leaves-traces", "a pod that was moved in vain is not put back", "./internal/scenario", "TestFindLeavesNoTrace", []edit{
+		{"internal/scenario/fork_undo.go", `return f.walk.Changes().Put(pod)`, `return nil`},
+	}},
+	{"find-moves-others", "a node is emptied at the cost of pods on others", "./internal/scenario", "TestFindLeavesNoTrace", []edit{
+		{"internal/scenario/drain_find.go", `case p.Cause == causePreemption:`, `case p.Cause == causePreemption && false:`},
+	}},
+	{"lose-all-at-once", "all nodes of a zone are tainted at once", "./internal/scenario", "TestLose", []edit{
+		{"internal/scenario/lose.go", `n.NotReadyAfterSeconds + int64(i)*z.every`, `n.NotReadyAfterSeconds + 0*int64(i)*z.every`},
+	}},
+	{"lose-ends-pods", "a pod on a dead node is gone after its grace period", "./internal/scenario", "TestLose", []edit{
+		{"internal/scenario/lose.go", `&Disrupted{Cause: causeTaint, Rule: rule}, -1)`, `&Disrupted{Cause: causeTaint, Rule: rule}, 30)`},
+	}},
+	{"lose-whole-cluster", "all zones are lost, and pods are deleted all the same", "./internal/scenario", "TestLose", []edit{
+		{"internal/scenario/lose.go", `if full == len(all) {`, `if full == len(all) && false {`},
+	}},
 }

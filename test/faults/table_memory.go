@@ -1,0 +1,34 @@
+package main
+
+// memoryFaults are faults of the memory budget, and of the calls that take from it.
+var memoryFaults = []fault{
+	{"memory-heap-unseen", "a large amount is given although the heap has no room for it", "./internal/memory", "TestBudgetHeedsTheHeap", []edit{
+		{"internal/memory/memory.go", `if allocated+need <= b.ceiling() {`, `if allocated+need <= b.ceiling() || true {`},
+	}},
+	{"memory-garbage-kept", "garbage on the heap is taken for what is in use, and caches are dropped", "./internal/memory", "TestBudgetHeedsTheHeap", []edit{
+		{"internal/memory/memory.go", `b.collect(live+need > b.ceiling())`, `b.collect(max(live, allocated)+need > b.ceiling())`},
+	}},
+	{"memory-outside-unseen", "what is taken outside of the heap leaves the collector's limit as it is", "./internal/memory", "TestOutside", []edit{
+		{"internal/memory/memory.go", `limit := b.total - b.outside.Add(n)`, `limit := b.total - 0*b.outside.Add(n)`},
+	}},
+	{"garbage-uncounted", "the pods that PodGC would delete count against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
+		{"internal/overview/garbage.go", `raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if err := memory.Take(ctx, kubeobj.Weight(raw)); err != nil {`, `raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if err := memory.Take(ctx, 0*kubeobj.Weight(raw)); err != nil {`},
+	}},
+	{"queue-uncounted", "a long queue counts against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
+		{"internal/decisionlog/queue.go", `memory.Take(ctx, QueueBytes(v, runs))`, `memory.Take(ctx, 0*QueueBytes(v, runs))`},
+	}},
+	{"list-uncounted", "a list of decisions counts against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
+		{"internal/store/sqlite/decisions.go", `if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if err := memory.Take(ctx, d.Footprint()); err != nil {`, `if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if err := memory.Take(ctx, 0*d.Footprint()); err != nil {`},
+	}},
+	{"long-list-goes-on", "the marshalling of a long list goes on once the caller has gone", "./internal/handlers", "TestCountedListEndsWithItsCall", []edit{
+		{"internal/handlers/counted_list.go", `if err := c.count.Take(countedSteps); err != nil {`, `if err := c.count.Take(countedSteps); err != nil && false {`},
+	}},
+}
