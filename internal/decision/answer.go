@@ -53,7 +53,7 @@ type Answer struct {
 	// Durability is spool where the database was away and the record is durable
 	// on the server's own disk, from where it goes to the database; else absent.
 	Durability string `json:"durability,omitempty" enums:"spool"`
-	// Warnings name what of the request was passed over, and what the answer does not
+	// Warnings name the parts of the request that were ignored, and what the answer does not
 	// show of it. They are of the request, and not recorded.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name Decision

@@ -13,7 +13,7 @@ import (
 // bind writes a pod's binding into the cluster's state.
 //
 //	@Summary		Bind a pod (kube-scheduler's extender protocol)
-//	@Description	Idempotent by UID: the same pod to the same node again is success, to another node an Error.
+//	@Description	Idempotent by UID: binding the same pod to the same node again succeeds. Binding it to another node is an Error.
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json

@@ -17,22 +17,22 @@ type ChangeRequest struct {
 	Patch []ledger.Patch `json:"patch"`
 	// Replace holds objects that are stored as they stand.
 	Replace []json.RawMessage `json:"replace" swaggertype:"array,object"`
-	// Delete names objects that go. One that is not there is passed over.
+	// Delete names objects to remove. One that does not exist is passed over.
 	Delete []ledger.Deletion `json:"delete"`
-	// Strict makes it an error to delete what is not there.
+	// Strict makes it an error to delete an object that does not exist.
 	Strict bool `json:"strict"`
 } // @name ChangeRequest
 
 // changeSnapshot makes the next revision out of a difference.
 //
 //	@Summary		Change a cluster's state
-//	@Description	Makes the next revision, and admits what is applied or patched as an apiserver does. 200 with the newest revision if everything is so already. 409 if {id} is not the newest, which cluster@latest is not checked for, and for a bound pod that would move.
+//	@Description	Makes the next revision. Applied and patched objects are admitted as by an apiserver. Returns 200 with the newest revision if nothing changes. Returns 409 if {id} is not the newest revision, which is not checked for cluster@latest, and if a bound pod would move.
 //	@Tags			snapshots
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
 //	@Param			body	body		ChangeRequest	true	"what to apply, patch, replace and delete"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200,201	{object}	Snapshot
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/changes [post]

@@ -58,12 +58,12 @@ type PodName struct {
 // decide decides where a pod goes.
 //
 //	@Summary		Decide where a pod goes
-//	@Description	Recorded before it is answered, unless dryRun. A pod that fits nowhere is an answer, not an error.
+//	@Description	The decision is recorded before it is answered, unless dryRun is set. A pod that fits nowhere is an answer, not an error.
 //	@Tags			decisions
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body			body		DecisionRequest	true	"the question"
-//	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string			false	"how to treat unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	decision.Answer	"dryRun"
 //	@Success		201		{object}	decision.Answer
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem

@@ -16,7 +16,7 @@ const diffPage = 1000
 // diffSnapshots returns what changed between two revisions.
 //
 //	@Summary		What changed between two revisions, by object and field
-//	@Description	Only fields that a scheduling decision reads; objects that changed in nothing else are counted (other). The revisions may be of different clusters.
+//	@Description	Compares only fields that a scheduling decision reads. Objects that differ in other fields alone are counted (other). The revisions may be of different clusters.
 //	@Tags			snapshots
 //	@Produce		json
 //	@Param			id		path		string	true	"cluster@revision or cluster@latest"
@@ -62,8 +62,8 @@ const foundBytes = 1 << 10
 
 // surveyClasses returns who uses which priority class, and what is odd about them.
 //
-//	@Summary		The priority classes of a cluster, who uses them, and what is odd about them
-//	@Description	Those of a revision, the stored ones and the built-in ones. Findings: several global defaults, classes that pods name and that do not exist, pods with another priority than their class.
+//	@Summary		The priority classes of a cluster, their use and findings about them
+//	@Description	The classes of a revision, the stored ones and the built-in ones. Findings are several global defaults, missing classes that pods name, and pods with another priority than their class.
 //	@Tags			priorityclasses
 //	@Produce		json
 //	@Param			cluster	path		string	true	"the cluster"

@@ -18,7 +18,7 @@ import (
 
 // EvictionRankingRequest asks in which order a kubelet would evict pods.
 type EvictionRankingRequest struct {
-	// Signal is what the node runs out of.
+	// Signal is the resource that the node lacks.
 	Signal string `json:"signal" enums:"memory,disk,inodes,pids"`
 	// Pods are those of the node.
 	Pods []EvictionCandidate `json:"pods"`
@@ -36,7 +36,7 @@ type EvictionCandidate struct {
 
 // EvictionRanking is the order of eviction.
 type EvictionRanking struct {
-	// Ranking is the order: the first goes first.
+	// Ranking is the order of eviction.
 	Ranking []podlife.Ranked `json:"ranking"`
 	// Protected pods are not evicted: critical ones, static ones and their mirrors.
 	Protected []podlife.Protected `json:"protected"`
@@ -48,12 +48,12 @@ type EvictionRanking struct {
 // rankForEviction orders the pods of a node.
 //
 //	@Summary		The order in which a kubelet evicts pods
-//	@Description	For memory, disk and inodes: those above their requests first, then lower priority, then more above the requests. For pids: lower priority, then more processes. Requests count as for scheduling, but overhead only where they are not zero.
+//	@Description	For memory, disk and inodes, pods above their requests come first, then pods of lower priority, then pods that are further above their requests. For pids, pods of lower priority come first, then pods with more processes. Requests are those of scheduling; overhead counts only where they are not zero.
 //	@Tags			nodes
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		EvictionRankingRequest	true	"what runs out, and the node's pods with what they use"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	EvictionRanking
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction-ranking [post]

@@ -35,7 +35,7 @@ const unknownNode = "node(s) not known to berth yet"
 // filter answers kube-scheduler's question which of these nodes would do.
 //
 //	@Summary		Filter nodes (kube-scheduler's extender protocol)
-//	@Description	Answered in the form asked: NodeNames (nodeCacheCapable: true) or Nodes. A semantic failure is 200 with Error set.
+//	@Description	The answer has the form of the request: NodeNames (nodeCacheCapable: true) or Nodes. A failed decision is 200 with Error set.
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json
@@ -55,7 +55,7 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 // prioritize answers how good each of these nodes would be.
 //
 //	@Summary		Score nodes, 0 to 10 (kube-scheduler's extender protocol)
-//	@Description	The best of the asked nodes gets 10, a total of zero 0. The protocol has no place for an error here: any failure is a status other than 200.
+//	@Description	The best of the nodes in the request gets 10, and a node with a total of zero gets 0. The protocol has no field for an error here, so that any failure is a status other than 200.
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json

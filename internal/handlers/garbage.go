@@ -28,7 +28,7 @@ type GarbageRequest struct {
 // listGarbage returns which pods PodGC would delete.
 //
 //	@Summary		The pods that the garbage collector would delete
-//	@Description	One pass of PodGC over the newest revision, the quarantine of vanished nodes taken as over. Nothing is deleted unless apply is true: then the pods are gone in the next revision.
+//	@Description	One pass of PodGC over the newest revision, as if the quarantine of vanished nodes were over. Nothing is deleted unless apply is true. Then the next revision lacks the pods.
 //	@Tags			clusters
 //	@Accept			json,application/yaml
 //	@Produce		json

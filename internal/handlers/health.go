@@ -28,7 +28,7 @@ func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 //	@Produce	plain
 //	@Param		verbose	query		string	false	"list every check, also when all is well"
 //	@Success	200		{string}	string	"ok"
-//	@Failure	503		{string}	string	"what is not ready"
+//	@Failure	503		{string}	string	"the failed checks"
 //	@Router		/readyz [get]
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)

@@ -38,13 +38,13 @@ type LifecycleRequest struct {
 
 // podLifecycle returns where a pod stands, and why.
 //
-//	@Summary		Say where a pod stands and what happens next
-//	@Description	Phase and conditions as the kubelet would write them next, kubectl's columns for the pod as posted, each container's state and what happens to it next and when. Each statement has the rule that made it. Nothing is stored.
+//	@Summary		A pod's phase, conditions and next steps
+//	@Description	Returns the phase and the conditions as the kubelet would write them next, kubectl's columns for the pod as posted, and for each container its state, its next step and when that is. Each part has the rule that it follows from. Nothing is stored.
 //	@Tags			pods
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		LifecycleRequest	true	"the pod, its node and the time"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Life
 //	@Failure		400,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]

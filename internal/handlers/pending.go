@@ -16,8 +16,8 @@ const pendingPage = 1000
 
 // listPending says of every waiting pod why it waits.
 //
-//	@Summary		The pods that wait for a node: why each waits, and what would help it
-//	@Description	In the order of scheduling, gated pods last. Each pod is judged as if it were the next, by a decision that is not recorded; pods that differ only in what no decision reads are judged once (like). Changes are tried for the first 50 different pods that fit nowhere.
+//	@Summary		The pods that wait for a node, with reasons and changes that would help
+//	@Description	In the order of scheduling, gated pods last. Each pod is decided as if it were the next, without a record. Pods that differ only in fields that no decision reads are decided once (like). Changes are tried for the first 50 different pods that fit nowhere.
 //	@Tags			clusters
 //	@Produce		json
 //	@Param			cluster		path		string	true	"the cluster"

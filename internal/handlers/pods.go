@@ -38,7 +38,7 @@ type AdmissionRequest struct {
 // Admission is what an API server would make of a pod.
 type Admission struct {
 	Allowed bool `json:"allowed"`
-	// Pod is the object as it would be stored; only where allowed.
+	// Pod is the object as it would be stored; absent if it is refused.
 	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
 	// Errors say field by field why not, in an API server's words.
 	Errors []FieldError `json:"errors"`
@@ -50,12 +50,12 @@ type Admission struct {
 // admitPod judges a pod as an API server would.
 //
 //	@Summary		Judge a pod as an API server would
-//	@Description	Defaults, the admission plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, scheduling gates and validation. A refusal is an answer, not an error. Nothing is stored.
+//	@Description	Applies defaults, the admission plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, scheduling gates and validation. A refused pod is an answer, not an error. Nothing is stored.
 //	@Tags			pods
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		AdmissionRequest	true	"the pod, and for an update the one before"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	Admission
 //	@Failure		400,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/admission [post]

@@ -23,7 +23,7 @@ type PoolsRequest struct {
 //	@Param			body			body		PoolsRequest	true	"the pods and the pools"
 //	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string			false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
-//	@Param			fieldValidation	query		string			false	"what becomes of unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Pools
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pools [post]

@@ -22,7 +22,7 @@ import (
 // preempt judges the nodes on which kube-scheduler means to evict pods.
 //
 //	@Summary		Judge preemption (kube-scheduler's extender protocol)
-//	@Description	Nodes on which the pod still would not fit are left out, victims that are missing are added, violations of disruption budgets are counted anew. Both forms are understood; the answer is by UID always. A node or pod that the snapshot lacks stays as it came. The protocol has no place for an error here: any failure is a status other than 200.
+//	@Description	Removes nodes on which the pod still would not fit, adds missing victims, and counts violations of disruption budgets anew. Takes both forms of the request; the answer always has UIDs. A node or pod that the snapshot lacks is returned unchanged. The protocol has no field for an error here, so that any failure is a status other than 200.
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json

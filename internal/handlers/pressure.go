@@ -47,12 +47,12 @@ type NodePressure struct {
 // previewEvictions plays a kubelet's eviction manager.
 //
 //	@Summary		What a kubelet evicts under its configuration, and when
-//	@Description	Which thresholds are met and since when, which pod goes in which pass (one a pass, hard thresholds at once, soft ones after their grace period), and how long the node has which condition. Usage stays as it is, but for what evicted pods give back.
+//	@Description	Returns which thresholds are met and since when, which pod is evicted in which pass, and how long the node has which condition. One pod is evicted a pass, at once for hard thresholds and after the grace period for soft ones. Usage stays the same, except for what evicted pods release.
 //	@Tags			nodes
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		NodePressureRequest	true	"the kubelet's configuration, what it observes, and the node's pods with what they use"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	NodePressure
 //	@Failure		400,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction [post]

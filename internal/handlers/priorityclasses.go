@@ -38,7 +38,7 @@ type PriorityClass struct {
 	Metadata   PriorityClassMeta `json:"metadata"`
 	// Value is at most 1000000000, but for the two built-in classes. It cannot change.
 	Value int32 `json:"value"`
-	// GlobalDefault makes it the class of pods that name none; one class of a cluster can be.
+	// GlobalDefault makes it the class of pods without a class; one class of a cluster can be.
 	GlobalDefault bool   `json:"globalDefault,omitempty"`
 	Description   string `json:"description,omitempty"`
 	// PreemptionPolicy cannot change.
@@ -88,7 +88,7 @@ type ListedPriorityClass struct {
 // listPriorityClasses lists a cluster's classes.
 //
 //	@Summary		List priority classes, by name
-//	@Description	Those of the cluster's newest snapshot, the stored ones and the two built-in ones, each with its source. A pod takes a class from the snapshot, else from the stored ones, else a built-in one.
+//	@Description	The classes of the cluster's newest snapshot, the stored ones and the two built-in ones, each with its source. A pod gets its class from the snapshot, else from the stored ones, else from the built-in ones.
 //	@Tags			priorityclasses
 //	@Produce		json
 //	@Param			cluster	query		string	false	"the cluster; default if absent"
@@ -155,13 +155,13 @@ func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 // createPriorityClass adds a class.
 //
 //	@Summary		Create a priority class
-//	@Description	403 where another is the default already, 409 where there is one of that name. Existing pods keep their priority.
+//	@Description	Returns 403 if another class is the default already, and 409 if a class of that name exists. Existing pods keep their priority.
 //	@Tags			priorityclasses
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
 //	@Param			body	body		PriorityClass	true	"the class"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		201		{object}	PriorityClass
 //	@Failure		400,403,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses [post]
@@ -199,14 +199,14 @@ func (a *API) roomForClass(cluster string) error {
 // updatePriorityClass replaces a class.
 //
 //	@Summary		Update a priority class
-//	@Description	Its value and preemptionPolicy cannot change. With a resourceVersion that is not the stored one it is 409.
+//	@Description	The value and the preemptionPolicy cannot change. Returns 409 if a resourceVersion is given and is not the stored one.
 //	@Tags			priorityclasses
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			name	path		string			true	"the class"
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
 //	@Param			body	body		PriorityClass	true	"the class"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	PriorityClass
 //	@Failure		400,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses/{name} [put]
@@ -227,7 +227,7 @@ func (a *API) updatePriorityClass(w http.ResponseWriter, r *http.Request) error 
 // deletePriorityClass removes a class.
 //
 //	@Summary		Delete a priority class
-//	@Description	Pods that have its priority keep it; new ones that name it are refused. The built-in classes stay (403). The answer is a v1 Status, as an API server's.
+//	@Description	Existing pods keep their priority. New pods that name the class are refused. The built-in classes cannot be deleted (403). The answer is a v1 Status, as an API server's.
 //	@Tags			priorityclasses
 //	@Produce		json
 //	@Param			name	path		string	true	"the class"

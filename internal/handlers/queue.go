@@ -21,7 +21,7 @@ const queuePage = 5000
 // getQueue shows who waits.
 //
 //	@Summary		The pods that wait for a node, in the order of scheduling
-//	@Description	For the schedulers of the server's configuration, with the attempts that the decision log has. Without limit, 5000 of each list come at once; the cursor continues them on the same revision, at the same time.
+//	@Description	The queue of the schedulers in the server's configuration, with the attempts in the decision log. Without limit a page has 5000 items of each list. The cursor continues the lists on the same revision, at the same time.
 //	@Tags			clusters
 //	@Produce		json
 //	@Param			cluster	path		string	true	"the cluster"

@@ -156,7 +156,7 @@ func decisionID(r *http.Request) (string, error) {
 // getDecision returns one record, its explanation worked out again.
 //
 //	@Summary		A decision
-//	@Description	The explanation is worked out again from the recorded inputs; digestAgrees reports whether it is the one that was given.
+//	@Description	The explanation is computed again from the recorded inputs. digestAgrees reports whether it equals the recorded answer.
 //	@Tags			decisions
 //	@Produce		json
 //	@Param			id	path		string	true	"the decision"
@@ -178,13 +178,13 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 // replay answers a recorded question once more.
 //
 //	@Summary		Replay a decision
-//	@Description	With no override the recorded inputs are used and the answer must be identical. Nothing is recorded.
+//	@Description	Without overrides the recorded inputs are used, and the answer must be identical. Nothing is recorded.
 //	@Tags			decisions
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			id		path		string			true	"the decision"
-//	@Param			body	body		ReplayRequest	false	"what is to be other than recorded"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			body	body		ReplayRequest	false	"the overrides of recorded inputs"
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	decisionlog.Replay
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id}/replay [post]

@@ -60,7 +60,7 @@ type BatchDifferenceList struct {
 // startBatch starts a batch replay.
 //
 //	@Summary		Replay many decisions
-//	@Description	Starts a job that answers a cluster's decisions of a window of time again, in order of revisions. All replicas share the work; it survives restarts.
+//	@Description	Starts a job that replays a cluster's decisions of a time window, in the order of revisions. All replicas share the work. The job survives restarts.
 //	@Tags			replays
 //	@Accept			json,application/yaml
 //	@Produce		json
@@ -194,7 +194,7 @@ func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 // cancelBatch cancels a batch replay.
 //
 //	@Summary		Cancel a batch replay
-//	@Description	What was answered until then stays. One that has ended stays as it is, so that calling again does no harm.
+//	@Description	Differences found until then are kept. Cancelling a job that has ended changes nothing, so that the call may be repeated.
 //	@Tags			replays
 //	@Produce		json
 //	@Param			id	path		string	true	"the batch"
@@ -219,7 +219,7 @@ func (a *API) withBatch(w http.ResponseWriter, r *http.Request, do func(context.
 
 // deleteBatch removes a batch replay.
 //
-//	@Summary	Delete a batch replay with what it found, cancelling it where it has not ended
+//	@Summary	Delete a batch replay with its differences; a running one is cancelled
 //	@Tags		replays
 //	@Param		id	path	string	true	"the batch"
 //	@Success	204
@@ -239,8 +239,8 @@ func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
 
 // listBatchDifferences lists what a batch replay found.
 //
-//	@Summary		Decisions of a batch that came out otherwise, or failed
-//	@Description	In the order of revisions, the first differences of each by path; a replay of that decision alone shows all of them.
+//	@Summary		The decisions of a batch replay that differ or failed
+//	@Description	In the order of revisions. Each item has the first differences, by path; a replay of that decision alone shows all of them.
 //	@Tags			replays
 //	@Produce		json
 //	@Param			id		path		string	true	"the batch"

@@ -18,8 +18,8 @@ import (
 
 // shadowFilter lets every node pass and records what berth would have said.
 //
-//	@Summary		Record a filter call and let every node pass
-//	@Description	The recorder for any scheduler: what berth would have said is on record with mode shadow, and the answer is all nodes that were asked about, whatever goes wrong with the judgement. /score-only/filter is the same, beside a /score-only/prioritize that scores.
+//	@Summary		Record a filter call and return all nodes
+//	@Description	A recorder for any scheduler. berth's own decision is recorded with mode shadow. The answer is always all nodes of the request, even after an error. /score-only/filter does the same, next to a /score-only/prioritize that returns scores.
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json
@@ -44,7 +44,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 
 // shadowPrioritize returns no scores and records those that berth would have given.
 //
-//	@Summary		Record a prioritize call and give no scores
+//	@Summary		Record a prioritize call and return no scores
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json
@@ -66,7 +66,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 
 // shadowPreempt lets every preemption stand and records what berth would have said of it.
 //
-//	@Summary		Record a preempt call and let every node and victim stand
+//	@Summary		Record a preempt call and return all nodes and victims
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json

@@ -22,7 +22,7 @@ const maxConfigurations = 4
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body			body		scenario.Request	true	"the scenario"
-//	@Param			fieldValidation	query		string				false	"what becomes of unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string				false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Simulation
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/simulations [post]

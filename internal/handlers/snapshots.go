@@ -32,7 +32,7 @@ type Snapshot struct {
 	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and
 	// path: they were left out.
 	UnknownFields map[string]int `json:"unknownFields,omitempty"`
-	// Warnings name what of a change was passed over (fieldValidation=Warn).
+	// Warnings name the parts of a change that were ignored (fieldValidation=Warn).
 	Warnings []string `json:"warnings,omitempty"`
 } // @name Snapshot
 
@@ -185,7 +185,7 @@ func (a *API) revision(r *http.Request, name string, revision int64) (*store.Rev
 // deleteSnapshot removes one revision.
 //
 //	@Summary		Delete a revision
-//	@Description	409 while decisions refer to it, and for the newest: a cluster goes as a whole.
+//	@Description	Returns 409 while decisions refer to the revision, and for the newest revision: delete the cluster instead.
 //	@Tags			snapshots
 //	@Param		id	path	string	true	"cluster@revision"
 //	@Success	204

@@ -16,14 +16,14 @@ const defaultAttempts = 10
 // getStory tells one pod's story.
 //
 //	@Summary		One pod's story: why it is pending, and what would have to change
-//	@Description	From a revision of the cluster, the newest if absent, and the decision log: readiness, place in the queue, earlier decisions with those put together that came out alike, nomination, preemptions, binding, lifecycle, a decision now (not recorded) with the nodes grouped by the same verdict, and changes that would let it fit. A pod that the log knows and the snapshot does not is told with its past.
+//	@Description	Combines a revision of the cluster (the newest if absent) with the decision log. The answer has the pod's readiness, place in the queue, nomination, preemptions, binding and lifecycle; its earlier decisions, equal ones merged; a decision now, which is not recorded, with the nodes grouped by verdict; and changes that would let the pod fit. A pod that only the log has is answered with its past.
 //	@Tags			pods
 //	@Produce		json
 //	@Param			cluster		path		string	true	"the cluster"
 //	@Param			namespace	path		string	true	"the pod's namespace"
 //	@Param			name		path		string	true	"the pod's name"
-//	@Param			attempts	query		int		false	"attempts told, 10 if absent, 100 at most"
-//	@Param			suggest		query		bool	false	"false: no changes are looked for"
+//	@Param			attempts	query		int		false	"number of attempts in the answer, 10 if absent, 100 at most"
+//	@Param			suggest		query		bool	false	"false: no changes are tried"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3, with the decisions up to then; the newest if absent"
 //	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then; if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	story.Story

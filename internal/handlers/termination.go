@@ -19,7 +19,7 @@ import (
 type TerminationRequest struct {
 	// Pod is the v1.Pod as it is; defaults are filled in.
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
-	// Cause is what ends it.
+	// Cause is why the pod ends.
 	Cause string `json:"cause" enums:"delete,evict-soft,evict-hard,preempt,liveness,startup,shutdown,api-eviction,taint,kubelet-preempt"`
 	// GracePeriodSeconds is the delete's option, also of an api-eviction; for shutdown the node's
 	// share for the pod's priority.
@@ -50,7 +50,7 @@ type TerminationRequest struct {
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// HookFails names containers whose preStop hook fails.
 	HookFails []string `json:"hookFails,omitempty"`
-	// Then is what happens later to the pod that is ending, in order of time.
+	// Then are later events of the pod that is ending, in order of time.
 	Then []podlife.Following `json:"then,omitempty"`
 	// Now is when it happens; the server's time if absent.
 	Now *time.Time `json:"now,omitempty"`
@@ -59,12 +59,12 @@ type TerminationRequest struct {
 // previewTermination returns how a pod ends.
 //
 //	@Summary		How and when a pod ends
-//	@Description	Grace periods with their sources, stop timeouts per container with hooks and sidecars, and the timeline, in which every container uses all the time it has; beside it, with exitSeconds, the one that is expected. Nothing is deleted.
+//	@Description	Returns grace periods with their sources, the stop timeout of each container with hooks and sidecars, and a timeline in which every container uses all of its time. With exitSeconds it also returns the expected timeline. Nothing is deleted.
 //	@Tags			pods
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		TerminationRequest	true	"the pod and what happens to it"
-//	@Param			fieldValidation	query		string	false	"what becomes of unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Termination
 //	@Failure		400,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/termination [post]

@@ -22,12 +22,12 @@ import (
 // uploadSnapshot takes a cluster's whole state in.
 //
 //	@Summary		Upload a cluster's state
-//	@Description	What `kubectl get nodes,pods,… -A -o json` (or -o yaml) prints, or multi-document YAML; gzip and zstd are accepted. It replaces the whole state. The same state again answers the revision that exists.
+//	@Description	The body is the output of `kubectl get nodes,pods,… -A -o json` (or -o yaml), or multi-document YAML. gzip and zstd are accepted. It replaces the whole state. Uploading the same state again returns the existing revision.
 //	@Tags			snapshots
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster				query		string	false	"the cluster; default if absent"
-//	@Param			fieldValidation		query		string	false	"what becomes of unknown fields; Ignore, which counts them, if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			fieldValidation		query		string	false	"how to treat unknown fields; Ignore, which counts them, if absent"	Enums(Strict,Warn,Ignore)
 //	@Param			Content-Encoding	header		string	false	"gzip or zstd"
 //	@Param			body				body		object	true	"a v1 List of Kubernetes objects"
 //	@Success		200,201				{object}	Snapshot

@@ -19,7 +19,7 @@ import (
 
 // GarbageList are the pods that go, in order.
 type GarbageList struct {
-	// Snapshot is the revision that was looked at.
+	// Snapshot is the revision that the answer is about.
 	Snapshot string `json:"snapshot" example:"prod@1042"`
 	// Pods go in this order: over, on nodes that are out of service, of vanished nodes,
 	// unscheduled.

@@ -22,7 +22,7 @@ import (
 // Pending lists the pods that wait for a node, with why each waits and what would
 // help it most cheaply.
 type Pending struct {
-	// Snapshot is the revision that was looked at.
+	// Snapshot is the revision that the answer is about.
 	Snapshot string `json:"snapshot" example:"prod@1042"`
 	// Pods are in the order of scheduling, those with gates behind the others.
 	Pods   []PendingPod  `json:"pods"`

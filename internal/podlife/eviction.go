@@ -59,7 +59,7 @@ type Ranked struct {
 	Requests           *resource.Quantity `json:"requests,omitempty" swaggertype:"string" example:"824Mi"`
 	// NoStats reports whether the kubelet knows nothing of what the pod uses.
 	NoStats bool `json:"noStats,omitempty"`
-	// Why describes what puts the pod behind the one before it; the first has none.
+	// Why is the reason that the pod comes after the one before it; the first has none.
 	Why string `json:"why,omitempty"`
 } // @name EvictionRank
 

@@ -20,7 +20,7 @@ type EvictionVerdict struct {
 	// Message and Cause are the API server's own words.
 	Message string `json:"message,omitempty"`
 	Cause   string `json:"cause,omitempty"`
-	// RetryAfterSeconds is what a 429 requests; absent without a time.
+	// RetryAfterSeconds is the wait that a 429 suggests; absent without a time.
 	RetryAfterSeconds int32 `json:"retryAfterSeconds,omitempty"`
 	// Budgets are the PodDisruptionBudgets that match the pod.
 	Budgets []string `json:"budgets,omitempty"`

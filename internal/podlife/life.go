@@ -77,7 +77,7 @@ type Life struct {
 	Conditions []LifeCondition `json:"conditions"`
 	// Containers are in the order of the spec: init, main, ephemeral ones.
 	Containers []LifeContainer `json:"containers"`
-	// Warnings name what of the request was passed over; callers that read
+	// Warnings name the parts of the request that were ignored; callers that read
 	// requests fill them in.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name PodLife

@@ -72,7 +72,7 @@ type PressureEviction struct {
 	GoneAtSeconds int64              `json:"goneAtSeconds"`
 	Available     *resource.Quantity `json:"available" swaggertype:"string"`
 	Message       string             `json:"message"`
-	// Why describes what put it before the next one.
+	// Why is the reason that it comes before the next one.
 	Why string `json:"why,omitempty"`
 } // @name PressureEviction
 

@@ -22,7 +22,7 @@ type Probe struct {
 	Set bool `json:"set"`
 	// Active reports whether the kubelet runs it now.
 	Active bool `json:"active"`
-	// Result is what counts now, as far as statuses tell it.
+	// Result is what counts now, as far as the statuses show it.
 	Result string `json:"result" enums:"Success,Failure,Unknown"`
 	// The probe's numbers, with an API server's defaults; absent if it is not
 	// set.

@@ -17,11 +17,11 @@ type Termination struct {
 	// DeletionTimestamp is what the API server has or writes; for delete and
 	// preempt only.
 	DeletionTimestamp *metav1.Time `json:"deletionTimestamp,omitempty" swaggertype:"string" format:"date-time"`
-	// Steps say where each number comes from, in the order of the reckoning.
+	// Steps name the source of each number, in the order of the reckoning.
 	Steps []Step `json:"steps"`
 	// Containers are those that are stopped, sidecars last and in their order.
 	Containers []Stop `json:"containers"`
-	// NotRunning are those of which nothing has to be stopped.
+	// NotRunning are the containers that need not be stopped.
 	NotRunning []Idle `json:"notRunning,omitempty"`
 	// Timeline is what happens if every container uses all the time it has.
 	Timeline []Event `json:"timeline"`
@@ -55,7 +55,8 @@ type Termination struct {
 	LeftRunning []string `json:"leftRunning,omitempty"`
 	// Notes are what else is worth knowing.
 	Notes []string `json:"notes,omitempty"`
-	// Warnings name what of the request was passed over; callers that read requests fill them in.
+	// Warnings name the parts of the request that were ignored; callers that read requests fill
+	// them in.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name Termination
 
@@ -81,7 +82,7 @@ type ExpectedStop struct {
 type Step struct {
 	// Source is the field or the component that the value comes from.
 	Source string `json:"source"`
-	// Rule says in a sentence what is done with it.
+	// Rule describes what is done with it.
 	Rule  string `json:"rule"`
 	Value int64  `json:"value"`
 	// Container is set where the number is one container's.

@@ -16,7 +16,7 @@ type Event struct {
 	// endpointslice-controller, taint-eviction-controller,
 	// pod-garbage-collector-controller.
 	Component string `json:"component"`
-	// Event says in words what happens.
+	// Event describes what happens.
 	Event string `json:"event" example:"tried again: its back-off is over"`
 	// Container is the one that it happens to.
 	Container string `json:"container,omitempty"`

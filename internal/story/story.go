@@ -23,7 +23,7 @@ type Story struct {
 	Cluster  string    `json:"cluster"`
 	Snapshot string    `json:"snapshot" example:"prod@1042"` // which everything but the past is of
 	Taken    time.Time `json:"snapshotAt"`
-	// At is the time that the story is told at.
+	// At is the time of the answer.
 	At  time.Time `json:"at"`
 	Pod Pod       `json:"pod"`
 	// Readiness is whether the pod may be scheduled, for a pod of the snapshot that
@@ -92,7 +92,7 @@ type Pod struct {
 type Readiness struct {
 	Schedulable bool     `json:"schedulable"`
 	Gates       []string `json:"gates,omitempty"`
-	// Why says in words what keeps it from being tried.
+	// Why describes what keeps it from being tried.
 	Why string `json:"why,omitempty"`
 	// Unscheduled is what the cluster's own scheduler last wrote about the pod.
 	Unscheduled *Unscheduled `json:"unscheduled,omitempty"`
@@ -155,7 +155,7 @@ type Attempt struct {
 	First         time.Time `json:"first"`
 	Last          time.Time `json:"last"`
 	Verbs         []string  `json:"verbs"`
-	// UID tells pods apart that bore the name one after the other.
+	// UID distinguishes pods that had the name one after the other.
 	UID string `json:"uid"`
 	// Decision and Snapshot are the newest one's.
 	Decision string `json:"decision"`
@@ -176,7 +176,7 @@ type Reason struct {
 type Nomination struct {
 	Node  string     `json:"node"`
 	Since *time.Time `json:"since,omitempty"`
-	// WaitsFor are the victims that are still there; what is not known is not named.
+	// WaitsFor are the victims that still exist; what is not known is not named.
 	WaitsFor []Victim `json:"waitsFor,omitempty"`
 } // @name PodStoryNomination
 
@@ -195,7 +195,7 @@ type Eviction struct {
 type Victim struct {
 	decision.PodRef
 	Priority int32 `json:"priority"`
-	// There reports whether the snapshot still has it on that node.
+	// There reports whether the snapshot still has the pod on that node.
 	There       bool `json:"stillThere"`
 	Terminating bool `json:"terminating,omitempty"`
 } // @name PodStoryVictim
