@@ -120,7 +120,7 @@ type counted struct {
 	limit  *Limit
 	// placements are the nodes in order, where they are asked for.
 	placements []string
-	sum    sum
+	sum        sum
 }
 
 // count binds replicas until one gets no node.

@@ -118,9 +118,9 @@ func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, 
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: DaemonsOf(v)}
+	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: DaemonsOf(v), daemons: map[podName]bool{}}
 	for _, a := range e.Daemons {
-		s.daemons = append(s.daemons, nameOf(a.Pod))
+		s.daemons[nameOf(a.Pod)] = true
 	}
 	pool := LabelOf(v.State.Nodes(), "pool")
 	out := &Simulation{
@@ -167,11 +167,11 @@ type simulation struct {
 	view     *cluster.View
 	arrivals []Arrival
 	daemon   func(*state.Pod) bool
-	daemons  []podName // of new nodes
+	daemons  map[podName]bool // of new nodes
 }
 
 func (s *simulation) isDaemon(p *state.Pod) bool {
-	return s.daemon(p) || slices.Contains(s.daemons, podName{p.Namespace, p.Name})
+	return s.daemon(p) || s.daemons[podName{p.Namespace, p.Name}]
 }
 
 // traced is a run and where each attempt led.
@@ -198,7 +198,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	o.Profiles = c.profiles
 	f := NewFork(s.view, o)
 	t := &traced{config: c, run: &ProfileRun{Name: c.name, Series: []Sample{}}, at: map[podName]string{}}
-	digest, every, placed := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1), 0
+	digest, every := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1)
 	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
 		if err := memory.Take(s.ctx, stepBytes); err != nil {
 			return err
@@ -207,7 +207,6 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 		t.steps = append(t.steps, step{n, at.Outcome, at.Node})
 		if at.Outcome == engine.Scheduled {
 			t.at[n] = at.Node
-			placed++
 		}
 		digest.add(n.namespace, n.name, string(at.Outcome), at.Node, at.Digest)
 		var victims []string
@@ -223,7 +222,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 			t.run.Moves = append(t.run.Moves, Move{n.String(), at.Outcome, at.Node, victims, at.Digest})
 		}
 		if len(t.steps)%every == 0 && len(t.run.Series) < 2*samples {
-			t.run.Series = append(t.run.Series, s.sample(f, len(t.steps), placed))
+			t.run.Series = append(t.run.Series, s.sample(f, len(t.steps), len(t.at)))
 		}
 		return nil
 	})

@@ -198,3 +198,20 @@ func TestBadScenarios(t *testing.T) {
 		}
 	}
 }
+
+// TestSamplesLoseVictims has a pod evicted that a sample counted as placed.
+func TestSamplesLoseVictims(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	high := strings.NewReplacer(`"web"`, `"high"`, `"spec":{`, `"spec":{"priority":9,`).Replace(webPod)
+	low := strings.Replace(webPod, `"spec":{`, `"spec":{"priority":1,`, 1)
+	got, err := simulate(t, v, scenario.Request{Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{
+		{Pod: json.RawMessage(low)}, {Pod: json.RawMessage(high), At: &metav1.Duration{Duration: time.Minute}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := got.Profiles[0]
+	if r.Placed != 1 || r.Evicted != 1 || r.Victims != 1 || len(r.Series) != 3 || r.Series[0].Placed != 1 || r.Series[1].Placed != 0 || r.Series[2].Placed != 1 {
+		t.Errorf("%+v", r)
+	}
+}
