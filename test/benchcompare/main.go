@@ -20,7 +20,8 @@ type suite struct{ pkg, bench string }
 
 // suites are short enough for CI: all of them take a minute and a half on two idle cores.
 var suites = []suite{
-	{"internal/engine", "^Benchmark(Decide|Digest|Bind|Preempt)$"},
+	{"internal/engine", "^Benchmark(Decide|Digest|Bind)$"},
+	{"internal/engine/preemption", "^BenchmarkPreempt$"},
 	{"internal/handlers", "^Benchmark(FilterHTTP|Shadow)$/^(own|filter|prioritize|shadow)"},
 }
 
