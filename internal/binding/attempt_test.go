@@ -18,7 +18,7 @@ import (
 	"berth/internal/store"
 )
 
-func nodeOf(t *testing.T, h *fixture, name string) string {
+func nodeOf(t *testing.T, h *logtest.Fixture, name string) string {
 	t.Helper()
 	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
@@ -33,7 +33,7 @@ func nodeOf(t *testing.T, h *fixture, name string) string {
 
 // records lists what is on record about binds, the oldest first, and holds each
 // to its own replay.
-func records(t *testing.T, h *fixture) (out []*decisionlog.Row) {
+func records(t *testing.T, h *logtest.Fixture) (out []*decisionlog.Row) {
 	t.Helper()
 	all, err := h.Follow(t.Context(), "default", 0, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func records(t *testing.T, h *fixture) (out []*decisionlog.Row) {
 
 func TestBindThrough(t *testing.T) {
 	r := &logtest.APIServer{}
-	h := through(t, r)
+	h := logtest.Through(t, r)
 	r.During = func() {
 		if on := nodeOf(t, h, "free"); on != "n2" {
 			t.Errorf("while the apiserver is asked the pod is on %q", on)
@@ -90,7 +90,7 @@ func TestBindThrough(t *testing.T) {
 // TestBindRefused: what the apiserver refuses is pending again.
 func TestBindRefused(t *testing.T) {
 	r := &logtest.APIServer{Refusal: "pod d/free is being deleted"}
-	h := through(t, r)
+	h := logtest.Through(t, r)
 	_, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
 	var refused *binding.RefusedError
 	if !errors.As(err, &refused) || refused.Reason != r.Refusal {
@@ -126,7 +126,7 @@ func TestBindRefused(t *testing.T) {
 // well be.
 func TestBindUnknown(t *testing.T) {
 	r := &logtest.APIServer{Err: errors.New("whether it took place is not known")}
-	h := through(t, r)
+	h := logtest.Through(t, r)
 	_, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n2")
 	var refused *binding.RefusedError
 	if !errors.As(err, &refused) {
@@ -144,8 +144,8 @@ func TestBindUnknown(t *testing.T) {
 // neither was bound yet, only the first is bound.
 func TestBindIsJudgedAgain(t *testing.T) {
 	r := &logtest.APIServer{}
-	h := through(t, r)
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "first"), portPod(t, "second")}, nil); err != nil {
+	h := logtest.Through(t, r)
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.PortPod(t, "first"), logtest.PortPod(t, "second")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "first", "uid-first", "n1"); err != nil {
@@ -170,9 +170,9 @@ func TestBindIsJudgedAgain(t *testing.T) {
 func TestVictimsDoNotCount(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		r := &logtest.APIServer{}
-		h := through(t, r)
-		victim := portPod(t, "victim")
-		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{victim, portPod(t, "urgent"), portPod(t, "other")}, nil); err != nil {
+		h := logtest.Through(t, r)
+		victim := logtest.PortPod(t, "victim")
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{victim, logtest.PortPod(t, "urgent"), logtest.PortPod(t, "other")}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Bind(t.Context(), "default", "d", "victim", "uid-victim", "n1"); err != nil {
@@ -229,8 +229,8 @@ func TestVictimsDoNotCount(t *testing.T) {
 
 // TestShadowAgreesToNothing: who would have been evicted, was not.
 func TestShadowAgreesToNothing(t *testing.T) {
-	h := through(t, &logtest.APIServer{})
-	pod := portPod(t, "urgent")
+	h := logtest.Through(t, &logtest.APIServer{})
+	pod := logtest.PortPod(t, "urgent")
 	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{pod}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -259,9 +259,9 @@ func TestShadowAgreesToNothing(t *testing.T) {
 // the bind. Then it is done after all: the pod is on its node at once, before the watch event.
 func TestBindDoubtedMeanwhile(t *testing.T) {
 	r := &logtest.APIServer{}
-	h := through(t, r)
+	h := logtest.Through(t, r)
 	r.During = func() {
-		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free","namespace":"d","uid":"uid-free"},"spec":{"containers":[{"name":"c"}]}}`)}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -274,11 +274,11 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 	records(t, h)
 	// Another pod of the name is not concerned.
 	r.During = func() {
-		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "second")}, nil); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.PortPod(t, "second")}, nil); err != nil {
 			t.Error(err)
 		}
 	}
-	before := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"second","namespace":"d","uid":"uid-before"},"spec":{"containers":[{"name":"c"}]}}`)
+	before := logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"second","namespace":"d","uid":"uid-before"},"spec":{"containers":[{"name":"c"}]}}`)
 	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{before}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -294,9 +294,9 @@ func TestBindDoubtedMeanwhile(t *testing.T) {
 // it was, without the labels and the condition of a pod on a node.
 func TestRefusedBindLeavesNothing(t *testing.T) {
 	r := &logtest.APIServer{}
-	h := through(t, r)
-	zoned := object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"z1","labels":{"topology.kubernetes.io/zone":"a"}},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`)
-	waits := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"waits","namespace":"d","uid":"uid-waits","labels":{"topology.kubernetes.io/zone":"mine"}},
+	h := logtest.Through(t, r)
+	zoned := logtest.Object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"z1","labels":{"topology.kubernetes.io/zone":"a"}},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`)
+	waits := logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"waits","namespace":"d","uid":"uid-waits","labels":{"topology.kubernetes.io/zone":"mine"}},
 		"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
 	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{zoned, waits}, nil); err != nil {
 		t.Fatal(err)
@@ -306,7 +306,7 @@ func TestRefusedBindLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		js, _ := v.Object(podKey("d", "waits"))
+		js, _ := v.Object(logtest.PodKey("d", "waits"))
 		return string(js)
 	}
 	before := pod()
@@ -329,13 +329,13 @@ func TestRefusedBindLeavesNothing(t *testing.T) {
 func TestBindIsHeld(t *testing.T) {
 	for _, comes := range []bool{true, false} {
 		r := &logtest.APIServer{}
-		h := through(t, r)
+		h := logtest.Through(t, r)
 		h.BindOptions.Hold = func(_ context.Context, _ string, _ func() *corev1.Pod, try func(bool) (bool, error)) error {
 			if refuses, err := try(false); !refuses || err != nil {
 				t.Errorf("the first try: %v, %v", refuses, err)
 			}
 			if comes {
-				if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "new")}, nil); err != nil {
+				if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.PortPod(t, "new")}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	et "berth/internal/engine/enginetest"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
@@ -30,14 +31,14 @@ func kept(t testing.TB, v any) kubeobj.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return object(t, string(js))
+	return logtest.Object(t, string(js))
 }
 
 // uploadTo uploads objects, nodes n1 and n2 beside them.
-func uploadTo(t testing.TB, l *fixture, list ...any) {
+func uploadTo(t testing.TB, l *logtest.Fixture, list ...any) {
 	t.Helper()
 	_, _, err := l.Manager.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		for _, o := range []kubeobj.Object{node(t, "n1", 64), node(t, "n2", 64)} {
+		for _, o := range []kubeobj.Object{logtest.Node(t, "n1", 64), logtest.Node(t, "n2", 64)} {
 			if err := yield(o); err != nil {
 				return nil, err
 			}
@@ -54,7 +55,7 @@ func uploadTo(t testing.TB, l *fixture, list ...any) {
 	}
 }
 
-func bindNext(t testing.TB, l *fixture, p *corev1.Pod) *decision.Answer {
+func bindNext(t testing.TB, l *logtest.Fixture, p *corev1.Pod) *decision.Answer {
 	t.Helper()
 	a, err := l.Decide(t.Context(), decision.Question{Pod: kept(t, p).Value.(*corev1.Pod), Bind: true, NoPreemption: true})
 	if err != nil {
@@ -63,7 +64,7 @@ func bindNext(t testing.TB, l *fixture, p *corev1.Pod) *decision.Answer {
 	return a
 }
 
-func newestOf(t testing.TB, l *fixture) *cluster.View {
+func newestOf(t testing.TB, l *logtest.Fixture) *cluster.View {
 	t.Helper()
 	v, err := l.Manager.View(t.Context(), "default", 0)
 	if err != nil {
@@ -73,7 +74,7 @@ func newestOf(t testing.TB, l *fixture) *cluster.View {
 }
 
 // replaysSame replays every record of the log, one by one and as a batch.
-func replaysSame(t testing.TB, l *fixture) {
+func replaysSame(t testing.TB, l *logtest.Fixture) {
 	t.Helper()
 	list, err := l.Store.ListDecisions(t.Context(), store.DecisionFilter{Limit: 1000})
 	if err != nil || len(list) == 0 {
@@ -115,7 +116,7 @@ func gpus() []any {
 // own, the third finds none, and a claim that is shared is reserved once more.
 func TestBindWritesDevices(t *testing.T) {
 	dir := t.TempDir()
-	h := open(t, dir)
+	h := logtest.Open(t, dir)
 	uploadTo(t, h, gpus()...)
 	device := func(name string) []decision.BoundDevice {
 		return []decision.BoundDevice{{Request: "r", Driver: et.Driver, Pool: "n1", Device: name}}
@@ -155,7 +156,7 @@ func TestBindWritesDevices(t *testing.T) {
 
 	// A restart finds the same, and goes on from there.
 	h.End()
-	again := open(t, dir)
+	again := logtest.Open(t, dir)
 	if got := newestOf(t, again); got.Digest != want {
 		t.Errorf("after a restart %s, before it %s", got.Digest, want)
 	}
@@ -168,7 +169,7 @@ func TestBindWritesDevices(t *testing.T) {
 // TestBindWritesVolumes: volumes that are there go to one claim each, and
 // where one has to be made, the node is chosen for good.
 func TestBindWritesVolumes(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	on := et.ReachableFrom(corev1.LabelHostname, "n2")
 	uploadTo(t, h, et.Class("local", "kubernetes.io/no-provisioner"), et.Class("made", "csi.example.com"),
 		et.Volume("v1", "local", "1Gi", on), et.Volume("v2", "local", "2Gi", on), et.Volume("mine", "local", "5Gi", on, et.ReservedFor("meant")),
@@ -211,7 +212,7 @@ func TestBindWritesVolumes(t *testing.T) {
 // TestBindOfAnyNodeWritesEffects binds to nodes that no decision chose. Claims get what the node
 // has; the others are left alone and named, and the pod is bound all the same.
 func TestBindOfAnyNodeWritesEffects(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	list := gpus()
 	for name, claims := range map[string]et.PodOption{"one": et.Claims("a"), "two": et.Claims("b"), "three": et.Claims("c"), "lost": et.Mounts("none")} {
 		list = append(list, et.Pod(name, claims))
@@ -265,7 +266,7 @@ func limited(p *corev1.Pod) {
 // TestBindMakesTheExtendedClaim: for extended resources behind device classes the
 // claim is made, and the pod's status has the request of each container.
 func TestBindMakesTheExtendedClaim(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	class := et.DeviceClass("gpu")
 	resource := "example.com/gpu"
 	class.Spec.ExtendedResourceName = &resource
@@ -326,7 +327,7 @@ func TestEffectsOnPostgres(t *testing.T) {
 // A decision then binds nothing and is not recorded; a bind by another scheduler
 // leaves the claim alone.
 func TestBindOfAClaimThatIsFull(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	c := et.Given(et.DeviceClaim("a", et.Wants("r", "gpu", 1)), "n1", "n1/d0")
 	for i := range resourcev1.ResourceClaimReservedForMaxSize {
 		name := fmt.Sprintf("other%d", i)
@@ -354,7 +355,7 @@ func TestBindOfAClaimThatIsFull(t *testing.T) {
 // TestOldRecordsHaveNoEffects: a record of a time when binds took nothing
 // along is replayed as it was.
 func TestOldRecordsHaveNoEffects(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	uploadTo(t, h, append(gpus(), et.Pod("one", et.Claims("a")))...)
 	began := time.Now()
 	v, _, err := h.Manager.Update(t.Context(), "default", 0, func(v *cluster.View) (*cluster.Step, error) {

@@ -18,14 +18,14 @@ import (
 )
 
 // guarded opens a fixture in which a bind needs a decision, and returns what answers /filter.
-func guarded(t testing.TB, r *logtest.APIServer) (h *fixture, filter func(l *fixture, q decision.Question)) {
+func guarded(t testing.TB, r *logtest.APIServer) (h *logtest.Fixture, filter func(l *logtest.Fixture, q decision.Question)) {
 	t.Helper()
-	h = open(t, t.TempDir())
+	h = logtest.Open(t, t.TempDir())
 	h.BindOptions.APIServer = func(string) binding.APIServer { return r }
 	h.BindOptions.Profiles = h.Profiles
 	h.Rebuild()
-	upload(t, h, sample(t)...)
-	return h, func(l *fixture, q decision.Question) {
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	return h, func(l *logtest.Fixture, q decision.Question) {
 		t.Helper()
 		if q.Verb == "" {
 			q.Verb = decision.VerbFilter
@@ -59,7 +59,7 @@ func TestBindNeedsADecision(t *testing.T) {
 			_, err := h.Bind(t.Context(), "default", "d", "free", uid, node)
 			return err
 		}
-		free := pod(t, "free", "")
+		free := logtest.Pod(t, "free", "")
 		refusedWith(t, bind("uid-free", "n2"), "no decision on record for its UID uid-free let node n2 pass")
 
 		filter(answering, decision.Question{Pod: free, Mode: decision.ModeShadow})
@@ -107,11 +107,11 @@ func TestBindAfterOtherVerbs(t *testing.T) {
 				answering = h.Another(h.Store)
 			}
 			if verb == decision.VerbDecide {
-				if _, err := answering.Decide(t.Context(), decision.Question{Cluster: "default", Pod: pod(t, "free", "")}); err != nil {
+				if _, err := answering.Decide(t.Context(), decision.Question{Cluster: "default", Pod: logtest.Pod(t, "free", "")}); err != nil {
 					t.Fatal(err)
 				}
 			} else {
-				filter(answering, decision.Question{Verb: verb, Pod: pod(t, "free", "")})
+				filter(answering, decision.Question{Verb: verb, Pod: logtest.Pod(t, "free", "")})
 			}
 			if _, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n1"); err != nil {
 				t.Errorf("after %s, elsewhere %v: %v", verb, elsewhere, err)
@@ -133,8 +133,8 @@ func TestBindOfAnotherScheduler(t *testing.T) {
 		return err
 	}
 	h.Rebuild()
-	theirs := pod(t, "theirs", `"schedulerName":"somebody-elses-scheduler",`)
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{held(t, theirs)}, nil); err != nil {
+	theirs := logtest.Pod(t, "theirs", `"schedulerName":"somebody-elses-scheduler",`)
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.Held(t, theirs)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	filter(h, decision.Question{Pod: theirs})
@@ -181,7 +181,7 @@ func TestBindWithoutTheDatabase(t *testing.T) {
 	st := &mute{Store: h.Store}
 	h.Store = st
 	h.Rebuild()
-	filter(h, decision.Question{Pod: pod(t, "free", "")})
+	filter(h, decision.Question{Pod: logtest.Pod(t, "free", "")})
 	st.away = true
 	if _, err := h.Bind(t.Context(), "default", "d", "free", "uid-free", "n2"); err != nil {
 		t.Error(err)
@@ -197,17 +197,17 @@ func TestBindWithoutTheDatabase(t *testing.T) {
 // BenchmarkBindGuard is what the check costs a bind over 5,000 nodes: by what the
 // server remembers, and by the record of another replica.
 func BenchmarkBindGuard(b *testing.B) {
-	h := open(b, b.TempDir())
+	h := logtest.Open(b, b.TempDir())
 	h.BindOptions.APIServer = func(string) binding.APIServer { return &logtest.APIServer{} }
-	thousands(b, h)
-	v, err := h.Manager.Change(b.Context(), "default", 0, []kubeobj.Object{held(b, pod(b, "w", ""))}, nil)
+	logtest.Thousands(b, h)
+	v, err := h.Manager.Change(b.Context(), "default", 0, []kubeobj.Object{logtest.Held(b, logtest.Pod(b, "w", ""))}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := h.Evaluate(b.Context(), decision.Question{Verb: decision.VerbFilter, Pod: pod(b, "w", ""), NoPreemption: true}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+	if _, err := h.Evaluate(b.Context(), decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(b, "w", ""), NoPreemption: true}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 		b.Fatal(err)
 	}
-	for name, l := range map[string]*fixture{"remembered": h, "record": h.Another(h.Store)} {
+	for name, l := range map[string]*logtest.Fixture{"remembered": h, "record": h.Another(h.Store)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

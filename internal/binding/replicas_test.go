@@ -19,7 +19,7 @@ import (
 )
 
 // onShared opens a log with a pool of its own over a database.
-func onShared(t *testing.T, url string) *fixture {
+func onShared(t *testing.T, url string) *logtest.Fixture {
 	t.Helper()
 	st, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
@@ -35,7 +35,7 @@ func onShared(t *testing.T, url string) *fixture {
 		_ = g.Close(context.Background())
 		_ = st.Close()
 	})
-	return logtest.New(m, st, []*engine.Profile{profile(t, nil)}, decisionlog.Options{})
+	return logtest.New(m, st, []*engine.Profile{logtest.Profile(t, nil)}, decisionlog.Options{})
 }
 
 // TestBindIsIdempotentAcrossReplicas: kube-scheduler may ask another replica
@@ -48,7 +48,7 @@ func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
 	}
 	a, b := onShared(t, url), onShared(t, url)
 	_, _, err := a.Manager.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		for _, o := range sample(t) {
+		for _, o := range logtest.Sample(t) {
 			if err := yield(o); err != nil {
 				return nil, err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 )
@@ -14,41 +15,41 @@ import (
 // TestUIDsOfMadePods binds a pod, deletes it and binds another of its name: the
 // second has a UID of its own, both go where a dry run says, and the records replay.
 func TestUIDsOfMadePods(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	list := []kubeobj.Object{}
 	for i := range 9 { // all equal
-		list = append(list, node(t, fmt.Sprintf("n%d", i), 4))
+		list = append(list, logtest.Node(t, fmt.Sprintf("n%d", i), 4))
 	}
-	upload(t, h, list...)
-	q := decision.Question{Pod: pod(t, "web", "")}
-	q.Pod.UID = kubeobj.DerivedUID(podKey("d", "web")) // as a manifest without one is read
+	logtest.Upload(t, h, list...)
+	q := decision.Question{Pod: logtest.Pod(t, "web", "")}
+	q.Pod.UID = kubeobj.DerivedUID(logtest.PodKey("d", "web")) // as a manifest without one is read
 	dry := q
 	dry.DryRun = true
-	want := decide(t, h, dry).Node
+	want := logtest.Decide(t, h, dry).Node
 	uids := map[string]bool{}
 	var ids []string
 	for range 2 {
 		bind := q
 		bind.Bind = true
-		a := decide(t, h, bind)
+		a := logtest.Decide(t, h, bind)
 		if a.Node != want || uids[a.Pod.UID] || a.Pod.UID == string(q.Pod.UID) {
 			t.Errorf("bound to %s with UID %s; a dry run says %s", a.Node, a.Pod.UID, want)
 		}
-		if p, _ := storedPod(t, h, "web"); string(p.UID) != a.Pod.UID {
+		if p, _ := logtest.StoredPod(t, h, "web"); string(p.UID) != a.Pod.UID {
 			t.Errorf("stored with UID %s, told %s", p.UID, a.Pod.UID)
 		}
 		uids[a.Pod.UID] = true
 		ids = append(ids, a.ID)
-		if again := decide(t, h, dry); again.Pod.UID != a.Pod.UID || again.Node != want {
+		if again := logtest.Decide(t, h, dry); again.Pod.UID != a.Pod.UID || again.Node != want {
 			t.Errorf("the pod of that name is %s on %s, not %s on %s", again.Pod.UID, again.Node, a.Pod.UID, want)
 		}
-		if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []kubeobj.Key{podKey("d", "web")}); err != nil {
+		if _, err := h.Manager.Change(t.Context(), "default", 0, nil, []kubeobj.Key{logtest.PodKey("d", "web")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, id := range ids {
 		if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical {
-			t.Errorf("%v %s", err, text(t, r))
+			t.Errorf("%v %s", err, logtest.Text(t, r))
 		}
 	}
 }
@@ -56,10 +57,10 @@ func TestUIDsOfMadePods(t *testing.T) {
 // TestRecordedPodsStayAsTheyWere replays a record of a pod that was asked about
 // under another UID than the ledger's pod of that name has, as older versions made.
 func TestRecordedPodsStayAsTheyWere(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, node(t, "n1", 4), node(t, "n2", 4), held(t, pod(t, "web", "")))
-	asked := *pod(t, "web", "")
-	asked.UID = kubeobj.DerivedUID(podKey("d", "web"))
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Node(t, "n1", 4), logtest.Node(t, "n2", 4), logtest.Held(t, logtest.Pod(t, "web", "")))
+	asked := *logtest.Pod(t, "web", "")
+	asked.UID = kubeobj.DerivedUID(logtest.PodKey("d", "web"))
 	v, err := h.Manager.View(t.Context(), "default", 0)
 	if err != nil {
 		t.Fatal(err)

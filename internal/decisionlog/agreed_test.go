@@ -16,8 +16,8 @@ import (
 // TestNewestAgreementCounts has several servers behind one address, of which any may answer
 // /preempt. The next call for the node uses the last answer of all of them.
 func TestNewestAgreementCounts(t *testing.T) {
-	h := through(t, &logtest.APIServer{})
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "urgent"), portPod(t, "one"), portPod(t, "two")}, nil); err != nil {
+	h := logtest.Through(t, &logtest.APIServer{})
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.PortPod(t, "urgent"), logtest.PortPod(t, "one"), logtest.PortPod(t, "two")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for pod, node := range map[string]string{"one": "n1", "two": "n2"} {
@@ -26,7 +26,7 @@ func TestNewestAgreementCounts(t *testing.T) {
 		}
 	}
 	other := h.Another(h.Store) // has no memory of what h says
-	agree := func(l *fixture, mode, node, victim string) {
+	agree := func(l *logtest.Fixture, mode, node, victim string) {
 		t.Helper()
 		v, err := l.Manager.View(t.Context(), "default", 0)
 		if err != nil {
@@ -42,7 +42,7 @@ func TestNewestAgreementCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	leaves := func(l *fixture, node string) string {
+	leaves := func(l *logtest.Fixture, node string) string {
 		t.Helper()
 		gone := l.Agreed(t.Context(), "default", decision.PodRef{Namespace: "d", Name: "urgent", UID: "uid-urgent"}, node)
 		if len(gone) != 1 {
@@ -50,20 +50,20 @@ func TestNewestAgreementCounts(t *testing.T) {
 		}
 		return gone[0].UID
 	}
-	for _, l := range []*fixture{h, other} {
+	for _, l := range []*logtest.Fixture{h, other} {
 		if got := leaves(l, "n1"); got != "" {
 			t.Errorf("%s leaves before anybody was asked", got)
 		}
 	}
 	agree(h, "", "n1", "uid-one")
-	for _, l := range []*fixture{h, other} {
+	for _, l := range []*logtest.Fixture{h, other} {
 		if got := leaves(l, "n1"); got != "uid-one" {
 			t.Errorf("%q leaves n1", got)
 		}
 	}
 	agree(other, "", "n2", "uid-two")
 	agree(other, decision.ModeShadow, "n1", "uid-one") // no pod leaves for a shadow
-	for _, l := range []*fixture{h, other} {
+	for _, l := range []*logtest.Fixture{h, other} {
 		if one, two := leaves(l, "n1"), leaves(l, "n2"); one != "" || two != "uid-two" {
 			t.Errorf("%q leaves n1, %q leaves n2: want the last answer alone", one, two)
 		}
@@ -73,15 +73,15 @@ func TestNewestAgreementCounts(t *testing.T) {
 // TestAgreementWithoutRecords: while the records cannot be read, a server uses its own
 // last answer.
 func TestAgreementWithoutRecords(t *testing.T) {
-	h := through(t, &logtest.APIServer{})
+	h := logtest.Through(t, &logtest.APIServer{})
 	l := h.Another(unreadable{h.Store})
-	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{portPod(t, "urgent"), portPod(t, "one")}, nil); err != nil {
+	if _, err := h.Manager.Change(t.Context(), "default", 0, []kubeobj.Object{logtest.PortPod(t, "urgent"), logtest.PortPod(t, "one")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Bind(t.Context(), "default", "d", "one", "uid-one", "n1"); err != nil {
 		t.Fatal(err)
 	}
-	urgent, _ := storedPod(t, h, "urgent")
+	urgent, _ := logtest.StoredPod(t, h, "urgent")
 	*urgent.Spec.Priority = 100
 	q := decision.Question{Verb: decision.VerbPreempt, Pod: urgent, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-one"}}}}}
 	if _, err := l.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {

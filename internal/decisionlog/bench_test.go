@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/store"
 )
@@ -28,8 +29,8 @@ func size(d *store.Decision) (all, input int) {
 // BenchmarkRecord makes the record of a decision over 5,000 nodes: its
 // allocations are what auditing adds to the engine's.
 func BenchmarkRecord(b *testing.B) {
-	h := open(b, b.TempDir())
-	v, names := thousands(b, h)
+	h := logtest.Open(b, b.TempDir())
+	v, names := logtest.Thousands(b, h)
 	half := make([]string, 0, 2500)
 	for i := 0; i < len(names); i += 2 {
 		half = append(half, names[i])
@@ -38,9 +39,9 @@ func BenchmarkRecord(b *testing.B) {
 		name string
 		q    decision.Question
 	}{
-		{"all", decision.Question{Pod: pod(b, "w", "")}},
-		{"names", decision.Question{Pod: pod(b, "w", ""), NodeNames: names}},
-		{"half", decision.Question{Pod: pod(b, "w", ""), NodeNames: half}},
+		{"all", decision.Question{Pod: logtest.Pod(b, "w", "")}},
+		{"names", decision.Question{Pod: logtest.Pod(b, "w", ""), NodeNames: names}},
+		{"half", decision.Question{Pod: logtest.Pod(b, "w", ""), NodeNames: half}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			q, err := c.q.Normalize(time.Now)
@@ -73,9 +74,9 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkEvaluate is an extender's question with its durable record, by 64
 // callers at a time.
 func BenchmarkEvaluate(b *testing.B) {
-	h := open(b, b.TempDir())
-	_, names := thousands(b, h)
-	p := pod(b, "w", "")
+	h := logtest.Open(b, b.TempDir())
+	_, names := logtest.Thousands(b, h)
+	p := logtest.Pod(b, "w", "")
 	b.ReportAllocs()
 	b.SetParallelism(32)
 	b.ResetTimer()

@@ -11,6 +11,7 @@ import (
 	"berth/internal/binding"
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 )
@@ -49,7 +50,7 @@ func (c *corpus) fillLive(t testing.TB) {
 	for _, p := range []*corev1.Pod{first, second} {
 		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 8080, Protocol: corev1.ProtocolTCP}}
 	}
-	list := []kubeobj.Object{machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), held(t, first), held(t, second), held(t, shopPod(t, "gone", "1", "")), held(t, shopPod(t, "lost", "1", ""))}
+	list := []kubeobj.Object{machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), logtest.Held(t, first), logtest.Held(t, second), logtest.Held(t, shopPod(t, "gone", "1", "")), logtest.Held(t, shopPod(t, "lost", "1", ""))}
 	if _, _, err := c.Manager.Upload(t.Context(), "live", func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {

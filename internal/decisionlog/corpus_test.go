@@ -25,7 +25,7 @@ import (
 // corpus is a log with two mornings' decisions of a cluster named demo, made by
 // the server's own code under a clock that the test sets.
 type corpus struct {
-	*fixture
+	*logtest.Fixture
 	now   time.Time
 	ids   []string // of the decisions, in order
 	close func()
@@ -73,7 +73,7 @@ func openCorpus(t testing.TB, st store.Store) *corpus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.fixture = logtest.New(m, st, []*engine.Profile{profile(t, nil), logtest.Packed(t)}, decisionlog.Options{Clock: clock})
+	c.Fixture = logtest.New(m, st, []*engine.Profile{logtest.Profile(t, nil), logtest.Packed(t)}, decisionlog.Options{Clock: clock})
 	closed := false
 	c.close = func() {
 		if closed {
@@ -138,12 +138,12 @@ func (c *corpus) upload(t testing.TB, clock string, list ...kubeobj.Object) {
 
 // shopPod is a pod of the namespace shop; more goes into its spec.
 func shopPod(t testing.TB, name, cpu, more string) *corev1.Pod {
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"shop","uid":"00000000-0000-4000-8000-%012x","labels":{"app":%q}},
+	return logtest.Object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"shop","uid":"00000000-0000-4000-8000-%012x","labels":{"app":%q}},
 		"spec":{%s"containers":[{"name":"c","image":"shop/%s:1","resources":{"requests":{"cpu":%q,"memory":"1Gi"}}}]}}`, name, len(name), name, more, name, cpu)).Value.(*corev1.Pod)
 }
 
 func machine(t testing.TB, name, cpu, more string) kubeobj.Object {
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q}},"spec":{%s},
+	return logtest.Object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q}},"spec":{%s},
 		"status":{"allocatable":{"cpu":%q,"memory":"64Gi","pods":"110"}}}`, name, name, more, cpu))
 }
 
@@ -153,7 +153,7 @@ func (c *corpus) fill(t testing.TB) {
 	gpu := machine(t, "gpu-1", "16", `"taints":[{"key":"gpu","value":"true","effect":"NoSchedule"}]`)
 	old := machine(t, "old-1", "4", `"unschedulable":true`)
 	api, cart, big := shopPod(t, "api", "1", ""), shopPod(t, "cart", "500m", ""), shopPod(t, "big", "12", "")
-	c.upload(t, "08:00:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), gpu, old, held(t, cart))
+	c.upload(t, "08:00:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", ""), gpu, old, logtest.Held(t, cart))
 	c.decide(t, "09:00:00", decision.Question{Pod: api})
 	c.decide(t, "09:10:00", decision.Question{Pod: big})
 	c.judge(t, "09:20:00", decision.Question{Verb: decision.VerbFilter, Pod: big})
@@ -165,7 +165,7 @@ func (c *corpus) fill(t testing.TB) {
 		t.Fatal(err)
 	}
 	c.decide(t, "10:00:30", decision.Question{Pod: api, Bind: true})
-	c.upload(t, "10:20:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", `"unschedulable":true`), gpu, old, held(t, cart))
+	c.upload(t, "10:20:00", machine(t, "web-1", "4", ""), machine(t, "web-2", "8", `"unschedulable":true`), gpu, old, logtest.Held(t, cart))
 	c.decide(t, "10:30:00", decision.Question{Pod: shopPod(t, "worker", "1", "")})
 	c.decide(t, "10:40:00", decision.Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
 	c.evictAgain(t)
@@ -180,14 +180,14 @@ func (c *corpus) evictAgain(t testing.TB) {
 		batch := shopPod(t, "batch", "2", `"priority":1,"nodeName":"web-1",`)
 		batch.UID = types.UID(fmt.Sprintf("00000000-0000-4000-8000-00000000b00%d", i))
 		c.at(t, clock+"0")
-		if _, err := c.Manager.Change(t.Context(), "demo", 0, []kubeobj.Object{held(t, batch)}, nil); err != nil {
+		if _, err := c.Manager.Change(t.Context(), "demo", 0, []kubeobj.Object{logtest.Held(t, batch)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if a := c.decide(t, clock+"1", decision.Question{Pod: urgent, Bind: true}); a.Outcome != engine.Preempting {
 			t.Fatalf("%s: %s", a.Outcome, a.Message)
 		}
 		c.at(t, clock+"2")
-		if _, err := c.Manager.Change(t.Context(), "demo", 0, nil, []kubeobj.Key{podKey("shop", "batch")}); err != nil {
+		if _, err := c.Manager.Change(t.Context(), "demo", 0, nil, []kubeobj.Key{logtest.PodKey("shop", "batch")}); err != nil {
 			t.Fatal(err)
 		}
 	}

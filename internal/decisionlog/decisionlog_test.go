@@ -15,6 +15,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
@@ -25,41 +26,41 @@ import (
 // again from the record by a server that knows only the store.
 func TestRestartGivesTheSameBytes(t *testing.T) {
 	dir := t.TempDir()
-	h := open(t, dir)
-	upload(t, h, sample(t)...)
-	odd := profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = s.Score[:2] })
-	overlaid := node(t, "n9", 64).Value.(*corev1.Node)
+	h := logtest.Open(t, dir)
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	odd := logtest.Profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = s.Score[:2] })
+	overlaid := logtest.Node(t, "n9", 64).Value.(*corev1.Node)
 	questions := map[string]decision.Question{
-		"plain":     {Pod: pod(t, "w", "")},
-		"full":      {Pod: pod(t, "w", ""), Explain: engine.ExplainFull},
+		"plain":     {Pod: logtest.Pod(t, "w", "")},
+		"full":      {Pod: logtest.Pod(t, "w", ""), Explain: engine.ExplainFull},
 		"ref":       {PodRef: &kubeobj.Key{Namespace: "d", Name: "free"}},
 		"gated":     {PodRef: &kubeobj.Key{Namespace: "d", Name: "gated"}},
-		"few":       {Pod: pod(t, "w", ""), NodeNames: []string{"n3", "n1"}},
-		"none":      {Pod: pod(t, "w", ""), NodeNames: []string{}},
-		"what if":   {Pod: pod(t, "w", ""), Profiles: []*engine.Profile{odd}},
-		"packed":    {Pod: pod(t, "w", ""), Profile: "packed"},
-		"new node":  {Pod: pod(t, "w", ""), Nodes: []*corev1.Node{overlaid, node(t, "n1", 4).Value.(*corev1.Node)}, ScoreAlways: true},
-		"no room":   {Pod: object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"big","namespace":"d"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"99"}}}]}}`).Value.(*corev1.Pod)},
-		"bind":      {Pod: pod(t, "x", ""), Bind: true},
+		"few":       {Pod: logtest.Pod(t, "w", ""), NodeNames: []string{"n3", "n1"}},
+		"none":      {Pod: logtest.Pod(t, "w", ""), NodeNames: []string{}},
+		"what if":   {Pod: logtest.Pod(t, "w", ""), Profiles: []*engine.Profile{odd}},
+		"packed":    {Pod: logtest.Pod(t, "w", ""), Profile: "packed"},
+		"new node":  {Pod: logtest.Pod(t, "w", ""), Nodes: []*corev1.Node{overlaid, logtest.Node(t, "n1", 4).Value.(*corev1.Node)}, ScoreAlways: true},
+		"no room":   {Pod: logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"big","namespace":"d"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"99"}}}]}}`).Value.(*corev1.Pod)},
+		"bind":      {Pod: logtest.Pod(t, "x", ""), Bind: true},
 		"bind held": {PodRef: &kubeobj.Key{Namespace: "d", Name: "free"}, Bind: true},
 	}
 	given := map[string]*decision.Answer{}
 	for _, name := range []string{"plain", "full", "ref", "gated", "few", "none", "what if", "packed", "new node", "no room", "bind", "bind held"} {
-		given[name] = decide(t, h, questions[name])
+		given[name] = logtest.Decide(t, h, questions[name])
 	}
 	if given["bind"].BoundSnapshot != "default@2" || given["new node"].Node != "n9" || given["none"].Outcome != engine.UnschedulableOK || given["packed"].Profile != "packed" {
 		t.Fatalf("%+v", given)
 	}
 	h.End()
-	h = open(t, dir)
+	h = logtest.Open(t, dir)
 	for name, was := range given {
 		got, err := h.Get(t.Context(), was.ID)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !got.DigestAgrees || got.RecordedDigest != was.Digest || text(t, got.Answer) != text(t, was) {
-			t.Errorf("%s: agrees %v\n%s", name, got.DigestAgrees, cmp.Diff(text(t, was), text(t, got.Answer)))
+		if !got.DigestAgrees || got.RecordedDigest != was.Digest || logtest.Text(t, got.Answer) != logtest.Text(t, was) {
+			t.Errorf("%s: agrees %v\n%s", name, got.DigestAgrees, cmp.Diff(logtest.Text(t, was), logtest.Text(t, got.Answer)))
 		}
 		re, err := h.Replay(t.Context(), was.ID, decisionlog.Overrides{})
 		if err != nil || !re.Identical || len(re.Differences) != 0 {
@@ -77,16 +78,16 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 func TestOrderOfUploadIsForgotten(t *testing.T) {
 	want := ""
 	for seed := range int64(4) {
-		h := open(t, t.TempDir())
-		list := sample(t)
+		h := logtest.Open(t, t.TempDir())
+		list := logtest.Sample(t)
 		for i := range 40 {
-			list = append(list, held(t, pod(t, fmt.Sprintf("m%d", i), fmt.Sprintf(`"nodeName":"n%d",`, 1+i%2))))
+			list = append(list, logtest.Held(t, logtest.Pod(t, fmt.Sprintf("m%d", i), fmt.Sprintf(`"nodeName":"n%d",`, 1+i%2))))
 		}
 		rand.New(rand.NewSource(seed)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		upload(t, h, list...)
-		ans := decide(t, h, decision.Question{Pod: pod(t, "w", ""), Explain: engine.ExplainFull, DryRun: true})
+		logtest.Upload(t, h, list...)
+		ans := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", ""), Explain: engine.ExplainFull, DryRun: true})
 		ans.CreatedAt, ans.DurationMicros = time.Time{}, 0
-		if got := text(t, ans); want == "" {
+		if got := logtest.Text(t, ans); want == "" {
 			want = got
 		} else if got != want {
 			t.Fatalf("seed %d: %s", seed, cmp.Diff(want, got))
@@ -97,13 +98,13 @@ func TestOrderOfUploadIsForgotten(t *testing.T) {
 // TestBindsNeverOvercommit has many callers want few slots, and replays every
 // record.
 func TestBindsNeverOvercommit(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
 	var wg sync.WaitGroup
 	ids := make([]string, 200)
 	for i := range ids {
 		wg.Go(func() {
-			a, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, fmt.Sprintf("p%d", i), ""), Bind: true})
+			a, err := h.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, fmt.Sprintf("p%d", i), ""), Bind: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -137,9 +138,9 @@ func TestBindsNeverOvercommit(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	upload(t, h, append(sample(t), node(t, "n4", 1))...)
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	logtest.Upload(t, h, append(logtest.Sample(t), logtest.Node(t, "n4", 1))...)
 	ref := func(name string) *kubeobj.Key { return &kubeobj.Key{Namespace: "d", Name: name} }
 	cases := map[string]struct {
 		q     decision.Question
@@ -147,18 +148,18 @@ func TestRefusals(t *testing.T) {
 		kind  decision.ErrorKind
 	}{
 		"no pod":          {decision.Question{}, "pod", decision.Malformed},
-		"both":            {decision.Question{Pod: pod(t, "w", ""), PodRef: ref("free")}, "pod", decision.Malformed},
-		"dry bind":        {decision.Question{Pod: pod(t, "w", ""), Bind: true, DryRun: true}, "bind", decision.Malformed},
-		"explain":         {decision.Question{Pod: pod(t, "w", ""), Explain: "everything"}, "explain", decision.Malformed},
-		"cluster":         {decision.Question{Pod: pod(t, "w", ""), Cluster: "No"}, "cluster", decision.Malformed},
+		"both":            {decision.Question{Pod: logtest.Pod(t, "w", ""), PodRef: ref("free")}, "pod", decision.Malformed},
+		"dry bind":        {decision.Question{Pod: logtest.Pod(t, "w", ""), Bind: true, DryRun: true}, "bind", decision.Malformed},
+		"explain":         {decision.Question{Pod: logtest.Pod(t, "w", ""), Explain: "everything"}, "explain", decision.Malformed},
+		"cluster":         {decision.Question{Pod: logtest.Pod(t, "w", ""), Cluster: "No"}, "cluster", decision.Malformed},
 		"unknown ref":     {decision.Question{PodRef: ref("nobody")}, "podRef", decision.NotFound},
 		"bound ref":       {decision.Question{PodRef: ref("bound")}, "pod", decision.Conflict},
-		"bound by name":   {decision.Question{Pod: pod(t, "bound", "")}, "pod", decision.Conflict},
-		"carries node":    {decision.Question{Pod: pod(t, "w", `"nodeName":"n1",`)}, "pod.spec.nodeName", decision.Conflict},
-		"unknown class":   {decision.Question{Pod: pod(t, "w", `"priorityClassName":"vip",`)}, "pod.spec.priorityClassName", decision.Invalid},
-		"unknown profile": {decision.Question{Pod: pod(t, "w", ""), Profile: "none"}, "profile", decision.Invalid},
-		"unknown node":    {decision.Question{Pod: pod(t, "w", ""), NodeNames: []string{"n1", "n9"}}, "nodeNames[1]", decision.Invalid},
-		"node twice":      {decision.Question{Pod: pod(t, "w", ""), Nodes: []*corev1.Node{node(t, "a", 1).Value.(*corev1.Node), node(t, "a", 2).Value.(*corev1.Node)}}, "nodes", decision.Invalid},
+		"bound by name":   {decision.Question{Pod: logtest.Pod(t, "bound", "")}, "pod", decision.Conflict},
+		"carries node":    {decision.Question{Pod: logtest.Pod(t, "w", `"nodeName":"n1",`)}, "pod.spec.nodeName", decision.Conflict},
+		"unknown class":   {decision.Question{Pod: logtest.Pod(t, "w", `"priorityClassName":"vip",`)}, "pod.spec.priorityClassName", decision.Invalid},
+		"unknown profile": {decision.Question{Pod: logtest.Pod(t, "w", ""), Profile: "none"}, "profile", decision.Invalid},
+		"unknown node":    {decision.Question{Pod: logtest.Pod(t, "w", ""), NodeNames: []string{"n1", "n9"}}, "nodeNames[1]", decision.Invalid},
+		"node twice":      {decision.Question{Pod: logtest.Pod(t, "w", ""), Nodes: []*corev1.Node{logtest.Node(t, "a", 1).Value.(*corev1.Node), logtest.Node(t, "a", 2).Value.(*corev1.Node)}}, "nodes", decision.Invalid},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -169,10 +170,10 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if _, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "w", ""), Revision: 1, Bind: true}); !errors.Is(err, store.ErrConflict) {
+	if _, err := h.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "w", ""), Revision: 1, Bind: true}); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("a bind on a stale snapshot: %v", err)
 	}
-	if _, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "w", ""), Revision: 77}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := h.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "w", ""), Revision: 77}); !errors.Is(err, store.ErrNotFound) {
 		t.Fatal(err)
 	}
 	if rows, err := h.List(t.Context(), store.DecisionFilter{}); err != nil || len(rows) != 0 {
@@ -181,18 +182,18 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	a := decide(t, h, decision.Question{PodRef: &kubeobj.Key{Namespace: "d", Name: "bound"}, DryRun: true, Explain: engine.ExplainFull})
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	a := logtest.Decide(t, h, decision.Question{PodRef: &kubeobj.Key{Namespace: "d", Name: "bound"}, DryRun: true, Explain: engine.ExplainFull})
 	if a.Outcome != engine.Scheduled || a.Counts.Nodes != 3 || a.ID != "" {
 		t.Fatalf("%+v", a)
 	}
 	// Without itself, n1 is as empty for the pod as for one that n1 never had.
-	empty := open(t, t.TempDir())
-	upload(t, empty, append(sample(t)[:3:3], sample(t)[4:]...)...)
-	b := decide(t, empty, decision.Question{Pod: pod(t, "bound", ""), DryRun: true, Explain: engine.ExplainFull})
-	if text(t, a.Nodes) != text(t, b.Nodes) {
-		t.Fatal(cmp.Diff(text(t, a.Nodes), text(t, b.Nodes)))
+	empty := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, empty, append(logtest.Sample(t)[:3:3], logtest.Sample(t)[4:]...)...)
+	b := logtest.Decide(t, empty, decision.Question{Pod: logtest.Pod(t, "bound", ""), DryRun: true, Explain: engine.ExplainFull})
+	if logtest.Text(t, a.Nodes) != logtest.Text(t, b.Nodes) {
+		t.Fatal(cmp.Diff(logtest.Text(t, a.Nodes), logtest.Text(t, b.Nodes)))
 	}
 	if rows, err := h.List(t.Context(), store.DecisionFilter{}); err != nil || len(rows) != 0 {
 		t.Fatal(rows, err)
@@ -200,26 +201,26 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestPriority(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
 	for spec, want := range map[string]int32{
 		"": 7, `"priorityClassName":"high",`: 1000, `"priority":-5,"priorityClassName":"high",`: -5,
 		`"priorityClassName":"system-cluster-critical",`: 2_000_000_000, `"priorityClassName":"system-node-critical",`: 2_000_001_000,
 	} {
-		if a := decide(t, h, decision.Question{Pod: pod(t, "w", spec), DryRun: true}); a.Priority != want {
+		if a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", spec), DryRun: true}); a.Priority != want {
 			t.Errorf("%s: %d, want %d", spec, a.Priority, want)
 		}
 	}
-	upload(t, h, node(t, "n1", 4))
-	if a := decide(t, h, decision.Question{Pod: pod(t, "w", ""), DryRun: true}); a.Priority != 0 {
+	logtest.Upload(t, h, logtest.Node(t, "n1", 4))
+	if a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", ""), DryRun: true}); a.Priority != 0 {
 		t.Errorf("without classes: %d", a.Priority)
 	}
 }
 
 func TestBindLedger(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, append(sample(t),
-		object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"leaving","namespace":"d","uid":"u","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"containers":[{"name":"c"}]}}`))...)
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, append(logtest.Sample(t),
+		logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"leaving","namespace":"d","uid":"u","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"containers":[{"name":"c"}]}}`))...)
 	steps := []struct {
 		pod, uid, node string
 		refused        bool
@@ -264,12 +265,12 @@ func TestBindLedger(t *testing.T) {
 }
 
 func TestEvaluate(t *testing.T) {
-	h := open(t, t.TempDir())
-	list := sample(t)
+	h := logtest.Open(t, t.TempDir())
+	list := logtest.Sample(t)
 	for i := range 60 {
-		list = append(list, node(t, fmt.Sprintf("m%02d", i), 4))
+		list = append(list, logtest.Node(t, fmt.Sprintf("m%02d", i), 4))
 	}
-	upload(t, h, list...)
+	logtest.Upload(t, h, list...)
 	all := make([]string, 0, 63)
 	var nodes []*corev1.Node
 	for _, o := range list {
@@ -277,7 +278,7 @@ func TestEvaluate(t *testing.T) {
 			all, nodes = append(all, n.Name), append(nodes, n)
 		}
 	}
-	changed := node(t, "n2", 1).Value.(*corev1.Node)
+	changed := logtest.Node(t, "n2", 1).Value.(*corev1.Node)
 	for name, q := range map[string]decision.Question{
 		"all":       {Verb: decision.VerbFilter, NodeNames: all},
 		"half":      {Verb: decision.VerbFilter, NodeNames: all[:31]},
@@ -286,7 +287,7 @@ func TestEvaluate(t *testing.T) {
 		"few nodes": {Verb: decision.VerbFilter, Nodes: nodes[:2]},
 		"others":    {Verb: decision.VerbPrioritize, Nodes: append(append([]*corev1.Node{}, nodes[3:]...), changed), ScoreAlways: true},
 	} {
-		q.Pod = pod(t, "w", "")
+		q.Pod = logtest.Pod(t, "w", "")
 		feasible := 0
 		id, err := h.Evaluate(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
 			feasible = r.Feasible.Count()
@@ -304,7 +305,7 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	refuse := errors.New("no")
-	if _, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
+	if _, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
 		t.Fatal(err)
 	}
 }
@@ -312,9 +313,9 @@ func TestEvaluate(t *testing.T) {
 // A record names the nodes that few were rejected with, so that SQL can say who
 // was rejected on a node.
 func TestRecordNamesFewRejectedNodes(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	ans, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "big", `"nodeSelector":{"kubernetes.io/hostname":"n2"},`)})
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	ans, err := h.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "big", `"nodeSelector":{"kubernetes.io/hostname":"n2"},`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package decisionlog_test
 import (
 	"testing"
 
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
 )
@@ -76,7 +77,7 @@ func given(t *testing.T, c *corpus, ids []string) map[string]string {
 		if !r.DigestAgrees || r.Engine == "" || r.Semantics == "" || r.SnapshotDigest == "" || r.PodDigest == "" {
 			t.Errorf("decision %s: digest agrees %v, stamps %+v", id, r.DigestAgrees, r)
 		}
-		all[id] = text(t, r)
+		all[id] = logtest.Text(t, r)
 	}
 	return all
 }

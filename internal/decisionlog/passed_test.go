@@ -16,11 +16,11 @@ import (
 // TestPassedKeepsNoState: the memory of answers holds no set of nodes, and finds
 // the decision on record where the set has gone.
 func TestPassedKeepsNoState(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	h.BindOptions.APIServer = func(string) binding.APIServer { return &logtest.APIServer{} }
 	h.Rebuild()
-	upload(t, h, sample(t)...)
-	q := decision.Question{Verb: decision.VerbFilter, NoPreemption: true, Pod: pod(t, "free", ""), Nodes: []*corev1.Node{node(t, "n2", 16).Value.(*corev1.Node)}}
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	q := decision.Question{Verb: decision.VerbFilter, NoPreemption: true, Pod: logtest.Pod(t, "free", ""), Nodes: []*corev1.Node{logtest.Node(t, "n2", 16).Value.(*corev1.Node)}}
 	if _, err := h.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

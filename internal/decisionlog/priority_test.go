@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 )
 
 // shelf is stored classes, by name; "" is the default one.
@@ -22,13 +23,13 @@ func class(name string, value int32, policy corev1.PreemptionPolicy) *scheduling
 }
 
 func TestPrecedenceOfClasses(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	h.LogOptions.Classes = shelf{
 		"high": class("high", 5, corev1.PreemptNever), "stored": class("stored", 50, corev1.PreemptNever),
 		"": class("fallback", 70, corev1.PreemptLowerPriority),
 	}
 	h.Rebuild()
-	upload(t, h, sample(t)...)
+	logtest.Upload(t, h, logtest.Sample(t)...)
 	for spec, want := range map[string]int32{
 		`"priority":3,"priorityClassName":"high",`: 3,
 		`"priorityClassName":"high",`:              1000, // the snapshot's comes before the stored one
@@ -36,15 +37,15 @@ func TestPrecedenceOfClasses(t *testing.T) {
 		``:                                         7, // the snapshot's default
 		`"priorityClassName":"system-node-critical",`: 2000001000,
 	} {
-		if a := decide(t, h, decision.Question{Pod: pod(t, "w", spec)}); a.Priority != want {
+		if a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", spec)}); a.Priority != want {
 			t.Errorf("%s: priority %d, want %d", spec, a.Priority, want)
 		}
 	}
-	upload(t, h, sample(t)[:5]...) // no classes in the snapshot
-	if a := decide(t, h, decision.Question{Pod: pod(t, "w", "")}); a.Priority != 70 {
+	logtest.Upload(t, h, logtest.Sample(t)[:5]...) // no classes in the snapshot
+	if a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")}); a.Priority != 70 {
 		t.Errorf("no class: priority %d, want the stored default's", a.Priority)
 	}
-	_, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "w", `"priorityClassName":"nobody",`)})
+	_, err := h.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "w", `"priorityClassName":"nobody",`)})
 	var input *decision.Error
 	if !errors.As(err, &input) || input.Kind != decision.Invalid || input.Field != "pod.spec.priorityClassName" {
 		t.Errorf("an unknown class: %v", err)
@@ -54,15 +55,15 @@ func TestPrecedenceOfClasses(t *testing.T) {
 // TestReplayAfterTheClassChanged: what a decision rested on is in its record,
 // so that a class that changes or goes later changes no replay.
 func TestReplayAfterTheClassChanged(t *testing.T) {
-	h := open(t, t.TempDir())
+	h := logtest.Open(t, t.TempDir())
 	stored := shelf{"stored": class("stored", 50, corev1.PreemptNever)}
 	h.LogOptions.Classes = stored
 	h.Rebuild()
-	upload(t, h, sample(t)[:5]...)
-	named := decide(t, h, decision.Question{Pod: pod(t, "w", `"priorityClassName":"stored",`)})
-	without := decide(t, h, decision.Question{Pod: pod(t, "w", "")})
+	logtest.Upload(t, h, logtest.Sample(t)[:5]...)
+	named := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", `"priorityClassName":"stored",`)})
+	without := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
 	stored[""] = class("late", 90, corev1.PreemptLowerPriority)
-	byDefault := decide(t, h, decision.Question{Pod: pod(t, "w", "")})
+	byDefault := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
 	if named.Priority != 50 || without.Priority != 0 || byDefault.Priority != 90 {
 		t.Fatalf("priorities %d, %d, %d", named.Priority, without.Priority, byDefault.Priority)
 	}
@@ -92,7 +93,7 @@ func TestReplayAfterTheClassChanged(t *testing.T) {
 	}
 	// Another pod is another question: its class is looked up as it is today.
 	stored["new"] = class("new", 8, corev1.PreemptNever)
-	r, err := h.Replay(t.Context(), named.ID, decisionlog.Overrides{Pod: pod(t, "w", `"priorityClassName":"new",`)})
+	r, err := h.Replay(t.Context(), named.ID, decisionlog.Overrides{Pod: logtest.Pod(t, "w", `"priorityClassName":"new",`)})
 	if err != nil || r.Decision.Priority != 8 {
 		t.Errorf("with another pod: %v", err)
 	}

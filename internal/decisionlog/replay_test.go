@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
@@ -15,9 +16,9 @@ import (
 )
 
 func TestReplayWithOverrides(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	a := decide(t, h, decision.Question{Pod: pod(t, "w", ""), Bind: true})
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", ""), Bind: true})
 	paths := func(o decisionlog.Overrides) map[string]bool {
 		t.Helper()
 		r, err := h.Replay(t.Context(), a.ID, o)
@@ -43,14 +44,14 @@ func TestReplayWithOverrides(t *testing.T) {
 	if got := paths(decisionlog.Overrides{Profile: "packed"}); !got["node"] && !got["nodes[n3].score"] || !got["nodes[n3].scores[NodeResourcesFit].raw"] || !got["profile"] {
 		t.Errorf("packed: %v", got)
 	}
-	if got := paths(decisionlog.Overrides{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`)}); !got["outcome"] || !got["nodes[n1].feasible"] {
+	if got := paths(decisionlog.Overrides{Pod: logtest.Pod(t, "w", `"nodeSelector":{"none":"such"},`)}); !got["outcome"] || !got["nodes[n1].feasible"] {
 		t.Errorf("another pod: %v", got)
 	}
-	odd := profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = nil })
+	odd := logtest.Profile(t, func(s *rules.Spec) { s.SchedulerName = "odd"; s.Score = nil })
 	if got := paths(decisionlog.Overrides{Profiles: []*engine.Profile{odd}}); !got["profile"] || !got["nodes[n2].score"] {
 		t.Errorf("another configuration: %v", got)
 	}
-	upload(t, h, append(sample(t), node(t, "n4", 16))...)
+	logtest.Upload(t, h, append(logtest.Sample(t), logtest.Node(t, "n4", 16))...)
 	if got := paths(decisionlog.Overrides{Snapshot: "default@latest"}); !got["nodes[n4]"] || !got["counts.nodes"] {
 		t.Errorf("one node more: %v", got)
 	}
@@ -66,9 +67,9 @@ func TestReplayWithOverrides(t *testing.T) {
 
 // A replay asks all that was asked: with or without preemption, with suggestions.
 func TestReplayAsksAllThatWasAsked(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	a := decide(t, h, decision.Question{Pod: pod(t, "w", `"nodeSelector":{"none":"such"},`), Suggest: true, NoPreemption: true})
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", `"nodeSelector":{"none":"such"},`), Suggest: true, NoPreemption: true})
 	if len(a.Suggestions) == 0 {
 		t.Fatalf("%+v", a)
 	}
@@ -81,12 +82,12 @@ func TestReplayAsksAllThatWasAsked(t *testing.T) {
 		t.Errorf("%+v %v", kind, err)
 	}
 	r, err := h.Replay(t.Context(), a.ID, decisionlog.Overrides{})
-	if err != nil || !r.Identical || text(t, r.Decision.Suggestions) != text(t, a.Suggestions) {
+	if err != nil || !r.Identical || logtest.Text(t, r.Decision.Suggestions) != logtest.Text(t, a.Suggestions) {
 		t.Errorf("%v %+v", err, r)
 	}
 	// Another cluster's state is a snapshot as good as any.
 	v, _, err := h.Manager.Upload(t.Context(), "other", func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		return nil, yield(object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"fit","labels":{"none":"such"}},"status":{"allocatable":{"cpu":"9","memory":"64Gi","pods":"110"}}}`))
+		return nil, yield(logtest.Object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"fit","labels":{"none":"such"}},"status":{"allocatable":{"cpu":"9","memory":"64Gi","pods":"110"}}}`))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,9 +100,9 @@ func TestReplayAsksAllThatWasAsked(t *testing.T) {
 
 // TestStrangeRecords has records that no version wrote, or another one did.
 func TestStrangeRecords(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	a := decide(t, h, decision.Question{Pod: pod(t, "w", "")})
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
 	good, err := h.Store.Decision(t.Context(), a.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -147,11 +148,11 @@ func TestStrangeRecords(t *testing.T) {
 }
 
 func TestDecidedOnIsKept(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	decide(t, h, decision.Question{Pod: pod(t, "w", "")})
-	upload(t, h, node(t, "n1", 4))
-	upload(t, h, node(t, "n2", 4))
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
+	logtest.Upload(t, h, logtest.Node(t, "n1", 4))
+	logtest.Upload(t, h, logtest.Node(t, "n2", 4))
 	if err := h.Manager.Delete(t.Context(), "default", 1); !errors.Is(err, store.ErrInUse) {
 		t.Fatalf("a revision that a decision refers to: %v", err)
 	}
@@ -176,8 +177,8 @@ func FuzzInput(f *testing.F) {
 			t.Fatal(err)
 		}
 		back, err := decisionlog.DecodeInput(again)
-		if err != nil || text(t, back) != text(t, in) {
-			t.Fatalf("%v: %s, not %s", err, text(t, back), text(t, in))
+		if err != nil || logtest.Text(t, back) != logtest.Text(t, in) {
+			t.Fatalf("%v: %s, not %s", err, logtest.Text(t, back), logtest.Text(t, in))
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
@@ -42,7 +43,7 @@ func shapes(b *testing.B) []shape {
 	for i := 0; i < 1523; i += 3 {
 		third = append(third, fmt.Sprintf("openb-node-%04d", i))
 	}
-	task := object(b, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"openb-pod-0001","namespace":"default","uid":"0d9f1c6e-5f7a-4f7c-9c53-6a4f5a3f0001","labels":{"qos":"BE"}},
+	task := logtest.Object(b, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"openb-pod-0001","namespace":"default","uid":"0d9f1c6e-5f7a-4f7c-9c53-6a4f5a3f0001","labels":{"qos":"BE"}},
 		"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"8","memory":"30517Mi","alibabacloud.com/gpu-count":"1"},"limits":{"alibabacloud.com/gpu-count":"1"}}}]}}`).Value.(*corev1.Pod)
 	return []shape{
 		{"scheduled", 5000, decision.Question{Pod: fits}},
@@ -53,7 +54,7 @@ func shapes(b *testing.B) []shape {
 
 // workload is a pod of a deployment as an apiserver has it.
 func workload(b *testing.B, cpu string) *corev1.Pod {
-	return object(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"basket-7c9b86f4d5-kq8zn","namespace":"shop","uid":"41d3a6c0-29fb-4c1e-b3b5-0e5c7d1f62aa",
+	return logtest.Object(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"basket-7c9b86f4d5-kq8zn","namespace":"shop","uid":"41d3a6c0-29fb-4c1e-b3b5-0e5c7d1f62aa",
 		"labels":{"app":"basket","pod-template-hash":"7c9b86f4d5","stage":"prod","squad":"orders"},
 		"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"basket-7c9b86f4d5","uid":"9be05f3d-6a17-4f0b-8d2c-f1e2a0b47c55","controller":true}]},
 		"spec":{"priority":2500,"serviceAccountName":"basket","nodeSelector":{"kubernetes.io/os":"linux"},
@@ -79,7 +80,7 @@ func machines(b *testing.B, n int) (list []kubeobj.Object) {
 		case i%625 == 2:
 			os = "windows"
 		}
-		list = append(list, object(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"kubernetes.io/os":%q,"topology.kubernetes.io/zone":"z%d"}},%s
+		list = append(list, logtest.Object(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"kubernetes.io/os":%q,"topology.kubernetes.io/zone":"z%d"}},%s
 			"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, name, name, os, i%3, more, 8+i%24)))
 	}
 	return list
@@ -91,8 +92,8 @@ func machines(b *testing.B, n int) (list []kubeobj.Object) {
 func BenchmarkRecordBytes(b *testing.B) {
 	const rows = 4000
 	for _, s := range shapes(b) {
-		h := open(b, b.TempDir())
-		upload(b, h, machines(b, s.nodes)...)
+		h := logtest.Open(b, b.TempDir())
+		logtest.Upload(b, h, machines(b, s.nodes)...)
 		q := s.q
 		q.Cluster = "default"
 		var sample *store.Decision
@@ -103,7 +104,7 @@ func BenchmarkRecordBytes(b *testing.B) {
 			}
 			sample = recorded(b, h, id)
 		} else {
-			sample = recorded(b, h, decide(b, h, q).ID)
+			sample = recorded(b, h, logtest.Decide(b, h, q).ID)
 		}
 		sample.Revision = 0
 		for _, backend := range []string{"sqlite", "postgres"} {
@@ -156,7 +157,7 @@ func another(d *store.Decision, i int) *store.Decision {
 	return &c
 }
 
-func recorded(t testing.TB, h *fixture, id string) *store.Decision {
+func recorded(t testing.TB, h *logtest.Fixture, id string) *store.Decision {
 	t.Helper()
 	d, err := h.Store.Decision(t.Context(), id)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
@@ -43,12 +44,12 @@ func (e *ending) Err() error {
 // TestStoppedDecisionsAreNotRecorded allocates devices for callers whose time is up at one point or
 // another. Each gets the whole answer or the context's error, and nothing else is recorded.
 func TestStoppedDecisionsAreNotRecorded(t *testing.T) {
-	h := open(t, t.TempDir())
-	claiming := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w","namespace":"d","uid":"uid-w"},"spec":{"resourceClaims":[{"name":"g","resourceClaimName":"c"}],"containers":[{"name":"c"}]}}`)
-	upload(t, h, node(t, "n1", 4), node(t, "n2", 4), claiming,
-		object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"any"},"spec":{}}`),
-		object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"s"},"spec":{"driver":"gpu.example.com","allNodes":true,"pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"d"}]}}`),
-		object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"d"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"any","allocationMode":"ExactCount","count":1}}]}}}`))
+	h := logtest.Open(t, t.TempDir())
+	claiming := logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w","namespace":"d","uid":"uid-w"},"spec":{"resourceClaims":[{"name":"g","resourceClaimName":"c"}],"containers":[{"name":"c"}]}}`)
+	logtest.Upload(t, h, logtest.Node(t, "n1", 4), logtest.Node(t, "n2", 4), claiming,
+		logtest.Object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"any"},"spec":{}}`),
+		logtest.Object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"s"},"spec":{"driver":"gpu.example.com","allNodes":true,"pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"d"}]}}`),
+		logtest.Object(t, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"d"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"any","allocationMode":"ExactCount","count":1}}]}}}`))
 	ref := &kubeobj.Key{Kind: "Pod", Namespace: "d", Name: "w"}
 	for name, ask := range map[string]func(context.Context) (engine.Outcome, error){
 		"decide": func(ctx context.Context) (engine.Outcome, error) {

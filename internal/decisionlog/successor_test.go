@@ -7,15 +7,16 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 )
 
 // A StatefulSet's pod comes back under its name with another UID, and
 // kube-scheduler asks about it before berth has heard that the old one is gone.
 func TestExtenderNamesASuccessor(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	next := pod(t, "bound", "")
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	next := logtest.Pod(t, "bound", "")
 	next.UID = "another"
 	feasible := 0
 	id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: next}, func(_ *cluster.View, r *engine.Result) error {
@@ -28,7 +29,7 @@ func TestExtenderNamesASuccessor(t *testing.T) {
 	if r, err := h.Replay(t.Context(), id, decisionlog.Overrides{}); err != nil || !r.Identical {
 		t.Fatalf("replay: %v %+v", err, r)
 	}
-	same := pod(t, "bound", "")
+	same := logtest.Pod(t, "bound", "")
 	_, err = h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: same}, func(*cluster.View, *engine.Result) error { return nil })
 	wantInput(t, err, "pod", decision.Conflict)
 	_, err = h.Decide(t.Context(), decision.Question{Pod: next})

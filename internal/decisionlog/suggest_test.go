@@ -7,18 +7,19 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/decisionlog/logtest"
 	"berth/internal/kubeobj"
 )
 
 // Each case is a pod that fits nowhere on four nodes, and the change that has to
 // be offered first, with the number of nodes that it opens.
 func TestSuggestions(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h,
-		object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","labels":{"kubernetes.io/hostname":"n1","zone":"a"}},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}}`),
-		object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2","labels":{"kubernetes.io/hostname":"n2","zone":"b"}},"spec":{"taints":[{"key":"gpu","value":"yes","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"16","memory":"8Gi","pods":"110"}}}`),
-		object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n3","labels":{"kubernetes.io/hostname":"n3","zone":"a"}},"spec":{"unschedulable":true},"status":{"allocatable":{"cpu":"16","memory":"8Gi","pods":"110"}}}`),
-		held(t, pod(t, "other", `"nodeName":"n1",`)),
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h,
+		logtest.Object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","labels":{"kubernetes.io/hostname":"n1","zone":"a"}},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}}`),
+		logtest.Object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2","labels":{"kubernetes.io/hostname":"n2","zone":"b"}},"spec":{"taints":[{"key":"gpu","value":"yes","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"16","memory":"8Gi","pods":"110"}}}`),
+		logtest.Object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n3","labels":{"kubernetes.io/hostname":"n3","zone":"a"}},"spec":{"unschedulable":true},"status":{"allocatable":{"cpu":"16","memory":"8Gi","pods":"110"}}}`),
+		logtest.Held(t, logtest.Pod(t, "other", `"nodeName":"n1",`)),
 	)
 	for _, c := range []struct{ name, spec, change string }{
 		{"cpu", `"containers":[{"name":"c","resources":{"requests":{"cpu":"3500m"}}}]`, "tolerate the taint gpu=yes:NoSchedule"},
@@ -30,7 +31,7 @@ func TestSuggestions(t *testing.T) {
 		{"port", `"nodeSelector":{"zone":"c"},"containers":[{"name":"c"}]`, "drop zone=c from nodeSelector"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","namespace":"d","labels":{"app":"web"}},"spec":{`+c.spec+`}}`)
+			p := logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","namespace":"d","labels":{"app":"web"}},"spec":{`+c.spec+`}}`)
 			ans, err := h.Decide(t.Context(), decision.Question{Pod: decoded(t, p), Suggest: true, DryRun: true})
 			if err != nil {
 				t.Fatal(err)
@@ -48,13 +49,13 @@ func TestSuggestions(t *testing.T) {
 
 // A suggestion is never made for a pod that fits, nor left in the record.
 func TestSuggestionsStayOut(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
-	ans, err := h.Decide(t.Context(), decision.Question{Pod: pod(t, "fits", ""), Suggest: true})
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	ans, err := h.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "fits", ""), Suggest: true})
 	if err != nil || ans.Suggestions != nil {
 		t.Fatalf("%v %+v", err, ans.Suggestions)
 	}
-	big := pod(t, "big", `"nodeSelector":{"no":"where"},`)
+	big := logtest.Pod(t, "big", `"nodeSelector":{"no":"where"},`)
 	ans, err = h.Decide(t.Context(), decision.Question{Pod: big, Suggest: true})
 	if err != nil || len(ans.Suggestions) == 0 {
 		t.Fatalf("%v %+v", err, ans)

@@ -22,8 +22,8 @@ func (b broken) Submit(context.Context, *store.Entry) (func(context.Context) err
 
 // No answer goes out whose record did not become durable, whichever way it was asked.
 func TestAnswersWaitForTheirRecord(t *testing.T) {
-	h := open(t, t.TempDir())
-	upload(t, h, sample(t)...)
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
 	disk := errors.New("the disk is gone")
 	m, err := cluster.Open(t.Context(), h.Store, broken{disk}, cluster.Options{})
 	if err != nil {
@@ -36,13 +36,16 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 	}()
 	l := logtest.New(m, h.Store, h.Profiles, decisionlog.Options{})
 	for name, ask := range map[string]func() error{
-		"decide": func() error { _, err := l.Decide(t.Context(), decision.Question{Pod: pod(t, "w", "")}); return err },
+		"decide": func() error {
+			_, err := l.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "w", "")})
+			return err
+		},
 		"judge": func() error {
-			_, err := l.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
+			_, err := l.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
 			return err
 		},
 		"decide and bind": func() error {
-			_, err := l.Decide(t.Context(), decision.Question{Pod: pod(t, "w", ""), Bind: true})
+			_, err := l.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "w", ""), Bind: true})
 			return err
 		},
 		"bind": func() error { _, err := l.Bind(t.Context(), "default", "d", "free", "", "n1"); return err },
