@@ -164,7 +164,7 @@ func TestLoseAtRandom(t *testing.T) {
 		deleted, staying, placed = deleted+l.Totals.Deleted, staying+len(l.Staying), placed+l.Totals.Placed
 	}
 	t.Logf("%d deleted, %d stay, %d placed", deleted, staying, placed)
-	if min(deleted, placed) < int(n)/4 || staying < int(n)/30 {
+	if min(deleted, placed) < int(n)/4 || !testing.Short() && staying < int(n)/30 {
 		t.Error("too little was tried")
 	}
 }
