@@ -1,0 +1,78 @@
+package scenario
+
+import "berth/internal/podlife"
+
+// Disrupted is a pod that leaves its node, and what becomes of its place. Seconds count from the
+// start of the scenario.
+type Disrupted struct {
+	Namespace string `json:"namespace" example:"prod"`
+	Name      string `json:"name" example:"web-7d4b9-x2x5c"`
+	// Node is the node that it leaves.
+	Node string `json:"node" example:"worker-7"`
+	// Owner is its controller.
+	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
+	// Cause is why it leaves.
+	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down"`
+	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
+	// causes.
+	Wave int `json:"wave,omitempty"`
+	// Budgets are the disruption budgets that select it.
+	Budgets []string `json:"budgets,omitempty"`
+	// Rule is why the Eviction API lets it go now; absent for other causes.
+	Rule *podlife.Rule `json:"rule,omitempty"`
+	// LeavesAfterSeconds is when its deletion begins.
+	LeavesAfterSeconds int64 `json:"leavesAfterSeconds"`
+	// GoneAfterSeconds is when it is gone at the latest, by its grace period. Absent: it stays
+	// Terminating, as its node is dead.
+	GoneAfterSeconds *int64 `json:"goneAfterSeconds,omitempty"`
+	// Replacement is the pod that its controller creates instead; absent where there is none.
+	Replacement *Replacement `json:"replacement,omitempty"`
+	// NotReplaced is why there is none.
+	NotReplaced string `json:"notReplaced,omitempty" example:"no controller manages it"`
+} // @name DisruptedPod
+
+// Replacement is a pod that a controller creates for one that left.
+type Replacement struct {
+	Name string `json:"name" example:"web-7d4b9-x2x5c-2"`
+	// CreatedAfterSeconds is when it is created.
+	CreatedAfterSeconds int64 `json:"createdAfterSeconds"`
+	// Node is where it was placed; absent: it waits. If it leaves that node too, it is among the
+	// pods that left.
+	Node string `json:"node,omitempty" example:"worker-3"`
+	// ReadyAfterSeconds is when it is ready.
+	ReadyAfterSeconds *int64 `json:"readyAfterSeconds,omitempty"`
+	// WaitedFor is why it waited before it was placed.
+	WaitedFor string `json:"waitedFor,omitempty"`
+	// Message is why it waits, in kube-scheduler's words.
+	Message string `json:"message,omitempty" example:"0/3 nodes are available: 3 Insufficient cpu."`
+} // @name ReplacementPod
+
+// Replaced counts what becomes of the places of pods that left.
+type Replaced struct {
+	// Placed and Pending are the replacements with and without a node; NotReplaced pods do not come
+	// back.
+	Placed      int `json:"placed"`
+	Pending     int `json:"pending"`
+	NotReplaced int `json:"notReplaced"`
+}
+
+func (r *Replaced) count(p *Disrupted) {
+	switch {
+	case p.Replacement == nil:
+		r.NotReplaced++
+	case p.Replacement.Node == "":
+		r.Pending++
+	default:
+		r.Placed++
+	}
+}
+
+// Causes why pods leave.
+const (
+	causeEviction   = "eviction"
+	causeDeletion   = "deletion"
+	causePreemption = "preemption"
+	causeTaint      = "taint"
+	causeOrphaned   = "orphaned"
+	causeScaleDown  = "scale-down"
+)
