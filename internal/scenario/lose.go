@@ -99,9 +99,7 @@ func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
 	if err := l.readZones(); err != nil {
 		return nil, err
 	}
-	if err := l.plan(); err != nil {
-		return nil, err
-	}
+	l.plan()
 	if err := d.finish(); err != nil {
 		return nil, err
 	}
@@ -124,7 +122,7 @@ type loss struct {
 
 // plan schedules what happens to the nodes. Within a zone they are tainted by name: upstream's
 // order is chance.
-func (l *loss) plan() error {
+func (l *loss) plan() {
 	for _, z := range l.out.Zones {
 		list := l.nodes[z.Zone]
 		slices.SortFunc(list, func(a, b *LostNode) int { return cmp.Compare(a.Name, b.Name) })
@@ -141,7 +139,6 @@ func (l *loss) plan() error {
 			}
 		}
 	}
-	return nil
 }
 
 // notReady has the node monitor give a node up: it gets the taint that keeps pods away, and its

@@ -182,7 +182,7 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 		waits[nameOf(w.Pod)] = true
 	}
 	out.Bound = s.bound(requests(s.q.Arrivals, waits))
-	out.Digest, err = r.digest(s.q.Arrivals)
+	out.Digest = r.digest(s.q.Arrivals)
 	if err == nil {
 		err = s.unplaced(ctx, out, r, counts)
 	}
@@ -198,7 +198,7 @@ func names(list []Arrival) map[podName]bool {
 }
 
 // digest is over the nodes of all pods, daemon pods first.
-func (r *poolRun) digest(arrivals []Arrival) (string, error) {
+func (r *poolRun) digest(arrivals []Arrival) string {
 	sum := newSum("berth-pools-1")
 	for _, list := range [][]Arrival{r.daemons, arrivals} {
 		for i := range list {
@@ -209,7 +209,7 @@ func (r *poolRun) digest(arrivals []Arrival) (string, error) {
 			sum.add(n.namespace, n.name, node)
 		}
 	}
-	return sum.text(), nil
+	return sum.text()
 }
 
 // unplaced describes the pods that wait after the choice, and what one more node does for them.

@@ -82,11 +82,10 @@ func readIDs(w *writer, b *batch.Batch, ids []string) error {
 	if err != nil {
 		return fmt.Errorf("encode ids: %w", err)
 	}
-	st, err := w.prepared(sqlIDs)
-	if err != nil {
+	if err := w.prepare(sqlIDs); err != nil {
 		return err
 	}
-	rows, err := st.QueryContext(context.Background(), string(list))
+	rows, err := w.stmts[sqlIDs].QueryContext(context.Background(), string(list))
 	if err != nil {
 		return err
 	}

@@ -33,29 +33,27 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 	return w, nil
 }
 
-// prepared returns the statement of a text, which is one of the program's own; it is prepared once
-// and closed with the writer.
-func (w *writer) prepared(query string) (*sql.Stmt, error) {
-	if st := w.stmts[query]; st != nil {
-		return st, nil
+// prepare makes the statement of a text, which is one of the program's own: once, and closed with
+// the writer.
+func (w *writer) prepare(query string) (err error) {
+	if w.stmts[query] != nil {
+		return nil
 	}
-	st, err := w.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", query, err)
+	if w.stmts[query], err = w.conn.PrepareContext(context.Background(), query); err != nil { //nolint:sqlclosecheck // closed with the writer
+		delete(w.stmts, query)
+		return fmt.Errorf("prepare %q: %w", query, err)
 	}
-	w.stmts[query] = st
-	return st, nil
+	return nil
 }
 
 // exec runs a prepared statement and tells how many rows it changed. It takes
 // no context on purpose: the driver starts a goroutine for each statement
 // whose context can end, and the caller looks at its context between entries.
 func (w *writer) exec(query string, args ...any) (int64, error) {
-	st, err := w.prepared(query)
-	if err != nil {
+	if err := w.prepare(query); err != nil {
 		return 0, err
 	}
-	res, err := st.ExecContext(context.Background(), args...)
+	res, err := w.stmts[query].ExecContext(context.Background(), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -64,11 +62,10 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 
 // row reads one row through a prepared statement.
 func (w *writer) row(query string, args []any, into ...any) error {
-	st, err := w.prepared(query)
-	if err != nil {
+	if err := w.prepare(query); err != nil {
 		return err
 	}
-	return st.QueryRowContext(context.Background(), args...).Scan(into...)
+	return w.stmts[query].QueryRowContext(context.Background(), args...).Scan(into...)
 }
 
 // maybe reads a row that need not be there, and reports whether it is.

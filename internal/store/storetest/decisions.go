@@ -32,87 +32,89 @@ func full() *store.Decision {
 	}
 }
 
-var _ = register("Decisions", cases{
-	"RoundTrip": func(t *testing.T, s store.Store) {
-		d := full()
-		for i, v := 0, reflect.ValueOf(*d); i < v.NumField(); i++ {
-			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Seq" { // the store's own
-				t.Errorf("the test writes no %s", name)
+func init() {
+	register("Decisions", cases{
+		"RoundTrip": func(t *testing.T, s store.Store) {
+			d := full()
+			for i, v := 0, reflect.ValueOf(*d); i < v.NumField(); i++ {
+				if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Seq" { // the store's own
+					t.Errorf("the test writes no %s", name)
+				}
 			}
-		}
-		d.CreatedAt = at(1).In(time.FixedZone("west", -3600))
-		appendAll(t, s, revision("prod", 1), &store.Entry{Decision: d})
-		got, err := s.Decision(t.Context(), d.ID)
-		wantErr(t, "Decision", err, nil)
-		same(t, "decision", full(), got)
-	},
-	"Bare": func(t *testing.T, s store.Store) {
-		d := decision("prod", "bare", at(1))
-		d.Now = time.Time{}
-		appendAll(t, s, &store.Entry{Decision: d})
-		got, err := s.Decision(t.Context(), "bare")
-		wantErr(t, "Decision", err, nil)
-		same(t, "decision", d, got)
-	},
-	"Unknown": func(t *testing.T, s store.Store) {
-		_, err := s.Decision(t.Context(), "nothing")
-		wantErr(t, "Decision", err, store.ErrNotFound)
-	},
-	"RewriteIsNoOp": func(t *testing.T, s store.Store) {
-		first := &store.Entry{Decision: decision("prod", "d1", at(1))}
-		again := &store.Entry{Decision: decision("prod", "d1", at(9))}
-		again.Decision.Outcome = "Unschedulable"
-		appendAll(t, s, first, again)
-		appendAll(t, s, again)
-		got, err := s.Decision(t.Context(), "d1")
-		wantErr(t, "Decision", err, nil)
-		same(t, "decision", first.Decision, got)
-		ds, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod"})
-		wantErr(t, "ListDecisions", err, nil)
-		same(t, "records", 1, len(ds))
-	},
-	"LargeInput": func(t *testing.T, s store.Store) {
-		d := decision("prod", "large", at(1))
-		d.Input = big(10 << 20)
-		appendAll(t, s, &store.Entry{Decision: d})
-		got, err := s.Decision(t.Context(), "large")
-		wantErr(t, "Decision", err, nil)
-		if string(got.Input) != string(d.Input) {
-			t.Error("10 MiB came back otherwise")
-		}
-	},
-	"ManyRows": func(t *testing.T, s store.Store) {
-		d := decision("prod", "many", at(1))
-		for i := range 20000 {
-			d.Failures = append(d.Failures, store.Failure{Plugin: "P", Reason: "r", Nodes: i})
-			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: "n", Total: int64(i)})
-			d.Victims = append(d.Victims, store.Victim{Pod: "p", Priority: int32(i)})
-		}
-		appendAll(t, s, &store.Entry{Decision: d})
-		got, err := s.Decision(t.Context(), "many")
-		wantErr(t, "Decision", err, nil)
-		same(t, "decision", d, got)
-	},
-	"CaseMatters": func(t *testing.T, s store.Store) {
-		appendAll(t, s, &store.Entry{Decision: decision("prod", "id", at(1))}, &store.Entry{Decision: decision("Prod", "ID", at(2))})
-		got, err := s.Decision(t.Context(), "ID")
-		wantErr(t, "Decision", err, nil)
-		same(t, "cluster", "Prod", got.Cluster)
-		_, err = s.Decision(t.Context(), "Id")
-		wantErr(t, "Decision", err, store.ErrNotFound)
-	},
-	"Profiles": func(t *testing.T, s store.Store) {
-		p := &store.Profile{Digest: "sha256:p", Name: "default-scheduler", Payload: []byte{0, 0xff}}
-		var es []*store.Entry
-		for _, id := range []string{"d1", "d2"} {
-			es = append(es, &store.Entry{Decision: decision("prod", id, at(1)), Profile: p})
-		}
-		appendAll(t, s, es...)
-		appendAll(t, s, es[0])
-		got, err := s.Profile(t.Context(), p.Digest)
-		wantErr(t, "Profile", err, nil)
-		same(t, "profile", p, got)
-		_, err = s.Profile(t.Context(), "sha256:P")
-		wantErr(t, "Profile", err, store.ErrNotFound)
-	},
-})
+			d.CreatedAt = at(1).In(time.FixedZone("west", -3600))
+			appendAll(t, s, revision("prod", 1), &store.Entry{Decision: d})
+			got, err := s.Decision(t.Context(), d.ID)
+			wantErr(t, "Decision", err, nil)
+			same(t, "decision", full(), got)
+		},
+		"Bare": func(t *testing.T, s store.Store) {
+			d := decision("prod", "bare", at(1))
+			d.Now = time.Time{}
+			appendAll(t, s, &store.Entry{Decision: d})
+			got, err := s.Decision(t.Context(), "bare")
+			wantErr(t, "Decision", err, nil)
+			same(t, "decision", d, got)
+		},
+		"Unknown": func(t *testing.T, s store.Store) {
+			_, err := s.Decision(t.Context(), "nothing")
+			wantErr(t, "Decision", err, store.ErrNotFound)
+		},
+		"RewriteIsNoOp": func(t *testing.T, s store.Store) {
+			first := &store.Entry{Decision: decision("prod", "d1", at(1))}
+			again := &store.Entry{Decision: decision("prod", "d1", at(9))}
+			again.Decision.Outcome = "Unschedulable"
+			appendAll(t, s, first, again)
+			appendAll(t, s, again)
+			got, err := s.Decision(t.Context(), "d1")
+			wantErr(t, "Decision", err, nil)
+			same(t, "decision", first.Decision, got)
+			ds, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod"})
+			wantErr(t, "ListDecisions", err, nil)
+			same(t, "records", 1, len(ds))
+		},
+		"LargeInput": func(t *testing.T, s store.Store) {
+			d := decision("prod", "large", at(1))
+			d.Input = big(10 << 20)
+			appendAll(t, s, &store.Entry{Decision: d})
+			got, err := s.Decision(t.Context(), "large")
+			wantErr(t, "Decision", err, nil)
+			if string(got.Input) != string(d.Input) {
+				t.Error("10 MiB came back otherwise")
+			}
+		},
+		"ManyRows": func(t *testing.T, s store.Store) {
+			d := decision("prod", "many", at(1))
+			for i := range 20000 {
+				d.Failures = append(d.Failures, store.Failure{Plugin: "P", Reason: "r", Nodes: i})
+				d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: "n", Total: int64(i)})
+				d.Victims = append(d.Victims, store.Victim{Pod: "p", Priority: int32(i)})
+			}
+			appendAll(t, s, &store.Entry{Decision: d})
+			got, err := s.Decision(t.Context(), "many")
+			wantErr(t, "Decision", err, nil)
+			same(t, "decision", d, got)
+		},
+		"CaseMatters": func(t *testing.T, s store.Store) {
+			appendAll(t, s, &store.Entry{Decision: decision("prod", "id", at(1))}, &store.Entry{Decision: decision("Prod", "ID", at(2))})
+			got, err := s.Decision(t.Context(), "ID")
+			wantErr(t, "Decision", err, nil)
+			same(t, "cluster", "Prod", got.Cluster)
+			_, err = s.Decision(t.Context(), "Id")
+			wantErr(t, "Decision", err, store.ErrNotFound)
+		},
+		"Profiles": func(t *testing.T, s store.Store) {
+			p := &store.Profile{Digest: "sha256:p", Name: "default-scheduler", Payload: []byte{0, 0xff}}
+			var es []*store.Entry
+			for _, id := range []string{"d1", "d2"} {
+				es = append(es, &store.Entry{Decision: decision("prod", id, at(1)), Profile: p})
+			}
+			appendAll(t, s, es...)
+			appendAll(t, s, es[0])
+			got, err := s.Profile(t.Context(), p.Digest)
+			wantErr(t, "Profile", err, nil)
+			same(t, "profile", p, got)
+			_, err = s.Profile(t.Context(), "sha256:P")
+			wantErr(t, "Profile", err, store.ErrNotFound)
+		},
+	})
+}

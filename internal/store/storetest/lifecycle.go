@@ -94,24 +94,26 @@ func Gated(t *testing.T, s store.Store, gate *store.Gate, block func() <-chan er
 	}
 }
 
-var _ = register("Lifecycle", cases{
-	"Ping": func(t *testing.T, s store.Store) { wantErr(t, "Ping", s.Ping(t.Context()), nil) },
-	"CancelledContext": func(t *testing.T, s store.Store) {
-		appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		for name, call := range allCalls {
-			wantErr(t, name, call(ctx, s), context.Canceled)
-		}
-		same(t, "nothing happened", int64(1), newest(t, s, "prod"))
-		sameList(t, "nothing was written", []string{"d1"}, ids(t, s, store.DecisionFilter{}))
-	},
-	"UseAfterClose": func(t *testing.T, s store.Store) {
-		appendAll(t, s, revision("prod", 1))
-		wantErr(t, "Close", s.Close(), nil)
-		for name, call := range allCalls {
-			wantErr(t, name, call(t.Context(), s), store.ErrClosed)
-		}
-		wantErr(t, "a second Close", s.Close(), nil)
-	},
-}, anyCalls)
+func init() {
+	register("Lifecycle", cases{
+		"Ping": func(t *testing.T, s store.Store) { wantErr(t, "Ping", s.Ping(t.Context()), nil) },
+		"CancelledContext": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			for name, call := range allCalls {
+				wantErr(t, name, call(ctx, s), context.Canceled)
+			}
+			same(t, "nothing happened", int64(1), newest(t, s, "prod"))
+			sameList(t, "nothing was written", []string{"d1"}, ids(t, s, store.DecisionFilter{}))
+		},
+		"UseAfterClose": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("prod", 1))
+			wantErr(t, "Close", s.Close(), nil)
+			for name, call := range allCalls {
+				wantErr(t, name, call(t.Context(), s), store.ErrClosed)
+			}
+			wantErr(t, "a second Close", s.Close(), nil)
+		},
+	}, anyCalls)
+}

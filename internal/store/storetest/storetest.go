@@ -38,12 +38,11 @@ var (
 
 // register adds a subject to the suite, with the calls of a store that it is about. Every call of
 // those has to heed its context and to fail once the store is closed.
-func register(name string, c cases, about ...calls) bool {
+func register(name string, c cases, about ...calls) {
 	subjects = append(subjects, subject{name, c})
 	for _, list := range about {
 		maps.Copy(allCalls, list)
 	}
-	return true
 }
 
 // Run runs the suite. open returns a fresh, empty store, which the suite closes.
