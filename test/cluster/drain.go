@@ -77,6 +77,7 @@ func drains(ctx context.Context, e *env) error {
 	nodes := []string{"node-0000", "node-0001", "node-0002", "node-0003"}
 	var want drainAnswer
 	if err := until(ctx, 10*time.Second, "berth to know of the budgets", func() bool {
+		want = drainAnswer{} // or what is absent now would stay from the call before
 		err = s.call(ctx, "POST", "/v1/clusters/"+followed+"/drains", map[string]any{"nodes": nodes, "ignoreDaemonSets": true}, &want)
 		return err == nil && len(want.Nodes) == 4 && want.Nodes[0].Waves > 1
 	}); err != nil {
