@@ -49,7 +49,7 @@ Exit code 0 if all are drained and every pod has a node, 2 otherwise.`,
 	f.BoolVar(&d.noEviction, "disable-eviction", false, "delete pods, whatever their budgets allow")
 	f.Int64Var(&d.grace, "grace-period", -1, "seconds instead of the pods' own grace periods")
 	f.BoolVar(&d.remove, "remove", false, "delete each node once it is drained (with --find: always)")
-	f.Int64Var(&d.q.StartSeconds, "start-seconds", 0, "how long pods start whose status does not show it")
+	d.q.StartSeconds = startFlag(cmd)
 	return cmd
 }
 
@@ -82,6 +82,11 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 		return errNo
 	}
 	return nil
+}
+
+// startFlag adds the flag for starts that nothing shows.
+func startFlag(cmd *cobra.Command) *int64 {
+	return cmd.Flags().Int64("start-seconds", 10, "how long pods start whose status does not show it")
 }
 
 // nodeName returns the name of a node, which may be written as kubectl does: node/NAME.
@@ -267,7 +272,7 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 	f.StringVarP(&q.Selector, "selector", "l", "", "the nodes with these labels")
 	f.StringVar(&q.Zone, "zone", "", "the nodes of a zone")
 	f.Int64Var(&remove, "remove-after", -1, "seconds until the Node objects are deleted; never if absent")
-	f.Int64Var(&q.StartSeconds, "start-seconds", 0, "how long pods start whose status does not show it")
+	q.StartSeconds = startFlag(cmd)
 	return cmd
 }
 

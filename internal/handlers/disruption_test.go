@@ -75,7 +75,7 @@ func TestLosses(t *testing.T) {
 		"nodes: want nodes, a selector or a zone": {400, `{}`},
 		`nodes[0]: prod@1 has no node "n9"`:       {422, `{"nodes":["n9"]}`},
 		"removeAfterSeconds: want 0 or more":      {422, `{"nodes":["n1"],"removeAfterSeconds":-1}`},
-		"startSeconds: want 0 or more":            {422, `{"nodes":["n1"],"startSeconds":-1}`},
+		"startSeconds: want 0 to ":                {422, `{"nodes":["n1"],"startSeconds":-1}`},
 		"rates: want no number below 0":           {422, `{"nodes":["n1"],"rates":{"graceSeconds":-1}}`},
 	})
 }

@@ -74,8 +74,8 @@ type DrainQuestion struct {
 	// that stays is still a domain of spreads.
 	Remove *bool `json:"remove,omitempty"`
 	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
-	// replaces does not show it.
-	StartSeconds int64 `json:"startSeconds,omitempty"`
+	// replaces does not show it; 10 if absent.
+	StartSeconds *int64 `json:"startSeconds,omitempty"`
 }
 
 // Drain answers a question about a view. progress is called for each node that was tried and may be
@@ -96,13 +96,15 @@ func (q *DrainQuestion) Drain(ctx context.Context, v *cluster.View, o Options, p
 		return nil, decision.Errorf(decision.Invalid, "find", "want a number above 0")
 	case q.GracePeriodSeconds != nil && *q.GracePeriodSeconds < 0:
 		return nil, decision.Errorf(decision.Invalid, "gracePeriodSeconds", "want 0 or more")
-	case q.StartSeconds < 0:
-		return nil, decision.Errorf(decision.Invalid, "startSeconds", "want 0 or more")
+	}
+	start, err := startGiven(q.StartSeconds)
+	if err != nil {
+		return nil, err
 	}
 	opts := DrainOptions{
 		DrainFlags: DrainFlags{q.IgnoreDaemonSets, q.DeleteEmptyDirData, q.Force}, Nodes: names,
 		IgnoreBudgets: q.RespectBudgets != nil && !*q.RespectBudgets, GracePeriodSeconds: q.GracePeriodSeconds,
-		StartSeconds: q.StartSeconds, Remove: q.Remove != nil && *q.Remove || q.Remove == nil && q.Find > 0,
+		StartSeconds: start, Remove: q.Remove != nil && *q.Remove || q.Remove == nil && q.Find > 0,
 	}
 	f := NewFork(v, o)
 	var out *Drain
@@ -126,8 +128,8 @@ type LossQuestion struct {
 	// theirs is ever gone.
 	RemoveAfterSeconds *int64 `json:"removeAfterSeconds,omitempty"`
 	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
-	// replaces does not show it.
-	StartSeconds int64 `json:"startSeconds,omitempty"`
+	// replaces does not show it; 10 if absent.
+	StartSeconds *int64 `json:"startSeconds,omitempty"`
 	// Rates are the settings of the node lifecycle controller; upstream's if absent.
 	Rates *LossRates `json:"rates,omitempty"`
 }
@@ -141,7 +143,11 @@ func (q *LossQuestion) Lose(ctx context.Context, v *cluster.View, o Options) (*L
 	if len(names) == 0 {
 		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
 	}
-	opts := LoseOptions{Nodes: names, RemoveAfterSeconds: q.RemoveAfterSeconds, StartSeconds: q.StartSeconds, Rates: DefaultLossRates()}
+	start, err := startGiven(q.StartSeconds)
+	if err != nil {
+		return nil, err
+	}
+	opts := LoseOptions{Nodes: names, RemoveAfterSeconds: q.RemoveAfterSeconds, StartSeconds: start, Rates: DefaultLossRates()}
 	if q.Rates != nil {
 		opts.Rates = *q.Rates
 	}
@@ -152,6 +158,17 @@ func (q *LossQuestion) Lose(ctx context.Context, v *cluster.View, o Options) (*L
 	out.Digest, err = digestOf("berth-loss-1", out)
 	out.Snapshot = v.ID() // which is no part of the digest
 	return out, err
+}
+
+// startGiven returns the start that a question names, or the default.
+func startGiven(seconds *int64) (int64, error) {
+	switch {
+	case seconds == nil:
+		return defaultStart, nil
+	case *seconds < 0 || *seconds > maxStart:
+		return 0, decision.Errorf(decision.Invalid, "startSeconds", "want 0 to %d", maxStart)
+	}
+	return *seconds, nil
 }
 
 // digestOf is over an answer whose digest is still empty.

@@ -90,9 +90,6 @@ func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
 	if err := o.Rates.check(); err != nil {
 		return nil, err
 	}
-	if o.StartSeconds < 0 {
-		return nil, decision.Errorf(decision.Invalid, "startSeconds", "want 0 or more")
-	}
 	if o.RemoveAfterSeconds != nil && *o.RemoveAfterSeconds < 0 {
 		return nil, decision.Errorf(decision.Invalid, "removeAfterSeconds", "want 0 or more")
 	}

@@ -28,8 +28,8 @@ type RolloutAsk struct {
 // AskRollout reads a question and answers it. The Deployment may have that many pods at most; 0: no
 // bound.
 func (d *Editor) AskRollout(ctx context.Context, v *cluster.View, o Options, ask *RolloutAsk, maxPods int) (*Rollout, error) {
-	if s := ask.StartSeconds; s != nil && (*s < 0 || *s > maxStart) {
-		return nil, decision.Errorf(decision.Invalid, "startSeconds", "want 0 to %d", maxStart)
+	if _, err := startGiven(ask.StartSeconds); err != nil {
+		return nil, err
 	}
 	var head struct{ APIVersion, Kind string }
 	if json.Unmarshal(ask.Deployment, &head) != nil || head.Kind != "Deployment" {
