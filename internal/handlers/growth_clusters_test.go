@@ -36,6 +36,12 @@ func calledOn(g *growing, pod string, parts []string) (calls []longCall) {
 			c.path = "/v1/snapshots/" + g.cluster + "@latest/objects?limit=500"
 		case "garbage":
 			c.method, c.body = "POST", `{"now":"2026-01-31T12:00:00Z"}`
+		case "fit":
+			c.method, c.body = "POST", `{"max":20,"sensitivity":false,"pod":`+onePod+`}`
+		case "drains":
+			c.method, c.body = "POST", `{"nodes":["n0000"],"force":true}`
+		case "losses":
+			c.method, c.body = "POST", `{"nodes":["n0000"],"removeAfterSeconds":600}`
 		case "change":
 			c.method, c.path, c.body = "POST", "/v1/snapshots/"+g.cluster+"@latest/changes", `{"apply":[`+node("n0001", "5", "new", "v")+`]}`
 		}
@@ -72,10 +78,10 @@ var ofClusters = []dimension{
 	{name: "nodes", limit: "max-nodes", most: 20_001, objects: func(g *growing) []string {
 		return items(g.n, func(i int) string { return node(fmt.Sprintf("n%05d", i), "4", "zone", fmt.Sprint(i%7)) })
 	}, calls: func(g *growing) []longCall {
-		return calledOn(g, onePod, []string{"queue", "classes", "objects", "garbage", "change"})
+		return calledOn(g, onePod, []string{"queue", "classes", "objects", "garbage", "change", "capacity", "fit"})
 	}},
-	ofCluster("pods", "max-pods", 200_001, func(_ *growing, i int) string { return onNodes(i, "", "") }, greedyPod, "queue", "classes", "objects", "garbage", "change"),
-	ofCluster("pods on one node", "max-pods", 200_001, func(_ *growing, i int) string { return onNodes(i, "n0000", "") }, greedyPod, "garbage", "change"),
+	ofCluster("pods", "max-pods", 200_001, func(_ *growing, i int) string { return onNodes(i, "", "") }, greedyPod, "queue", "classes", "objects", "garbage", "change", "capacity", "fit"),
+	ofCluster("pods on one node", "max-pods", 200_001, func(_ *growing, i int) string { return onNodes(i, "n0000", "") }, greedyPod, "garbage", "change", "capacity", "drains", "losses"),
 	ofCluster("pods on an unknown node", "max-pods", 200_001, func(_ *growing, i int) string { return onNodes(i, "gone", "") }, onePod, "garbage", "change"),
 	{name: "pods before their node", limit: "max-pods", most: 100_000, objects: func(g *growing) []string {
 		return append(items(g.n, func(i int) string { return onNodes(i, "n0000", "") }), few()...)

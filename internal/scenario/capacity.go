@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
+	"berth/internal/steps"
 )
 
 // Capacity is how full a cluster is, and how much of what is free its own pods could use.
@@ -108,7 +109,11 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 		return nil, err
 	}
 	label := LabelOf(st.Nodes(), cmp.Or(pool, "pool"))
-	out := measure(st, DaemonsOf(v), label)
+	daemons, err := DaemonsOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	out := measure(st, daemons, label)
 	out.Snapshot, out.PoolLabel = v.ID(), label
 	return out, ctx.Err()
 }
@@ -116,10 +121,16 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 // daemonSet is in the JSON of every pod of a DaemonSet, and of few others.
 var daemonSet = []byte(`"DaemonSet"`)
 
-// DaemonsOf returns which pods of a view are made by DaemonSets.
-func DaemonsOf(v *cluster.View) func(*state.Pod) bool {
-	set := map[podName]struct{}{}
+// DaemonsOf returns which pods of a view are made by DaemonSets. The error is the context's.
+func DaemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool, err error) {
+	set, count := map[podName]struct{}{}, steps.Of(ctx)
 	v.State.EachPod(func(p *state.Pod) {
+		if err == nil {
+			err = count.Take(daemonSteps)
+		}
+		if err != nil {
+			return
+		}
 		js, ok := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 		if ok && p.Row >= 0 && bytes.Contains(js, daemonSet) && kubeobj.ControllerKind(js) == "DaemonSet" {
 			set[podName{p.Namespace, p.Name}] = struct{}{}
@@ -128,8 +139,11 @@ func DaemonsOf(v *cluster.View) func(*state.Pod) bool {
 	return func(p *state.Pod) bool {
 		_, ok := set[podName{p.Namespace, p.Name}]
 		return ok
-	}
+	}, err
 }
+
+// daemonSteps is what looking for a pod's controller takes, in steps of a Counter.
+const daemonSteps = 20
 
 // measure measures a state.
 func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capacity {

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/podlife"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -27,6 +28,7 @@ type disruption struct {
 	start   int64
 	assumed int
 
+	steps   *steps.Counter
 	out     []*Disrupted
 	waiting []Arrival // created and without a node
 	created map[podName]*created
@@ -44,6 +46,9 @@ type disruption struct {
 // preemptions never end, as each frees what the other needs.
 const maxPreempted = 5
 
+// leaveSteps is what the end of a pod takes, in steps of a Counter.
+const leaveSteps = 200
+
 // created is a pod that a controller made.
 type created struct {
 	rec  *Replacement
@@ -57,7 +62,7 @@ func newDisruption(ctx context.Context, f *Fork, start int64) (*disruption, erro
 		return nil, err
 	}
 	return &disruption{
-		f: f, ctx: ctx, budgets: b, start: start, out: []*Disrupted{},
+		f: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, out: []*Disrupted{},
 		created: map[podName]*created{}, preempted: map[podName]int{}, leaving: map[podName]*Disrupted{},
 	}, nil
 }
@@ -82,6 +87,9 @@ func (d *disruption) pod(n podName) (*corev1.Pod, error) {
 // leave begins the end of a pod, of which rec has the cause. It is gone after grace seconds;
 // below 0 it stays Terminating.
 func (d *disruption) leave(pod *corev1.Pod, rec *Disrupted, grace int64) error {
+	if err := d.steps.Take(leaveSteps); err != nil {
+		return err
+	}
 	name := nameOf(pod)
 	rec.Namespace, rec.Name, rec.Node, rec.Owner, rec.LeavesAfterSeconds = pod.Namespace, pod.Name, pod.Spec.NodeName, ownerOf(pod), d.now
 	for _, b := range d.budgets.of(pod) {
@@ -127,6 +135,9 @@ func (d *disruption) leave(pod *corev1.Pod, rec *Disrupted, grace int64) error {
 
 // gone ends a pod that left.
 func (d *disruption) gone(pod *corev1.Pod, rec *Disrupted) error {
+	if err := d.steps.Take(leaveSteps); err != nil {
+		return err
+	}
 	at := d.now
 	rec.GoneAfterSeconds = &at
 	if rec.Cause != causePreemption { // whose victims are gone already

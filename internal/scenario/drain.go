@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -94,6 +93,9 @@ const (
 // retrySeconds is how long kubectl drain waits after a refusal
 // (k8s.io/kubectl/pkg/cmd/drain, EvictErrorRetryDelay).
 const retrySeconds = 5
+
+// readSteps is what reading a pod takes, in steps of a Counter.
+const readSteps = 100
 
 // Drain cordons nodes and then drains them one after the other, as kubectl drain does
 // (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers
@@ -211,7 +213,14 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
 func (d *disruption) sort(node string, flags DrainFlags, out *DrainedNode) (todo []podName, err error) {
-	for _, n := range d.podsOn(node) {
+	names, err := d.podsOn(node)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		if err := d.steps.Take(readSteps); err != nil {
+			return nil, err
+		}
 		pod, err := d.f.Pod(n.namespace, n.name)
 		if err != nil {
 			return nil, err
@@ -229,20 +238,21 @@ func (d *disruption) sort(node string, flags DrainFlags, out *DrainedNode) (todo
 }
 
 // podsOn returns the pods of a node, by namespace and name; none where it is not there.
-func (d *disruption) podsOn(node string) []podName {
+func (d *disruption) podsOn(node string) ([]podName, error) {
 	st := d.f.State()
 	row := st.Nodes().Row(node)
 	if row < 0 {
-		return nil
+		return nil, nil
 	}
-	var list []podName
-	for _, p := range st.PodsOn(row) {
+	on := st.PodsOn(row)
+	list := make([]podName, 0, len(on))
+	for _, p := range on { // in this order already
+		if err := d.steps.Take(1); err != nil {
+			return nil, err
+		}
 		list = append(list, podName{p.Namespace, p.Name})
 	}
-	slices.SortFunc(list, func(a, b podName) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	})
-	return list
+	return list, nil
 }
 
 // evict evicts a pod, or deletes it, and returns when it is gone.
@@ -267,7 +277,11 @@ func (d *disruption) evict(pod *corev1.Pod, v podlife.EvictionVerdict, o DrainOp
 
 // remove deletes a node, with what is left on it.
 func (d *disruption) remove(node string) error {
-	for _, n := range d.podsOn(node) {
+	names, err := d.podsOn(node)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
 		if err := d.f.Delete(n.namespace, n.name); err != nil {
 			return err
 		}

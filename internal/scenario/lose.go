@@ -156,9 +156,15 @@ func (l *loss) notReady(n *LostNode) error {
 	if err != nil {
 		return err
 	}
-	names := d.podsOn(n.Name)
+	names, err := d.podsOn(n.Name)
+	if err != nil {
+		return err
+	}
 	l.pods += len(names)
 	for _, name := range names {
+		if err := d.steps.Take(readSteps); err != nil {
+			return err
+		}
 		pod, err := d.f.Pod(name.namespace, name.name)
 		if err != nil {
 			return err
@@ -191,7 +197,14 @@ func (l *loss) taint(n *LostNode) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range d.podsOn(n.Name) {
+	names, err := d.podsOn(n.Name)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := d.steps.Take(readSteps); err != nil {
+			return err
+		}
 		pod, err := d.f.Pod(name.namespace, name.name)
 		if err != nil {
 			return err
@@ -220,7 +233,10 @@ func (l *loss) delete(name podName, node string, rule *podlife.Rule) error {
 
 // remove deletes a node's object; its pods stay until PodGC misses it.
 func (l *loss) remove(n *LostNode) error {
-	l.orphans[n.Name] = l.d.podsOn(n.Name)
+	var err error
+	if l.orphans[n.Name], err = l.d.podsOn(n.Name); err != nil {
+		return err
+	}
 	return l.d.f.RemoveNode(n.Name)
 }
 
@@ -258,7 +274,14 @@ func (l *loss) report() error {
 		t.count(p)
 	}
 	for _, n := range l.out.Nodes {
-		for _, name := range d.podsOn(n.Name) {
+		names, err := d.podsOn(n.Name)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := d.steps.Take(readSteps); err != nil {
+				return err
+			}
 			pod, err := d.f.Pod(name.namespace, name.name)
 			if err != nil {
 				return err

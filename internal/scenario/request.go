@@ -234,7 +234,10 @@ func replicasOf(raw json.RawMessage) int {
 // are made for their node, and those that have ended or are ending do not come back.
 func unplaced(ctx context.Context, v *cluster.View) (*cluster.View, error) {
 	var names []podName
-	daemon := DaemonsOf(v)
+	daemon, err := DaemonsOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
 	v.State.EachPod(func(p *state.Pod) {
 		if p.Row >= 0 && !p.Terminal && !p.Terminating && !daemon(p) {
 			names = append(names, podName{p.Namespace, p.Name})

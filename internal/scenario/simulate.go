@@ -118,7 +118,11 @@ func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, 
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: DaemonsOf(v), daemons: map[podName]bool{}}
+	daemon, err := DaemonsOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: daemon, daemons: map[podName]bool{}}
 	for _, a := range e.Daemons {
 		s.daemons[nameOf(a.Pod)] = true
 	}

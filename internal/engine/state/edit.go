@@ -383,7 +383,13 @@ func (e *Edit) removePod(ns, name string) {
 		e.dropPod(int(p.Row), p)
 	case p.Terminal:
 	case p.NodeName != "":
-		rest := slices.DeleteFunc(e.waitingPods(p.NodeName), func(o *Pod) bool { return o == p })
+		rest := e.waitingPods(p.NodeName)
+		switch i := slices.Index(rest, p); {
+		case i == 0: // where all of them go in order: shifting the others would be quadratic
+			rest[0], rest = nil, rest[1:]
+		case i > 0:
+			rest = slices.Delete(rest, i, i+1)
+		}
 		e.s.waiting[p.NodeName] = rest
 		if len(rest) == 0 {
 			delete(e.s.waiting, p.NodeName)
