@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -29,8 +30,13 @@ type DrainRequest struct {
 //	@Router			/v1/clusters/{cluster}/drains [post]
 func (a *API) drainNodes(w http.ResponseWriter, r *http.Request) error {
 	var req DrainRequest
-	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage) (any, error) {
-		return req.Drain(r.Context(), s.view, s.options, nil)
+	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
+		out, err := req.Drain(r.Context(), v, s.options, nil)
+		if err != nil {
+			return nil, err
+		}
+		s.posted.warn(w)
+		return out, nil
 	})
 }
 
@@ -57,29 +63,12 @@ type LossRequest struct {
 //	@Router			/v1/clusters/{cluster}/losses [post]
 func (a *API) loseNodes(w http.ResponseWriter, r *http.Request) error {
 	var req LossRequest
-	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage) (any, error) {
-		return req.Lose(r.Context(), s.view, s.options)
-	})
-}
-
-// onStage reads a question into req, of which base is a part, and writes the answer to it.
-func (a *API) onStage(w http.ResponseWriter, r *http.Request, req any, base *ScenarioBase, answer func(*stage) (any, error)) error {
-	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-		if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
-			return err
-		}
-		s, err := a.stage(r, base)
+	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
+		out, err := req.Lose(r.Context(), v, s.options)
 		if err != nil {
-			return err
-		}
-		if s.view, err = s.edited.WithDaemons(r.Context(), s.options); err != nil {
-			return err
-		}
-		out, err := answer(s)
-		if err != nil {
-			return err
+			return nil, err
 		}
 		s.posted.warn(w)
-		return writeJSON(w, http.StatusOK, out)
+		return out, nil
 	})
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -28,20 +29,13 @@ type RolloutRequest struct {
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/rollouts [post]
 func (a *API) rollOut(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-		var req RolloutRequest
-		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
-			return err
-		}
-		s, v, err := a.settledStage(r, &req.ScenarioBase)
-		if err != nil {
-			return err
-		}
+	var req RolloutRequest
+	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
 		out, err := s.editor.AskRollout(r.Context(), v, s.options, &req.RolloutAsk, a.limits.ScenarioMaxPods)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Warnings = s.posted.warn(w)
-		return writeJSON(w, http.StatusOK, out)
+		return out, nil
 	})
 }

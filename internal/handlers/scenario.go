@@ -116,3 +116,22 @@ func (a *API) scenarioProfiles(config json.RawMessage, name string) ([]*engine.P
 	p, err := decision.ChooseProfile(list, name, "")
 	return []*engine.Profile{p}, err
 }
+
+// onStage reads a question into req, of which base is a part, and writes the answer to it on the
+// view once the daemon pods of new nodes had their turn.
+func (a *API) onStage(w http.ResponseWriter, r *http.Request, req any, base *ScenarioBase, answer func(*stage, *cluster.View) (any, error)) error {
+	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
+		if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
+			return err
+		}
+		s, v, err := a.settledStage(r, base)
+		if err != nil {
+			return err
+		}
+		out, err := answer(s, v)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, out)
+	})
+}

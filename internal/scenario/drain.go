@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/decision"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
@@ -106,10 +105,8 @@ func (f *Fork) Drain(ctx context.Context, o DrainOptions, progress func()) (*Dra
 	if err != nil {
 		return nil, err
 	}
-	for i, n := range o.Nodes {
-		if f.State().Nodes().Row(n) < 0 {
-			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("nodes[%d]", i), "node %q is not in %s", n, f.base.ID())
-		}
+	if err := f.checkNodes(o.Nodes); err != nil {
+		return nil, err
 	}
 	for _, n := range o.Nodes {
 		if err := f.Cordon(n); err != nil {
@@ -213,18 +210,7 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
 func (d *disruption) sort(node string, flags DrainFlags, out *DrainedNode) (todo []podName, err error) {
-	names, err := d.podsOn(node)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range names {
-		if err := d.steps.Take(readSteps); err != nil {
-			return nil, err
-		}
-		pod, err := d.f.Pod(n.namespace, n.name)
-		if err != nil {
-			return nil, err
-		}
+	err = d.eachOn(node, func(n podName, pod *corev1.Pod) error {
 		switch v, why := flags.judgeDrain(pod); v {
 		case drainTakes:
 			todo = append(todo, n)
@@ -233,8 +219,30 @@ func (d *disruption) sort(node string, flags DrainFlags, out *DrainedNode) (todo
 		case drainRefuses:
 			out.Refused = append(out.Refused, PodReason{n.namespace, n.name, why})
 		}
+		return nil
+	})
+	return todo, err
+}
+
+// eachOn visits the pods of a node, by namespace and name, as they were when the visit began.
+func (d *disruption) eachOn(node string, visit func(podName, *corev1.Pod) error) error {
+	names, err := d.podsOn(node)
+	if err != nil {
+		return err
 	}
-	return todo, nil
+	for _, n := range names {
+		if err := d.steps.Take(readSteps); err != nil {
+			return err
+		}
+		pod, err := d.f.Pod(n.namespace, n.name)
+		if err != nil {
+			return err
+		}
+		if err := visit(n, pod); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // podsOn returns the pods of a node, by namespace and name; none where it is not there.

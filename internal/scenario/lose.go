@@ -3,7 +3,6 @@ package scenario
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -81,10 +80,10 @@ func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
 		return nil, err
 	}
 	l := &loss{d: d, o: o, out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]podName{}}
-	for i, n := range o.Nodes {
-		if f.State().Nodes().Row(n) < 0 {
-			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("nodes[%d]", i), "node %q is not in %s", n, f.base.ID())
-		}
+	if err := f.checkNodes(o.Nodes); err != nil {
+		return nil, err
+	}
+	for _, n := range o.Nodes {
 		l.lost[n] = true
 	}
 	if err := o.Rates.check(); err != nil {
@@ -156,21 +155,10 @@ func (l *loss) notReady(n *LostNode) error {
 	if err != nil {
 		return err
 	}
-	names, err := d.podsOn(n.Name)
-	if err != nil {
-		return err
-	}
-	l.pods += len(names)
-	for _, name := range names {
-		if err := d.steps.Take(readSteps); err != nil {
-			return err
-		}
-		pod, err := d.f.Pod(name.namespace, name.name)
-		if err != nil {
-			return err
-		}
+	return d.eachOn(n.Name, func(_ podName, pod *corev1.Pod) error {
+		l.pods++
 		if !isReady(pod) {
-			continue
+			return nil
 		}
 		d.budgets.changed(d.f, pod, -1)
 		unready := pod.DeepCopy()
@@ -179,11 +167,8 @@ func (l *loss) notReady(n *LostNode) error {
 				c.Status, c.LastTransitionTime = corev1.ConditionFalse, since
 			}
 		}
-		if err := d.f.Put(d.ctx, unready); err != nil {
-			return err
-		}
-	}
-	return nil
+		return d.f.Put(d.ctx, unready)
+	})
 }
 
 // taint adds the taint to a node that evicts its pods, and schedules their deletions.
@@ -197,29 +182,17 @@ func (l *loss) taint(n *LostNode) error {
 	if err != nil {
 		return err
 	}
-	names, err := d.podsOn(n.Name)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := d.steps.Take(readSteps); err != nil {
-			return err
-		}
-		pod, err := d.f.Pod(name.namespace, name.name)
-		if err != nil {
-			return err
-		}
+	return d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
 		if pod.DeletionTimestamp != nil {
-			continue
+			return nil
 		}
 		end := podlife.DeletionByNode(pod, node, nil, d.instant())
-		if end.At == nil {
-			continue
+		if end.At != nil {
+			after := d.now + max(0, int64(end.At.Sub(d.instant())/time.Second))
+			d.events.schedule(after, func() error { return l.delete(name, n.Name, &end.Rule) })
 		}
-		after := d.now + max(0, int64(end.At.Sub(d.instant())/time.Second))
-		d.events.schedule(after, func() error { return l.delete(name, n.Name, &end.Rule) })
-	}
-	return nil
+		return nil
+	})
 }
 
 // delete deletes a pod of a dead node: it stays Terminating.
@@ -274,26 +247,19 @@ func (l *loss) report() error {
 		t.count(p)
 	}
 	for _, n := range l.out.Nodes {
-		names, err := d.podsOn(n.Name)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if err := d.steps.Take(readSteps); err != nil {
-				return err
-			}
-			pod, err := d.f.Pod(name.namespace, name.name)
-			if err != nil {
-				return err
-			}
+		err := d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
 			if d.leaving[name] != nil || pod.DeletionTimestamp != nil {
-				continue // it is among those that were deleted
+				return nil // it is among those that were deleted
 			}
 			why := "the node is not tainted"
 			if node, err := d.f.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
 				why = podlife.DeletionByNode(pod, node, nil, d.instant()).Rule.Text
 			}
 			l.out.Staying = append(l.out.Staying, PodReason{name.namespace, name.name, why})
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

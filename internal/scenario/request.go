@@ -249,7 +249,7 @@ func unplaced(ctx context.Context, v *cluster.View) (*cluster.View, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, static := pod.Annotations[corev1.MirrorPodAnnotationKey]; static || controlledBy(pod, "Node") {
+		if isMirror(pod) || controlledBy(pod, "Node") {
 			continue
 		}
 		p := *pod
