@@ -16,8 +16,6 @@ const (
 	allNodes = "berth looks at all nodes and scores all that are feasible"
 	workers  = "says how fast kube-scheduler works, not what it decides"
 	process  = "concerns the process of kube-scheduler"
-	volumes  = "says how long kube-scheduler waits for volumes to be bound; berth waits for none"
-	devices  = "berth has no clock to measure a search for devices by and bounds it by steps"
 )
 
 // idle are the fields that are accepted and have no part in a decision.

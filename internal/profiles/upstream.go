@@ -59,6 +59,7 @@ type known struct {
 	optional bool  // not in the default profile: its feature gate is off by default
 	// needs maps an extension point to the one whose work it relies on.
 	needs map[point]point
+	args  *rules.ArgsCodec // nil where it has no arguments
 }
 
 // upstream lists the plugins. Those with a rule come first, in the order of the default profile;
@@ -67,7 +68,7 @@ type known struct {
 var upstream = func() []known {
 	var list []known
 	for _, d := range rules.Describe() {
-		k := known{name: d.Plugin, needs: map[point]point{}}
+		k := known{name: d.Plugin, args: d.Args, needs: map[point]point{}}
 		for _, name := range slices.Concat(d.Phases, d.Also) {
 			k.at |= pointOf(name)
 		}

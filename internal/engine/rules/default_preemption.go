@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+
 	"berth/internal/engine"
 	"berth/internal/engine/preemption"
 )
@@ -20,14 +23,6 @@ func (DefaultPreemption) PostFilter(r *engine.Result, _ engine.NoState) engine.P
 	return engine.PostFilterResult{Text: s.Text, Search: s}
 }
 
-// DefaultPreemptionArgs is kubescheduler.config.k8s.io/v1
-// DefaultPreemptionArgs. berth tries all candidates, so it records these and
-// does not use them.
-type DefaultPreemptionArgs struct {
-	MinCandidateNodesPercentage int32 `json:"minCandidateNodesPercentage"`
-	MinCandidateNodesAbsolute   int32 `json:"minCandidateNodesAbsolute"`
-}
-
 // defaultPreemptionDescriptor is the rule's entry in the registry.
 var defaultPreemptionDescriptor = Descriptor{
 	Plugin: "DefaultPreemption", Phases: []string{phasePreEnqueue, phasePostFilter},
@@ -38,5 +33,35 @@ var defaultPreemptionDescriptor = Descriptor{
 	Differs: "berth tries all nodes on which evictions might help, not a tenth of them or a hundred, whatever the arguments are. " +
 		"Pods without a start time count as started at the decision's time. " +
 		"Where upstream's order is arbitrary, berth's is fixed: pods of one priority and start by namespace and name, nodes that are equal in all rounds by a stable hash of pod UID and node name.",
+	Args: codecOf(func(a *Args) {
+		a.DefaultPreemption = DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100}
+	}, readDefaultPreemptionArgs),
 	build: always[engine.NoState](DefaultPreemption{}),
+}
+
+// DefaultPreemptionArgs is kubescheduler.config.k8s.io/v1
+// DefaultPreemptionArgs. berth tries all candidates, so it records these and
+// does not use them.
+type DefaultPreemptionArgs struct {
+	MinCandidateNodesPercentage int32 `json:"minCandidateNodesPercentage"`
+	MinCandidateNodesAbsolute   int32 `json:"minCandidateNodesAbsolute"`
+}
+
+func readDefaultPreemptionArgs(in *argsInput, a *configv1.DefaultPreemptionArgs, out *Args) {
+	d := &out.DefaultPreemption
+	set(&d.MinCandidateNodesPercentage, a.MinCandidateNodesPercentage)
+	set(&d.MinCandidateNodesAbsolute, a.MinCandidateNodesAbsolute)
+	percentage, absolute := in.at.Child("minCandidateNodesPercentage"), in.at.Child("minCandidateNodesAbsolute")
+	if p := d.MinCandidateNodesPercentage; p < 0 || p > 100 {
+		in.refuse(field.Invalid(percentage, p, "must be in [0, 100]"))
+	}
+	if n := d.MinCandidateNodesAbsolute; n < 0 {
+		in.refuse(field.Invalid(absolute, n, "must not be negative"))
+	}
+	if d.MinCandidateNodesPercentage == 0 && d.MinCandidateNodesAbsolute == 0 {
+		in.refuse(field.Invalid(percentage, 0, "must not be zero together with minCandidateNodesAbsolute"))
+	}
+	if in.given {
+		in.ignore(in.at, "berth looks for victims on all candidate nodes")
+	}
 }

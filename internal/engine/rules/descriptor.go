@@ -19,6 +19,8 @@ type Descriptor struct {
 	Needs map[string]string
 	// Weight is its weight in the default profile, 0 where it does not score.
 	Weight int64
+	// Args reads the plugin's arguments; nil where it has none.
+	Args *ArgsCodec
 	// Judges is a sentence on what it judges.
 	Judges string
 	// Code names the status code with which it rejects a node, and when. It is empty where it

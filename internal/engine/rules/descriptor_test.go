@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -32,5 +33,25 @@ func TestDescriptorsFitTheirRules(t *testing.T) {
 		if p.Details == nil && p.Filter != nil {
 			t.Errorf("%s explains no rejection", d.Plugin)
 		}
+	}
+}
+
+// TestDefaultProfileIsRecordedAsEver: every recorded decision names the digest of its profile, and
+// arguments are part of it.
+func TestDefaultProfileIsRecordedAsEver(t *testing.T) {
+	const args = `"args":{"nodeAffinity":{},` +
+		`"nodeResourcesFit":{"strategy":"LeastAllocated","resources":[{"name":"cpu","weight":1},{"name":"memory","weight":1}]},` +
+		`"nodeResourcesBalancedAllocation":{"resources":[{"name":"cpu","weight":1},{"name":"memory","weight":1}]},` +
+		`"podTopologySpread":{"system":true},"interPodAffinity":{"hardPodAffinityWeight":1},` +
+		`"defaultPreemption":{"minCandidateNodesPercentage":10,"minCandidateNodesAbsolute":100}}}`
+	p, err := Build(DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(p.Payload), args) {
+		t.Errorf("arguments are recorded as\n%s\nnot as\n%s", p.Payload, args)
+	}
+	if want := "sha256:497ec861e25e5519b2be4c4b8ce768d90be85333e6c2e46a58456a1b18b1d26d"; p.Digest != want {
+		t.Errorf("digest %s, not %s", p.Digest, want)
 	}
 }

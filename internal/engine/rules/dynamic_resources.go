@@ -43,14 +43,6 @@ var (
 	_ engine.Local                      = (*DynamicResources)(nil)
 )
 
-// DynamicResourcesArgs is kubescheduler.config.k8s.io/v1 DynamicResourcesArgs without
-// filterTimeout: the engine has no clock.
-type DynamicResourcesArgs struct {
-	// BindingTimeout is how long devices may take to become ready after they were
-	// allocated, in nanoseconds.
-	BindingTimeout time.Duration `json:"bindingTimeout"`
-}
-
 // dynamicResourcesDescriptor is the rule's entry in the registry.
 var dynamicResourcesDescriptor = Descriptor{
 	Plugin: "DynamicResources", Phases: []string{phasePreEnqueue, phasePreFilter, phaseFilter, phasePostFilter, phaseScore}, Weight: 2,
@@ -68,21 +60,10 @@ var dynamicResourcesDescriptor = Descriptor{
 		"Of several classes that provide one extended resource berth takes the newest; upstream's choice depends on the order in which they came. " +
 		"Shared counters are kept by the pool's name alone, as upstream keeps them: of pools of several drivers with one name, those of the pool from which a device is tried first count for all. berth determines that on each node by itself. " +
 		"Upstream determines it once for all nodes, so that for pools that several nodes reach it may depend on which node came first.",
+	Args: codecOf(nil, readDynamicResourcesArgs),
 	build: func(a *Args) (*engine.Plugin, error) {
 		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
 	},
-}
-
-// defaultBindingTimeout is upstream's
-// (pkg/scheduler/apis/config DynamicResourcesBindingTimeoutDefault).
-const defaultBindingTimeout = 600 * time.Second
-
-func newDynamicResources(args *DynamicResourcesArgs) *DynamicResources {
-	d := &DynamicResources{bindingTimeout: defaultBindingTimeout, expressions: devices.NewExpressions()}
-	if args != nil {
-		d.bindingTimeout = args.BindingTimeout
-	}
-	return d
 }
 
 // Name is the plugin's name.

@@ -35,12 +35,6 @@ var (
 	_ engine.Local                        = (*InterPodAffinity)(nil)
 )
 
-// InterPodAffinityArgs is kubescheduler.config.k8s.io/v1 InterPodAffinityArgs.
-type InterPodAffinityArgs struct {
-	HardPodAffinityWeight              int32 `json:"hardPodAffinityWeight"`
-	IgnorePreferredTermsOfExistingPods bool  `json:"ignorePreferredTermsOfExistingPods,omitempty"`
-}
-
 // interPodAffinityDescriptor is the rule's entry in the registry.
 var interPodAffinityDescriptor = Descriptor{
 	Plugin: "InterPodAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
@@ -48,6 +42,7 @@ var interPodAffinityDescriptor = Descriptor{
 	Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of existing pods. The score adds up preferred terms in both directions.",
 	Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
 	Upstream: "interpodaffinity/filtering.go, scoring.go",
+	Args:     codecOf(func(a *Args) { a.InterPodAffinity.HardPodAffinityWeight = 1 }, readInterPodAffinityArgs),
 	build: func(a *Args) (*engine.Plugin, error) {
 		i := a.InterPodAffinity
 		return engine.Adapt[*affinityCounts](&InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}), nil

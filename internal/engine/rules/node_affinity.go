@@ -33,17 +33,13 @@ var (
 	_ engine.Local                       = NodeAffinity{}
 )
 
-// NodeAffinityArgs is kubescheduler.config.k8s.io/v1 NodeAffinityArgs.
-type NodeAffinityArgs struct {
-	AddedAffinity *corev1.NodeAffinity `json:"addedAffinity,omitempty"`
-}
-
 // nodeAffinityDescriptor is the rule's entry in the registry.
 var nodeAffinityDescriptor = Descriptor{
 	Plugin: "NodeAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
 	Also:   []string{phasePreScore},
 	Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`. The score adds up the weights of preferred terms.",
 	Code:   forGood, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
+	Args: codecOf(nil, readNodeAffinityArgs),
 	build: func(a *Args) (*engine.Plugin, error) {
 		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)
 		return engine.Adapt[engine.NoState](r), err

@@ -3,6 +3,9 @@ package rules
 import (
 	"math"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 )
@@ -19,12 +22,6 @@ var (
 	_ engine.Local                  = (*NodeResourcesBalancedAllocation)(nil)
 )
 
-// BalancedArgs is kubescheduler.config.k8s.io/v1
-// NodeResourcesBalancedAllocationArgs.
-type BalancedArgs struct {
-	Resources []ResourceWeight `json:"resources"`
-}
-
 // nodeResourcesBalancedAllocationDescriptor is the rule's entry in the registry.
 var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 	Plugin: "NodeResourcesBalancedAllocation", Phases: []string{phaseScore}, Weight: 1,
@@ -32,6 +29,7 @@ var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 	Judges: "Whether the pod brings the use of the node's resources into balance; 75 stands for no difference. " +
 		"Pods that request none of the resources are not scored.",
 	Upstream: "noderesources/balanced_allocation.go",
+	Args:     codecOf(func(a *Args) { a.Balanced.Resources = cpuAndMemory() }, readBalancedArgs),
 	build: func(a *Args) (*engine.Plugin, error) {
 		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}), nil
 	},
@@ -122,4 +120,30 @@ func balance(fractions []float64) int64 {
 		std = math.Sqrt(sum / float64(n))
 	}
 	return int64((1 - std) * float64(engine.MaxScore))
+}
+
+// BalancedArgs is kubescheduler.config.k8s.io/v1
+// NodeResourcesBalancedAllocationArgs.
+type BalancedArgs struct {
+	Resources []ResourceWeight `json:"resources"`
+}
+
+func readBalancedArgs(in *argsInput, a *configv1.NodeResourcesBalancedAllocationArgs, out *Args) {
+	if len(a.Resources) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	var list []ResourceWeight
+	for i, res := range a.Resources {
+		at := in.at.Child("resources").Index(i)
+		if seen[res.Name] {
+			in.refuse(field.Duplicate(at.Child("name"), res.Name))
+		}
+		seen[res.Name] = true
+		if res.Weight != 0 && res.Weight != 1 {
+			in.refuse(field.Invalid(at.Child("weight"), res.Weight, "must be 1"))
+		}
+		list = append(list, ResourceWeight{Name: res.Name, Weight: 1})
+	}
+	out.Balanced.Resources = list
 }

@@ -37,15 +37,6 @@ var (
 	_ engine.Local        = (*NodeResourcesFit)(nil)
 )
 
-// FitArgs is kubescheduler.config.k8s.io/v1 NodeResourcesFitArgs.
-type FitArgs struct {
-	IgnoredResources      []string         `json:"ignoredResources,omitempty"`
-	IgnoredResourceGroups []string         `json:"ignoredResourceGroups,omitempty"`
-	Strategy              Strategy         `json:"strategy"`
-	Resources             []ResourceWeight `json:"resources"`
-	Shape                 []ShapePoint     `json:"shape,omitempty"`
-}
-
 // nodeResourcesFitDescriptor is the rule's entry in the registry.
 var nodeResourcesFitDescriptor = Descriptor{
 	Plugin: "NodeResourcesFit", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 1,
@@ -58,6 +49,7 @@ var nodeResourcesFitDescriptor = Descriptor{
 	},
 	Upstream: "noderesources/fit.go, resource_allocation.go",
 	Differs:  "Several extended resources that are short are named in order of their names; upstream's order is that of a Go map.",
+	Args:     codecOf(func(a *Args) { a.NodeResourcesFit = FitArgs{Strategy: LeastAllocated, Resources: cpuAndMemory()} }, readFitArgs),
 	build: func(a *Args) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)

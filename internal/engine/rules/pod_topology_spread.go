@@ -36,13 +36,6 @@ var (
 	_ engine.Spreader                     = (*PodTopologySpread)(nil)
 )
 
-// SpreadArgs is kubescheduler.config.k8s.io/v1 PodTopologySpreadArgs. System
-// stands for defaultingType System, which brings its own constraints.
-type SpreadArgs struct {
-	System      bool                              `json:"system"`
-	Constraints []corev1.TopologySpreadConstraint `json:"constraints,omitempty"`
-}
-
 // systemConstraints are upstream's default constraints
 // (plugins/podtopologyspread/plugin.go systemDefaultConstraints).
 func systemConstraints() []corev1.TopologySpreadConstraint {
@@ -60,6 +53,7 @@ var podTopologySpreadDescriptor = Descriptor{
 		"Default constraints apply to pods that have none and belong to a Service or a controller.",
 	Code: preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
 	Upstream: "podtopologyspread/filtering.go, scoring.go",
+	Args:     codecOf(func(a *Args) { a.PodTopologySpread.System = true }, readSpreadArgs),
 	build: func(a *Args) (*engine.Plugin, error) {
 		s := a.PodTopologySpread
 		if s.System {

@@ -34,19 +34,6 @@ type Enabled struct {
 	Weight int64  `json:"weight"`
 }
 
-// Args are the arguments of the plugins that have some.
-type Args struct {
-	NodeAffinity      NodeAffinityArgs      `json:"nodeAffinity"`
-	NodeResourcesFit  FitArgs               `json:"nodeResourcesFit"`
-	Balanced          BalancedArgs          `json:"nodeResourcesBalancedAllocation"`
-	PodTopologySpread SpreadArgs            `json:"podTopologySpread"`
-	InterPodAffinity  InterPodAffinityArgs  `json:"interPodAffinity"`
-	DefaultPreemption DefaultPreemptionArgs `json:"defaultPreemption"`
-	// DynamicResources is nil for the defaults, so that profiles without it keep
-	// their digest.
-	DynamicResources *DynamicResourcesArgs `json:"dynamicResources,omitempty"`
-}
-
 // always builds a rule that has no arguments. S is its PreFilter state.
 func always[S any](r engine.Rule) func(*Args) (*engine.Plugin, error) {
 	return func(*Args) (*engine.Plugin, error) { return engine.Adapt[S](r), nil }
@@ -73,18 +60,6 @@ var registry = []*Descriptor{
 	&nodeResourcesBalancedAllocationDescriptor,
 	&imageLocalityDescriptor,
 	&nodeDeclaredFeaturesDescriptor,
-}
-
-// DefaultArgs returns upstream's default arguments.
-func DefaultArgs() Args {
-	pair := []ResourceWeight{{"cpu", 1}, {"memory", 1}}
-	return Args{
-		NodeResourcesFit:  FitArgs{Strategy: LeastAllocated, Resources: pair},
-		Balanced:          BalancedArgs{Resources: pair},
-		PodTopologySpread: SpreadArgs{System: true},
-		InterPodAffinity:  InterPodAffinityArgs{HardPodAffinityWeight: 1},
-		DefaultPreemption: DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100},
-	}
 }
 
 // DefaultSpec returns upstream's default profile.

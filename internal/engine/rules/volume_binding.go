@@ -5,7 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-helpers/storage/ephemeral"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -70,6 +72,7 @@ var volumeBindingDescriptor = Descriptor{
 		"A volume that cannot be translated for its CSI driver is an error, as upstream. " +
 		"The exception are Azure disks that are not managed, which are judged as they are. " +
 		"The plugin has no score, like upstream while StorageCapacityScoring is off.",
+	Args:  codecOf(nil, readVolumeBindingArgs),
 	build: always[*bindings](VolumeBinding{}),
 }
 
@@ -255,4 +258,17 @@ func (VolumeBinding) Volumes(q *engine.Query, b *bindings, row int) []engine.Vol
 	}
 	b.work(q)
 	return b.on(row)
+}
+
+// readVolumeBindingArgs refuses a shape, as upstream does while StorageCapacityScoring is off,
+// which it is by default (apis/config/validation/validation_pluginargs.go
+// ValidateVolumeBindingArgs). Nothing of the arguments is kept.
+func readVolumeBindingArgs(in *argsInput, a *configv1.VolumeBindingArgs, _ *Args) {
+	if t := a.BindTimeoutSeconds; t != nil && *t < 0 {
+		in.refuse(field.Invalid(in.at.Child("bindTimeoutSeconds"), *t, "must not be negative"))
+	}
+	if a.Shape != nil {
+		in.refuse(field.Forbidden(in.at.Child("shape"), "needs the feature gate StorageCapacityScoring, which is off by default; berth does not score by it"))
+	}
+	in.ignore(in.at, "says how long kube-scheduler waits for volumes to be bound; berth waits for none")
 }
