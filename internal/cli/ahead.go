@@ -23,6 +23,7 @@ type scenarioQuestion struct {
 	verb string // the last part of the path below the cluster
 	body map[string]any
 	run  func(ctx context.Context, s *stage) (any, error)
+	wait *progress
 }
 
 // stage is what a question is answered on in the process.
@@ -52,7 +53,7 @@ func (s *server) scenario(ctx context.Context, q scenarioQuestion) (json.RawMess
 func (s *offline) scenario(ctx context.Context, q scenarioQuestion) (json.RawMessage, error) {
 	st := &stage{
 		editor:  &scenario.Editor{Read: readObject, ReadPod: readPod},
-		options: scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt},
+		options: scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Watch: q.wait.watch()},
 	}
 	if s.profile != "" {
 		p, err := decision.ChooseProfile(s.profiles, s.profile, "")

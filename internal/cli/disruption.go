@@ -68,8 +68,8 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 	defer wait.end()
 	out, raw, gaps, err := answered[scenario.Drain](cmd.Context(), a, func(s source) (json.RawMessage, error) {
 		return s.scenario(cmd.Context(), scenarioQuestion{"drains", fields(&d.q), func(ctx context.Context, st *stage) (any, error) {
-			return d.q.Drain(ctx, st.view, st.options, wait.tick)
-		}})
+			return d.q.Drain(ctx, st.view, st.options)
+		}, wait})
 	})
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 			out, raw, gaps, err := answered[scenario.Loss](cmd.Context(), a, func(s source) (json.RawMessage, error) {
 				return s.scenario(cmd.Context(), scenarioQuestion{"losses", fields(q), func(ctx context.Context, st *stage) (any, error) {
 					return q.Lose(ctx, st.view, st.options)
-				}})
+				}, a.progress("losing nodes")})
 			})
 			if err != nil {
 				return err

@@ -78,13 +78,12 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 		if q.Pod, err = s.editor.Pod(s.view, "pod", pod.whole); err != nil {
 			return nil, err
 		}
-		s.options.Step = wait.step
 		v, err := s.edited.WithDaemons(ctx, s.options)
 		if err != nil {
 			return nil, err
 		}
 		return scenario.CountFit(ctx, v, s.options, q)
-	}})
+	}, wait})
 	if err != nil {
 		return err
 	}

@@ -56,9 +56,8 @@ func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 	if len(ask.Pools) == 0 {
 		return &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE."}
 	}
-	wait := a.progress("trying counts of nodes")
+	wait := a.progress("running")
 	defer wait.end()
-	ask.Step = wait.tick
 	var relevant *gaps
 	out, raw, gaps, err := answered[scenario.Pools](ctx, a, func(from source) (json.RawMessage, error) {
 		if f.file != "" || len(args) > 0 {
@@ -78,7 +77,7 @@ func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 		}
 		return from.scenario(ctx, scenarioQuestion{"pools", fields(ask), func(ctx context.Context, s *stage) (any, error) {
 			return s.editor.AskPools(ctx, s.view, s.options, ask, 0)
-		}})
+		}, wait})
 	})
 	if err == nil {
 		err = gaps.needNodes()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"berth/internal/scenario"
 )
 
 // progress is a line on stderr that reports that something is going on. It is
@@ -42,14 +44,45 @@ func (p *progress) tick() {
 }
 
 func (p *progress) show() {
-	if !p.a.Watched || p.a.Env("TERM") == "dumb" {
-		return
-	}
-	if now := p.a.Now(); now.Sub(p.shown) >= progressEvery {
-		p.shown = now
-		fmt.Fprintf(p.a.Err, "\r%s", fit(fmt.Sprintf("%s: %d objects", p.what, p.n), standardWidth-1))
+	if p.due() {
+		p.line(fmt.Sprintf("%s: %d objects", p.what, p.n))
 	}
 }
+
+// due reports whether the line is to be written anew.
+func (p *progress) due() bool {
+	if !p.a.Watched || p.a.Env("TERM") == "dumb" {
+		return false
+	}
+	now := p.a.Now()
+	if now.Sub(p.shown) < progressEvery {
+		return false
+	}
+	p.shown = now
+	return true
+}
+
+func (p *progress) line(text string) {
+	fmt.Fprintf(p.a.Err, "\r%-*s", standardWidth-1, fit(text, standardWidth-1))
+}
+
+// progressWidth is how many columns the bar of a run has.
+const progressWidth = 30
+
+// at shows how far a part of a run is, as a bar where its end is known.
+func (p *progress) at(part string, done, total int) {
+	switch {
+	case !p.due():
+	case total == 0:
+		p.line(fmt.Sprintf("%s: %s %s", p.what, count(done), part))
+	default:
+		full := progressWidth * done / total
+		p.line(fmt.Sprintf("%s: [%s%s] %d%% of %s (%s)", p.what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), 100*done/total, count(total), part))
+	}
+}
+
+// watch follows a run in the process.
+func (p *progress) watch() *scenario.Watch { return &scenario.Watch{Progress: p.at} }
 
 // end takes the line away.
 func (p *progress) end() {

@@ -54,7 +54,7 @@ func (a *app) rollout(ctx context.Context, ask *scenario.RolloutAsk, args []stri
 		}
 		return from.scenario(ctx, scenarioQuestion{"rollouts", fields(ask), func(ctx context.Context, s *stage) (any, error) {
 			return s.editor.AskRollout(ctx, s.view, s.options, ask, 0)
-		}})
+		}, wait})
 	})
 	if err == nil {
 		err = gaps.needNodes()

@@ -169,7 +169,7 @@ func (a *app) simulated(ctx context.Context, q *scenario.Request) (*scenario.Sim
 		if err := q.Check(ownBounds); err != nil {
 			return nil, err
 		}
-		return from.simulate(ctx, q, a.progress("attempts"))
+		return from.simulate(ctx, q, a.progress("running"))
 	})
 	if err == nil {
 		err = gaps.needNodes()
@@ -221,7 +221,7 @@ func (s *offline) simulate(ctx context.Context, q *scenario.Request, wait *progr
 		}
 		configs[c.Name] = list
 	}
-	st := &stage{editor: &scenario.Editor{Read: readObject, ReadPod: readPod}, options: scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Step: wait.step}}
+	st := &stage{editor: &scenario.Editor{Read: readObject, ReadPod: readPod}, options: scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Watch: wait.watch()}}
 	if q.Now != nil {
 		st.options.Now = *q.Now
 	}

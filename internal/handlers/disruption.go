@@ -1,9 +1,8 @@
 package handlers
 
 import (
-	"net/http"
+	"context"
 
-	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -13,7 +12,7 @@ type DrainRequest struct {
 	ScenarioBase
 } // @name DrainRequest
 
-// drainNodes runs a drain on a fork.
+// answer runs a drain on a fork.
 //
 //	@Summary		What draining nodes does, or which nodes can be emptied
 //	@Description	Nodes are cordoned and drained one after the other as by kubectl drain: pods leave in waves as their budgets let them, their controllers create others, and each of those is decided on the state as it is then. With find, as many nodes as can be emptied are looked for, each proven by running it. Seconds are by grace periods and start times. Nothing is recorded, and the cluster stays as it is.
@@ -28,16 +27,17 @@ type DrainRequest struct {
 //	@Success		200				{object}	scenario.Drain
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/drains [post]
-func (a *API) drainNodes(w http.ResponseWriter, r *http.Request) error {
-	var req DrainRequest
-	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
-		out, err := req.Drain(r.Context(), v, s.options, nil)
-		if err != nil {
-			return nil, err
-		}
-		s.posted.warn(w)
-		return out, nil
-	})
+func (req *DrainRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
+	s, v, err := c.settled(ctx, &req.ScenarioBase)
+	if err != nil {
+		return nil, err
+	}
+	out, err := req.Drain(ctx, v, s.options)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = append(out.Warnings, c.posted.warnings...)
+	return out, nil
 }
 
 // LossRequest asks what happens when nodes die.
@@ -46,7 +46,7 @@ type LossRequest struct {
 	ScenarioBase
 } // @name LossRequest
 
-// loseNodes lets nodes of a fork die.
+// answer lets nodes of a fork die.
 //
 //	@Summary		What happens, and when, if nodes or a zone die
 //	@Description	The node lifecycle controller counts the nodes as lost, taints them by zone at its rates, and their pods are deleted when their tolerations end; no kubelet ends those pods, so they stay Terminating until the Node object goes. Replacements are decided on the state as it is then. Nothing is recorded, and the cluster stays as it is.
@@ -61,14 +61,15 @@ type LossRequest struct {
 //	@Success		200				{object}	scenario.Loss
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/losses [post]
-func (a *API) loseNodes(w http.ResponseWriter, r *http.Request) error {
-	var req LossRequest
-	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
-		out, err := req.Lose(r.Context(), v, s.options)
-		if err != nil {
-			return nil, err
-		}
-		s.posted.warn(w)
-		return out, nil
-	})
+func (req *LossRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
+	s, v, err := c.settled(ctx, &req.ScenarioBase)
+	if err != nil {
+		return nil, err
+	}
+	out, err := req.Lose(ctx, v, s.options)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = append(out.Warnings, c.posted.warnings...)
+	return out, nil
 }

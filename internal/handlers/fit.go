@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -27,7 +28,7 @@ type FitRequest struct {
 	ScenarioBase
 } // @name FitRequest
 
-// countFit counts replicas.
+// answer counts replicas.
 //
 //	@Summary		How many more replicas of a pod fit, and what runs out first
 //	@Description	Replicas are decided and bound one after the other on a fork in memory, until one gets no node. No pod is evicted for one, and no room is kept for pods that wait. Nothing is recorded, and the cluster stays as it is. The same question about the same revision has the same answer.
@@ -42,38 +43,33 @@ type FitRequest struct {
 //	@Success		200				{object}	scenario.Fit
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/fit [post]
-func (a *API) countFit(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-		var req FitRequest
-		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
-			return err
-		}
-		q := scenario.FitQuestion{Max: min(fitMax, a.limits.ScenarioMaxPods), By: req.By, Placements: req.Placements, Sensitivity: req.Sensitivity == nil || *req.Sensitivity}
-		if req.Max != nil {
-			q.Max = *req.Max
-		}
-		if q.Max < 1 || q.Max > a.limits.ScenarioMaxPods {
-			return badField(http.StatusUnprocessableEntity, "max", fmt.Sprintf("want a number from 1 to %d", a.limits.ScenarioMaxPods))
-		}
-		if isNull(req.Pod) {
-			return badField(http.StatusBadRequest, "pod", "want a pod, or a workload with a pod template")
-		}
-		s, err := a.stage(r, &req.ScenarioBase)
-		if err != nil {
-			return err
-		}
-		if q.Pod, err = s.editor.Pod(s.view, "pod", req.Pod); err != nil {
-			return err
-		}
-		v, err := s.edited.WithDaemons(r.Context(), s.options)
-		if err != nil {
-			return err
-		}
-		out, err := scenario.CountFit(r.Context(), v, s.options, q)
-		if err != nil {
-			return err
-		}
-		out.Warnings = s.posted.warn(w)
-		return writeJSON(w, http.StatusOK, out)
-	})
+func (req *FitRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
+	most := c.a.limits.ScenarioMaxPods
+	q := scenario.FitQuestion{Max: min(fitMax, most), By: req.By, Placements: req.Placements, Sensitivity: req.Sensitivity == nil || *req.Sensitivity}
+	if req.Max != nil {
+		q.Max = *req.Max
+	}
+	if q.Max < 1 || q.Max > most {
+		return nil, badField(http.StatusUnprocessableEntity, "max", fmt.Sprintf("want a number from 1 to %d", most))
+	}
+	if isNull(req.Pod) {
+		return nil, badField(http.StatusBadRequest, "pod", "want a pod, or a workload with a pod template")
+	}
+	s, err := c.stage(ctx, &req.ScenarioBase)
+	if err != nil {
+		return nil, err
+	}
+	if q.Pod, err = s.editor.Pod(s.view, "pod", req.Pod); err != nil {
+		return nil, err
+	}
+	v, err := s.edited.WithDaemons(ctx, s.options)
+	if err != nil {
+		return nil, err
+	}
+	out, err := scenario.CountFit(ctx, v, s.options, q)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = c.posted.warnings
+	return out, nil
 }

@@ -1,9 +1,8 @@
 package handlers
 
 import (
-	"net/http"
+	"context"
 
-	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -13,7 +12,7 @@ type PoolsRequest struct {
 	ScenarioBase
 } // @name PoolsRequest
 
-// countPools counts the nodes that pods need.
+// answer counts the nodes that pods need.
 //
 //	@Summary		How many nodes of which pools pods need to fit
 //	@Description	Each count is tried by a run: nodes are added to a fork in memory, their daemon pods placed, and all pods arrive in the order of the queue. Of each pool it finds the smallest count with which all pods fit, and over all pools the cheapest choice that a greedy search finds, beside a lower bound. No pod is evicted for another one, nothing is recorded, and the cluster stays as it is.
@@ -28,14 +27,15 @@ type PoolsRequest struct {
 //	@Success		200				{object}	scenario.Pools
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pools [post]
-func (a *API) countPools(w http.ResponseWriter, r *http.Request) error {
-	var req PoolsRequest
-	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
-		out, err := s.editor.AskPools(r.Context(), v, s.options, &req.PoolsAsk, a.limits.ScenarioMaxPods)
-		if err != nil {
-			return nil, err
-		}
-		out.Warnings = s.posted.warn(w)
-		return out, nil
-	})
+func (req *PoolsRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
+	s, v, err := c.settled(ctx, &req.ScenarioBase)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.editor.AskPools(ctx, v, s.options, &req.PoolsAsk, c.a.limits.ScenarioMaxPods)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = c.posted.warnings
+	return out, nil
 }

@@ -1,9 +1,8 @@
 package handlers
 
 import (
-	"net/http"
+	"context"
 
-	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -13,7 +12,7 @@ type RolloutRequest struct {
 	ScenarioBase
 } // @name RolloutRequest
 
-// rollOut runs a Deployment's update.
+// answer runs a Deployment's update.
 //
 //	@Summary		How a Deployment's update goes: its steps, who waits for a node and why, how long it takes
 //	@Description	The Deployment's pods of the snapshot are replaced by pods of the new template on a fork in memory, in virtual seconds, as the controllers of Deployments and ReplicaSets do it (RollingUpdate or Recreate) and the scheduler places them. Pods that wait in the snapshot take part. Nothing is recorded, and the cluster stays as it is.
@@ -28,14 +27,15 @@ type RolloutRequest struct {
 //	@Success		200				{object}	scenario.Rollout
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/rollouts [post]
-func (a *API) rollOut(w http.ResponseWriter, r *http.Request) error {
-	var req RolloutRequest
-	return a.onStage(w, r, &req, &req.ScenarioBase, func(s *stage, v *cluster.View) (any, error) {
-		out, err := s.editor.AskRollout(r.Context(), v, s.options, &req.RolloutAsk, a.limits.ScenarioMaxPods)
-		if err != nil {
-			return nil, err
-		}
-		out.Warnings = s.posted.warn(w)
-		return out, nil
-	})
+func (req *RolloutRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
+	s, v, err := c.settled(ctx, &req.ScenarioBase)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.editor.AskRollout(ctx, v, s.options, &req.RolloutAsk, c.a.limits.ScenarioMaxPods)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = c.posted.warnings
+	return out, nil
 }

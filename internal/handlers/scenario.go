@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -13,16 +14,35 @@ import (
 	"berth/internal/scenario"
 )
 
+// scenarioVerbs are the kinds of questions about what comes next, by the last part of their path.
+var scenarioVerbs = map[string]func() scenarioRequest{
+	"simulations": func() scenarioRequest { return &SimulationRequest{} },
+	"fit":         func() scenarioRequest { return &FitRequest{} },
+	"pools":       func() scenarioRequest { return &PoolsRequest{} },
+	"drains":      func() scenarioRequest { return &DrainRequest{} },
+	"losses":      func() scenarioRequest { return &LossRequest{} },
+	"rollouts":    func() scenarioRequest { return &RolloutRequest{} },
+}
+
+// scenarioRequest is the body of such a question.
+type scenarioRequest interface {
+	answer(ctx context.Context, c *scenarioCall) (any, error)
+}
+
 // scenarioRoutes are the questions about what comes next.
 func (a *API) scenarioRoutes(r chi.Router) {
-	r.Post("/v1/simulations", a.admitted(a.scenarioCalls, only(a.simulate, fieldValidation)))
 	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
-	r.Post("/v1/clusters/{cluster}/fit", a.admitted(a.scenarioCalls, only(a.countFit, "snapshot", "now", fieldValidation)))
-	r.Post("/v1/clusters/{cluster}/rollouts", a.admitted(a.scenarioCalls, only(a.rollOut, "snapshot", "now", fieldValidation)))
-	r.Post("/v1/clusters/{cluster}/pools", a.admitted(a.scenarioCalls, only(a.countPools, "snapshot", "now", fieldValidation)))
-	r.Post("/v1/clusters/{cluster}/drains", a.admitted(a.scenarioCalls, only(a.drainNodes, "snapshot", "now", fieldValidation)))
-	r.Post("/v1/clusters/{cluster}/losses", a.admitted(a.scenarioCalls, only(a.loseNodes, "snapshot", "now", fieldValidation)))
+	for verb := range scenarioVerbs {
+		path, params := "/v1/clusters/{cluster}/"+verb, []string{"snapshot", "now", fieldValidation}
+		if verb == simulations {
+			path, params = "/v1/simulations", []string{fieldValidation}
+		}
+		r.Post(path, a.admitted(a.scenarioCalls, only(a.askScenario(verb), params...)))
+	}
 }
+
+// simulations is the verb of the questions that name their cluster in the body.
+const simulations = "simulations"
 
 // scenarioBounds are those of a question about what comes next.
 func (a *API) scenarioBounds() jsonBounds {
@@ -40,64 +60,101 @@ type ScenarioBase struct {
 	Profile string `json:"profile,omitempty"`
 }
 
+// scenarioCall is a question about what comes next, and the revision and the time that it is about.
+type scenarioCall struct {
+	a      *API
+	verb   string
+	body   []byte
+	at     asOf
+	posted *posted
+	watch  *scenario.Watch
+}
+
+// askScenario answers a question.
+func (a *API) askScenario(verb string) handlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
+			req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, body: body}
+			if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
+				return err
+			}
+			var err error
+			if c.posted, err = a.posted(r); err != nil {
+				return err
+			}
+			if c.at, err = a.scenarioAt(r, req); err != nil {
+				return err
+			}
+			out, err := req.answer(r.Context(), c)
+			if err != nil {
+				return err
+			}
+			c.posted.warn(w)
+			return writeJSON(w, http.StatusOK, out)
+		})
+	}
+}
+
+// scenarioAt returns the revision that a question names and its time, which is the revision's own
+// unless it names another, so that the same question has the same answer.
+func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err error) {
+	if q, ok := req.(*SimulationRequest); ok {
+		return q.at(r.Context(), a)
+	}
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return at, err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return at, badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	if at, err = a.asOf(r, name); err == nil && !r.URL.Query().Has("now") {
+		at.now = at.view.CreatedAt
+	}
+	return at, err
+}
+
 // stage is what a question about what comes next is answered on.
 type stage struct {
 	view    *cluster.View // with the edits
 	edited  *scenario.Edited
 	editor  *scenario.Editor
 	options scenario.Options
-	posted  *posted
 }
 
-// stage makes the edits of a question to the revision that it names. Its time is the revision's own
-// unless it names another, so that the same question has the same answer.
-func (a *API) stage(r *http.Request, base *ScenarioBase) (*stage, error) {
-	name, err := pathParam(r, "cluster")
+// stage makes the edits of a question under its configuration.
+func (c *scenarioCall) stage(ctx context.Context, base *ScenarioBase) (*stage, error) {
+	list, err := c.a.scenarioProfiles(base.Config, base.Profile)
 	if err != nil {
 		return nil, err
 	}
-	if err := cluster.CheckName(name); err != nil {
-		return nil, badField(http.StatusBadRequest, "cluster", reason(err))
-	}
-	at, err := a.asOf(r, name)
-	if err != nil {
-		return nil, err
-	}
-	if !r.URL.Query().Has("now") {
-		at.now = at.view.CreatedAt
-	}
-	list, err := a.scenarioProfiles(base.Config, base.Profile)
-	if err != nil {
-		return nil, err
-	}
-	return a.stageOn(r, at, list, base.Edits)
+	return c.edit(ctx, list, base.Edits)
 }
 
-// stageOn makes edits to a revision.
-func (a *API) stageOn(r *http.Request, at asOf, list []*engine.Profile, edits *scenario.Edits) (*stage, error) {
+// edit makes edits to the revision.
+func (c *scenarioCall) edit(ctx context.Context, list []*engine.Profile, edits *scenario.Edits) (*stage, error) {
 	s := &stage{options: scenario.Options{
-		Profiles: list, Now: at.now, MaxSteps: int64(a.limits.MaxSteps),
-		Class: func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(at.view.Cluster, class) },
+		Profiles: list, Now: c.at.now, MaxSteps: int64(c.a.limits.MaxSteps), Watch: c.watch,
+		Class: func(class string) *schedulingv1.PriorityClass {
+			return c.a.priorityClasses.Class(c.at.view.Cluster, class)
+		},
 	}}
+	s.editor = &scenario.Editor{Admission: c.a.admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.limits.ScenarioMaxNodes}
 	var err error
-	if s.posted, err = a.posted(r); err != nil {
-		return nil, err
-	}
-	s.editor = &scenario.Editor{Admission: a.admission, Read: s.posted.object, ReadPod: s.posted.decodePod, MaxNodes: a.limits.ScenarioMaxNodes}
-	if s.edited, err = s.editor.Apply(r.Context(), at.view, "edits", edits); err != nil {
+	if s.edited, err = s.editor.Apply(ctx, c.at.view, "edits", edits); err != nil {
 		return nil, err
 	}
 	s.view = s.edited.View
 	return s, nil
 }
 
-// settledStage is stage with the daemon pods of new nodes placed.
-func (a *API) settledStage(r *http.Request, base *ScenarioBase) (*stage, *cluster.View, error) {
-	s, err := a.stage(r, base)
+// settled is stage with the daemon pods of new nodes placed.
+func (c *scenarioCall) settled(ctx context.Context, base *ScenarioBase) (*stage, *cluster.View, error) {
+	s, err := c.stage(ctx, base)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := s.edited.WithDaemons(r.Context(), s.options)
+	v, err := s.edited.WithDaemons(ctx, s.options)
 	return s, v, err
 }
 
@@ -115,23 +172,4 @@ func (a *API) scenarioProfiles(config json.RawMessage, name string) ([]*engine.P
 	}
 	p, err := decision.ChooseProfile(list, name, "")
 	return []*engine.Profile{p}, err
-}
-
-// onStage reads a question into req, of which base is a part, and writes the answer to it on the
-// view once the daemon pods of new nodes had their turn.
-func (a *API) onStage(w http.ResponseWriter, r *http.Request, req any, base *ScenarioBase, answer func(*stage, *cluster.View) (any, error)) error {
-	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-		if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
-			return err
-		}
-		s, v, err := a.settledStage(r, base)
-		if err != nil {
-			return err
-		}
-		out, err := answer(s, v)
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, http.StatusOK, out)
-	})
 }

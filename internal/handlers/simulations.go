@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,12 @@ import (
 // maxConfigurations is how many configurations one scenario compares.
 const maxConfigurations = 4
 
-// simulate runs a scenario.
+// SimulationRequest is a scenario.
+type SimulationRequest struct {
+	scenario.Request
+} // @name SimulationRequest
+
+// answer runs a scenario.
 //
 //	@Summary		Run a scenario, under one configuration or several
 //	@Description	Pods arrive at a fork of a revision, in memory: each is decided as by kube-scheduler, and each outcome changes the state for the next. What is placed, what waits and why, how full the nodes are over time, and where configurations differ first and why. Time is ordinal. Nothing is recorded, and the cluster stays as it is. The same scenario has the same answer, with the same digest.
@@ -26,51 +32,41 @@ const maxConfigurations = 4
 //	@Success		200				{object}	scenario.Simulation
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/simulations [post]
-func (a *API) simulate(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-		var req scenario.Request
-		if err := decodeStrict(body, &req, a.scenarioBounds()); err != nil {
-			return err
-		}
-		bounds := scenario.Bounds{Pods: a.limits.ScenarioMaxPods, Attempts: a.limits.ScenarioMaxSteps, Profiles: maxConfigurations}
-		if err := req.Check(bounds); err != nil {
-			return err
-		}
-		at, err := a.scenarioAt(r, &req)
-		if err != nil {
-			return err
-		}
-		configs, err := a.configurations(req.Profiles)
-		if err != nil {
-			return err
-		}
-		s, err := a.stageOn(r, at, a.configured, req.Edits)
-		if err != nil {
-			return err
-		}
-		out, err := scenario.Simulate(r.Context(), s.edited, s.editor, s.options, &req, configs, bounds)
-		if err != nil {
-			return err
-		}
-		out.Warnings = s.posted.warn(w)
-		return writeJSON(w, http.StatusOK, out)
-	})
+func (q *SimulationRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
+	bounds := scenario.Bounds{Pods: c.a.limits.ScenarioMaxPods, Attempts: c.a.limits.ScenarioMaxSteps, Profiles: maxConfigurations}
+	if err := q.Check(bounds); err != nil {
+		return nil, err
+	}
+	configs, err := c.a.configurations(q.Profiles)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.edit(ctx, c.a.configured, q.Edits)
+	if err != nil {
+		return nil, err
+	}
+	out, err := scenario.Simulate(ctx, s.edited, s.editor, s.options, &q.Request, configs, bounds)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = c.posted.warnings
+	return out, nil
 }
 
-// scenarioAt returns the revision that a scenario begins at, and its time.
-func (a *API) scenarioAt(r *http.Request, req *scenario.Request) (at asOf, err error) {
-	if req.Base == "" {
-		req.Base = cluster.FormatID(defaultCluster, 0)
+// at returns the revision that a scenario begins at, and its time.
+func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error) {
+	if q.Base == "" {
+		q.Base = cluster.FormatID(defaultCluster, 0)
 	}
-	name, revision, err := cluster.ParseID(req.Base)
+	name, revision, err := cluster.ParseID(q.Base)
 	if err != nil {
 		return at, badField(http.StatusBadRequest, "base", reason(err))
 	}
-	if at.view, err = a.view(r.Context(), name, revision); err != nil {
+	if at.view, err = a.view(ctx, name, revision); err != nil {
 		return at, err
 	}
-	if at.now = at.view.CreatedAt; req.Now != nil {
-		at.now = *req.Now
+	if at.now = at.view.CreatedAt; q.Now != nil {
+		at.now = *q.Now
 	}
 	return at, nil
 }

@@ -64,9 +64,6 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 // An error ends the scenario; a pod that cannot be decided on is an attempt with outcome Failed.
 func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
 	at := &Attempt{Pod: pod}
-	if f.o.Step != nil {
-		defer f.o.Step()
-	}
 	failed := func(err error) (*Attempt, error) {
 		var bad *decision.Error
 		if !errors.As(err, &bad) {

@@ -78,9 +78,8 @@ type DrainQuestion struct {
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
 }
 
-// Drain answers a question about a view. progress is called for each node that was tried and may be
-// nil.
-func (q *DrainQuestion) Drain(ctx context.Context, v *cluster.View, o Options, progress func()) (*Drain, error) {
+// Drain answers a question about a view.
+func (q *DrainQuestion) Drain(ctx context.Context, v *cluster.View, o Options) (*Drain, error) {
 	names, err := q.names(v)
 	if err != nil {
 		return nil, err
@@ -109,9 +108,9 @@ func (q *DrainQuestion) Drain(ctx context.Context, v *cluster.View, o Options, p
 	f := NewFork(v, o)
 	var out *Drain
 	if q.Find > 0 {
-		out, err = f.Find(ctx, opts, q.Find, progress)
+		out, err = f.Find(ctx, opts, q.Find)
 	} else {
-		out, err = f.Drain(ctx, opts, progress)
+		out, err = f.Drain(ctx, opts)
 	}
 	if err != nil {
 		return nil, err

@@ -98,9 +98,8 @@ const readSteps = 100
 
 // Drain cordons nodes and then drains them one after the other, as kubectl drain does
 // (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers
-// of the pods create others, which are tried on the fork. The fork is changed. progress is called
-// for each node and may be nil.
-func (f *Fork) Drain(ctx context.Context, o DrainOptions, progress func()) (*Drain, error) {
+// of the pods create others, which are tried on the fork. The fork is changed.
+func (f *Fork) Drain(ctx context.Context, o DrainOptions) (*Drain, error) {
 	d, err := newDisruption(ctx, f, o.StartSeconds)
 	if err != nil {
 		return nil, err
@@ -114,15 +113,13 @@ func (f *Fork) Drain(ctx context.Context, o DrainOptions, progress func()) (*Dra
 		}
 	}
 	out := &Drain{Nodes: []*DrainedNode{}}
-	for _, n := range o.Nodes {
+	for i, n := range o.Nodes {
 		node, err := d.drain(n, o)
 		if err != nil {
 			return nil, err
 		}
 		out.Nodes = append(out.Nodes, node)
-		if progress != nil {
-			progress()
-		}
+		f.o.Watch.progress("nodes", i+1, len(o.Nodes))
 	}
 	out.Seconds = d.now
 	if err := d.finish(); err != nil {

@@ -32,8 +32,7 @@ const maxKept = 100
 // drains before it left. A node counts if all its pods may go and find another node without a
 // preemption; what was tried in vain is taken back. Emptier nodes are tried first: the choice is a
 // greedy one, so that there may be a larger set, but each node of this one is proven by running it.
-// progress is called for each node that was tried and may be nil.
-func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int, progress func()) (*Drain, error) {
+func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int) (*Drain, error) {
 	d, err := newDisruption(ctx, f, o.StartSeconds)
 	if err != nil {
 		return nil, err
@@ -57,9 +56,7 @@ func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int, progress fu
 		case len(out.Find.Kept) < maxKept:
 			out.Find.Kept = append(out.Find.Kept, KeptNode{name, why})
 		}
-		if progress != nil {
-			progress()
-		}
+		f.o.Watch.progress("nodes tried", out.Find.Tried, len(names))
 	}
 	out.Seconds = d.now
 	d.report(out)

@@ -27,7 +27,7 @@ func TestFindLeavesNoTrace(t *testing.T) {
 		o := scenario.DrainOptions{Nodes: nodes, Remove: seed%2 == 0, DrainFlags: scenario.DrainFlags{IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}}
 		find := func(of []string) *scenario.Drain {
 			o.Nodes = of
-			d, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Find(t.Context(), o, 5, nil)
+			d, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Find(t.Context(), o, 5)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -75,7 +75,7 @@ func large(b *testing.B) (func() *scenario.Fork, []string) {
 func BenchmarkFind(b *testing.B) {
 	fork, nodes := large(b)
 	for b.Loop() {
-		d, err := fork().Find(b.Context(), scenario.DrainOptions{Nodes: nodes, Remove: true, DrainFlags: scenario.DrainFlags{Force: true}}, 20, nil)
+		d, err := fork().Find(b.Context(), scenario.DrainOptions{Nodes: nodes, Remove: true, DrainFlags: scenario.DrainFlags{Force: true}}, 20)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func BenchmarkDrainOne(b *testing.B) {
 	fork, nodes := large(b)
 	i, f := 0, fork()
 	for b.Loop() {
-		if _, err := f.Drain(b.Context(), scenario.DrainOptions{Nodes: nodes[i%5000 : i%5000+1], DrainFlags: scenario.DrainFlags{Force: true}}, nil); err != nil {
+		if _, err := f.Drain(b.Context(), scenario.DrainOptions{Nodes: nodes[i%5000 : i%5000+1], DrainFlags: scenario.DrainFlags{Force: true}}); err != nil {
 			b.Fatal(err)
 		}
 		i++

@@ -42,7 +42,7 @@ func budgetOf(name, app string, healthy, desired int32) *policyv1.PodDisruptionB
 
 func drained(t *testing.T, o scenario.DrainOptions, objects ...any) *scenario.Drain {
 	t.Helper()
-	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Drain(t.Context(), o, nil)
+	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Drain(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func spread(node string, i int) *corev1.Pod {
 
 func TestDrainOfUnknownNode(t *testing.T) {
 	f := scenario.NewFork(viewOf(t, enginetest.Node("a")), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
-	_, err := f.Drain(t.Context(), scenario.DrainOptions{Nodes: []string{"a", "x"}}, nil)
+	_, err := f.Drain(t.Context(), scenario.DrainOptions{Nodes: []string{"a", "x"}})
 	if err == nil || err.Error() != `nodes[1]: node "x" is not in prod@1` {
 		t.Error(err)
 	}
@@ -248,7 +248,7 @@ func TestDrainKeepsBudgets(t *testing.T) {
 		}
 		o := scenario.DrainOptions{Nodes: nodes[:1+len(nodes)/3], DrainFlags: scenario.DrainFlags{IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: seed%2 == 0}, StartSeconds: 5}
 		run := func() *scenario.Drain {
-			d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, spec), Now: noon}).Drain(t.Context(), o, nil)
+			d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, spec), Now: noon}).Drain(t.Context(), o)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

@@ -152,6 +152,7 @@ func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *
 		}
 		c.byNode[at.Node]++
 		c.n++
+		o.Watch.progress("replicas", c.n, 0)
 	}
 	return c, nil
 }

@@ -30,8 +30,8 @@ type Options struct {
 	NoPreemption bool
 	// MaxSteps bounds the work of one decision; 0: no bound.
 	MaxSteps int64
-	// Step is called after each attempt; may be nil.
-	Step func()
+	// Watch follows the run; may be nil.
+	Watch *Watch
 	// Digests works out the digest of each decision.
 	Digests bool
 }

@@ -26,8 +26,6 @@ type NodePool struct {
 type PoolsQuestion struct {
 	Arrivals []Arrival
 	Pools    []NodePool
-	// Step is called before each run; may be nil.
-	Step func()
 }
 
 // Pools is how many nodes of which pools pods need to fit. Every figure is the result of a run: all

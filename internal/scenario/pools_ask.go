@@ -21,8 +21,6 @@ type PoolsAsk struct {
 	For json.RawMessage `json:"for,omitempty" swaggertype:"object"`
 	// Pools are the kinds of nodes that may be added.
 	Pools []NodePool `json:"pools"`
-	// Step is called before each run; may be nil.
-	Step func() `json:"-" swaggerignore:"true"`
 }
 
 // Workloads are pods that arrive, in this order.
@@ -38,7 +36,7 @@ type PodCount struct {
 
 // AskPools reads a question and answers it. The pods may be that many at most; 0: no bound.
 func (d *Editor) AskPools(ctx context.Context, v *cluster.View, o Options, ask *PoolsAsk, maxPods int) (*Pools, error) {
-	q := PoolsQuestion{Pools: ask.Pools, Step: ask.Step}
+	q := PoolsQuestion{Pools: ask.Pools}
 	var err error
 	waiting := false
 	switch {

@@ -35,9 +35,7 @@ type poolRun struct {
 
 // run adds nodes and has all pods arrive.
 func (s *poolSearch) run(ctx context.Context, counts []int) (*poolRun, error) {
-	if s.q.Step != nil {
-		s.q.Step()
-	}
+	s.o.Watch.progress("counts of nodes", len(s.ran), 0)
 	r, err := s.begin(ctx, counts)
 	if err != nil {
 		return nil, err

@@ -249,11 +249,12 @@ func BenchmarkPools(b *testing.B) {
 	first := v.State.Nodes().Node(int(v.State.Nodes().Order()[0])).Name
 	second := v.State.Nodes().Node(int(v.State.Nodes().Order()[1])).Name
 	runs := 0
+	count := &scenario.Watch{Progress: func(string, int, int) { runs++ }}
 	for b.Loop() {
 		runs = 0
-		got, err := wide().CountPools(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, scenario.PoolsQuestion{
-			Arrivals: waiting(80, "asked", enginetest.Requests("cpu", "31")), Step: func() { runs++ },
-			Pools: []scenario.NodePool{like(first, 50, 1), like(second, 50, 1.1)},
+		got, err := wide().CountPools(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon, Watch: count}, scenario.PoolsQuestion{
+			Arrivals: waiting(80, "asked", enginetest.Requests("cpu", "31")),
+			Pools:    []scenario.NodePool{like(first, 50, 1), like(second, 50, 1.1)},
 		})
 		if err != nil || got.Choice.Placed == 0 {
 			b.Fatalf("%+v, %v", got, err)

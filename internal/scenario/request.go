@@ -34,7 +34,7 @@ type Request struct {
 	Keep string `json:"keep,omitempty" enums:"summary,moves,decisions" default:"summary"`
 	// Now is the time that decisions are made at; when the revision was made, if absent.
 	Now *time.Time `json:"now,omitempty"`
-} // @name SimulationRequest
+}
 
 // ArrivalSource names the pods that arrive: all at once unless they have a time, by priority and
 // then in the order of these fields.

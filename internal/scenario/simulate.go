@@ -135,21 +135,24 @@ func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, 
 	total := newSum("berth-simulation-1")
 	var first *traced
 	for _, c := range list {
-		t, err := s.run(c, pool)
+		t, diff, err := o.Watch.load(c)
+		if err == nil && t == nil {
+			t, diff, err = s.compared(c, pool, first)
+			if err == nil && len(list) > 1 {
+				err = o.Watch.save(t, diff)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("profile %s: %w", c.name, err)
 		}
 		total.add(c.name, t.run.Digest)
 		out.Profiles = append(out.Profiles, *t.run)
+		if diff != nil {
+			out.Differences = append(out.Differences, *diff)
+		}
 		if first == nil {
 			first = t
-			continue
 		}
-		diff, err := s.differ(first, t)
-		if err != nil {
-			return nil, err
-		}
-		out.Differences = append(out.Differences, *diff)
 	}
 	out.Digest = total.text()
 	return out, nil
@@ -196,6 +199,17 @@ type step struct {
 // stepBytes is about what a step takes.
 const stepBytes = 128
 
+// compared runs the scenario under one configuration, and compares it with the first run where
+// there is one.
+func (s *simulation) compared(c configured, pool string, first *traced) (*traced, *RunDifference, error) {
+	t, err := s.run(c, pool)
+	if err != nil || first == nil {
+		return t, nil, err
+	}
+	diff, err := s.differ(first, t)
+	return t, diff, err
+}
+
 // run runs the scenario under one configuration.
 func (s *simulation) run(c configured, pool string) (*traced, error) {
 	o := s.o
@@ -209,6 +223,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 		}
 		n := nameOf(at.Pod)
 		t.steps = append(t.steps, step{n, at.Outcome, at.Node})
+		o.Watch.progress(c.name, min(len(t.steps), len(s.arrivals)), len(s.arrivals))
 		if at.Outcome == engine.Scheduled {
 			t.at[n] = at.Node
 		}
