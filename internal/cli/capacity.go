@@ -85,11 +85,15 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 	}
 	if len(c.Shapes) > 0 {
 		p.gap()
-		t := newTable(1, "PODS LIKE", "REQUESTS", ">PODS", ">ROOM FOR", ">ON NODES")
+		t := newTable(1, "PODS LIKE", "REQUESTS", ">PODS", ">ROOM FOR", ">ON NODES", ">LARGEST")
 		shown, left := p.limit(len(c.Shapes))
 		for i := range c.Shapes[:shown] {
 			s := &c.Shapes[i]
-			t.add(s.Example, requestWords(s.Requests), count(s.Pods), count(int(s.Room)), count(s.Nodes))
+			largest := "-"
+			if s.Largest != nil {
+				largest = percentage(*s.Largest) + "x"
+			}
+			t.add(s.Example, requestWords(s.Requests), count(s.Pods), count(int(s.Room)), count(s.Nodes), largest)
 		}
 		p.table(t)
 		p.left(left, "sizes")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -61,6 +62,10 @@ func (p *page) runs(s *scenario.Simulation) {
 	number("gated", func(r *scenario.ProfileRun) int { return r.Gated })
 	number("victims of preemption", func(r *scenario.ProfileRun) int { return r.Victims })
 	number("attempts", func(r *scenario.ProfileRun) int { return r.Attempts })
+	row("attempts until placed, p90", func(r *scenario.ProfileRun) string { return count(int(r.Wait.P90)) })
+	number("moved to another node", func(r *scenario.ProfileRun) int { return r.Moved })
+	number("uneven, hard spread", func(r *scenario.ProfileRun) int { return cmp.Or(r.Spread, &scenario.Unevenness{}).Hard })
+	number("uneven, soft spread", func(r *scenario.ProfileRun) int { return cmp.Or(r.Spread, &scenario.Unevenness{}).Soft })
 	number("nodes in use", func(r *scenario.ProfileRun) int { return r.End.Nodes.InUse })
 	number("nodes that would do", func(r *scenario.ProfileRun) int { return r.End.Nodes.Bound })
 	for i := range s.Start.Resources {

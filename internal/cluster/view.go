@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -57,10 +58,15 @@ func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 	return nil, false
 }
 
-// EachKey visits the keys of all objects, in no order that means anything.
-func (v *View) EachKey(f func(kubeobj.Key)) {
-	for e := range v.inv.all() {
-		f(e.key)
+// All visits all objects with their canonical JSON, not to be written, in no order that means
+// anything.
+func (v *View) All() iter.Seq2[kubeobj.Key, []byte] {
+	return func(yield func(kubeobj.Key, []byte) bool) {
+		for e := range v.inv.all() {
+			if !yield(e.key, e.json) {
+				return
+			}
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type Plugin struct {
 	Devices      func(q *Query, state any, row int) []AllottedDevice
 	Volumes      func(q *Query, state any, row int) []VolumeBinding
 	Spread       func(q *Query) []SpreadConstraint
+	Skews        func(q *Query) []Skew
 	NotEvaluated func(q *Query) (reason string, ok bool)
 }
 
@@ -82,7 +83,7 @@ func Adapt[S any](rule Rule) *Plugin {
 		p.Volumes = func(q *Query, state any, row int) []VolumeBinding { return r.Volumes(q, typed(state), row) }
 	}
 	if r, ok := rule.(Spreader); ok {
-		p.Spread = r.Spread
+		p.Spread, p.Skews = r.Spread, r.Skews
 	}
 	if r, ok := rule.(Abstainer); ok {
 		p.NotEvaluated = r.NotEvaluated

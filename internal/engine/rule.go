@@ -99,10 +99,18 @@ type Detailer[S any] interface {
 	Details(q *Query, state S, row int) []Detail
 }
 
-// Spreader lists the domains of topology spread.
+// Spreader lists the domains of topology spread, and returns how even they are now.
 type Spreader interface {
 	Rule
 	Spread(q *Query) []SpreadConstraint
+	Skews(q *Query) []Skew
+}
+
+// Skew is how evenly pods are spread by a constraint of a pod's own. Over reports whether a row's
+// domain has more than MaxSkew pods above the emptiest one.
+type Skew struct {
+	Hard bool
+	Over func(row int32) bool
 }
 
 // VolumePlanner returns what the pod's waiting claims would get on a feasible node, in order of the

@@ -186,7 +186,9 @@ func followAtRandom(t *testing.T, seed uint64) {
 	w.until("what the apiserver has", func() bool {
 		v := w.newest()
 		seen := 0
-		v.EachKey(func(kubeobj.Key) { seen++ })
+		for range v.All() {
+			seen++
+		}
 		if differs = fmt.Sprintf("%d objects, want %d", seen, len(have)); seen != len(have) {
 			return false
 		}

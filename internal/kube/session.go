@@ -233,11 +233,11 @@ func (t *session) step(v *cluster.View, pending map[kubeobj.Key]event, first boo
 		}
 	}
 	if first {
-		v.EachKey(func(k kubeobj.Key) {
+		for k := range v.All() {
 			if _, told := pending[k]; !told && t.cache.follows(k.Kind) && !t.cache.has(k) {
 				s.Delete = append(s.Delete, k)
 			}
-		})
+		}
 	}
 	if len(s.Apply)+len(s.Delete) == 0 {
 		return nil, nil

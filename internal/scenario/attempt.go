@@ -34,6 +34,8 @@ type Attempt struct {
 	Victims []engine.Victim
 	// Message is kube-scheduler's summary where the pod got no node.
 	Message string
+	// Waited is how many attempts of a run came between the pod's arrival and this one.
+	Waited int
 	// Digest is that of the decision, where Options.Digests wants it.
 	Digest string
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,11 +63,14 @@ type ResourceCapacity struct {
 	Fragmentation *float64 `json:"fragmentation,omitempty"`
 	// Nodes is the distribution of requested/allocatable over nodes, in percent.
 	Nodes Distribution `json:"nodes"`
-	Zones []GroupUse   `json:"zones,omitempty"`
-	Pools []GroupUse   `json:"pools,omitempty"`
+	// Bound is the least number of nodes whose allocatable amounts of this resource alone hold what
+	// pods request.
+	Bound int        `json:"bound"`
+	Zones []GroupUse `json:"zones,omitempty"`
+	Pools []GroupUse `json:"pools,omitempty"`
 } // @name ResourceCapacity
 
-// Distribution is of numbers, in percent.
+// Distribution is of numbers: shares in percent, unless the field names another unit.
 type Distribution struct {
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"`
@@ -83,9 +87,8 @@ type GroupUse struct {
 	Nodes       int    `json:"nodes"`
 	Allocatable int64  `json:"allocatable"`
 	Requested   int64  `json:"requested"`
-	// Mean and SD are of requested/allocatable over the group's nodes, in percent.
-	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd"`
+	// Distribution is of requested/allocatable over the group's nodes.
+	Distribution
 } // @name GroupUse
 
 // ShapeCapacity is a size of pods and the room that there is for it.
@@ -99,6 +102,9 @@ type ShapeCapacity struct {
 	Room int64 `json:"room"`
 	// Nodes is how many nodes have room for one.
 	Nodes int `json:"nodes"`
+	// Largest is the largest pod of these proportions that a node has room for, as a multiple of
+	// the requests; absent for pods that request nothing.
+	Largest *float64 `json:"largest,omitempty"`
 } // @name ShapeCapacity
 
 // MeasureCapacity measures a view by its own pods. pool is the label of pools, or a word that
@@ -114,7 +120,7 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 		return nil, err
 	}
 	out := measure(st, daemons, label)
-	out.Snapshot, out.PoolLabel = v.ID(), label
+	out.Snapshot = v.ID()
 	return out, ctx.Err()
 }
 
@@ -123,32 +129,25 @@ var daemonSet = []byte(`"DaemonSet"`)
 
 // DaemonsOf returns which pods of a view are made by DaemonSets. The error is the context's.
 func DaemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool, err error) {
-	set, count := map[podName]struct{}{}, steps.Of(ctx)
-	v.State.EachPod(func(p *state.Pod) {
-		if err == nil {
-			err = count.Take(daemonSteps)
+	set, count := map[podName]bool{}, steps.Of(ctx)
+	for k, js := range v.All() {
+		if err := count.Take(daemonSteps); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return
+		if k.Kind == "Pod" && bytes.Contains(js, daemonSet) && kubeobj.ControllerKind(js) == "DaemonSet" {
+			set[podName{k.Namespace, k.Name}] = true
 		}
-		js, ok := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
-		if ok && p.Row >= 0 && bytes.Contains(js, daemonSet) && kubeobj.ControllerKind(js) == "DaemonSet" {
-			set[podName{p.Namespace, p.Name}] = struct{}{}
-		}
-	})
-	return func(p *state.Pod) bool {
-		_, ok := set[podName{p.Namespace, p.Name}]
-		return ok
-	}, err
+	}
+	return func(p *state.Pod) bool { return len(set) > 0 && set[podName{p.Namespace, p.Name}] }, nil
 }
 
 // daemonSteps is what looking for a pod's controller takes, in steps of a Counter.
-const daemonSteps = 20
+const daemonSteps = 5
 
 // measure measures a state.
 func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capacity {
 	g := newGrid(st)
-	out := &Capacity{Shapes: []ShapeCapacity{}}
+	out := &Capacity{Shapes: []ShapeCapacity{}, PoolLabel: pool}
 	shapes, rest := g.shapes(st, daemon)
 	out.OtherPods = rest
 	room := make([][]int64, len(shapes)) // by shape and row
@@ -160,15 +159,19 @@ func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capaci
 				c.Requests[g.cols[i].name] = n
 			}
 		}
+		largest := -1.0
 		for _, row := range g.rows {
 			if !g.usable(row) {
 				continue
 			}
-			n := g.pieces(s.request, row)
-			room[k][row] = n
+			n, multiple := g.pieces(s.request, row)
+			room[k][row], largest = n, max(largest, multiple)
 			if c.Room += n; n > 0 {
 				c.Nodes++
 			}
+		}
+		if largest = math.Floor(max(largest, 0)*1000) / 1000; !math.IsInf(largest, 1) {
+			c.Largest = &largest
 		}
 		out.Shapes = append(out.Shapes, c)
 	}
@@ -190,7 +193,13 @@ func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capaci
 		r.Pools = g.groups(c, pool)
 		out.Resources = append(out.Resources, r)
 	}
-	out.Nodes = g.nodes(st, daemon)
+	out.Nodes = g.nodes(st, daemon, func(i, n int) {
+		for k := range out.Resources {
+			if out.Resources[k].Resource == g.cols[i].name {
+				out.Resources[k].Bound = n
+			}
+		}
+	})
 	return out
 }
 
@@ -231,26 +240,25 @@ func (g *grid) unusable(i int, shapes []*podShape, room [][]int64) (stranded int
 	return stranded, &n
 }
 
-// nodes counts nodes, and works the bound out.
-func (g *grid) nodes(st *state.State, daemon func(*state.Pod) bool) CapacityNodes {
+// nodes counts nodes, and works the bound out of those of each resource, which it passes on.
+func (g *grid) nodes(st *state.State, daemon func(*state.Pod) bool, bound func(i, n int)) CapacityNodes {
 	out := CapacityNodes{Total: len(g.rows)}
-	wanted := make([]int64, len(g.cols))
+	wanted, own := make([]int64, len(g.cols)), make([]int64, len(g.cols)) // of a node's daemon pods
 	room := make([][]int64, len(g.cols))
 	for _, row := range g.rows {
 		if !g.usable(row) {
 			out.Cordoned++
 		}
 		inUse := false
-		own := make([]int64, len(g.cols)) // of daemon pods
+		clear(own)
 		for _, p := range st.PodsOn(int(row)) {
-			v := g.vector(&p.Class.Request)
 			into := wanted
 			if daemon(p) {
 				into = own
 			} else {
 				inUse = true
 			}
-			for i, n := range v {
+			for i, n := range g.vectorOf(p.Class) {
 				into[i] += n
 			}
 		}
@@ -268,9 +276,10 @@ func (g *grid) nodes(st *state.State, daemon func(*state.Pod) bool) CapacityNode
 			sum += room[i][n]
 			n++
 		}
+		n = min(n, out.InUse) // nodes that hold more than they have need no more
+		bound(i, n)
 		out.Bound = max(out.Bound, n)
 	}
-	out.Bound = min(out.Bound, out.InUse) // nodes that hold more than they have need no more
 	out.CouldBeEmpty = out.InUse - out.Bound
 	if out.InUse > 0 {
 		out.GapPercent = percent(float64(out.CouldBeEmpty), float64(out.InUse))

@@ -38,11 +38,11 @@ func TestCapacity(t *testing.T) {
 	if d := cpu.Nodes; d.Min != 25 || d.Max != 87.5 || d.P50 != 25 || d.Mean != 45.833 || d.SD != 29.463 {
 		t.Errorf("%+v", d)
 	}
-	if len(cpu.Zones) != 1 || cpu.Zones[0].Name != "z1" || cpu.Zones[0].Nodes != 2 || cpu.Zones[0].Requested != 4500 || len(cpu.Pools) != 0 {
+	if len(cpu.Zones) != 1 || cpu.Zones[0].Name != "z1" || cpu.Zones[0].Nodes != 2 || cpu.Zones[0].Requested != 4500 || cpu.Zones[0].Min != 25 || cpu.Zones[0].Max != 87.5 || cpu.Bound != 2 || memory.Bound != 1 || len(cpu.Pools) != 0 {
 		t.Errorf("%+v %+v", cpu.Zones, cpu.Pools)
 	}
 	// web: three pieces on b; big: one.
-	if s := got.Shapes; len(s) != 2 || s[0].Pods != 2 || s[0].Example != "default/web-1" || s[0].Room != 3 || s[0].Nodes != 1 || s[0].Requests["cpu"] != 1000 || s[1].Room != 1 {
+	if s := got.Shapes; len(s) != 2 || s[0].Pods != 2 || s[0].Example != "default/web-1" || s[0].Room != 3 || s[0].Nodes != 1 || s[0].Requests["cpu"] != 1000 || *s[0].Largest != 3 || s[1].Room != 1 || *s[1].Largest != 1 {
 		t.Errorf("%+v", s)
 	}
 	// 5 cpu are wanted: two nodes of 4.

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,8 @@ type grid struct {
 	set  *state.NodeSet
 	rows []int32 // by the nodes' names
 	cols []gridColumn
+	// vectors are what the pods of each class request.
+	vectors map[*state.Class][]int64
 }
 
 // gridColumn is one resource, by row: cpu in millicores, memory and storage in bytes.
@@ -36,7 +39,7 @@ const (
 
 func newGrid(st *state.State) *grid {
 	set := st.Nodes()
-	g := &grid{set: set, rows: set.Order()}
+	g := &grid{set: set, rows: set.Order(), vectors: map[*state.Class][]int64{}}
 	add := func(name string, id int32) *gridColumn {
 		g.cols = append(g.cols, gridColumn{name: name, id: id, allocatable: make([]int64, set.Len()), requested: make([]int64, set.Len())})
 		return &g.cols[len(g.cols)-1]
@@ -76,6 +79,16 @@ func (c *gridColumn) free(row int32) int64 { return max(c.allocatable[row]-c.req
 // usable reports whether new pods may come to a row: it is not cordoned.
 func (g *grid) usable(row int32) bool { return !g.set.Node(int(row)).Unschedulable }
 
+// vectorOf is what a pod of a class requests, not to be written.
+func (g *grid) vectorOf(c *state.Class) []int64 {
+	v := g.vectors[c]
+	if v == nil {
+		v = g.vector(&c.Request)
+		g.vectors[c] = v
+	}
+	return v
+}
+
 // vector is a pod's request, a number for each resource of the grid.
 func (g *grid) vector(r *state.Request) []int64 {
 	out := make([]int64, len(g.cols))
@@ -90,16 +103,19 @@ func (g *grid) vector(r *state.Request) []int64 {
 	return out
 }
 
-// pieces is how many pods with a request a row has room for.
-func (g *grid) pieces(request []int64, row int32) int64 {
-	n := int64(-1)
+// pieces is how many pods with a request a row has room for, and the largest multiple of the
+// request that is room for one pod.
+func (g *grid) pieces(request []int64, row int32) (n int64, largest float64) {
+	n, largest = math.MaxInt64, math.Inf(1)
 	for i, want := range request {
 		if want <= 0 {
 			continue
 		}
-		if fit := g.cols[i].free(row) / want; n < 0 || fit < n {
-			n = fit
+		free := g.cols[i].free(row)
+		n = min(n, free/want)
+		if i != gridPods || free == 0 {
+			largest = min(largest, float64(free)/float64(want))
 		}
 	}
-	return max(n, 0)
+	return n, largest
 }

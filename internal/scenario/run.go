@@ -94,6 +94,7 @@ type entry struct {
 	shape    string
 	ends     time.Duration
 	place    place
+	came     int // the attempts before its arrival
 }
 
 type place uint8
@@ -175,7 +176,7 @@ func (r *run) next() (bool, error) {
 	}
 	n := 0
 	for n < len(r.coming) && r.coming[n].At == r.now {
-		r.coming[n].place, r.coming[n].order = waits, r.orders
+		r.coming[n].place, r.coming[n].order, r.coming[n].came = waits, r.orders, r.out.Attempts
 		r.orders++
 		n++
 	}
@@ -246,6 +247,7 @@ func (r *run) try(e *entry) error {
 	if err != nil {
 		return err
 	}
+	at.Waited = r.out.Attempts - e.came
 	e.Pod, e.last, e.failed, e.seen = at.Pod, at.Outcome, true, r.f.changes
 	e.tries++
 	e.order = r.orders

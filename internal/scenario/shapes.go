@@ -29,7 +29,7 @@ func (g *grid) shapes(st *state.State, daemon func(*state.Pod) bool) (list []*po
 		}
 		s := byClass[p.Class]
 		if s == nil {
-			v := g.vector(&p.Class.Request)
+			v := g.vectorOf(p.Class)
 			key := make([]byte, 0, 8*len(v))
 			for _, n := range v {
 				key = binary.AppendVarint(key, n)

@@ -23,9 +23,10 @@ type Simulation struct {
 	// Removed are the nodes that the edits took out, Gone the pods that went with them.
 	Removed []string          `json:"removed,omitempty"`
 	Gone    []decision.PodRef `json:"gone,omitempty"`
-	// Start is the capacity before the first attempt.
-	Start    *Capacity    `json:"start"`
-	Profiles []ProfileRun `json:"profiles"`
+	// Start is the capacity before the first attempt, StartSpread the spread violations then.
+	Start       *Capacity    `json:"start"`
+	StartSpread *Unevenness  `json:"startSpread,omitempty"`
+	Profiles    []ProfileRun `json:"profiles"`
 	// Differences compare each further configuration with the first.
 	Differences []RunDifference `json:"differences,omitempty"`
 	// Notes are what a closed loop does not know, and in which order pods were taken.
@@ -50,14 +51,21 @@ type ProfileRun struct {
 	// Attempts counts decisions, Waves the passes over the queue.
 	Attempts int `json:"attempts"`
 	Waves    int `json:"waves"`
+	// Wait is of the attempts that were made from a pod's arrival until it was placed: time is
+	// ordinal, and the scheduler takes one pod after the other.
+	Wait Distribution `json:"wait"`
+	// Moved counts the pods of arrivals.placed that end on another node than the snapshot's.
+	Moved int `json:"moved,omitempty"`
 	// Stopped reports that the run ended by until.decisions before it was idle.
 	Stopped bool `json:"stopped,omitempty"`
 	// Groups are the pending pods by why they wait at the end.
 	Groups []PendingGroup `json:"groups,omitempty"`
 	// Series is how the run went: a sample after every twentieth of the arrivals, about.
 	Series []Sample `json:"series"`
-	// End is the capacity at the end.
-	End *Capacity `json:"end"`
+	// End is the capacity at the end, Spread the spread violations. Absent where no configuration
+	// has PodTopologySpread.
+	End    *Capacity   `json:"end"`
+	Spread *Unevenness `json:"spread,omitempty"`
 	// Moves are the attempts, in order, as keep says.
 	Moves  []Move `json:"moves,omitempty"`
 	Digest string `json:"digest"`
@@ -81,7 +89,13 @@ type Sample struct {
 	Used map[string]float64 `json:"used"`
 	// Fragmentation is as in the capacity, by resource.
 	Fragmentation map[string]float64 `json:"fragmentation,omitempty"`
-	NodesInUse    int                `json:"nodesInUse"`
+	// Allocation is of requested/allocatable over nodes, by resource; Stranded as in the capacity.
+	Allocation map[string]Distribution `json:"allocation"`
+	Stranded   map[string]int64        `json:"stranded"`
+	NodesInUse int                     `json:"nodesInUse"`
+	// CouldBeEmpty is how many of them are above the bound, as in the capacity.
+	CouldBeEmpty int         `json:"couldBeEmpty"`
+	Spread       *Unevenness `json:"spread,omitempty"`
 } // @name SimulationSample
 
 // Move is one attempt.
@@ -131,7 +145,16 @@ func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, 
 		Base: v.ID(), Arrivals: len(arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
 		Start: measure(v.State, s.isDaemon, pool), Notes: notesOf(q),
 	}
-	out.Start.Snapshot, out.Start.PoolLabel = v.ID(), pool
+	out.Start.Snapshot = v.ID()
+	if s.spreads, err = spreadsOf(ctx, v, s.arrivals, list); err != nil {
+		return nil, err
+	}
+	if out.StartSpread, err = s.spreads.uneven(ctx, v.State, o); err != nil {
+		return nil, err
+	}
+	if q.Arrivals.Placed {
+		s.before = e.View.State
+	}
 	total := newSum("berth-simulation-1")
 	var first *traced
 	for _, c := range list {
@@ -175,6 +198,8 @@ type simulation struct {
 	arrivals []Arrival
 	daemon   func(*state.Pod) bool
 	daemons  map[podName]bool // of new nodes
+	spreads  *spreads
+	before   *state.State // where placed pods arrive again: where they were
 }
 
 func (s *simulation) isDaemon(p *state.Pod) bool {
@@ -216,6 +241,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	o.Profiles = c.profiles
 	f := NewFork(s.view, o)
 	t := &traced{config: c, run: &ProfileRun{Name: c.name, Series: []Sample{}}, at: map[podName]string{}}
+	var waited []float64
 	digest, every := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1)
 	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
 		if err := memory.Take(s.ctx, stepBytes); err != nil {
@@ -226,6 +252,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 		o.Watch.progress(c.name, min(len(t.steps), len(s.arrivals)), len(s.arrivals))
 		if at.Outcome == engine.Scheduled {
 			t.at[n] = at.Node
+			waited = append(waited, float64(at.Waited))
 		}
 		digest.add(n.namespace, n.name, string(at.Outcome), at.Node, at.Digest)
 		var victims []string
@@ -241,7 +268,9 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 			t.run.Moves = append(t.run.Moves, Move{n.String(), at.Outcome, at.Node, victims, at.Digest})
 		}
 		if len(t.steps)%every == 0 && len(t.run.Series) < 2*samples {
-			t.run.Series = append(t.run.Series, s.sample(f, len(t.steps), len(t.at)))
+			one, err := s.sample(f, len(t.steps), len(t.at))
+			t.run.Series = append(t.run.Series, one)
+			return err
 		}
 		return nil
 	})
@@ -251,8 +280,20 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	r := t.run
 	r.Placed, r.Pending, r.Gated, r.Evicted = got.Placed, len(got.Waiting), len(got.Gated), got.Evicted
 	r.Preemptions, r.Victims, r.Attempts, r.Waves, r.Stopped = got.Preemptions, got.Victims, got.Attempts, got.Waves, got.Stopped
+	r.Wait = distributionOf(waited, 1)
+	for n, node := range t.at {
+		if s.before == nil {
+			break
+		}
+		if was := s.before.Pod(n.namespace, n.name); was != nil && was.NodeName != "" && was.NodeName != node {
+			r.Moved++
+		}
+	}
 	r.End = measure(f.State(), s.isDaemon, pool)
-	r.End.Snapshot, r.End.PoolLabel = s.view.ID(), pool
+	r.End.Snapshot = s.view.ID()
+	if r.Spread, err = s.spreads.uneven(s.ctx, f.State(), o); err != nil {
+		return nil, err
+	}
 	r.Groups, err = s.groups(f, got.Waiting)
 	for _, g := range r.Groups {
 		digest.add(g.Example, strconv.Itoa(g.Pods), g.Message)
@@ -262,11 +303,15 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 }
 
 // sample measures the fork as it is now.
-func (s *simulation) sample(f *Fork, attempts, placed int) Sample {
+func (s *simulation) sample(f *Fork, attempts, placed int) (out Sample, err error) {
 	c := measure(f.State(), s.isDaemon, "")
-	out := Sample{Attempts: attempts, Placed: placed, Pending: len(s.arrivals) - placed, NodesInUse: c.Nodes.InUse, Used: map[string]float64{}, Fragmentation: map[string]float64{}}
+	out = Sample{
+		Attempts: attempts, Placed: placed, Pending: len(s.arrivals) - placed, NodesInUse: c.Nodes.InUse, CouldBeEmpty: c.Nodes.CouldBeEmpty,
+		Used: map[string]float64{}, Fragmentation: map[string]float64{}, Allocation: map[string]Distribution{}, Stranded: map[string]int64{},
+	}
 	for i := range c.Resources {
 		r := &c.Resources[i]
+		out.Allocation[r.Resource], out.Stranded[r.Resource] = r.Nodes, r.Stranded
 		if r.Allocatable > 0 {
 			out.Used[r.Resource] = percent(float64(r.Requested), float64(r.Allocatable))
 		}
@@ -274,7 +319,8 @@ func (s *simulation) sample(f *Fork, attempts, placed int) Sample {
 			out.Fragmentation[r.Resource] = *r.Fragmentation
 		}
 	}
-	return out
+	out.Spread, err = s.spreads.uneven(s.ctx, f.State(), s.o)
+	return out, err
 }
 
 // maxPendingGroups is how many groups of pending pods are answered, the largest first.

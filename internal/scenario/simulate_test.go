@@ -17,6 +17,7 @@ import (
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
+	"berth/internal/ledger"
 	"berth/internal/scenario"
 )
 
@@ -121,7 +122,7 @@ func TestSimulatePlaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got.Profiles[0]
-	if got.Arrivals != 3 || r.Placed != 3 || r.End.Nodes.InUse != 1 || got.Start.Nodes.InUse != 0 {
+	if got.Arrivals != 3 || r.Placed != 3 || r.End.Nodes.InUse != 1 || got.Start.Nodes.InUse != 0 || r.Moved != 1 {
 		t.Errorf("%+v", r)
 	}
 	for _, m := range r.Moves {
@@ -150,6 +151,10 @@ func TestDepartures(t *testing.T) {
 		moves = append(moves, m.Pod+" "+string(m.Outcome))
 	}
 	want := "default/first Scheduled, default/late Unschedulable, default/late Scheduled, default/last Unschedulable, default/last Scheduled, default/never Scheduled"
+	// late waited for an attempt of its own, last for one of late and one of its own.
+	if w := got.Profiles[0].Wait; w.Max != 2 || w.Mean != .75 || w.P50 != 0 {
+		t.Errorf("waits %+v", w)
+	}
 	if s := strings.Join(moves, ", "); s != want || got.Profiles[0].Placed != 4 || got.Profiles[0].Pending != 0 {
 		t.Errorf("%s\nwant %s\n%+v", s, want, got.Profiles[0])
 	}
@@ -213,5 +218,37 @@ func TestSamplesLoseVictims(t *testing.T) {
 	r := got.Profiles[0]
 	if r.Placed != 1 || r.Evicted != 1 || r.Victims != 1 || len(r.Series) != 3 || r.Series[0].Placed != 1 || r.Series[1].Placed != 0 || r.Series[2].Placed != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestUneven counts pods in domains that have more pods than their constraints allow. They are even
+// at first; a pod that leaves makes the others uneven, and those of soft constraints are counted
+// apart.
+func TestUneven(t *testing.T) {
+	spread := func(name, node string, how corev1.UnsatisfiableConstraintAction) any {
+		return enginetest.Pod(name, enginetest.On(node), enginetest.Requests("cpu", "1"), enginetest.Labels("app", string(how)),
+			enginetest.Spread(corev1.LabelTopologyZone, 1, how, enginetest.Match("app", string(how))))
+	}
+	size := enginetest.Allocatable("cpu", "9", "memory", "8Gi", "pods", "20")
+	v := viewOf(t, enginetest.Node("a", size, enginetest.Zone("z1")), enginetest.Node("b", size, enginetest.Zone("z2")), enginetest.Node("none", size),
+		spread("h1", "a", corev1.DoNotSchedule), spread("h2", "a", corev1.DoNotSchedule), spread("h3", "b", corev1.DoNotSchedule),
+		spread("s1", "a", corev1.ScheduleAnyway), spread("s2", "a", corev1.ScheduleAnyway), spread("s3", "a", corev1.ScheduleAnyway),
+		spread("s4", "b", corev1.ScheduleAnyway), spread("s5", "none", corev1.ScheduleAnyway))
+	for name, c := range map[string]struct {
+		edits *scenario.Edits
+		end   scenario.Unevenness
+	}{
+		"one more in z1":        {nil, scenario.Unevenness{Hard: 0, Soft: 3}},
+		"the one of z2 is gone": {&scenario.Edits{Delete: []ledger.Deletion{{Kind: "Pod", Namespace: "default", Name: "h3"}}}, scenario.Unevenness{Hard: 2, Soft: 3}},
+	} {
+		pod := []scenario.TimedPod{{Pod: json.RawMessage(webPod)}}
+		got, err := simulate(t, v, scenario.Request{Edits: c.edits, Arrivals: scenario.ArrivalSource{Pods: pod}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Profiles[0]
+		if *got.StartSpread != c.end || *r.Spread != c.end || *r.Series[0].Spread != c.end {
+			t.Errorf("%s: start %+v, end %+v, want %+v", name, got.StartSpread, r.Spread, c.end)
+		}
 	}
 }

@@ -23,6 +23,15 @@ var scenarioFaults = []fault{
 	{"scenario-shape-for-ever", "a shape that fitted nowhere is not asked again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
 		{"internal/scenario/run.go", `ok && v.changes == r.f.changes {`, `ok && v.changes <= r.f.changes {`},
 	}},
+	{"scenario-wait-from-the-start", "a pod's wait counts attempts before its arrival", "./internal/scenario", "TestDepartures", []edit{
+		{"internal/scenario/run.go", `at.Waited = r.out.Attempts - e.came`, `at.Waited = r.out.Attempts`},
+	}},
+	{"scenario-uneven-whole-group", "pods in the emptiest domain count as unevenly spread", "./internal/scenario", "TestUneven", []edit{
+		{"internal/engine/rules/pod_topology_spread_table.go", `counts[v]-c.least > c.MaxSkew`, `c.most-c.least > c.MaxSkew`},
+	}},
+	{"scenario-largest-over-all", "the largest pod of a shape is as large as the emptiest resource", "./internal/scenario", "TestCapacity", []edit{
+		{"internal/scenario/grid.go", `largest = min(largest, float64(free)/float64(want))`, `largest = float64(free) / float64(want)`},
+	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
 		{"internal/scenario/run.go", `if err := r.f.Delete(e.Pod.Namespace, e.Pod.Name); err != nil {`, `if err := error(nil); err != nil {`},
 	}},

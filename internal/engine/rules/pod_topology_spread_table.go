@@ -17,8 +17,28 @@ const tableDomains = 200
 
 // Spread lists every constraint that applies, hard ones first, with its domains: which count, and
 // the skew of each with the pod placed there.
-func (p *PodTopologySpread) Spread(q *engine.Query) []engine.SpreadConstraint {
-	var out []engine.SpreadConstraint
+func (p *PodTopologySpread) Spread(q *engine.Query) (out []engine.SpreadConstraint) {
+	p.eachConstraint(q, func(c *spreadCounts) { out = append(out, c.table(q, c.WhenUnsatisfiable)) })
+	return out
+}
+
+// Skews returns the pod's own constraints; the pods of the state count, this one as one of them.
+func (p *PodTopologySpread) Skews(q *engine.Query) (out []engine.Skew) {
+	if len(q.Pod.Spec.TopologySpreadConstraints) == 0 {
+		return nil
+	}
+	p.eachConstraint(q, func(c *spreadCounts) {
+		counts := slices.Clone(c.matching) // which are the query's
+		out = append(out, engine.Skew{Hard: c.WhenUnsatisfiable == corev1.DoNotSchedule, Over: func(row int32) bool {
+			v := c.column.Value[row]
+			return v >= 0 && counts[v]-c.least > c.MaxSkew
+		}})
+	})
+	return out
+}
+
+// eachConstraint counts the domains of each constraint that applies, hard ones first.
+func (p *PodTopologySpread) eachConstraint(q *engine.Query, visit func(*spreadCounts)) {
 	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
 		list, err := p.constraints(q, action)
 		if err != nil || len(list) == 0 {
@@ -29,10 +49,9 @@ func (p *PodTopologySpread) Spread(q *engine.Query) []engine.SpreadConstraint {
 			nodes = withKeys(q, list)
 		}
 		for _, c := range countDomains(q, list, nodes) {
-			out = append(out, c.table(q, action))
+			visit(c)
 		}
 	}
-	return out
 }
 
 func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstraintAction) engine.SpreadConstraint {
