@@ -115,8 +115,9 @@ growth: ## show that no dimension of the input costs more than n log n: make gro
 hostile: ## requests that are made to end a server, on one with 1 GiB
 	$(GO) run ./test/hostile
 
-throughput: postgres ## durable audited decisions against the bare stores, in one run
+throughput: postgres ## what records, HTTP and batch replays leave of their floors, in one run
 	$(GO) run ./test/throughput
+	$(GO) test -run '^$$' -bench FilterHTTP -benchmem ./internal/handlers
 
 faults: postgres ## show that the tests find bugs put into the code: make faults FAULTS=spool
 	$(GO) run ./test/faults $(FAULTS)

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +26,7 @@ import (
 const (
 	lightCluster = "light" // so little to decide that it is not what is measured
 	realCluster  = "real"
+	boundCluster = "bound" // one that binds change
 )
 
 // system is the rooms of a server over a store.
@@ -58,8 +57,10 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
 		return nil, err
 	}
-	if err := h.upload(ctx, realCluster, o.Nodes, o.Pods); err != nil {
-		return nil, err
+	for _, name := range []string{realCluster, boundCluster} {
+		if err := h.upload(ctx, name, o.Nodes, o.Pods); err != nil {
+			return nil, err
+		}
 	}
 	// One record to copy for those who write without berth.
 	return h, h.decide(ctx, realCluster, false)
@@ -73,6 +74,11 @@ const podJSON = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespa
 "spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"500m","memory":"1Gi"}}}],
 "tolerations":[{"key":"batch","operator":"Exists"}],
 "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"model","operator":"In","values":["m0","m1","m2"]}]}]}}}}}`
+
+// smallPod is one of which many fit.
+const smallPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default","labels":{"app":"a"}},
+"spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],
+"tolerations":[{"key":"batch","operator":"Exists"}]}}`
 
 // upload makes a cluster of nodes in three zones and with five models, the pods
 // spread over them.
@@ -110,19 +116,10 @@ func (h *system) decide(ctx context.Context, name string, dry bool) error {
 }
 
 // durable gives decisions a second, each answered once it is safe.
-func (h *system) durable(ctx context.Context, o options, name string) (_ float64, err error) {
-	if o.Profile != "" && name == lightCluster {
-		f, err := os.Create(o.Profile)
-		if err != nil {
-			return 0, err
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return 0, err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, false) })
+func (h *system) durable(ctx context.Context, o options, name string) (float64, error) {
+	return o.profiled(name, func() (float64, error) {
+		return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, false) })
+	})
 }
 
 // unrecorded gives decisions a second where none is written: what the engine

@@ -30,7 +30,8 @@ type options struct {
 	Rounds  int           `default:"3" help:"Rounds, the candidates taking turns; the median counts."`
 	Nodes   int           `default:"1523" help:"Nodes of the real cluster; openb has as many as the default."`
 	Pods    int           `default:"6000" help:"Bound pods of the real cluster."`
-	Profile string        `placeholder:"FILE" help:"Write a CPU profile of the callers over the light cluster."`
+	Profile string        `placeholder:"FILE" help:"Write CPU profiles to files whose names begin so."`
+	Only    string        `enum:"all,process,wire" default:"all" help:"process: the log without HTTP; wire: HTTP."`
 	Store   string        `default:"both" enum:"both,sqlite,postgres" help:"sqlite, postgres or both."`
 }
 
@@ -93,8 +94,15 @@ func measure(ctx context.Context, o options, b bench) error {
 	if err != nil {
 		return err
 	}
-	if err := h.measure(ctx, o, b); err != nil {
-		return err
+	if o.Only != "wire" {
+		if err := h.measure(ctx, o, b); err != nil {
+			return err
+		}
+	}
+	if o.Only != "process" {
+		if err := h.wire(ctx, o, b); err != nil {
+			return err
+		}
 	}
 	return h.close(ctx)
 }

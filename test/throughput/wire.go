@@ -1,0 +1,228 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime/pprof"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/binding"
+	"berth/internal/handlers"
+	"berth/internal/profiles"
+	"berth/internal/replays"
+	"berth/internal/store"
+)
+
+// conn is a connection of a client that costs little, since it shares the processors with the
+// server that it measures.
+type conn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func dial(address string) (*conn, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{c, bufio.NewReaderSize(c, 64<<10)}, nil
+}
+
+// call sends a request as it is and reads the answer, whose status has to be the wanted one.
+func (c *conn) call(request []byte, want string) error {
+	if _, err := c.Write(request); err != nil {
+		return err
+	}
+	length := -1
+	for first := true; ; first = false {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		switch name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(":")); {
+		case first && !bytes.Contains(line, []byte(want)):
+			rest, _ := io.ReadAll(io.LimitReader(c.in, 1<<10))
+			return fmt.Errorf("%s%s", line, rest)
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return err
+			}
+		case len(name) == 0 && !first:
+			_, err := c.in.Discard(length)
+			return err
+		}
+	}
+}
+
+func post(path, body string) []byte {
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+}
+
+// question is a decision's body; more are fields beside the pod.
+func question(cluster, pod, more string) []byte {
+	return post("/v1/decisions", `{"snapshot":"`+cluster+`@latest"`+more+`,"pod":`+pod+`}`)
+}
+
+// server serves the API over a system, on loopback.
+type server struct {
+	*system
+	address string
+	http    *http.Server
+	named   atomic.Int64 // pods that got a name
+}
+
+func (h *system) serve() (*server, error) {
+	limits := handlers.DefaultLimits()
+	api, err := handlers.New(handlers.Options{
+		Clusters: h.m, Decisions: h.log, Binder: binding.New(h.m, h.log, binding.Options{}), ParseProfiles: profiles.Parse, Limits: limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &server{system: h, http: &http.Server{Handler: api.Handler()}}
+	s.http.ReadHeaderTimeout, s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = limits.Timeouts()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.address = l.Addr().String()
+	go func() { _ = s.http.Serve(l) }()
+	return s, nil
+}
+
+// rate returns calls a second over some connections.
+func (s *server) rate(o options, conns int, want string, request func() []byte) (float64, error) {
+	all := make(chan *conn, conns)
+	for range conns {
+		c, err := dial(s.address)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = c.Close() }()
+		all <- c
+	}
+	return crowd(conns, o.For, func() error {
+		c := <-all
+		defer func() { all <- c }()
+		return c.call(request(), want)
+	})
+}
+
+func always(request []byte) func() []byte { return func() []byte { return request } }
+
+// bind is a question about a pod that was not asked about before.
+func (s *server) bind() []byte {
+	name := fmt.Sprintf(`"name":"p%d"`, s.named.Add(1))
+	return question(boundCluster, string(bytes.Replace([]byte(smallPod), []byte(`"name":"p"`), []byte(name), 1)), `,"bind":true`)
+}
+
+// wire prints what HTTP leaves of the rates, beside an endpoint that does nothing.
+func (h *system) wire(ctx context.Context, o options, b bench) error {
+	s, err := h.serve()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.http.Close() }()
+	var livez, dry, recorded, bound, single series
+	for range o.Rounds {
+		for _, c := range []struct {
+			into *series
+			get  func() (float64, error)
+		}{
+			{&livez, func() (float64, error) {
+				return s.rate(o, o.Callers, "200", always([]byte("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")))
+			}},
+			{&dry, func() (float64, error) {
+				return s.rate(o, o.Callers, "200", always(question(realCluster, podJSON, `,"explain":"none","dryRun":true`)))
+			}},
+			{&recorded, func() (float64, error) {
+				return o.profiled("http", func() (float64, error) {
+					return s.rate(o, o.Callers, "201", always(question(realCluster, podJSON, `,"explain":"none"`)))
+				})
+			}},
+			{&single, func() (float64, error) { return b.bare(ctx, 1, o.For) }},
+			{&bound, func() (float64, error) {
+				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind) })
+			}},
+		} {
+			if err := c.into.add(c.get); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Printf("  over HTTP, %d connections, %d nodes; CPU with the client's\n", o.Callers, o.Nodes)
+	show := func(name string, s, floor series, of string) {
+		fmt.Printf("  %-34s %8.0f/s  %.2f of %s  %4.0f us CPU each\n", name, s.rate(), s.rate()/floor.rate(), of, s.cpu())
+	}
+	show("/livez", livez, livez, "itself")
+	show("dry", dry, livez, "/livez")
+	show("recorded", recorded, livez, "/livez")
+	show("bare batches of 1", single, single, "itself")
+	show("decide, bind, record, 1 connection", bound, single, "bare batches of 1")
+	return h.replay(ctx, o)
+}
+
+// replay answers all binds again as one batch.
+func (h *system) replay(ctx context.Context, o options) error {
+	jobs := replays.New(h.st, h.log, replays.Options{})
+	var answered series
+	n := int64(0)
+	for range o.Rounds {
+		job, err := jobs.Start(ctx, replays.Request{Cluster: boundCluster})
+		if err != nil {
+			return err
+		}
+		err = answered.add(func() (float64, error) {
+			return o.profiled("replay", func() (float64, error) {
+				began := time.Now()
+				for w := jobs.Worker(); !job.Ended(); {
+					if _, err := w.Step(ctx); err != nil {
+						return 0, err
+					}
+					if job, err = jobs.Get(ctx, job.ID); err != nil {
+						return 0, err
+					}
+				}
+				return float64(job.Done) / time.Since(began).Seconds(), nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		if n = job.Done; job.State != store.ReplayDone || job.Identical != n {
+			return fmt.Errorf("batch replay is %s: %d of %d decisions are identical", job.State, job.Identical, n)
+		}
+	}
+	fmt.Printf("  batch replay of %d binds           %8.0f/s  %4.0f us CPU each\n", n, answered.rate(), answered.cpu())
+	return nil
+}
+
+// profiled writes a CPU profile of a measurement, where one was wanted.
+func (o options) profiled(what string, measure func() (float64, error)) (_ float64, err error) {
+	if o.Profile == "" {
+		return measure()
+	}
+	f, err := os.Create(o.Profile + "." + what)
+	if err != nil {
+		return 0, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return 0, err
+	}
+	rate, err := measure()
+	pprof.StopCPUProfile()
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return rate, err
+}
