@@ -21,6 +21,7 @@ var imports = map[string][]string{
 	"berth/internal/steps/stepstest":         {},
 	"berth/internal/memory":                  {},
 	"berth/internal/span":                    {},
+	"berth/internal/slot":                    {},
 	"berth/internal/kubeobj":                 {},
 	"berth/internal/podlife":                 {"berth/internal/kubeobj"},
 	"berth/internal/classes":                 {"berth/internal/kubeobj", "berth/internal/podlife", "berth/internal/store"},
@@ -79,7 +80,7 @@ var imports = map[string][]string{
 }
 
 // everywhere are the packages that any other may import.
-var everywhere = []string{"berth/internal/jsonscan", "berth/internal/steps", "berth/internal/span"}
+var everywhere = []string{"berth/internal/jsonscan", "berth/internal/steps", "berth/internal/span", "berth/internal/slot"}
 
 // listed is what `go list -json` says of a package.
 type listed struct {

@@ -7,6 +7,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/slot"
 	"berth/internal/span"
 	"berth/internal/store"
 )
@@ -105,6 +106,7 @@ func (l *Log) evaluate(ctx context.Context, q decision.Question, use func(*decis
 	if err := use(e.Outcome); err != nil {
 		return nil, false, err
 	}
+	slot.Release(ctx) // others decide while the record is written: their records share the commit
 	if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {
 		return e.Record, false, err
 	}

@@ -10,22 +10,36 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
+	callslot "berth/internal/slot"
 	"berth/internal/store"
 )
 
 // broken takes every entry and fails to write it.
-type broken struct{ err error }
+type broken struct {
+	err  error
+	slot *place
+}
+
+// place is a slot that counts how often it is released.
+type place struct{ released int }
+
+func (p *place) Release() { p.released++ }
 
 func (b broken) Submit(context.Context, *store.Entry) (func(context.Context) error, error) {
+	if b.slot.released == 0 {
+		return nil, errors.New("the slot is held while the record is written")
+	}
 	return func(context.Context) error { return b.err }, nil
 }
 
-// No answer goes out whose record did not become durable, whichever way it was asked.
+// No answer goes out whose record did not become durable, whichever way it was asked. A question
+// that binds nothing has released its slot by then.
 func TestAnswersWaitForTheirRecord(t *testing.T) {
 	h := logtest.Open(t, t.TempDir())
 	logtest.Upload(t, h, logtest.Sample(t)...)
-	disk := errors.New("the disk is gone")
-	m, err := cluster.Open(t.Context(), h.Store, broken{disk}, cluster.Options{})
+	disk, slot := errors.New("the disk is gone"), &place{}
+	ctx := callslot.With(t.Context(), slot)
+	m, err := cluster.Open(t.Context(), h.Store, broken{disk, slot}, cluster.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +51,11 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 	l := logtest.New(m, h.Store, h.Profiles, decisionlog.Options{})
 	for name, ask := range map[string]func() error{
 		"decide": func() error {
-			_, err := l.Decide(t.Context(), decision.Question{Pod: logtest.Pod(t, "w", "")})
+			_, err := l.Decide(ctx, decision.Question{Pod: logtest.Pod(t, "w", "")})
 			return err
 		},
 		"judge": func() error {
-			_, err := l.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
+			_, err := l.Evaluate(ctx, decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
 			return err
 		},
 		"decide and bind": func() error {
@@ -50,6 +64,10 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 		},
 		"bind": func() error { _, err := l.Bind(t.Context(), "default", "d", "free", "", "n1"); return err },
 	} {
+		slot.released = 0
+		if name == "bind" || name == "decide and bind" {
+			slot.released = 1 // which hold it
+		}
 		if err := ask(); !errors.Is(err, disk) {
 			t.Errorf("%s: answered with %v", name, err)
 		}

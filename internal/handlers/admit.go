@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/memory"
+	"berth/internal/slot"
 	"berth/internal/span"
 )
 
@@ -53,15 +54,15 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, key st
 	ctx, cancel := a.withDeadline(r.Context(), until)
 	defer cancel()
 	_, wait := span.Start(ctx, span.Wait)
-	leave, err := c.gate.enter(ctx, key)
+	at, err := c.gate.enter(ctx, key)
 	wait.End(err)
 	if err != nil {
 		return a.shed(r, c, err)
 	}
-	defer leave()
+	defer at.end()
 	mem := a.budget.Claim()
 	defer mem.End()
-	r = r.WithContext(memory.With(ctx, mem))
+	r = r.WithContext(memory.With(slot.With(ctx, at), mem))
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
 		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(writeMargin), limits: &a.limits}
 	}

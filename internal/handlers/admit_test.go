@@ -207,13 +207,13 @@ func TestFairGate(t *testing.T) {
 			}
 			order <- key
 			if key == "b" {
-				second()
+				second.end()
 			}
-			leave()
+			leave.end()
 		})
 		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting.Len() == i+1 })
 	}
-	first()
+	first.end()
 	if got := <-order; got != "b" {
 		t.Errorf("%s went first", got)
 	}

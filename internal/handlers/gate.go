@@ -28,6 +28,41 @@ type gate struct {
 	keys    map[string]*lane
 	running int
 	waiting *list.List // of *waiter, oldest first
+	// released are the calls that go on without their slot.
+	released int
+}
+
+// mostReleased bounds the calls of a class that go on without a slot: those above it keep theirs,
+// so that the class fills up, and refuses calls, where a store hangs.
+const mostReleased = 512
+
+// place is a call's slot. It is for one goroutine.
+type place struct {
+	g    *gate
+	key  string
+	gone bool // given back before the call's end
+}
+
+// Release implements slot.Slot.
+func (p *place) Release() {
+	p.g.mu.Lock()
+	defer p.g.mu.Unlock()
+	if !p.gone && p.g.released < mostReleased {
+		p.gone = true
+		p.g.released++
+		p.g.leave(p.key)
+	}
+}
+
+// end ends the call.
+func (p *place) end() {
+	p.g.mu.Lock()
+	defer p.g.mu.Unlock()
+	if p.gone {
+		p.g.released--
+		return
+	}
+	p.g.leave(p.key)
 }
 
 // lane is what a gate knows of one key.
@@ -42,9 +77,8 @@ func newGate(class string, inFlight, total, queue int, wait time.Duration) *gate
 	return &gate{class: class, inFlight: inFlight, total: total, queue: queue, wait: wait, keys: map[string]*lane{}, waiting: list.New()}
 }
 
-// enter waits for a slot. The error describes which setting was full; leave has to be called once
-// otherwise.
-func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) {
+// enter waits for a slot, which is to be ended. The error describes which setting was full.
+func (g *gate) enter(ctx context.Context, key string) (*place, error) {
 	g.mu.Lock()
 	l := g.keys[key]
 	if l == nil {
@@ -54,7 +88,7 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 	if l.waiting == 0 && g.free(l) {
 		g.take(l)
 		g.mu.Unlock()
-		return func() { g.leave(key) }, nil
+		return &place{g: g, key: key}, nil
 	}
 	if g.full(l) {
 		err := g.shed("queue")
@@ -69,11 +103,11 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
+	var err error
 	select {
 	case <-w.granted:
-		return func() { g.leave(key) }, nil
+		return &place{g: g, key: key}, nil
 	case <-timer.C:
-		err = nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -81,7 +115,7 @@ func (g *gate) enter(ctx context.Context, key string) (leave func(), err error) 
 	defer g.mu.Unlock()
 	select {
 	case <-w.granted: // in the very moment of giving up
-		return func() { g.leave(key) }, nil
+		return &place{g: g, key: key}, nil
 	default:
 	}
 	g.waiting.Remove(e)
@@ -124,10 +158,8 @@ func (g *gate) take(l *lane) {
 }
 
 // leave passes the slot to the call that has waited longest of those that may now run; in a fair
-// gate, to one of the caller with the fewest slots.
+// gate, to one of the caller with the fewest slots. The caller holds mu.
 func (g *gate) leave(key string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	l := g.keys[key]
 	l.running--
 	g.running--

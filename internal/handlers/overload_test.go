@@ -206,11 +206,11 @@ func TestGate(t *testing.T) {
 	var leaves []func()
 	enter := func(key string) {
 		t.Helper()
-		leave, err := g.enter(ctx, key)
+		at, err := g.enter(ctx, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaves = append(leaves, leave)
+		leaves = append(leaves, at.end)
 	}
 	enter("a")
 	enter("a")
@@ -219,13 +219,13 @@ func TestGate(t *testing.T) {
 	var group sync.WaitGroup
 	for i, key := range []string{"a", "b", "a"} {
 		group.Go(func() {
-			leave, err := g.enter(ctx, key)
+			at, err := g.enter(ctx, key)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			order <- fmt.Sprintf("%s%d", key, i)
-			leave()
+			at.end()
 		})
 		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting.Len() == i+1 })
 	}
@@ -246,6 +246,34 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// TestReleased: a call that only waits for its record lets the next one in, up to a bound.
+func TestReleased(t *testing.T) {
+	g := newGate("x", 1, 0, 1, time.Minute)
+	var all []*place
+	for range mostReleased + 1 {
+		at, err := g.enter(context.Background(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.Release()
+		at.Release()
+		all = append(all, at)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := g.enter(gone, "a"); !errors.Is(err, context.Canceled) || g.running != 1 {
+		t.Errorf("one call too many is let in: %v", err)
+	}
+	all[0].end()
+	all[mostReleased].Release()
+	for _, at := range all[1:] {
+		at.end()
+	}
+	if len(g.keys) != 0 || g.running != 0 || g.released != 0 {
+		t.Errorf("%d keys, %d running, %d released are left", len(g.keys), g.running, g.released)
+	}
+}
+
 func TestGateUnderLoad(t *testing.T) {
 	g := newGate("x", 2, 3, 50, 2*time.Millisecond)
 	var mu sync.Mutex
@@ -253,7 +281,7 @@ func TestGateUnderLoad(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
-			leave, err := g.enter(context.Background(), fmt.Sprint(i%4))
+			at, err := g.enter(context.Background(), fmt.Sprint(i%4))
 			if err != nil {
 				return
 			}
@@ -265,7 +293,7 @@ func TestGateUnderLoad(t *testing.T) {
 			mu.Lock()
 			running--
 			mu.Unlock()
-			leave()
+			at.end()
 		})
 	}
 	group.Wait()

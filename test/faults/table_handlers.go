@@ -13,6 +13,15 @@ var handlerFaults = []fault{
 	{"gate-queue-unbounded", "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast", []edit{
 		{"internal/handlers/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
 	}},
+	{"slot-kept-until-the-record", "a call holds its slot while its record is written", "./internal/handlers", "TestReleased", []edit{
+		{"internal/handlers/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
+	}},
+	{"slot-held-by-the-record", "a decision holds its slot while it waits for the disk", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
+		{"internal/decisionlog/evaluate.go", `	slot.Release(ctx) //`, `	_ = slot.Release //`},
+	}},
+	{"slots-released-unbounded", "any number of calls goes on without a slot while the store hangs", "./internal/handlers", "TestReleased", []edit{
+		{"internal/handlers/gate.go", `p.g.released < mostReleased {`, `true {`},
+	}},
 	{"unavailable-is-our-bug", "a store that is away is answered as a bug of ours, not to be tried again", "./internal/handlers", "TestStoreErrorsHaveTheirStatus", []edit{
 		{"internal/handlers/errors.go", `case errors.Is(err, store.ErrUnavailable):`, `case errors.Is(err, store.ErrUnavailable) && false:`},
 	}},
