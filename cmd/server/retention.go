@@ -18,14 +18,16 @@ const (
 	keepEvery = 6 * time.Hour
 	// The embedded store reads its whole file to know its sizes.
 	measureEvery, measureEveryShared = time.Hour, 5 * time.Minute
-	// keepReplays is how long a batch replay that has ended is kept.
-	keepReplays = 30 * 24 * time.Hour
+	// keepReplays and keepSimulations are how long jobs are kept that have ended. Those of
+	// questions about what comes next hold their revision and their whole answer.
+	keepReplays, keepSimulations = 30 * 24 * time.Hour, 7 * 24 * time.Hour
 )
 
 // retained is what a keeper needs of a store.
 type retained interface {
 	store.Keeper
 	PruneReplays(ctx context.Context, before time.Time) (int64, error)
+	PruneSimulations(ctx context.Context, before time.Time) (int64, error)
 }
 
 // keeper applies retention: it drops old decisions, revisions and replays, and measures the store.
@@ -98,7 +100,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// drop deletes what is too old. Decisions go first, since they hold revisions.
+// drop deletes what is too old. Decisions and simulations go first, since they hold revisions.
 func (k *keeper) drop(ctx context.Context) {
 	now := time.Now()
 	before := func(age time.Duration) time.Time {
@@ -108,6 +110,7 @@ func (k *keeper) drop(ctx context.Context) {
 		return now.Add(-age)
 	}
 	fine := k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
+	fine = k.one(ctx, "simulations", before(keepSimulations), k.st.PruneSimulations) && fine
 	fine = k.one(ctx, "revisions", before(k.revisions), k.st.Prune) && fine
 	fine = k.one(ctx, "replays", before(keepReplays), k.st.PruneReplays) && fine
 	if fine {

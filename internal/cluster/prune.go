@@ -25,7 +25,7 @@ func (m *Manager) Count(ctx context.Context) (int, error) {
 	return len(heads), err
 }
 
-// Delete removes a revision: store.ErrInUse while decisions refer to it,
+// Delete removes a revision: store.ErrInUse while decisions or jobs refer to it,
 // store.ErrConflict for the newest. The one after gets a checkpoint first, so
 // that it does without the change that goes.
 func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) error {

@@ -175,10 +175,10 @@ func (c *Cutter) Add(revision, count int64) {
 	})
 }
 
-// CheckEnd refuses to end a batch as anything but cancelled or failed.
+// CheckEnd refuses to end a job as anything but cancelled or failed.
 func CheckEnd(state string) error {
 	if state != ReplayCancelled && state != ReplayFailed {
-		return fmt.Errorf("end a replay as %q: %w", state, ErrInvalid)
+		return fmt.Errorf("end a job as %q: %w", state, ErrInvalid)
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict reports that a revision's parent is no longer the newest.
 	ErrConflict = errors.New("conflict: not the newest revision")
-	// ErrInUse reports that decisions refer to the revision that was to be deleted,
+	// ErrInUse reports that decisions or jobs refer to the revision that was to be deleted,
 	// or that a later revision still needs its change.
-	ErrInUse = errors.New("in use: decisions refer to it")
+	ErrInUse = errors.New("in use: decisions or jobs refer to it")
 	// ErrInvalid reports that an entry cannot be stored as it is; the error that
 	// wraps it names the field.
 	ErrInvalid = errors.New("invalid record")
@@ -281,6 +281,7 @@ type Store interface {
 	Profiles
 	PriorityClasses
 	Replays
+	Simulations
 	Keeper
 	Sharing
 	Leads

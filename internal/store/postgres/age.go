@@ -26,7 +26,8 @@ const sqlPrune = `WITH run AS (
   SELECT coalesce(max(number), 0) AS last FROM run r
   WHERE r.number < $3 AND (r.superseded IS NULL OR r.superseded >= $4
     OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.revision = r.number)
-    OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.bound_revision = r.number AND d.bound_revision > 0))
+    OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.bound_revision = r.number AND d.bound_revision > 0)
+    OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number))
 )
 DELETE FROM revisions v WHERE v.cluster = $1 AND v.number IN (
   SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < $3 ORDER BY r.number DESC LIMIT $5)`

@@ -158,16 +158,22 @@ func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, er
 
 // EndReplay implements store.Replays.
 func (s *Store) EndReplay(ctx context.Context, id, state, reason string) error {
+	return s.end(ctx, `UPDATE replays SET state = $2, reason = $3, ended_at = clock_timestamp() WHERE id = $1 AND state IN ('queued', 'running')`,
+		`SELECT state FROM replays WHERE id = $1`, id, state, reason)
+}
+
+// end ends a job by one query, or reports by another one that there is none.
+func (s *Store) end(ctx context.Context, end, there, id, state, reason string) error {
 	if err := store.CheckEnd(state); err != nil {
 		return err
 	}
 	return s.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		ct, err := conn.Exec(ctx, `UPDATE replays SET state = $2, reason = $3, ended_at = clock_timestamp() WHERE id = $1 AND state IN ('queued', 'running')`, id, state, reason)
+		ct, err := conn.Exec(ctx, end, id, state, reason)
 		if err != nil || ct.RowsAffected() == 1 {
 			return err
 		}
 		var ended string
-		return conn.QueryRow(ctx, `SELECT state FROM replays WHERE id = $1`, id).Scan(&ended)
+		return conn.QueryRow(ctx, there, id).Scan(&ended)
 	})
 }
 

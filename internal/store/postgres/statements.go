@@ -39,7 +39,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = $1 AND r.number > $2 ORDER BY r.number LIMIT 1`
 	sqlReferred = `SELECT EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND revision = $2)
-OR EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND bound_revision = $2 AND bound_revision > 0)`
+OR EXISTS (SELECT 1 FROM decisions WHERE cluster = $1 AND bound_revision = $2 AND bound_revision > 0)
+OR EXISTS (SELECT 1 FROM simulations WHERE cluster = $1 AND revision = $2)`
 	sqlDropRevision  = `DELETE FROM revisions WHERE cluster = $1 AND number = $2` // its checkpoint goes with it
 	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = $1`
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = $1`

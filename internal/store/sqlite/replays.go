@@ -168,22 +168,32 @@ func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, er
 
 // EndReplay implements store.Replays.
 func (s *Store) EndReplay(ctx context.Context, id, state, reason string) error {
+	return s.end(ctx, sqlEndReplay, sqlReplayState, id, state, reason)
+}
+
+// end ends a job by one query, or reports by another one that there is none.
+func (s *Store) end(ctx context.Context, end, there, id, state, reason string) error {
 	if err := store.CheckEnd(state); err != nil {
 		return err
 	}
 	return s.write(ctx, func(w *writer) error {
-		if n, err := w.exec(sqlEndReplay, id, state, reason); err != nil || n == 1 {
+		if n, err := w.exec(end, id, state, reason); err != nil || n == 1 {
 			return err
 		}
 		var ended string
-		return w.row(sqlReplayState, []any{id}, &ended)
+		return w.row(there, []any{id}, &ended)
 	})
 }
 
 // DeleteReplay implements store.Replays.
 func (s *Store) DeleteReplay(ctx context.Context, id string) error {
+	return s.drop(ctx, sqlDropReplay, id)
+}
+
+// drop deletes a job.
+func (s *Store) drop(ctx context.Context, query, id string) error {
 	return s.write(ctx, func(w *writer) error {
-		n, err := w.exec(sqlDropReplay, id)
+		n, err := w.exec(query, id)
 		if err == nil && n == 0 {
 			err = store.ErrNotFound
 		}
@@ -192,9 +202,14 @@ func (s *Store) DeleteReplay(ctx context.Context, id string) error {
 }
 
 // PruneReplays implements store.Replays.
-func (s *Store) PruneReplays(ctx context.Context, before time.Time) (n int64, err error) {
+func (s *Store) PruneReplays(ctx context.Context, before time.Time) (int64, error) {
+	return s.pruneJobs(ctx, sqlPruneReplays, before)
+}
+
+// pruneJobs deletes the jobs that ended before a time.
+func (s *Store) pruneJobs(ctx context.Context, query string, before time.Time) (n int64, err error) {
 	err = s.write(ctx, func(w *writer) error {
-		n, err = w.exec(sqlPruneReplays, ceilMicro(before))
+		n, err = w.exec(query, ceilMicro(before))
 		return err
 	})
 	if err != nil {

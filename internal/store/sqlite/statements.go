@@ -32,7 +32,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = ? AND r.number > ? ORDER BY r.number LIMIT 1`
 	sqlReferred = `SELECT EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND revision = ?2)
-OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AND bound_revision > 0)`
+OR EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND bound_revision = ?2 AND bound_revision > 0)
+OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlDropRevision  = `DELETE FROM revisions WHERE cluster = ? AND number = ?` // its checkpoint goes with it
 	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = ?`
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = ?`

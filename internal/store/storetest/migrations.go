@@ -20,6 +20,9 @@ type Migrating struct {
 // the schema is empty.
 const oldest = 1
 
+// jobsSince is the first version with jobs about what comes next.
+const jobsSince = 12
+
 // RunMigrations takes a store with records of every kind down to each version
 // and up to the newest again, and wants every record as it was.
 func RunMigrations(t *testing.T, versions []int, m Migrating) {
@@ -36,6 +39,9 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 		}
 	}
 	appendAll(t, s, es...)
+	// What a schema below the table of jobs has no place for goes on the way down.
+	simulation(t, s, "s1")
+	same(t, "the job", "drains", simulated(t, s, "s1").Kind)
 	before := everything(t, s, records)
 	places := follow(t, s, "prod")
 	if err := s.Close(); err != nil {
@@ -49,6 +55,12 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 		m.To(t, m.Latest)
 		s := m.Open(t)
 		same(t, fmt.Sprintf("after %d and %d", down, m.Latest), before, everything(t, s, records))
+		if down < jobsSince {
+			_, err := s.Simulation(t.Context(), "s1")
+			wantErr(t, "a job of a schema without jobs", err, store.ErrNotFound)
+			simulation(t, s, "s1")
+		}
+		same(t, "the job", string(big(9)), part(t, s, "s1", store.SimulationQuestion, nil))
 		same(t, "the log as it is followed", places, follow(t, s, "prod"))
 		d := decision("prod", fmt.Sprintf("after-%02d", down), at(100))
 		d.Namespace = "later"

@@ -1,0 +1,268 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/store"
+)
+
+// simulation stores a job about prod@1.
+func simulation(t *testing.T, s store.Store, id string) *store.Simulation {
+	t.Helper()
+	if newest(t, s, "prod") == 0 {
+		appendAll(t, s, revision("prod", 1))
+	}
+	j := &store.Simulation{ID: id, Cluster: "prod", Revision: 1, Kind: "drains", State: store.ReplayQueued, CreatedAt: at(3), Progress: `["ü"]`}
+	wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), j, map[string][]byte{store.SimulationQuestion: big(9), "none": nil}), nil)
+	return j
+}
+
+func claimed(t *testing.T, s store.Store, owner string, lease time.Duration) *store.Simulation {
+	t.Helper()
+	j, err := s.ClaimSimulation(t.Context(), owner, lease)
+	wantErr(t, "ClaimSimulation", err, nil)
+	if j == nil {
+		t.FailNow()
+	}
+	return j
+}
+
+// advanced writes a job in a state, with a part, and returns the state that it then has.
+func advanced(t *testing.T, s store.Store, j *store.Simulation, state, part string, want error) string {
+	t.Helper()
+	next := *j
+	next.State, next.Progress, next.Attempts = state, part, 0
+	state, err := s.AdvanceSimulation(t.Context(), &next, map[string][]byte{part: []byte(part)}, long)
+	wantErr(t, "AdvanceSimulation", err, want)
+	return state
+}
+
+func part(t *testing.T, s store.Store, id, name string, want error) string {
+	t.Helper()
+	p, err := s.SimulationPart(t.Context(), id, name)
+	wantErr(t, "SimulationPart "+name, err, want)
+	return string(p)
+}
+
+func simulated(t *testing.T, s store.Store, id string) *store.Simulation {
+	t.Helper()
+	j, err := s.Simulation(t.Context(), id)
+	wantErr(t, "Simulation", err, nil)
+	if j == nil {
+		t.FailNow()
+	}
+	return j
+}
+
+func notClaimed(t *testing.T, s store.Store) {
+	t.Helper()
+	j, err := s.ClaimSimulation(t.Context(), "late", long)
+	wantErr(t, fmt.Sprintf("ClaimSimulation (got %+v)", j), err, store.ErrNotFound)
+}
+
+func init() {
+	register("Simulations", cases{
+		"RoundTrip": func(t *testing.T, s store.Store) {
+			want := simulation(t, s, "s1")
+			same(t, "job", want, simulated(t, s, "s1"))
+			same(t, "question", string(big(9)), part(t, s, "s1", store.SimulationQuestion, nil))
+			same(t, "an empty part", "", part(t, s, "s1", "none", nil))
+			part(t, s, "s1", "profile/a", store.ErrNotFound)
+			part(t, s, "s2", store.SimulationQuestion, store.ErrNotFound)
+			_, err := s.Simulation(t.Context(), "S1")
+			wantErr(t, "unknown", err, store.ErrNotFound)
+			for what, bad := range map[error]*store.Simulation{
+				store.ErrNotFound: {ID: "s2", Cluster: "prod", Revision: 2, CreatedAt: at(1)},
+				store.ErrInvalid:  {Cluster: "prod", Revision: 1, CreatedAt: at(1)},
+			} {
+				wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), bad, nil), what)
+			}
+		},
+		"ListedNewestFirstInPages": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("test", 1))
+			for _, id := range []string{"s1", "s3", "s2"} {
+				simulation(t, s, id)
+			}
+			wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), &store.Simulation{ID: "s4", Cluster: "test", Revision: 1, CreatedAt: at(1)}, nil), nil)
+			for _, tt := range []struct {
+				cluster, before string
+				limit           int
+				want            []string
+			}{
+				{"", "", 0, []string{"s4", "s3", "s2", "s1"}},
+				{"prod", "", 2, []string{"s3", "s2"}},
+				{"prod", "s2", 2, []string{"s1"}},
+				{"Prod", "", 0, nil},
+			} {
+				list, err := s.ListSimulations(t.Context(), tt.cluster, tt.before, tt.limit)
+				wantErr(t, "ListSimulations", err, nil)
+				var got []string
+				for _, j := range list {
+					got = append(got, j.ID)
+				}
+				sameList(t, fmt.Sprint(tt), tt.want, got)
+			}
+			wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "s1", store.ReplayFailed, "no"), nil)
+			counts, err := s.UnfinishedSimulations(t.Context())
+			wantErr(t, "UnfinishedSimulations", err, nil)
+			same(t, "unfinished", map[string]int64{"prod": 2, "test": 1}, counts)
+		},
+		"ClaimedOnceOldestFirst": func(t *testing.T, s store.Store) {
+			for _, id := range []string{"s2", "s1"} {
+				simulation(t, s, id)
+			}
+			var got []string
+			for i := range 2 {
+				j := claimed(t, s, fmt.Sprint("w", i), long)
+				got = append(got, fmt.Sprint(j.ID, " ", j.Owner, " ", j.State, " ", j.Attempts, " ", j.Kind, " ", j.Revision))
+			}
+			same(t, "claims", []string{"s1 w0 running 1 drains 1", "s2 w1 running 1 drains 1"}, got)
+			notClaimed(t, s)
+		},
+		"PartsAndEnd": func(t *testing.T, s store.Store) {
+			simulation(t, s, "s1")
+			j := claimed(t, s, "a", long)
+			for range 2 { // an answer that was lost
+				same(t, "state", store.ReplayRunning, advanced(t, s, j, store.ReplayRunning, "profile/a", nil))
+			}
+			same(t, "part", "profile/a", part(t, s, "s1", "profile/a", nil))
+			got := simulated(t, s, "s1")
+			same(t, "progress and attempts", [2]any{"profile/a", 0}, [2]any{got.Progress, got.Attempts})
+			same(t, "state", store.ReplayDone, advanced(t, s, j, store.ReplayDone, store.SimulationResult, nil))
+			if got = simulated(t, s, "s1"); got.State != store.ReplayDone || got.EndedAt.IsZero() {
+				t.Errorf("%+v", got)
+			}
+			same(t, "result", "result", part(t, s, "s1", store.SimulationResult, nil))
+			same(t, "a late word", store.ReplayDone, advanced(t, s, j, store.ReplayRunning, "profile/b", nil))
+			part(t, s, "s1", "profile/b", store.ErrNotFound)
+			notClaimed(t, s)
+		},
+		"LeaseThatRanOutIsTakenOver": func(t *testing.T, s store.Store) {
+			simulation(t, s, "s1")
+			for i := range 3 {
+				same(t, "attempts", i+1, claimed(t, s, "first", past).Attempts)
+			}
+			first := claimed(t, s, "first", past)
+			advanced(t, s, first, store.ReplayRunning, "profile/a", nil)
+			notClaimed(t, s) // the lease was renewed
+			_, err := s.AdvanceSimulation(t.Context(), first, nil, past)
+			wantErr(t, "AdvanceSimulation", err, nil)
+			second := claimed(t, s, "second", long)
+			advanced(t, s, first, store.ReplayDone, store.SimulationResult, store.ErrConflict)
+			part(t, s, "s1", store.SimulationResult, store.ErrNotFound)
+			same(t, "the part of the first", "profile/a", part(t, s, "s1", "profile/a", nil))
+			same(t, "state", store.ReplayDone, advanced(t, s, second, store.ReplayDone, store.SimulationResult, nil))
+		},
+		"CancelledStopsAtOnce": func(t *testing.T, s store.Store) {
+			simulation(t, s, "s1")
+			j := claimed(t, s, "a", long)
+			for range 2 {
+				wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "s1", store.ReplayCancelled, ""), nil)
+			}
+			wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "s1", store.ReplayFailed, "late"), nil)
+			same(t, "state", store.ReplayCancelled, advanced(t, s, j, store.ReplayDone, store.SimulationResult, nil))
+			part(t, s, "s1", store.SimulationResult, store.ErrNotFound)
+			notClaimed(t, s)
+			if got := simulated(t, s, "s1"); got.State != store.ReplayCancelled || got.EndedAt.IsZero() || got.Reason != "" {
+				t.Errorf("%+v", got)
+			}
+			wantErr(t, "unknown", s.EndSimulation(t.Context(), "s9", store.ReplayCancelled, ""), store.ErrNotFound)
+			wantErr(t, "no end", s.EndSimulation(t.Context(), "s1", store.ReplayDone, ""), store.ErrInvalid)
+		},
+		"DeletedWithAllThatIsItsOwn": func(t *testing.T, s store.Store) {
+			simulation(t, s, "s1")
+			j := claimed(t, s, "a", long)
+			wantErr(t, "DeleteSimulation", s.DeleteSimulation(t.Context(), "s1"), nil)
+			wantErr(t, "again", s.DeleteSimulation(t.Context(), "s1"), store.ErrNotFound)
+			advanced(t, s, j, store.ReplayRunning, "profile/a", store.ErrNotFound)
+			simulation(t, s, "s1")
+			part(t, s, "s1", "profile/a", store.ErrNotFound)
+			j = claimed(t, s, "a", long)
+			wantErr(t, "DeleteCluster", s.DeleteCluster(t.Context(), "prod"), nil)
+			advanced(t, s, j, store.ReplayDone, store.SimulationResult, store.ErrNotFound)
+			_, err := s.Simulation(t.Context(), "s1")
+			wantErr(t, "Simulation", err, store.ErrNotFound)
+		},
+		"RevisionStaysWithItsJob": func(t *testing.T, s store.Store) {
+			simulation(t, s, "s1")
+			appendAll(t, s, revision("prod", 2), revision("prod", 3))
+			_, err := s.Prune(t.Context(), at(1000))
+			wantErr(t, "Prune", err, nil)
+			revisions, err := s.RevisionsAfter(t.Context(), "prod", 0, 0)
+			wantErr(t, "RevisionsAfter", err, nil)
+			same(t, "revisions", []int64{1, 3}, numbers(revisions))
+			wantErr(t, "DeleteRevision", s.DeleteRevision(t.Context(), "prod", 1), store.ErrInUse)
+			wantErr(t, "DeleteSimulation", s.DeleteSimulation(t.Context(), "s1"), nil)
+			wantErr(t, "DeleteRevision", s.DeleteRevision(t.Context(), "prod", 1), nil)
+		},
+		"PrunedWhenEndedLongAgo": func(t *testing.T, s store.Store) {
+			simulation(t, s, "s1")
+			simulation(t, s, "s2")
+			wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "s1", store.ReplayCancelled, ""), nil)
+			for before, want := range map[time.Time]int64{at(0): 0, simulated(t, s, "s1").EndedAt.Add(time.Hour): 1} {
+				n, err := s.PruneSimulations(t.Context(), before)
+				wantErr(t, "PruneSimulations", err, nil)
+				same(t, "pruned", want, n)
+			}
+			same(t, "the one that has not ended", store.ReplayQueued, simulated(t, s, "s2").State)
+		},
+		"ManyClaimAtOnce": func(t *testing.T, s store.Store) {
+			const jobs = 24
+			for i := range jobs {
+				simulation(t, s, fmt.Sprint("s", i))
+			}
+			var mu sync.Mutex
+			seen := map[string]int{}
+			var wg sync.WaitGroup
+			for w := range 6 {
+				wg.Go(func() {
+					for {
+						j, err := s.ClaimSimulation(t.Context(), fmt.Sprint("w", w), long)
+						if err != nil {
+							wantErr(t, "ClaimSimulation", err, store.ErrNotFound)
+							return
+						}
+						advanced(t, s, j, store.ReplayDone, store.SimulationResult, nil)
+						mu.Lock()
+						seen[j.ID]++
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			for i := range jobs {
+				if id := fmt.Sprint("s", i); seen[id] != 1 || simulated(t, s, id).State != store.ReplayDone {
+					t.Errorf("job %s was done %d times", id, seen[id])
+				}
+			}
+		},
+	}, calls{
+		"CreateSimulation": func(ctx context.Context, s store.Store) error {
+			return s.CreateSimulation(ctx, &store.Simulation{ID: "s1", Cluster: "prod", Revision: 1, CreatedAt: at(1)}, nil)
+		},
+		"Simulation":     func(ctx context.Context, s store.Store) error { _, err := s.Simulation(ctx, "s1"); return err },
+		"SimulationPart": func(ctx context.Context, s store.Store) error { _, err := s.SimulationPart(ctx, "s1", "p"); return err },
+		"ListSimulations": func(ctx context.Context, s store.Store) error {
+			_, err := s.ListSimulations(ctx, "", "", 1)
+			return err
+		},
+		"UnfinishedSimulations": func(ctx context.Context, s store.Store) error { _, err := s.UnfinishedSimulations(ctx); return err },
+		"EndSimulation": func(ctx context.Context, s store.Store) error {
+			return s.EndSimulation(ctx, "s1", store.ReplayCancelled, "")
+		},
+		"DeleteSimulation": func(ctx context.Context, s store.Store) error { return s.DeleteSimulation(ctx, "s1") },
+		"PruneSimulations": func(ctx context.Context, s store.Store) error { _, err := s.PruneSimulations(ctx, at(1)); return err },
+		"ClaimSimulation": func(ctx context.Context, s store.Store) error {
+			_, err := s.ClaimSimulation(ctx, "w", long)
+			return err
+		},
+		"AdvanceSimulation": func(ctx context.Context, s store.Store) error {
+			_, err := s.AdvanceSimulation(ctx, &store.Simulation{ID: "s1", Owner: "w", State: store.ReplayRunning}, nil, long)
+			return err
+		},
+	})
+}
