@@ -24,7 +24,7 @@ help: ## list the targets
 run: ## serve on 127.0.0.1:8080 over ./data: make run LISTEN=127.0.0.1:9090
 	@echo "Compiling the server: minutes the first time, seconds after that."
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/server ./cmd/server
-	@exec bin/server --listen $(LISTEN)
+	@exec bin/server --listen $(LISTEN) --pages read-write
 
 build: ## static binaries in bin/: the server, and berth for people (kubectl-berth is the same as a plugin)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/server ./cmd/berth

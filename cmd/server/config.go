@@ -18,6 +18,7 @@ type settings struct {
 	Listen            string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
 	Insecure          bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
 	AllowedHosts      []string      `placeholder:"NAME" help:"Host names that the server answers to beside localhost; others are refused. Without any, only requests to a loopback address must use a loopback name."`
+	Pages             string        `enum:"off,read-only,read-write" default:"read-only" help:"The explorer, pages beside the API: off, read-only, or read-write, where it offers to load the sample cluster."`
 	TLS               tlsSettings   `embed:"" prefix:"tls-"`
 	Extender          extender      `embed:"" prefix:"extender-"`
 	Kube              kubeSettings  `embed:""`

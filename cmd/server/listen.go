@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -167,20 +168,24 @@ func (p *place) serve(server *http.Server) error {
 	return server.Serve(listener)
 }
 
-// split sets the handler of each listener.
-func split(list []*place, api *handlers.API, limits *handlers.Limits) {
+// split sets the handler of each listener. Pages are beside the REST API.
+func split(list []*place, api *handlers.API, limits *handlers.Limits, pages []func(chi.Router)) {
 	for _, p := range list {
 		p.limits = limits
-		p.handler = api.Handler()
+		p.handler = api.Handler(pages...)
 	}
 	if len(list) > 1 {
-		list[0].handler, list[1].handler = api.RestHandler(), api.ExtenderHandler()
+		list[0].handler, list[1].handler = api.RestHandler(pages...), api.ExtenderHandler()
 	}
 }
 
 // answer serves the API until ctx ends.
 func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list []*place, log *slog.Logger) error {
-	split(list, api, &c.Limits)
+	pages, err := c.pages(api)
+	if err != nil {
+		return err
+	}
+	split(list, api, &c.Limits, pages)
 	servers := make([]*http.Server, len(list))
 	failed := make(chan error, len(list))
 	for i, p := range list {
@@ -193,6 +198,9 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 	for i, p := range list {
 		attrs := []any{}
 		if i == 0 {
+			if len(pages) > 0 {
+				attrs = append(attrs, slog.String("pages", p.url()+"/"))
+			}
 			attrs = append(attrs, slog.String("docs", p.url()+"/docs"), slog.String("dataDir", c.DataDir))
 		}
 		log.Info(p.name+" serves on "+p.url(), attrs...) //nolint:sloglint // the line that a person looks for

@@ -228,7 +228,7 @@ func (v *verdict) try() {
 		return ""
 	}
 	for _, s := range v.got.Suggestions {
-		t.add(changeWords(&s), plural(s.Fits, "node"), actionWords(s.Action))
+		t.add(changeWords(&s), plural(s.Fits, "node"), s.Action.Words())
 	}
 	v.table(t)
 }

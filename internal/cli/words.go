@@ -2,24 +2,23 @@ package cli
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/words"
 )
 
-// count writes a number with commas, from a thousand on.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+// The command line writes numbers as the pages do.
+var (
+	count  = words.Count
+	plural = words.Plural
+	span   = words.Span
+	clock  = words.Clock
+	size   = words.Size
+)
 
 // cells is a number of cells of tables.
 func cells(n int) string {
@@ -31,38 +30,6 @@ func cells(n int) string {
 
 // ahead writes how far off a time is, in seconds begun.
 func ahead(d time.Duration) string { return span(int64((d + time.Second - 1) / time.Second)) }
-
-// span writes how long something takes or took, in its two largest units, as
-// kubectl's ages are: 45s, 22m, 3h10m, 9d.
-func span(seconds int64) string {
-	switch {
-	case seconds < 0:
-		return "-" + span(-max(seconds, -math.MaxInt64))
-	case seconds < 120:
-		return fmt.Sprintf("%ds", seconds)
-	case seconds < 3600:
-		return two(seconds/60, "m", seconds%60, "s")
-	case seconds < 48*3600:
-		return two(seconds/3600, "h", seconds%3600/60, "m")
-	}
-	return two(seconds/86400, "d", seconds%86400/3600, "h")
-}
-
-func two(large int64, unit string, small int64, smaller string) string {
-	if small == 0 || large >= 10 {
-		return fmt.Sprintf("%d%s", large, unit)
-	}
-	return fmt.Sprintf("%d%s%d%s", large, unit, small, smaller)
-}
-
-// clock writes a time of day, with the date where it is not the same day as now.
-func clock(t, now time.Time) string {
-	t, now = t.UTC(), now.UTC()
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05")
-}
 
 // amounts writes amounts of a resource as people do: cpu in one unit, bytes with at most
 // one decimal.
@@ -76,31 +43,6 @@ func amounts(name string, list []int64) []string {
 		return out
 	}
 	return advice.Amounts(name, list...)
-}
-
-// size writes a number of bytes with at most one decimal: the exact Ki of a difference do not
-// matter to a reader.
-func size(n int64) string {
-	const unit = 1024
-	v, units := float64(n), []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
-	i := 0
-	for ; math.Abs(v) >= unit && i < len(units)-1; i++ {
-		v /= unit
-	}
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + units[i]
-}
-
-// actionWords returns who has to do what.
-func actionWords(a advice.Action) string {
-	switch a {
-	case advice.Wait:
-		return "wait"
-	case advice.ChangePod:
-		return "change the pod"
-	case advice.AskPlatform:
-		return "ask the platform team"
-	}
-	return string(a)
 }
 
 // detailWords says in a line what a node's failure is about.

@@ -100,9 +100,12 @@ func (a *API) aroundRoutes(r chi.Router) {
 	r.Get("/docs/{file}", a.adapt(rest, a.docsFile))
 }
 
-// Handler returns the router with tracing around it. The caller's W3C trace context is taken up
-// whether or not spans are sent anywhere, so that logs name the caller's trace.
-func (a *API) Handler() http.Handler { return a.traced(a.Router()) }
+// Handler returns the router with tracing around it, and routes more beside the API's. The caller's
+// W3C trace context is taken up whether or not spans are sent anywhere, so that logs name the
+// caller's trace.
+func (a *API) Handler(more ...func(chi.Router)) http.Handler {
+	return a.traced(a.routes(append([]func(chi.Router){a.extenderRoutes, a.restRoutes, a.aroundRoutes}, more...)...))
+}
 
 // ExtenderHandler is Handler with kube-scheduler's calls alone, for a listener of their own.
 func (a *API) ExtenderHandler() http.Handler {
@@ -110,7 +113,12 @@ func (a *API) ExtenderHandler() http.Handler {
 }
 
 // RestHandler is Handler without them.
-func (a *API) RestHandler() http.Handler { return a.traced(a.routes(a.restRoutes, a.aroundRoutes)) }
+func (a *API) RestHandler(more ...func(chi.Router)) http.Handler {
+	return a.traced(a.routes(append([]func(chi.Router){a.restRoutes, a.aroundRoutes}, more...)...))
+}
+
+// InProcess returns the REST routes for parts of this process that call them as callers do.
+func (a *API) InProcess() http.Handler { return a.routes(a.restRoutes) }
 
 func (a *API) traced(router http.Handler) http.Handler {
 	tracer := a.tracer

@@ -46,6 +46,12 @@ var phrases = map[string]string{
 	advice.DeviceClaimNotReady:          "wait for its device claim",
 }
 
+// Phrase returns what nodes of a rejection group have against a pod, as in "lack cpu".
+func Phrase(reason string) (text string, known bool) {
+	text, known = phrases[reason]
+	return text, known
+}
+
 // summary is the story in a sentence.
 func (s *telling) summary() string {
 	o := s.out

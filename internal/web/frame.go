@@ -1,0 +1,180 @@
+package web
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/words"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// frame is what every template has: the page's own view, and what stands around it.
+type frame struct {
+	Title string
+	Nav   string
+	View  any
+	*visit
+}
+
+// Menu is the list of pages that the head of every page links to.
+func (f *frame) Menu() []menuEntry { return menu }
+
+type menuEntry struct{ Name, Path string } // Path is one element, empty for the first page
+
+// Cluster is the name of the page's cluster.
+func (f *frame) Cluster() string { return f.cluster }
+
+// Clusters are the names of all clusters.
+func (f *frame) Clusters() []string {
+	names := make([]string, 0, len(f.clusters))
+	for _, c := range f.clusters {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Snapshot is the revision that the URL names; empty for the newest.
+func (f *frame) Snapshot() string { return f.query.Get("snapshot") }
+
+// Newest is the cluster's newest revision, as the page was made.
+func (f *frame) Newest() string {
+	for _, c := range f.clusters {
+		if c.Name == f.cluster {
+			return fmt.Sprintf("%s %d", c.Latest, c.Decisions)
+		}
+	}
+	return ""
+}
+
+// Version is the server's.
+func (f *frame) Version() string { return f.site.version }
+
+// Writable reports whether pages may change something.
+func (f *frame) Writable() bool { return f.site.writable }
+
+// Path is the page's own, for forms that lead back to it.
+func (f *frame) Path() string { return f.r.URL.Path }
+
+// Host is the name and port that the caller reached the server under, for commands.
+func (f *frame) Host() string { return f.r.Host }
+
+// Now is when the page was made.
+func (f *frame) Now() time.Time { return f.now }
+
+// Semantics is the Kubernetes release whose behaviour decisions follow.
+func (f *frame) Semantics() string { return engine.Semantics }
+
+// Param is a parameter of the page's URL.
+func (f *frame) Param(name string) string { return f.query.Get(name) }
+
+// To returns the address of another page about the same cluster and revision. The words are path
+// elements up to an empty one, then names and values of parameters.
+func (f *frame) To(parts ...string) string {
+	address, query := "", url.Values{}
+	at := 0
+	for ; at < len(parts) && parts[at] != ""; at++ {
+		address += "/" + url.PathEscape(parts[at])
+	}
+	for at++; at+1 < len(parts); at += 2 {
+		if parts[at+1] != "" {
+			query.Set(parts[at], parts[at+1])
+		}
+	}
+	if f.cluster != "" {
+		query.Set("cluster", f.cluster)
+	}
+	if s := f.Snapshot(); s != "" {
+		query.Set("snapshot", s)
+	}
+	if address == "" {
+		address = "/"
+	}
+	if len(query) == 0 {
+		return address
+	}
+	return address + "?" + query.Encode()
+}
+
+// With returns the page's own address with one parameter changed; an empty value takes it away.
+func (f *frame) With(name, value string) string {
+	query := f.r.URL.Query()
+	query.Del("cursor")
+	if query.Del(name); value != "" {
+		query.Set(name, value)
+	}
+	if len(query) == 0 {
+		return f.r.URL.Path
+	}
+	return f.r.URL.Path + "?" + query.Encode()
+}
+
+// Age writes how long ago a time is.
+func (f *frame) Age(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return "?"
+	}
+	return words.Span(int64(f.now.Sub(*t).Seconds()))
+}
+
+// Until writes how far off a time is.
+func (f *frame) Until(t time.Time) string {
+	if d := t.Sub(f.now); d > 0 {
+		return "in " + words.Span(int64((d+time.Second-1)/time.Second))
+	}
+	return words.Span(int64(f.now.Sub(t).Seconds())) + " ago"
+}
+
+var functions = template.FuncMap{
+	"count": words.Count, "plural": words.Plural, "size": words.Size,
+	"action":  advice.Action.Words,
+	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clock":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"join":    strings.Join,
+	"short":   shortID,
+	"agree":   agree,
+	"tenths":  func(f *float64) string { return strconv.FormatFloat(*f, 'f', 1, 64) },
+	"pair":    func(a, b any) [2]any { return [2]any{a, b} },
+}
+
+// agree returns the word for one or for several.
+func agree(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// shortID is the part of a decision's id that people tell decisions apart by: the end, since ids of
+// one time begin alike.
+func shortID(id string) string { return id[max(0, len(id)-8):] }
+
+// parseTemplates returns each page's template with the layout and the parts.
+func parseTemplates() (map[string]*template.Template, error) {
+	files, err := templateFiles.ReadDir("templates")
+	if err != nil {
+		return nil, fmt.Errorf("read the pages' templates: %w", err)
+	}
+	out := map[string]*template.Template{}
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
+		if name == "layout" || strings.HasPrefix(name, "part_") {
+			continue
+		}
+		t, err := template.New(name).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/part_*.html", "templates/"+f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("template of the page %s: %w", name, err)
+		}
+		out[name] = t
+	}
+	return out, nil
+}

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"berth/internal/binding"
+	"berth/internal/classes"
+	"berth/internal/cluster"
+	"berth/internal/decisionlog"
+	"berth/internal/handlers"
+	"berth/internal/profiles"
+	"berth/internal/replays"
+	"berth/internal/store/commit"
+	"berth/internal/store/sqlite"
+)
+
+// serve starts a server with the API and the pages over a store of its own.
+func serve(t testing.TB) string {
+	t.Helper()
+	ctx := context.Background()
+	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
+	check(t, err)
+	g := commit.NewGroup(st, commit.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	check(t, err)
+	registry, err := classes.Open(ctx, st, classes.Options{})
+	check(t, err)
+	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry})
+	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	api, err := handlers.New(handlers.Options{
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, PriorityClasses: registry,
+		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+	})
+	check(t, err)
+	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test"})
+	check(t, err)
+	s := httptest.NewServer(api.Handler(site.Routes))
+	t.Cleanup(func() {
+		s.Close()
+		http.DefaultClient.CloseIdleConnections()
+		for _, err := range []error{registry.Close(), m.Close(), g.Close(ctx), st.Close()} {
+			check(t, err)
+		}
+	})
+	return s.URL
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sampled starts a server that holds the sample.
+func sampled(t testing.TB) string {
+	t.Helper()
+	base := serve(t)
+	resp, err := http.PostForm(base+"/sample", url.Values{}) //nolint:noctx // a test
+	check(t, err)
+	check(t, resp.Body.Close())
+	if got := resp.Request.URL.String(); got != base+"/?cluster=sample" || resp.StatusCode != http.StatusOK {
+		t.Fatalf("the sample leads to %s, %d", got, resp.StatusCode)
+	}
+	return base
+}
+
+// get requests a page, with values of headers in pairs.
+func get(t testing.TB, address string, headers ...string) (body string, resp *http.Response) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	check(t, err)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err = http.DefaultClient.Do(req)
+	check(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	all, err := io.ReadAll(resp.Body)
+	check(t, err)
+	return string(all), resp
+}
+
+// decided records a decision about a pod of the examples and returns its id.
+func decided(t testing.TB, base, pod string) string {
+	t.Helper()
+	body := `{"snapshot":"sample@latest","podRef":{"namespace":"shop","name":"` + pod + `"}}`
+	resp, err := http.Post(base+"/v1/decisions", "application/json", strings.NewReader(body)) //nolint:noctx // a test
+	check(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusCreated {
+		t.Fatalf("decide on %s: %d", pod, resp.StatusCode)
+	}
+	return resp.Header.Get("Berth-Decision-Id")
+}

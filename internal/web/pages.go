@@ -1,0 +1,21 @@
+package web
+
+// menu is the list of pages in the head of every page.
+var menu = []menuEntry{
+	{"Pending", ""},
+	{"Queue", "queue"},
+	{"Decisions", "decisions"},
+	{"Capacity", "capacity"},
+}
+
+// pages is the table of all pages.
+var pages = []page{
+	{path: "/", template: "pending", nav: "Pending", data: pendingData, load: loadPending},
+	{path: "/pods/{namespace}/{name}", template: "pod", nav: "Pending", data: podData, load: loadPod},
+	{path: "/queue", template: "queue", nav: "Queue", data: queueData, load: loadQueue},
+	{path: "/decisions", template: "decisions", nav: "Decisions", data: decisionsData, load: loadDecisions},
+	{path: "/decisions/{id}", template: "decision", nav: "Decisions", data: decisionData, load: loadDecision},
+	{path: "/decisions/{id}/nodes/{node}", template: "node", nav: "Decisions", load: loadNode},
+	{path: "/find", template: "error", load: loadFound},
+	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity},
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/handlers"
+	"berth/internal/story"
+)
+
+// podView is one pod's story with the decision that it would get now.
+type podView struct {
+	story.Story
+	// Verdict is a decision now, nil where there is none to make; VerdictError is why not.
+	Verdict      *verdictView
+	VerdictError string
+	// After is the decision without the pod's gates.
+	After *story.Verdict
+	Strip template.HTML
+}
+
+func podPath(v *visit) []string { return []string{"pods", v.param("namespace"), v.param("name")} }
+
+func podData(v *visit) string {
+	return v.ofCluster(podPath(v), "attempts", "suggest", "snapshot", "now")
+}
+
+func loadPod(v *visit) (string, any, error) {
+	view := &podView{}
+	if err := v.get(podData(v), &view.Story); err != nil {
+		return "", nil, err
+	}
+	view.Strip = stripOf(view.Attempts)
+	view.After = view.AfterGates
+	if now := view.Now; now != nil && now.Error != "" {
+		view.VerdictError = now.Error
+	} else if now != nil {
+		answer, err := v.dryRun(&view.Story)
+		if err != nil {
+			return "", nil, err
+		}
+		answer.Suggestions = view.Suggestions
+		view.Verdict = verdictOf(answer)
+	}
+	return view.Pod.Namespace + "/" + view.Pod.Name, view, nil
+}
+
+// dryRun decides about the pod of a story on the story's revision: with groups, and with the scores
+// of the best nodes where it fits.
+func (v *visit) dryRun(st *story.Story) (*decision.Answer, error) {
+	ask := handlers.DecisionRequest{
+		Snapshot: st.Snapshot, PodRef: &handlers.PodName{Namespace: st.Pod.Namespace, Name: st.Pod.Name},
+		Explain: string(engine.ExplainGroups), DryRun: true, Now: &st.At,
+	}
+	if st.Now.Outcome == engine.Scheduled {
+		ask.Explain = string(engine.ExplainFailures)
+	}
+	answer := &decision.Answer{}
+	return answer, v.post("/v1/decisions", ask, answer)
+}
+
+// stripOf draws a story's attempts, the oldest first.
+func stripOf(attempts []story.Attempt) template.HTML {
+	cells := make([]stripCell, 0, len(attempts))
+	for _, a := range slices.Backward(attempts) {
+		title := fmt.Sprintf("%s, %d times until %s", a.Outcome, a.Count, a.Last.UTC().Format("2006-01-02 15:04:05"))
+		cells = append(cells, stripCell{Class: outcomeClass(a.Outcome), Title: title, Count: a.Count})
+	}
+	return strip(cells)
+}
+
+// outcomeClass is the colour of an outcome; its word always stands beside it.
+func outcomeClass(outcome string) string {
+	switch engine.Outcome(outcome) {
+	case engine.Scheduled:
+		return "good"
+	case engine.Preempting:
+		return "warn"
+	case engine.Gated:
+		return "out"
+	}
+	return "bad"
+}

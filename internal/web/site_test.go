@@ -1,0 +1,167 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// addresses of pages about the sample; ID stands for a decision's.
+var addresses = []string{
+	"/", "/?namespace=shop", "/pods/shop/web-4", "/pods/shop/checkout", "/pods/shop/import", "/pods/shop/report", "/pods/shop/web-1",
+	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/capacity",
+}
+
+// inline is what the policy of the pages forbids.
+var inline = regexp.MustCompile(`(?i)\sstyle=|<script>|<style|\son[a-z]+=|javascript:`)
+
+func TestPagesAnswer(t *testing.T) {
+	empty, base := serve(t), sampled(t)
+	id := decided(t, base, "import")
+	for _, at := range addresses {
+		t.Run(at, func(t *testing.T) {
+			body, resp := get(t, base+strings.ReplaceAll(at, "ID", id))
+			if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+				t.Fatalf("%d %s\n%s", resp.StatusCode, resp.Header.Get("Content-Type"), body)
+			}
+			if !strings.HasSuffix(body, "</html>\n") || strings.Count(body, "<h1>") != 1 {
+				t.Errorf("the page is not whole:\n%s", body)
+			}
+			if found := inline.FindString(body); found != "" {
+				t.Errorf("the policy forbids %q", found)
+			}
+			if i := strings.Index(body, "%!"); i >= 0 {
+				t.Errorf("a format without its value: %s", body[i:min(len(body), i+60)])
+			}
+			if strings.Contains(at, "/pods/") || strings.Contains(at, "ID") {
+				return
+			}
+			if body, resp := get(t, empty+at); resp.StatusCode != http.StatusOK || !strings.Contains(body, "<h1>") {
+				t.Errorf("without a cluster: %d\n%s", resp.StatusCode, body)
+			}
+		})
+	}
+}
+
+// A page's address answers with the API's object to callers that accept JSON.
+func TestPagesAnswerJSON(t *testing.T) {
+	base := sampled(t)
+	id := decided(t, base, "import")
+	for page, api := range map[string]string{
+		"/?cluster=sample&suggest=false":   "/v1/clusters/sample/pending?suggest=false",
+		"/pods/shop/import?cluster=sample": "/v1/clusters/sample/pods/shop/import",
+		"/queue?cluster=sample":            "/v1/clusters/sample/queue",
+		"/decisions?cluster=sample":        "/v1/decisions?cluster=sample",
+		"/decisions/" + id:                 "/v1/decisions/" + id,
+		"/capacity?cluster=sample":         "/v1/clusters/sample/capacity",
+	} {
+		got, resp := get(t, base+page, "Accept", "application/json")
+		want, _ := get(t, base+api)
+		if resp.Header.Get("Content-Type") != "application/json" || timeless(t, got) != timeless(t, want) {
+			t.Errorf("%s answers %s\n%s\nwant\n%s", page, resp.Header.Get("Content-Type"), got, want)
+		}
+	}
+	if body, _ := get(t, base+"/queue", "Accept", "text/html,application/json;q=0.9"); !strings.HasPrefix(body, "<!doctype html>") {
+		t.Errorf("a browser gets\n%s", body)
+	}
+}
+
+// timeless is an object without the times at which it was made.
+func timeless(t *testing.T, js string) string {
+	t.Helper()
+	var o map[string]any
+	if err := json.Unmarshal([]byte(js), &o); err != nil {
+		t.Fatalf("%v in %s", err, js)
+	}
+	delete(o, "at")
+	delete(o, "now")
+	out, err := json.Marshal(o)
+	check(t, err)
+	return string(out)
+}
+
+func TestPagesShowWhatIsWrong(t *testing.T) {
+	base := sampled(t)
+	for at, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/pods/shop/none":                                 {http.StatusNotFound, "pod shop/none is not in sample@1"},
+		"/?cluster=none":                                  {http.StatusNotFound, "none"},
+		"/decisions/none":                                 {http.StatusBadRequest, "which is a UUID"},
+		"/decisions?since=yesterday":                      {http.StatusBadRequest, "RFC 3339"},
+		"/find?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E":     {http.StatusNotFound, "&lt;script&gt;"},
+		"/pods/shop/%3Cimg%20src=x%20onerror=alert(1)%3E": {http.StatusNotFound, "&lt;img"},
+	} {
+		body, resp := get(t, base+at)
+		if resp.StatusCode != want.status || !strings.Contains(body, want.text) || strings.Contains(body, "<script>alert") || strings.Contains(body, "<img") {
+			t.Errorf("%s: %d, want %d with %q\n%s", at, resp.StatusCode, want.status, want.text, body)
+		}
+	}
+}
+
+func TestFindLeadsToPages(t *testing.T) {
+	base := sampled(t)
+	id := decided(t, base, "web-4")
+	for text, want := range map[string]string{
+		"shop/web-4": "/pods/shop/web-4?cluster=sample", "pod/shop/web-4": "/pods/shop/web-4?cluster=sample", "import": "/pods/shop/import?cluster=sample",
+		id: "/decisions/" + id + "?cluster=sample", "": "/?cluster=sample",
+	} {
+		_, resp := get(t, base+"/find?q="+url.QueryEscape(text))
+		if got := strings.TrimPrefix(resp.Request.URL.String(), base); got != want {
+			t.Errorf("%q leads to %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Read-only pages offer no form that changes something, and no route for one.
+func TestPagesAreReadOnly(t *testing.T) {
+	site, err := New(Options{API: http.NotFoundHandler()})
+	check(t, err)
+	if site.writable {
+		t.Fatal("pages are writable unless told otherwise")
+	}
+	base := serve(t)
+	body, _ := get(t, base+"/")
+	if !strings.Contains(body, `action="/sample"`) {
+		t.Fatalf("writable pages offer no sample:\n%s", body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/sample", http.NoBody)
+	check(t, err)
+	req.Header.Set("Origin", "https://elsewhere.example")
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	resp, err := http.DefaultClient.Do(req)
+	check(t, err)
+	check(t, resp.Body.Close())
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another origin loads the sample: %d", resp.StatusCode)
+	}
+}
+
+func TestAssetsAreSmall(t *testing.T) {
+	files, err := readAssets()
+	check(t, err)
+	sizes := map[string]int{}
+	for name, f := range files {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		_, err := w.Write(f.body)
+		check(t, err)
+		check(t, w.Close())
+		sizes[name[strings.LastIndex(name, ".")+1:]] += out.Len()
+	}
+	if sizes["js"] > 60_000 || sizes["css"] > 20_000 {
+		t.Errorf("gzipped bytes by kind: %v", sizes)
+	}
+	base := serve(t)
+	_, first := get(t, base+"/assets/berth.css")
+	_, again := get(t, base+"/assets/berth.css", "If-None-Match", first.Header.Get("ETag"))
+	if first.StatusCode != http.StatusOK || again.StatusCode != http.StatusNotModified {
+		t.Errorf("%d, then %d", first.StatusCode, again.StatusCode)
+	}
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+)
+
+// verdictView is a decision, as the pages of pods and of decisions show it.
+type verdictView struct {
+	*decision.Answer
+	// Waiting is Groups with bars; of a recorded decision, which has no groups, Causes are its
+	// failures.
+	Waiting  []groupRow
+	Causes   []failureRow
+	Remedies []remedy
+	Ledgers  []ledger
+	Scores   *scoreTable
+	Sieve    []sieveRow
+}
+
+type groupRow struct {
+	advice.Group
+	Bar template.HTML
+}
+
+type failureRow struct {
+	engine.FailureCount
+	Bar template.HTML
+}
+
+// remedy is a change that would help: the command that makes it where an apiserver takes one, and
+// its patches.
+type remedy struct {
+	advice.Suggestion
+	Commands []string
+	Patches  []string
+}
+
+func verdictOf(a *decision.Answer) *verdictView {
+	out := &verdictView{Answer: a, Scores: scoresOf(a), Remedies: remediesOf(a.Suggestions)}
+	for i := range a.Groups {
+		g := &a.Groups[i]
+		out.Waiting = append(out.Waiting, groupRow{*g, bar(g.Nodes, a.Counts.Nodes, "bad")})
+	}
+	if len(a.Groups) == 0 {
+		for _, f := range a.Failures {
+			out.Causes = append(out.Causes, failureRow{f, bar(f.Nodes, a.Counts.Nodes, "bad")})
+		}
+	}
+	for i := range a.Spread {
+		out.Ledgers = append(out.Ledgers, ledgerOf(&a.Spread[i]))
+	}
+	if a.Preemption != nil {
+		out.Sieve = sieveOf(a.Preemption)
+	}
+	return out
+}
+
+func remediesOf(list []advice.Suggestion) []remedy {
+	out := make([]remedy, 0, len(list))
+	for i := range list {
+		r := remedy{Suggestion: list[i]}
+		edits := list[i].Edits
+		if len(edits) == 0 {
+			edits = []advice.Edit{list[i].Edit}
+		}
+		for j := range edits {
+			js, err := json.Marshal(edits[j].Patch)
+			if err != nil || len(edits[j].Patch) == 0 {
+				continue
+			}
+			r.Patches = append(r.Patches, fmt.Sprintf("%s %s: %s", edits[j].Kind, edits[j].Name, js))
+			if text := kubectl(list[i].Kind, &edits[j], string(js)); text != "" {
+				r.Commands = append(r.Commands, text)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// kubectl writes an edit as a command. It is empty where an apiserver refuses the change of an
+// object that exists: most of a pod's spec is changed in its workload's template, and what a node
+// has is the kubelet's to write.
+func kubectl(kind string, e *advice.Edit, patch string) string {
+	switch kind {
+	case "uncordon":
+		return "kubectl uncordon " + quote(e.Name)
+	case "gate", "toleration", "label", "budget":
+	default:
+		return ""
+	}
+	line := []string{"kubectl", "patch", strings.ToLower(e.Kind), quote(e.Name)}
+	if e.Namespace != "" {
+		line = append(line, "-n", quote(e.Namespace))
+	}
+	return strings.Join(append(line, "--type=json", "-p", quote(patch)), " ")
+}
+
+// quote writes a word so that a shell takes it as it is.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@=,+%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// scoreTable is the scores of the best nodes, beside those of the chosen one.
+type scoreTable struct {
+	Plugins []string
+	Rows    []scoreRow
+	// Sentence describes by how much the chosen node won, and what decided it.
+	Sentence string
+}
+
+type scoreRow struct {
+	engine.NodeVerdict
+	Chosen bool
+	Bar    template.HTML
+	// Cells are the weighted scores in the order of the table's plugins.
+	Cells []int64
+}
+
+// shownScores is how many nodes the table of scores has.
+const shownScores = 10
+
+func scoresOf(a *decision.Answer) *scoreTable {
+	var nodes []engine.NodeVerdict
+	for i := range a.Nodes {
+		if n := &a.Nodes[i]; n.Feasible && n.Score != nil {
+			nodes = append(nodes, *n)
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(nodes, func(x, y engine.NodeVerdict) int {
+		if x.Name == a.Node || y.Name == a.Node {
+			return cmp.Or(cmp.Compare(*y.Score, *x.Score), boolean(y.Name == a.Node)-boolean(x.Name == a.Node))
+		}
+		return cmp.Or(cmp.Compare(*y.Score, *x.Score), cmp.Compare(x.Name, y.Name))
+	})
+	t := &scoreTable{}
+	for _, s := range nodes[0].Scores {
+		t.Plugins = append(t.Plugins, s.Plugin)
+	}
+	most := max(*nodes[0].Score, 1)
+	for i := range nodes[:min(len(nodes), shownScores)] {
+		n := &nodes[i]
+		row := scoreRow{NodeVerdict: *n, Chosen: n.Name == a.Node, Bar: stack(n.Scores, most)}
+		for _, plugin := range t.Plugins {
+			row.Cells = append(row.Cells, weighted(n, plugin))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Sentence = wonBy(nodes, a.Node)
+	return t
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func weighted(n *engine.NodeVerdict, plugin string) int64 {
+	for _, s := range n.Scores {
+		if s.Plugin == plugin {
+			return s.Weighted
+		}
+	}
+	return 0
+}
