@@ -35,5 +35,5 @@ func (a *API) getCapacity(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, out)
+	return writeLong(w, r, out)
 }

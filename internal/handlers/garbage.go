@@ -75,11 +75,7 @@ func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 			a.metrics.received(next)
 			list.Applied = next.ID()
 		}
-		return writeJSON(w, http.StatusOK, struct { // as GarbageList is
-			Snapshot string                            `json:"snapshot"`
-			Pods     []countedElement[podlife.Garbage] `json:"pods"`
-			Applied  string                            `json:"applied,omitempty"`
-		}{list.Snapshot, countedList(r.Context(), list.Pods), list.Applied})
+		return writeLong(w, r, list)
 	})
 }
 

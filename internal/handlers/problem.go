@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"berth/internal/steps"
 )
 
 // problemType is the media type of RFC 9457.
@@ -130,6 +132,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 		return fmt.Errorf("marshal the answer: %w", err)
 	}
 	return writeBytes(w, status, append(body, '\n'))
+}
+
+// writeLong is writeJSON for an answer with lists that a caller can make long.
+func writeLong(w http.ResponseWriter, r *http.Request, v any) error {
+	body, err := steps.Marshal(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	return writeBytes(w, http.StatusOK, append(body, '\n'))
 }
 
 // writeBytes sends JSON that is there already.

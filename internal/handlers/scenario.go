@@ -90,7 +90,7 @@ func (a *API) askScenario(verb string) handlerFunc {
 				return err
 			}
 			c.posted.warn(w)
-			return writeJSON(w, http.StatusOK, out)
+			return writeLong(w, r, out)
 		})
 	}
 }

@@ -119,9 +119,12 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 	if err != nil {
 		return nil, err
 	}
-	out := measure(st, daemons, label)
+	out, err := measure(ctx, st, daemons, label)
+	if err != nil {
+		return nil, err
+	}
 	out.Snapshot = v.ID()
-	return out, ctx.Err()
+	return out, nil
 }
 
 // daemonSet is in the JSON of every pod of a DaemonSet, and of few others.
@@ -145,10 +148,13 @@ func DaemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool
 const daemonSteps = 5
 
 // measure measures a state.
-func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capacity {
-	g := newGrid(st)
+func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool, pool string) (*Capacity, error) {
+	g, count := newGrid(st), steps.Of(ctx)
 	out := &Capacity{Shapes: []ShapeCapacity{}, PoolLabel: pool}
-	shapes, rest := g.shapes(st, daemon)
+	shapes, rest, err := g.shapes(count, st, daemon)
+	if err != nil {
+		return nil, err
+	}
 	out.OtherPods = rest
 	room := make([][]int64, len(shapes)) // by shape and row
 	for k, s := range shapes {
@@ -176,6 +182,9 @@ func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capaci
 		out.Shapes = append(out.Shapes, c)
 	}
 	for i := range g.cols {
+		if err := count.Take(len(g.rows)); err != nil {
+			return nil, err
+		}
 		c := &g.cols[i]
 		r := ResourceCapacity{Resource: c.name, Nodes: c.distribution(g.rows)}
 		for _, row := range g.rows {
@@ -193,14 +202,14 @@ func measure(st *state.State, daemon func(*state.Pod) bool, pool string) *Capaci
 		r.Pools = g.groups(c, pool)
 		out.Resources = append(out.Resources, r)
 	}
-	out.Nodes = g.nodes(st, daemon, func(i, n int) {
+	out.Nodes, err = g.nodes(count, st, daemon, func(i, n int) {
 		for k := range out.Resources {
 			if out.Resources[k].Resource == g.cols[i].name {
 				out.Resources[k].Bound = n
 			}
 		}
 	})
-	return out
+	return out, err
 }
 
 // unusable returns what of a resource is free where no shape that requests it has room, and the
@@ -241,13 +250,16 @@ func (g *grid) unusable(i int, shapes []*podShape, room [][]int64) (stranded int
 }
 
 // nodes counts nodes, and works the bound out of those of each resource, which it passes on.
-func (g *grid) nodes(st *state.State, daemon func(*state.Pod) bool, bound func(i, n int)) CapacityNodes {
+func (g *grid) nodes(count *steps.Counter, st *state.State, daemon func(*state.Pod) bool, bound func(i, n int)) (CapacityNodes, error) {
 	out := CapacityNodes{Total: len(g.rows)}
 	wanted, own := make([]int64, len(g.cols)), make([]int64, len(g.cols)) // of a node's daemon pods
 	room := make([][]int64, len(g.cols))
 	for _, row := range g.rows {
 		if !g.usable(row) {
 			out.Cordoned++
+		}
+		if err := count.Take(len(st.PodsOn(int(row)))); err != nil {
+			return out, err
 		}
 		inUse := false
 		clear(own)
@@ -284,5 +296,5 @@ func (g *grid) nodes(st *state.State, daemon func(*state.Pod) bool, bound func(i
 	if out.InUse > 0 {
 		out.GapPercent = percent(float64(out.CouldBeEmpty), float64(out.InUse))
 	}
-	return out
+	return out, nil
 }

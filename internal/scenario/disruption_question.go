@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +9,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
+	"berth/internal/steps"
 )
 
 // NodeChoice is which nodes a question is about: by name, by labels or by zone.
@@ -115,7 +115,7 @@ func (q *DrainQuestion) Drain(ctx context.Context, v *cluster.View, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	out.Digest, err = digestOf("berth-drain-1", out)
+	out.Digest, err = digestOf(ctx, "berth-drain-1", out)
 	out.Snapshot = v.ID() // which is no part of the digest
 	return out, err
 }
@@ -154,7 +154,7 @@ func (q *LossQuestion) Lose(ctx context.Context, v *cluster.View, o Options) (*L
 	if err != nil {
 		return nil, err
 	}
-	out.Digest, err = digestOf("berth-loss-1", out)
+	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
 	out.Snapshot = v.ID() // which is no part of the digest
 	return out, err
 }
@@ -171,8 +171,8 @@ func startGiven(seconds *int64) (int64, error) {
 }
 
 // digestOf is over an answer whose digest is still empty.
-func digestOf(kind string, answer any) (string, error) {
-	js, err := json.Marshal(answer)
+func digestOf(ctx context.Context, kind string, answer any) (string, error) {
+	js, err := steps.Marshal(ctx, answer)
 	if err != nil {
 		return "", fmt.Errorf("digest: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"berth/internal/engine/state"
+	"berth/internal/steps"
 )
 
 // maxShapes is how many shapes of pods a cluster is measured by, the most common first.
@@ -20,11 +21,14 @@ type podShape struct {
 
 // shapes groups the pods that use resources by what they request, those of daemons left out, since
 // their number goes with that of nodes. rest is how many pods are of shapes behind the most common.
-func (g *grid) shapes(st *state.State, daemon func(*state.Pod) bool) (list []*podShape, rest int) {
+func (g *grid) shapes(count *steps.Counter, st *state.State, daemon func(*state.Pod) bool) (list []*podShape, rest int, err error) {
 	byClass := map[*state.Class]*podShape{}
 	bySize := map[string]*podShape{}
 	st.EachPod(func(p *state.Pod) {
-		if p.Row < 0 || p.Terminal || daemon(p) {
+		if err == nil {
+			err = count.Take(1)
+		}
+		if err != nil || p.Row < 0 || p.Terminal || daemon(p) {
 			return
 		}
 		s := byClass[p.Class]
@@ -52,7 +56,7 @@ func (g *grid) shapes(st *state.State, daemon func(*state.Pod) bool) (list []*po
 	for _, s := range list[min(len(list), maxShapes):] {
 		rest += s.pods
 	}
-	return list[:min(len(list), maxShapes)], rest
+	return list[:min(len(list), maxShapes)], rest, err
 }
 
 func (n podName) less(o podName) bool {

@@ -143,7 +143,10 @@ func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, 
 	pool := LabelOf(v.State.Nodes(), "pool")
 	out := &Simulation{
 		Base: v.ID(), Arrivals: len(arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
-		Start: measure(v.State, s.isDaemon, pool), Notes: notesOf(q),
+		Notes: notesOf(q),
+	}
+	if out.Start, err = measure(ctx, v.State, s.isDaemon, pool); err != nil {
+		return nil, err
 	}
 	out.Start.Snapshot = v.ID()
 	if s.spreads, err = spreadsOf(ctx, v, s.arrivals, list); err != nil {
@@ -289,7 +292,9 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 			r.Moved++
 		}
 	}
-	r.End = measure(f.State(), s.isDaemon, pool)
+	if r.End, err = measure(s.ctx, f.State(), s.isDaemon, pool); err != nil {
+		return nil, err
+	}
 	r.End.Snapshot = s.view.ID()
 	if r.Spread, err = s.spreads.uneven(s.ctx, f.State(), o); err != nil {
 		return nil, err
@@ -304,7 +309,10 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 
 // sample measures the fork as it is now.
 func (s *simulation) sample(f *Fork, attempts, placed int) (out Sample, err error) {
-	c := measure(f.State(), s.isDaemon, "")
+	c, err := measure(s.ctx, f.State(), s.isDaemon, "")
+	if err != nil {
+		return out, err
+	}
 	out = Sample{
 		Attempts: attempts, Placed: placed, Pending: len(s.arrivals) - placed, NodesInUse: c.Nodes.InUse, CouldBeEmpty: c.Nodes.CouldBeEmpty,
 		Used: map[string]float64{}, Fragmentation: map[string]float64{}, Allocation: map[string]Distribution{}, Stranded: map[string]int64{},

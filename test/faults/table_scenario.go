@@ -32,6 +32,12 @@ var scenarioFaults = []fault{
 	{"scenario-largest-over-all", "the largest pod of a shape is as large as the emptiest resource", "./internal/scenario", "TestCapacity", []edit{
 		{"internal/scenario/grid.go", `largest = min(largest, float64(free)/float64(want))`, `largest = float64(free) / float64(want)`},
 	}},
+	{"long-answer-goes-on", "a long answer is written for a caller who has gone", "./internal/steps", "TestMarshalEndsWithItsCall", []edit{
+		{"internal/steps/marshal.go", `else if err = ctx.Err(); err == nil {`, `else {`},
+	}},
+	{"long-answer-element-lost", "the last elements of a long list are not written", "./internal/steps", "TestMarshal", []edit{
+		{"internal/steps/marshal.go", `min(i+chunk, n)`, `min(i+chunk, n-n/600)`},
+	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
 		{"internal/scenario/run.go", `if err := r.f.Delete(e.Pod.Namespace, e.Pod.Name); err != nil {`, `if err := error(nil); err != nil {`},
 	}},
