@@ -77,6 +77,21 @@ func (f *frame) Semantics() string { return engine.Semantics }
 // Param is a parameter of the page's URL.
 func (f *frame) Param(name string) string { return f.query.Get(name) }
 
+// Has reports whether the page's URL has a parameter.
+func (f *frame) Has(name string) bool { return f.query.Has(name) }
+
+// Self is the page's own address.
+func (f *frame) Self() string { return f.r.URL.RequestURI() }
+
+// Questions are the pages about what comes next.
+func (f *frame) Questions() []menuEntry { return questionPages }
+
+// Domains are the words for node labels that a count may go by.
+func (f *frame) Domains() []string { return []string{"zone", "region", "node", "pool"} }
+
+// ExamplePod is the pod that an empty form begins with.
+func (f *frame) ExamplePod() string { return examplePod }
+
 // To returns the address of another page about the same cluster and revision. The words are path
 // elements up to an empty one, then names and values of parameters.
 func (f *frame) To(parts ...string) string {
@@ -178,3 +193,12 @@ func parseTemplates() (map[string]*template.Template, error) {
 	}
 	return out, nil
 }
+
+const examplePod = `apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop, labels: {app: web}}
+spec:
+  containers:
+  - name: web
+    resources: {requests: {cpu: 500m, memory: 512Mi}}
+`

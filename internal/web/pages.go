@@ -6,6 +6,12 @@ var menu = []menuEntry{
 	{"Queue", "queue"},
 	{"Decisions", "decisions"},
 	{"Capacity", "capacity"},
+	{"What if", "fit"},
+}
+
+// questionPages are the pages about what comes next.
+var questionPages = []menuEntry{
+	{"Fit", "fit"}, {"Drain", "drain"}, {"Lose", "lose"}, {"Pools", "pools"}, {"Simulate", "simulate"},
 }
 
 // pages is the table of all pages.
@@ -18,4 +24,9 @@ var pages = []page{
 	{path: "/decisions/{id}/nodes/{node}", template: "node", nav: "Decisions", load: loadNode},
 	{path: "/find", template: "error", load: loadFound},
 	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity},
+	{path: "/fit", template: "whatif", nav: "What if", load: loadWhatIf("fit")},
+	{path: "/drain", template: "whatif", nav: "What if", load: loadWhatIf("drain")},
+	{path: "/lose", template: "whatif", nav: "What if", load: loadWhatIf("lose")},
+	{path: "/pools", template: "whatif", nav: "What if", load: loadWhatIf("pools")},
+	{path: "/simulate", template: "whatif", nav: "What if", load: loadWhatIf("simulate")},
 }

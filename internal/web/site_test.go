@@ -14,8 +14,20 @@ import (
 // addresses of pages about the sample; ID stands for a decision's.
 var addresses = []string{
 	"/", "/?namespace=shop", "/pods/shop/web-4", "/pods/shop/checkout", "/pods/shop/import", "/pods/shop/report", "/pods/shop/web-1",
-	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/capacity",
+	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate",
+	"/fit?ask=1&by=zone&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=node-a1&force=on", "/drain?ask=1&find=1&force=on", "/lose?ask=1&zone=zone-a",
+	"/pools?ask=1&like=node-a1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
 }
+
+// packed is a configuration that fills nodes one after the other.
+const packed = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - name: NodeResourcesFit
+    args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: NodeResourcesFitArgs, scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+`
 
 // inline is what the policy of the pages forbids.
 var inline = regexp.MustCompile(`(?i)\sstyle=|<script>|<style|\son[a-z]+=|javascript:`)

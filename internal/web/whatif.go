@@ -1,0 +1,272 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"berth/internal/scenario"
+	"berth/internal/words"
+)
+
+// whatIf is a question about what comes next: a form, and the answer once it is filled in. Its
+// fields stand in the URL, so that a link is the question.
+type whatIf struct {
+	Verb string
+	// Asked reports whether the form was sent.
+	Asked bool
+	// Summary is the answer in one sentence, Command the same question on the command line.
+	Summary, Command string
+	// Scenario is the file that the command of a simulation reads.
+	Scenario string
+	// The answer of the verb that was asked.
+	Fit        *scenario.Fit
+	Drain      *scenario.Drain
+	Loss       *scenario.Loss
+	Pools      *scenario.Pools
+	Simulation *scenario.Simulation
+	Curves     []curve
+	// Shown are the pods of a drain or a loss that are listed, Hidden the others.
+	Shown  []*scenario.Disrupted
+	Hidden int
+}
+
+// shownPods is how many pods a page about a drain or a loss lists unless the URL wants all.
+const shownPods = 100
+
+// questions writes the body of a question from the fields of its form, by verb.
+var questions = map[string]func(v *visit) (path string, body map[string]any, err error){
+	"fit": askFit, "drain": askDrain, "lose": askLose, "pools": askPools, "simulate": askSimulation,
+}
+
+func loadWhatIf(verb string) func(v *visit) (string, any, error) {
+	return func(v *visit) (string, any, error) {
+		view := &whatIf{Verb: verb, Asked: v.query.Has("ask") && v.cluster != ""}
+		title := strings.ToUpper(verb[:1]) + verb[1:]
+		if !view.Asked {
+			return title, view, nil
+		}
+		path, body, err := questions[verb](v)
+		if err != nil {
+			return "", nil, err
+		}
+		if err := view.answer(v, path, body); err != nil {
+			return "", nil, err
+		}
+		view.Command = v.commandLine(verb)
+		if verb == "simulate" {
+			text, err := yaml.Marshal(body)
+			if err != nil {
+				return "", nil, fmt.Errorf("write the scenario: %w", err)
+			}
+			view.Scenario = string(text)
+		}
+		if n := len(view.Shown); n > shownPods && v.query.Get("pods") != "all" {
+			view.Shown, view.Hidden = view.Shown[:shownPods], n-shownPods
+		}
+		return title, view, nil
+	}
+}
+
+// answer sends the question and puts the answer into a sentence.
+func (w *whatIf) answer(v *visit, path string, body map[string]any) error {
+	var into any
+	switch w.Verb {
+	case "fit":
+		w.Fit = &scenario.Fit{}
+		into = w.Fit
+	case "drain":
+		w.Drain = &scenario.Drain{}
+		into = w.Drain
+	case "lose":
+		w.Loss = &scenario.Loss{}
+		into = w.Loss
+	case "pools":
+		w.Pools = &scenario.Pools{}
+		into = w.Pools
+	default:
+		w.Simulation = &scenario.Simulation{}
+		into = w.Simulation
+	}
+	if err := v.post(path, body, into); err != nil {
+		return err
+	}
+	switch {
+	case w.Fit != nil:
+		w.Summary = fmt.Sprintf("%s more fit on %s.", words.Count(w.Fit.Count), words.Plural(w.Fit.Nodes, "node"))
+		if w.Fit.More {
+			w.Summary = fmt.Sprintf("At least %s more fit: the count was ended there.", words.Count(w.Fit.Count))
+		}
+	case w.Drain != nil:
+		t := w.Drain.Totals
+		w.Summary = fmt.Sprintf("%s drained within %s: %s evicted, %s placed again, %s pending.",
+			words.Plural(t.NodesDrained, "node"), words.Span(w.Drain.Seconds), words.Plural(t.Evicted, "pod"), words.Count(t.Placed), words.Count(t.Pending))
+		w.Shown = w.Drain.Pods
+	case w.Loss != nil:
+		t := w.Loss.Totals
+		w.Summary = fmt.Sprintf("%s lost: %s placed again, %s pending, %s not replaced.",
+			words.Plural(len(w.Loss.Nodes), "node"), words.Plural(t.Placed, "pod"), words.Count(t.Pending), words.Count(t.NotReplaced))
+		w.Shown = w.Loss.Pods
+	case w.Pools != nil:
+		w.Summary = poolsSentence(w.Pools)
+	default:
+		var parts []string
+		for i := range w.Simulation.Profiles {
+			p := &w.Simulation.Profiles[i]
+			parts = append(parts, fmt.Sprintf("%s: %s placed, %s pending", p.Name, words.Count(p.Placed), words.Count(p.Pending)))
+		}
+		w.Summary = strings.Join(parts, "; ") + "."
+		w.Curves = curvesOf(w.Simulation)
+	}
+	return nil
+}
+
+func poolsSentence(p *scenario.Pools) string {
+	if p.Already == p.Pods {
+		return fmt.Sprintf("All %s fit already.", words.Plural(p.Pods, "pod"))
+	}
+	var parts []string
+	for _, c := range p.Choice.Pools {
+		if c.Nodes > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(c.Nodes, "node"), c.Name))
+		}
+	}
+	if len(parts) == 0 {
+		return "No node of these pools would help."
+	}
+	text := strings.Join(parts, " and ")
+	if p.Choice.Fits {
+		return fmt.Sprintf("With %s all %s fit.", text, words.Plural(p.Pods, "pod"))
+	}
+	return fmt.Sprintf("With %s %s of %s fit.", text, words.Count(p.Choice.Placed), words.Plural(p.Pods, "pod"))
+}
+
+// below is the address of a verb of the page's cluster.
+func below(v *visit, verb string) string {
+	address := "/v1/clusters/" + url.PathEscape(v.cluster) + "/" + verb
+	if snapshot := v.query.Get("snapshot"); snapshot != "" {
+		address += "?snapshot=" + url.QueryEscape(snapshot)
+	}
+	return address
+}
+
+func askFit(v *visit) (string, map[string]any, error) {
+	pod, err := v.object("pod")
+	if err != nil {
+		return "", nil, err
+	}
+	body := map[string]any{"pod": pod}
+	if by := v.query.Get("by"); by != "" {
+		body["by"] = by
+	}
+	return below(v, "fit"), body, v.number(body, "max")
+}
+
+// which writes the nodes that a drain or a loss is about.
+func which(v *visit) map[string]any {
+	body := map[string]any{}
+	if names := strings.FieldsFunc(v.query.Get("nodes"), func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }); len(names) > 0 {
+		body["nodes"] = names
+	}
+	for _, name := range []string{"selector", "zone"} {
+		if value := v.query.Get(name); value != "" {
+			body[name] = value
+		}
+	}
+	return body
+}
+
+func askDrain(v *visit) (string, map[string]any, error) {
+	body := which(v)
+	for _, name := range []string{"ignoreDaemonSets", "deleteEmptyDirData", "force"} {
+		if v.query.Has(name) {
+			body[name] = true
+		}
+	}
+	return below(v, "drains"), body, v.number(body, "find")
+}
+
+func askLose(v *visit) (string, map[string]any, error) { return below(v, "losses"), which(v), nil }
+
+func askPools(v *visit) (string, map[string]any, error) {
+	var pools []map[string]any
+	for _, name := range strings.Fields(strings.ReplaceAll(v.query.Get("like"), ",", " ")) {
+		pools = append(pools, map[string]any{"like": name})
+	}
+	return below(v, "pools"), map[string]any{"pools": pools}, nil
+}
+
+func askSimulation(v *visit) (string, map[string]any, error) {
+	base := v.cluster + "@latest"
+	if snapshot := v.query.Get("snapshot"); snapshot != "" {
+		base = snapshot
+	}
+	arrivals := map[string]any{"pending": true}
+	if v.query.Get("pod") != "" {
+		pod, err := v.object("pod")
+		if err != nil {
+			return "", nil, err
+		}
+		load := map[string]any{"pod": pod}
+		if err := v.number(load, "count"); err != nil {
+			return "", nil, err
+		}
+		arrivals = map[string]any{"workloads": []any{load}}
+	}
+	profiles := []any{map[string]any{"name": "today"}}
+	if config := v.query.Get("config"); strings.TrimSpace(config) != "" {
+		profiles = append(profiles, map[string]any{"name": "other", "config": config})
+	}
+	return "/v1/simulations", map[string]any{"base": base, "arrivals": arrivals, "profiles": profiles}, nil
+}
+
+// commandLine writes the form's question as a command.
+func (v *visit) commandLine(verb string) string {
+	line := []string{"berth", verb}
+	line = append(line, strings.Fields(strings.ReplaceAll(v.query.Get("nodes"), ",", " "))...)
+	if v.query.Get("pod") != "" {
+		line = append(line, "-f", "pod.yaml")
+	}
+	if verb == "simulate" {
+		line = []string{"berth", "simulate", "-f", "scenario.yaml"}
+	}
+	for _, name := range []string{"by", "max", "selector", "zone", "find", "like"} {
+		if value := v.query.Get(name); value != "" {
+			line = append(line, "--"+name, quote(value))
+		}
+	}
+	for name, flag := range map[string]string{"ignoreDaemonSets": "--ignore-daemonsets", "deleteEmptyDirData": "--delete-emptydir-data", "force": "--force"} {
+		if v.query.Has(name) {
+			line = append(line, flag)
+		}
+	}
+	return strings.Join(append(line, "--cluster", quote(v.cluster), "--server", "http://"+v.r.Host), " ")
+}
+
+// object reads a Kubernetes object from a field, as YAML or JSON.
+func (v *visit) object(name string) (json.RawMessage, error) {
+	js, err := yaml.YAMLToJSON([]byte(v.query.Get(name)))
+	if err != nil {
+		return nil, &problem{Status: http.StatusBadRequest, Title: "The form has a field that cannot be read", Detail: name + ": " + err.Error()}
+	}
+	return js, nil
+}
+
+// number adds a field of the form to a body, if it is there.
+func (v *visit) number(body map[string]any, name string) error {
+	text := v.query.Get(name)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return &problem{Status: http.StatusBadRequest, Title: "The form has a field that cannot be read", Detail: name + ": want a number, not " + text}
+	}
+	body[name] = n
+	return nil
+}
