@@ -127,3 +127,12 @@ func TestEngineAgreesWithItsNaiveTwin(t *testing.T) {
 	}
 	t.Logf("%d cases: %v", to-from, seen)
 }
+
+// TestSeedsDrawTheSame: a seed that a test names draws the same cluster when it is run again.
+func TestSeedsDrawTheSame(t *testing.T) {
+	for seed := range uint64(40) {
+		if diff := cmp.Diff(enginetest.Generate(seed).Objects, enginetest.Generate(seed).Objects); diff != "" {
+			t.Fatalf("seed %d (-first +second):\n%s", seed, diff)
+		}
+	}
+}

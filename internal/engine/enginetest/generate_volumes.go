@@ -53,8 +53,8 @@ func mounts(seed uint64, c *Case) {
 			add = append(add, g.volume(fmt.Sprintf("pv%d", i)))
 		}
 	}
-	for name, provisioner := range map[string]string{"plain": csiPlain, "old": "kubernetes.io/gce-pd", "files": "kubernetes.io/azure-file", "none": "kubernetes.io/no-provisioner"} {
-		add = append(add, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner})
+	for _, class := range [][2]string{{"files", "kubernetes.io/azure-file"}, {"none", "kubernetes.io/no-provisioner"}, {"old", "kubernetes.io/gce-pd"}, {"plain", csiPlain}} {
+		add = append(add, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: class[0]}, Provisioner: class[1]})
 	}
 	for i := range g.r.IntN(8) {
 		if len(names) > 0 {
