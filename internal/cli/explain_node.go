@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
+	"berth/internal/engine/rules"
 )
 
 // oneNode shows a decision as one node sees it.
@@ -116,7 +117,7 @@ func obstacles(node *engine.NodeVerdict) *table {
 	add := func(rule string, details []engine.Detail, reasons []string) {
 		words := make([]string, 0, len(details))
 		for i := range details {
-			words = append(words, detailWords(&details[i]))
+			words = append(words, rules.DetailWords(&details[i], amounts))
 		}
 		if len(words) == 0 {
 			words = reasons
@@ -224,7 +225,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 				rule = "chosen"
 			}
 		} else if len(n.Details) > 0 {
-			detail = detailWords(&n.Details[0])
+			detail = rules.DetailWords(&n.Details[0], amounts)
 			if more := len(n.Details) - 1; more > 0 {
 				detail += fmt.Sprintf(" (and %d more)", more)
 			}

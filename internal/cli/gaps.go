@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/internal/cluster"
+	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/kube"
 )
@@ -235,11 +236,11 @@ func listed(words []string) string {
 func (g *gaps) unknown(group *advice.Group) string {
 	kind := ""
 	switch group.Reason {
-	case advice.ClaimMissing:
+	case engine.CauseClaimMissing:
 		kind = "PersistentVolumeClaim"
-	case advice.VolumeUnavailable:
+	case engine.CauseVolumeUnavailable:
 		kind = "PersistentVolume"
-	case advice.ClaimUnbound: // without its class a claim counts as one that is bound at once
+	case engine.CauseClaimUnbound: // without its class a claim counts as one that is bound at once
 		kind = "StorageClass"
 	}
 	if kind == "" || !g.covers(kind) {

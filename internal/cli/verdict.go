@@ -322,7 +322,7 @@ func (v *verdict) detail(g *advice.Group) string {
 	if unknown := v.gaps.unknown(g); unknown != "" {
 		s = strings.TrimPrefix(s+": "+unknown, ": ")
 	}
-	if s == "" && (g.Reason == advice.Rejected || g.Reason == advice.ClaimUnbound) {
+	if s == "" && (g.Reason == engine.CauseRejected || g.Reason == engine.CauseClaimUnbound) {
 		s = g.Message
 	}
 	if g.Merged > 1 {

@@ -155,23 +155,9 @@ type AllottedDevice struct {
 	Device  string `json:"device"`
 }
 
-// Detail is the structured cause of a node's failure. Which fields are set depends on Kind: taint
-// (key, value, effect), resource (name, requested, available, capacity, in the resource's own unit:
-// millicores for cpu, bytes for memory), topologySpread (topologyKey, domain, matching, skew,
-// maxSkew), port (protocol, hostIP, port), nodeAffinity (terms in words), podAffinity,
-// podAntiAffinity and existingAntiAffinity (topologyKey, domain, term), nodeName, unschedulable,
-// declaredFeature (name), volumeAffinity (claim, volume, term: where the volume can be used),
-// volumeMissing (claim, volume), volumeMatch (claim, name of the class: no volume is there for the
-// claim, and the class makes none), allowedTopologies (claim, name of the class, term),
-// storageCapacity (claim, name of the class, requested in bytes), selectedNode (claim, value: the
-// node that its volume is being made for), volumeZone (claim, volume, key, value of the node, term:
-// values of the volume), diskInUse (key: the volume source, name), claimInUse (claim, value:
-// namespace/name of the pod that uses it, domain: that pod's node), volumeLimit (name of the CSI
-// driver, requested: volumes that the pod would add, available, capacity: the limit), device
-// (claim, request, the device class as name, how many are requested, how many of the node's match
-// and how many of these are available), devicePool (the pool as name, in words what is wrong with
-// it as term), resourceClaim (claim, in words what keeps it from the node as term), more (name: how
-// many details are left out). A term is cut off behind 1,024 bytes.
+// Detail is the structured cause of a node's failure. Which fields are set depends on Kind: each
+// rule's descriptor lists its kinds (DetailKind), and docs/rules.md their fields. The kind more has
+// as its name how many details are left out. A term is cut off behind 1,024 bytes.
 type Detail struct {
 	Kind        string `json:"kind"`
 	Key         string `json:"key,omitempty"`

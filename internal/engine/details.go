@@ -74,3 +74,68 @@ func (q *Query) Words(of any, write func() string) string {
 	}
 	return text
 }
+
+// The causes of rejections: stable codes for programs, where the reasons are kube-scheduler's
+// sentences.
+const (
+	CauseGated                        = "Gated"
+	CauseCordoned                     = "Cordoned"
+	CauseOtherNode                    = "OtherNode"
+	CauseUntoleratedTaint             = "UntoleratedTaint"
+	CauseSelectorNotMatched           = "SelectorNotMatched"
+	CauseAffinityNotMatched           = "AffinityNotMatched"
+	CauseAddedAffinityNotMatched      = "AddedAffinityNotMatched"
+	CausePortTaken                    = "PortTaken"
+	CauseTooManyPods                  = "TooManyPods"
+	CauseInsufficientCPU              = "InsufficientCPU"
+	CauseInsufficientMemory           = "InsufficientMemory"
+	CauseInsufficientEphemeralStorage = "InsufficientEphemeralStorage"
+	CauseInsufficientExtended         = "InsufficientExtended" // short.of names the resource
+	CauseSkewExceeded                 = "SkewExceeded"
+	CauseTopologyLabelMissing         = "TopologyLabelMissing"
+	CausePodAffinityNotMatched        = "PodAffinityNotMatched"
+	CausePodAntiAffinityViolated      = "PodAntiAffinityViolated"
+	CauseOthersAntiAffinityViolated   = "OthersAntiAffinityViolated"
+	CauseFeatureMissing               = "FeatureMissing"
+	CauseNotNamed                     = "NotNamed" // the pod's affinity names other nodes
+	CauseVolumeLimitExceeded          = "VolumeLimitExceeded"
+	CauseVolumeInUse                  = "VolumeInUse"
+	CauseVolumeElsewhere              = "VolumeElsewhere" // it can be used on other nodes
+	CauseVolumeUnavailable            = "VolumeUnavailable"
+	CauseClaimMissing                 = "ClaimMissing"
+	CauseClaimUnbound                 = "ClaimUnbound" // a claim with immediate binding is not bound yet
+	CauseDeviceUnavailable            = "DeviceUnavailable"
+	CauseDeviceClaimNotReady          = "DeviceClaimNotReady"
+	// CauseRejected is every other reason; the message names it.
+	CauseRejected = "Rejected"
+)
+
+// Cause is what a detail means to programs.
+type Cause struct {
+	// Code is one of the codes above.
+	Code string
+	// About is the resource, the taint or the selector in words; empty where there is none.
+	About string
+	// Message is kube-scheduler's sentence, and Verdict the status code, for this detail alone.
+	// They are those of the node's verdict where they are zero.
+	Message string
+	Verdict Code
+	// Short is how much of Of is short, in Unit. Unit is empty where no amount can be short.
+	Of, Unit string
+	Short    int64
+}
+
+// DetailKind is what a kind of details means. It is declared beside the rule that returns such
+// details and listed in the rule's descriptor.
+type DetailKind struct {
+	Name string
+	// Fields names the fields that such details have.
+	Fields string
+	Cause  func(d *Detail) Cause
+	// Words writes a detail in a line for people. It may be nil or return nothing: then the
+	// detail's own texts are its words.
+	Words func(d *Detail, amounts AmountsFunc) string
+}
+
+// AmountsFunc writes amounts of a resource in one unit.
+type AmountsFunc func(resource string, list []int64) []string

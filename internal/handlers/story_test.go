@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
 	"berth/internal/story"
@@ -77,7 +78,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 		t.Errorf("reasons (-want +got):\n%s", d)
 	}
 	g := s.Now.Groups[0]
-	if g.Rule != "NodeResourcesFit" || g.Reason != advice.InsufficientCPU || g.Nodes != 2 || *g.Short != (advice.Short{Of: "cpu", Unit: "millicores", Min: 2000, Median: 2000, Max: 4000}) ||
+	if g.Rule != "NodeResourcesFit" || g.Reason != engine.CauseInsufficientCPU || g.Nodes != 2 || *g.Short != (advice.Short{Of: "cpu", Unit: "millicores", Min: 2000, Median: 2000, Max: 4000}) ||
 		g.Action != advice.ChangePod || g.Detail != "cpu short by 2..4, median 2" || !cmp.Equal(g.Sample, []string{"n1", "n2"}) {
 		t.Errorf("group %+v %+v", g, g.Short)
 	}
@@ -129,7 +130,7 @@ func TestStoryOfOtherPods(t *testing.T) {
 	h.upload("prod", shop())
 	gated := h.story("shop/gated")
 	if gated.State != story.Gated || gated.Summary != "It waits for a scheduling gate: a/b." || gated.Now.Outcome != "Gated" || gated.Readiness.Schedulable ||
-		gated.AfterGates == nil || gated.AfterGates.Groups[0].Reason != advice.SelectorNotMatched || gated.Queue.List != "gated" || len(gated.Suggestions) == 0 {
+		gated.AfterGates == nil || gated.AfterGates.Groups[0].Reason != engine.CauseSelectorNotMatched || gated.Queue.List != "gated" || len(gated.Suggestions) == 0 {
 		t.Errorf("gated: %+v after %+v", gated, gated.AfterGates)
 	}
 	theirs := h.story("shop/theirs")

@@ -17,6 +17,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
@@ -207,25 +208,25 @@ func TestSummaryOfGroups(t *testing.T) {
 		groups []advice.Group
 		want   string
 	}{
-		{1, []advice.Group{group(advice.InsufficientCPU, 1)}, "No node fits: of 1 node 1 lacks cpu."},
+		{1, []advice.Group{group(engine.CauseInsufficientCPU, 1)}, "No node fits: of 1 node 1 lacks cpu."},
 		{
 			5000,
-			[]advice.Group{group(advice.InsufficientCPU, 3120), group(advice.AffinityNotMatched, 1460), group(advice.UntoleratedTaint, 380), group(advice.SkewExceeded, 40)},
+			[]advice.Group{group(engine.CauseInsufficientCPU, 3120), group(engine.CauseAffinityNotMatched, 1460), group(engine.CauseUntoleratedTaint, 380), group(engine.CauseSkewExceeded, 40)},
 			"No node fits: of 5,000 nodes 3,120 lack cpu, 1,460 do not match its node affinity, 420 otherwise.",
 		},
 		// The same reason with another action is told once.
-		{6, []advice.Group{group(advice.InsufficientCPU, 3), group(advice.InsufficientCPU, 2), group(advice.Rejected, 1)}, "No node fits: of 6 nodes 5 lack cpu, 1 is rejected by NodeVolumeLimits."},
+		{6, []advice.Group{group(engine.CauseInsufficientCPU, 3), group(engine.CauseInsufficientCPU, 2), group(engine.CauseRejected, 1)}, "No node fits: of 6 nodes 5 lack cpu, 1 is rejected by NodeVolumeLimits."},
 	} {
 		if got := noNode(c.nodes, c.groups); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 	for _, r := range []string{
-		advice.Gated, advice.Cordoned, advice.OtherNode, advice.UntoleratedTaint, advice.SelectorNotMatched, advice.AffinityNotMatched, advice.AddedAffinityNotMatched,
-		advice.PortTaken, advice.TooManyPods, advice.InsufficientCPU, advice.InsufficientMemory, advice.InsufficientEphemeralStorage, advice.InsufficientExtended,
-		advice.SkewExceeded, advice.TopologyLabelMissing, advice.PodAffinityNotMatched, advice.PodAntiAffinityViolated, advice.OthersAntiAffinityViolated, advice.FeatureMissing, advice.NotNamed,
+		engine.CauseGated, engine.CauseCordoned, engine.CauseOtherNode, engine.CauseUntoleratedTaint, engine.CauseSelectorNotMatched, engine.CauseAffinityNotMatched, engine.CauseAddedAffinityNotMatched,
+		engine.CausePortTaken, engine.CauseTooManyPods, engine.CauseInsufficientCPU, engine.CauseInsufficientMemory, engine.CauseInsufficientEphemeralStorage, engine.CauseInsufficientExtended,
+		engine.CauseSkewExceeded, engine.CauseTopologyLabelMissing, engine.CausePodAffinityNotMatched, engine.CausePodAntiAffinityViolated, engine.CauseOthersAntiAffinityViolated, engine.CauseFeatureMissing, engine.CauseNotNamed,
 	} {
-		many := []advice.Group{group(r, 30000), group(advice.OthersAntiAffinityViolated, 20000), group(advice.AddedAffinityNotMatched, 10000)}
+		many := []advice.Group{group(r, 30000), group(engine.CauseOthersAntiAffinityViolated, 20000), group(engine.CauseAddedAffinityNotMatched, 10000)}
 		if got := noNode(60000, many); utf8.RuneCountInString(got) > maxSummary {
 			t.Errorf("%d characters: %s", len(got), got)
 		}

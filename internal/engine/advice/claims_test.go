@@ -58,11 +58,11 @@ func TestAMissingClaimIsCreated(t *testing.T) {
 	}
 	defer r.Release()
 	groups := advice.Groups(r, 3)
-	if len(groups) != 1 || groups[0].Reason != advice.ClaimMissing || groups[0].Detail != "data" || groups[0].Action != advice.ChangePod || groups[0].Nodes != 2 {
+	if len(groups) != 1 || groups[0].Reason != engine.CauseClaimMissing || groups[0].Detail != "data" || groups[0].Action != advice.ChangePod || groups[0].Nodes != 2 {
 		t.Errorf("groups %+v", groups)
 	}
 	list := advice.Suggest(advice.Question{State: s, Pod: pod, Profile: &profile, Object: func(string, string, string) []byte { return nil }}, r)
-	if len(list) != 1 || list[0].Change != "create the claim data, of the storage class fast" || list[0].Fits != 1 || list[0].Nodes[0] != "n1" || list[0].Cures[0].Reason != advice.ClaimMissing {
+	if len(list) != 1 || list[0].Change != "create the claim data, of the storage class fast" || list[0].Fits != 1 || list[0].Nodes[0] != "n1" || list[0].Cures[0].Reason != engine.CauseClaimMissing {
 		t.Fatalf("%+v", list)
 	}
 	js, err := json.Marshal(list[0].Edit.Patch[0].Value)

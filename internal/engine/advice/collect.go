@@ -13,11 +13,11 @@ import (
 
 // openGroup is a group that is being filled.
 type openGroup struct {
-	cause      Cause
+	cause      groupKey
 	rows       state.Bits
 	nodes      int
 	shortfalls shortfalls
-	also       map[Cause]*openGroup
+	also       map[groupKey]*openGroup
 	merged     int
 }
 
@@ -27,9 +27,9 @@ type shortfalls struct {
 	amounts  []int64
 }
 
-func (l *shortfalls) add(of, unit string, lack int64) {
-	if unit != "" {
-		l.of, l.unit, l.amounts = of, unit, append(l.amounts, lack)
+func (l *shortfalls) add(c engine.Cause) {
+	if c.Unit != "" {
+		l.of, l.unit, l.amounts = c.Of, c.Unit, append(l.amounts, c.Short)
 	}
 }
 
@@ -45,10 +45,10 @@ func (l *shortfalls) short() *Short {
 // collection is the sum of a decision's verdicts: groups, and the details from which suggestions
 // are made.
 type collection struct {
-	groups map[Cause]*openGroup
+	groups map[groupKey]*openGroup
 	// details has each distinct cause once, with the number of nodes that have it among all of
 	// theirs.
-	details map[Cause]*seen
+	details map[groupKey]*seen
 	rows    int
 	sorted  []*openGroup // made on first use
 }
@@ -65,12 +65,12 @@ type seen struct {
 
 // collect reads every verdict once. It calls check now and then.
 func collect(r *engine.Result, check func()) *collection {
-	c := &collection{groups: map[Cause]*openGroup{}, details: map[Cause]*seen{}, rows: r.Nodes().Len()}
+	c := &collection{groups: map[groupKey]*openGroup{}, details: map[groupKey]*seen{}, rows: r.Nodes().Len()}
 	if r.Query.Options.Victims != nil || r.Outcome == engine.Scheduled {
 		return c
 	}
 	if gates := r.Gates; len(gates) > 0 {
-		b := c.openGroup(Cause{Rule: "SchedulingGates", Reason: Gated, Message: explain.Message(r), Action: Wait, About: strings.Join(gates, ", ")})
+		b := c.openGroup(groupKey{Rule: "SchedulingGates", Reason: engine.CauseGated, Message: explain.Message(r), Action: Wait, About: strings.Join(gates, ", ")})
 		for _, row := range r.Nodes().Order() {
 			if r.Query.Candidates.Has(int(row)) {
 				b.rows.Set(int(row))
@@ -93,7 +93,7 @@ func collect(r *engine.Result, check func()) *collection {
 	return c
 }
 
-func (c *collection) openGroup(k Cause) *openGroup {
+func (c *collection) openGroup(k groupKey) *openGroup {
 	b := c.groups[k]
 	if b == nil {
 		b = &openGroup{cause: k, rows: state.NewBits(c.rows)}
@@ -108,29 +108,29 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 	if len(v.Details) > 0 {
 		first = &v.Details[0]
 	}
-	cause, of, unit, lack := causeOf(v, first)
-	b := c.openGroup(cause)
+	key, cause := causeOf(v, first)
+	b := c.openGroup(key)
 	b.rows.Set(row)
 	b.nodes++
-	b.shortfalls.add(of, unit, lack)
+	b.shortfalls.add(cause)
 	for i := range v.Details {
 		d := &v.Details[i]
-		k, of, unit, lack := causeOf(v, d)
+		k, cause := causeOf(v, d)
 		s := c.details[k]
 		if s == nil {
 			s = &seen{Detail: *d}
 			c.details[k] = s
 		}
 		s.nodes++
-		s.most = max(s.most, lack)
-		if len(v.Details) == 1 && (s.node == "" || lack < s.least) {
-			s.node, s.least = v.Name, lack
+		s.most = max(s.most, cause.Short)
+		if len(v.Details) == 1 && (s.node == "" || cause.Short < s.least) {
+			s.node, s.least = v.Name, cause.Short
 		}
-		if i == 0 || k == cause {
+		if i == 0 || k == key {
 			continue
 		}
 		if b.also == nil {
-			b.also = map[Cause]*openGroup{}
+			b.also = map[groupKey]*openGroup{}
 		}
 		o := b.also[k]
 		if o == nil {
@@ -138,7 +138,7 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 			b.also[k] = o
 		}
 		o.nodes++
-		o.shortfalls.add(of, unit, lack)
+		o.shortfalls.add(cause)
 	}
 }
 
@@ -160,16 +160,16 @@ func bySize(a, b *openGroup) int {
 	return cmp.Or(b.nodes-a.nodes, compareCauses(a.cause, b.cause))
 }
 
-func compareCauses(a, b Cause) int {
+func compareCauses(a, b groupKey) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.About, b.About), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Message, b.Message))
 }
 
 // mergeTail merges small groups by rule and reason, of which there are few.
 func mergeTail(tail []*openGroup) []*openGroup {
-	by := map[Cause]*openGroup{}
+	by := map[groupKey]*openGroup{}
 	for _, b := range tail {
-		k := Cause{Rule: b.cause.Rule, Reason: b.cause.Reason, Message: b.cause.Message, Action: b.cause.Action}
-		if k.Reason == Rejected || k.Reason == InsufficientExtended {
+		k := groupKey{Rule: b.cause.Rule, Reason: b.cause.Reason, Message: b.cause.Message, Action: b.cause.Action}
+		if k.Reason == engine.CauseRejected || k.Reason == engine.CauseInsufficientExtended {
 			k.Message = "several reasons"
 		}
 		m := by[k]

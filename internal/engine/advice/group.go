@@ -127,12 +127,12 @@ func reasonAlone(alone *explain.Alone, row, i int) string {
 }
 
 // failureCause is a rule's first cause against a node.
-func failureCause(f *engine.RuleFailure) Cause {
+func failureCause(f *engine.RuleFailure) groupKey {
 	v := engine.NodeVerdict{Plugin: f.Plugin, Code: f.Code, Reasons: f.Reasons}
 	var first *engine.Detail
 	if len(f.Details) > 0 {
 		first = &f.Details[0]
 	}
-	c, _, _, _ := causeOf(&v, first)
-	return c
+	k, _ := causeOf(&v, first)
+	return k
 }

@@ -164,7 +164,7 @@ func TestClaimsThatAreNotBound(t *testing.T) {
 	pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	c := ready(t, &enginetest.Case{Objects: []any{enginetest.Node("n"), claim}, Pod: pod, Spec: rules.DefaultSpec()})
 	groups, list, _, ok := c.advise()
-	if !ok || len(groups) != 1 || groups[0].Reason != advice.ClaimUnbound || groups[0].Action != advice.Wait || len(list) != 0 {
+	if !ok || len(groups) != 1 || groups[0].Reason != engine.CauseClaimUnbound || groups[0].Action != advice.Wait || len(list) != 0 {
 		t.Errorf("%+v, %+v", groups, list)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
@@ -48,7 +49,7 @@ func TestTheVolumeBehindTheCPUIsTold(t *testing.T) {
 		t.Fatal("it cannot be judged")
 	}
 	i := slices.IndexFunc(groups, func(g advice.Group) bool { return slices.Contains(g.Sample, "db-a-1") })
-	want := []advice.AlsoFailing{{Rule: "VolumeBinding", Reason: advice.VolumeElsewhere, Message: rules.ReasonVolumeAffinity, Nodes: 1}}
+	want := []advice.AlsoFailing{{Rule: "VolumeBinding", Reason: engine.CauseVolumeElsewhere, Message: rules.ReasonVolumeAffinity, Nodes: 1}}
 	if i < 0 || groups[i].Rule != "NodeResourcesFit" || cmp.Diff(want, groups[i].AlsoFailing) != "" {
 		t.Errorf("groups %+v, want one of NodeResourcesFit with %+v", groups, want)
 	}

@@ -213,10 +213,10 @@ var (
 		"pair", "node", "pair of resource and resource", "pair of capacity and capacity", "pair of toleration and resource", "pair of topologySpread and capacity", "toleration that evicts",
 	}
 	reasonsGiven = []string{
-		advice.Gated, advice.Cordoned, advice.OtherNode, advice.UntoleratedTaint, advice.SelectorNotMatched, advice.AffinityNotMatched, advice.AddedAffinityNotMatched,
-		advice.PortTaken, advice.TooManyPods, advice.InsufficientCPU, advice.InsufficientMemory, advice.InsufficientEphemeralStorage, advice.InsufficientExtended,
-		advice.SkewExceeded, advice.TopologyLabelMissing, advice.PodAffinityNotMatched, advice.PodAntiAffinityViolated, advice.OthersAntiAffinityViolated,
-		advice.FeatureMissing, advice.NotNamed,
+		engine.CauseGated, engine.CauseCordoned, engine.CauseOtherNode, engine.CauseUntoleratedTaint, engine.CauseSelectorNotMatched, engine.CauseAffinityNotMatched, engine.CauseAddedAffinityNotMatched,
+		engine.CausePortTaken, engine.CauseTooManyPods, engine.CauseInsufficientCPU, engine.CauseInsufficientMemory, engine.CauseInsufficientEphemeralStorage, engine.CauseInsufficientExtended,
+		engine.CauseSkewExceeded, engine.CauseTopologyLabelMissing, engine.CausePodAffinityNotMatched, engine.CausePodAntiAffinityViolated, engine.CauseOthersAntiAffinityViolated,
+		engine.CauseFeatureMissing, engine.CauseNotNamed,
 	}
 )
 

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strconv"
 
+	"berth/internal/engine/rules"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // quantity writes an amount in the unit in which details count the resource.
 func quantity(name string, n int64) resource.Quantity {
-	switch unitOf(name) {
+	switch rules.UnitOf(name) {
 	case "millicores":
 		return *resource.NewMilliQuantity(n, resource.DecimalSI)
 	case "bytes":
@@ -32,7 +34,7 @@ var units = map[string][]struct {
 // 100m and 2000m rather than 100m and 2, since that 2 reads as millicores too.
 func Amounts(of string, list ...int64) []string {
 	out := make([]string, len(list))
-	for _, u := range units[unitOf(of)] {
+	for _, u := range units[rules.UnitOf(of)] {
 		if slices.ContainsFunc(list, func(n int64) bool { return n%u.size != 0 }) {
 			continue
 		}
@@ -47,7 +49,7 @@ func Amounts(of string, list ...int64) []string {
 // rounded is Amounts with bytes rounded up to whole mebibytes where all are at least one. The exact
 // numbers are answered as well.
 func rounded(of string, list ...int64) []string {
-	if unitOf(of) == "bytes" && slices.Min(list) >= 1<<20 {
+	if rules.UnitOf(of) == "bytes" && slices.Min(list) >= 1<<20 {
 		for i, n := range list {
 			list[i] = (n + 1<<20 - 1) >> 20 << 20
 		}

@@ -28,10 +28,6 @@ func missingClaim(reason string) string {
 	return name
 }
 
-// unboundClaims is upstream's reason for claims with immediate binding that are not bound
-// (plugins/volumebinding ErrReasonUnboundImmediate).
-const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
-
 // claim creates the missing claim, once for each storage class that provisions where the pod fits.
 // Only its owner knows its size.
 func (s *searcher) claim() {

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 
+	"berth/internal/engine"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -111,7 +113,7 @@ func (s *searcher) affinity() {
 // affinityFails reports whether the required node affinity rejects some node.
 func (s *searcher) affinityFails() bool {
 	for k, b := range s.seen.groups {
-		if b.nodes > 0 && (k.Rule == "NodeAffinity" || k.Reason == NotNamed) {
+		if b.nodes > 0 && (k.Rule == "NodeAffinity" || k.Reason == engine.CauseNotNamed) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/rules"
 )
 
 const (
@@ -41,7 +42,7 @@ type pairRow struct {
 func remedyFor(d *engine.Detail) (r remedy, ok bool) {
 	switch d.Kind {
 	case "taint":
-		return remedy{"toleration", taintWords(d.Key, d.Value, d.Effect)}, !ails(d.Key)
+		return remedy{"toleration", rules.TaintWords(d)}, !ails(d.Key)
 	case "resource":
 		return remedy{"resource", d.Name}, d.Requested != nil && d.Available != nil
 	case "topologySpread":

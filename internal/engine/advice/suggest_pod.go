@@ -9,17 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/rules"
 )
 
 // causes lists the details of some kinds, those of most nodes first.
 func (s *searcher) causes(most int, kinds ...string) []*seen {
-	var keys []Cause
+	var keys []groupKey
 	for k, d := range s.seen.details {
 		if slices.Contains(kinds, d.Kind) {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b Cause) int {
+	slices.SortFunc(keys, func(a, b groupKey) int {
 		return cmp.Or(s.seen.details[b].nodes-s.seen.details[a].nodes, compareCauses(a, b))
 	})
 	out := make([]*seen, 0, len(keys))
@@ -74,7 +75,7 @@ func tolerationOf(d *engine.Detail) (t corev1.Toleration, change string) {
 	if d.Value == "" {
 		t.Operator = corev1.TolerationOpExists
 	}
-	return t, "tolerate the taint " + taintWords(d.Key, d.Value, d.Effect)
+	return t, "tolerate the taint " + rules.TaintWords(d)
 }
 
 // addToleration is the patch that adds one.

@@ -29,6 +29,8 @@ type Descriptor struct {
 	// Reasons are its reasons, word for word. One that ends in a blank is followed by the name of a
 	// resource.
 	Reasons []string
+	// Details are the kinds of details with which it explains a rejected node.
+	Details []*engine.DetailKind
 	// Upstream is the code that it reproduces, below pkg/scheduler/framework/plugins.
 	Upstream string
 	// Differs describes where berth differs from upstream and why; empty where it does not.

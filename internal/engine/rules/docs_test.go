@@ -111,6 +111,13 @@ func plugins() string {
 			}
 			text += fmt.Sprintf(" Reasons: %s.", strings.Join(quoted, ", "))
 		}
+		if len(d.Details) > 0 {
+			kinds := make([]string, len(d.Details))
+			for i, k := range d.Details {
+				kinds[i] = strings.TrimSuffix(fmt.Sprintf("`%s` (%s)", k.Name, k.Fields), " ()")
+			}
+			text += fmt.Sprintf(" Details: %s.", strings.Join(kinds, "; "))
+		}
 		if d.Differs != "" {
 			text += " What differs: " + d.Differs
 		}

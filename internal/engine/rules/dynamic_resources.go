@@ -61,6 +61,11 @@ var dynamicResourcesDescriptor = Descriptor{
 		"Shared counters are kept by the pool's name alone, as upstream keeps them: of pools of several drivers with one name, those of the pool from which a device is tried first count for all. berth determines that on each node by itself. " +
 		"Upstream determines it once for all nodes, so that for pools that several nodes reach it may depend on which node came first.",
 	Args: codecOf(nil, readDynamicResourcesArgs),
+	Details: []*engine.DetailKind{
+		named("device", "claim, request, name of the class, requested, matching on the node, available of these", engine.CauseDeviceUnavailable),
+		named("devicePool", "name of the pool, term: what is wrong with it", engine.CauseDeviceUnavailable),
+		named("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady),
+	},
 	build: func(a *Args) (*engine.Plugin, error) {
 		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
 	},

@@ -43,6 +43,11 @@ var interPodAffinityDescriptor = Descriptor{
 	Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
 	Upstream: "interpodaffinity/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.InterPodAffinity.HardPodAffinityWeight = 1 }, readInterPodAffinityArgs),
+	Details: []*engine.DetailKind{
+		termed("podAffinity", "topologyKey, domain, matching, term", engine.CausePodAffinityNotMatched),
+		termed("podAntiAffinity", "topologyKey, domain, matching, term", engine.CausePodAntiAffinityViolated),
+		termed("existingAntiAffinity", "topologyKey, domain, matching, term", engine.CauseOthersAntiAffinityViolated),
+	},
 	build: func(a *Args) (*engine.Plugin, error) {
 		i := a.InterPodAffinity
 		return engine.Adapt[*affinityCounts](&InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}), nil

@@ -40,6 +40,10 @@ var nodeAffinityDescriptor = Descriptor{
 	Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`. The score adds up the weights of preferred terms.",
 	Code:   forGood, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
 	Args: codecOf(nil, readNodeAffinityArgs),
+	Details: []*engine.DetailKind{
+		{Name: "nodeAffinity", Fields: "name: nodeSelector, addedAffinity or requiredDuringSchedulingIgnoredDuringExecution; key, value of the node, term", Cause: nodeAffinityCause},
+		fixed("narrowed", "name of the plugin that named other nodes", engine.CauseNotNamed, "the pod's affinity names other nodes"),
+	},
 	build: func(a *Args) (*engine.Plugin, error) {
 		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)
 		return engine.Adapt[engine.NoState](r), err
@@ -236,4 +240,16 @@ func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bi
 	}
 	engine.NormalizeByMax(feasible, out, false)
 	return nil
+}
+
+// nodeAffinityCause returns which of the three affinities the node fails.
+func nodeAffinityCause(d *engine.Detail) engine.Cause {
+	c := engine.Cause{Code: engine.CauseAffinityNotMatched, About: d.Term}
+	switch d.Name {
+	case "nodeSelector":
+		c.Code = engine.CauseSelectorNotMatched
+	case "addedAffinity":
+		c.Code = engine.CauseAddedAffinityNotMatched
+	}
+	return c
 }

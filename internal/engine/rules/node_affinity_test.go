@@ -45,7 +45,8 @@ func TestNodeAffinity(t *testing.T) {
 		{name: "an empty term selects nobody", objects: cores, pod: et.Pod("p", et.RequireNodes(exprs())), want: map[string]string{"four": no, "ten": no, "many": no, "unknown": no}},
 		{name: "a required term that does not parse is as if it were not there", objects: cores, pod: et.Pod("p", et.RequireNodes(exprs(et.Expr("cores", opGt, "x")), exprs(et.Expr("cores", opIn, "4")))), want: map[string]string{"four": "ok", "ten": no, "many": no, "unknown": no}},
 		{
-			name: "metadata.name In in every term narrows before all filters", objects: append(abc, et.Node("d", et.Cordoned())), pod: et.Pod("p", et.RequireNodes(named("a"), named("b"))),
+			name: "metadata.name In in every term narrows before all filters", objects: append(abc, et.Node("d", et.Cordoned())), pod: et.Pod("p", et.RequireNodes(named("a"),
+				named("b"))),
 			want: map[string]string{"a": "ok", "b": "ok", "c": left, "d": left},
 		},
 		{

@@ -31,7 +31,8 @@ var nodeDeclaredFeaturesDescriptor = Descriptor{
 	Needs:  filterNeeds,
 	Judges: "Features that the pod needs, inferred by Kubernetes' own library, compared with `status.declaredFeatures`.",
 	Code:   forGood, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
-	build: always[[]string](NodeDeclaredFeatures{}),
+	Details: []*engine.DetailKind{named("declaredFeature", "name", engine.CauseFeatureMissing)},
+	build:   always[[]string](NodeDeclaredFeatures{}),
 }
 
 var semanticsVersion = version.MustParseSemantic(engine.Semantics)

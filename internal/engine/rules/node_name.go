@@ -23,7 +23,8 @@ var nodeNameDescriptor = Descriptor{
 	Plugin: "NodeName", Phases: []string{phaseFilter},
 	Judges: "Every node except the one in `spec.nodeName`, if that is set.",
 	Code:   forGood, Reasons: []string{ReasonNodeName}, Upstream: "nodename/node_name.go",
-	build: always[engine.NoState](NodeName{}),
+	Details: []*engine.DetailKind{named("nodeName", "name", engine.CauseOtherNode)},
+	build:   always[engine.NoState](NodeName{}),
 }
 
 // Name is the plugin's name.

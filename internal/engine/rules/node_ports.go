@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"berth/internal/engine"
@@ -28,7 +29,8 @@ var nodePortsDescriptor = Descriptor{
 	Needs:  filterNeeds,
 	Judges: "Host ports that another pod on the node uses.",
 	Code:   preemptable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
-	build: always[[]state.Port](NodePorts{}),
+	Details: []*engine.DetailKind{{Name: "port", Fields: "protocol, hostIP, port", Cause: portCause, Words: portWords}},
+	build:   always[[]state.Port](NodePorts{}),
 }
 
 // Name is the plugin's name.
@@ -76,4 +78,12 @@ func (NodePorts) Details(q *engine.Query, _ []state.Port, row int) []engine.Deta
 		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), cmp.Compare(a.HostIP, b.HostIP))
 	})
 	return out
+}
+
+func portCause(d *engine.Detail) engine.Cause {
+	return engine.Cause{Code: engine.CausePortTaken, About: fmt.Sprintf("%d/%s", d.Port, d.Protocol)}
+}
+
+func portWords(d *engine.Detail, _ engine.AmountsFunc) string {
+	return fmt.Sprintf("%s %s:%d", d.Protocol, d.HostIP, d.Port)
 }

@@ -50,6 +50,7 @@ var nodeResourcesFitDescriptor = Descriptor{
 	Upstream: "noderesources/fit.go, resource_allocation.go",
 	Differs:  "Several extended resources that are short are named in order of their names; upstream's order is that of a Go map.",
 	Args:     codecOf(func(a *Args) { a.NodeResourcesFit = FitArgs{Strategy: LeastAllocated, Resources: cpuAndMemory()} }, readFitArgs),
+	Details:  []*engine.DetailKind{{Name: "resource", Fields: "name, requested, available, capacity: in millicores for cpu, bytes for memory", Cause: resourceCause, Words: resourceWords}},
 	build: func(a *Args) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)

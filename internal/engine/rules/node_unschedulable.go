@@ -25,7 +25,8 @@ var nodeUnschedulableDescriptor = Descriptor{
 	Plugin: "NodeUnschedulable", Phases: []string{phaseFilter},
 	Judges: "Cordoned nodes, unless the pod tolerates `node.kubernetes.io/unschedulable:NoSchedule`.",
 	Code:   forGood, Reasons: []string{ReasonUnschedulable}, Upstream: "nodeunschedulable/node_unschedulable.go",
-	build: always[engine.NoState](NodeUnschedulable{}),
+	Details: []*engine.DetailKind{fixed("unschedulable", "", engine.CauseCordoned, "the node is cordoned")},
+	build:   always[engine.NoState](NodeUnschedulable{}),
 }
 
 // Name is the plugin's name.

@@ -33,7 +33,8 @@ var nodeVolumeLimitsDescriptor = Descriptor{
 		"Claims without a volume count for the provisioner of their class. Volumes of in-tree plugins that moved to a CSI driver count for that driver. " +
 		"A node without a CSINode, or without a limit for the driver, takes any number.",
 	Code: preemptable + "; " + forGood + " for a missing claim", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
-	build: always[*incoming](NodeVolumeLimits{}),
+	Details: []*engine.DetailKind{{Name: "volumeLimit", Fields: "name of the CSI driver, requested: volumes that the pod would add, available, capacity: the limit", Cause: volumeLimitCause}},
+	build:   always[*incoming](NodeVolumeLimits{}),
 }
 
 // Name is the plugin's name.
@@ -229,4 +230,12 @@ func (NodeVolumeLimits) Details(q *engine.Query, pod *incoming, row int) []engin
 	}
 	slices.SortFunc(out, func(a, b engine.Detail) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+func volumeLimitCause(d *engine.Detail) engine.Cause {
+	c := engine.Cause{Code: engine.CauseVolumeLimitExceeded, About: d.Name}
+	if d.Requested != nil && d.Available != nil {
+		c.Of, c.Unit, c.Short = "volumes", "count", *d.Requested-*d.Available
+	}
+	return c
 }

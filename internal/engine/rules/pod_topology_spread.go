@@ -54,6 +54,7 @@ var podTopologySpreadDescriptor = Descriptor{
 	Code: preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
 	Upstream: "podtopologyspread/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.PodTopologySpread.System = true }, readSpreadArgs),
+	Details:  []*engine.DetailKind{{Name: "topologySpread", Fields: "topologyKey, domain, matching, skew, maxSkew, term", Cause: spreadCause, Words: spreadWords}},
 	build: func(a *Args) (*engine.Plugin, error) {
 		s := a.PodTopologySpread
 		if s.System {
@@ -210,4 +211,23 @@ func (p *PodTopologySpread) Details(_ *engine.Query, counts []*spreadCounts, row
 		}
 	}
 	return nil
+}
+
+func spreadCause(d *engine.Detail) engine.Cause {
+	if d.Skew == nil {
+		return engine.Cause{Code: engine.CauseTopologyLabelMissing, About: d.TopologyKey}
+	}
+	c := engine.Cause{Code: engine.CauseSkewExceeded, About: d.TopologyKey}
+	if d.MaxSkew != nil {
+		c.About = fmt.Sprintf("%s, maxSkew %d", d.TopologyKey, *d.MaxSkew)
+		c.Of, c.Unit, c.Short = "skew", "skew", *d.Skew-*d.MaxSkew
+	}
+	return c
+}
+
+func spreadWords(d *engine.Detail, _ engine.AmountsFunc) string {
+	if d.Skew == nil || d.MaxSkew == nil || d.Matching == nil {
+		return d.Term
+	}
+	return fmt.Sprintf("%s: %d there already, skew %d, maxSkew %d", d.Domain, *d.Matching, *d.Skew, *d.MaxSkew)
 }

@@ -28,6 +28,12 @@ var taintTolerationDescriptor = Descriptor{
 	Also: []string{phasePreScore}, Needs: scoreNeeds,
 	Judges: "NoSchedule and NoExecute taints that the pod does not tolerate. The score prefers nodes with fewer untolerated PreferNoSchedule taints.",
 	Code:   forGood, Reasons: []string{ReasonTaint}, Upstream: "tainttoleration/taint_toleration.go",
+	Details: []*engine.DetailKind{{
+		Name: "taint", Fields: "key, value, effect", Cause: func(d *engine.Detail) engine.Cause {
+			return engine.Cause{Code: engine.CauseUntoleratedTaint, About: TaintWords(d)}
+		},
+		Words: func(d *engine.Detail, _ engine.AmountsFunc) string { return TaintWords(d) },
+	}},
 	build: always[engine.NoState](TaintToleration{}),
 }
 
@@ -110,4 +116,12 @@ func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.B
 		}
 	}
 	return nil
+}
+
+// TaintWords writes the taint of a detail as kubectl does.
+func TaintWords(d *engine.Detail) string {
+	if d.Value == "" {
+		return d.Key + ":" + d.Effect
+	}
+	return d.Key + "=" + d.Value + ":" + d.Effect
 }

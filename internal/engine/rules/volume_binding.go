@@ -72,7 +72,15 @@ var volumeBindingDescriptor = Descriptor{
 		"A volume that cannot be translated for its CSI driver is an error, as upstream. " +
 		"The exception are Azure disks that are not managed, which are judged as they are. " +
 		"The plugin has no score, like upstream while StorageCapacityScoring is off.",
-	Args:  codecOf(nil, readVolumeBindingArgs),
+	Args: codecOf(nil, readVolumeBindingArgs),
+	Details: []*engine.DetailKind{
+		named("volumeAffinity", "claim, volume, term: where the volume can be used", engine.CauseVolumeElsewhere),
+		named("allowedTopologies", "claim, name of the class, term", engine.CauseVolumeElsewhere),
+		named("selectedNode", "claim, value: the node that its volume is being made for", engine.CauseVolumeElsewhere),
+		named("volumeMissing", "claim, volume", engine.CauseVolumeUnavailable),
+		named("volumeMatch", "claim, name of the class: no volume is there for the claim, and the class makes none", engine.CauseVolumeUnavailable),
+		named("storageCapacity", "claim, name of the class, requested in bytes", engine.CauseVolumeUnavailable),
+	},
 	build: always[*bindings](VolumeBinding{}),
 }
 

@@ -40,7 +40,11 @@ var volumeRestrictionsDescriptor = Descriptor{
 		ReasonDiskConflict, ReasonClaimInUse,
 	},
 	Upstream: "volumerestrictions/volume_restrictions.go",
-	build:    always[restricted](VolumeRestrictions{}),
+	Details: []*engine.DetailKind{
+		named("diskInUse", "key: the volume source, name", engine.CauseRejected),
+		named("claimInUse", "claim, value: namespace/name of the pod that uses it, domain: that pod's node", engine.CauseVolumeInUse),
+	},
+	build: always[restricted](VolumeRestrictions{}),
 }
 
 // Name is the plugin's name.

@@ -53,7 +53,8 @@ var volumeZoneDescriptor = Descriptor{
 		"A label may list several zones (`a__b`); one that does not parse is ignored. A node without any of these labels takes every volume. " +
 		"A pod is rejected before any node is judged if a claim, its volume or its class is missing, or if a claim without a volume does not wait for the pod.",
 	Code: forGood, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
-	build: always[*zonesOfVolumes](VolumeZone{}),
+	Details: []*engine.DetailKind{named("volumeZone", "claim, volume, key, value of the node, term: the volume's values", engine.CauseVolumeElsewhere)},
+	build:   always[*zonesOfVolumes](VolumeZone{}),
 }
 
 // Name is the plugin's name.

@@ -1,0 +1,37 @@
+package advice_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/engine/enginetest"
+	"berth/internal/engine/rules"
+)
+
+// grouped returns the groups of a pod under the default rules.
+func grouped(t *testing.T, pod *corev1.Pod, objects ...any) []advice.Group {
+	t.Helper()
+	c := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
+	r, err := engine.Decide(c.state, pod, c.profile, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	return advice.Groups(r, 3)
+}
+
+// TestResourceThatNoNodeLists: DynamicResources rejects a node that does not list an extended
+// resource of the pod where a class provides another one. There is no amount to name.
+func TestResourceThatNoNodeLists(t *testing.T) {
+	gpu := "example.com/gpu"
+	class := enginetest.DeviceClass("gpu")
+	class.Spec.ExtendedResourceName = &gpu
+	pod := enginetest.Pod("p", enginetest.Requests(gpu, "1", "example.com/other", "1"))
+	groups := grouped(t, pod, class, enginetest.Node("n"))
+	if len(groups) != 1 || len(groups[0].AlsoFailing) != 1 || groups[0].AlsoFailing[0].Reason != engine.CauseInsufficientExtended {
+		t.Errorf("%+v", groups)
+	}
+}
