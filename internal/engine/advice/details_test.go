@@ -35,3 +35,14 @@ func TestResourceThatNoNodeLists(t *testing.T) {
 		t.Errorf("%+v", groups)
 	}
 }
+
+// TestDiskInUse: the disk becomes free when the pod that has it ends.
+func TestDiskInUse(t *testing.T) {
+	disk := func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}}}
+	}
+	groups := grouped(t, enginetest.Pod("p", disk), enginetest.Node("n"), enginetest.Pod("owner", enginetest.On("n"), disk))
+	if len(groups) != 1 || groups[0].Reason != engine.CauseVolumeInUse || groups[0].Action != advice.Wait {
+		t.Errorf("%+v", groups)
+	}
+}

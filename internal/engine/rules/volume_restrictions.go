@@ -41,7 +41,7 @@ var volumeRestrictionsDescriptor = Descriptor{
 	},
 	Upstream: "volumerestrictions/volume_restrictions.go",
 	Details: []*engine.DetailKind{
-		named("diskInUse", "key: the volume source, name", engine.CauseRejected),
+		named("diskInUse", "key: the volume source, name", engine.CauseVolumeInUse),
 		named("claimInUse", "claim, value: namespace/name of the pod that uses it, domain: that pod's node", engine.CauseVolumeInUse),
 	},
 	build: always[restricted](VolumeRestrictions{}),
