@@ -19,7 +19,7 @@ func (s *Scheduler) admit(p *Prepared) {
 	if p.Question.Pod == nil || p.Verb != VerbDecide {
 		return
 	}
-	pod := *p.Question.Pod
+	pod, js := *p.Question.Pod, p.Question.PodJSON
 	if k := podKey(pod.Namespace, pod.Name); pod.UID == kubeobj.DerivedUID(k) {
 		switch held := p.State.Pod(pod.Namespace, pod.Name); {
 		case held != nil:
@@ -27,12 +27,16 @@ func (s *Scheduler) admit(p *Prepared) {
 		case p.Bind:
 			pod.UID = kubeobj.GivenUID(k, p.View.Revision+1)
 		}
+		if js != nil && pod.UID != p.Question.Pod.UID {
+			js = kubeobj.WithUID(js, pod.UID)
+		}
 	}
 	if s.TolerationSeconds {
+		js = nil
 		pod.Spec.Tolerations = slices.Clip(pod.Spec.Tolerations)
 		podlife.AddTolerationSeconds(&pod.Spec)
 	}
-	p.Question.Pod = &pod
+	p.Question.Pod, p.Question.PodJSON = &pod, js
 }
 
 // findPod takes the question's pod, or the snapshot's of the name given.
@@ -54,13 +58,15 @@ func (p *Prepared) findPod() error {
 		p.PodJSON = p.Recorded.PodJSON
 		return nil
 	}
-	js, err := kubeobj.Encode(WithKind(p.Pod))
-	if err != nil {
-		return Errorf(Invalid, "pod", "%v", err)
+	if p.PodJSON = p.Question.PodJSON; p.PodJSON == nil {
+		js, err := kubeobj.Encode(WithKind(p.Pod))
+		if err != nil {
+			return Errorf(Invalid, "pod", "%v", err)
+		}
+		p.PodJSON = js
 	}
-	p.PodJSON = js
 	held, ok := p.View.Object(podKey(p.Pod.Namespace, p.Pod.Name))
-	p.InSnapshot = ok && string(held) == string(js)
+	p.InSnapshot = ok && string(held) == string(p.PodJSON)
 	return nil
 }
 

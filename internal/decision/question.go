@@ -42,6 +42,8 @@ type Question struct {
 	// Pod or PodRef, the name of a pod in the snapshot, is the pod to place.
 	Pod    *corev1.Pod
 	PodRef *kubeobj.Key
+	// PodJSON is Pod in canonical JSON, where the caller has it.
+	PodJSON []byte
 	// NodeNames limits the nodes considered; nil: all, or with Nodes theirs.
 	NodeNames []string
 	// Nodes replace the snapshot's nodes of the same names; unknown ones are added for this

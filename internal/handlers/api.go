@@ -166,6 +166,9 @@ type API struct {
 	hosts      []string
 	waits      waitCounts
 
+	// pods and scheduledPods decode the pods of decisions and of the extender's calls.
+	pods, scheduledPods *kubeobj.RequestPods
+
 	seldom   seldom
 	sample   *decisionSample
 	names    nameTables
@@ -195,6 +198,7 @@ func New(o Options) (*API, error) {
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  newNameTables(),
 		nodes:  newNodeCaches(int64(o.Limits.NodesCacheBytes)),
+		pods:   kubeobj.NewRequestPods(o.Limits.objects(), false), scheduledPods: kubeobj.NewRequestPods(o.Limits.objects(), true),
 	}
 	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
 	if o.PriorityClasses != nil {
@@ -231,6 +235,8 @@ func New(o Options) (*API, error) {
 	if a.budget = o.Budget; a.budget == nil {
 		a.budget = memory.New(int64(o.Limits.MemoryBudget))
 	}
+	a.budget.OnPressure(a.pods.Forget)
+	a.budget.OnPressure(a.scheduledPods.Forget)
 	return a, nil
 }
 

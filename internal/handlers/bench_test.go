@@ -233,7 +233,7 @@ func BenchmarkDecodePosted(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if _, err := a.decodeDecision(body, &posted{mode: mode, limits: a.limits.objects()}); err != nil {
+				if _, err := a.decodeDecision(body, &posted{mode: mode, limits: a.limits.objects(), pods: a.pods}); err != nil {
 					b.Fatal(err)
 				}
 			}

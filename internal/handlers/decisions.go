@@ -129,7 +129,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		return q, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
 	if !isNull(req.Pod) {
-		if q.Pod, err = p.decodePod("pod", req.Pod); err != nil {
+		if q.Pod, q.PodJSON, err = p.sharedPod("pod", req.Pod); err != nil {
 			return q, err
 		}
 	}
@@ -155,6 +155,16 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	}
 	pod, err := kubeobj.DecodePod(raw, p.limits)
 	return pod, inField(name, err)
+}
+
+// sharedPod is decodePod for a pod that nothing writes to, with its canonical JSON.
+func (p *posted) sharedPod(name string, raw json.RawMessage) (*corev1.Pod, []byte, error) {
+	name, raw, err := p.pod(name, raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	pod, js, err := p.pods.Decode(raw)
+	return pod, js, inField(name, err)
 }
 
 // parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a

@@ -19,7 +19,7 @@ func FuzzDecisionRequest(f *testing.F) {
 	}
 	a := fuzzAPI(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		q, err := a.decodeDecision(body, &posted{mode: fieldsStrict, limits: a.limits.objects()})
+		q, err := a.decodeDecision(body, &posted{mode: fieldsStrict, limits: a.limits.objects(), pods: a.pods})
 		if err == nil {
 			q, err = q.Normalize(time.Now)
 		}

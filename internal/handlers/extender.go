@@ -270,16 +270,19 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 	case !c.args.HasNames && !c.args.HasNodes:
 		return q, &protocolError{fieldMissing("NodeNames or Nodes")}
 	}
-	pod, err := kubeobj.DecodeScheduledPod(c.args.Pod, a.limits.objects())
+	decoded, js, err := a.scheduledPods.Decode(c.args.Pod)
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}
 	// kube-scheduler requests the nominated node by offering it alone; it is not to hide the others
 	// here.
+	pod := *decoded
 	nominated := pod.Status.NominatedNodeName
-	pod.Status.NominatedNodeName = ""
+	if nominated != "" {
+		pod.Status.NominatedNodeName, js = "", nil
+	}
 	q = decision.Question{
-		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: pod,
+		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: &pod, PodJSON: js,
 		Explain: engine.ExplainNone, NoPreemption: true, ScoreAlways: verb == "prioritize",
 	}
 	if c.args.HasNames {

@@ -29,6 +29,7 @@ const fieldValidation = "fieldValidation"
 type posted struct {
 	mode     string
 	limits   kubeobj.Limits
+	pods     *kubeobj.RequestPods
 	warnings []string
 	steps    *steps.Counter
 }
@@ -50,7 +51,7 @@ func fieldMode(r *http.Request, fallback string) (string, error) {
 // posted begins a request whose objects are posted one by one, so that Strict is the default.
 func (a *API) posted(r *http.Request) (*posted, error) {
 	mode, err := fieldMode(r, fieldsStrict)
-	return &posted{mode: mode, limits: a.limits.objects(), steps: steps.Of(r.Context())}, err
+	return &posted{mode: mode, limits: a.limits.objects(), pods: a.pods, steps: steps.Of(r.Context())}, err
 }
 
 // fields judges the fields of an object; kind is what it is where it does not say. at is its place

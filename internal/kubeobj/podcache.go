@@ -37,21 +37,11 @@ func (b blank) text(js []byte) string { return string(js[b.from:b.to]) }
 // Decode is FromCanonical for pods. Nothing that the pod refers to may be
 // written.
 func (c *PodCache) Decode(js []byte) (Object, error) {
-	name, uid, node, ok := blanks(js)
+	key, name, uid, node, ok := templateKey(c.key[:0], js)
+	c.key = key
 	if !ok {
 		return decodePod(js)
 	}
-	// A byte that no JSON has stands for each value, so that another pod with
-	// the same key has the same three at the same places.
-	c.key = append(append(c.key[:0], js[:name.from]...), 0)
-	at := name.to
-	for _, b := range []blank{uid, node} {
-		if b.from > 0 {
-			c.key = append(append(c.key, js[at:b.from]...), 0)
-			at = b.to
-		}
-	}
-	c.key = append(c.key, js[at:]...)
 	t := c.templates[string(c.key)]
 	if t == nil {
 		o, err := decodePod(js)
@@ -74,6 +64,25 @@ func (c *PodCache) Decode(js []byte) (Object, error) {
 		pod.Spec.NodeName = node.text(js)
 	}
 	return Object{Key: Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Value: &pod, JSON: js}, nil
+}
+
+// templateKey appends to dst a pod's JSON without its name, UID and node, and returns where they
+// stand. ok is as of blanks.
+func templateKey(dst, js []byte) (key []byte, name, uid, node blank, ok bool) {
+	if name, uid, node, ok = blanks(js); !ok {
+		return dst, name, uid, node, false
+	}
+	// A byte that no JSON has stands for each value, so that another pod with the same key has the
+	// same three at the same places.
+	key = append(append(dst, js[:name.from]...), 0)
+	at := name.to
+	for _, b := range []blank{uid, node} {
+		if b.from > 0 {
+			key = append(append(key, js[at:b.from]...), 0)
+			at = b.to
+		}
+	}
+	return append(key, js[at:]...), name, uid, node, true
 }
 
 func decodePod(js []byte) (Object, error) {
