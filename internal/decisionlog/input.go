@@ -59,13 +59,26 @@ type candidates struct {
 }
 
 func (in *input) encode() ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	buf := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buf)
+	buf.Reset()
+	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(in); err != nil {
+	rest := *in
+	if rest.PodJSON != nil { // canonical JSON, which goes in as it is
+		buf.Write(inputHead)
+		buf.Write(rest.PodJSON)
+		rest.PodJSON = nil
+	}
+	head := buf.Len()
+	if err := enc.Encode(&rest); err != nil {
 		return nil, fmt.Errorf("encode input: %w", err)
 	}
-	return pack(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+	js := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	if head > 0 {
+		js = append(js[:head], js[head+len(`{"v":1`):]...)
+	}
+	return pack(js), nil
 }
 
 // pick returns a subset of a state's nodes.
