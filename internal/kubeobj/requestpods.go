@@ -34,10 +34,10 @@ type requestTemplate struct {
 	name, uid, node blank
 }
 
-// keyRoom is the memory of one call, kept for the next.
-type keyRoom struct{ kept, key []byte }
+// keyBuffer is the memory of one call, kept for the next.
+type keyBuffer struct{ kept, key []byte }
 
-var keyRooms = sync.Pool{New: func() any { return new(keyRoom) }}
+var keyBuffers = sync.Pool{New: func() any { return new(keyBuffer) }}
 
 // NewRequestPods makes one for DecodePod, or for DecodeScheduledPod if scheduled is set.
 func NewRequestPods(lim Limits, scheduled bool) *RequestPods {
@@ -61,15 +61,15 @@ func (c *RequestPods) Decode(raw []byte) (*corev1.Pod, []byte, error) {
 	if err := checkObject(raw, c.lim); err != nil {
 		return nil, nil, err
 	}
-	room := keyRooms.Get().(*keyRoom)
-	defer keyRooms.Put(room)
+	buf := keyBuffers.Get().(*keyBuffer)
+	defer keyBuffers.Put(buf)
 	var err error
-	if room.kept, err = prune(room.kept[:0], raw, c.kind.keep); err != nil {
+	if buf.kept, err = prune(buf.kept[:0], raw, c.kind.keep); err != nil {
 		return c.miss(raw, nil)
 	}
-	js := room.kept
-	key, name, uid, node, ok := templateKey(room.key[:0], js)
-	room.key = key
+	js := buf.kept
+	key, name, uid, node, ok := templateKey(buf.key[:0], js)
+	buf.key = key
 	if !ok || !spliceable(js, name, uid, node) {
 		return c.miss(raw, nil)
 	}

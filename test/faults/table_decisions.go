@@ -2,6 +2,15 @@ package main
 
 // decisionFaults are faults of deciding, binding, recording and replaying.
 var decisionFaults = []fault{
+	{"template-keeps-the-name", "a pod of a known workload gets another pod's name in its JSON", "./internal/kubeobj", "TestRequestPods", []edit{
+		{"internal/kubeobj/requestpods.go", `append(append(out, t.js[:t.name.from]...), pod.Name...)`, `append(append(out, t.js[:t.name.from]...), t.pod.Name...)`},
+	}},
+	{"template-skips-the-check-of-names", "the name of a pod of a known workload is not checked", "./internal/kubeobj", "TestRequestPods", []edit{
+		{"internal/kubeobj/requestpods.go", `if len(validation.NameIsDNSSubdomain(name.text(js), false)) > 0 {`, `if false {`},
+	}},
+	{"dictionary-changed", "stored inputs no longer have their dictionary", "./internal/decisionlog", "TestStoredInputs", []edit{
+		{"internal/decisionlog/compress.go", `"\x00" + strings.TrimSuffix(dictionary1, "\n")`, `"\x00" + dictionary1[1:]`},
+	}},
 	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
 		{"internal/decisionlog/evaluate.go", `if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), e.Record, e.Profile) }()
 	if err != nil {`},

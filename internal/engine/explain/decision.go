@@ -60,7 +60,7 @@ func best(r *engine.Result) []string {
 	if !r.Scored {
 		return []string{r.Node()}
 	}
-	var out []string
+	out := make([]string, 0, r.Best.Count())
 	for _, row := range r.Nodes().Order() {
 		if r.Best.Has(int(row)) {
 			out = append(out, r.Nodes().Node(int(row)).Name)

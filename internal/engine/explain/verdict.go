@@ -1,7 +1,7 @@
 package explain
 
 import (
-	"sort"
+	"slices"
 
 	"berth/internal/engine"
 )
@@ -69,24 +69,18 @@ func bestRows(r *engine.Result, n int) []int32 {
 		return nil
 	}
 	set := r.Nodes()
-	better := func(a, b int32) bool {
-		if x, y := r.Total(int(a)), r.Total(int(b)); x != y {
-			return x > y
-		}
-		return set.Node(int(a)).Name < set.Node(int(b)).Name
-	}
-	var top []int32
-	for i := range r.Feasible.All() {
-		row := int32(i)
-		if len(top) == n && !better(row, top[n-1]) {
+	top := make([]int32, 0, min(n, r.Feasible.Count())+1)
+	for _, row := range set.Order() { // so that of equals the first stays
+		if !r.Feasible.Has(int(row)) || len(top) == n && r.Total(int(row)) <= r.Total(int(top[n-1])) {
 			continue
 		}
-		at := sort.Search(len(top), func(i int) bool { return better(row, top[i]) })
-		if len(top) < n {
-			top = append(top, 0)
+		at := len(top)
+		for at > 0 && r.Total(int(row)) > r.Total(int(top[at-1])) {
+			at--
 		}
-		copy(top[at+1:], top[at:])
-		top[at] = row
+		if top = slices.Insert(top, at, row); len(top) > n {
+			top = top[:n]
+		}
 	}
 	return top
 }
