@@ -60,6 +60,7 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Get("/v1/clusters/{cluster}/pending", a.admitted(a.decisionCalls, only(a.listPending, "namespace", "limit", "suggest", "snapshot", "now")))
 	r.Get("/v1/clusters/{cluster}/classes", a.admitted(a.readCalls, only(a.surveyClasses, "snapshot")))
 	r.Post("/v1/clusters/{cluster}/garbage", a.admitted(a.decisionCalls, only(a.listGarbage)))
+	r.Get("/v1/clusters/{cluster}/nodes", a.admitted(a.readCalls, only(a.listNodes, "group", "snapshot")))
 	r.Get("/v1/clusters/{cluster}/pods/{namespace}/{name}", a.admitted(a.decisionCalls, only(a.getStory, "attempts", "suggest", "snapshot", "now")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readCalls, only(a.deleteCluster)))
 

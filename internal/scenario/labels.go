@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
@@ -13,8 +15,14 @@ var pools = []string{
 	"agentpool", "doks.digitalocean.com/node-pool", corev1.LabelInstanceTypeStable,
 }
 
-// LabelOf returns the label that a word stands for: zone, region, node (or host) and pool, which is
-// the first label of a provider that a node has. Every other word is a label itself.
+// racks are labels by which people name a node's rack.
+var racks = []string{
+	"topology.kubernetes.io/rack", "topology.rook.io/rack", "failure-domain.beta.kubernetes.io/rack", "rack",
+}
+
+// LabelOf returns the label that a word stands for: zone, region, node (or host), pool, which is
+// the first label of a provider that a node has, and rack, which is the pool where no node has a
+// rack. Every other word is a label itself.
 func LabelOf(nodes *state.NodeSet, word string) string {
 	switch word {
 	case "zone":
@@ -23,15 +31,25 @@ func LabelOf(nodes *state.NodeSet, word string) string {
 		return corev1.LabelTopologyRegion
 	case "node", "host", "hostname":
 		return corev1.LabelHostname
-	case "pool":
-		for _, key := range pools {
-			for row := range nodes.Alive().All() {
-				if nodes.Node(row).Labels[key] != "" {
-					return key
-				}
-			}
+	case "rack":
+		if key := firstLabel(nodes, racks); key != "" {
+			return key
 		}
-		return corev1.LabelInstanceTypeStable
+		return LabelOf(nodes, "pool")
+	case "pool":
+		return cmp.Or(firstLabel(nodes, pools), corev1.LabelInstanceTypeStable)
 	}
 	return word
+}
+
+// firstLabel returns the first of the labels that a node has; empty if none has one.
+func firstLabel(nodes *state.NodeSet, keys []string) string {
+	for _, key := range keys {
+		for row := range nodes.Alive().All() {
+			if nodes.Node(row).Labels[key] != "" {
+				return key
+			}
+		}
+	}
+	return ""
 }

@@ -89,6 +89,9 @@ func (f *frame) Questions() []menuEntry { return questionPages }
 // Domains are the words for node labels that a count may go by.
 func (f *frame) Domains() []string { return []string{"zone", "region", "node", "pool"} }
 
+// Tenths are the fills of a map by use.
+func (f *frame) Tenths() []int { return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} }
+
 // ExamplePod is the pod that an empty form begins with.
 func (f *frame) ExamplePod() string { return examplePod }
 

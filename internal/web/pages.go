@@ -5,6 +5,7 @@ var menu = []menuEntry{
 	{"Pending", ""},
 	{"Queue", "queue"},
 	{"Decisions", "decisions"},
+	{"Map", "map"},
 	{"Capacity", "capacity"},
 	{"What if", "fit"},
 }
@@ -24,6 +25,7 @@ var pages = []page{
 	{path: "/decisions/{id}/nodes/{node}", template: "node", nav: "Decisions", load: loadNode},
 	{path: "/find", template: "error", load: loadFound},
 	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity},
+	{path: "/map", template: "map", nav: "Map", data: mapData, load: loadMap},
 	{path: "/fit", template: "whatif", nav: "What if", load: loadWhatIf("fit")},
 	{path: "/drain", template: "whatif", nav: "What if", load: loadWhatIf("drain")},
 	{path: "/lose", template: "whatif", nav: "What if", load: loadWhatIf("lose")},

@@ -14,7 +14,7 @@ import (
 // addresses of pages about the sample; ID stands for a decision's.
 var addresses = []string{
 	"/", "/?namespace=shop", "/pods/shop/web-4", "/pods/shop/checkout", "/pods/shop/import", "/pods/shop/report", "/pods/shop/web-1",
-	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate",
+	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
 	"/fit?ask=1&by=zone&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=node-a1&force=on", "/drain?ask=1&find=1&force=on", "/lose?ask=1&zone=zone-a",
 	"/pools?ask=1&like=node-a1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
 }
@@ -71,6 +71,7 @@ func TestPagesAnswerJSON(t *testing.T) {
 		"/decisions?cluster=sample":        "/v1/decisions?cluster=sample",
 		"/decisions/" + id:                 "/v1/decisions/" + id,
 		"/capacity?cluster=sample":         "/v1/clusters/sample/capacity",
+		"/map?cluster=sample":              "/v1/clusters/sample/nodes",
 	} {
 		got, resp := get(t, base+page, "Accept", "application/json")
 		want, _ := get(t, base+api)

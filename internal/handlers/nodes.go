@@ -1,0 +1,39 @@
+package handlers
+
+import (
+	"net/http"
+
+	"berth/internal/cluster"
+	"berth/internal/scenario"
+)
+
+// listNodes returns the use of each node.
+//
+//	@Summary		What each node of a cluster has, and what its pods request
+//	@Description	By name, with zone and group, for pictures and for people's own figures. One page, whatever the number of nodes.
+//	@Tags			clusters
+//	@Produce		json
+//	@Param			cluster		path		string	true	"the cluster"
+//	@Param			group		query		string	false	"the label that groups are told by, or zone, region, pool or rack; rack if absent, which is the pool where no node has one"
+//	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Success		200			{object}	scenario.NodesUse
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/clusters/{cluster}/nodes [get]
+func (a *API) listNodes(w http.ResponseWriter, r *http.Request) error {
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	at, err := a.asOf(r, name)
+	if err != nil {
+		return err
+	}
+	out, err := scenario.MeasureNodes(r.Context(), at.view, r.URL.Query().Get("group"))
+	if err != nil {
+		return err
+	}
+	return writeLong(w, r, out)
+}
