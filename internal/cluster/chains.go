@@ -85,6 +85,9 @@ func (m *Manager) Relieve() {
 	m.trimTo(nil, m.o.KeepObjects/2)
 	for _, v := range m.Held() {
 		v.State.DropMemos()
+		if v.decider != nil {
+			v.decider.Drop()
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func (v *View) Fork(ctx context.Context, del []kubeobj.Key, apply []kubeobj.Obje
 	if err != nil {
 		return nil, err
 	}
-	out.Revision, out.CreatedAt, out.Cause = v.Revision, v.CreatedAt, v.Cause
+	out.Revision, out.CreatedAt, out.Cause, out.decider = v.Revision, v.CreatedAt, v.Cause, nil
 	return out, nil
 }
 
@@ -104,7 +104,7 @@ func (g *growth) done() (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Cluster: g.head.Cluster, State: st, inv: inv, Digest: inv.digest()}
+	v := &View{Cluster: g.head.Cluster, State: st, inv: inv, Digest: inv.digest(), decider: g.head.decider}
 	before := g.head.Summary
 	v.before = &before
 	v.Summary, err = before.next(g.steps, g.head.State, v.State, g.touched, g.others, g.kinds)

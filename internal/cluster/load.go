@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -80,7 +81,7 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
 	v := viewOf(r, inv, base.checkpoint)
-	v.Summary = summary
+	v.Summary, v.decider = summary, base.decider
 	return v, m.compile(ctx, v, base.State, base.inv)
 }
 
@@ -128,6 +129,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
 	v := viewOf(r, inv, c.Number)
+	v.decider = incremental.NewDecider(0)
 	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/engine"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/steps"
@@ -32,6 +34,9 @@ type View struct {
 	changed    int      // bytes of JSON by which it differs from the revision that it was grown from
 	checkpoint int64    // the newest one that is known to be at or before this revision
 	write      *pending // of this revision, until it is durable; nil for one that was read
+	// decider is that of all views whose states descend from one another, and lives as long as they
+	// do; nil: there is none.
+	decider *incremental.Decider
 
 	mu     sync.Mutex
 	byKind map[string][]*entry // lists made at first use
@@ -49,6 +54,23 @@ func (v *View) Caused() Summary {
 
 // ID is the snapshot's id, such as "prod@1042".
 func (v *View) ID() string { return FormatID(v.Cluster, v.Revision) }
+
+// Decide is engine.Decide for the view's state, or for one that was made from it for a question. It
+// caches what pods of one kind were answered, for this revision and those after it.
+func (v *View) Decide(s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+	if v.decider == nil || s.Nodes() != v.State.Nodes() { // other nodes would empty the cache
+		return engine.Decide(s, pod, p, o)
+	}
+	return v.decider.Decide(s, pod, p, o)
+}
+
+// Remembered counts what Decide was asked, on all views that share what it caches.
+func (v *View) Remembered() incremental.Counters {
+	if v.decider == nil {
+		return incremental.Counters{}
+	}
+	return v.decider.Counters()
+}
 
 // Object returns an object's canonical JSON, not to be written.
 func (v *View) Object(k kubeobj.Key) ([]byte, bool) {

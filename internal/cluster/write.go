@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/internal/engine/incremental"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -204,7 +205,7 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, check
 	}
 	v := &View{
 		Cluster: l.name, Revision: 1, Digest: fresh.Digest, CreatedAt: m.now(), Cause: causeUpload,
-		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, token: rand.Text(),
+		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, token: rand.Text(), decider: incremental.NewDecider(0),
 	}
 	parent := ""
 	if head != nil {

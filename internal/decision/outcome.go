@@ -32,8 +32,12 @@ type Outcome struct {
 type Engine func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
 
 // Decide evaluates the question. Where ctx ends before there is an outcome, its error is returned,
-// and there is nothing to record.
+// and there is nothing to record. Questions under the server's own profiles share what the view
+// caches.
 func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
+	if p.ours {
+		return p.DecideBy(ctx, p.View.Decide)
+	}
 	return p.DecideBy(ctx, engine.Decide)
 }
 

@@ -48,6 +48,7 @@ type Prepared struct {
 
 	boundTo string // the node that the pod was taken from; empty: it had none
 	steps   int64
+	ours    bool // the profile is one of the scheduler's
 }
 
 // Prepare makes a normalized question ready.
@@ -72,7 +73,7 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 		return nil, err
 	}
 	profiles := q.Profiles
-	if len(profiles) == 0 {
+	if p.ours = len(profiles) == 0; p.ours {
 		profiles = s.Profiles
 	}
 	if p.Profile, err = ChooseProfile(profiles, q.Profile, p.Pod.Spec.SchedulerName); err != nil {

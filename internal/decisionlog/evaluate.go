@@ -102,8 +102,10 @@ func (l *Log) evaluate(ctx context.Context, q decision.Question, use func(*decis
 	if err != nil {
 		return nil, false, err
 	}
-	defer e.Release()
-	if err := use(e.Outcome); err != nil {
+	err = use(e.Outcome)
+	passed := l.passageOf(e.Outcome)
+	e.Release() // before the write: others use the memory while this waits
+	if err != nil {
 		return nil, false, err
 	}
 	slot.Release(ctx) // others decide while the record is written: their records share the commit
@@ -114,7 +116,9 @@ func (l *Log) evaluate(ctx context.Context, q decision.Question, use func(*decis
 	if q.Verb == decision.VerbPreempt && q.Mode == "" {
 		l.agreed.note(podUID{q.Cluster, e.Record.PodUID}, agreement{e.Record.ID, e.Record.Victims})
 	}
-	l.notePassed(e.Outcome)
+	if passed.feasible != nil {
+		l.passed.note(podUID{q.Cluster, e.Record.PodUID}, passed)
+	}
 	return e.Record, spooled, nil
 }
 

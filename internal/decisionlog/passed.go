@@ -19,13 +19,13 @@ type passage struct {
 	feasible state.Bits
 }
 
-// notePassed remembers an answer that is on record, in a cluster where a bind
-// needs one.
-func (l *Log) notePassed(o *decision.Outcome) {
+// passageOf returns what is to be remembered of an answer once it is on record: nothing but in a
+// cluster where a bind needs one.
+func (l *Log) passageOf(o *decision.Outcome) passage {
 	if l.o.Guarded == nil || o.Verb == decision.VerbPreempt || o.Mode != "" || !l.o.Guarded(o.View.Cluster) {
-		return
+		return passage{}
 	}
-	l.passed.note(podUID{o.View.Cluster, string(o.Pod.UID)}, passage{weak.Make(o.Result.Nodes()), o.Result.Feasible.Clone()})
+	return passage{weak.Make(o.Result.Nodes()), o.Result.Feasible.Clone()}
 }
 
 // recentRecords is how many of a pod's newest records are searched for the

@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine/enginetest"
 	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
@@ -120,6 +121,41 @@ func BenchmarkDecide(b *testing.B) {
 					b.Fatal(err)
 				}
 				r.Release()
+			}
+		})
+	}
+}
+
+// BenchmarkDecideAgain decides the questions of BenchmarkDecide as a running service does: pods
+// of one kind come one after the other, and between two of them a pod was bound.
+func BenchmarkDecideAgain(b *testing.B) {
+	_, s := large()
+	chain := []*state.State{s}
+	for i := range 100 {
+		e := chain[i].Edit()
+		if err := e.Bind(enginetest.LargePod(i%500, fmt.Sprintf("bound-%d", i)), s.Nodes().Node(i*7%5000).Name); err != nil {
+			b.Fatal(err)
+		}
+		chain = append(chain, e.Done())
+	}
+	for _, q := range questions() {
+		b.Run(q.name, func(b *testing.B) {
+			p, d, i := q.profile(b, s), incremental.NewDecider(0), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				i++
+				at := i % (2 * len(chain)) // forth and back
+				if at >= len(chain) {
+					at = 2*len(chain) - 1 - at
+				}
+				r, err := d.Decide(chain[at], q.pod, p, engine.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Release()
+			}
+			if c := d.Counters(); c.Plain > 0 || c.Whole > 1 {
+				b.Fatalf("%+v", c)
 			}
 		})
 	}

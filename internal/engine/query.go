@@ -201,17 +201,18 @@ func NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query,
 	}
 	q.Request = q.local.RequestOf(pod)
 	q.scratch = getScratch(s.Nodes().Len())
-	if o.Candidates == nil {
-		q.Candidates = s.Nodes().Alive()
-		return q, nil
+	q.findCandidates()
+	return q, nil
+}
+
+// findCandidates finds the rows of Options.Candidates.
+func (q *Query) findCandidates() {
+	if q.Options.Candidates == nil {
+		q.Candidates = q.Nodes.Alive()
+		return
 	}
 	q.Candidates = q.Bits()
-	for _, name := range o.Candidates {
-		if r := s.Nodes().Row(name); r >= 0 {
-			q.Candidates.Set(r)
-		}
-	}
-	return q, nil
+	q.Nodes.SetRows(q.Candidates, q.Options.Candidates)
 }
 
 // Compile works out what queries about equal pods have in common, for a query that no rule has read
@@ -223,12 +224,14 @@ func (q *Query) Compile() (c Compiled, err error) {
 	return q.Compiled, nil
 }
 
-// NewQuery prepares a question about an equal pod, among all nodes.
+// NewQuery prepares a question about an equal pod.
 func (c *Compiled) NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) *Query {
-	return &Query{
+	q := &Query{
 		State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace),
-		Compiled: *c, Candidates: s.Nodes().Alive(), scratch: getScratch(s.Nodes().Len()),
+		Compiled: *c, scratch: getScratch(s.Nodes().Len()),
 	}
+	q.findCandidates()
+	return q
 }
 
 // Bytes is about how many bytes it holds.

@@ -82,6 +82,7 @@ func (r *Result) Release() {
 		s.rejected, s.scores = r.Rejected[:0], r.Scores[:0]
 	}
 	r.Query.Release()
+	r.run.Done()
 }
 
 // Node is the name of the chosen node.

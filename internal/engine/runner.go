@@ -16,6 +16,8 @@ type Runner interface {
 	// best of them, and in best the rows that have it. It returns no sums where they are yet to be
 	// added up.
 	Totals(feasible, best state.Bits) (sums []int32, top int64)
+	// Done is called once the result is no longer read.
+	Done()
 }
 
 // Direct calls the rules, each time.
@@ -77,3 +79,6 @@ func (q *Query) ScoreBy(f *Plugin, state any, feasible state.Bits, out *Scores) 
 
 // Totals implements Runner.
 func (Direct) Totals(_, _ state.Bits) ([]int32, int64) { return nil, 0 }
+
+// Done implements Runner.
+func (Direct) Done() {}

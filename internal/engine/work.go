@@ -45,6 +45,12 @@ func (q *Query) Work(steps int) {
 	q.checkContext()
 }
 
+// Steps returns the number of steps so far.
+func (q *Query) Steps() int64 { return q.steps }
+
+// Worked counts steps that an earlier decision took for this one.
+func (q *Query) Worked(steps int64) { q.steps += steps }
+
 // checkContext ends the decision where its caller's context has ended. It is called by loops over
 // the tables, whose length depends on other pods and on history and is no work of the question's.
 func (q *Query) checkContext() {

@@ -3,8 +3,14 @@ package main
 // engineFaults are faults of the engine, its rules, preemption and devices.
 var engineFaults = []fault{
 	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/state/trail.go", `rows := t.rows[place-t.from:]`, `rows := t.rows[place-t.from:]
-	rows = rows[:max(0, len(rows)-1)]`},
+		{"internal/engine/state/trail.go", `return append(rows, t.rows[place-t.from:]...), true`, `rows = append(rows, t.rows[place-t.from:]...)
+	return rows[:max(0, len(rows)-1)], true`},
+	}},
+	{"memo-shared", "two questions use one memo at the same time", "./internal/engine/incremental", "TestDeciderAsksTwinsOfAKind", []edit{
+		{"internal/engine/incremental/decider.go", `case m.busy:`, `case m.busy && false:`},
+	}},
+	{"candidates-unread", "a Decider takes one of the best nodes although it is no candidate", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/incremental/memo_totals.go", `best[i] &= word`, ``},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},

@@ -3,6 +3,7 @@ package incremental_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,6 +122,125 @@ func calmed(o any, calm bool) any {
 	return o
 }
 
+// options are random: all nodes or some in any order, with and without scores, and now and then
+// less work than the question takes.
+func options(r *rand.Rand, s *state.State) engine.Options {
+	o := engine.Options{ScoreAlways: r.IntN(4) == 0, NoScores: r.IntN(8) == 0}
+	if r.IntN(10) == 0 {
+		o.MaxSteps = int64(1 + r.IntN(40*s.Nodes().Len()+1))
+	}
+	if r.IntN(3) > 0 {
+		return o
+	}
+	o.Candidates = []string{"unknown"}
+	for _, row := range s.Nodes().Order() {
+		if r.IntN(8) > 0 {
+			o.Candidates = append(o.Candidates, s.Nodes().Node(int(row)).Name)
+		}
+	}
+	if r.IntN(2) == 0 {
+		r.Shuffle(len(o.Candidates), func(i, k int) { o.Candidates[i], o.Candidates[k] = o.Candidates[k], o.Candidates[i] })
+	}
+	return o
+}
+
+// TestDeciderAnswersManyAtOnce has callers ask one Decider at the same time, about equal pods and
+// others, while a chain of states grows. They are mostly at the newest one.
+func TestDeciderAnswersManyAtOnce(t *testing.T) {
+	t.Parallel()
+	from, to := enginetest.Seeds(t, 40)
+	var kept int
+	for seed := from; seed < to; seed++ {
+		c := enginetest.Generate(seed)
+		p, err := rules.Build(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &wander{t: t, r: rand.New(rand.NewPCG(seed, 6)), calm: true, other: []any{enginetest.Pod("filler")}}
+		for i := range c.Objects {
+			c.Objects[i] = calmed(c.Objects[i], true)
+		}
+		pods := []*corev1.Pod{calmed(c.Pod, true).(*corev1.Pod), enginetest.Pod("small", enginetest.Requests("cpu", "1m"))}
+		states := []*state.State{enginetest.Fresh(t, c.Objects...)}
+		for range 40 {
+			newest := states[len(states)-1]
+			states = append(states, changed(t, newest.Edit(), w.steps(newest, pods)).Done())
+		}
+		d := incremental.NewDecider(0)
+		var callers sync.WaitGroup
+		for caller := range uint64(4) {
+			callers.Go(func() {
+				r := rand.New(rand.NewPCG(seed, 100+caller))
+				for i := range states {
+					s, pod := states[max(0, i-r.IntN(3))], *pods[r.IntN(len(pods))]
+					pod.Name = fmt.Sprintf("asked-%d-%d", caller, i)
+					pod.UID = types.UID(pod.Name)
+					o := options(r, s)
+					want := enginetest.Everything(t, engine.Decide, s, &pod, p, o)
+					if diff := cmp.Diff(want, enginetest.Everything(t, d.Decide, s, &pod, p, o)); diff != "" {
+						t.Errorf("seed %d, caller %d, step %d (-Decide +Decider):\n%s", seed, caller, i, diff)
+						return
+					}
+					if r.IntN(50) == 0 {
+						d.Drop()
+					}
+				}
+			})
+		}
+		callers.Wait()
+		if t.Failed() {
+			return
+		}
+		kept += d.Counters().Kept
+	}
+	if to-from >= 40 && kept < 1000 {
+		t.Errorf("only %d questions were answered from memory", kept)
+	}
+}
+
+// TestDeciderAsksTwinsOfAKind holds the result of one question while it asks another about an equal
+// pod: the two answer side by side.
+func TestDeciderAsksTwinsOfAKind(t *testing.T) {
+	t.Parallel()
+	f := newFollows(t, 0)
+	s := enginetest.Fresh(t, enginetest.Node("a"), enginetest.Node("b"))
+	pod := enginetest.Pod("first", enginetest.Requests("cpu", "1"))
+	r, err := f.d.Decide(s, pod, f.p, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := r.Node()
+	next := f.bind(s, enginetest.Pod("there", enginetest.Requests("cpu", "2")), want)
+	for i := range 6 {
+		f.ask(next, enginetest.Pod(fmt.Sprintf("next-%d", i), enginetest.Requests("cpu", "1")))
+	}
+	if got := explain.Decision(r, engine.ExplainFull); got.Node != want || r.Total(r.Row) == 0 {
+		t.Errorf("the result that was held became %+v", got)
+	}
+	r.Release()
+	if c := f.d.Counters(); c.Whole != 2 || c.Kept != 5 || c.Plain != 0 {
+		t.Errorf("seven questions about pods of one kind, the first one held: %+v", c)
+	}
+}
+
+// TestDeciderTakesPodsOfAServiceAccountForEqual asks about pods as the controllers of a real
+// cluster make them: each has a volume of its own name for its token, and one that waited a
+// condition.
+func TestDeciderTakesPodsOfAServiceAccountForEqual(t *testing.T) {
+	t.Parallel()
+	f := newFollows(t, 0)
+	s := enginetest.Fresh(t, enginetest.Node("a"), enginetest.Node("b"))
+	for i := range 5 {
+		pod := enginetest.Pod(fmt.Sprintf("web-%d", i), enginetest.Requests("cpu", "1"))
+		pod.Spec.Volumes = []corev1.Volume{{Name: fmt.Sprintf("kube-api-access-%d", i)}}
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: fmt.Sprint(i)}}
+		f.ask(s, pod)
+	}
+	if c := f.d.Counters(); c.Whole != 1 || c.Kept != 4 {
+		t.Errorf("five pods of one kind: %+v", c)
+	}
+}
+
 // TestDeciderAnswersAsDecideDoes asks both over random sequences of states and
 // pods, every rule in play. Some steps go back to an older state.
 func TestDeciderAnswersAsDecideDoes(t *testing.T) {
@@ -169,7 +289,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 			pod.Name, pod.UID = fmt.Sprintf("asked-%d", i), types.UID(fmt.Sprintf("uid-%d", i))
 			o := c.Options
 			if r.IntN(4) > 0 {
-				o = engine.Options{ScoreAlways: r.IntN(4) == 0, NoScores: r.IntN(8) == 0}
+				o = options(r, s)
 			}
 			want := enginetest.Everything(t, engine.Decide, s, &pod, p, o)
 			if diff := cmp.Diff(want, enginetest.Everything(t, d.Decide, s, &pod, p, o)); diff != "" {

@@ -7,18 +7,32 @@ import (
 	"berth/internal/engine/state"
 )
 
-// memo is what was learned about one kind of pod: PreFilter states, verdicts and raw scores of
-// rules, row by row, up to a position of the trail. It runs the rules of a decision: those that
-// read beyond a row every time, the others on the rows that changed.
+// memo runs the rules of a decision about one kind of pod: those that read beyond a row every time,
+// the others on the rows that changed since it was used last.
 type memo struct {
-	key          classKey
-	older, newer *memo
-	bytes        int
+	d   *Decider
+	key classKey
 
+	older, newer  *memo // guarded by d.mu, as is all up to dropped
+	bytes         int
+	busy, dropped bool
+
+	// Of the question at hand: the rows that changed, some more than once; not all of them, unless
+	// reached.
+	recent  []int32
+	reached bool
+
+	learned
+}
+
+// learned is what was learned about one kind of pod: PreFilter states, verdicts and raw scores of
+// rules, row by row, up to a position of the trail.
+type learned struct {
 	around   state.Surroundings
 	at       uint64 // the position in the trail
 	hopeless bool   // nothing can be kept in these surroundings
 
+	work     int64 // at least what it takes to learn what is kept
 	compiled engine.Compiled
 	near     []engine.Locality // by rule
 	states   []any             // by rule, of those that do not run every time
@@ -41,8 +55,9 @@ type memo struct {
 }
 
 // begin prepares a question: which rows changed since the memo was last used. It returns nil where
-// the question is left to engine.Decide.
-func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options, t *state.Trail) (q *engine.Query) {
+// the question is left to engine.Decide. What is kept counts as the work that it was, or more, so
+// that engine.Decide alone refuses a question for too much work.
+func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engine.Query) {
 	around := s.Surroundings(pod.Namespace)
 	m.whole = m.around != around
 	switch {
@@ -58,12 +73,18 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options, t *state
 		}
 		m.around = around
 		m.changed = q.Nodes.Alive()
+		p := q.Profile
+		q.Worked(int64((len(p.PreFilter) + len(p.Filter) + len(p.Score)) * q.Nodes.Count()))
 	case m.hopeless:
 		return nil
 	default:
 		q = m.compiled.NewQuery(s, pod, m.key.profile, o)
+		q.Worked(m.work)
 		m.changed = q.Bits()
-		if !t.Since(m.at, m.changed) {
+		for _, row := range m.recent {
+			m.changed.Set(int(row))
+		}
+		if !m.reached {
 			copy(m.changed, q.Nodes.Alive())
 		}
 	}
@@ -73,13 +94,20 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options, t *state
 	return q
 }
 
+// Done implements engine.Runner: the memo answers the next question.
+func (m *memo) Done() {
+	m.d.mu.Lock()
+	defer m.d.mu.Unlock()
+	m.busy = false
+}
+
 // reset begins anew, with the locality of each rule.
 func (m *memo) reset(q *engine.Query) {
 	p := q.Profile
 	n := len(p.Rules)
-	*m = memo{
-		key: m.key, older: m.older, newer: m.newer, bytes: m.bytes, whole: true,
-		near: make([]engine.Locality, n), states: make([]any, n), skip: make([]bool, n), live: make([]bool, n),
+	m.learned = learned{
+		whole: true,
+		near:  make([]engine.Locality, n), states: make([]any, n), skip: make([]bool, n), live: make([]bool, n),
 		filters: make([]keptFilter, len(p.Filter)), scores: make([]keptScore, len(p.Score)), pass: state.NewBits(q.Nodes.Len()),
 	}
 	for i, rule := range p.Rules {
@@ -112,15 +140,15 @@ func (m *memo) PreFilter(q *engine.Query, rule int) (any, engine.PreFilterResult
 // finish brings up to date what the decision did not come to: filters behind one that left no node,
 // and scorers where none ran.
 func (m *memo) finish(q *engine.Query) error {
-	if err := m.finishFilters(q); err != nil || q.Options.NoScores {
-		m.summed = false
-		return err
-	}
-	for ; m.scoredTo < len(m.scores); m.scoredTo++ {
+	err := m.finishFilters(q)
+	for ; err == nil && !q.Options.NoScores && m.scoredTo < len(m.scores); m.scoredTo++ {
 		m.summed = false // the changes are not in the sums
 		m.updateScore(q, m.scoredTo)
 	}
-	return nil
+	if m.whole {
+		m.work = q.Steps()
+	}
+	return err
 }
 
 // size is about how many bytes the memo holds.

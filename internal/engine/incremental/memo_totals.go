@@ -9,30 +9,49 @@ import (
 	"berth/internal/engine/state"
 )
 
-// Totals implements engine.Runner: sums of kept scores are kept as well, while exactly the rows
-// that pass the kept filters are feasible.
+// Totals implements engine.Runner: sums of kept scores are kept as well, of the rows that pass the
+// kept filters. All feasible ones do where there is a score.
 func (m *memo) Totals(feasible, best state.Bits) (sums []int32, top int64) {
 	again := func(s keptScore) bool { return s.kind == evaluateAgain }
 	p := m.key.profile
-	if m.hopeless || slices.ContainsFunc(m.scores, again) || !slices.Equal(feasible, m.pass) || !room(p) {
+	if m.hopeless || slices.ContainsFunc(m.scores, again) || !feasible.Within(m.pass) || !room(p) {
 		m.summed = false
 		return nil, 0
 	}
 	m.sum(p, m.changed)
-	most := slices.Max(m.tops)
-	for i, of := range m.tops {
-		if of != most {
+	most := int32(math.MinInt32)
+	for i, word := range feasible {
+		if word == 0 || m.tops[i] < most {
 			continue
 		}
-		var at uint64
-		for k, sum := range (*[state.ChunkSize]int32)(m.sums[i<<state.ChunkBits:]) {
+		sums, of := (*[state.ChunkSize]int32)(m.sums[i<<state.ChunkBits:]), m.tops[i]
+		if word != m.pass[i] {
+			of = highest(sums, word)
+		}
+		if of < most {
+			continue
+		}
+		if of > most {
+			most = of
+			best[:i].Zero()
+		}
+		for k, sum := range sums {
 			if sum == most {
-				at |= 1 << k
+				best[i] |= 1 << k
 			}
 		}
-		best[i] = at
+		best[i] &= word
 	}
 	return m.sums, int64(most)
+}
+
+// highest returns the highest of those sums that a word names.
+func highest(sums *[state.ChunkSize]int32, word uint64) int32 {
+	most := int32(math.MinInt32)
+	for ; word != 0; word &= word - 1 {
+		most = max(most, sums[bits.TrailingZeros64(word)])
+	}
+	return most
 }
 
 // room reports whether sums of kept scores fit 32 bits.

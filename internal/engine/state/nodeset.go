@@ -87,6 +87,22 @@ func (s *NodeSet) Row(name string) int {
 	return -1
 }
 
+// SetRows adds the rows of these names to a set. Names that no node has add nothing. Lists of names
+// are mostly in order of the rows, so the row behind the last one is tried before it is looked up.
+func (s *NodeSet) SetRows(out Bits, names []string) {
+	next := 0
+	for _, name := range names {
+		row := next
+		if row >= len(s.rows) || s.rows[row] == nil || s.rows[row].Name != name {
+			if row = s.Row(name); row < 0 {
+				continue
+			}
+		}
+		out.Set(row)
+		next = row + 1
+	}
+}
+
 // Order returns the rows in order of the nodes' names. Not to be written.
 func (s *NodeSet) Order() []int32 { return s.order }
 

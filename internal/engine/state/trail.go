@@ -16,19 +16,22 @@ type Trail struct {
 // End is the position after the last step.
 func (t *Trail) End() uint64 { return t.from + uint64(len(t.rows)) }
 
-// Follow steps to a state.
-func (t *Trail) Follow(s *State) {
+// Follow steps to a state. It reports whether that has the nodes and the tables of the one before;
+// a Trail that has been nowhere follows any.
+func (t *Trail) Follow(s *State) (same bool) {
 	if t.last == s && t.step == s.step {
-		return
+		return true
 	}
+	same = t.last == nil || t.nodes == s.nodes && t.tables == s.t
 	// Rows of other nodes cannot be compared, nor states that a walk changed or that were made from
 	// one: it keeps writing what they share.
 	if t.last == nil || t.step != 0 || s.step != 0 || t.nodes != s.nodes || t.tables != s.t {
 		t.restart(s)
-		return
+		return same
 	}
 	t.compare(&t.last.onNode, &s.onNode)
 	t.arrive(s)
+	return same
 }
 
 // Walk steps to what a walk made of a state by changing these rows.
@@ -79,15 +82,11 @@ func (t *Trail) compare(a, b *vec[[]*Pod]) {
 	}
 }
 
-// Since adds the rows that changed after a position to out; ok is false where the trail no longer
-// reaches back to it.
-func (t *Trail) Since(place uint64, out Bits) (ok bool) {
+// Since appends the rows that changed after a position to rows, some more than once; ok is false
+// where the trail no longer reaches back to it.
+func (t *Trail) Since(place uint64, rows []int32) (_ []int32, ok bool) {
 	if place < t.from {
-		return false
+		return rows, false
 	}
-	rows := t.rows[place-t.from:]
-	for _, row := range rows {
-		out.Set(int(row))
-	}
-	return true
+	return append(rows, t.rows[place-t.from:]...), true
 }
