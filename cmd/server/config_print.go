@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"berth/internal/handlers"
+	"berth/internal/web"
 )
 
 // configCmd groups what looks at the configuration.
@@ -23,18 +24,8 @@ type configPrintCmd struct {
 
 // Run prints the settings as YAML and, like serve, refuses bad ones.
 func (c *configPrintCmd) Run(k *kong.Context, s streams) error {
-	from := givenOf(k)
-	set, total := c.fit(from, slog.New(slog.DiscardHandler))
-	for _, name := range set {
-		from[name] = "memory limit of " + handlers.Bytes(total).String()
-	}
-	for _, group := range k.Selected().AllFlags(true) {
-		for _, f := range group {
-			if f.Name == "help" {
-				continue
-			}
-			fmt.Fprintf(s.out, "%s: %s  # %s\n", f.Name, printable(f), cmp.Or(from[f.Name], "default"))
-		}
+	for _, f := range c.inForce(k, slog.New(slog.DiscardHandler)) {
+		fmt.Fprintf(s.out, "%s: %s  # %s\n", f.Name, f.Value, f.From)
 	}
 	if err := errors.Join(c.validate(), c.Limits.CheckMemory(0)); err != nil {
 		return err
@@ -47,6 +38,23 @@ func (c *configPrintCmd) Run(k *kong.Context, s streams) error {
 		fmt.Fprintln(s.err, "ignored:", line)
 	}
 	return nil
+}
+
+// inForce fits the settings to the memory that there is, and returns all with where they come from.
+func (c *settings) inForce(k *kong.Context, log *slog.Logger) (list []web.Setting) {
+	from := givenOf(k)
+	set, total := c.fit(from, log)
+	for _, name := range set {
+		from[name] = "memory limit of " + handlers.Bytes(total).String()
+	}
+	for _, group := range k.Selected().AllFlags(true) {
+		for _, f := range group {
+			if f.Name != "help" {
+				list = append(list, web.Setting{Name: f.Name, Value: printable(f), From: cmp.Or(from[f.Name], "default")})
+			}
+		}
+	}
+	return list
 }
 
 // printable writes a setting without its secrets.

@@ -16,10 +16,13 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
+	"berth/internal/web"
 )
 
 type serveCmd struct {
 	settings
+	// inEffect are the settings as they came out, for people.
+	inEffect []web.Setting
 }
 
 // Run serves until SIGINT or SIGTERM. A second signal ends the process at once.
@@ -41,7 +44,7 @@ func (c *serveCmd) Run(ctx context.Context, k *kong.Context, s streams) error {
 		}
 	}()
 	log := newLogger(s.err, c.LogFormat, c.LogLevel)
-	c.fit(givenOf(k), log)
+	c.inEffect = c.inForce(k, log)
 	return c.serve(ctx, log)
 }
 

@@ -60,7 +60,7 @@ func (l *logs) String() string {
 
 func serve(t *testing.T, dir string, more ...func(*settings)) *running {
 	t.Helper()
-	c := &serveCmd{settings{
+	c := &serveCmd{settings: settings{
 		Listen: "127.0.0.1:0", DataDir: dir, ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
 		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: handlers.DefaultLimits(),
 	}}

@@ -118,8 +118,9 @@ func (a *API) RestHandler(more ...func(chi.Router)) http.Handler {
 	return a.traced(a.routes(append([]func(chi.Router){a.restRoutes, a.aroundRoutes}, more...)...))
 }
 
-// InProcess returns the REST routes for parts of this process that call them as callers do.
-func (a *API) InProcess() http.Handler { return a.routes(a.restRoutes) }
+// InProcess returns the routes of the REST listener for parts of this process that call them as
+// callers do.
+func (a *API) InProcess() http.Handler { return a.routes(a.restRoutes, a.aroundRoutes) }
 
 func (a *API) traced(router http.Handler) http.Handler {
 	tracer := a.tracer

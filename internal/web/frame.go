@@ -144,6 +144,9 @@ func (f *frame) Age(t *time.Time) string {
 	return words.Span(int64(f.now.Sub(*t).Seconds()))
 }
 
+// Ago writes how long ago a time is, as part of a sentence.
+func (f *frame) Ago(t time.Time) string { return f.Age(&t) + " ago" }
+
 // Until writes how far off a time is.
 func (f *frame) Until(t time.Time) string {
 	if d := t.Sub(f.now); d > 0 {

@@ -99,3 +99,15 @@ func decided(t testing.TB, base, pod string) string {
 	}
 	return resp.Header.Get("Berth-Decision-Id")
 }
+
+// apply makes a change to the sample.
+func apply(t testing.TB, base, body string) {
+	t.Helper()
+	resp, err := http.Post(base+"/v1/snapshots/sample@latest/changes", "application/json", strings.NewReader(body)) //nolint:noctx // a test
+	check(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode/100 != 2 {
+		text, _ := io.ReadAll(resp.Body)
+		t.Fatalf("change the sample: %d %s", resp.StatusCode, text)
+	}
+}

@@ -5,9 +5,11 @@ var menu = []menuEntry{
 	{"Pending", ""},
 	{"Queue", "queue"},
 	{"Decisions", "decisions"},
+	{"Snapshots", "snapshots"},
 	{"Map", "map"},
 	{"Capacity", "capacity"},
 	{"What if", "fit"},
+	{"Settings", "settings"},
 }
 
 // questionPages are the pages about what comes next.
@@ -23,6 +25,11 @@ var pages = []page{
 	{path: "/decisions", template: "decisions", nav: "Decisions", data: decisionsData, load: loadDecisions},
 	{path: "/decisions/{id}", template: "decision", nav: "Decisions", data: decisionData, load: loadDecision},
 	{path: "/decisions/{id}/nodes/{node}", template: "node", nav: "Decisions", load: loadNode},
+	{path: "/decisions/{id}/replay", template: "replay", nav: "Decisions", load: loadReplay},
+	{path: "/compare", template: "compare", nav: "Snapshots", data: compareData, load: loadCompare},
+	{path: "/snapshots", template: "snapshots", nav: "Snapshots", data: snapshotsData, load: loadSnapshots},
+	{path: "/snapshots/{id}", template: "snapshot", nav: "Snapshots", data: snapshotData, load: loadSnapshot},
+	{path: "/settings", template: "settings", nav: "Settings", load: loadSettings},
 	{path: "/find", template: "error", load: loadFound},
 	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity},
 	{path: "/map", template: "map", nav: "Map", data: mapData, load: loadMap},

@@ -21,6 +21,8 @@ type Options struct {
 	API http.Handler
 	// Writable lets pages change something: load the sample.
 	Writable bool
+	// Settings are those in force, for the page that shows them.
+	Settings []Setting
 	// Version is the program's own, as people see it.
 	Version string
 	// Clock is the time that ages are counted to; time.Now if nil.
@@ -32,6 +34,7 @@ type Site struct {
 	api       http.Handler
 	writable  bool
 	version   string
+	settings  []Setting
 	clock     func() time.Time
 	templates map[string]*template.Template
 	assets    map[string]asset
@@ -39,7 +42,7 @@ type Site struct {
 
 // New returns a site. The error is of its own templates.
 func New(o Options) (*Site, error) {
-	s := &Site{api: o.API, writable: o.Writable, version: o.Version, clock: o.Clock}
+	s := &Site{api: o.API, writable: o.Writable, version: o.Version, settings: o.Settings, clock: o.Clock}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -14,7 +14,8 @@ import (
 // addresses of pages about the sample; ID stands for a decision's.
 var addresses = []string{
 	"/", "/?namespace=shop", "/pods/shop/web-4", "/pods/shop/checkout", "/pods/shop/import", "/pods/shop/report", "/pods/shop/web-1",
-	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
+	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/decisions/ID/replay", "/decisions/ID/replay?with=sample@latest&config=" + url.QueryEscape(packed), "/compare", "/snapshots", "/snapshots/sample@1",
+	"/compare?a=sample@1&b=sample@2", "/settings", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
 	"/fit?ask=1&by=zone&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=node-a1&force=on", "/drain?ask=1&find=1&force=on", "/lose?ask=1&zone=zone-a",
 	"/pools?ask=1&like=node-a1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
 }
@@ -35,6 +36,7 @@ var inline = regexp.MustCompile(`(?i)\sstyle=|<script>|<style|\son[a-z]+=|javasc
 func TestPagesAnswer(t *testing.T) {
 	empty, base := serve(t), sampled(t)
 	id := decided(t, base, "import")
+	apply(t, base, `{"apply":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-d1"},"status":{"allocatable":{"cpu":"8","memory":"8Gi","pods":"9"}}}]}`)
 	for _, at := range addresses {
 		t.Run(at, func(t *testing.T) {
 			body, resp := get(t, base+strings.ReplaceAll(at, "ID", id))
@@ -50,7 +52,7 @@ func TestPagesAnswer(t *testing.T) {
 			if i := strings.Index(body, "%!"); i >= 0 {
 				t.Errorf("a format without its value: %s", body[i:min(len(body), i+60)])
 			}
-			if strings.Contains(at, "/pods/") || strings.Contains(at, "ID") {
+			if strings.Contains(at, "/pods/") || strings.Contains(at, "ID") || strings.Contains(at, "@") {
 				return
 			}
 			if body, resp := get(t, empty+at); resp.StatusCode != http.StatusOK || !strings.Contains(body, "<h1>") {
@@ -71,6 +73,8 @@ func TestPagesAnswerJSON(t *testing.T) {
 		"/decisions?cluster=sample":        "/v1/decisions?cluster=sample",
 		"/decisions/" + id:                 "/v1/decisions/" + id,
 		"/capacity?cluster=sample":         "/v1/clusters/sample/capacity",
+		"/snapshots?cluster=sample":        "/v1/snapshots?cluster=sample",
+		"/snapshots/sample@1":              "/v1/snapshots/sample@1",
 		"/map?cluster=sample":              "/v1/clusters/sample/nodes",
 	} {
 		got, resp := get(t, base+page, "Accept", "application/json")
