@@ -119,7 +119,7 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 	if err != nil {
 		return nil, err
 	}
-	out, err := measure(ctx, st, daemons, label)
+	out, err := measure(ctx, st, daemons, label, true)
 	if err != nil {
 		return nil, err
 	}
@@ -147,25 +147,31 @@ func DaemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool
 // daemonSteps is what looking for a pod's controller takes, in steps of a Counter.
 const daemonSteps = 5
 
-// measure measures a state.
-func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool, pool string) (*Capacity, error) {
+// measure measures a state. Without examples none is looked for in it.
+func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool, pool string, examples bool) (*Capacity, error) {
 	g, count := newGrid(st), steps.Of(ctx)
-	out := &Capacity{Shapes: []ShapeCapacity{}, PoolLabel: pool}
-	shapes, rest, err := g.shapes(count, st, daemon)
-	if err != nil {
+	if err := g.readPods(count, st, daemon, examples); err != nil {
 		return nil, err
 	}
+	out := &Capacity{Shapes: []ShapeCapacity{}, PoolLabel: pool, Nodes: CapacityNodes{Total: len(g.rows), InUse: g.inUse}}
+	shapes, rest := g.shapes()
 	out.OtherPods = rest
 	room := make([][]int64, len(shapes)) // by shape and row
 	for k, s := range shapes {
-		room[k] = make([]int64, g.set.Len())
-		c := ShapeCapacity{Requests: map[string]int64{}, Pods: s.pods, Example: s.example.String()}
+		if err := count.Take(len(g.rows)); err != nil {
+			return nil, err
+		}
+		c := ShapeCapacity{Requests: map[string]int64{}, Pods: s.pods}
+		if s.example != nil {
+			c.Example = s.example.Namespace + "/" + s.example.Name
+		}
 		for i, n := range s.request {
 			if n > 0 && i != gridPods {
 				c.Requests[g.cols[i].name] = n
 			}
 		}
-		largest := -1.0
+		room[k] = make([]int64, g.set.Len())
+		largest := 0.0
 		for _, row := range g.rows {
 			if !g.usable(row) {
 				continue
@@ -176,7 +182,7 @@ func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool,
 				c.Nodes++
 			}
 		}
-		if largest = math.Floor(max(largest, 0)*1000) / 1000; !math.IsInf(largest, 1) {
+		if largest = math.Floor(largest*1000) / 1000; !math.IsInf(largest, 1) {
 			c.Largest = &largest
 		}
 		out.Shapes = append(out.Shapes, c)
@@ -186,7 +192,7 @@ func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool,
 			return nil, err
 		}
 		c := &g.cols[i]
-		r := ResourceCapacity{Resource: c.name, Nodes: c.distribution(g.rows)}
+		r := ResourceCapacity{Resource: c.name, Nodes: c.distribution(g.rows), Bound: g.bound(i)}
 		for _, row := range g.rows {
 			r.Allocatable += c.allocatable[row]
 			r.Requested += c.requested[row]
@@ -194,6 +200,7 @@ func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool,
 				r.Free += c.free(row)
 			}
 		}
+		out.Nodes.Bound = max(out.Nodes.Bound, r.Bound)
 		if i == gridEphemeral && r.Allocatable == 0 {
 			continue
 		}
@@ -202,14 +209,16 @@ func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool,
 		r.Pools = g.groups(c, pool)
 		out.Resources = append(out.Resources, r)
 	}
-	out.Nodes, err = g.nodes(count, st, daemon, func(i, n int) {
-		for k := range out.Resources {
-			if out.Resources[k].Resource == g.cols[i].name {
-				out.Resources[k].Bound = n
-			}
+	n := &out.Nodes
+	for _, row := range g.rows {
+		if !g.usable(row) {
+			n.Cordoned++
 		}
-	})
-	return out, err
+	}
+	if n.CouldBeEmpty = n.InUse - n.Bound; n.InUse > 0 {
+		n.GapPercent = percent(float64(n.CouldBeEmpty), float64(n.InUse))
+	}
+	return out, nil
 }
 
 // unusable returns what of a resource is free where no shape that requests it has room, and the
@@ -249,52 +258,20 @@ func (g *grid) unusable(i int, shapes []*podShape, room [][]int64) (stranded int
 	return stranded, &n
 }
 
-// nodes counts nodes, and works the bound out of those of each resource, which it passes on.
-func (g *grid) nodes(count *steps.Counter, st *state.State, daemon func(*state.Pod) bool, bound func(i, n int)) (CapacityNodes, error) {
-	out := CapacityNodes{Total: len(g.rows)}
-	wanted, own := make([]int64, len(g.cols)), make([]int64, len(g.cols)) // of a node's daemon pods
-	room := make([][]int64, len(g.cols))
+// bound is the least number of nodes that hold what pods request of a resource beside daemon pods.
+func (g *grid) bound(i int) (n int) {
+	wanted := int64(0)
+	for _, c := range g.classes {
+		wanted += c.request[i] * int64(c.pods)
+	}
+	room := make([]int64, 0, len(g.rows))
 	for _, row := range g.rows {
-		if !g.usable(row) {
-			out.Cordoned++
-		}
-		if err := count.Take(len(st.PodsOn(int(row)))); err != nil {
-			return out, err
-		}
-		inUse := false
-		clear(own)
-		for _, p := range st.PodsOn(int(row)) {
-			into := wanted
-			if daemon(p) {
-				into = own
-			} else {
-				inUse = true
-			}
-			for i, n := range g.vectorOf(p.Class) {
-				into[i] += n
-			}
-		}
-		if inUse {
-			out.InUse++
-		}
-		for i := range g.cols {
-			room[i] = append(room[i], max(g.cols[i].allocatable[row]-own[i], 0))
-		}
+		room = append(room, max(g.cols[i].allocatable[row]-g.cols[i].daemons[row], 0))
 	}
-	for i := range g.cols {
-		slices.SortFunc(room[i], func(a, b int64) int { return cmp.Compare(b, a) })
-		n, sum := 0, int64(0)
-		for n < len(room[i]) && sum < wanted[i] {
-			sum += room[i][n]
-			n++
-		}
-		n = min(n, out.InUse) // nodes that hold more than they have need no more
-		bound(i, n)
-		out.Bound = max(out.Bound, n)
+	slices.Sort(room)
+	for n < len(room) && wanted > 0 {
+		n++
+		wanted -= room[len(room)-n]
 	}
-	out.CouldBeEmpty = out.InUse - out.Bound
-	if out.InUse > 0 {
-		out.GapPercent = percent(float64(out.CouldBeEmpty), float64(out.InUse))
-	}
-	return out, nil
+	return min(n, g.inUse) // nodes that hold more than they have need no more
 }

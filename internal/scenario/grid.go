@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
+	"berth/internal/steps"
 )
 
 // maxScalars is how many extended resources are measured, those of most nodes first.
@@ -18,8 +19,10 @@ type grid struct {
 	set  *state.NodeSet
 	rows []int32 // by the nodes' names
 	cols []gridColumn
-	// vectors are what the pods of each class request.
-	vectors map[*state.Class][]int64
+	// classes are the classes of pods on nodes, those of daemons not counted; inUse nodes have
+	// others.
+	classes map[*state.Class]*podShape
+	inUse   int
 }
 
 // gridColumn is one resource, by row: cpu in millicores, memory and storage in bytes.
@@ -27,6 +30,7 @@ type gridColumn struct {
 	name                   string
 	id                     int32 // of an extended resource; -1 for others
 	allocatable, requested []int64
+	daemons                []int64 // of what is requested
 }
 
 const (
@@ -39,9 +43,10 @@ const (
 
 func newGrid(st *state.State) *grid {
 	set := st.Nodes()
-	g := &grid{set: set, rows: set.Order(), vectors: map[*state.Class][]int64{}}
+	g := &grid{set: set, rows: set.Order(), classes: map[*state.Class]*podShape{}}
 	add := func(name string, id int32) *gridColumn {
-		g.cols = append(g.cols, gridColumn{name: name, id: id, allocatable: make([]int64, set.Len()), requested: make([]int64, set.Len())})
+		all := make([]int64, 3*set.Len())
+		g.cols = append(g.cols, gridColumn{name: name, id: id, allocatable: all[:set.Len()], requested: all[set.Len() : 2*set.Len()], daemons: all[2*set.Len():]})
 		return &g.cols[len(g.cols)-1]
 	}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {
@@ -73,20 +78,49 @@ func newGrid(st *state.State) *grid {
 	return g
 }
 
+// readPods reads the classes of the pods on nodes; with examples, the first of each by name.
+func (g *grid) readPods(count *steps.Counter, st *state.State, daemon func(*state.Pod) bool, examples bool) error {
+	for _, row := range g.rows {
+		pods, inUse := st.PodsOn(int(row)), 0
+		if err := count.Take(len(pods)); err != nil {
+			return err
+		}
+		for _, p := range pods {
+			c := g.class(p.Class)
+			if daemon(p) {
+				for i, n := range c.request {
+					g.cols[i].daemons[row] += n
+				}
+				continue
+			}
+			inUse = 1
+			if c.pods++; examples && (c.example == nil || podBefore(p, c.example)) {
+				c.example = p
+			}
+		}
+		g.inUse += inUse
+	}
+	return nil
+}
+
+func podBefore(a, b *state.Pod) bool {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
+}
+
 // free is what of a resource is left on a row, at least 0.
 func (c *gridColumn) free(row int32) int64 { return max(c.allocatable[row]-c.requested[row], 0) }
 
 // usable reports whether new pods may come to a row: it is not cordoned.
 func (g *grid) usable(row int32) bool { return !g.set.Node(int(row)).Unschedulable }
 
-// vectorOf is what a pod of a class requests, not to be written.
-func (g *grid) vectorOf(c *state.Class) []int64 {
-	v := g.vectors[c]
-	if v == nil {
-		v = g.vector(&c.Request)
-		g.vectors[c] = v
+// class returns what is known of a class.
+func (g *grid) class(c *state.Class) *podShape {
+	s := g.classes[c]
+	if s == nil {
+		s = &podShape{request: g.vector(&c.Request)}
+		g.classes[c] = s
 	}
-	return v
+	return s
 }
 
 // vector is a pod's request, a number for each resource of the grid.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"berth/internal/engine/state"
-	"berth/internal/steps"
 )
 
 // maxShapes is how many shapes of pods a cluster is measured by, the most common first.
@@ -16,49 +15,35 @@ const maxShapes = 24
 type podShape struct {
 	request []int64
 	pods    int
-	example podName // the first of them by namespace and name
+	example *state.Pod // the first of them by namespace and name, where it was looked for
 }
 
-// shapes groups the pods that use resources by what they request, those of daemons left out, since
-// their number goes with that of nodes. rest is how many pods are of shapes behind the most common.
-func (g *grid) shapes(count *steps.Counter, st *state.State, daemon func(*state.Pod) bool) (list []*podShape, rest int, err error) {
-	byClass := map[*state.Class]*podShape{}
+// shapes groups the pods on nodes by what they request, those of daemons left out, since their
+// number goes with that of nodes. rest is how many pods are of shapes behind the most common.
+func (g *grid) shapes() (list []*podShape, rest int) {
 	bySize := map[string]*podShape{}
-	st.EachPod(func(p *state.Pod) {
-		if err == nil {
-			err = count.Take(1)
+	for _, c := range g.classes {
+		if c.pods == 0 {
+			continue
 		}
-		if err != nil || p.Row < 0 || p.Terminal || daemon(p) {
-			return
+		key := make([]byte, 0, 8*len(c.request))
+		for _, n := range c.request {
+			key = binary.AppendVarint(key, n)
 		}
-		s := byClass[p.Class]
+		s := bySize[string(key)]
 		if s == nil {
-			v := g.vectorOf(p.Class)
-			key := make([]byte, 0, 8*len(v))
-			for _, n := range v {
-				key = binary.AppendVarint(key, n)
-			}
-			if s = bySize[string(key)]; s == nil {
-				s = &podShape{request: v}
-				bySize[string(key)] = s
-			}
-			byClass[p.Class] = s
+			s = &podShape{request: c.request, example: c.example}
+			bySize[string(key)] = s
+			list = append(list, s)
 		}
-		s.pods++
-		if n := (podName{p.Namespace, p.Name}); s.pods == 1 || n.less(s.example) {
-			s.example = n
+		s.pods += c.pods
+		if c.example != nil && podBefore(c.example, s.example) {
+			s.example = c.example
 		}
-	})
-	for _, s := range bySize {
-		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b *podShape) int { return cmp.Or(b.pods-a.pods, slices.Compare(a.request, b.request)) })
 	for _, s := range list[min(len(list), maxShapes):] {
 		rest += s.pods
 	}
-	return list[:min(len(list), maxShapes)], rest, err
-}
-
-func (n podName) less(o podName) bool {
-	return cmp.Or(cmp.Compare(n.namespace, o.namespace), cmp.Compare(n.name, o.name)) < 0
+	return list[:min(len(list), maxShapes)], rest
 }

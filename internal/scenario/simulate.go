@@ -145,7 +145,7 @@ func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, 
 		Base: v.ID(), Arrivals: len(arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
 		Notes: notesOf(q),
 	}
-	if out.Start, err = measure(ctx, v.State, s.isDaemon, pool); err != nil {
+	if out.Start, err = measure(ctx, v.State, s.isDaemon, pool, true); err != nil {
 		return nil, err
 	}
 	out.Start.Snapshot = v.ID()
@@ -292,7 +292,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 			r.Moved++
 		}
 	}
-	if r.End, err = measure(s.ctx, f.State(), s.isDaemon, pool); err != nil {
+	if r.End, err = measure(s.ctx, f.State(), s.isDaemon, pool, true); err != nil {
 		return nil, err
 	}
 	r.End.Snapshot = s.view.ID()
@@ -309,7 +309,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 
 // sample measures the fork as it is now.
 func (s *simulation) sample(f *Fork, attempts, placed int) (out Sample, err error) {
-	c, err := measure(s.ctx, f.State(), s.isDaemon, "")
+	c, err := measure(s.ctx, f.State(), s.isDaemon, "", false)
 	if err != nil {
 		return out, err
 	}

@@ -32,6 +32,11 @@ func configs(t testing.TB) map[string][]*engine.Profile {
 
 func simulate(t testing.TB, v *cluster.View, q scenario.Request) (*scenario.Simulation, error) {
 	t.Helper()
+	return simulateWithin(t, v, q, bounds)
+}
+
+func simulateWithin(t testing.TB, v *cluster.View, q scenario.Request, bounds scenario.Bounds) (*scenario.Simulation, error) {
+	t.Helper()
 	if err := q.Check(bounds); err != nil {
 		return nil, err
 	}

@@ -35,19 +35,9 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 		points = append(points, c.points(q, keyed, scored, nodes))
 	}
 	least, most := int64(math.MaxInt64), int64(0)
+	writePoints(points, scored, out.Raw)
 	for from, to := range scored.Runs() {
-		for row := from; row < to; row++ {
-			var sum float64
-			for k := range points {
-				pt := &points[k]
-				if pt.byRow != nil {
-					sum += pt.byRow[row]
-				} else if v := pt.value[row]; v >= 0 {
-					sum += pt.byValue[v]
-				}
-			}
-			s := int64(math.Round(sum))
-			out.Raw[row] = s
+		for _, s := range out.Raw[from:to] {
 			least, most = min(least, s), max(most, s)
 		}
 	}
@@ -62,13 +52,86 @@ func (p *PodTopologySpread) needsAllKeys(q *engine.Query) bool {
 }
 
 // softPoints is one soft constraint's part of a node's score: by value of the topology key or, for
-// hostnames, by row (0 without the key).
+// hostnames, by the count of each row. Rows without the key have 0.
 type softPoints struct {
 	value   []int32
 	byValue []float64
-	byRow   []float64
+	counts  []int32
+	met     []int32 // the rows that have a count
+	whole   bool    // every row has the key
 	weight  float64
 	base    float64
+}
+
+// writePoints writes the sum of all constraints for each row. Where at most one constraint is by
+// value, rows without a count differ by that value alone, and each sum is worked out once.
+func writePoints(points []softPoints, scored state.Bits, raw []int64) {
+	var values *softPoints
+	simple := true
+	for k := range points {
+		switch p := &points[k]; {
+		case p.counts != nil:
+			simple = simple && p.whole
+		case values == nil:
+			values = p
+		default:
+			simple = false
+		}
+	}
+	if !simple {
+		for row := range scored.All() {
+			raw[row] = pointsAt(points, row)
+		}
+		return
+	}
+	plain := func(v int) int64 { // without a count
+		var sum float64
+		for k := range points {
+			if p := &points[k]; p.counts != nil {
+				sum += p.of(0)
+			} else if v >= 0 {
+				sum += p.byValue[v]
+			}
+		}
+		return int64(math.Round(sum))
+	}
+	without, sums := plain(-1), []int64(nil)
+	if values != nil {
+		for v := range values.byValue {
+			sums = append(sums, plain(v))
+		}
+	}
+	for from, to := range scored.Runs() {
+		for k := from; k < to; k++ {
+			raw[k] = without
+			if values != nil && values.value[k] >= 0 {
+				raw[k] = sums[values.value[k]]
+			}
+		}
+	}
+	for k := range points {
+		for _, row := range points[k].met {
+			if scored.Has(int(row)) {
+				raw[row] = pointsAt(points, int(row))
+			}
+		}
+	}
+}
+
+// pointsAt returns the sum of all constraints for a row.
+func pointsAt(points []softPoints, row int) int64 {
+	var sum float64
+	for k := range points {
+		p := &points[k]
+		switch v := p.value[row]; {
+		case v < 0:
+		case p.counts != nil:
+			sum += p.of(int64(p.counts[row]))
+		default:
+			sum += p.byValue[v]
+		}
+	}
+	return int64(math.Round(sum))
 }
 
 // of turns a count into points. The product is rounded on its own, so that no machine fuses it with
@@ -80,18 +143,10 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nod
 	if c.TopologyKey == corev1.LabelHostname {
 		// Counted on the node itself, whatever the policies are.
 		out.weight = math.Log(float64(nodes + 2))
-		out.byRow = q.Floats()
-		none := out.of(0)
-		for row, v := range c.column.Value {
-			out.byRow[row] = none
-			if v < 0 {
-				out.byRow[row] = 0
-			}
-		}
-		counts := q.Counts(len(c.column.Value))
+		out.counts, out.whole = q.Counts(len(c.column.Value)), c.column.Whole
 		c.eachMatching(q, func(row, n int32) {
-			counts[row] += n
-			out.byRow[row] = out.of(int64(counts[row]))
+			out.counts[row] += n
+			out.met = append(out.met, row)
 		})
 		return out
 	}
