@@ -18,6 +18,7 @@ import (
 	"berth/internal/memory"
 	"berth/internal/profiles"
 	"berth/internal/replays"
+	"berth/internal/simulations"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/postgres"
@@ -95,6 +96,13 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, observe func(identical, different, errors int64), log *slog.Logger) {
 	d.replays = replays.New(d.store, d.log, replays.Options{
 		ParseProfiles: profiles.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
+	})
+}
+
+// newSimulations makes the jobs of questions about what comes next.
+func (d *dependencies) newSimulations(l *handlers.Limits, log *slog.Logger) *simulations.Jobs {
+	return simulations.New(d.store, simulations.Options{
+		Unfinished: l.ScenarioJobs, PerCluster: l.ScenarioClusterJobs, MaxResult: int(l.ScenarioMaxResult), Deadline: l.ScenarioJobDeadline, Budget: d.budget, Log: log,
 	})
 }
 

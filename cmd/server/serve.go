@@ -124,8 +124,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	}
 	deps.newReplays(&c.settings, conf.Profiles, replayed, log)
 	defer background(ctx, deps.replays.Work)()
+	sims := deps.newSimulations(&c.Limits, log)
 	api, err := handlers.New(handlers.Options{
-		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
+		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
 		TolerationSeconds: c.TolerationSeconds,
 		Profiles:          conf.Profiles,
 		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,
@@ -138,6 +139,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	defer background(ctx, func(ctx context.Context) { sims.Work(ctx, api.RunSimulation) })()
 	if err := tel.watchCerts(places); err != nil {
 		return err
 	}

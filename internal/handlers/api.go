@@ -88,13 +88,15 @@ type Note struct {
 	Text func() string // "" where there is nothing to say
 }
 
-// Options are what an API is made of. Clusters, Decisions, Binder, Replays, PriorityClasses and
-// ParseProfiles are needed; the rest has defaults.
+// Options are what an API is made of. Clusters, Decisions, Binder, Replays, Simulations,
+// PriorityClasses and ParseProfiles are needed; the rest has defaults.
 type Options struct {
 	Clusters  Clusters
 	Decisions Decisions
 	Binder    Binder
 	Replays   Replays
+	// Simulations are the jobs that RunSimulation works on.
+	Simulations Simulations
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
 	// TolerationSeconds has pods that are applied or decided on admitted with
@@ -139,6 +141,7 @@ type API struct {
 	decisions       Decisions
 	binder          Binder
 	batches         Replays
+	simulations     Simulations
 	priorityClasses PriorityClasses
 	profiles        func(raw []byte) ([]*engine.Profile, error)
 	configured      []*engine.Profile
@@ -191,7 +194,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
+		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, simulations: o.Simulations, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(),

@@ -25,6 +25,7 @@ type DrainRequest struct {
 //	@Param			now				query		string			false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Drain
+//	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/drains [post]
 func (req *DrainRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
@@ -59,6 +60,7 @@ type LossRequest struct {
 //	@Param			now				query		string		false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string		false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Loss
+//	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/losses [post]
 func (req *LossRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {

@@ -90,7 +90,12 @@ type Limits struct {
 	ScenarioMaxNodes  int           `name:"scenario-max-nodes" default:"5000" help:"Nodes that a scenario adds."`
 	ScenarioInFlight  int           `name:"scenario-in-flight" default:"2" help:"Scenarios at once."`
 	ScenarioQueue     int           `name:"scenario-queue" default:"16" help:"Scenarios that wait for their turn."`
-	ScenarioDeadline  time.Duration `name:"scenario-deadline" default:"2m" help:"Time for a scenario."`
+	ScenarioDeadline  time.Duration `name:"scenario-deadline" default:"2m" help:"Time for a scenario that is answered in its call."`
+
+	ScenarioJobs        int           `name:"scenario-jobs" default:"16" help:"Jobs of scenarios that have not ended, over all replicas."`
+	ScenarioClusterJobs int           `name:"scenario-jobs-per-cluster" default:"4" help:"Those of one cluster."`
+	ScenarioJobDeadline time.Duration `name:"scenario-job-deadline" default:"1h" help:"Time for a scenario that is a job."`
+	ScenarioMaxResult   Bytes         `name:"scenario-max-result" default:"64MiB" help:"Answer of a job as it is stored, and each part that it keeps."`
 
 	ReadInFlight int           `name:"read-in-flight" default:"16" help:"Reads and deletes at once."`
 	ReadQueue    int           `name:"read-queue" default:"64" help:"Reads and deletes that wait for their turn."`

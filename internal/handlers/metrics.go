@@ -30,6 +30,8 @@ type metrics struct {
 	replays     metric.Int64Counter
 	unrecorded  metric.Int64Counter
 	holds       metric.Float64Histogram
+	simulations metric.Int64Counter
+	inProgress  metric.Int64UpDownCounter
 
 	mu sync.Mutex
 	// snapshots is guarded by mu: what came in last, by cluster.
@@ -46,7 +48,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		meter = noop.NewMeterProvider().Meter("")
 	}
 	m := &metrics{snapshots: map[string]snapshotFigures{}}
-	var errs [15]error
+	var errs [17]error
 	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
 	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
 	m.took, errs[2] = meter.Float64Histogram("berth.decision.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to decide and record."))
@@ -58,6 +60,8 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	m.replays, errs[8] = meter.Int64Counter("berth.replays", metric.WithDescription("Replays."))
 	m.unrecorded, errs[13] = meter.Int64Counter("berth.shadow_missed", metric.WithDescription("Shadow calls that were let pass and not recorded."))
 	m.holds, errs[14] = meter.Float64Histogram("berth.hold.duration", metric.WithUnit("s"), seconds, metric.WithDescription("For how long calls were held that would have been rejected, until the state was as new as the call."))
+	m.simulations, errs[15] = meter.Int64Counter("berth.simulations", metric.WithDescription("Questions about what comes next that this server answered, failed to or was interrupted in, in calls and as jobs."))
+	m.inProgress, errs[16] = meter.Int64UpDownCounter("berth.simulations.in_progress", metric.WithDescription("Questions about what comes next that this server is answering."))
 	at, err := meter.Int64ObservableGauge("berth.snapshot.received.timestamp", metric.WithUnit("s"), metric.WithDescription("When a cluster's newest state came in, Unix time."))
 	errs[9] = err
 	nodes, err := meter.Int64ObservableGauge("berth.snapshot.nodes", metric.WithDescription("Nodes of a cluster's newest state."))
@@ -132,6 +136,16 @@ func (m *metrics) replayed(ctx context.Context, identical bool) {
 		result = "identical"
 	}
 	m.replays.Add(ctx, 1, metric.WithAttributes(attribute.String("result", result)))
+}
+
+// simulating counts a question that is being answered, until done is called with what came of it.
+func (m *metrics) simulating(ctx context.Context) (done func(result string)) {
+	ctx = context.WithoutCancel(ctx)
+	m.inProgress.Add(ctx, 1)
+	return func(result string) {
+		m.inProgress.Add(ctx, -1)
+		m.simulations.Add(ctx, 1, metric.WithAttributes(attribute.String("result", result)))
+	}
 }
 
 func (m *metrics) received(v *cluster.View) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/cluster"
 	"berth/internal/replays"
 	"berth/internal/store"
 )
@@ -139,43 +138,11 @@ func (a *API) decodeBatch(body []byte) (q replays.Request, err error) {
 //	@Failure	400,429,500,503	{object}	Problem
 //	@Router		/v1/replays [get]
 func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	name := q.Get("cluster")
-	if name != "" {
-		if err := cluster.CheckName(name); err != nil {
-			return badField(http.StatusBadRequest, "cluster", reason(err))
-		}
-	}
-	before := q.Get("cursor")
-	if before != "" && (len(before) != 36 || uuid.Validate(before) != nil) {
-		return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
-	}
-	limit, err := a.pageSize(r)
+	items, cursor, err := jobPage(a, r, a.batches.List, func(j *replays.Job) string { return j.ID })
 	if err != nil {
 		return err
 	}
-	list, err := a.batches.List(r.Context(), name, before, limit+1)
-	if err != nil {
-		return err
-	}
-	out := BatchList{Items: list}
-	if len(list) > limit {
-		out.Items = list[:limit]
-		out.Cursor = list[limit-1].ID
-	}
-	return writeJSON(w, http.StatusOK, out)
-}
-
-// batchID reads the id in the path.
-func batchID(r *http.Request) (string, error) {
-	id, err := pathParam(r, "id")
-	if err != nil {
-		return "", err
-	}
-	if len(id) != 36 || uuid.Validate(id) != nil {
-		return "", badField(http.StatusBadRequest, "id", "it is not a batch replay's id, which is a UUID")
-	}
-	return strings.ToLower(id), nil
+	return writeJSON(w, http.StatusOK, BatchList{items, cursor})
 }
 
 // getBatch returns a batch replay.
@@ -188,7 +155,7 @@ func batchID(r *http.Request) (string, error) {
 //	@Failure	400,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [get]
 func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
-	return a.withBatch(w, r, a.batches.Get)
+	return withJob(w, r, a.batches.Get)
 }
 
 // cancelBatch cancels a batch replay.
@@ -202,19 +169,7 @@ func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/cancel [post]
 func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
-	return a.withBatch(w, r, a.batches.Cancel)
-}
-
-func (a *API) withBatch(w http.ResponseWriter, r *http.Request, do func(context.Context, string) (*replays.Job, error)) error {
-	id, err := batchID(r)
-	if err != nil {
-		return err
-	}
-	job, err := do(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, job)
+	return withJob(w, r, a.batches.Cancel)
 }
 
 // deleteBatch removes a batch replay.
@@ -226,15 +181,7 @@ func (a *API) withBatch(w http.ResponseWriter, r *http.Request, do func(context.
 //	@Failure	400,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [delete]
 func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
-	id, err := batchID(r)
-	if err != nil {
-		return err
-	}
-	if err := a.batches.Delete(r.Context(), id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return deleteJob(w, r, a.batches.Delete)
 }
 
 // listBatchDifferences lists what a batch replay found.
@@ -250,7 +197,7 @@ func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/differences [get]
 func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error {
-	id, err := batchID(r)
+	id, err := jobID(r)
 	if err != nil {
 		return err
 	}

@@ -7,50 +7,65 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/ledger"
 	"berth/internal/scenario"
 )
 
 // scenarioVerbs are the kinds of questions about what comes next, by the last part of their path.
 var scenarioVerbs = map[string]func() scenarioRequest{
-	"simulations": func() scenarioRequest { return &SimulationRequest{} },
-	"fit":         func() scenarioRequest { return &FitRequest{} },
-	"pools":       func() scenarioRequest { return &PoolsRequest{} },
-	"drains":      func() scenarioRequest { return &DrainRequest{} },
-	"losses":      func() scenarioRequest { return &LossRequest{} },
-	"rollouts":    func() scenarioRequest { return &RolloutRequest{} },
+	simulationVerb: func() scenarioRequest { return &SimulationRequest{} },
+	"fit":          func() scenarioRequest { return &FitRequest{} },
+	"pools":        func() scenarioRequest { return &PoolsRequest{} },
+	"drains":       func() scenarioRequest { return &DrainRequest{} },
+	"losses":       func() scenarioRequest { return &LossRequest{} },
+	"rollouts":     func() scenarioRequest { return &RolloutRequest{} },
 }
 
 // scenarioRequest is the body of such a question.
 type scenarioRequest interface {
+	wait() *metav1.Duration
 	answer(ctx context.Context, c *scenarioCall) (any, error)
 }
 
-// scenarioRoutes are the questions about what comes next.
+// scenarioRoutes are the questions about what comes next, and their jobs.
 func (a *API) scenarioRoutes(r chi.Router) {
 	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
 	for verb := range scenarioVerbs {
 		path, params := "/v1/clusters/{cluster}/"+verb, []string{"snapshot", "now", fieldValidation}
-		if verb == simulations {
+		if verb == simulationVerb {
 			path, params = "/v1/simulations", []string{fieldValidation}
 		}
 		r.Post(path, a.admitted(a.scenarioCalls, only(a.askScenario(verb), params...)))
 	}
+	r.Get("/v1/simulations", a.admitted(a.readCalls, only(a.listSimulations, "cluster", "limit", "cursor")))
+	r.Get("/v1/simulations/{id}", a.admitted(a.readCalls, only(a.getSimulation)))
+	r.Delete("/v1/simulations/{id}", a.admitted(a.readCalls, only(a.deleteSimulation)))
+	r.Post("/v1/simulations/{id}/cancel", a.admitted(a.readCalls, only(a.cancelSimulation)))
 }
 
-// simulations is the verb of the questions that name their cluster in the body.
-const simulations = "simulations"
+// simulationVerb is that of the questions that name their cluster in the body.
+const simulationVerb = "simulations"
 
 // scenarioBounds are those of a question about what comes next.
 func (a *API) scenarioBounds() jsonBounds {
 	return jsonBounds{a.limits.MaxDepth, a.limits.ScenarioMaxTokens, "max-json-depth", "scenario-max-tokens"}
 }
 
-// ScenarioBase is what every question about what comes next may have.
+// ScenarioWait is how long a question about what comes next may keep its call waiting.
+type ScenarioWait struct {
+	// Wait is for how long the call waits for the answer before it becomes a job, 0s for not at
+	// all. If absent, POST /v1/simulations waits 2s, and other calls for as long as it takes.
+	Wait *metav1.Duration `json:"wait,omitempty" swaggertype:"string" example:"2s"`
+}
+
+// ScenarioBase is what every question about a cluster's next may have.
 type ScenarioBase struct {
+	ScenarioWait
 	// Edits are made to the snapshot before anything else, on a fork in memory.
 	Edits *scenario.Edits `json:"edits,omitempty"`
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, instead of the
@@ -62,30 +77,36 @@ type ScenarioBase struct {
 
 // scenarioCall is a question about what comes next, and the revision and the time that it is about.
 type scenarioCall struct {
-	a      *API
-	verb   string
-	body   []byte
-	at     asOf
-	posted *posted
-	watch  *scenario.Watch
+	a       *API
+	verb    string
+	at      asOf
+	posted  *posted
+	classes ledger.Classes
+	watch   *scenario.Watch
 }
 
-// askScenario answers a question.
+// askScenario answers a question, or starts a job that does.
 func (a *API) askScenario(verb string) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-			req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, body: body}
+			req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
 			if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
 				return err
 			}
-			var err error
+			wait, err := a.waitOf(req)
+			if err != nil {
+				return err
+			}
 			if c.posted, err = a.posted(r); err != nil {
 				return err
 			}
 			if c.at, err = a.scenarioAt(r, req); err != nil {
 				return err
 			}
-			out, err := req.answer(r.Context(), c)
+			if wait != nil {
+				return a.orJob(w, r, c, req, body, *wait)
+			}
+			out, err := a.counted(r.Context(), c, req)
 			if err != nil {
 				return err
 			}
@@ -136,10 +157,12 @@ func (c *scenarioCall) edit(ctx context.Context, list []*engine.Profile, edits *
 	s := &stage{options: scenario.Options{
 		Profiles: list, Now: c.at.now, MaxSteps: int64(c.a.limits.MaxSteps), Watch: c.watch,
 		Class: func(class string) *schedulingv1.PriorityClass {
-			return c.a.priorityClasses.Class(c.at.view.Cluster, class)
+			return c.classes.Class(c.at.view.Cluster, class)
 		},
 	}}
-	s.editor = &scenario.Editor{Admission: c.a.admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.limits.ScenarioMaxNodes}
+	admission := c.a.admission
+	admission.Classes = c.classes
+	s.editor = &scenario.Editor{Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.limits.ScenarioMaxNodes}
 	var err error
 	if s.edited, err = s.editor.Apply(ctx, c.at.view, "edits", edits); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ const maxConfigurations = 4
 // SimulationRequest is a scenario.
 type SimulationRequest struct {
 	scenario.Request
+	ScenarioWait
 } // @name SimulationRequest
 
 // answer runs a scenario.
@@ -27,9 +28,10 @@ type SimulationRequest struct {
 //	@Tags			scenarios
 //	@Accept			json,application/yaml
 //	@Produce		json
-//	@Param			body			body		scenario.Request	true	"the scenario"
+//	@Param			body			body		SimulationRequest	true	"the scenario"
 //	@Param			fieldValidation	query		string				false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Simulation
+//	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/simulations [post]
 func (q *SimulationRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {

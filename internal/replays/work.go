@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
+	"berth/internal/jobs"
 	"berth/internal/memory"
 	"berth/internal/store"
 )
@@ -31,21 +32,9 @@ const (
 
 // Work works on jobs, this process's and others', until ctx ends.
 func (j *Jobs) Work(ctx context.Context) {
-	w := j.Worker()
-	for ctx.Err() == nil {
-		worked, err := w.Step(ctx)
-		if err != nil && ctx.Err() == nil {
-			j.o.Log.LogAttrs(ctx, slog.LevelWarn, "batch replay interrupted; it goes on later", slog.String("error", err.Error()))
-		}
-		if worked && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-j.wake:
-		case <-time.After(j.o.Poll):
-		}
-	}
+	jobs.Loop(ctx, j.wake, j.o.Poll, j.Worker().Step, func(err error) {
+		j.o.Log.LogAttrs(ctx, slog.LevelWarn, "batch replay interrupted; it goes on later", slog.String("error", err.Error()))
+	})
 }
 
 // Worker works on one part at a time. It is for one goroutine.

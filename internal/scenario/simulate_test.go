@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -254,6 +255,62 @@ func TestUneven(t *testing.T) {
 		r := got.Profiles[0]
 		if *got.StartSpread != c.end || *r.Spread != c.end || *r.Series[0].Spread != c.end {
 			t.Errorf("%s: start %+v, end %+v, want %+v", name, got.StartSpread, r.Spread, c.end)
+		}
+	}
+}
+
+// TestFinishedRunsAreNotRunAgain goes on from what any number of finished configurations left, and
+// wants the same bytes without another attempt under them.
+func TestFinishedRunsAreNotRunAgain(t *testing.T) {
+	for seed := range uint64(20) {
+		v, profiles := randomCluster(t, seed)
+		packed := rules.DefaultSpec()
+		packed.Args.NodeResourcesFit.Strategy = rules.MostAllocated
+		c := map[string][]*engine.Profile{"a": profiles, "b": profileOf(t, packed), "c": profiles}
+		kept, went := map[string][]byte{}, map[string]int{}
+		run := func(from ...string) string {
+			t.Helper()
+			q := scenario.Request{Arrivals: scenario.ArrivalSource{Pending: true}, Keep: scenario.KeepMoves, Profiles: []scenario.Configuration{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+			if err := q.Check(bounds); err != nil {
+				t.Fatal(err)
+			}
+			clear(went)
+			watch := &scenario.Watch{
+				Progress: func(part string, done, total int) {
+					if went[part] = done; done > total {
+						t.Errorf("%s: %d of %d", part, done, total)
+					}
+				},
+				Load: func(part string, into any) (bool, error) {
+					if !slices.Contains(from, part) {
+						return false, nil
+					}
+					return true, json.Unmarshal(kept[part], into)
+				},
+				Save: func(part string, from any) (err error) {
+					kept[part], err = json.Marshal(from)
+					return err
+				},
+			}
+			out, err := scenario.Simulate(t.Context(), &scenario.Edited{View: v}, editor(), scenario.Options{Profiles: profiles, Now: noon, Watch: watch}, &q, c, bounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			js, err := json.Marshal(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(js)
+		}
+		whole := run()
+		attempts := len(went)
+		for _, from := range [][]string{{"profile/a"}, {"profile/a", "profile/b"}, {"profile/a", "profile/b", "profile/c"}} {
+			if got := run(from...); got != whole {
+				t.Fatalf("seed %d from %v\n%s\nwant\n%s", seed, from, got, whole)
+			}
+			if attempts > 0 && len(went) != 3-len(from) {
+				t.Errorf("seed %d from %v: ran %v", seed, from, went)
+			}
 		}
 	}
 }

@@ -53,9 +53,10 @@ type Simulations interface {
 	// CreateSimulation stores a job with parts, one of them its question. ErrNotFound where its
 	// revision is unknown, which then stays for as long as the job.
 	CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte) error
-	// Simulation returns a job, SimulationPart one of its parts; ErrNotFound without one.
+	// Simulation returns a job, SimulationPart one of its parts; ErrNotFound without one. admit is
+	// called with a part's size before it is read, and ends the call with its error.
 	Simulation(ctx context.Context, id string) (*Simulation, error)
-	SimulationPart(ctx context.Context, id, part string) ([]byte, error)
+	SimulationPart(ctx context.Context, id, part string, admit func(size int) error) ([]byte, error)
 	// ListSimulations lists newest first, by ID, those of a cluster ("": all) with ID < before ("":
 	// all), up to limit (0: all).
 	ListSimulations(ctx context.Context, cluster, before string, limit int) ([]*Simulation, error)

@@ -79,14 +79,20 @@ func (s *Store) Simulation(ctx context.Context, id string) (*store.Simulation, e
 }
 
 // SimulationPart implements store.Simulations.
-func (s *Store) SimulationPart(ctx context.Context, id, part string) (payload []byte, err error) {
+func (s *Store) SimulationPart(ctx context.Context, id, part string, admit func(size int) error) (payload []byte, err error) {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	const query = `SELECT p.payload FROM simulations s JOIN simulation_parts p ON p.cluster = s.cluster AND p.simulation = s.id WHERE s.id = $1 AND p.part = $2`
-	err = s.pool.QueryRow(ctx, query, id, part).Scan(&payload)
+	const from = ` FROM simulations s JOIN simulation_parts p ON p.cluster = s.cluster AND p.simulation = s.id WHERE s.id = $1 AND p.part = $2`
+	var size int
+	if err = s.pool.QueryRow(ctx, `SELECT octet_length(p.payload)`+from, id, part).Scan(&size); err == nil {
+		if err := admit(size); err != nil {
+			return nil, err
+		}
+		err = s.pool.QueryRow(ctx, `SELECT p.payload`+from, id, part).Scan(&payload)
+	}
 	return payload, s.toStoreErr(ctx, err)
 }
 

@@ -78,12 +78,18 @@ func (s *Store) Simulation(ctx context.Context, id string) (*store.Simulation, e
 }
 
 // SimulationPart implements store.Simulations.
-func (s *Store) SimulationPart(ctx context.Context, id, part string) (payload []byte, err error) {
+func (s *Store) SimulationPart(ctx context.Context, id, part string, admit func(size int) error) (payload []byte, err error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	const query = `SELECT p.payload FROM simulations s JOIN simulation_parts p ON p.cluster = s.cluster AND p.simulation = s.id WHERE s.id = ? AND p.part = ?`
-	err = s.reads.QueryRowContext(ctx, query, id, part).Scan(&payload)
+	const from = ` FROM simulations s JOIN simulation_parts p ON p.cluster = s.cluster AND p.simulation = s.id WHERE s.id = ? AND p.part = ?`
+	var size int
+	if err = s.reads.QueryRowContext(ctx, `SELECT length(p.payload)`+from, id, part).Scan(&size); err == nil {
+		if err := admit(size); err != nil {
+			return nil, err
+		}
+		err = s.reads.QueryRowContext(ctx, `SELECT p.payload`+from, id, part).Scan(&payload)
+	}
 	return payload, s.toStoreErr(err)
 }
 

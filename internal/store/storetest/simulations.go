@@ -43,7 +43,9 @@ func advanced(t *testing.T, s store.Store, j *store.Simulation, state, part stri
 
 func part(t *testing.T, s store.Store, id, name string, want error) string {
 	t.Helper()
-	p, err := s.SimulationPart(t.Context(), id, name)
+	size := 0
+	p, err := s.SimulationPart(t.Context(), id, name, func(n int) error { size = n; return nil })
+	same(t, "size", size, len(p))
 	wantErr(t, "SimulationPart "+name, err, want)
 	return string(p)
 }
@@ -71,9 +73,11 @@ func init() {
 			same(t, "job", want, simulated(t, s, "s1"))
 			same(t, "question", string(big(9)), part(t, s, "s1", store.SimulationQuestion, nil))
 			same(t, "an empty part", "", part(t, s, "s1", "none", nil))
+			_, err := s.SimulationPart(t.Context(), "s1", store.SimulationQuestion, func(int) error { return store.ErrFull })
+			wantErr(t, "a part that is not admitted", err, store.ErrFull)
 			part(t, s, "s1", "profile/a", store.ErrNotFound)
 			part(t, s, "s2", store.SimulationQuestion, store.ErrNotFound)
-			_, err := s.Simulation(t.Context(), "S1")
+			_, err = s.Simulation(t.Context(), "S1")
 			wantErr(t, "unknown", err, store.ErrNotFound)
 			for what, bad := range map[error]*store.Simulation{
 				store.ErrNotFound: {ID: "s2", Cluster: "prod", Revision: 2, CreatedAt: at(1)},
@@ -244,8 +248,11 @@ func init() {
 		"CreateSimulation": func(ctx context.Context, s store.Store) error {
 			return s.CreateSimulation(ctx, &store.Simulation{ID: "s1", Cluster: "prod", Revision: 1, CreatedAt: at(1)}, nil)
 		},
-		"Simulation":     func(ctx context.Context, s store.Store) error { _, err := s.Simulation(ctx, "s1"); return err },
-		"SimulationPart": func(ctx context.Context, s store.Store) error { _, err := s.SimulationPart(ctx, "s1", "p"); return err },
+		"Simulation": func(ctx context.Context, s store.Store) error { _, err := s.Simulation(ctx, "s1"); return err },
+		"SimulationPart": func(ctx context.Context, s store.Store) error {
+			_, err := s.SimulationPart(ctx, "s1", "p", nil)
+			return err
+		},
 		"ListSimulations": func(ctx context.Context, s store.Store) error {
 			_, err := s.ListSimulations(ctx, "", "", 1)
 			return err
