@@ -16,7 +16,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test race test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-web race test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,10 @@ build: ## static binaries in bin/: the server, and berth for people (kubectl-ber
 
 test: postgres ## all tests
 	$(GO) test -timeout 10m ./...
+
+test-web: ## the pages in a real browser, which Debian's chromium is unless there is one
+	@./script/browser.sh
+	cd test/web && $(GO) test -count=1 -timeout 10m ./...
 
 test-race: postgres ## all tests under the race detector
 	@./script/cc.sh
@@ -72,7 +76,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 vulncheck: ## known vulnerabilities of what is called; asks vuln.go.dev, or a copy: GOVULNDB=file:///path
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) ./...
 
-ci: lint verify test race bench-compare ## exactly what CI runs
+ci: lint verify test test-web race bench-compare ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kubeobj/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...

@@ -21,7 +21,7 @@ func (e *elsewhere) Error() string { return "see " + e.address }
 // its name alone where one of that name waits or is on record.
 func loadFound(v *visit) (string, any, error) {
 	f := frame{visit: v}
-	text := strings.TrimSpace(v.query.Get("q"))
+	text := strings.TrimSpace(strings.TrimLeft(v.query.Get("q"), " /")) // people type the key that leads here
 	if uuid.Validate(text) == nil {
 		return "", nil, &elsewhere{f.To("decisions", strings.ToLower(text))}
 	}

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const aPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: extra, namespace: shop}\nspec:\n  containers:\n  - name: c\n    resources: {requests: {cpu: 500m}}\n"
+
+// everywhere are the pages that answer without a cluster, too.
+var everywhere = []string{"/", "/queue", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/settings"}
+
+// ofSample are further pages about the sample, ID being a decision's.
+var ofSample = []string{
+	"/pods/shop/checkout", "/pods/shop/import", "/pods/shop/web-4", "/pods/shop/report", "/pods/shop/web-1", "/decisions/ID", "/decisions/ID/nodes/node-a1",
+	"/decisions/ID/replay", "/snapshots/sample@1", "/map?pod=shop/import&in=zone-a/", "/fit?ask=1&by=zone&pod=" + url.QueryEscape(aPod),
+	"/drain?ask=1&nodes=node-a1&force=on", "/lose?ask=1&zone=zone-a", "/pools?ask=1&like=node-a1", "/simulate?ask=1&count=8&pod=" + url.QueryEscape(aPod),
+	"/find?q=nothing", "/compare?a=sample@1&b=sample@1",
+}
+
+// ofLarge are further pages about 5,000 nodes.
+var ofLarge = []string{"/pods/default/wait-7", "/decisions/ID", "/map?pod=default/wait-7", "/?cause=InsufficientCPU"}
+
+var looks = []look{{380, true, true}, {1600, false, true}}
+
+func TestPages(t *testing.T) {
+	base := serve(t)
+	b := open(t, base)
+	try := func(cluster, id string, pages ...[]string) {
+		for _, list := range pages {
+			for _, address := range list {
+				at := with(strings.ReplaceAll(address, "ID", id), cluster)
+				for _, l := range looks {
+					b.show(l, at)
+					b.fits(at, l)
+					b.accessible(at)
+					b.quiet(at)
+				}
+				b.show(look{width: 1000}, at)
+				var head string
+				b.do(chromedp.Text("h1", &head, chromedp.ByQuery))
+				if strings.TrimSpace(head) == "" {
+					t.Errorf("%s has no head without script", at)
+				}
+				b.quiet(at)
+			}
+		}
+	}
+	try("", "", everywhere)
+	id := sample(t, base)
+	try("sample", id, everywhere, ofSample)
+	if testing.Short() {
+		return
+	}
+	id = large(t, base)
+	try("large", id, []string{"/", "/queue", "/map", "/capacity"}, ofLarge)
+}
+
+// The first page is small, whatever the cluster.
+func TestFirstPageIsSmall(t *testing.T) {
+	base := serve(t)
+	large(t, base)
+	resp, err := http.Get(base + "/?cluster=large")
+	check(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	check(t, err)
+	if len(body) > 150_000 {
+		t.Errorf("the first page of 5,000 nodes and 400 pods that wait has %d bytes, want 150,000 at most", len(body))
+	}
+	t.Logf("%d bytes", len(body))
+}
+
+func TestKeys(t *testing.T) {
+	base := serve(t)
+	sample(t, base)
+	b := open(t, base)
+	b.show(look{1200, false, true}, "/?cluster=sample")
+	press := func(key, expression, want string) {
+		t.Helper()
+		var got string
+		b.do(chromedp.KeyEvent(key), chromedp.Evaluate(expression, &got))
+		if got != want {
+			t.Errorf("after %q %s is %q, want %q", key, expression, got, want)
+		}
+	}
+	focus := `document.activeElement.textContent || document.activeElement.id`
+	var first, second string
+	b.js(`document.querySelectorAll("table.rows tbody a")[0].textContent`, &first)
+	b.js(`document.querySelectorAll("table.rows tbody a")[1].textContent`, &second)
+	press("j", focus, first)
+	press("j", focus, second)
+	press("k", focus, first)
+	press("?", `String(document.getElementById("help").open)`, "true")
+	press("?", `String(document.getElementById("help").open)`, "false")
+	press("t", `document.documentElement.dataset.theme`, "light")
+	press("t", `document.documentElement.dataset.theme`, "dark")
+	press("/", `document.activeElement.id`, "find")
+	b.do(chromedp.KeyEvent("shop/import"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//h1[contains(., "shop/import")]`))
+	b.show(look{1200, false, true}, "/?cluster=sample")
+	b.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	press("j", focus, first) // the link that skips to the content leaves the keys working
+	b.quiet("/")
+}
+
+// A cluster whose texts try to be more than text is shown, and nothing of it is run.
+func TestHostileTexts(t *testing.T) {
+	base := serve(t)
+	hostile(t, base)
+	b := open(t, base)
+	for _, at := range []string{"/?cluster=hostile", "/pods/default/p1?cluster=hostile", "/pods/default/p2?cluster=hostile", "/find?cluster=hostile&q=" + url.QueryEscape("<img src=x onerror=document.title='run'>")} {
+		for _, l := range looks {
+			b.show(l, at)
+			var title string
+			b.do(chromedp.Title(&title))
+			if title == "run" {
+				t.Errorf("%s runs what the cluster holds", at)
+			}
+			b.fits(at, l)
+			b.quiet(at)
+		}
+	}
+	var text string
+	b.show(looks[1], "/pods/default/p1?cluster=hostile")
+	b.do(chromedp.Text("main", &text))
+	if !strings.Contains(text, "<img src=x onerror=") {
+		t.Errorf("the message is not shown as it is: %.300s", text)
+	}
+}
+
+// A page about the newest revision follows the cluster by itself.
+func TestPageFollowsTheCluster(t *testing.T) {
+	base := serve(t)
+	sample(t, base)
+	b := open(t, base)
+	b.show(look{1200, false, true}, "/?cluster=sample")
+	send(t, base+"/v1/snapshots/sample@latest/changes", "application/json", strings.NewReader(
+		`{"apply":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"late","namespace":"shop"},"spec":{"nodeSelector":{"disk":"none"},"containers":[{"name":"c"}]}}]}`))
+	b.do(chromedp.WaitVisible(`//a[. = "shop/late"]`))
+	b.quiet("/")
+}
