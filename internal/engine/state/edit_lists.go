@@ -34,7 +34,7 @@ func (e *Edit) insertPod(key int, p *Pod) {
 		c.add = append(c.add, p)
 		return
 	}
-	i, _ := findPod(*list, p.Namespace, p.Name)
+	i, _ := find(*list, p.Namespace, p.Name)
 	fresh := make([]*Pod, 0, len(*list)+1)
 	*list = append(append(append(fresh, (*list)[:i]...), p), (*list)[i:]...)
 }
@@ -46,7 +46,7 @@ func (e *Edit) dropPod(key int, p *Pod) {
 		c.gone[p] = struct{}{}
 		return
 	}
-	if i, ok := findPod(*list, p.Namespace, p.Name); ok {
+	if i, ok := find(*list, p.Namespace, p.Name); ok {
 		*list = append(append(make([]*Pod, 0, len(*list)-1), (*list)[:i]...), (*list)[i+1:]...)
 	}
 }
@@ -89,15 +89,7 @@ func (e *Edit) applyList(key int) {
 			}
 		}
 	}
-	err := steps.Sort(e.within, fresh, func(a, b *Pod) int {
-		switch {
-		case podLess(a, b.Namespace, b.Name):
-			return -1
-		case podLess(b, a.Namespace, a.Name):
-			return 1
-		}
-		return 0
-	})
+	err := steps.Sort(e.within, fresh, func(a, b *Pod) int { return compareKey(a, b.Namespace, b.Name) })
 	if e.ended == nil {
 		e.ended = err
 	}

@@ -60,6 +60,8 @@ type Pod struct {
 	Volumes *Volumes
 }
 
+func (p *Pod) key() (namespace, name string) { return p.Namespace, p.Name }
+
 // ClassName returns the name of the priority class in the pod's spec.
 func (p *Pod) ClassName() string { return p.className }
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,9 +28,9 @@ type State struct {
 	disks  vec[*Postings]
 	claims vec[*Postings]
 
-	pods      podTable
+	pods      table[*Pod]
 	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
-	pending   podTable          // neither bound nor terminal
+	pending   table[*Pod]       // neither bound nor terminal
 	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
 
 	ns      map[string]labels.Set
@@ -125,7 +126,7 @@ func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }
 func (s *State) Pending() []*Pod {
 	out := make([]*Pod, 0, s.pending.n)
 	s.pending.each(func(p *Pod) { out = append(out, p) })
-	sort.Slice(out, func(i, j int) bool { return podLess(out[i], out[j].Namespace, out[j].Name) })
+	slices.SortFunc(out, func(a, b *Pod) int { return compareKey(a, b.Namespace, b.Name) })
 	return out
 }
 

@@ -1,0 +1,145 @@
+package state
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+)
+
+// keyed is what a table can hold.
+type keyed interface {
+	key() (namespace, name string)
+}
+
+// table is a persistent map by namespace and name: two levels of tables over small sorted buckets,
+// so that a change copies a few kilobytes whatever the number of entries. Older states keep theirs.
+type table[E keyed] struct {
+	root [64]*branch[E]
+	n    int
+}
+
+type branch[E keyed] struct {
+	owner uint64 // the edit that may write it
+	kids  [64][]E
+}
+
+// tableSeed differs between processes: with a known hash, callers could choose names that all fall
+// into one bucket. No answer depends on the order of buckets.
+var tableSeed = maphash.MakeSeed()
+
+func hashOf(namespace, name string) uint32 {
+	h := maphash.String(tableSeed, namespace)*31 + maphash.String(tableSeed, name)
+	return uint32(h ^ h>>32)
+}
+
+// compareKey orders entries by namespace and name.
+func compareKey[E keyed](e E, namespace, name string) int {
+	ns, n := e.key()
+	if ns != namespace { // not cmp.Or, which would compare the names as well
+		return strings.Compare(ns, namespace)
+	}
+	return strings.Compare(n, name)
+}
+
+// find returns where a key is in a sorted list, or where it would be.
+func find[E keyed](list []E, namespace, name string) (int, bool) {
+	return slices.BinarySearchFunc(list, name, func(e E, name string) int { return compareKey(e, namespace, name) })
+}
+
+// get finds an entry; the zero value where there is none.
+func (t *table[E]) get(namespace, name string) (none E) {
+	h := hashOf(namespace, name)
+	b := t.root[h&63]
+	if b == nil {
+		return none
+	}
+	bucket := b.kids[h>>6&63]
+	if i, ok := find(bucket, namespace, name); ok {
+		return bucket[i]
+	}
+	return none
+}
+
+// bucket returns the bucket of a key in a branch that belongs to the edit. What is in the bucket
+// stays as it is, since readers of older states hold it.
+func (t *table[E]) bucket(edit uint64, namespace, name string) *[]E {
+	h := hashOf(namespace, name)
+	b := t.root[h&63]
+	switch {
+	case b == nil:
+		b = &branch[E]{owner: edit}
+	case b.owner != edit:
+		fresh := *b
+		fresh.owner = edit
+		b = &fresh
+	}
+	t.root[h&63] = b
+	return &b.kids[h>>6&63]
+}
+
+func (t *table[E]) put(edit uint64, e E) {
+	namespace, name := e.key()
+	bucket := t.bucket(edit, namespace, name)
+	i, had := find(*bucket, namespace, name)
+	rest := (*bucket)[i:]
+	if had {
+		rest = rest[1:]
+	} else {
+		t.n++
+	}
+	fresh := make([]E, 0, i+1+len(rest))
+	*bucket = append(append(append(fresh, (*bucket)[:i]...), e), rest...)
+}
+
+func (t *table[E]) remove(edit uint64, namespace, name string) {
+	bucket := t.bucket(edit, namespace, name)
+	if i, had := find(*bucket, namespace, name); had {
+		*bucket = slices.Concat((*bucket)[:i], (*bucket)[i+1:])
+		t.n--
+	}
+}
+
+// each visits all entries in no particular order.
+func (t *table[E]) each(f func(E)) {
+	for _, b := range t.root {
+		if b == nil {
+			continue
+		}
+		for _, bucket := range b.kids {
+			for _, e := range bucket {
+				f(e)
+			}
+		}
+	}
+}
+
+// objectTable is a table of objects that rules read unchanged.
+type objectTable[T any] struct{ table[named[T]] }
+
+type named[T any] struct {
+	namespace, name string
+	object          T
+}
+
+func (e named[T]) key() (namespace, name string) { return e.namespace, e.name }
+
+func (t *objectTable[T]) get(namespace, name string) T { return t.table.get(namespace, name).object }
+
+func (t *objectTable[T]) put(edit uint64, namespace, name string, object T) {
+	t.table.put(edit, named[T]{namespace, name, object})
+}
+
+// all lists the objects by namespace and name.
+func (t *objectTable[T]) all() []T {
+	if t.n == 0 {
+		return nil
+	}
+	list := make([]named[T], 0, t.n)
+	t.each(func(e named[T]) { list = append(list, e) })
+	slices.SortFunc(list, func(a, b named[T]) int { return compareKey(a, b.namespace, b.name) })
+	out := make([]T, len(list))
+	for i, e := range list {
+		out[i] = e.object
+	}
+	return out
+}
