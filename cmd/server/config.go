@@ -15,32 +15,32 @@ import (
 
 // settings are everything that can be set of a server.
 type settings struct {
-	Listen            string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
-	Insecure          bool          `help:"Serve on an address that others can reach, without TLS or authentication."`
-	AllowedHosts      []string      `placeholder:"NAME" help:"Host names that the server answers to beside localhost; others are refused. Without any, only requests to a loopback address must use a loopback name."`
-	Pages             string        `enum:"off,read-only,read-write" default:"read-only" help:"The explorer, pages beside the API: off, read-only, or read-write, where it offers to load the sample cluster."`
-	TLS               tlsSettings   `embed:"" prefix:"tls-"`
-	Extender          extender      `embed:"" prefix:"extender-"`
-	Kube              kubeSettings  `embed:""`
-	ReadyFile         string        `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
-	DataDir           string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
-	DatabaseURL       string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first. Set a URL with a password in the environment: every user of the machine can read arguments."`
-	DatabaseUnsafe    bool          `help:"Serve from a database whose settings may lose answered data; each is logged."`
-	Audit             string        `default:"strict" enum:"strict,relaxed" help:"strict: no answer without its durable record. relaxed: answers do not wait; lost records are counted, and leave a gap in the log."`
-	SpoolDir          string        `placeholder:"DIR" help:"Directory for decisions while Postgres is unavailable; DIR/spool below --data-dir if not set."`
-	SpoolLimit        int64         `default:"1073741824" placeholder:"BYTES" help:"Maximum size of the spool; beyond it, calls that must be recorded are refused."`
-	KeepDecisions     age           `placeholder:"AGE" help:"Delete decisions older than this, such as 90d or 2160h; without it all are kept."`
-	KeepRevisions     age           `placeholder:"AGE" help:"Delete superseded revisions older than this that no decision references, such as 7d or 168h; at least 1h; without it all are kept."`
-	PollInterval      time.Duration `default:"500ms" help:"How often a server on Postgres polls for writes of other servers."`
-	Config            string        `placeholder:"FILE" help:"KubeSchedulerConfiguration to use; without it upstream's default."`
-	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
-	LogFormat         string        `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
-	OTLPEndpoint      string        `name:"otlp-endpoint" placeholder:"URL" help:"Where to send traces by OTLP over HTTP; without it none are sent."`
-	AutoMemory        bool          `default:"true" negatable:"" help:"Take the memory limit from the container, at 85 percent, where GOMEMLIMIT is not set."`
-	DrainDelay        time.Duration `default:"0s" help:"How long requests are still accepted after SIGTERM while /readyz fails, so that load balancers notice first."`
-	ShutdownTimeout   time.Duration `default:"30s" help:"How long requests in flight may take to finish."`
-	TolerationSeconds bool          `name:"default-toleration-seconds" help:"Run the admission plugin DefaultTolerationSeconds on pods that are applied or decided on: they tolerate a lost node for 300 s."`
-	CheckpointEvery   int           `default:"500" help:"Changes after which a whole state is written."`
+	Listen            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
+	Insecure          bool           `help:"Serve on an address that others can reach, without TLS or authentication."`
+	AllowedHosts      []string       `placeholder:"NAME" help:"Host names that the server answers to beside localhost; others are refused. Without any, only requests to a loopback address must use a loopback name."`
+	Pages             string         `enum:"off,read-only,read-write" default:"read-only" help:"The explorer, pages beside the API: off, read-only, or read-write, where it offers to load the sample cluster."`
+	TLS               tlsSettings    `embed:"" prefix:"tls-"`
+	Extender          extender       `embed:"" prefix:"extender-"`
+	Kube              kubeSettings   `embed:""`
+	ReadyFile         string         `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
+	DataDir           string         `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
+	DatabaseURL       string         `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first. Set a URL with a password in the environment: every user of the machine can read arguments."`
+	DatabaseUnsafe    bool           `help:"Serve from a database whose settings may lose answered data; each is logged."`
+	Audit             string         `default:"strict" enum:"strict,relaxed" help:"strict: no answer without its durable record. relaxed: answers do not wait; lost records are counted, and leave a gap in the log."`
+	SpoolDir          string         `placeholder:"DIR" help:"Directory for decisions while Postgres is unavailable; DIR/spool below --data-dir if not set."`
+	SpoolLimit        handlers.Bytes `default:"1GiB" placeholder:"BYTES" help:"Maximum size of the spool; beyond it, calls that must be recorded are refused."`
+	KeepDecisions     age            `placeholder:"AGE" help:"Delete decisions older than this, such as 90d or 2160h; without it all are kept."`
+	KeepRevisions     age            `placeholder:"AGE" help:"Delete superseded revisions older than this that no decision references, such as 7d or 168h; at least 1h; without it all are kept."`
+	PollInterval      time.Duration  `default:"500ms" help:"How often a server on Postgres polls for writes of other servers."`
+	Config            string         `placeholder:"FILE" help:"KubeSchedulerConfiguration to use; without it upstream's default."`
+	LogLevel          string         `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
+	LogFormat         string         `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
+	OTLPEndpoint      string         `name:"otlp-endpoint" placeholder:"URL" help:"Where to send traces by OTLP over HTTP; without it none are sent."`
+	AutoMemory        bool           `default:"true" negatable:"" help:"Take the memory limit from the container, at 85 percent, where GOMEMLIMIT is not set."`
+	DrainDelay        time.Duration  `default:"0s" help:"How long requests are still accepted after SIGTERM while /readyz fails, so that load balancers notice first."`
+	ShutdownTimeout   time.Duration  `default:"30s" help:"How long requests in flight may take to finish."`
+	TolerationSeconds bool           `name:"default-toleration-seconds" help:"Run the admission plugin DefaultTolerationSeconds on pods that are applied or decided on: they tolerate a lost node for 300 s."`
+	CheckpointEvery   int            `default:"500" help:"Changes after which a whole state is written."`
 
 	Limits handlers.Limits `embed:"" group:"limits"`
 }
@@ -88,7 +88,7 @@ func (s *settings) validate() error {
 		fail("--drain-delay must not be negative")
 	}
 	if s.SpoolLimit < 1<<20 {
-		fail("--spool-limit must be a MiB (1048576) at least")
+		fail("--spool-limit must be 1MiB at least")
 	}
 	if s.CheckpointEvery <= 0 {
 		fail("--checkpoint-every must be above zero")

@@ -117,7 +117,7 @@ func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, er
 	if err != nil {
 		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
 	}
-	w, err := spool.Open(db, dir, spool.Options{Limits: spool.Limits{Total: s.SpoolLimit}, Log: log})
+	w, err := spool.Open(db, dir, spool.Options{Limits: spool.Limits{Total: int64(s.SpoolLimit)}, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("--spool-dir %s: %w", s.spoolDir(), err)
 	}

@@ -115,8 +115,8 @@ func startable(t *testing.T, pod *corev1.PodSpec, c *corev1.Container) {
 		t.Errorf("killed after %s, while ending takes up to %s and %s", grace, s.DrainDelay, s.ShutdownTimeout)
 	}
 	for _, v := range pod.Volumes {
-		if v.Name == "data" && v.EmptyDir != nil && v.EmptyDir.SizeLimit.Value() < s.SpoolLimit*3/2 {
-			t.Errorf("evicted at %s, while the spool may hold %d", v.EmptyDir.SizeLimit, s.SpoolLimit)
+		if v.Name == "data" && v.EmptyDir != nil && v.EmptyDir.SizeLimit.Value() < int64(s.SpoolLimit)*3/2 {
+			t.Errorf("evicted at %s, while the spool may hold %s", v.EmptyDir.SizeLimit, s.SpoolLimit)
 		}
 	}
 	if p := c.ReadinessProbe; p != nil && s.DrainDelay < time.Duration(p.PeriodSeconds*p.FailureThreshold)*time.Second {

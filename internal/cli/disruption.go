@@ -86,7 +86,7 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 
 // startFlag adds the flag for starts that nothing shows.
 func startFlag(cmd *cobra.Command) *int64 {
-	return cmd.Flags().Int64("start-seconds", 10, "how long pods start whose status does not show it")
+	return cmd.Flags().Int64("start-seconds", scenario.DefaultStart, "how long pods start whose status does not show it")
 }
 
 // nodeName returns the name of a node, which may be written as kubectl does: node/NAME.

@@ -98,12 +98,12 @@ func rejection(node *engine.NodeVerdict) string {
 // evictionHelps describes whether pods that leave the node could make room: not if one of
 // the rules rejects it for good.
 func evictionHelps(node *engine.NodeVerdict) string {
-	forGood := engine.UnschedulableAndUnresolvable.String()
-	if node.Code == forGood {
+	unresolvable := engine.UnschedulableAndUnresolvable.String()
+	if node.Code == unresolvable {
 		return "evicting pods would not help"
 	}
 	for i := range node.AlsoFailing {
-		if f := &node.AlsoFailing[i]; f.Code == forGood {
+		if f := &node.AlsoFailing[i]; f.Code == unresolvable {
 			return "evicting pods would not help, because of " + f.Plugin
 		}
 	}

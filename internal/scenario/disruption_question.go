@@ -163,7 +163,7 @@ func (q *LossQuestion) Lose(ctx context.Context, v *cluster.View, o Options) (*L
 func startGiven(seconds *int64) (int64, error) {
 	switch {
 	case seconds == nil:
-		return defaultStart, nil
+		return DefaultStart, nil
 	case *seconds < 0 || *seconds > maxStart:
 		return 0, decision.Errorf(decision.Invalid, "startSeconds", "want 0 to %d", maxStart)
 	}

@@ -111,8 +111,8 @@ type RolloutQuestion struct {
 	StartSeconds *int64
 }
 
-// defaultStart is how long a pod takes to start of which nothing is known.
-const defaultStart = 10
+// DefaultStart is how many seconds a pod takes to start of which nothing is known.
+const DefaultStart = 10
 
 // RollOut answers a question.
 func RollOut(ctx context.Context, v *cluster.View, o Options, q RolloutQuestion) (*Rollout, error) {
@@ -122,7 +122,7 @@ func RollOut(ctx context.Context, v *cluster.View, o Options, q RolloutQuestion)
 		Assumed:    []string{},
 	}}
 	var err error
-	if r.d, err = newDisruption(ctx, NewFork(v, o), defaultStart); err != nil {
+	if r.d, err = newDisruption(ctx, NewFork(v, o), DefaultStart); err != nil {
 		return nil, err
 	}
 	if err := r.read(ctx, v); err != nil {

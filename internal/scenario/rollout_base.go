@@ -158,7 +158,7 @@ func (r *rollout) begin(ctx context.Context) error {
 		r.took = starts[len(starts)/2]
 		r.assume("a pod is ready %d s after its bind, the median of its old pods", r.took)
 	default:
-		r.took = defaultStart
+		r.took = DefaultStart
 		r.assume("a pod is ready %d s after its bind: startSeconds tells better", r.took)
 	}
 	r.d.left = func(p *corev1.Pod) {

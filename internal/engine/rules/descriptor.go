@@ -41,8 +41,8 @@ type Descriptor struct {
 }
 
 const (
-	preemptable = "Unschedulable"
-	forGood     = "UnschedulableAndUnresolvable"
+	codeUnschedulable = "Unschedulable"
+	codeUnresolvable  = "UnschedulableAndUnresolvable"
 )
 
 // The phases, as upstream calls its extension points.

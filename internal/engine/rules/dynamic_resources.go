@@ -51,7 +51,7 @@ var dynamicResourcesDescriptor = Descriptor{
 		"An allocated claim must be usable on the node. " +
 		"For the others devices must be found there, all together: by class and CEL selectors, counts or all devices, alternatives, constraints, taints, counters and capacities. " +
 		"The score prefers nodes that satisfy early alternatives.",
-	Code: forGood, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
+	Code: codeUnresolvable, Reasons: []string{ReasonNoDevices, ReasonClaimElsewhere, ReasonStaleExtended, ReasonNoResource, ReasonInvalidPools},
 	Upstream: "dynamicresources/dynamicresources.go, extendeddynamicresources.go, k8s.io/dynamic-resource-allocation/structured",
 	Differs: "There is no `filterTimeout`, since the engine has no clock. " +
 		"A search ends after five million devices on a node, or ten million in all, and the decision fails then, as upstream's cycle does at its timeout. " +

@@ -40,7 +40,7 @@ var interPodAffinityDescriptor = Descriptor{
 	Plugin: "InterPodAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
 	Also: []string{phasePreScore}, Needs: bothNeed,
 	Judges: "The pod's required affinity, then its anti-affinity, then the anti-affinity of existing pods. The score adds up preferred terms in both directions.",
-	Code:   forGood + " for affinity; " + preemptable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
+	Code:   codeUnresolvable + " for affinity; " + codeUnschedulable + " for both kinds of anti-affinity", Reasons: []string{ReasonPodAffinity, ReasonPodAntiAffinity, ReasonExistingAntiAffinity},
 	Upstream: "interpodaffinity/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.InterPodAffinity.HardPodAffinityWeight = 1 }, readInterPodAffinityArgs),
 	Details: []*engine.DetailKind{

@@ -38,7 +38,7 @@ var nodeAffinityDescriptor = Descriptor{
 	Plugin: "NodeAffinity", Phases: []string{phasePreFilter, phaseFilter, phaseScore}, Weight: 2,
 	Also:   []string{phasePreScore},
 	Judges: "`nodeSelector`, required node affinity and the profile's `addedAffinity`. The score adds up the weights of preferred terms.",
-	Code:   forGood, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
+	Code:   codeUnresolvable, Reasons: []string{ReasonAffinity, ReasonEnforcedAffinity, ReasonAffinityConflict}, Upstream: "nodeaffinity/node_affinity.go",
 	Args: codecOf(nil, readNodeAffinityArgs),
 	Details: []*engine.DetailKind{
 		{Name: "nodeAffinity", Fields: "name: nodeSelector, addedAffinity or requiredDuringSchedulingIgnoredDuringExecution; key, value of the node, term", Cause: nodeAffinityCause},

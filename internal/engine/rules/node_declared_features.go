@@ -30,7 +30,7 @@ var nodeDeclaredFeaturesDescriptor = Descriptor{
 	Plugin: "NodeDeclaredFeatures", Phases: []string{phasePreFilter, phaseFilter},
 	Needs:  filterNeeds,
 	Judges: "Features that the pod needs, inferred by Kubernetes' own library, compared with `status.declaredFeatures`.",
-	Code:   forGood, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
+	Code:   codeUnresolvable, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
 	Details: []*engine.DetailKind{named("declaredFeature", "name", engine.CauseFeatureMissing)},
 	build:   always[[]string](NodeDeclaredFeatures{}),
 }

@@ -22,7 +22,7 @@ var (
 var nodeNameDescriptor = Descriptor{
 	Plugin: "NodeName", Phases: []string{phaseFilter},
 	Judges: "Every node except the one in `spec.nodeName`, if that is set.",
-	Code:   forGood, Reasons: []string{ReasonNodeName}, Upstream: "nodename/node_name.go",
+	Code:   codeUnresolvable, Reasons: []string{ReasonNodeName}, Upstream: "nodename/node_name.go",
 	Details: []*engine.DetailKind{named("nodeName", "name", engine.CauseOtherNode)},
 	build:   always[engine.NoState](NodeName{}),
 }

@@ -28,7 +28,7 @@ var nodePortsDescriptor = Descriptor{
 	Plugin: "NodePorts", Phases: []string{phasePreFilter, phaseFilter},
 	Needs:  filterNeeds,
 	Judges: "Host ports that another pod on the node uses.",
-	Code:   preemptable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
+	Code:   codeUnschedulable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
 	Details: []*engine.DetailKind{{Name: "port", Fields: "protocol, hostIP, port", Cause: portCause, Words: portWords}},
 	build:   always[[]state.Port](NodePorts{}),
 }

@@ -43,7 +43,7 @@ var nodeResourcesFitDescriptor = Descriptor{
 	Also: []string{phasePreScore, phasePlacement}, Needs: filterNeeds,
 	Judges: "Requests compared with what is left of the node's allocatable resources, and its number of pods. " +
 		"The score follows the profile's strategy (LeastAllocated, MostAllocated or RequestedToCapacityRatio).",
-	Code: preemptable + "; " + forGood + " if one request alone exceeds the allocatable",
+	Code: codeUnschedulable + "; " + codeUnresolvable + " if one request alone exceeds the allocatable",
 	Reasons: []string{
 		ReasonTooManyPods, ReasonInsufficient,
 	},

@@ -24,7 +24,7 @@ var (
 var nodeUnschedulableDescriptor = Descriptor{
 	Plugin: "NodeUnschedulable", Phases: []string{phaseFilter},
 	Judges: "Cordoned nodes, unless the pod tolerates `node.kubernetes.io/unschedulable:NoSchedule`.",
-	Code:   forGood, Reasons: []string{ReasonUnschedulable}, Upstream: "nodeunschedulable/node_unschedulable.go",
+	Code:   codeUnresolvable, Reasons: []string{ReasonUnschedulable}, Upstream: "nodeunschedulable/node_unschedulable.go",
 	Details: []*engine.DetailKind{fixed("unschedulable", "", engine.CauseCordoned, "the node is cordoned")},
 	build:   always[engine.NoState](NodeUnschedulable{}),
 }

@@ -32,7 +32,7 @@ var nodeVolumeLimitsDescriptor = Descriptor{
 		"Volumes of the pod, of the pods on the node and of VolumeAttachments count, each once. " +
 		"Claims without a volume count for the provisioner of their class. Volumes of in-tree plugins that moved to a CSI driver count for that driver. " +
 		"A node without a CSINode, or without a limit for the driver, takes any number.",
-	Code: preemptable + "; " + forGood + " for a missing claim", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
+	Code: codeUnschedulable + "; " + codeUnresolvable + " for a missing claim", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
 	Details: []*engine.DetailKind{{Name: "volumeLimit", Fields: "name of the CSI driver, requested: volumes that the pod would add, available, capacity: the limit", Cause: volumeLimitCause}},
 	build:   always[*incoming](NodeVolumeLimits{}),
 }

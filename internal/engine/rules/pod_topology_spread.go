@@ -51,7 +51,7 @@ var podTopologySpreadDescriptor = Descriptor{
 	Also: []string{phasePreScore}, Needs: bothNeed,
 	Judges: "Topology spread constraints. DoNotSchedule ones reject nodes. ScheduleAnyway ones score domains with fewer matching pods higher. " +
 		"Default constraints apply to pods that have none and belong to a Service or a controller.",
-	Code: preemptable + " for too much skew; " + forGood + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
+	Code: codeUnschedulable + " for too much skew; " + codeUnresolvable + " for a node without the topology key", Reasons: []string{ReasonSpread, ReasonSpreadNoLabel},
 	Upstream: "podtopologyspread/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.PodTopologySpread.System = true }, readSpreadArgs),
 	Details:  []*engine.DetailKind{{Name: "topologySpread", Fields: "topologyKey, domain, matching, skew, maxSkew, term", Cause: spreadCause, Words: spreadWords}},

@@ -27,7 +27,7 @@ var taintTolerationDescriptor = Descriptor{
 	Plugin: "TaintToleration", Phases: []string{phaseFilter, phaseScore}, Weight: 3,
 	Also: []string{phasePreScore}, Needs: scoreNeeds,
 	Judges: "NoSchedule and NoExecute taints that the pod does not tolerate. The score prefers nodes with fewer untolerated PreferNoSchedule taints.",
-	Code:   forGood, Reasons: []string{ReasonTaint}, Upstream: "tainttoleration/taint_toleration.go",
+	Code:   codeUnresolvable, Reasons: []string{ReasonTaint}, Upstream: "tainttoleration/taint_toleration.go",
 	Details: []*engine.DetailKind{{
 		Name: "taint", Fields: "key, value, effect", Cause: func(d *engine.Detail) engine.Cause {
 			return engine.Cause{Code: engine.CauseUntoleratedTaint, About: TaintWords(d)}

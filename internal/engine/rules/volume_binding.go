@@ -67,7 +67,7 @@ var volumeBindingDescriptor = Descriptor{
 		"If there is none, a new one is provisioned: the class needs a provisioner, must allow the node's topology and, with a CSI driver that publishes capacity, needs enough of it there. " +
 		"A pod is rejected before any node is judged if a claim is missing, lost (`persistentvolumeclaim \"x\" bound to non-existent persistentvolume \"y\"`), being deleted, made for another pod (`PVC ns/x was not created for pod ns/p (pod is not owner)`), still to be created (`waiting for ephemeral volume controller to create the persistentvolumeclaim \"x\"`), or neither bound nor waiting. " +
 		"A decision lists in `volumes` what waiting claims get on the chosen node.",
-	Code: forGood, Reasons: []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone, ReasonClaimsUnbound}, Upstream: "volumebinding/volume_binding.go, binder.go",
+	Code: codeUnresolvable, Reasons: []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone, ReasonClaimsUnbound}, Upstream: "volumebinding/volume_binding.go, binder.go",
 	Differs: "Of volumes that are equally small, or reserved for the same claim, the first by name is taken; upstream takes the first of a Go map. " +
 		"A volume that cannot be translated for its CSI driver is an error, as upstream. " +
 		"The exception are Azure disks that are not managed, which are judged as they are. " +

@@ -35,7 +35,7 @@ var volumeRestrictionsDescriptor = Descriptor{
 	Judges: "Inline disks that another pod on the node mounts in a conflicting way: GCE PD, iSCSI and RBD unless both are read-only, EBS always. " +
 		"Also claims with the access mode ReadWriteOncePod that another pod uses, on any node. " +
 		"A pod whose claim does not exist is rejected before any node is judged.",
-	Code: preemptable + "; " + forGood + " for a missing claim",
+	Code: codeUnschedulable + "; " + codeUnresolvable + " for a missing claim",
 	Reasons: []string{
 		ReasonDiskConflict, ReasonClaimInUse,
 	},

@@ -52,7 +52,7 @@ var volumeZoneDescriptor = Descriptor{
 	Judges: "Zone and region labels of the volumes to which the pod's claims are bound, `topology.kubernetes.io/…` and `failure-domain.beta.kubernetes.io/…`, compared with the node's. " +
 		"A label may list several zones (`a__b`); one that does not parse is ignored. A node without any of these labels takes every volume. " +
 		"A pod is rejected before any node is judged if a claim, its volume or its class is missing, or if a claim without a volume does not wait for the pod.",
-	Code: forGood, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
+	Code: codeUnresolvable, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
 	Details: []*engine.DetailKind{named("volumeZone", "claim, volume, key, value of the node, term: the volume's values", engine.CauseVolumeElsewhere)},
 	build:   always[*zonesOfVolumes](VolumeZone{}),
 }
