@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net/http"
 	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +45,8 @@ func (s *server) scenario(ctx context.Context, q scenarioQuestion) (json.RawMess
 	if s.older() {
 		query.Set("snapshot", s.snapshot)
 	}
-	raw, err := s.callWith(ctx, http.MethodPost, query, body, "v1", "clusters", s.cluster, q.verb)
+	body["wait"] = jobWait
+	raw, err := s.follow(ctx, q.wait, query, body, "v1", "clusters", s.cluster, q.verb)
 	return raw, s.hint(ctx, err, target{})
 }
 

@@ -153,11 +153,17 @@ func (s *server) call(ctx context.Context, method string, body any, path ...stri
 
 // callWith is call with a query.
 func (s *server) callWith(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, error) {
+	raw, _, err := s.exchange(ctx, method, query, body, path...)
+	return raw, err
+}
+
+// exchange is callWith with the answer's status.
+func (s *server) exchange(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
 	var in io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
 		if err != nil {
-			return nil, fmt.Errorf("write the question: %w", err)
+			return nil, 0, fmt.Errorf("write the question: %w", err)
 		}
 		in = bytes.NewReader(raw)
 	}
@@ -170,27 +176,27 @@ func (s *server) callWith(ctx context.Context, method string, query url.Values, 
 	}
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), in)
 	if err != nil {
-		return nil, fmt.Errorf("--server: %w", err)
+		return nil, 0, fmt.Errorf("--server: %w", err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return nil, s.unreachable(err)
+		return nil, 0, s.unreachable(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	out, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, 0, fmt.Errorf("read the answer: %w", err)
 	}
 	if resp.StatusCode/100 != 2 {
 		r := &refused{}
 		_ = json.Unmarshal(out, r) // whatever it is, the status is told
 		r.Status = resp.StatusCode
-		return nil, r
+		return nil, resp.StatusCode, r
 	}
-	return out, nil
+	return out, resp.StatusCode, nil
 }
 
 // unreachable returns what to look at when no answer comes.

@@ -21,6 +21,7 @@ import (
 	"berth/internal/handlers"
 	"berth/internal/profiles"
 	"berth/internal/replays"
+	"berth/internal/simulations"
 	"berth/internal/store/commit"
 	"berth/internal/store/sqlite"
 )
@@ -44,17 +45,23 @@ func serve(t *testing.T) string {
 	}
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	sims := simulations.New(st, simulations.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, PriorityClasses: registry, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: sims, PriorityClasses: registry, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { sims.Work(ctx, api.RunSimulation) })
 	s := httptest.NewServer(api.Handler())
 	t.Cleanup(func() {
 		s.Close()
 		http.DefaultClient.CloseIdleConnections()
-		for _, err := range []error{registry.Close(), m.Close(), g.Close(ctx), st.Close()} {
+		stop()
+		work.Wait()
+		for _, err := range []error{registry.Close(), m.Close(), g.Close(context.Background()), st.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

@@ -177,7 +177,7 @@ func (a *app) simulated(ctx context.Context, q *scenario.Request) (*scenario.Sim
 	return s, raw, gaps, err
 }
 
-func (s *server) simulate(ctx context.Context, q *scenario.Request, _ *progress) (json.RawMessage, error) {
+func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
 	if q.Base == "" {
 		q.Base = s.snapshot
 	}
@@ -195,7 +195,7 @@ func (s *server) simulate(ctx context.Context, q *scenario.Request, _ *progress)
 	if q.Until.Decisions == ownBounds.Attempts {
 		q.Until.Decisions = 0 // the server has bounds of its own
 	}
-	raw, err := s.call(ctx, "POST", q, "v1", "simulations")
+	raw, err := s.follow(ctx, wait, nil, waitingScenario{q, jobWait}, "v1", "simulations")
 	return raw, s.hint(ctx, err, target{})
 }
 
