@@ -79,6 +79,7 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Post("/v1/pods/lifecycle", a.admitted(a.decisionCalls, only(a.podLifecycle, fieldValidation)))
 
 	r.Post("/v1/decisions", a.admitted(a.decisionCalls, only(a.decide, fieldValidation)))
+	r.Post("/v1/previews", a.admitted(a.decisionCalls, only(a.preview, fieldValidation)))
 	r.Get("/v1/decisions", a.admitted(a.readCalls, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))
 	r.Get("/v1/decisions/{id}", a.admitted(a.readCalls, only(a.getDecision)))
 	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayCalls, only(a.replay, fieldValidation)))

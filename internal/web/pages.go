@@ -9,6 +9,7 @@ var menu = []menuEntry{
 	{"Map", "map"},
 	{"Capacity", "capacity"},
 	{"What if", "fit"},
+	{"Play", "play"},
 	{"Settings", "settings"},
 }
 
@@ -29,6 +30,7 @@ var pages = []page{
 	{path: "/compare", template: "compare", nav: "Snapshots", data: compareData, load: loadCompare},
 	{path: "/snapshots", template: "snapshots", nav: "Snapshots", data: snapshotsData, load: loadSnapshots},
 	{path: "/snapshots/{id}", template: "snapshot", nav: "Snapshots", data: snapshotData, load: loadSnapshot},
+	{path: "/play", template: "play", nav: "Play", load: loadPlay},
 	{path: "/settings", template: "settings", nav: "Settings", load: loadSettings},
 	{path: "/find", template: "error", load: loadFound},
 	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity},

@@ -36,6 +36,7 @@ type Site struct {
 	version   string
 	settings  []Setting
 	clock     func() time.Time
+	examples  []playExample
 	templates map[string]*template.Template
 	assets    map[string]asset
 }
@@ -48,6 +49,9 @@ func New(o Options) (*Site, error) {
 	}
 	var err error
 	if s.templates, err = parseTemplates(); err != nil {
+		return nil, err
+	}
+	if s.examples, err = readPlay(); err != nil {
 		return nil, err
 	}
 	s.assets, err = readAssets()
@@ -71,6 +75,7 @@ func (s *Site) Routes(r chi.Router) {
 		r.Get(pages[i].path, s.serve(&pages[i]))
 	}
 	r.Get("/assets/{file}", s.asset)
+	r.Post("/play", s.play)
 	if s.writable {
 		r.Post("/sample", s.loadSample)
 	}

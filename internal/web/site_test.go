@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 var addresses = []string{
 	"/", "/?namespace=shop", "/pods/shop/web-4", "/pods/shop/checkout", "/pods/shop/import", "/pods/shop/report", "/pods/shop/web-1",
 	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/decisions/ID/replay", "/decisions/ID/replay?with=sample@latest&config=" + url.QueryEscape(packed), "/compare", "/snapshots", "/snapshots/sample@1",
-	"/compare?a=sample@1&b=sample@2", "/settings", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
+	"/compare?a=sample@1&b=sample@2", "/settings", "/play", "/play?example=spread", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
 	"/fit?ask=1&by=zone&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=node-a1&force=on", "/drain?ask=1&find=1&force=on", "/lose?ask=1&zone=zone-a",
 	"/pools?ask=1&like=node-a1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
 }
@@ -180,5 +181,32 @@ func TestAssetsAreSmall(t *testing.T) {
 	_, again := get(t, base+"/assets/berth.css", "If-None-Match", first.Header.Get("ETag"))
 	if first.StatusCode != http.StatusOK || again.StatusCode != http.StatusNotModified {
 		t.Errorf("%d, then %d", first.StatusCode, again.StatusCode)
+	}
+}
+
+// Every example of the page to play with has an answer, the one that its title names.
+func TestPlay(t *testing.T) {
+	base := serve(t)
+	examples, err := readPlay()
+	check(t, err)
+	want := map[string]string{"pending": "Unschedulable", "gates": "Gated", "spread": "Unschedulable", "preemption": "Preempting", "never": "Unschedulable"}
+	if len(examples) != len(want) {
+		t.Errorf("%d examples, want %d", len(examples), len(want))
+	}
+	for _, e := range examples {
+		resp, err := http.PostForm(base+"/play", url.Values{"objects": {e.Objects}, "pod": {e.Pod}}) //nolint:noctx // a test
+		check(t, err)
+		body, err := io.ReadAll(resp.Body)
+		check(t, err)
+		check(t, resp.Body.Close())
+		if resp.StatusCode != http.StatusOK || !strings.Contains(string(body), ">"+want[e.Name]+"<") {
+			t.Errorf("%s: %d, want %s\n%s", e.Name, resp.StatusCode, want[e.Name], body)
+		}
+	}
+	resp, err := http.PostForm(base+"/play", url.Values{"objects": {"kind: ["}, "pod": {"x"}}) //nolint:noctx // a test
+	check(t, err)
+	check(t, resp.Body.Close())
+	if resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("YAML that ends too soon: %d", resp.StatusCode)
 	}
 }

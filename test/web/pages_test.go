@@ -14,7 +14,7 @@ import (
 const aPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: extra, namespace: shop}\nspec:\n  containers:\n  - name: c\n    resources: {requests: {cpu: 500m}}\n"
 
 // everywhere are the pages that answer without a cluster, too.
-var everywhere = []string{"/", "/queue", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/settings"}
+var everywhere = []string{"/", "/queue", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/play", "/settings"}
 
 // ofSample are further pages about the sample, ID being a decision's.
 var ofSample = []string{
@@ -144,4 +144,29 @@ func TestPageFollowsTheCluster(t *testing.T) {
 		`{"apply":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"late","namespace":"shop"},"spec":{"nodeSelector":{"disk":"none"},"containers":[{"name":"c"}]}}]}`))
 	b.do(chromedp.WaitVisible(`//a[. = "shop/late"]`))
 	b.quiet("/")
+}
+
+// A link to play with holds the cluster and the pod in its fragment, and nothing of it is sent
+// before the question is.
+func TestPlayLink(t *testing.T) {
+	base := serve(t)
+	b := open(t, base)
+	b.show(look{1200, false, true}, "/play?example=spread")
+	b.do(chromedp.Click(`//button[. = "Decide"]`), chromedp.WaitVisible(`//h1[contains(., "default/shop-4")]`))
+	var link string
+	b.do(chromedp.Location(&link))
+	_, fragment, there := strings.Cut(link, "/play#")
+	if !there || len(fragment) < 100 {
+		t.Fatalf("the page's address is %s", link)
+	}
+	b.show(look{1200, false, true}, "/")
+	b.show(look{1200, false, true}, "/play#"+fragment)
+	b.do(chromedp.WaitVisible(`//h1[contains(., "default/shop-4")]`))
+	b.accessible("/play with an answer")
+	b.show(look{1200, false, true}, "/")
+	b.show(look{1200, false, true}, "/play#damaged")
+	b.do(chromedp.WaitVisible(`//span[contains(., "The link is damaged")]`))
+	b.show(look{width: 1200}, "/play?example=never") // without script
+	b.do(chromedp.Click(`//button[. = "Decide"]`), chromedp.WaitVisible(`//h1[contains(., "default/experiment")]`))
+	b.quiet("/play")
 }

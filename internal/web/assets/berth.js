@@ -30,6 +30,7 @@
     });
   }
   buttons();
+  document.addEventListener("berth:changed", buttons);
 
   // Keys. They can be turned off, as single keys get in the way of speech input.
   var help = document.getElementById("help");
@@ -69,7 +70,7 @@
   // A page about the newest revision is fetched again when the cluster has a newer one.
   var body = document.body;
   var cluster = body.dataset.cluster;
-  if (!cluster || "fixed" in body.dataset) return;
+  if (!cluster || "fixed" in body.dataset || document.getElementById("play")) return;
   var known = body.dataset.newest;
   function look() {
     if (document.hidden) return;
