@@ -36,6 +36,7 @@ type system struct {
 	m     *cluster.Manager
 	log   *decisionlog.Log
 	pod   *corev1.Pod
+	js    []byte // of pod, canonical
 
 	records, batches atomic.Int64
 }
@@ -51,7 +52,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		return nil, err
 	}
 	h.log = decisionlog.New(h.m, st, profiles.Default(), decisionlog.Options{})
-	if h.pod, err = kubeobj.DecodePod([]byte(podJSON), kubeobj.Limits{}); err != nil {
+	if h.pod, h.js, err = kubeobj.NewRequestPods(kubeobj.Limits{}, false).Decode([]byte(podJSON)); err != nil {
 		return nil, err
 	}
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
@@ -111,7 +112,7 @@ func (h *system) upload(ctx context.Context, name string, nodes, pods int) error
 }
 
 func (h *system) decide(ctx context.Context, name string, dry bool) error {
-	_, err := h.log.Decide(ctx, decision.Question{Cluster: name, Pod: h.pod, Explain: engine.ExplainNone, DryRun: dry})
+	_, err := h.log.Decide(ctx, decision.Question{Cluster: name, Pod: h.pod, PodJSON: h.js, Explain: engine.ExplainNone, DryRun: dry})
 	return err
 }
 
