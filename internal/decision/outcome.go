@@ -137,7 +137,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 		Cluster: o.View.Cluster, Snapshot: o.View.ID(), Profile: o.Profile.Name,
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: o.Now, Verb: o.Verb,
 		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *explain.Decision(o.Result, level),
-		ProfileDigest: o.Profile.Digest, SnapshotDigest: o.View.Digest, PodDigest: DigestOf(o.PodJSON),
+		ProfileDigest: o.Profile.Digest, SnapshotDigest: o.View.Digest, PodDigest: o.PodDigest(),
 	}
 	if o.boundTo != "" {
 		o.noteBound(ans)
@@ -171,6 +171,14 @@ func (o *Outcome) noteBound(ans *Answer) {
 			s.Domains[k].HoldsPod = ok && s.Domains[k].Value == value
 		}
 	}
+}
+
+// PodDigest returns the digest of the question's pod.
+func (p *Prepared) PodDigest() string {
+	if p.podDigest == "" {
+		p.podDigest = DigestOf(p.PodJSON)
+	}
+	return p.podDigest
 }
 
 // DigestOf returns the digest of bytes as records have it.

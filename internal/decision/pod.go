@@ -19,17 +19,22 @@ func (s *Scheduler) admit(p *Prepared) {
 	if p.Question.Pod == nil || p.Verb != VerbDecide {
 		return
 	}
-	pod, js := *p.Question.Pod, p.Question.PodJSON
-	if k := podKey(pod.Namespace, pod.Name); pod.UID == kubeobj.DerivedUID(k) {
-		switch held := p.State.Pod(pod.Namespace, pod.Name); {
+	uid, js := p.Question.Pod.UID, p.Question.PodJSON
+	if k := podKey(p.Question.Pod.Namespace, p.Question.Pod.Name); uid == kubeobj.DerivedUID(k) {
+		switch held := p.State.Pod(k.Namespace, k.Name); {
 		case held != nil:
-			pod.UID = types.UID(held.UID)
+			uid = types.UID(held.UID)
 		case p.Bind:
-			pod.UID = kubeobj.GivenUID(k, p.View.Revision+1)
+			uid = kubeobj.GivenUID(k, p.View.Revision+1)
 		}
-		if js != nil && pod.UID != p.Question.Pod.UID {
-			js = kubeobj.WithUID(js, pod.UID)
-		}
+	}
+	if uid == p.Question.Pod.UID && !s.TolerationSeconds {
+		return
+	}
+	pod := *p.Question.Pod
+	pod.UID = uid
+	if js != nil {
+		js = kubeobj.WithUID(js, uid)
 	}
 	if s.TolerationSeconds {
 		js = nil

@@ -46,9 +46,10 @@ type Prepared struct {
 	// Class is the stored class that gave the pod its priority; nil where none did.
 	Class *StoredClass
 
-	boundTo string // the node that the pod was taken from; empty: it had none
-	steps   int64
-	ours    bool // the profile is one of the scheduler's
+	podDigest string // once it is worked out
+	boundTo   string // the node that the pod was taken from; empty: it had none
+	steps     int64
+	ours      bool // the profile is one of the scheduler's
 }
 
 // Prepare makes a normalized question ready.

@@ -82,7 +82,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 		return nil, err
 	}
 	r := o.Result
-	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, decision.DigestOf(o.PodJSON)
+	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, o.PodDigest()
 	d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.Pod.Spec.Priority
 	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), digest.Of(r)
 	if r.Outcome == engine.Scheduled {

@@ -33,6 +33,8 @@ type metrics struct {
 	simulations metric.Int64Counter
 	inProgress  metric.Int64UpDownCounter
 
+	labels metricLabels
+
 	mu sync.Mutex
 	// snapshots is guarded by mu: what came in last, by cluster.
 	snapshots map[string]snapshotFigures
@@ -47,7 +49,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	if meter == nil {
 		meter = noop.NewMeterProvider().Meter("")
 	}
-	m := &metrics{snapshots: map[string]snapshotFigures{}}
+	m := &metrics{snapshots: map[string]snapshotFigures{}, labels: newMetricLabels()}
 	var errs [17]error
 	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
 	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
@@ -95,18 +97,18 @@ func (m *metrics) request(ctx context.Context, route, method string, status int,
 	if !known[method] {
 		method = otherLabel
 	}
-	m.requests.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
-		attribute.String("http.route", route), attribute.String("http.request.method", method), attribute.Int("http.response.status_code", status))))
+	m.requests.Record(ctx, took.Seconds(), m.labels.requests.of(requestLabels{route, method, status}).record...)
 }
 
 func (m *metrics) decided(ctx context.Context, verb, profile string, outcome engine.Outcome, counts engine.Counts, failures []engine.FailureCount, abstained []engine.NotEvaluated, took time.Duration) {
-	m.decisions.Add(ctx, 1, metric.WithAttributes(attribute.String("verb", verb), attribute.String("outcome", string(outcome)), attribute.String("profile", profile)))
-	m.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("verb", verb), attribute.String("profile", profile)))
-	m.nodes.Record(ctx, int64(counts.Nodes), metric.WithAttributes(attribute.String("stage", "offered")))
-	m.nodes.Record(ctx, int64(counts.Feasible), metric.WithAttributes(attribute.String("stage", "feasible")))
+	l := &m.labels
+	m.decisions.Add(ctx, 1, l.decisions.of(decisionLabels{verb, string(outcome), profile}).add...)
+	m.took.Record(ctx, took.Seconds(), l.took.of(decisionLabels{verb: verb, profile: profile}).record...)
+	m.nodes.Record(ctx, int64(counts.Nodes), l.stages.of("offered").record...)
+	m.nodes.Record(ctx, int64(counts.Feasible), l.stages.of("feasible").record...)
 	for _, f := range failures {
 		// Reasons may hold names of resources or plugins, so the rule alone is the label.
-		m.rejections.Add(ctx, int64(f.Nodes), metric.WithAttributes(attribute.String("rule", f.Plugin), attribute.String("code", f.Code)))
+		m.rejections.Add(ctx, int64(f.Nodes), l.rejections.of(rejectionLabels{f.Plugin, f.Code}).add...)
 	}
 	for _, n := range abstained {
 		m.abstentions.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", n.Plugin)))

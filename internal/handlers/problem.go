@@ -1,12 +1,15 @@
 package handlers
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
+	"berth/internal/handlers/wire"
 	"berth/internal/steps"
 )
 
@@ -127,12 +130,20 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 // writeJSON sends v. It is buffered whole, so that its length is known and a failure to encode can
 // still be told.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
+	buf := answers.Get().(*bytes.Buffer)
+	buf.Reset()
+	if err := json.NewEncoder(buf).Encode(v); err != nil {
 		return fmt.Errorf("marshal the answer: %w", err)
 	}
-	return writeBytes(w, status, append(body, '\n'))
+	err := writeBytes(w, status, buf.Bytes())
+	if buf.Cap() <= wire.MaxPooledBuffer {
+		answers.Put(buf)
+	}
+	return err
 }
+
+// answers are buffers for later answers.
+var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // writeLong is writeJSON for an answer with lists that a caller can make long.
 func writeLong(w http.ResponseWriter, r *http.Request, v any) error {
