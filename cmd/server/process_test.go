@@ -31,6 +31,8 @@ func TestProcess(t *testing.T) {
 		"a kill before a bind reached the apiserver":  killBeforeBind,
 		"a kill before a bind was answered":           killAfterBind,
 		"a server that ends follows to the end":       followsWhileEnding,
+		"a job goes on after a kill":                  jobGoesOnAfterKill,
+		"replicas share jobs":                         replicasShareJobs,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, program) })
 	}
@@ -45,10 +47,10 @@ type process struct {
 }
 
 // launch starts a server on a data directory and returns once it is ready.
-func launch(t *testing.T, program, dataDir string) *process {
+func launch(t *testing.T, program, dataDir string, more ...string) *process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready")
-	cmd := exec.Command(program, "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--ready-file", ready)
+	cmd := exec.Command(program, append([]string{"--listen", "127.0.0.1:0", "--data-dir", dataDir, "--ready-file", ready}, more...)...)
 	p := &process{cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {

@@ -150,3 +150,24 @@ func TestWaitThatEndsGoesOnAsAJob(t *testing.T) {
 }
 
 var _ simulations.Runner = (&API{}).RunSimulation
+
+// TestJobKeepsItsPriorityClasses deletes the class that a pod of a job names before it is run.
+func TestJobKeepsItsPriorityClasses(t *testing.T) {
+	var jobs *simulations.Jobs
+	h := start(t, func(o *Options) { jobs = o.Simulations.(*simulations.Jobs) })
+	h.upload("prod", listOf(node("n1", "4"), pod("low", "1", `,"nodeName":"n1"`)))
+	const class = "/v1/priorityclasses"
+	h.want(http.StatusCreated, nil, "POST", class+"?cluster=prod", `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`)
+	body := `{"base":"prod@1","arrivals":{"pods":[{"pod":` + pod("x", "4", `,"priorityClassName":"high"`) + `}]},"keep":"moves","wait":`
+	want := h.want(http.StatusOK, nil, "POST", "/v1/simulations", body+`"1m"}`)
+	var job simulations.Job
+	h.want(http.StatusAccepted, &job, "POST", "/v1/simulations", body+`"0s"}`)
+	h.want(http.StatusOK, nil, "DELETE", class+"/high?cluster=prod", "")
+	if _, err := jobs.Step(t.Context(), h.api.RunSimulation); err != nil {
+		t.Fatal(err)
+	}
+	h.want(http.StatusOK, &job, "GET", "/v1/simulations/"+job.ID, "")
+	if string(job.Result)+"\n" != string(want.body) || !strings.Contains(string(job.Result), `"victims":["shop/low"]`) {
+		t.Errorf("%s %s\n%s\nwant\n%s", job.State, job.Reason, job.Result, want.body)
+	}
+}

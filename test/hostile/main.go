@@ -50,7 +50,7 @@ type vector struct {
 }
 
 // vectors are all there are.
-var vectors = slices.Concat(review, pods, verbs, states)
+var vectors = slices.Concat(review, pods, verbs, scenarios, states)
 
 // run runs the vectors that pick picks, and all of these at once.
 func run(out io.Writer, each time.Duration, pick func(vector) bool, together bool) (err error) {

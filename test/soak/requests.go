@@ -171,6 +171,44 @@ func (t *traffic) read(r *rand.Rand, _ int, m member) {
 	}
 }
 
+// scenario asks what comes next, in a call or as a job that is read, cancelled or deleted.
+func (t *traffic) scenario(r *rand.Rand, _ int, m member) {
+	wait, path := []string{"1m", "0s"}[r.IntN(2)], "/v1/clusters/"+m.name+"/"
+	var body object
+	switch r.IntN(6) {
+	case 0:
+		path, body = path+"fit", object{"pod": t.pod(t.word("pod")), "max": 50}
+	case 1:
+		path, body = path+"drains", object{"find": 2, "force": true}
+	case 2:
+		path, body = path+"losses", object{"nodes": []string{"n0"}}
+	case 3:
+		path, body = path+"pools", object{"pools": []object{{"like": "n1", "max": 4}}}
+	case 4:
+		t.send(http.MethodGet, path+"capacity", nil)
+		return
+	default:
+		path, body = "/v1/simulations", object{"base": m.name + "@latest", "arrivals": object{"placed": true, "workloads": []object{{"pod": t.pod(t.word("pod")), "count": 20}}}}
+	}
+	body["wait"] = wait
+	status, answer := t.send(http.MethodPost, path, body)
+	var job struct{ ID string }
+	if status != http.StatusAccepted || json.Unmarshal(answer, &job) != nil {
+		return
+	}
+	at := "/v1/simulations/" + job.ID
+	switch r.IntN(4) {
+	case 0:
+		t.send(http.MethodPost, at+"/cancel", nil)
+	case 1:
+		t.send(http.MethodDelete, at, nil)
+	case 2:
+		t.send(http.MethodGet, "/v1/simulations?cluster="+m.name, nil)
+	default:
+		t.send(http.MethodGet, at, nil)
+	}
+}
+
 // remove deletes a cluster. It is made again under another name, or, every other time, under the
 // same.
 func (t *traffic) remove(r *rand.Rand, i int, m member) {

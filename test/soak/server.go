@@ -28,7 +28,7 @@ func launch(program, dir string) (*server, error) {
 	s := &server{ended: make(chan struct{})}
 	ready := filepath.Join(dir, "ready")
 	s.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready, "--log-level", "error",
-		"--extender-deadline", "2m", "--decision-deadline", "2m", "--read-deadline", "2m", "--replay-deadline", "2m")
+		"--extender-deadline", "2m", "--decision-deadline", "2m", "--read-deadline", "2m", "--replay-deadline", "2m", "--scenario-deadline", "2m")
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "GOMEMLIMIT=") && !strings.HasPrefix(e, "GOGC=") {
 			s.cmd.Env = append(s.cmd.Env, e)

@@ -94,6 +94,7 @@ var kinds = []struct {
 	{2, (*traffic).filterUnknown},
 	{8, (*traffic).follow},
 	{8, (*traffic).read},
+	{3, (*traffic).scenario},
 	{2, (*traffic).remove},
 }
 

@@ -1,0 +1,66 @@
+package main
+
+// jobFaults are in the jobs of questions about what comes next.
+var jobFaults = []fault{
+	{"job-part-unkept", "a finished configuration is not kept, and is run again after a kill", "./internal/scenario", "TestFinishedRunsAreNotRunAgain", []edit{
+		{"internal/scenario/watch.go", `return w.Save(partOf(t.config.name), &k)`, `return nil`},
+	}},
+	{"job-trace-lost", "the first configuration is kept without the trace that others are compared with", "./internal/scenario", "TestFinishedRunsAreNotRunAgain", []edit{
+		{"internal/scenario/watch.go", `if diff == nil {`, `if diff != nil {`},
+	}},
+	{"job-part-run-again", "what is kept of a job is not read", "./internal/simulations", "TestKilledAnywhereGoesOn", []edit{
+		{"internal/simulations/work.go", `return err == nil, err
+	}, Save:`, `return false, err
+	}, Save:`},
+	}},
+	{"job-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/simulations", "TestEnds", []edit{
+		{"internal/simulations/work.go", `|| err == nil && got != state`, `|| err == nil && got != state && false`},
+	}},
+	{"job-held-by-an-end", "a server that ends keeps its job until the lease runs out", "./internal/simulations", "TestEnds", []edit{
+		{"internal/simulations/work.go", `nil, -time.Second)`, `nil, time.Hour)`},
+	}},
+	{"job-begun-for-ever", "a job that kills each process is begun again for ever", "./internal/simulations", "TestEnds", []edit{
+		{"internal/simulations/work.go", `if s.Attempts > maxAttempts {`, `if s.Attempts > maxAttempts*100 {`},
+	}},
+	{"job-result-unbounded", "an answer of any size is stored", "./internal/simulations", "TestEnds", []edit{
+		{"internal/simulations/work.go", `err == nil && len(result) > w.j.o.MaxResult:`, `err == nil && len(result) > w.j.o.MaxResult && false:`},
+	}},
+	{"job-never-late", "a job is run without a deadline", "./internal/simulations", "TestEnds", []edit{
+		{"internal/simulations/work.go", `context.WithTimeoutCause(running, w.j.o.Deadline, late)`, `context.WithTimeoutCause(running, 2*time.Second, context.Canceled)`},
+	}},
+	{"job-unfenced", "a worker whose job was taken over writes its answer all the same", "./internal/store/sqlite", "TestStore/Simulations", []edit{
+		{"internal/store/sqlite/simulations.go", `WHERE id = ?1 AND owner = ?2 AND state = 'running'`, `WHERE id = ?1 AND ?2 <> '' AND state = 'running'`},
+	}},
+	{"job-unfenced-postgres", "the same in Postgres", "./internal/store/postgres", "TestStore/Simulations", []edit{
+		{"internal/store/postgres/simulations.go", `WHERE id = $1 AND owner = $2 AND state = 'running'`, `WHERE id = $1 AND $2 <> '' AND state = 'running'`},
+	}},
+	{"job-claimed-twice", "a job whose lease lasts is claimed again", "./internal/store/sqlite", "TestStore/Simulations", []edit{
+		{"internal/store/sqlite/simulations.go", `(owner = '' OR lease_until < `, `(owner = '' OR lease_until > `},
+	}},
+	{"job-revision-deleted", "a revision is deleted that a job is about", "./internal/store/sqlite", "TestStore/Simulations", []edit{
+		{"internal/store/sqlite/statements.go", `
+OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``},
+	}},
+	{"job-revision-pruned", "retention deletes a revision that a job is about", "./internal/store/postgres", "TestStore/Simulations", []edit{
+		{"internal/store/postgres/age.go", `
+    OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number)`, ``},
+	}},
+	{"job-about-the-newest", "a job is about the newest revision, not the one that it was asked about", "./internal/handlers", "TestJobsAnswerAsCalls", []edit{
+		{"internal/handlers/simulation_jobs.go", `a.view(ctx, job.Cluster, job.Revision)`, `a.view(ctx, job.Cluster, 0)`},
+	}},
+	{"job-classes-of-now", "a job is run with the priority classes of its run", "./internal/handlers", "TestJobKeepsItsPriorityClasses", []edit{
+		{"internal/handlers/simulation_jobs.go", `classes: q.Classes, watch: watch,`, `classes: a.priorityClasses, watch: watch,`},
+	}},
+	{"job-of-another-server", "a server answers a job that was asked under another configuration", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
+		{"internal/handlers/simulation_jobs.go", `if q.Server != a.server() {`, `if q.Server == "" {`},
+	}},
+	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
+		{"internal/simulations/jobs.go", `case own >= int64(j.o.PerCluster):`, `case own >= int64(j.o.PerCluster)*2:`},
+	}},
+	{"job-wait-forgotten", "a call waits for as long as it takes, whatever its wait", "./internal/handlers", "TestWaitThatEndsGoesOnAsAJob", []edit{
+		{"internal/handlers/simulation_jobs.go", `until := time.Now().Add(wait)`, `until := time.Now().Add(wait + time.Minute)`},
+	}},
+	{"job-not-cancelled", "the command line leaves its job behind on Ctrl-C", "./internal/cli", "TestJobIsShownAndCancelled", []edit{
+		{"internal/cli/job.go", `"v1", "simulations", job.ID, "cancel")`, `"v1", "simulations", job.ID)`},
+	}},
+}
