@@ -16,7 +16,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-web race test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,6 +36,10 @@ test: postgres ## all tests
 test-web: ## the pages in a real browser, which Debian's chromium is unless there is one
 	@./script/browser.sh
 	cd test/web && $(GO) test -count=1 -timeout 10m ./...
+
+screenshots: ## write the pictures of docs/explorer.md again
+	@./script/browser.sh
+	cd test/web && $(GO) test -count=1 -run Screenshots -update ./...
 
 test-race: postgres ## all tests under the race detector
 	@./script/cc.sh
