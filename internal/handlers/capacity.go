@@ -3,7 +3,6 @@ package handlers
 import (
 	"net/http"
 
-	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -20,12 +19,9 @@ import (
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/capacity [get]
 func (a *API) getCapacity(w http.ResponseWriter, r *http.Request) error {
-	name, err := pathParam(r, "cluster")
+	name, err := clusterParam(r)
 	if err != nil {
 		return err
-	}
-	if err := cluster.CheckName(name); err != nil {
-		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	at, err := a.asOf(r, name)
 	if err != nil {

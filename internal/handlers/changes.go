@@ -49,10 +49,7 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
 		var req ChangeRequest
-		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {
-			return err
-		}
-		p, err := a.posted(r)
+		p, err := a.decodePosted(r, body, &req, a.changesBounds())
 		if err != nil {
 			return err
 		}

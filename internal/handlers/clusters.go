@@ -92,12 +92,9 @@ func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
-	name, err := pathParam(r, "cluster")
+	name, err := clusterParam(r)
 	if err != nil {
 		return store.ClusterInfo{}, err
-	}
-	if err := cluster.CheckName(name); err != nil {
-		return store.ClusterInfo{}, badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	found, err := a.clusters.Clusters(r.Context(), store.ClusterFilter{Name: name})
 	if err != nil {

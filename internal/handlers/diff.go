@@ -72,12 +72,9 @@ const foundBytes = 1 << 10
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
 func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
-	name, err := pathParam(r, "cluster")
+	name, err := clusterParam(r)
 	if err != nil {
 		return err
-	}
-	if err := cluster.CheckName(name); err != nil {
-		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	at, err := a.asOf(r, name)
 	if err != nil {

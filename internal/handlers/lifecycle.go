@@ -51,10 +51,7 @@ type LifecycleRequest struct {
 func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req LifecycleRequest
-		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
-			return err
-		}
-		p, err := a.posted(r)
+		p, err := a.decodePosted(r, body, &req, a.decisionBounds())
 		if err != nil {
 			return err
 		}

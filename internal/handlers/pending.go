@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/overview"
 	"berth/internal/story"
 )
@@ -30,12 +29,9 @@ const pendingPage = 1000
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pending [get]
 func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
-	name, err := pathParam(r, "cluster")
+	name, err := clusterParam(r)
 	if err != nil {
 		return err
-	}
-	if err := cluster.CheckName(name); err != nil {
-		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	query := r.URL.Query()
 	ask := overview.PendingAsk{Namespace: query.Get("namespace"), Limit: pendingPage}

@@ -48,6 +48,14 @@ func fieldMode(r *http.Request, fallback string) (string, error) {
 	return "", badField(http.StatusBadRequest, fieldValidation, "want Strict, Warn or Ignore")
 }
 
+// decodePosted decodes a body of objects into v, strictly, and begins its request.
+func (a *API) decodePosted(r *http.Request, body []byte, v any, b jsonBounds) (*posted, error) {
+	if err := decodeStrict(body, v, b); err != nil {
+		return nil, err
+	}
+	return a.posted(r)
+}
+
 // posted begins a request whose objects are posted one by one, so that Strict is the default.
 func (a *API) posted(r *http.Request) (*posted, error) {
 	mode, err := fieldMode(r, fieldsStrict)

@@ -11,7 +11,6 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/overview"
 )
 
@@ -33,12 +32,9 @@ const queuePage = 5000
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
 func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
-	name, err := pathParam(r, "cluster")
+	name, err := clusterParam(r)
 	if err != nil {
 		return err
-	}
-	if err := cluster.CheckName(name); err != nil {
-		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	limit := queuePage
 	if text := r.URL.Query().Get("limit"); text != "" {

@@ -122,12 +122,9 @@ func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err err
 	if q, ok := req.(*SimulationRequest); ok {
 		return q.at(r.Context(), a)
 	}
-	name, err := pathParam(r, "cluster")
+	name, err := clusterParam(r)
 	if err != nil {
 		return at, err
-	}
-	if err := cluster.CheckName(name); err != nil {
-		return at, badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	if at, err = a.asOf(r, name); err == nil && !r.URL.Query().Has("now") {
 		at.now = at.view.CreatedAt

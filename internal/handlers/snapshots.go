@@ -80,6 +80,18 @@ func pathParam(r *http.Request, name string) (string, error) {
 	return s, nil
 }
 
+// clusterParam returns the cluster in the path.
+func clusterParam(r *http.Request) (string, error) {
+	name, err := pathParam(r, "cluster")
+	if err != nil {
+		return "", err
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return "", badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	return name, nil
+}
+
 // queryCluster returns the cluster in the query.
 func queryCluster(r *http.Request) (string, error) {
 	name := r.URL.Query().Get("cluster")
