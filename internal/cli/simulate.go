@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -47,7 +49,7 @@ Exit code 0 if every pod has a node at the end, 2 if one waits.`,
 }
 
 func (a *app) compareCommand() *cobra.Command {
-	var file, against string
+	var file, against, since, until string
 	cmd := &cobra.Command{
 		Use:   "compare --config NEW",
 		Short: "What would another scheduler configuration do to the cluster?",
@@ -55,18 +57,53 @@ func (a *app) compareCommand() *cobra.Command {
 the configuration of --config and under the present one (a server's own, else
 upstream's default one, or that of --against): how many find a node, how full
 nodes are, which pods go elsewhere, and the first decision that differs. With -f
-the pods of a scenario arrive instead.
+the pods of a scenario arrive instead, and with --since those that a server's
+decisions were about from then on, at the revision of the first one.
 
 Exit code 0 if every pod has the same node under both, 2 if one has not.`,
 		Example: "  " + a.name + " compare --config packed.yaml --snapshot cluster.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.compare(cmd.Context(), file, against)
+			q, err := a.compared(file, since, until)
+			if err != nil {
+				return err
+			}
+			return a.compare(cmd.Context(), q, against)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with a scenario whose pods arrive")
 	cmd.Flags().StringVar(&against, "against", "", "KubeSchedulerConfiguration to compare with")
+	cmd.Flags().StringVar(&since, "since", "", "pods of the decisions since then: a time, or 24h")
+	cmd.Flags().StringVar(&until, "until", "", "pods of the decisions before then; now if absent")
+	cmd.MarkFlagsMutuallyExclusive("filename", "since")
 	return cmd
+}
+
+// compared returns the scenario that a comparison is of.
+func (a *app) compared(file, since, until string) (*scenario.Request, error) {
+	switch {
+	case file != "":
+		return a.readScenario(file)
+	case since == "":
+		return &scenario.Request{Arrivals: scenario.ArrivalSource{Placed: true}}, nil
+	}
+	h := &scenario.History{Until: a.Now()}
+	for _, f := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"since", since, &h.Since}, {"until", until, &h.Until}} {
+		at, err := time.Parse(time.RFC3339, f.text)
+		if ago, notAgo := time.ParseDuration(f.text); notAgo == nil {
+			at, err = a.Now().Add(-ago), nil
+		}
+		if f.text != "" && err != nil {
+			return nil, fmt.Errorf("--%s %q: want a time such as 2026-01-31T12:00:00Z, or 24h", f.name, f.text)
+		}
+		if f.text != "" {
+			*f.to = at
+		}
+	}
+	return &scenario.Request{Arrivals: scenario.ArrivalSource{History: h}}, nil
 }
 
 // bounds of a scenario in the process: its user can end it.
@@ -114,17 +151,11 @@ func (a *app) simulate(ctx context.Context, q *scenario.Request) error {
 }
 
 // compare runs a scenario under two configurations.
-func (a *app) compare(ctx context.Context, file, against string) error {
+func (a *app) compare(ctx context.Context, q *scenario.Request, against string) error {
 	if a.o.config == "" {
 		return &problem{what: "which configuration?", next: "Give its file with --config."}
 	}
-	q := &scenario.Request{Arrivals: scenario.ArrivalSource{Placed: true}}
 	var err error
-	if file != "" {
-		if q, err = a.readScenario(file); err != nil {
-			return err
-		}
-	}
 	today := scenario.Configuration{Name: scenario.Today}
 	if against != "" {
 		if today, err = configurationOf(against); err != nil {
@@ -178,7 +209,10 @@ func (a *app) simulated(ctx context.Context, q *scenario.Request) (*scenario.Sim
 }
 
 func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
-	if q.Base == "" {
+	if h := q.Arrivals.History; h != nil {
+		h.Cluster = cmp.Or(h.Cluster, s.cluster)
+	}
+	if q.Base == "" && (q.Arrivals.History == nil || s.older()) {
 		q.Base = s.snapshot
 	}
 	if s.profile != "" {

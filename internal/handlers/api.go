@@ -50,6 +50,8 @@ type Decisions interface {
 	Get(ctx context.Context, id string) (*decisionlog.Recorded, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)
+	History(ctx context.Context, cluster string, since, until time.Time, most int, progress func(done int)) (list []decisionlog.Asked, more bool, err error)
+	Started(ctx context.Context, cluster string, since, until time.Time) (revision int64, err error)
 	Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
 	// Gone reports that a cluster was deleted with everything in it.

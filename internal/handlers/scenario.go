@@ -159,7 +159,7 @@ func (c *scenarioCall) edit(ctx context.Context, list []*engine.Profile, edits *
 	}}
 	admission := c.a.admission
 	admission.Classes = c.classes
-	s.editor = &scenario.Editor{Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.limits.ScenarioMaxNodes}
+	s.editor = &scenario.Editor{Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.limits.ScenarioMaxNodes, History: c.history}
 	var err error
 	if s.edited, err = s.editor.Apply(ctx, c.at.view, "edits", edits); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,6 +58,17 @@ func (q *SimulationRequest) answer(ctx context.Context, c *scenarioCall) (any, e
 
 // at returns the revision that a scenario begins at, and its time.
 func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error) {
+	if h := q.Arrivals.History; q.Base == "" && h != nil {
+		if err := h.Check(); err != nil {
+			return at, err
+		}
+		h.Cluster = cmp.Or(h.Cluster, defaultCluster)
+		first, err := a.decisions.Started(ctx, h.Cluster, h.Since, h.Until)
+		if err != nil {
+			return at, err
+		}
+		q.Base = cluster.FormatID(h.Cluster, first)
+	}
 	if q.Base == "" {
 		q.Base = cluster.FormatID(defaultCluster, 0)
 	}
@@ -71,6 +83,19 @@ func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error)
 		at.now = *q.Now
 	}
 	return at, nil
+}
+
+// history reads recorded decisions as arrivals.
+func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most int, progress func(done int)) (out []scenario.Arrival, err error) {
+	name := cmp.Or(h.Cluster, c.at.view.Cluster)
+	list, more, err := c.a.decisions.History(ctx, name, h.Since, h.Until, most, progress)
+	if more {
+		return nil, badField(http.StatusUnprocessableEntity, "arrivals.history", fmt.Sprintf("more than %d pods were asked about in this time: want a shorter one", most))
+	}
+	for _, x := range list {
+		out = append(out, scenario.Arrival{Pod: x.Pod, At: x.At.Sub(list[0].At)})
+	}
+	return out, err
 }
 
 // configurations reads the configurations of a scenario by name.

@@ -55,6 +55,9 @@ type Editor struct {
 	ReadPod func(at string, raw json.RawMessage) (*corev1.Pod, error)
 	// MaxNodes bounds the nodes that are added; 0: no bound.
 	MaxNodes int
+	// History reads recorded decisions as arrivals, an error where they are more; nil: there are
+	// none.
+	History func(ctx context.Context, h *History, most int, progress func(done int)) ([]Arrival, error)
 }
 
 // Edited is a view with edits made, and the daemon pods of its new nodes.

@@ -46,9 +46,22 @@ type ArrivalSource struct {
 	Placed bool `json:"placed,omitempty"`
 	// Workloads are pods of which there are several.
 	Workloads []Workload `json:"workloads,omitempty"`
+	// History are the pods of recorded decisions.
+	History *History `json:"history,omitempty"`
 	// Pods are single pods, with their time.
 	Pods []TimedPod `json:"pods,omitempty"`
 } // @name SimulationArrivals
+
+// History is the decisions that were recorded in a window: each pod as it was asked about first, in
+// the order of the decisions. Pods that the base has on a node do not arrive. Without a base it
+// begins at the revision of the first of them.
+type History struct {
+	// Cluster is that of the base if absent.
+	Cluster string    `json:"cluster,omitempty" example:"prod"`
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until"` // exclusive
+	left    int       // out, as the base has them
+} // @name SimulationHistory
 
 // Workload is a number of equal pods.
 type Workload struct {
@@ -118,10 +131,13 @@ func (q *Request) Check(b Bounds) error {
 		return decision.Errorf(decision.Invalid, "tries", "want a number above 0")
 	case a.Pending && a.Placed:
 		return decision.Errorf(decision.Malformed, "arrivals.placed", "placed has the pending pods arrive as well: leave pending out")
-	case !a.Pending && !a.Placed && len(a.Workloads) == 0 && len(a.Pods) == 0 && q.Edits == nil:
-		return decision.Errorf(decision.Malformed, "arrivals", "want pending, placed, workloads or pods")
+	case !a.Pending && !a.Placed && len(a.Workloads) == 0 && len(a.Pods) == 0 && a.History == nil && q.Edits == nil:
+		return decision.Errorf(decision.Malformed, "arrivals", "want pending, placed, workloads, history or pods")
 	case len(q.Profiles) > b.Profiles:
 		return decision.Errorf(decision.Invalid, "profiles", "want at most %d", b.Profiles)
+	}
+	if err := a.History.Check(); err != nil {
+		return err
 	}
 	names := map[string]bool{}
 	for i, p := range q.Profiles {
@@ -186,6 +202,11 @@ func (a *ArrivalSource) Resolve(ctx context.Context, d *Editor, v *cluster.View,
 			out = append(out, Arrival{Pod: ReplicasOf(pod).Pod(i)})
 		}
 	}
+	if a.History != nil {
+		if out, err = a.History.append(ctx, d, v, out, most, o.Watch); err != nil {
+			return nil, nil, err
+		}
+	}
 	if len(out)+len(a.Pods) > most {
 		return nil, nil, tooMany("arrivals.pods")
 	}
@@ -211,6 +232,36 @@ func (a *ArrivalSource) Resolve(ctx context.Context, d *Editor, v *cluster.View,
 		out = append(out, at)
 	}
 	return v, out, nil
+}
+
+// Check refuses a window that none is; nil is none.
+func (h *History) Check() error {
+	if h != nil && (h.Since.IsZero() || !h.Since.Before(h.Until)) {
+		return decision.Errorf(decision.Malformed, "arrivals.history", "want since and until, a later time")
+	}
+	return nil
+}
+
+// append appends the pods of the history that a view does not have on a node.
+func (h *History) append(ctx context.Context, d *Editor, v *cluster.View, out []Arrival, most int, w *Watch) ([]Arrival, error) {
+	if d.History == nil {
+		return nil, decision.Errorf(decision.Invalid, "arrivals.history", "recorded decisions are kept by a server: name one with --server")
+	}
+	list, err := d.History(ctx, h, most-len(out), func(done int) { w.progress("decisions read", done, 0) })
+	for _, x := range list {
+		held := v.State.Pod(x.Pod.Namespace, x.Pod.Name)
+		if held != nil && (held.NodeName != "" || held.UID != string(x.Pod.UID)) {
+			h.left++
+			continue
+		}
+		if x.Pod.Spec.NodeName != "" {
+			pod := *x.Pod
+			pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
+			x.Pod = &pod
+		}
+		out = append(out, x)
+	}
+	return out, err
 }
 
 // replicasOf returns how many pods a workload has; 1 for a pod.

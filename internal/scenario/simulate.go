@@ -190,6 +190,9 @@ func notesOf(q *Request) []string {
 	if q.Arrivals.Pending || q.Arrivals.Placed {
 		out = append(out, "pods of the snapshot arrive by priority, then by creation; a queue in which pods failed before has another order")
 	}
+	if h := q.Arrivals.History; h != nil && h.left > 0 {
+		out = append(out, fmt.Sprintf("pods of the history do not arrive that the base has on a node: %d", h.left))
+	}
 	return append(out, "controllers, autoscalers and people do nothing in the meantime")
 }
 

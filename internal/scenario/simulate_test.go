@@ -186,7 +186,8 @@ func TestBadScenarios(t *testing.T) {
 	}
 	pending := scenario.ArrivalSource{Pending: true}
 	for want, q := range map[string]scenario.Request{
-		"arrivals: want pending, placed, workloads or pods":                 {},
+		"arrivals: want pending, placed, workloads, history or pods":        {},
+		"arrivals.history: recorded decisions are kept by a server":         {Arrivals: scenario.ArrivalSource{History: &scenario.History{Since: noon, Until: noon.Add(1)}}},
 		"keep: want summary, moves or decisions":                            {Keep: "all", Arrivals: pending},
 		"until.duration: time in a scenario is ordinal":                     {Arrivals: pending, Until: scenario.Until{Duration: &metav1.Duration{}}},
 		"until: want idle or decisions, not both":                           {Arrivals: pending, Until: scenario.Until{Idle: true, Decisions: 1}},

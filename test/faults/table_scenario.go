@@ -38,6 +38,12 @@ var scenarioFaults = []fault{
 	{"long-answer-element-lost", "the last elements of a long list are not written", "./internal/steps", "TestMarshal", []edit{
 		{"internal/steps/marshal.go", `min(i+chunk, n)`, `min(i+chunk, n-n/600)`},
 	}},
+	{"history-last-question", "a pod of the history arrives as it was asked about last", "./internal/handlers", "TestHistoryArrives", []edit{
+		{"internal/decisionlog/history.go", `known && !d.CreatedAt.Before(out[at].At)`, `known && d.CreatedAt.Before(out[at].At)`},
+	}},
+	{"history-of-later", "a pod of the history is read from a later revision", "./internal/handlers", "TestHistoryArrives", []edit{
+		{"internal/decisionlog/history.go", `view, err := walk.To(ctx, d.Revision)`, `view, err := walk.To(ctx, d.Revision+1)`},
+	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
 		{"internal/scenario/run.go", `if err := r.f.Delete(e.Pod.Namespace, e.Pod.Name); err != nil {`, `if err := error(nil); err != nil {`},
 	}},
