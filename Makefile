@@ -85,6 +85,10 @@ ci: lint verify test test-web race bench-compare ## exactly what CI runs
 bench: ## benchmarks with allocations, beside their naive twins
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kubeobj/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
 
+.PHONY: bench-upstream
+bench-upstream: ## decisions beside kube-scheduler's own, in one process: make bench-upstream BENCH_NODES=1000
+	cd test/upstream && $(GO) test -run '^$$' -bench . -benchtime 10x -count 3 -timeout 60m
+
 bench-compare: ## the hot paths against an earlier commit, fails on a loss over 20 %: make bench-compare BASE=HEAD~9
 	$(GO) run ./test/benchcompare $(if $(BASE),-base $(BASE)) $(BENCH)
 

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -30,75 +29,15 @@ var large = sync.OnceValues(func() ([]any, *state.State) {
 	return objects, s
 })
 
-// question is one benchmark's pod and profile.
-type question struct {
-	name string
-	pod  *corev1.Pod
-	spec rules.Spec
-}
-
-// noDefaults is the default profile without default spreading.
-func noDefaults() rules.Spec {
-	s := rules.DefaultSpec()
-	s.Args.PodTopologySpread = rules.SpreadArgs{}
-	return s
-}
-
-// questions ask about pods that fit on 95 % of the nodes or more, which is the
-// worst case: every rule judges every node, and all are scored.
-func questions() []question {
-	zone, host := corev1.LabelTopologyZone, corev1.LabelHostname
-	app := enginetest.Match("app", "app-000")
-	affinity := []enginetest.PodOption{
-		enginetest.Tolerate("dedicated", corev1.TolerationOpEqual, "batch", corev1.TaintEffectNoSchedule),
-		enginetest.RequireNodes(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-			enginetest.Expr(corev1.LabelArchStable, corev1.NodeSelectorOpIn, "amd64", "arm64"),
-			enginetest.Expr("node.example.com/pool", corev1.NodeSelectorOpNotIn, "pool-99"),
-		}}),
-		enginetest.PreferNodes(50, corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-			enginetest.Expr("disktype", corev1.NodeSelectorOpIn, "ssd"),
-		}}),
-	}
-	hard := []enginetest.PodOption{
-		enginetest.Spread(zone, 50, corev1.DoNotSchedule, app),
-		enginetest.Spread(host, 5, corev1.DoNotSchedule, app),
-	}
-	soft := []enginetest.PodOption{
-		enginetest.Spread(zone, 1, corev1.ScheduleAnyway, app),
-		enginetest.Spread(host, 1, corev1.ScheduleAnyway, app),
-	}
-	inter := []enginetest.PodOption{
-		enginetest.Near(enginetest.PodTerm(zone, app)),
-		enginetest.Away(enginetest.PodTerm(host, enginetest.Match("app", "app-020"))),
-		enginetest.PreferNear(-100, enginetest.PodTerm(host, app)),
-		enginetest.PreferNear(10, enginetest.PodTerm(zone, enginetest.Match("app", "app-040"))),
-	}
-	// The tainted nodes are let in, so that hard constraints do not shrink the set.
-	in := enginetest.Tolerate("dedicated", corev1.TolerationOpExists, "", "")
-	pod := func(app int, opts ...enginetest.PodOption) *corev1.Pod {
-		return enginetest.LargePod(app, "asked", append([]enginetest.PodOption{in}, opts...)...)
-	}
-	return []question{
-		{"plain", pod(0), enginetest.Only("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality")},
-		{"taints+affinity", enginetest.LargePod(0, "asked", affinity...), noDefaults()},
-		{"spreadHard", pod(0, hard...), rules.DefaultSpec()},
-		{"spreadSoft", pod(0, soft...), rules.DefaultSpec()},
-		{"defaultSpread", pod(0), rules.DefaultSpec()},
-		{"interpod", pod(0, inter...), noDefaults()},
-		{"interpodOwnAway", pod(7), noDefaults()},
-		{"allRules", pod(0, slices.Concat(affinity, hard, soft, inter)...), rules.DefaultSpec()},
-	}
-}
-
-// profile builds a question's profile and checks that the answer is what the
+// profileOf builds a question's profile and checks that the answer is what the
 // benchmark claims to measure.
-func (q *question) profile(b *testing.B, s *state.State) *engine.Profile {
+func profileOf(b *testing.B, q *enginetest.Question, s *state.State) *engine.Profile {
 	b.Helper()
-	p, err := rules.Build(q.spec)
+	p, err := rules.Build(q.Spec)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := engine.Decide(s, q.pod, p, engine.Options{})
+	r, err := engine.Decide(s, q.Pod, p, engine.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,13 +49,13 @@ func (q *question) profile(b *testing.B, s *state.State) *engine.Profile {
 }
 
 func BenchmarkDecide(b *testing.B) {
-	for _, q := range questions() {
-		b.Run(q.name, func(b *testing.B) {
+	for _, q := range enginetest.Questions() {
+		b.Run(q.Name, func(b *testing.B) {
 			_, s := large()
-			p := q.profile(b, s)
+			p := profileOf(b, &q, s)
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := engine.Decide(s, q.pod, p, engine.Options{})
+				r, err := engine.Decide(s, q.Pod, p, engine.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -138,9 +77,9 @@ func BenchmarkDecideAgain(b *testing.B) {
 		}
 		chain = append(chain, e.Done())
 	}
-	for _, q := range questions() {
-		b.Run(q.name, func(b *testing.B) {
-			p, d, i := q.profile(b, s), incremental.NewDecider(0), 0
+	for _, q := range enginetest.Questions() {
+		b.Run(q.Name, func(b *testing.B) {
+			p, d, i := profileOf(b, &q, s), incremental.NewDecider(0), 0
 			b.ReportAllocs()
 			for b.Loop() {
 				i++
@@ -148,7 +87,7 @@ func BenchmarkDecideAgain(b *testing.B) {
 				if at >= len(chain) {
 					at = 2*len(chain) - 1 - at
 				}
-				r, err := d.Decide(chain[at], q.pod, p, engine.Options{})
+				r, err := d.Decide(chain[at], q.Pod, p, engine.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -177,9 +116,9 @@ func BenchmarkExplainFull(b *testing.B) {
 func benchmarkResult(b *testing.B, f func(*engine.Result)) {
 	b.Helper()
 	_, s := large()
-	q := questions()[len(questions())-1]
-	p := q.profile(b, s)
-	r, err := engine.Decide(s, q.pod, p, engine.Options{})
+	q := enginetest.Questions()[len(enginetest.Questions())-1]
+	p := profileOf(b, &q, s)
+	r, err := engine.Decide(s, q.Pod, p, engine.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -244,14 +183,14 @@ func BenchmarkBuild(b *testing.B) {
 
 // BenchmarkNaive has the naive twin answer the questions of BenchmarkDecide.
 func BenchmarkNaive(b *testing.B) {
-	for _, q := range questions() {
-		b.Run(q.name, func(b *testing.B) {
+	for _, q := range enginetest.Questions() {
+		b.Run(q.Name, func(b *testing.B) {
 			objects, s := large()
 			c := naive.NewCluster(objects)
-			q.profile(b, s)
+			profileOf(b, &q, s)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := naive.Decide(c, q.pod, q.spec, engine.Options{}); err != nil {
+				if _, err := naive.Decide(c, q.Pod, q.Spec, engine.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -28,7 +28,7 @@ func TestFootprint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := questions()
+	list := enginetest.Questions()
 	var many []enginetest.PodOption
 	for i := range 16 {
 		many = append(many, enginetest.Spread(corev1.LabelHostname, int32(i+1), corev1.ScheduleAnyway, enginetest.Match("app", fmt.Sprintf("app-%03d", i))),
@@ -46,8 +46,8 @@ func TestFootprint(t *testing.T) {
 	first := int32(1 << 30)
 	evicting.Spec.Priority = &first
 	evicting.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("60")}
-	list = append(list, question{"terms", full, rules.DefaultSpec()}, question{"evicting", evicting, rules.DefaultSpec()},
-		question{"namespaces", enginetest.LargePod(0, "asked", inAll...), rules.DefaultSpec()})
+	list = append(list, enginetest.Question{Name: "terms", Pod: full, Spec: rules.DefaultSpec()}, enginetest.Question{Name: "evicting", Pod: evicting, Spec: rules.DefaultSpec()},
+		enginetest.Question{Name: "namespaces", Pod: enginetest.LargePod(0, "asked", inAll...), Spec: rules.DefaultSpec()})
 	allocated := func(f func()) int64 {
 		runtime.GC()
 		runtime.GC() // pools are empty then
@@ -58,29 +58,29 @@ func TestFootprint(t *testing.T) {
 		return int64(after.TotalAlloc - before.TotalAlloc)
 	}
 	for _, q := range list {
-		p, err := rules.Build(q.spec)
+		p, err := rules.Build(q.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.DropMemos()
 		var r *engine.Result
-		took := allocated(func() { r, err = engine.Decide(s, q.pod, p, engine.Options{}) })
+		took := allocated(func() { r, err = engine.Decide(s, q.Pod, p, engine.Options{}) })
 		if err != nil {
-			t.Fatal(q.name, err)
+			t.Fatal(q.Name, err)
 		}
-		bound := footprint.Decision(s, q.pod, p, engine.Options{})
-		t.Logf("%-16s %-13s %10d of %10d", q.name, r.Outcome, took, bound)
+		bound := footprint.Decision(s, q.Pod, p, engine.Options{})
+		t.Logf("%-16s %-13s %10d of %10d", q.Name, r.Outcome, took, bound)
 		if took > bound {
-			t.Errorf("%s allocates %d, %d are estimated", q.name, took, bound)
+			t.Errorf("%s allocates %d, %d are estimated", q.Name, took, bound)
 		}
 		for _, level := range []engine.Explain{engine.ExplainNone, engine.ExplainFailures, engine.ExplainFull, engine.ExplainAll} {
 			took = allocated(func() {
 				_, err = json.Marshal(explain.Decision(r, level))
 			})
 			if bound = footprint.Explanation(r, level); err != nil || took > bound {
-				t.Errorf("%s: explaining %q allocates %d, %d are estimated (%v)", q.name, level, took, bound, err)
+				t.Errorf("%s: explaining %q allocates %d, %d are estimated (%v)", q.Name, level, took, bound, err)
 			}
-			t.Logf("%-16s %-13s %10d of %10d", q.name, level, took, bound)
+			t.Logf("%-16s %-13s %10d of %10d", q.Name, level, took, bound)
 		}
 		r.Release()
 	}

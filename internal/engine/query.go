@@ -75,6 +75,21 @@ type Compiled struct {
 	affinity     state.Bits
 	terms        []*state.Term
 	local        state.LocalNames
+	found        map[any]any
+}
+
+// Found returns what find returned the first time, of this query or one about an equal pod. It must
+// follow from what a Locality may depend on, and is not to be written.
+func Found[T any](q *Query, key any, find func() T) T {
+	if v, ok := q.found[key]; ok {
+		return v.(T)
+	}
+	v := find()
+	if q.found == nil {
+		q.found = map[any]any{}
+	}
+	q.found[key] = v
+	return v
 }
 
 // Context is the caller's, for rules that may take long. Once it has ended they must return an
@@ -220,7 +235,7 @@ func (q *Query) findCandidates() {
 func (q *Query) Compile() (c Compiled, err error) {
 	defer caught(&err)
 	q.RequiredRows()
-	q.scoring = &scoringRequests{}
+	q.scoring, q.found = &scoringRequests{}, map[any]any{}
 	return q.Compiled, nil
 }
 

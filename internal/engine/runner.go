@@ -12,10 +12,10 @@ type Runner interface {
 	Filter(q *Query, k int, state any, in state.Bits) (Rejected, error)
 	// Score runs the profile's k-th scorer.
 	Score(q *Query, k int, state any, feasible state.Bits, out *Scores) error
-	// Totals returns the sum of the weighted scores that were not Uniform, by feasible row, the
-	// best of them, and in best the rows that have it. It returns no sums where they are yet to be
-	// added up.
-	Totals(feasible, best state.Bits) (sums []int32, top int64)
+	// Totals returns the sum of the weighted scores that are in bytes, by feasible row. It
+	// returns no sums where they are yet to be added up. Where these are all scores that were not
+	// Uniform, it also returns the best of the sums, and in best the rows that have it.
+	Totals(feasible, best state.Bits) (sums []int32, top int64, all bool)
 	// Done is called once the result is no longer read.
 	Done()
 }
@@ -78,7 +78,7 @@ func (q *Query) ScoreBy(f *Plugin, state any, feasible state.Bits, out *Scores) 
 }
 
 // Totals implements Runner.
-func (Direct) Totals(_, _ state.Bits) ([]int32, int64) { return nil, 0 }
+func (Direct) Totals(_, _ state.Bits) ([]int32, int64, bool) { return nil, 0, false }
 
 // Done implements Runner.
 func (Direct) Done() {}

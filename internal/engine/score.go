@@ -78,16 +78,17 @@ func (r *Result) score() error {
 			r.addWeighted(s.Norm, w.Weight) // at once, while the column is in the processor's cache
 		}
 	}
-	if r.sums, r.Top = r.run.Totals(r.Feasible, r.Best); r.sums != nil {
-		r.Top += r.common
+	sums, top, all := r.run.Totals(r.Feasible, r.Best)
+	if all {
+		r.sums, r.Top = sums, top+r.common
 		return nil
 	}
 	for i := range r.Scores {
-		if s := &r.Scores[i]; s.RawBytes != nil {
+		if s := &r.Scores[i]; s.RawBytes != nil && sums == nil {
 			r.addBytes(s)
 		}
 	}
-	r.findBest()
+	r.findBest(sums)
 	return nil
 }
 
@@ -129,18 +130,25 @@ func (r *Result) addBytes(s *RuleScores) {
 	}
 }
 
-// findBest adds the score that all feasible nodes share and finds the best.
-func (r *Result) findBest() {
+// none are the sums of 64 rows without scores in bytes.
+var none [state.ChunkSize]int32
+
+// findBest adds the score that all feasible nodes share, and the sums of a Runner where there are
+// any, and finds the best.
+func (r *Result) findBest(sums []int32) {
 	top, total := int64(math.MinInt64), r.totals()
 	for i, word := range r.Feasible {
 		if word == 0 {
 			continue
 		}
-		t := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:])
+		t, more := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), &none
+		if sums != nil {
+			more = (*[state.ChunkSize]int32)(sums[i<<state.ChunkBits:])
+		}
 		var best uint64
 		for ; word != 0; word &= word - 1 {
 			k := bits.TrailingZeros64(word)
-			t[k] += r.common
+			t[k] += int64(more[k]) + r.common
 			if t[k] < top {
 				continue
 			}

@@ -12,7 +12,6 @@ type scratch struct {
 	bits     pool[state.Bits]
 	columns  pool[[]int64]
 	counts   pool[[]int32]
-	floats   pool[[]float64]
 	states   pool[[]any]
 	flags    pool[[]bool]
 	rejected []Rejected
@@ -54,7 +53,7 @@ func (q *Query) Release() {
 	for _, states := range s.states.list[:s.states.used] {
 		clear(states) // they may hold much
 	}
-	s.bits.used, s.columns.used, s.counts.used, s.floats.used, s.states.used, s.flags.used = 0, 0, 0, 0, 0, 0
+	s.bits.used, s.columns.used, s.counts.used, s.states.used, s.flags.used = 0, 0, 0, 0, 0
 	q.scratch = nil
 	scratchPool.Put(s)
 }
@@ -93,16 +92,6 @@ func (q *Query) Counts(n int) []int32 {
 	out := (*c)[:n]
 	clear(out)
 	return out
-}
-
-// Floats returns a column of one float a row that lives as long as the decision. Its content is
-// undefined.
-func (q *Query) Floats() []float64 {
-	f, fresh := q.scratch.floats.next()
-	if fresh {
-		*f = make([]float64, q.scratch.rows)
-	}
-	return *f
 }
 
 // perRule returns a PreFilter state and a flag for each rule, all zero.

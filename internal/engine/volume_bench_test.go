@@ -75,27 +75,27 @@ func mounting(claims int, opts ...enginetest.PodOption) *corev1.Pod {
 	return enginetest.LargePod(0, "asked", opts...)
 }
 
-func volumeQuestions() []question {
+func volumeQuestions() []enginetest.Question {
 	restrictions, limits := rules.DefaultSpec(), rules.DefaultSpec()
 	restrictions.PreFilter, restrictions.Filter, restrictions.Score = []string{"VolumeRestrictions"}, []string{"VolumeRestrictions"}, nil
 	limits.PreFilter, limits.Filter, limits.Score = []string{"NodeVolumeLimits"}, []string{"NodeVolumeLimits"}, nil
-	return []question{
-		{"disk/VolumeRestrictions", mounting(0, enginetest.MountsVolume(benchDisk)), restrictions},
-		{"claims/VolumeRestrictions", mounting(3), restrictions},
-		{"claims/NodeVolumeLimits", mounting(3), limits},
-		{"claims/allRules", mounting(3), rules.DefaultSpec()},
-		{"none/allRules", mounting(0), rules.DefaultSpec()},
+	return []enginetest.Question{
+		{Name: "disk/VolumeRestrictions", Pod: mounting(0, enginetest.MountsVolume(benchDisk)), Spec: restrictions},
+		{Name: "claims/VolumeRestrictions", Pod: mounting(3), Spec: restrictions},
+		{Name: "claims/NodeVolumeLimits", Pod: mounting(3), Spec: limits},
+		{Name: "claims/allRules", Pod: mounting(3), Spec: rules.DefaultSpec()},
+		{Name: "none/allRules", Pod: mounting(0), Spec: rules.DefaultSpec()},
 	}
 }
 
 func BenchmarkDecideVolumes(b *testing.B) {
 	for _, q := range volumeQuestions() {
-		b.Run(q.name, func(b *testing.B) {
+		b.Run(q.Name, func(b *testing.B) {
 			_, s := mounted()
-			p := q.profile(b, s)
+			p := profileOf(b, &q, s)
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := engine.Decide(s, q.pod, p, engine.Options{})
+				r, err := engine.Decide(s, q.Pod, p, engine.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -108,13 +108,13 @@ func BenchmarkDecideVolumes(b *testing.B) {
 // BenchmarkNaiveVolumes measures the naive twin on the questions that measure the rules alone.
 func BenchmarkNaiveVolumes(b *testing.B) {
 	for _, q := range volumeQuestions()[:2] {
-		b.Run(q.name, func(b *testing.B) {
+		b.Run(q.Name, func(b *testing.B) {
 			objects, s := mounted()
 			c := naive.NewCluster(objects)
-			q.profile(b, s)
+			profileOf(b, &q, s)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := naive.Decide(c, q.pod, q.spec, engine.Options{}); err != nil {
+				if _, err := naive.Decide(c, q.Pod, q.Spec, engine.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -49,14 +49,14 @@ func BenchmarkVolumes(b *testing.B) {
 		{"matchedAfterChange", enginetest.Claim("c", "local", "1Gi"), true},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			q := question{bench.name, enginetest.LargePod(0, "asked", enginetest.Tolerate("dedicated", corev1.TolerationOpExists, "", ""), enginetest.Mounts("c")), rules.DefaultSpec()}
-			bench.claim.Namespace = q.pod.Namespace
+			q := enginetest.Question{Name: bench.name, Pod: enginetest.LargePod(0, "asked", enginetest.Tolerate("dedicated", corev1.TolerationOpExists, "", ""), enginetest.Mounts("c")), Spec: rules.DefaultSpec()}
+			bench.claim.Namespace = q.Pod.Namespace
 			e := stored().Edit()
 			if err := e.Put(bench.claim); err != nil {
 				b.Fatal(err)
 			}
 			s := e.Done()
-			p := q.profile(b, s)
+			p := profileOf(b, &q, s)
 			b.ReportAllocs()
 			for b.Loop() {
 				if bench.changes {
@@ -66,7 +66,7 @@ func BenchmarkVolumes(b *testing.B) {
 					}
 					s = e.Done()
 				}
-				r, err := engine.Decide(s, q.pod, p, engine.Options{})
+				r, err := engine.Decide(s, q.Pod, p, engine.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -74,6 +74,9 @@ func (m *memo) updateScore(q *engine.Query, k int) {
 	case s.kind == evaluateAgain || !m.whole && (s.kind == keptNone || s.kind == keptUniform) || f.Score == nil:
 	case s.moves:
 		s.ask(q, f, m.states[rule], m.rows, m.whole, &m.out)
+		if s.kind == evaluateAgain {
+			m.summed = false // the sums may have it
+		}
 	case s.kind == unevaluated:
 		s.ask(q, f, m.states[rule], q.Nodes.Alive(), true, &m.out)
 	}

@@ -11,14 +11,17 @@ import (
 
 // Totals implements engine.Runner: sums of kept scores are kept as well, of the rows that pass the
 // kept filters. All feasible ones do where there is a score.
-func (m *memo) Totals(feasible, best state.Bits) (sums []int32, top int64) {
+func (m *memo) Totals(feasible, best state.Bits) (sums []int32, top int64, all bool) {
 	again := func(s keptScore) bool { return s.kind == evaluateAgain }
 	p := m.key.profile
-	if m.hopeless || slices.ContainsFunc(m.scores, again) || !feasible.Within(m.pass) || !room(p) {
+	if m.hopeless || !feasible.Within(m.pass) || !room(p) {
 		m.summed = false
-		return nil, 0
+		return nil, 0, false
 	}
 	m.sum(p, m.changed)
+	if slices.ContainsFunc(m.scores, again) {
+		return m.sums, 0, false
+	}
 	most := int32(math.MinInt32)
 	for i, word := range feasible {
 		if word == 0 || m.tops[i] < most {
@@ -42,7 +45,7 @@ func (m *memo) Totals(feasible, best state.Bits) (sums []int32, top int64) {
 		}
 		best[i] &= word
 	}
-	return m.sums, int64(most)
+	return m.sums, int64(most), true
 }
 
 // highest returns the highest of those sums that a word names.

@@ -2,15 +2,10 @@ package preemption_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/enginetest"
@@ -21,37 +16,13 @@ import (
 	"berth/internal/engine/state"
 )
 
-// crowded is the large cluster with every node full to the last millicore, its
-// pods of four priorities and many ages, and a budget for each of its apps.
+// crowded is the crowded cluster, without budgets and with them.
 var crowded = sync.OnceValue(func() (out struct {
 	objects, budgets []any
 	plain, budgeted  *state.State
 },
 ) {
-	r := rand.New(rand.NewPCG(11, 13))
-	used := map[string]int64{}
-	out.objects = enginetest.Large(enginetest.FullSize)
-	for _, o := range out.objects {
-		if p, ok := o.(*corev1.Pod); ok {
-			used[p.Spec.NodeName] += p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
-			enginetest.Priority(int32(r.IntN(4) * 10))(p)
-			at := metav1.NewTime(enginetest.Epoch.Add(time.Duration(r.IntN(86400)) * time.Second))
-			p.Status.StartTime = &at
-		}
-	}
-	for _, o := range out.objects {
-		if n, ok := o.(*corev1.Node); ok {
-			n.Status.Allocatable[corev1.ResourceCPU] = *resource.NewMilliQuantity(used[n.Name], resource.DecimalSI)
-		}
-	}
-	for i := range enginetest.FullSize.Apps {
-		app := fmt.Sprintf("app-%03d", i)
-		out.budgets = append(out.budgets, &policyv1.PodDisruptionBudget{
-			ObjectMeta: metav1.ObjectMeta{Namespace: enginetest.LargePod(i, "x").Namespace, Name: app},
-			Spec:       policyv1.PodDisruptionBudgetSpec{Selector: enginetest.Match("app", app)},
-			Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(2))},
-		})
-	}
+	out.objects, out.budgets = enginetest.LargeFull(enginetest.FullSize)
 	var err error
 	if out.plain, err = enginetest.State(out.objects...); err != nil {
 		panic(err)
@@ -66,15 +37,6 @@ var crowded = sync.OnceValue(func() (out struct {
 	return out
 })
 
-// urgent is a pod that fits on none of the nodes of crowded as they are.
-func urgent(opts ...enginetest.PodOption) *corev1.Pod {
-	all := []enginetest.PodOption{
-		enginetest.Priority(1000), enginetest.Requests("cpu", "2", "memory", "1Gi"),
-		enginetest.Tolerate("dedicated", corev1.TolerationOpExists, "", ""),
-	}
-	return enginetest.LargePod(0, "urgent", append(all, opts...)...)
-}
-
 type preemptionCase struct {
 	name  string
 	pod   *corev1.Pod
@@ -83,11 +45,11 @@ type preemptionCase struct {
 
 func preemptions() []preemptionCase {
 	c := crowded()
-	hard := urgent(enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "app-000")),
+	hard := enginetest.Urgent(enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "app-000")),
 		enginetest.Away(enginetest.PodTerm(corev1.LabelHostname, enginetest.Match("app", "app-021"))))
 	return []preemptionCase{
-		{"noBudgets", urgent(), c.plain},
-		{"500budgets", urgent(), c.budgeted},
+		{"noBudgets", enginetest.Urgent(), c.plain},
+		{"500budgets", enginetest.Urgent(), c.budgeted},
 		{"500budgets+spread+antiAffinity", hard, c.budgeted},
 	}
 }
@@ -164,7 +126,7 @@ func BenchmarkPreemptNaive(b *testing.B) {
 			n := naive.NewCluster(objects)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := naive.Decide(n, urgent(), rules.DefaultSpec(), engine.Options{Now: enginetest.Now}); err != nil {
+				if _, err := naive.Decide(n, enginetest.Urgent(), rules.DefaultSpec(), engine.Options{Now: enginetest.Now}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,9 +23,29 @@ type spreadConstraint struct {
 	column        *state.Column
 }
 
+// constraintsKey is the key of what constraints found.
+type constraintsKey struct {
+	rule   *PodTopologySpread
+	action corev1.UnsatisfiableConstraintAction
+}
+
+// constraintsFound is what constraints found.
+type constraintsFound struct {
+	list []*spreadConstraint
+	err  error
+}
+
 // constraints returns the constraints of one kind that apply to the pod: its own, or the defaults
 // where it has none (plugins/podtopologyspread/common.go, filtering.go getConstraints).
 func (p *PodTopologySpread) constraints(q *engine.Query, action corev1.UnsatisfiableConstraintAction) ([]*spreadConstraint, error) {
+	found := engine.Found(q, constraintsKey{p, action}, func() (f constraintsFound) {
+		f.list, f.err = p.findConstraints(q, action)
+		return f
+	})
+	return found.list, found.err
+}
+
+func (p *PodTopologySpread) findConstraints(q *engine.Query, action corev1.UnsatisfiableConstraintAction) ([]*spreadConstraint, error) {
 	own := q.Pod.Spec.TopologySpreadConstraints
 	if len(own) > 0 {
 		return readyConstraints(q, own, action, "pod", nil)
@@ -166,9 +186,16 @@ func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
 	}
 }
 
+// ownersKey is the key of what ownersSelector found.
+type ownersKey struct{}
+
 // ownersSelector selects the pod's siblings: it joins the selectors of the services that select it
 // and of the controller that owns it (plugins/helper/spread.go DefaultSelector).
 func ownersSelector(q *engine.Query) labels.Selector {
+	return engine.Found(q, ownersKey{}, func() labels.Selector { return findOwnersSelector(q) })
+}
+
+func findOwnersSelector(q *engine.Query) labels.Selector {
 	pod := q.Pod
 	set := labels.Set{}
 	for _, svc := range q.State.Services(pod.Namespace) {
