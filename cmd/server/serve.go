@@ -133,7 +133,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Checks:   append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(deps.notes(), followNotes(following)...),
 		Followed: deps.followed, Hold: deps.hold,
-		Hosts:  c.AllowedHosts,
+		Hosts: c.AllowedHosts, Pages: c.Pages != pagesOff,
 		Limits: c.Limits, Budget: deps.budget, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {

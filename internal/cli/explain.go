@@ -116,6 +116,9 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target, 
 	if err != nil {
 		return err
 	}
+	if st != nil {
+		a.link(ctx, from, "pods", st.Pod.Namespace, st.Pod.Name)
+	}
 	return v.exit()
 }
 

@@ -84,6 +84,7 @@ func (a *app) pending(ctx context.Context) error {
 		page.gaps(gaps)
 		page.pending(a, list, namespace)
 		err = page.end(a)
+		a.link(ctx, from)
 	}
 	if err == nil && list.Counts.Active+list.Counts.Gated > 0 {
 		err = errNo

@@ -121,6 +121,8 @@ type Options struct {
 	// Hosts are the names, beside those of loopback, under which the server answers; without any
 	// only requests that reach a loopback address are held to a name.
 	Hosts []string
+	// Pages reports whether pages are served beside the API, which log lines then link to.
+	Pages bool
 	// Checks are asked by /readyz.
 	Checks []Check
 	// Notes are shown by /readyz.
@@ -147,6 +149,7 @@ type API struct {
 	priorityClasses PriorityClasses
 	profiles        func(raw []byte) ([]*engine.Profile, error)
 	configured      []*engine.Profile
+	pages           bool
 	admission       ledger.Options
 	checks          []Check
 	notes           []Note
@@ -199,7 +202,7 @@ func New(o Options) (*API, error) {
 		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, simulations: o.Simulations, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
-		sample: newDecisionSample(),
+		sample: newDecisionSample(), pages: o.Pages,
 		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:  newNameTables(),
 		nodes:  newNodeCaches(int64(o.Limits.NodesCacheBytes)),

@@ -3,6 +3,8 @@ package handlers
 import (
 	"context"
 	"log/slog"
+	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +30,10 @@ func (a *API) logDecision(ctx context.Context, verb, snapshot, namespace, pod, o
 		attrs := []slog.Attr{
 			slog.String("verb", verb), slog.String("snapshot", snapshot), slog.String("pod", namespace+"/"+pod),
 			slog.String("outcome", outcome), slog.Duration("took", took),
+		}
+		if a.pages {
+			name, _, _ := strings.Cut(snapshot, "@")
+			attrs = append(attrs, slog.String("page", "/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(pod)+"?cluster="+url.QueryEscape(name)))
 		}
 		if node != "" {
 			attrs = append(attrs, slog.String("node", node))

@@ -20,6 +20,14 @@ func TestDecisionsAreSampledInTheLog(t *testing.T) {
 	}
 	a.sample.sometimes.Interval = time.Nanosecond
 	a.logDecision(t.Context(), "decide", "prod@8", "shop", "web", "Scheduled", "n1", time.Millisecond)
+	if strings.Contains(out.String(), `"page"`) {
+		t.Errorf("a line links to a page of a server that has none:\n%s", out.String())
+	}
+	a.pages = true
+	a.logDecision(t.Context(), "decide", "prod@9", "shop", "a b", "Scheduled", "n1", time.Millisecond)
+	if !strings.Contains(out.String(), `"page":"/pods/shop/a%20b?cluster=prod"`) {
+		t.Errorf("no line links to the pod's page:\n%s", out.String())
+	}
 	if !strings.Contains(out.String(), `"othersNotLogged":40`) {
 		t.Errorf("the last line does not count the 40 that were left out:\n%s", out.String())
 	}
