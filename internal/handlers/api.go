@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -173,6 +174,7 @@ type API struct {
 	ungated    []string
 	hosts      []string
 	waits      waitCounts
+	capacities capacities
 
 	// pods and scheduledPods decode the pods of decisions and of the extender's calls.
 	pods, scheduledPods *kubeobj.RequestPods
@@ -233,7 +235,7 @@ func New(o Options) (*API, error) {
 	if a.schedulers = o.Schedulers; a.schedulers == nil {
 		a.schedulers = []string{corev1.DefaultSchedulerName}
 	}
-	if err := a.watchQueue(o.Meter); err != nil {
+	if err := errors.Join(a.watchQueue(o.Meter), a.watchCapacity(o.Meter)); err != nil {
 		return nil, err
 	}
 	if a.docs, err = newDocs(); err != nil {

@@ -97,6 +97,8 @@ type Limits struct {
 	ScenarioJobDeadline time.Duration `name:"scenario-job-deadline" default:"1h" help:"Time for a scenario that is a job."`
 	ScenarioMaxResult   Bytes         `name:"scenario-max-result" default:"64MiB" help:"Answer of a job as it is stored, and each part that it keeps."`
 
+	CapacityInterval time.Duration `name:"capacity-interval" default:"5m" help:"How often at most a cluster's capacity is measured for /metrics; 0: never."`
+
 	ReadInFlight int           `name:"read-in-flight" default:"16" help:"Reads and deletes at once."`
 	ReadQueue    int           `name:"read-queue" default:"64" help:"Reads and deletes that wait for their turn."`
 	ReadDeadline time.Duration `name:"read-deadline" default:"30s" help:"Time for a read or delete."`

@@ -44,6 +44,9 @@ var scenarioFaults = []fault{
 	{"history-of-later", "a pod of the history is read from a later revision", "./internal/handlers", "TestHistoryArrives", []edit{
 		{"internal/decisionlog/history.go", `view, err := walk.To(ctx, d.Revision)`, `view, err := walk.To(ctx, d.Revision+1)`},
 	}},
+	{"capacity-each-scrape", "each scrape measures clusters that change", "./internal/handlers", "TestCapacity", []edit{
+		{"internal/handlers/capacity_metric.go", `now.Sub(m.at) >= a.limits.CapacityInterval`, `now.Sub(m.at) >= 0`},
+	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
 		{"internal/scenario/run.go", `if err := r.f.Delete(e.Pod.Namespace, e.Pod.Name); err != nil {`, `if err := error(nil); err != nil {`},
 	}},
