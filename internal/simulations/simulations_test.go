@@ -137,7 +137,7 @@ func TestKilledAnywhereGoesOn(t *testing.T) {
 			// The lease of one that is killed has run out when the next one looks.
 			o := Options{Lease: -time.Second, Beat: time.Hour}
 			job := start(t, New(st, o))
-			for {
+			for kills := 0; kills < 100; kills++ {
 				d := &dying{Store: st, writes: 2 + r.IntN(3), lost: r.IntN(2) == 0}
 				worked, err := New(d, o).Step(t.Context(), p.run)
 				if !worked || err == nil {
@@ -199,7 +199,7 @@ func TestEnds(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		j := New(st, Options{Beat: time.Millisecond, MaxResult: 10, Budget: memory.New(0)})
+		j := New(st, Options{Beat: time.Millisecond, MaxResult: 10, Deadline: 20 * time.Second, Budget: memory.New(0)})
 		step := func(j *Jobs, run Runner) *Job {
 			t.Helper()
 			job := start(t, j)
@@ -212,7 +212,11 @@ func TestEnds(t *testing.T) {
 			if _, err := j.Cancel(context.WithoutCancel(ctx), s.ID); err != nil {
 				t.Error(err)
 			}
-			return wait(ctx, s, q, w)
+			_, err := wait(ctx, s, q, w)
+			if cause := context.Cause(ctx); !errors.Is(cause, errTaken) {
+				t.Errorf("it ended by %v", cause)
+			}
+			return nil, err
 		}
 		if got := step(j, cancelled); got.State != store.ReplayCancelled || got.Reason != "" {
 			t.Errorf("%+v", got)
