@@ -62,7 +62,7 @@ func (c *client) simulate(ctx context.Context, cluster string, tasks []task) (*s
 	}
 	var out simulation
 	err := c.call(ctx, http.MethodPost, "/v1/simulations", object{
-		"base": cluster + "@latest", "arrivals": object{"pods": pods}, "profiles": profiles, "tries": 1, "keep": "moves",
+		"base": cluster + "@latest", "arrivals": object{"pods": pods}, "profiles": profiles, "tries": 1, "keep": "moves", "wait": "2m",
 	}, &out, http.StatusOK)
 	return &out, err
 }

@@ -122,6 +122,10 @@ func (v *visit) do(req *http.Request, into any) error {
 		}
 		return p
 	}
+	if answer.status == http.StatusAccepted { // a page follows no job
+		_ = v.ask(http.MethodDelete, answer.header.Get("Location"), nil, nil)
+		return &problem{Status: http.StatusServiceUnavailable, Title: "The answer takes longer than a page waits", Detail: "berth simulate follows a scenario for as long as it takes"}
+	}
 	if err := json.Unmarshal(answer.body.Bytes(), into); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", req.URL, err)
 	}

@@ -222,7 +222,7 @@ func askSimulation(v *visit) (string, map[string]any, error) {
 	if config := v.query.Get("config"); strings.TrimSpace(config) != "" {
 		profiles = append(profiles, map[string]any{"name": "other", "config": config})
 	}
-	return "/v1/simulations", map[string]any{"base": base, "arrivals": arrivals, "profiles": profiles}, nil
+	return "/v1/simulations", map[string]any{"base": base, "arrivals": arrivals, "profiles": profiles, "wait": "20s"}, nil
 }
 
 // commandLine writes the form's question as a command.
