@@ -56,14 +56,18 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		return s.toStoreErr(ctx, err)
 	}
 	size := 0
+	var row store.Decision
+	targets := lists.Replayed.Targets(&row)
 	err = each(rows, func() error {
 		if size > store.PageBytes {
 			return errEnough
 		}
-		d := &store.Decision{Cluster: q.Cluster}
-		if err := rows.Scan(lists.Replayed.Targets(d)...); err != nil {
+		row = store.Decision{Cluster: q.Cluster}
+		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
+		d := new(store.Decision)
+		*d = row
 		size += len(d.Input)
 		return f(d)
 	})

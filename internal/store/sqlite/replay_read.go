@@ -55,12 +55,16 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list, stamped := make([]*store.Decision, 0, limit), make([]int64, 0, limit)
+	var row store.Decision
+	var stamp int64
+	targets := append(lists.ReplayedOwn.Targets(&row), &stamp)
 	for size := 0; size <= store.PageBytes && rows.Next(); {
-		var stamp int64
-		d := &store.Decision{Cluster: q.Cluster}
-		if err := rows.Scan(append(lists.ReplayedOwn.Targets(d), &stamp)...); err != nil {
+		row = store.Decision{Cluster: q.Cluster}
+		if err := rows.Scan(targets...); err != nil {
 			return s.toStoreErr(err)
 		}
+		d := new(store.Decision)
+		*d = row
 		list, stamped = append(list, d), append(stamped, stamp)
 		size += len(d.Input)
 	}
