@@ -19,7 +19,7 @@ import (
 type Limits struct {
 	FilterMaxBytes  Bytes `name:"filter-max-bytes" default:"2MiB" help:"Body of /filter and /prioritize in NodeNames mode; what is larger counts as Nodes mode."`
 	FilterMaxNames  int   `name:"filter-max-names" default:"15000" help:"Names in NodeNames."`
-	FilterInFlight  int   `name:"filter-in-flight" default:"4" help:"Calls of /filter and /prioritize at once, per cluster."`
+	FilterInFlight  int   `name:"filter-in-flight" default:"4" help:"Calls of /filter and /prioritize at once, per cluster; one that only waits for its record counts no more."`
 	FilterTotal     int   `name:"filter-total" default:"64" help:"Calls of /filter and /prioritize at once, over all clusters."`
 	FilterQueue     int   `name:"filter-queue" default:"32" help:"Calls of /filter and /prioritize that wait for their turn, per cluster."`
 	NodesMaxBytes   Bytes `name:"nodes-max-bytes" default:"128MiB" help:"Body of /filter and /prioritize in Nodes mode; a fourteenth of the memory limit, if that is less and this is not set."`
@@ -72,7 +72,7 @@ type Limits struct {
 
 	DecisionMaxBytes  Bytes         `name:"decision-max-bytes" default:"3MiB" help:"Body of a decision or replay."`
 	DecisionMaxTokens int           `name:"decision-max-tokens" default:"300000" help:"JSON keys and values in a decision or replay."`
-	DecisionInFlight  int           `name:"decision-in-flight" default:"16" help:"Decisions and changes at once."`
+	DecisionInFlight  int           `name:"decision-in-flight" default:"16" help:"Decisions and changes at once; a decision that only waits for its record counts no more."`
 	DecisionQueue     int           `name:"decision-queue" default:"512" help:"Decisions and changes that wait for their turn."`
 	DecisionDeadline  time.Duration `name:"decision-deadline" default:"10s" help:"Time for a decision or change."`
 
