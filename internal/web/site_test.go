@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -208,5 +209,30 @@ func TestPlay(t *testing.T) {
 	check(t, resp.Body.Close())
 	if resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("YAML that ends too soon: %d", resp.StatusCode)
+	}
+}
+
+// Pods that differ in name and age alone are one line, and the line has the age of the oldest.
+func TestBoardFoldsEqualPods(t *testing.T) {
+	base := sampled(t)
+	var pods []string
+	for i := range 30 {
+		pods = append(pods, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"copy-%d","namespace":"shop","creationTimestamp":"2026-01-%02dT00:00:00Z"},`+
+			`"spec":{"nodeSelector":{"disk":"none"},"containers":[{"name":"c"}]}}`, i, i%28+1))
+		pods = append(pods, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"own-%d","namespace":"shop"},"spec":{"nodeSelector":{"disk":"none-%d"},"containers":[{"name":"c"}]}}`, i, i))
+	}
+	apply(t, base, `{"apply":[`+strings.Join(pods, ",")+`]}`)
+	body, _ := get(t, base+"/?cluster=sample")
+	for _, want := range []string{"64 pods wait for a node", "60 pods find no node: most nodes do not match its nodeSelector", "and 29 equal pods", "11 workloads more"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the board lacks %q", want)
+		}
+	}
+	if strings.Count(body, ">shop/copy-") != 1 || strings.Count(body, ">shop/own-") != 19 {
+		t.Errorf("%d and %d rows", strings.Count(body, ">shop/copy-"), strings.Count(body, ">shop/own-"))
+	}
+	body, _ = get(t, base+"/?cluster=sample&cause=SelectorNotMatched")
+	if n := strings.Count(body, ">shop/own-"); n != 30 {
+		t.Errorf("the whole cause lists %d of 30", n)
 	}
 }

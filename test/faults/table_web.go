@@ -1,0 +1,29 @@
+package main
+
+// webFaults are faults of the explorer.
+var webFaults = []fault{
+	{"page-json-for-browsers", "a browser that takes JSON, too, gets no page", "./internal/web", "TestPagesAnswerJSON", []edit{
+		{"internal/web/site.go", `&& !strings.Contains(accept, "text/html")`, ``},
+	}},
+	{"page-title-unescaped", "a picture's text is not escaped", "./internal/web", "TestPictures", []edit{
+		{"internal/web/map.go", `html.EscapeString(c.title)`, `c.title`},
+	}},
+	{"page-status-lost", "an error's page has status 200", "./internal/web", "TestPagesShowWhatIsWrong", []edit{
+		{"internal/web/site.go", `s.write(w, p.Status, "error"`, `s.write(w, http.StatusOK, "error"`},
+	}},
+	{"board-forgets-equal-pods", "equal pods behind the first are not counted", "./internal/web", "TestBoardFoldsEqualPods", []edit{
+		{"internal/web/pending.go", `w.Others++`, `w.Others = 1`},
+	}},
+	{"sieve-of-listed", "the sieve forgets the candidates that the answer omits", "./internal/web", "TestSieveCountsCandidates", []edit{
+		{"internal/web/preemption.go", `all := len(p.Candidates) + p.CandidatesOmitted`, `all := len(p.Candidates)`},
+	}},
+	{"ledger-over-the-limit", "a domain over the limit counts as allowed", "./internal/web", "TestLedgerFoldsDomains", []edit{
+		{"internal/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},
+	}},
+	{"preview-recorded", "a preview decides under the default configuration", "./internal/handlers", "TestPreviewOfYAML", []edit{
+		{"internal/handlers/previews.go", `if list == nil {`, `if list != nil {`},
+	}},
+	{"link-for-programs", "a program that reads stderr gets a link, too", "./internal/cli", "TestLinkToThePage", []edit{
+		{"internal/cli/link.go", `!a.Watched || `, ``},
+	}},
+}
