@@ -69,7 +69,7 @@ func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 				relevant, err = a.gapsAbout(ctx, from, pod)
 			}
 			if err == nil {
-				ask.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.PodCount{{Pod: pod.whole, Count: &f.count}}})
+				ask.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.Workload{{Pod: pod.whole, Count: &f.count}}})
 			}
 			if err != nil {
 				return nil, err

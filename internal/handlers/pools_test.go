@@ -53,7 +53,7 @@ func TestPools(t *testing.T) {
 		`unknown field "pools[0].maximum"`:      {400, `{"pools":[{"like":"n1","maximum":1}]}`},
 		"for: want":                             {400, `{"for":"all","pools":[{"like":"n1"}]}`},
 		"for.workloads[0].pod: want a pod":      {400, `{"for":{"workloads":[{"count":1}]},"pools":[{"like":"n1"}]}`},
-		"for.workloads[0].count: want 20 pods":  {422, `{"for":{"workloads":[{"pod":` + pod("web", "1", "") + `,"count":21}]},"pools":[{"like":"n1"}]}`},
+		"for.workloads[0].count: more than 20 pods would arrive":  {422, `{"for":{"workloads":[{"pod":` + pod("web", "1", "") + `,"count":21}]},"pools":[{"like":"n1"}]}`},
 		"for.workloads[0].pod.spec.containers[": {422, `{"for":{"workloads":[{"pod":` + pod("web", "-1", "") + `}]},"pools":[{"like":"n1"}]}`},
 	} {
 		if a := h.want(c.status, nil, "POST", "/v1/clusters/prod/pools", c.body); !strings.Contains(strings.ReplaceAll(string(a.body), `\"`, `"`), want) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 )
@@ -134,16 +133,7 @@ func (s *simulation) outcome(f *Fork, name podName, at step, also string) (*OneO
 		out.Limit, err = f.why(s.ctx, pod, func(*Limit) bool { return true })
 		return out, err
 	}
-	pod, _, err := decision.ResolvePriority(f.State(), pod, f.o.Class)
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.Decide(s.ctx, pod)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Release()
-	err = r.Within(s.ctx, func() {
+	err := f.judge(s.ctx, pod, func(r *engine.Result) {
 		for _, node := range []string{at.node, also} {
 			if row := r.Nodes().Row(node); node != "" && row >= 0 {
 				out.Nodes = append(out.Nodes, explain.Verdict(r, row))

@@ -5,7 +5,8 @@ import (
 	"container/heap"
 )
 
-// event is something that happens at a second of a scenario's own time.
+// event is something that happens at a time of a scenario's own: a second, or a nanosecond of a
+// run.
 type event struct {
 	at    int64
 	order int

@@ -161,25 +161,30 @@ func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *
 // where the message is one to explain.
 func (f *Fork) why(ctx context.Context, pod *corev1.Pod, wanted func(*Limit) bool) (*Limit, error) {
 	out := &Limit{}
-	pod, _, err := decision.ResolvePriority(f.State(), pod, f.o.Class)
-	var r *engine.Result
-	if err == nil {
-		r, err = f.Decide(ctx, pod)
-	}
+	err := f.judge(ctx, pod, func(r *engine.Result) {
+		if out.Outcome, out.Message = r.Outcome, explain.Message(r); wanted(out) {
+			out.Groups = advice.Groups(r, advice.DefaultSample)
+		}
+	})
 	var bad *decision.Error
-	switch {
-	case errors.As(err, &bad):
-		out.Outcome, out.Message = Failed, bad.Detail
-		return out, nil
-	case err != nil:
-		return nil, err
+	if errors.As(err, &bad) {
+		return &Limit{Outcome: Failed, Message: bad.Detail}, nil
+	}
+	return out, err
+}
+
+// judge decides about a pod once more, and reads the result.
+func (f *Fork) judge(ctx context.Context, pod *corev1.Pod, read func(*engine.Result)) error {
+	pod, _, err := decision.ResolvePriority(f.State(), pod, f.o.Class)
+	if err != nil {
+		return err
+	}
+	r, err := f.Decide(ctx, pod)
+	if err != nil {
+		return err
 	}
 	defer r.Release()
-	if out.Outcome, out.Message = r.Outcome, explain.Message(r); !wanted(out) {
-		return out, nil
-	}
-	err = r.Within(ctx, func() { out.Groups = advice.Groups(r, advice.DefaultSample) })
-	return out, err
+	return r.Within(ctx, func() { read(r) })
 }
 
 // domains sums the count up by a label of the nodes.

@@ -25,13 +25,7 @@ type PoolsAsk struct {
 
 // Workloads are pods that arrive, in this order.
 type Workloads struct {
-	Workloads []PodCount `json:"workloads"`
-}
-
-// PodCount is equal pods.
-type PodCount struct {
-	Pod   json.RawMessage `json:"pod"`
-	Count *int            `json:"count,omitempty"`
+	Workloads []Workload `json:"workloads"`
 }
 
 // AskPools reads a question and answers it. The pods may be that many at most; 0: no bound.
@@ -75,22 +69,30 @@ func (d *Editor) workloads(ctx context.Context, v *cluster.View, raw json.RawMes
 	if err != nil || len(strict) > 0 || len(list.Workloads) == 0 {
 		return nil, decision.Errorf(decision.Malformed, "for", `want "pending" or {"workloads":[{"pod":{…},"count":3}]}`)
 	}
-	var out []Arrival
-	for i, w := range list.Workloads {
-		at := fmt.Sprintf("for.workloads[%d]", i)
+	return d.arrive(ctx, v, "for.workloads", list.Workloads, maxPods, nil)
+}
+
+// arrive appends the pods of workloads at a place of the question, as many as it may have in all;
+// 0: no bound.
+func (d *Editor) arrive(ctx context.Context, v *cluster.View, field string, list []Workload, most int, out []Arrival) ([]Arrival, error) {
+	for i, w := range list {
+		at := fmt.Sprintf("%s[%d]", field, i)
 		if len(w.Pod) == 0 || string(w.Pod) == "null" {
 			return nil, decision.Errorf(decision.Malformed, at+".pod", "want a pod, or a workload with a pod template")
 		}
 		n, raw := replicasIn(w.Pod)
-		if w.Count != nil {
-			n = *w.Count
-		}
-		if n < 0 || maxPods > 0 && len(out)+n > maxPods {
-			return nil, decision.Errorf(decision.Invalid, at+".count", "want %d pods in all at most", maxPods)
-		}
 		pod, err := d.Pod(v, at+".pod", raw)
 		if err != nil {
 			return nil, err
+		}
+		if w.Count != nil {
+			n = *w.Count
+		}
+		if n < 0 {
+			return nil, decision.Errorf(decision.Invalid, at+".count", "want a number above 0")
+		}
+		if most > 0 && len(out)+n > most {
+			return nil, decision.Errorf(decision.Invalid, at+".count", "more than %d pods would arrive", most)
 		}
 		if err := memory.Take(ctx, podBytes*int64(n)); err != nil {
 			return nil, err
@@ -115,17 +117,23 @@ func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival
 // them are meant, not one. Without a number it is one.
 func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
 	var object, spec map[string]json.RawMessage
-	var n int
-	if json.Unmarshal(raw, &object) != nil || json.Unmarshal(object["spec"], &spec) != nil || json.Unmarshal(spec["replicas"], &n) != nil {
+	n := 1
+	if json.Unmarshal(raw, &object) != nil || json.Unmarshal(object["spec"], &spec) != nil {
 		return 1, raw // the decoder names what is wrong
 	}
-	delete(spec, "replicas")
+	for _, name := range []string{"parallelism", "replicas"} {
+		if spec[name] != nil && json.Unmarshal(spec[name], &n) != nil {
+			return 1, raw
+		}
+		delete(spec, name)
+	}
 	var err error
 	if object["spec"], err = json.Marshal(spec); err != nil {
 		return 1, raw
 	}
-	if rest, err := json.Marshal(object); err == nil {
-		return n, rest
+	rest, err := json.Marshal(object)
+	if err != nil {
+		return 1, raw
 	}
-	return 1, raw
+	return n, rest
 }

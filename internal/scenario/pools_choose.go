@@ -9,7 +9,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/explain"
 	"berth/internal/memory"
 )
 
@@ -225,15 +224,11 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 		case len(first) < maxUnplaced:
 			at[shape] = len(first)
 			first = append(first, w)
-			u := Unplaced{Pod: decision.PodRef{Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: string(w.Pod.UID)}, Pods: 1, More: []OneMore{}}
-			err := r.f.judge(ctx, w, func(res *engine.Result) { u.Outcome, u.Message = res.Outcome, explain.Message(res) })
-			var bad *decision.Error
-			switch {
-			case errors.As(err, &bad):
-				u.Outcome, u.Message = Failed, bad.Detail
-			case err != nil:
+			l, err := r.f.why(ctx, w.Pod, func(*Limit) bool { return false })
+			if err != nil {
 				return err
 			}
+			u := Unplaced{Pod: decision.PodRef{Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: string(w.Pod.UID)}, Pods: 1, Outcome: l.Outcome, Message: l.Message, More: []OneMore{}}
 			out.Unplaced = append(out.Unplaced, u)
 		default:
 			out.Omitted++
@@ -257,7 +252,7 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 			one := OneMore{Pool: p.Name, Helps: !waiting[nameOf(w.Pod)]}
 			if !one.Helps {
 				var bad *decision.Error
-				err := with.f.judge(ctx, w, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
+				err := with.f.judge(ctx, w.Pod, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
 				if err != nil && !errors.As(err, &bad) {
 					return err
 				}
@@ -266,20 +261,6 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 		}
 	}
 	return nil
-}
-
-// judge decides about a pod that waits once more.
-func (f *Fork) judge(ctx context.Context, w Waiting, read func(*engine.Result)) error {
-	pod, _, err := decision.ResolvePriority(f.State(), w.Pod, f.o.Class)
-	if err != nil {
-		return err
-	}
-	r, err := f.Decide(ctx, pod)
-	if err != nil {
-		return err
-	}
-	defer r.Release()
-	return r.Within(ctx, func() { read(r) })
 }
 
 // reasonOfNew returns why a node that a view does not have rejects a pod.

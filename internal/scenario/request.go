@@ -13,7 +13,6 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/memory"
 )
 
 // Request is a scenario: a revision, edits of it, pods that arrive, and the configurations that are
@@ -179,28 +178,8 @@ func (a *ArrivalSource) Resolve(ctx context.Context, d *Editor, v *cluster.View,
 			return nil, nil, err
 		}
 	}
-	for i := range a.Workloads {
-		w, field := &a.Workloads[i], fmt.Sprintf("arrivals.workloads[%d]", i)
-		pod, err := d.Pod(v, field+".pod", w.Pod)
-		if err != nil {
-			return nil, nil, err
-		}
-		n := replicasOf(w.Pod)
-		if w.Count != nil {
-			n = *w.Count
-		}
-		if n < 0 {
-			return nil, nil, decision.Errorf(decision.Invalid, field+".count", "want a number above 0")
-		}
-		if len(out)+n > most {
-			return nil, nil, tooMany(field + ".count")
-		}
-		if err := memory.Take(ctx, podBytes*int64(n)); err != nil {
-			return nil, nil, err
-		}
-		for i := range n {
-			out = append(out, Arrival{Pod: ReplicasOf(pod).Pod(i)})
-		}
+	if out, err = d.arrive(ctx, v, "arrivals.workloads", a.Workloads, most, out); err != nil {
+		return nil, nil, err
 	}
 	if a.History != nil {
 		if out, err = a.History.append(ctx, d, v, out, most, o.Watch); err != nil {
@@ -262,23 +241,6 @@ func (h *History) append(ctx context.Context, d *Editor, v *cluster.View, out []
 		out = append(out, x)
 	}
 	return out, err
-}
-
-// replicasOf returns how many pods a workload has; 1 for a pod.
-func replicasOf(raw json.RawMessage) int {
-	var w struct {
-		Spec struct {
-			Replicas, Parallelism *int
-		}
-	}
-	_ = json.Unmarshal(raw, &w) // who reads the pod names what is wrong
-	switch {
-	case w.Spec.Replicas != nil:
-		return *w.Spec.Replicas
-	case w.Spec.Parallelism != nil:
-		return *w.Spec.Parallelism
-	}
-	return 1
 }
 
 // unplaced returns a view in which placed pods wait for a node: those of DaemonSets and static pods

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"slices"
 	"time"
@@ -92,7 +91,6 @@ type entry struct {
 	tries    int
 	last     engine.Outcome
 	shape    string
-	ends     time.Duration
 	place    place
 	came     int // the attempts before its arrival
 }
@@ -117,7 +115,7 @@ type run struct {
 
 	coming  []*entry // by time, then as listed
 	waiting []*entry
-	leaving departures
+	leaving events
 	known   map[podName]*entry
 	vain    map[string]vain // by shape
 	orders  int
@@ -158,21 +156,20 @@ func (r *run) enter(arrivals []Arrival) error {
 // leave when no other arrives and none waits are of no account: the end is the state after the last
 // attempt.
 func (r *run) next() (bool, error) {
+	ends, leaves := r.leaving.next()
 	switch {
-	case len(r.coming) > 0 && (len(r.leaving) == 0 || r.coming[0].At <= r.leaving[0].ends):
+	case len(r.coming) > 0 && (!leaves || int64(r.coming[0].At) <= ends):
 		r.now = r.coming[0].At
-	case len(r.leaving) > 0 && (len(r.coming) > 0 || slices.ContainsFunc(r.waiting, r.mayTry)):
-		r.now = r.leaving[0].ends
+	case leaves && (len(r.coming) > 0 || slices.ContainsFunc(r.waiting, r.mayTry)):
+		r.now = time.Duration(ends)
 	default:
 		return false, nil
 	}
-	for len(r.leaving) > 0 && r.leaving[0].ends == r.now {
-		if e := heap.Pop(&r.leaving).(*entry); e.place == bound {
-			e.place = left
-			if err := r.f.Delete(e.Pod.Namespace, e.Pod.Name); err != nil {
-				return false, err
-			}
+	for leaves && ends == int64(r.now) {
+		if err := r.leaving.pop().do(); err != nil {
+			return false, err
 		}
+		ends, leaves = r.leaving.next()
 	}
 	n := 0
 	for n < len(r.coming) && r.coming[n].At == r.now {
@@ -257,8 +254,7 @@ func (r *run) try(e *entry) error {
 	case engine.Scheduled:
 		e.place = bound
 		if e.Duration > 0 {
-			e.ends = r.now + e.Duration
-			heap.Push(&r.leaving, e)
+			r.leaving.schedule(int64(r.now+e.Duration), func() error { return r.leave(e) })
 		}
 	case engine.Preempting:
 		e.seen = before // its victims' end is a change that may help it
@@ -275,6 +271,15 @@ func (r *run) try(e *entry) error {
 		return nil
 	}
 	return r.each(at)
+}
+
+// leave takes a pod off its node, unless it was evicted.
+func (r *run) leave(e *entry) error {
+	if e.place != bound {
+		return nil
+	}
+	e.place = left
+	return r.f.Delete(e.Pod.Namespace, e.Pod.Name)
 }
 
 // attempt makes an attempt, unless an equal pod was tried in vain and nothing has changed since.
@@ -317,21 +322,4 @@ func (r *run) end() *Outcome {
 		}
 	}
 	return r.out
-}
-
-// departures are pods that leave their nodes, the first one first; of one instant by their order.
-type departures []*entry
-
-func (d departures) Len() int { return len(d) }
-func (d departures) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(d[i].ends, d[j].ends), cmp.Compare(d[i].order, d[j].order)) < 0
-}
-func (d departures) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-func (d *departures) Push(x any)   { *d = append(*d, x.(*entry)) }
-
-func (d *departures) Pop() any {
-	last := len(*d) - 1
-	e := (*d)[last]
-	*d = (*d)[:last]
-	return e
 }
