@@ -11,6 +11,15 @@ import (
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 )
 
+// Latest stands for the newest version that this program knows.
+const Latest = -1
+
+// Status tells where a store's schema stands.
+type Status struct {
+	Version int // 0: no schema yet
+	Latest  int // the newest that this program knows
+}
+
 // Newest returns the number of a dialect's last migration.
 func (d Dialect) Newest() (int, error) {
 	source, err := iofs.New(d, ".")

@@ -8,6 +8,7 @@ import (
 	"berth/internal/store"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/migrations"
 )
 
 // backend is where records are kept: in Postgres if a URL is given, else in a file under the data
@@ -50,16 +51,11 @@ func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error
 	return st, nil
 }
 
-// schema is a schema's version and the latest one known.
-type schema struct{ version, latest int }
-
-func (b backend) schema(ctx context.Context) (schema, error) {
+func (b backend) schema(ctx context.Context) (migrations.Status, error) {
 	if b.url == "" {
-		s, err := sqlite.MigrateStatus(ctx, b.dir)
-		return schema{s.Version, s.Latest}, err
+		return sqlite.MigrateStatus(ctx, b.dir)
 	}
-	s, err := postgres.MigrateStatus(ctx, b.url)
-	return schema{s.Version, s.Latest}, err
+	return postgres.MigrateStatus(ctx, b.url)
 }
 
 func (b backend) migrateUp(ctx context.Context) error {

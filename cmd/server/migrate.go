@@ -38,8 +38,8 @@ func (d *migrateDownCmd) Run(ctx context.Context, c *cli, s streams) error {
 	if err != nil {
 		return err
 	}
-	if d.To < 0 || d.To > now.version {
-		return fmt.Errorf("--to %d is not between 0 and the version it is at, %d", d.To, now.version)
+	if d.To < 0 || d.To > now.Version {
+		return fmt.Errorf("--to %d is not between 0 and the version it is at, %d", d.To, now.Version)
 	}
 	if err := c.Migrate.backend().migrateTo(ctx, d.To); err != nil {
 		return err
@@ -57,6 +57,6 @@ func printStatus(ctx context.Context, c *cli, s streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "schema %d of %d\n", st.version, st.latest)
+	_, err = fmt.Fprintf(s.out, "schema %d of %d\n", st.Version, st.Latest)
 	return err
 }

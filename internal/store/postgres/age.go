@@ -3,17 +3,13 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/batch"
 
 	"github.com/jackc/pgx/v5"
 )
-
-// pruneChunk is how many revisions one transaction of Prune deletes, since each
-// holds up the cluster's writers.
-const pruneChunk = 200
 
 // sqlPrune deletes the end of a run of revisions that begins with a checkpoint
 // ($2) and ends before the next one ($3): what comes after the last one of the
@@ -66,29 +62,15 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 	if err != nil {
 		return 0, s.toStoreErr(ctx, err)
 	}
-	for i, first := range starts {
-		next := int64(math.MaxInt64)
-		if i+1 < len(starts) {
-			next = starts[i+1]
-		}
-		for {
-			n, err := s.pruneRun(ctx, cluster, first, next, before)
-			deleted += n
-			if err != nil {
-				return deleted, err
-			}
-			if n < pruneChunk {
-				break
-			}
-		}
-	}
-	return deleted, nil
+	return batch.PruneRuns(starts, func(first, next int64) (int64, error) {
+		return s.pruneRun(ctx, cluster, first, next, before)
+	})
 }
 
 // pruneRun does one transaction's part of a run.
 func (s *Store) pruneRun(ctx context.Context, cluster string, first, next int64, before time.Time) (deleted int64, err error) {
 	err = s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		ct, err := conn.Exec(ctx, sqlPrune, cluster, first, next, ceilMicro(before), pruneChunk)
+		ct, err := conn.Exec(ctx, sqlPrune, cluster, first, next, ceilMicro(before), batch.PruneChunk)
 		if err != nil {
 			return err
 		}

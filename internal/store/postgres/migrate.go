@@ -12,17 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// latest asks migrateTo for the newest version that this program knows.
-const latest = -1
-
-// Status tells where a store's schema stands.
-type Status struct {
-	Version int // 0: no schema yet
-	Latest  int // the newest that this program knows
-}
-
 // MigrateUp brings the schema at url to the newest version.
-func MigrateUp(ctx context.Context, url string) error { return migrateTo(ctx, url, latest) }
+func MigrateUp(ctx context.Context, url string) error { return migrateTo(ctx, url, migrations.Latest) }
 
 // MigrateTo brings the schema at url to a version, up or down; version 0 takes
 // everything away. No replica may be serving from it.
@@ -34,14 +25,14 @@ func MigrateTo(ctx context.Context, url string, version int) error {
 }
 
 // MigrateStatus reads where the schema at url stands.
-func MigrateStatus(ctx context.Context, url string) (st Status, err error) {
+func MigrateStatus(ctx context.Context, url string) (st migrations.Status, err error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		return Status{}, fmt.Errorf("migrate: %w", err)
+		return migrations.Status{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer hangUp(conn)
 	if st.Latest, err = migrations.Postgres.Newest(); err != nil {
-		return Status{}, err
+		return migrations.Status{}, err
 	}
 	st.Version, err = schemaVersion(ctx, conn)
 	return st, err
@@ -69,7 +60,7 @@ func migrateTo(ctx context.Context, url string, want int) error {
 	if err != nil {
 		return err
 	}
-	if want == latest {
+	if want == migrations.Latest {
 		want = known
 	}
 	switch {

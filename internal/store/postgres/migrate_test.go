@@ -47,18 +47,18 @@ ORDER BY 1`
 
 func TestMigrateUpDownUp(t *testing.T) {
 	url := pgtest.URL(t)
-	status := func(want Status) {
+	status := func(want migrations.Status) {
 		t.Helper()
 		got, err := MigrateStatus(t.Context(), url)
 		if err != nil || got != want {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: newest(t)})
+	status(migrations.Status{Version: 0, Latest: newest(t)})
 	if err := MigrateUp(t.Context(), url); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: newest(t), Latest: newest(t)})
+	status(migrations.Status{Version: newest(t), Latest: newest(t)})
 	before := schema(t, url)
 	if len(before) < 100 {
 		t.Errorf("schema of %d parts", len(before))
@@ -75,7 +75,7 @@ func TestMigrateUpDownUp(t *testing.T) {
 	if err := MigrateTo(t.Context(), url, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: newest(t)})
+	status(migrations.Status{Version: 0, Latest: newest(t)})
 	if left := schema(t, url); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}

@@ -3,14 +3,11 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/batch"
 )
-
-// pruneChunk is how many revisions one transaction of Prune deletes.
-const pruneChunk = 200
 
 // sqlPrune deletes the end of a run of revisions that begins with a checkpoint
 // (?2) and ends before the next one (?3): what comes after the last one of the
@@ -63,30 +60,16 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 	if err != nil {
 		return 0, err
 	}
-	for i, first := range starts {
-		next := int64(math.MaxInt64)
-		if i+1 < len(starts) {
-			next = starts[i+1]
-		}
-		for {
-			var n int64
-			err := s.write(ctx, func(w *writer) (err error) {
-				if n, err = w.exec(sqlPrune, cluster, first, next, ceilMicro(before), pruneChunk); err != nil || n == 0 {
-					return err
-				}
-				_, err = w.exec(sqlCountRevisionsDown, n, cluster)
+	return batch.PruneRuns(starts, func(first, next int64) (n int64, err error) {
+		err = s.write(ctx, func(w *writer) (err error) {
+			if n, err = w.exec(sqlPrune, cluster, first, next, ceilMicro(before), batch.PruneChunk); err != nil || n == 0 {
 				return err
-			})
-			if err != nil {
-				return deleted, err
 			}
-			deleted += n
-			if n < pruneChunk {
-				break
-			}
-		}
-	}
-	return deleted, nil
+			_, err = w.exec(sqlCountRevisionsDown, n, cluster)
+			return err
+		})
+		return n, err
+	})
 }
 
 func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int64, err error) {

@@ -12,17 +12,8 @@ import (
 	dialect "github.com/golang-migrate/migrate/v4/database/sqlite"
 )
 
-// latest asks migrateTo for the newest version that this program knows.
-const latest = -1
-
-// Status tells where a store's schema stands.
-type Status struct {
-	Version int // 0: no schema yet
-	Latest  int // the newest that this program knows
-}
-
 // MigrateUp brings the schema in dir to the newest version.
-func MigrateUp(ctx context.Context, dir string) error { return migrateDir(ctx, dir, latest) }
+func MigrateUp(ctx context.Context, dir string) error { return migrateDir(ctx, dir, migrations.Latest) }
 
 // MigrateTo brings the schema in dir to a version, up or down; version 0 takes
 // everything away. The store must not be open.
@@ -34,14 +25,14 @@ func MigrateTo(ctx context.Context, dir string, version int) error {
 }
 
 // MigrateStatus reads where the schema in dir stands. The store must not be open.
-func MigrateStatus(ctx context.Context, dir string) (st Status, err error) {
+func MigrateStatus(ctx context.Context, dir string) (st migrations.Status, err error) {
 	path, lock, err := claim(dir)
 	if err != nil {
-		return Status{}, err
+		return migrations.Status{}, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	if st.Latest, err = migrations.SQLite.Newest(); err != nil {
-		return Status{}, err
+		return migrations.Status{}, err
 	}
 	st.Version, err = schemaVersion(ctx, path, Options{}.withDefaults())
 	return st, err
@@ -66,7 +57,7 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 	if err != nil {
 		return err
 	}
-	if want == latest {
+	if want == migrations.Latest {
 		want = known
 	}
 	switch {

@@ -63,23 +63,23 @@ func schema(t *testing.T, dir string) map[string]string {
 
 func TestMigrateUpDownUp(t *testing.T) {
 	dir := t.TempDir()
-	status := func(want Status) {
+	status := func(want migrations.Status) {
 		t.Helper()
 		got, err := MigrateStatus(t.Context(), dir)
 		if err != nil || got != want {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(Status{Version: 0, Latest: newest(t)})
+	status(migrations.Status{Version: 0, Latest: newest(t)})
 	if err := MigrateUp(t.Context(), dir); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(Status{Version: newest(t), Latest: newest(t)})
+	status(migrations.Status{Version: newest(t), Latest: newest(t)})
 	before := schema(t, dir)
 	if err := MigrateTo(t.Context(), dir, 0); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(Status{Version: 0, Latest: newest(t)})
+	status(migrations.Status{Version: 0, Latest: newest(t)})
 	if left := schema(t, dir); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}

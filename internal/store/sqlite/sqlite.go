@@ -18,6 +18,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
+	"berth/migrations"
 
 	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver named "sqlite"
@@ -91,7 +92,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, o Options) error {
-	if err := migrateTo(ctx, s.path, o, latest); err != nil {
+	if err := migrateTo(ctx, s.path, o, migrations.Latest); err != nil {
 		return err
 	}
 	reads, err := sql.Open("sqlite", dsn(s.path, o, true))
