@@ -6,7 +6,7 @@ var webFaults = []fault{
 		{"internal/web/site.go", `&& !strings.Contains(accept, "text/html")`, ``},
 	}},
 	{"page-title-unescaped", "a picture's text is not escaped", "./internal/web", "TestPictures", []edit{
-		{"internal/web/map.go", `html.EscapeString(c.title)`, `c.title`},
+		{"internal/web/map.go", `html.EscapeString(c.title)`, `html.UnescapeString(c.title)`},
 	}},
 	{"page-status-lost", "an error's page has status 200", "./internal/web", "TestPagesShowWhatIsWrong", []edit{
 		{"internal/web/site.go", `s.write(w, p.Status, "error"`, `s.write(w, http.StatusOK, "error"`},
