@@ -26,15 +26,15 @@ WHERE id = $1 AND owner = $2 AND state = 'running'`
 	sqlEndSimulation = `UPDATE simulations SET state = $2, reason = $3, ended_at = clock_timestamp() WHERE id = $1 AND state IN ('queued', 'running')`
 )
 
-// scanSimulation reads simulationColumns.
-func scanSimulation(row pgx.Row) (*store.Simulation, error) {
-	s := &store.Simulation{}
-	err := row.Scan(&s.Cluster, &s.ID, &s.Revision, &s.Kind, &s.State, &s.CreatedAt, &s.EndedAt, &s.Reason, &s.Progress, &s.Owner, &s.Attempts)
-	s.CreatedAt, s.EndedAt = s.CreatedAt.UTC(), s.EndedAt.UTC()
-	if s.EndedAt.Unix() == 0 {
-		s.EndedAt = time.Time{}
+// simulation returns the places for simulationColumns, and the function that ends reading them.
+func simulation() (s *store.Simulation, into []any, end func()) {
+	s = &store.Simulation{}
+	into = []any{&s.Cluster, &s.ID, &s.Revision, &s.Kind, &s.State, &s.CreatedAt, &s.EndedAt, &s.Reason, &s.Progress, &s.Owner, &s.Attempts}
+	return s, into, func() {
+		if s.CreatedAt, s.EndedAt = s.CreatedAt.UTC(), s.EndedAt.UTC(); s.EndedAt.Unix() == 0 {
+			s.EndedAt = time.Time{}
+		}
 	}
-	return s, err
 }
 
 func putSimulationParts(ctx context.Context, conn *pgx.Conn, s *store.Simulation, parts map[string][]byte) error {
@@ -71,10 +71,11 @@ func (s *Store) Simulation(ctx context.Context, id string) (*store.Simulation, e
 		return nil, err
 	}
 	defer done()
-	sim, err := scanSimulation(s.pool.QueryRow(ctx, `SELECT `+simulationColumns+` FROM simulations WHERE id = $1`, id))
-	if err != nil {
+	sim, into, end := simulation()
+	if err := s.pool.QueryRow(ctx, `SELECT `+simulationColumns+` FROM simulations WHERE id = $1`, id).Scan(into...); err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
+	end()
 	return sim, nil
 }
 
@@ -110,7 +111,9 @@ func (s *Store) ListSimulations(ctx context.Context, cluster, before string, lim
 	}
 	var list []*store.Simulation
 	err = each(rows, func() error {
-		sim, err := scanSimulation(rows)
+		sim, into, end := simulation()
+		err := rows.Scan(into...)
+		end()
 		list = append(list, sim)
 		return err
 	})
@@ -154,14 +157,15 @@ func (s *Store) dropSimulations(ctx context.Context, query string, arg any) (int
 
 // ClaimSimulation implements store.Simulations. Where the answer to a commit is lost, the job that
 // it claimed waits for its lease to run out.
-func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration) (sim *store.Simulation, err error) {
-	err = s.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		sim, err = scanSimulation(conn.QueryRow(ctx, sqlClaimSimulation, owner, lease.Microseconds()))
-		return err
+func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration) (*store.Simulation, error) {
+	sim, into, end := simulation()
+	err := s.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, sqlClaimSimulation, owner, lease.Microseconds()).Scan(into...)
 	})
 	if err != nil {
 		return nil, err
 	}
+	end()
 	return sim, nil
 }
 
