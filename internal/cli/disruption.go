@@ -136,18 +136,29 @@ func (p *page) drain(d *scenario.Drain) {
 		p.left(left, "nodes")
 	}
 	p.disrupted(d.Pods)
-	if d.Find == nil || len(d.Find.Kept) == 0 {
+	if d.Find != nil {
+		var kept [][]string
+		for _, n := range d.Find.Kept {
+			kept = append(kept, []string{n.Name, n.Reason})
+		}
+		p.whys("NOT TO BE EMPTIED", kept, "nodes")
+	}
+}
+
+// whys lists what is as it is, with the reason.
+func (p *page) whys(head string, rows [][]string, what string) {
+	if len(rows) == 0 {
 		return
 	}
 	p.gap()
-	kept := newTable(1, "NOT TO BE EMPTIED", "BECAUSE")
-	kept.folds = true
-	shown, left := p.limit(len(d.Find.Kept))
-	for _, n := range d.Find.Kept[:shown] {
-		kept.add(n.Name, n.Reason)
+	t := newTable(1, head, "BECAUSE")
+	t.folds = true
+	shown, left := p.limit(len(rows))
+	for _, row := range rows[:shown] {
+		t.add(row...)
 	}
-	p.table(kept)
-	p.left(left, "nodes")
+	p.table(t)
+	p.left(left, what)
 }
 
 // because returns why a node is not drained, and how many pods of it stay.
@@ -195,17 +206,7 @@ func (p *page) disrupted(list []*scenario.Disrupted) {
 			stuck = append(stuck, []string{d.Namespace + "/" + r.Name, r.Message})
 		}
 	}
-	if len(stuck) > 0 {
-		p.gap()
-		t := newTable(1, "WITHOUT A NODE", "BECAUSE")
-		t.folds = true
-		shown, left := p.limit(len(stuck))
-		for _, row := range stuck[:shown] {
-			t.add(row...)
-		}
-		p.table(t)
-		p.left(left, "pods")
-	}
+	p.whys("WITHOUT A NODE", stuck, "pods")
 	if len(list) == 0 {
 		return
 	}
@@ -307,18 +308,11 @@ func (p *page) loss(l *scenario.Loss) {
 	}
 	p.table(zones)
 	p.disrupted(l.Pods)
-	if len(l.Staying) == 0 {
-		return
+	var staying [][]string
+	for _, s := range l.Staying {
+		staying = append(staying, []string{s.Namespace + "/" + s.Name, s.Reason})
 	}
-	p.gap()
-	staying := newTable(1, "STAYS", "BECAUSE")
-	staying.folds = true
-	shown, left := p.limit(len(l.Staying))
-	for _, s := range l.Staying[:shown] {
-		staying.add(s.Namespace+"/"+s.Name, s.Reason)
-	}
-	p.table(staying)
-	p.left(left, "pods")
+	p.whys("STAYS", staying, "pods")
 }
 
 func stayWords(n int) string {
