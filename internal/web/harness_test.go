@@ -72,20 +72,27 @@ func sampled(t testing.TB) string {
 	return base
 }
 
+// reply is an answer without its body.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	URL        string // behind redirects
+}
+
 // get requests a page, with values of headers in pairs.
-func get(t testing.TB, address string, headers ...string) (body string, resp *http.Response) {
+func get(t testing.TB, address string, headers ...string) (string, reply) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	check(t, err)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err = http.DefaultClient.Do(req)
+	resp, err := http.DefaultClient.Do(req)
 	check(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	all, err := io.ReadAll(resp.Body)
 	check(t, err)
-	return string(all), resp
+	return string(all), reply{resp.StatusCode, resp.Header, resp.Request.URL.String()}
 }
 
 // decided records a decision about a pod of the examples and returns its id.

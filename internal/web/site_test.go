@@ -132,7 +132,7 @@ func TestFindLeadsToPages(t *testing.T) {
 		id: "/decisions/" + id + "?cluster=sample", "": "/?cluster=sample",
 	} {
 		_, resp := get(t, base+"/find?q="+url.QueryEscape(text))
-		if got := strings.TrimPrefix(resp.Request.URL.String(), base); got != want {
+		if got := strings.TrimPrefix(resp.URL, base); got != want {
 			t.Errorf("%q leads to %s, want %s", text, got, want)
 		}
 	}
