@@ -43,18 +43,18 @@ func TestPools(t *testing.T) {
 		status int
 		body   string
 	}{
-		"pools: want 1 to":                      {422, `{}`},
-		"pools[0]: want like or a template":     {400, `{"pools":[{}]}`},
-		`pools[0].like: prod@1 has no node`:     {422, `{"pools":[{"like":"n9"}]}`},
-		"pools[0].max: want a number from 1":    {422, `{"pools":[{"like":"n1","max":61}]}`},
-		"pools[1].max: the pools may get":       {422, `{"pools":[{"like":"n1"},{"like":"n2","max":11}]}`},
-		"pools[0].cost: want a number above 0":  {422, `{"pools":[{"like":"n1","cost":-1}]}`},
-		"pools[0].template.status.allocatable":  {422, `{"pools":[{"template":` + node("x", "-4") + `}]}`},
-		`unknown field "pools[0].maximum"`:      {400, `{"pools":[{"like":"n1","maximum":1}]}`},
-		"for: want":                             {400, `{"for":"all","pools":[{"like":"n1"}]}`},
-		"for.workloads[0].pod: want a pod":      {400, `{"for":{"workloads":[{"count":1}]},"pools":[{"like":"n1"}]}`},
-		"for.workloads[0].count: more than 20 pods would arrive":  {422, `{"for":{"workloads":[{"pod":` + pod("web", "1", "") + `,"count":21}]},"pools":[{"like":"n1"}]}`},
-		"for.workloads[0].pod.spec.containers[": {422, `{"for":{"workloads":[{"pod":` + pod("web", "-1", "") + `}]},"pools":[{"like":"n1"}]}`},
+		"pools: want 1 to":                                       {422, `{}`},
+		"pools[0]: want like or a template":                      {400, `{"pools":[{}]}`},
+		`pools[0].like: prod@1 has no node`:                      {422, `{"pools":[{"like":"n9"}]}`},
+		"pools[0].max: want a number from 1":                     {422, `{"pools":[{"like":"n1","max":61}]}`},
+		"pools[1].max: the pools may get":                        {422, `{"pools":[{"like":"n1"},{"like":"n2","max":11}]}`},
+		"pools[0].cost: want a number above 0":                   {422, `{"pools":[{"like":"n1","cost":-1}]}`},
+		"pools[0].template.status.allocatable":                   {422, `{"pools":[{"template":` + node("x", "-4") + `}]}`},
+		`unknown field "pools[0].maximum"`:                       {400, `{"pools":[{"like":"n1","maximum":1}]}`},
+		"for: want":                                              {400, `{"for":"all","pools":[{"like":"n1"}]}`},
+		"for.workloads[0].pod: want a pod":                       {400, `{"for":{"workloads":[{"count":1}]},"pools":[{"like":"n1"}]}`},
+		"for.workloads[0].count: more than 20 pods would arrive": {422, `{"for":{"workloads":[{"pod":` + pod("web", "1", "") + `,"count":21}]},"pools":[{"like":"n1"}]}`},
+		"for.workloads[0].pod.spec.containers[":                  {422, `{"for":{"workloads":[{"pod":` + pod("web", "-1", "") + `}]},"pools":[{"like":"n1"}]}`},
 	} {
 		if a := h.want(c.status, nil, "POST", "/v1/clusters/prod/pools", c.body); !strings.Contains(strings.ReplaceAll(string(a.body), `\"`, `"`), want) {
 			t.Errorf("%s\nwant %s", a.body, want)
