@@ -15,6 +15,7 @@ import (
 	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
+	"berth/internal/scenario"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/pgtest"
@@ -28,6 +29,7 @@ type corpus struct {
 	*logtest.Fixture
 	now   time.Time
 	ids   []string // of the decisions, in order
+	st    store.Store
 	close func()
 }
 
@@ -66,7 +68,7 @@ func reopen(t testing.TB, backend, address string) store.Store {
 // openCorpus opens the rooms over a store; they are closed before the store is.
 func openCorpus(t testing.TB, st store.Store) *corpus {
 	t.Helper()
-	c := &corpus{}
+	c := &corpus{st: st}
 	clock := func() time.Time { return c.now }
 	g := commit.NewGroup(st, commit.Options{})
 	m, err := cluster.Open(t.Context(), st, g, cluster.Options{Clock: clock})
@@ -169,6 +171,28 @@ func (c *corpus) fill(t testing.TB) {
 	c.decide(t, "10:30:00", decision.Question{Pod: shopPod(t, "worker", "1", "")})
 	c.decide(t, "10:40:00", decision.Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
 	c.evictAgain(t)
+	c.measure(t)
+}
+
+// measure stores the capacity at each revision, as scrapes of the metrics would.
+func (c *corpus) measure(t testing.TB) {
+	t.Helper()
+	for revision := int64(1); revision <= 9; revision++ {
+		v, err := c.Manager.View(t.Context(), "demo", revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := scenario.MeasureCapacity(t.Context(), v, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range m.Resources {
+			row := store.Capacity{Cluster: "demo", Revision: revision, MeasuredAt: v.CreatedAt.Add(time.Minute), Resource: r.Resource, Allocatable: r.Allocatable, Requested: r.Requested, Free: r.Free, Stranded: r.Stranded, Fragmentation: r.Fragmentation, Nodes: m.Nodes.Total, NodesInUse: m.Nodes.InUse, NodesBound: m.Nodes.Bound}
+			if err := c.st.PutCapacities(t.Context(), []store.Capacity{row}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // evictAgain has a pod evict another that comes back, and wait for a node that

@@ -100,6 +100,8 @@ type Options struct {
 	Replays   Replays
 	// Simulations are the jobs that RunSimulation works on.
 	Simulations Simulations
+	// Capacities keeps what is measured for the gauges of capacity; nil: nothing of it is stored.
+	Capacities store.Capacities
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
 	// TolerationSeconds has pods that are applied or decided on admitted with
@@ -205,10 +207,11 @@ func New(o Options) (*API, error) {
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(), pages: o.Pages,
-		seldom: seldom{every: 10 * time.Second, last: map[string]time.Time{}},
-		names:  newNameTables(),
-		nodes:  newNodeCaches(int64(o.Limits.NodesCacheBytes)),
-		pods:   kubeobj.NewRequestPods(o.Limits.objects(), false), scheduledPods: kubeobj.NewRequestPods(o.Limits.objects(), true),
+		seldom:     seldom{every: 10 * time.Second, last: map[string]time.Time{}},
+		names:      newNameTables(),
+		capacities: capacities{kept: o.Capacities},
+		nodes:      newNodeCaches(int64(o.Limits.NodesCacheBytes)),
+		pods:       kubeobj.NewRequestPods(o.Limits.objects(), false), scheduledPods: kubeobj.NewRequestPods(o.Limits.objects(), true),
 	}
 	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
 	if o.PriorityClasses != nil {

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/scenario"
+	"berth/internal/store"
 )
 
 // gaugedShapes is how many shapes of a cluster are shown, the most common first.
@@ -27,6 +29,7 @@ const gaugedShapes = 5
 type capacities struct {
 	mu    sync.Mutex
 	known map[string]measured // by cluster
+	kept  store.Capacities    // nil: nothing is stored
 }
 
 type measured struct {
@@ -98,11 +101,13 @@ func (a *API) measureHeld(ctx context.Context) map[string]measured {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fresh := map[string]measured{}
+	var rows []store.Capacity
 	for _, v := range a.clusters.Held() {
 		m, known := c.known[v.Cluster]
 		if !known || m.view.Value() != v && now.Sub(m.at) >= a.limits.CapacityInterval {
 			if out, err := scenario.MeasureCapacity(ctx, v, ""); err == nil {
 				m = measured{weak.Make(v), now, out}
+				rows = appendRows(rows, v, &m)
 			}
 		}
 		if m.Capacity != nil {
@@ -110,5 +115,31 @@ func (a *API) measureHeld(ctx context.Context) map[string]measured {
 		}
 	}
 	c.known = fresh
+	a.keepCapacity(ctx, rows)
 	return fresh
+}
+
+func appendRows(rows []store.Capacity, v *cluster.View, m *measured) []store.Capacity {
+	for i := range m.Resources {
+		r := &m.Resources[i]
+		rows = append(rows, store.Capacity{
+			Cluster: v.Cluster, Revision: v.Revision, MeasuredAt: m.at, Resource: r.Resource,
+			Allocatable: r.Allocatable, Requested: r.Requested, Free: r.Free, Stranded: r.Stranded, Fragmentation: r.Fragmentation,
+			Nodes: m.Nodes.Total, NodesInUse: m.Nodes.InUse, NodesBound: m.Nodes.Bound,
+		})
+	}
+	return rows
+}
+
+// keepCapacity writes what was measured. A store that does not answer costs the scrape a second,
+// and these rows.
+func (a *API) keepCapacity(ctx context.Context, rows []store.Capacity) {
+	if a.capacities.kept == nil || len(rows) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := a.capacities.kept.PutCapacities(ctx, rows); err != nil {
+		a.log.LogAttrs(ctx, slog.LevelWarn, "capacity was measured and not stored", slog.String("error", err.Error()))
+	}
 }

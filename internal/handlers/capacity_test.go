@@ -1,15 +1,19 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/scenario"
+	"berth/internal/store"
 )
 
 func TestCapacity(t *testing.T) {
-	h := start(t, nil)
+	var kept keptCapacities
+	h := start(t, func(o *Options) { kept.Capacities, o.Capacities = o.Capacities, &kept })
 	h.upload("prod", listOf(node("n1", "4", "team", "x"), node("n2", "2", "team", "y"), pod("web", "1", `,"nodeName":"n1"`)))
 	var got scenario.Capacity
 	h.want(http.StatusOK, &got, "GET", "/v1/clusters/prod/capacity?pool=team", "")
@@ -29,9 +33,40 @@ func TestCapacity(t *testing.T) {
 		`berth_capacity_free{cluster="prod",resource="cpu"} 5000`, `berth_capacity_stranded{cluster="prod",resource="cpu"} 0`,
 		`berth_capacity_room{cluster="prod",shape="cpu=1000"} 5`, `berth_capacity_nodes_in_use{cluster="prod"} 1`, `berth_capacity_nodes_bound{cluster="prod"} 1`,
 	}
+	kept.err = store.ErrUnavailable
 	lines(figures...)
+	if !strings.Contains(h.log.String(), "capacity was measured and not stored") {
+		t.Error("a write that failed is not logged")
+	}
+	kept.err = nil
 	h.upload("prod", listOf(node("n1", "4")))
 	lines(figures...) // of the interval
+	h.upload("test", listOf(node("n1", "3")))
+	lines(figures...)
+	want := store.Capacity{Cluster: "test", Revision: 1, MeasuredAt: kept.rows[0].MeasuredAt, Resource: "cpu", Allocatable: 3000, Free: 3000, Nodes: 1}
+	if time.Since(want.MeasuredAt) > time.Minute || kept.rows[0] != want {
+		t.Errorf("%+v", kept.rows)
+	}
+	for _, row := range kept.rows {
+		if row.Cluster != "test" {
+			t.Errorf("stored within the interval: %+v", row)
+		}
+	}
 	h.want(http.StatusNotFound, nil, "GET", "/v1/clusters/none/capacity", "")
 	h.want(http.StatusBadRequest, nil, "GET", "/v1/clusters/prod/capacity?snapshot=x", "")
+}
+
+// keptCapacities is a store that may fail.
+type keptCapacities struct {
+	store.Capacities
+	rows []store.Capacity
+	err  error
+}
+
+func (k *keptCapacities) PutCapacities(ctx context.Context, rows []store.Capacity) error {
+	if k.err != nil {
+		return k.err
+	}
+	k.rows = append(k.rows, rows...)
+	return k.Capacities.PutCapacities(ctx, rows)
 }

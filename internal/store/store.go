@@ -282,6 +282,7 @@ type Store interface {
 	PriorityClasses
 	Replays
 	Simulations
+	Capacities
 	Keeper
 	Sharing
 	Leads

@@ -130,6 +130,14 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        r.summary, r.number, r.created_at
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
+-- How full a cluster was, by revision and resource.
+CREATE OR REPLACE VIEW capacity AS
+SELECT cluster, cluster || '@' || revision AS snapshot,
+       to_char(measured_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       resource, allocatable, requested, free, stranded, fragmentation, nodes, nodes_in_use, nodes_bound,
+       revision, measured_at
+FROM capacities;
+
 -- What the log says of its own gaps.
 CREATE OR REPLACE VIEW decision_gaps_log AS
 SELECT cluster,
@@ -276,7 +284,7 @@ GROUP BY n.cluster, n.namespace, n.pod, n.nominated_node;
 DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_rejected_nodes, decision_scores,
-    decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log,
+    decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
     decision_gaps_log, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound TO berth_reader;

@@ -128,6 +128,14 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        r.summary, r.number, r.created_at
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
+-- How full a cluster was, by revision and resource.
+CREATE VIEW capacity AS
+SELECT cluster, cluster || '@' || revision AS snapshot,
+       strftime('%Y-%m-%dT%H:%M:%S', measured_at / 1000000, 'unixepoch') || printf('.%06dZ', measured_at % 1000000) AS time,
+       resource, allocatable, requested, free, stranded, fragmentation, nodes, nodes_in_use, nodes_bound,
+       revision, measured_at
+FROM capacities;
+
 -- What the log says of its own gaps.
 CREATE VIEW decision_gaps_log AS
 SELECT cluster,

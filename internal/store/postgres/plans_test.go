@@ -39,6 +39,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_durations", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 	{"scheduling_latency", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 	{"flapping_pods", "cluster", "Index Cond: (cluster = 'prod'::text)"},
+	{"capacity", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 }
 
 // TestViewsUseTheIndexes wants a query that is narrowed as the guide says to

@@ -35,15 +35,19 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestPreemptionViews asks those about preemption.
-func TestPreemptionViews(t *testing.T) {
-	s := openAt(t, freshURL(t), Options{})
-	conn, err := s.pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
+// TestOtherViews asks those about preemption and capacity.
+func TestOtherViews(t *testing.T) {
+	for name, views := range map[string]func(*testing.T, store.Store, storetest.Ask){"preemption": storetest.PreemptionViews, "capacity": storetest.CapacityView} {
+		t.Run(name, func(t *testing.T) {
+			s := openAt(t, freshURL(t), Options{})
+			conn, err := s.pool.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Release()
+			views(t, s, func(query string) []string { return ask(t, conn.Conn(), query) })
+		})
 	}
-	defer conn.Release()
-	storetest.PreemptionViews(t, s, func(query string) []string { return ask(t, conn.Conn(), query) })
 }
 
 // TestListsUseTheirIndexes keeps the list from sorting or from reading the

@@ -32,6 +32,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_shares", "cluster", " (cluster=?"},
 	{"scheduling_latency", "cluster", " (cluster=?"},
 	{"flapping_pods", "cluster", " (cluster=?"},
+	{"capacity", "cluster", "SEARCH capacities USING PRIMARY KEY (cluster=?)"},
 }
 
 // TestViewsUseTheIndexes wants a query that is narrowed as the guide says to

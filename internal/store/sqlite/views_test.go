@@ -22,6 +22,12 @@ func TestPreemptionViews(t *testing.T) {
 	storetest.PreemptionViews(t, s, func(query string) []string { return ask(t, s, query) })
 }
 
+// TestCapacityView asks that of capacity.
+func TestCapacityView(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	storetest.CapacityView(t, s, func(query string) []string { return ask(t, s, query) })
+}
+
 // TestListsUseTheirIndexes keeps the list from sorting or from reading the
 // whole log.
 func TestListsUseTheirIndexes(t *testing.T) {

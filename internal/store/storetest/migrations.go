@@ -42,6 +42,7 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 	// What a schema below the table of jobs has no place for goes on the way down.
 	simulation(t, s, "s1")
 	same(t, "the job", "drains", simulated(t, s, "s1").Kind)
+	wantErr(t, "PutCapacities", s.PutCapacities(t.Context(), measured("prod", 1)), nil)
 	before := everything(t, s, records)
 	places := follow(t, s, "prod")
 	if err := s.Close(); err != nil {
@@ -60,6 +61,7 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 			wantErr(t, "a job of a schema without jobs", err, store.ErrNotFound)
 			simulation(t, s, "s1")
 		}
+		wantErr(t, "PutCapacities", s.PutCapacities(t.Context(), measured("prod", 2)), nil)
 		same(t, "the job", string(big(9)), part(t, s, "s1", store.SimulationQuestion, nil))
 		same(t, "the log as it is followed", places, follow(t, s, "prod"))
 		d := decision("prod", fmt.Sprintf("after-%02d", down), at(100))

@@ -1,0 +1,2 @@
+-- What was measured goes; later revisions are measured again.
+DROP TABLE capacities;
