@@ -85,6 +85,10 @@ ci: lint verify test test-web race bench-compare ## exactly what CI runs
 bench: ## benchmarks with allocations, beside their naive twins
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kubeobj/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
 
+.PHONY: bench-scenario
+bench-scenario: ## a scenario beside a call for each pod: make bench-scenario SHORT=1 on a tenth of the cluster
+	$(GO) test -run '^$$' -bench ScenarioBesideCalls -benchtime 1x -count 3 $(if $(SHORT),-short) ./internal/handlers
+
 .PHONY: bench-upstream
 bench-upstream: ## decisions beside kube-scheduler's own, in one process: make bench-upstream BENCH_NODES=1000
 	cd test/upstream && $(GO) test -run '^$$' -bench . -benchtime 1s -count 3 -timeout 60m
