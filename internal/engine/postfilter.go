@@ -31,8 +31,10 @@ type Search interface {
 
 // PostFilter is what came of the phase.
 type PostFilter struct {
-	// FailedPlugin ended the phase with Error before another plugin ran; empty without.
+	// FailedPlugin ended the phase with Error before one nominated a node; empty without.
 	FailedPlugin, Error string
+	// Searched reports whether DefaultPreemption had run when the phase failed.
+	Searched bool
 	// Search is that of DefaultPreemption; nil without the plugin.
 	Search Search
 
@@ -53,16 +55,15 @@ func (r *Result) postFilter() {
 	}
 	r.PostFilter = &PostFilter{}
 	for _, i := range p.PostFilter {
-		if f := p.Rules[i]; f.PostFilter != nil && f.PreFilter != nil && r.States[i] == nil {
-			r.PostFilter.FailedPlugin, r.PostFilter.Error = f.Name, errNotFound
-			return
-		}
-	}
-	for _, i := range p.PostFilter {
-		if p.Rules[i].PostFilter == nil {
+		f := p.Rules[i]
+		if f.PostFilter == nil {
 			continue
 		}
-		res := p.Rules[i].PostFilter(r, r.States[i])
+		if f.PreFilter != nil && r.States[i] == nil {
+			r.PostFilter.fail(f.Name)
+			return
+		}
+		res := f.PostFilter(r, r.States[i])
 		r.PostFilter.texts = append(r.PostFilter.texts, res.Text)
 		if res.Search == nil {
 			continue
@@ -73,6 +74,16 @@ func (r *Result) postFilter() {
 			return
 		}
 	}
+}
+
+// fail ends the phase with the error of a plugin whose PreFilter state is not there. What plugins
+// before it have found goes with it.
+func (p *PostFilter) fail(plugin string) {
+	searched := p.Search != nil
+	if searched {
+		p.Search.Release()
+	}
+	*p = PostFilter{FailedPlugin: plugin, Error: errNotFound, Searched: searched}
 }
 
 // NominatedNode is the node of the victims; empty unless the outcome is Preempting.

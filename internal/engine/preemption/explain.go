@@ -77,6 +77,8 @@ func Explain(r *engine.Result, level engine.Explain) *engine.Preemption {
 	switch {
 	case r.PostFilter == nil:
 		return nil
+	case r.PostFilter.Searched:
+		return &engine.Preemption{Reason: r.PostFilter.FailedPlugin + " failed after it, which ends the phase: " + r.PostFilter.Error}
 	case r.PostFilter.FailedPlugin != "":
 		return &engine.Preemption{Reason: r.PostFilter.FailedPlugin + " failed before it: " + r.PostFilter.Error}
 	case s == nil:
