@@ -30,11 +30,24 @@ func (cl *cluster) preempts() bool {
 	return slices.ContainsFunc(cl.framework.ListPlugins().PostFilter.Enabled, func(p config.Plugin) bool { return p.Name == names.DefaultPreemption })
 }
 
+// failsBefore reports whether the phase ends before DefaultPreemption: DynamicResources stands in
+// front of it and has no PreFilter state, since it is off at PreFilter (framework.go
+// RunPostFilterPlugins).
+func (cl *cluster) failsBefore() bool {
+	listed := cl.framework.ListPlugins()
+	is := func(name string) func(config.Plugin) bool {
+		return func(p config.Plugin) bool { return p.Name == name }
+	}
+	devices := slices.IndexFunc(listed.PostFilter.Enabled, is(names.DynamicResources))
+	preemption := slices.IndexFunc(listed.PostFilter.Enabled, is(names.DefaultPreemption))
+	return devices >= 0 && devices < preemption && !slices.ContainsFunc(listed.PreFilter.Enabled, is(names.DynamicResources))
+}
+
 // postFilter asks DefaultPreemption for every candidate. Only when there is
 // none are the PostFilter plugins really run, for their text: with a candidate
 // they would go on to delete pods.
 func (cl *cluster) postFilter(ctx context.Context, v *Verdict, state fwk.CycleState, fit *framework.FitError) error {
-	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok && cl.preempts() {
+	if plugin, ok := cl.plugins[names.DefaultPreemption].(*defaultpreemption.DefaultPreemption); ok && cl.preempts() && !cl.failsBefore() {
 		// On a state of its own: what DynamicResources notes while evictions are
 		// tried must not be there yet when its PostFilter runs.
 		var own fwk.CycleState = framework.NewCycleState()
