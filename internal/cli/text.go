@@ -99,14 +99,3 @@ func wrapCommand(words []string, width int) []string {
 	}
 	return append(lines, line)
 }
-
-// quote writes a word so that a shell takes it as it is.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:@=,+%", r))
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

@@ -16,6 +16,7 @@ var (
 	span   = words.Span
 	clock  = words.Clock
 	size   = words.Size
+	quote  = words.Quote
 )
 
 // cells is a number of cells of tables.

@@ -85,16 +85,11 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.visit(r)
 		w.Header().Add("Vary", "Accept")
-		if p.data != nil && wantsJSON(r) {
-			if err := v.chooseCluster(); err != nil {
-				s.fail(w, v, err)
-				return
-			}
+		f, err := frame{Nav: p.nav, visit: v}, v.chooseCluster()
+		if err == nil && p.data != nil && wantsJSON(r) {
 			v.forward(w, p.data(v))
 			return
 		}
-		f := frame{Nav: p.nav, visit: v}
-		err := v.chooseCluster()
 		if err == nil {
 			f.Title, f.View, err = p.load(v)
 		}

@@ -11,6 +11,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/words"
 )
 
 // verdictView is a decision, as the pages of pods and of decisions show it.
@@ -93,24 +94,16 @@ func remediesOf(list []advice.Suggestion) []remedy {
 func kubectl(kind string, e *advice.Edit, patch string) string {
 	switch kind {
 	case "uncordon":
-		return "kubectl uncordon " + quote(e.Name)
+		return "kubectl uncordon " + words.Quote(e.Name)
 	case "gate", "toleration", "label", "budget":
 	default:
 		return ""
 	}
-	line := []string{"kubectl", "patch", strings.ToLower(e.Kind), quote(e.Name)}
+	line := []string{"kubectl", "patch", strings.ToLower(e.Kind), words.Quote(e.Name)}
 	if e.Namespace != "" {
-		line = append(line, "-n", quote(e.Namespace))
+		line = append(line, "-n", words.Quote(e.Namespace))
 	}
-	return strings.Join(append(line, "--type=json", "-p", quote(patch)), " ")
-}
-
-// quote writes a word so that a shell takes it as it is.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@=,+%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return strings.Join(append(line, "--type=json", "-p", words.Quote(patch)), " ")
 }
 
 // scoreTable is the scores of the best nodes, beside those of the chosen one.

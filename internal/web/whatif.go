@@ -237,7 +237,7 @@ func (v *visit) commandLine(verb string) string {
 	}
 	for _, name := range []string{"by", "max", "selector", "zone", "find", "like"} {
 		if value := v.query.Get(name); value != "" {
-			line = append(line, "--"+name, quote(value))
+			line = append(line, "--"+name, words.Quote(value))
 		}
 	}
 	for name, flag := range map[string]string{"ignoreDaemonSets": "--ignore-daemonsets", "deleteEmptyDirData": "--delete-emptydir-data", "force": "--force"} {
@@ -245,7 +245,7 @@ func (v *visit) commandLine(verb string) string {
 			line = append(line, flag)
 		}
 	}
-	return strings.Join(append(line, "--cluster", quote(v.cluster), "--server", "http://"+v.r.Host), " ")
+	return strings.Join(append(line, "--cluster", words.Quote(v.cluster), "--server", "http://"+v.r.Host), " ")
 }
 
 // object reads a Kubernetes object from a field, as YAML or JSON.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Count returns a number with commas, from a thousand on.
@@ -67,4 +69,15 @@ func Size(n int64) string {
 		v /= unit
 	}
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + units[i]
+}
+
+// Quote writes a word so that a shell takes it as it is.
+func Quote(s string) string {
+	plain := func(r rune) bool {
+		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:@=,+%", r))
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
