@@ -19,17 +19,5 @@ import (
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/capacity [get]
 func (a *API) getCapacity(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterParam(r)
-	if err != nil {
-		return err
-	}
-	at, err := a.asOf(r, name)
-	if err != nil {
-		return err
-	}
-	out, err := scenario.MeasureCapacity(r.Context(), at.view, r.URL.Query().Get("pool"))
-	if err != nil {
-		return err
-	}
-	return writeLong(w, r, out)
+	return measureAt(a, w, r, scenario.MeasureCapacity, "pool")
 }

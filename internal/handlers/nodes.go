@@ -1,8 +1,10 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 
+	"berth/internal/cluster"
 	"berth/internal/scenario"
 )
 
@@ -19,6 +21,12 @@ import (
 //	@Failure		400,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/nodes [get]
 func (a *API) listNodes(w http.ResponseWriter, r *http.Request) error {
+	return measureAt(a, w, r, scenario.MeasureNodes, "group")
+}
+
+// measureAt answers with what measure finds at the revision that the request names. The label that
+// groups nodes is a parameter of the query.
+func measureAt[T any](a *API, w http.ResponseWriter, r *http.Request, measure func(context.Context, *cluster.View, string) (T, error), label string) error {
 	name, err := clusterParam(r)
 	if err != nil {
 		return err
@@ -27,7 +35,7 @@ func (a *API) listNodes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := scenario.MeasureNodes(r.Context(), at.view, r.URL.Query().Get("group"))
+	out, err := measure(r.Context(), at.view, r.URL.Query().Get(label))
 	if err != nil {
 		return err
 	}
