@@ -22,6 +22,7 @@ type settings struct {
 	TLS               tlsSettings    `embed:"" prefix:"tls-"`
 	Extender          extender       `embed:"" prefix:"extender-"`
 	Kube              kubeSettings   `embed:""`
+	AdminListen       string         `placeholder:"HOST:PORT" help:"Serve profiles, state, settings and the newest log lines on this loopback address, for operators; without it nowhere."`
 	ReadyFile         string         `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
 	DataDir           string         `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
 	DatabaseURL       string         `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first. Set a URL with a password in the environment: every user of the machine can read arguments."`

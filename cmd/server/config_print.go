@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"reflect"
 
 	"github.com/alecthomas/kong"
@@ -64,7 +65,22 @@ func printable(f *kong.Flag) string {
 		if f.Name == "database-url" && v.Len() > 0 {
 			return `"****"`
 		}
-		return fmt.Sprintf("%q", v.String())
+		return fmt.Sprintf("%q", withoutSecrets(v.String()))
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// withoutSecrets masks in a URL what may be a secret: the user, who may be a token, and the query.
+func withoutSecrets(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User == nil && u.RawQuery == "" {
+		return text
+	}
+	if u.User != nil {
+		u.User = url.User("xxxxx")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx"
+	}
+	return u.String()
 }

@@ -56,7 +56,7 @@ func (s *tlsSettings) validate(prefix string) error {
 // there or --insecure is set.
 func (s *settings) checkListeners() error {
 	errs := []error{
-		s.TLS.validate("tls-"), s.Extender.TLS.validate("extender-tls-"),
+		s.TLS.validate("tls-"), s.Extender.TLS.validate("extender-tls-"), checkAdmin(s.AdminListen),
 		checkListen("--listen", s.Listen, s.Insecure || s.TLS.ClientCA != ""),
 	}
 	if s.Extender.Listen != "" {
@@ -67,18 +67,25 @@ func (s *settings) checkListeners() error {
 	return errors.Join(errs...)
 }
 
-func checkListen(flag, address string, protected bool) error {
+// onLoopback reports whether an address is reached from this machine alone.
+func onLoopback(flag, address string) (bool, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("%s %q is not HOST:PORT", flag, address)
+		return false, fmt.Errorf("%s %q is not HOST:PORT", flag, address)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
-		return fmt.Errorf("%s %q: %q is no port", flag, address, port)
+		return false, fmt.Errorf("%s %q: %q is no port", flag, address, port)
 	}
-	if protected || host == "localhost" {
-		return nil
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+func checkListen(flag, address string, protected bool) error {
+	local, err := onLoopback(flag, address)
+	if err != nil {
+		return err
 	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+	if !protected && !local {
 		return fmt.Errorf("%s %s can be reached from outside, and every client may do everything: require a client certificate by --%stls-client-ca, or add --insecure to do so all the same",
 			flag, address, map[string]string{"--extender-listen": "extender-"}[flag])
 	}

@@ -9,11 +9,12 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"berth/internal/admin"
 	"berth/internal/handlers"
 )
 
-// newLogger returns a logger that writes text on a terminal and JSON otherwise. Each line names the
-// request and the trace it belongs to. Durations are texts such as "1.5s" in both forms.
+// newLogger returns a logger that writes text on a terminal and JSON otherwise. Durations are texts
+// such as "1.5s" in both forms.
 func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var min slog.Level
 	if err := min.UnmarshalText([]byte(level)); err != nil {
@@ -23,6 +24,15 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var h slog.Handler = slog.NewJSONHandler(w, o)
 	if format == "text" || format == "auto" && isTerminal(w) {
 		h = slog.NewTextHandler(w, o)
+	}
+	return slog.New(h)
+}
+
+// logger returns the server's logger over that of the process: each line names the request and the
+// trace that it belongs to, and the newest ones are kept for the admin listener.
+func (s *settings) logger(h slog.Handler, lines *admin.Log) *slog.Logger {
+	if s.AdminListen != "" {
+		h = lines.Handler(h)
 	}
 	return slog.New(contextual{h})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"berth/internal/admin"
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
@@ -56,6 +57,16 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	conf, err := c.profiles()
 	if err != nil {
 		return err
+	}
+	began := time.Now()
+	lines := &admin.Log{}
+	log = c.logger(log.Handler(), lines)
+	adminListener, err := listenAdmin(c.AdminListen)
+	if err != nil {
+		return err
+	}
+	if adminListener != nil {
+		defer func() { _ = adminListener.Close() }()
 	}
 	places, err := c.listeners(log)
 	if err != nil {
@@ -142,6 +153,16 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	defer background(ctx, func(ctx context.Context) { sims.Work(ctx, api.RunSimulation) })()
 	if err := tel.watchCerts(places); err != nil {
 		return err
+	}
+	if adminListener != nil {
+		h := admin.Handler(admin.Options{
+			Status: func(ctx context.Context) *admin.Status {
+				return statusOf(ctx, began, &c.settings, deps, api, following)
+			},
+			Flags: adminFlags(c.inEffect), Log: lines, Metrics: tel.metrics,
+		})
+		// Until the last call is answered: what hangs at the end is looked for, too.
+		defer background(ending, func(ctx context.Context) { serveAdmin(ctx, adminListener, h, log) })()
 	}
 	return c.answer(ctx, ending, api, places, log)
 }

@@ -28,6 +28,7 @@ import (
 type telemetry struct {
 	meter   metric.Meter
 	tracer  trace.TracerProvider // nil: traces go nowhere
+	metrics prometheus.Gatherer
 	handler http.Handler
 	closers []func(context.Context) error
 }
@@ -42,7 +43,9 @@ func newTelemetry(ctx context.Context, otlp string) (*telemetry, error) {
 	about := resource.NewSchemaless(attribute.String("service.name", "berth"), attribute.String("service.version", engine.Version))
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about))
 	t := &telemetry{
-		meter: provider.Meter("berth"), handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		meter: provider.Meter("berth"), metrics: registry,
+		// OpenMetrics has exemplars: the traces of single measurements.
+		handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 		closers: []func(context.Context) error{provider.Shutdown},
 	}
 	v := buildVersion()

@@ -56,6 +56,9 @@ func weightOf(n, bytes int) int { return max(n, (n<<10+3*bytes)/objectBytes) }
 // objectBytes is what an object of usual size takes in a state.
 const objectBytes = 2 << 10
 
+// Bytes is about what the view's state takes in memory.
+func (v *View) Bytes() int64 { return objectBytes * int64(v.inv.weight()) }
+
 type group struct {
 	owner   uint64
 	buckets [fan]bucket

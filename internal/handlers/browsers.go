@@ -46,7 +46,7 @@ func (a *API) checkHost(r *http.Request) error {
 		name = host
 	}
 	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
-	if loopbackName(name) || slices.Contains(a.hosts, name) {
+	if LoopbackName(name) || slices.Contains(a.hosts, name) {
 		return nil
 	}
 	if len(a.hosts) == 0 && !onLoopback(r) {
@@ -58,7 +58,8 @@ func (a *API) checkHost(r *http.Request) error {
 	}
 }
 
-func loopbackName(name string) bool {
+// LoopbackName reports whether a host name, without its port, is one of loopback's.
+func LoopbackName(name string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
 	}

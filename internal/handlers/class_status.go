@@ -1,0 +1,58 @@
+package handlers
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ClassStatus is how busy a class of calls is.
+type ClassStatus struct {
+	Class string `json:"class"`
+	// Slots is how many calls run at once, of all callers and clusters; 0: each has its own number
+	// alone.
+	Slots   int `json:"slots,omitempty"`
+	Running int `json:"running"`
+	Waiting int `json:"waiting"`
+	// Released are the calls that only wait for their record and so hold no slot.
+	Released int `json:"released"`
+	// By is what its lanes are of: cluster or caller.
+	By    string       `json:"by,omitempty"`
+	Lanes []LaneStatus `json:"lanes,omitempty"`
+}
+
+// LaneStatus is how busy the calls of one cluster or caller are.
+type LaneStatus struct {
+	Key     string `json:"key"`
+	Running int    `json:"running"`
+	Waiting int    `json:"waiting"`
+}
+
+// Calls returns how busy each class of calls is.
+func (a *API) Calls() []ClassStatus {
+	return []ClassStatus{
+		a.filterCalls.status("filter"), a.nodesCalls.status("nodes"), a.bindCalls.status("bind"), a.passCalls.status("shadow pass"),
+		a.snapshotCalls.status("snapshot"), a.decisionCalls.status("decision"), a.replayCalls.status("replay"),
+		a.scenarioCalls.status("scenario"), a.readCalls.status("read"),
+	}
+}
+
+func (c *callClass) status(name string) ClassStatus {
+	g := c.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := ClassStatus{Class: name, Slots: g.total, Running: g.running, Waiting: g.waiting.Len(), Released: g.released}
+	switch {
+	case c.key == nil:
+		s.Slots = g.inFlight
+		return s
+	case g.fair:
+		s.By = "caller"
+	default:
+		s.By = "cluster"
+	}
+	for key, l := range g.keys {
+		s.Lanes = append(s.Lanes, LaneStatus{key, l.running, l.waiting})
+	}
+	slices.SortFunc(s.Lanes, func(a, b LaneStatus) int { return cmp.Compare(a.Key, b.Key) })
+	return s
+}
