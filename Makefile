@@ -1,7 +1,8 @@
 # Every target works on a machine with Go, git and make; `make help` lists them.
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+VERSION := $(shell sed -n 's/^const Number = "\(.*\)"/\1/p' internal/version/version.go)
+TAG     ?= $(VERSION)
+LDFLAGS := -s -w
 TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md
@@ -145,7 +146,7 @@ cluster: postgres build ## berth between a real kube-apiserver and a real kube-s
 	./test/cluster/run.sh "$(SCENARIO)" $(CLUSTER)
 
 image: ## a small static container image
-	docker build --build-arg VERSION=$(VERSION) -t berth:$(VERSION) .
+	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION="$$(git rev-parse HEAD)" -t berth:$(TAG) .
 
 clean: ## remove what was built
 	rm -rf bin

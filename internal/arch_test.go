@@ -68,8 +68,10 @@ var imports = map[string][]string{
 	"berth/examples":                         {},
 	"berth/internal/words":                   {},
 	"berth/internal/admin":                  {"berth/internal/handlers"},
+	"berth/internal/version":                 {},
+	"berth/internal/manual":                  {},
 	"berth/internal/web":                     {"berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/handlers", "berth/internal/overview", "berth/internal/scenario", "berth/internal/story"},
-	"berth/internal/cli":                     {"berth/internal/words", "berth/internal/decision", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/engine/rules", "berth/internal/kube", "berth/internal/kubeobj", "berth/internal/overview", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
+	"berth/internal/cli":                     {"berth/internal/words", "berth/internal/manual", "berth/internal/decision", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/engine/rules", "berth/internal/kube", "berth/internal/kubeobj", "berth/internal/overview", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
 	"berth/cmd/berth":                        {"berth/internal/cli"},
 	"berth/cmd/openapi":                      {"berth/internal/handlers", "berth/api"},
 	"berth/cmd/synth":                        {},
@@ -86,7 +88,7 @@ var imports = map[string][]string{
 }
 
 // everywhere are the packages that any other may import.
-var everywhere = []string{"berth/internal/jsonscan", "berth/internal/steps", "berth/internal/span", "berth/internal/slot"}
+var everywhere = []string{"berth/internal/version", "berth/internal/jsonscan", "berth/internal/steps", "berth/internal/span", "berth/internal/slot"}
 
 // listed is what `go list -json` says of a package.
 type listed struct {

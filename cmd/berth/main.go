@@ -10,10 +10,8 @@ import (
 	"runtime/debug"
 
 	"berth/internal/cli"
+	"berth/internal/version"
 )
-
-// version is set by the linker in releases.
-var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -24,7 +22,7 @@ func main() {
 
 // build is what the binary knows of itself.
 func build() cli.Version {
-	v := cli.Version{Version: version, Commit: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := cli.Version{Version: version.Number, Commit: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

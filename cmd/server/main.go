@@ -21,6 +21,9 @@ type cli struct {
 	Replay  replayCmd  `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
 	Config  configCmd  `cmd:"" help:"Print the settings in force."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+
+	Manual     manualCmd     `cmd:"" hidden:"" help:"Write the manual page."`
+	Completion completionCmd `cmd:"" help:"Write the completion for a shell."`
 }
 
 const about = `Scheduling decisions with Kubernetes v1.36 semantics: explained, recorded, replayable.

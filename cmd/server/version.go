@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"berth/internal/engine"
+	"berth/internal/version"
 )
 
 // versionInfo is what a build knows of itself.
@@ -21,12 +22,9 @@ type versionInfo struct {
 	Platform  string `json:"platform"`
 }
 
-// version is set by the linker in releases.
-var version = "dev"
-
 func buildVersion() versionInfo {
 	v := versionInfo{
-		Version: version, Engine: engine.Version, Semantics: engine.Semantics, Commit: "unknown", Date: "unknown",
+		Version: version.Number, Engine: engine.Version, Semantics: engine.Semantics, Commit: "unknown", Date: "unknown",
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,0 +1,7 @@
+// Package version holds the version that people see: of the programs, the image, the package and
+// the chart. The engine has a version of its own, which changes with what it answers.
+package version
+
+// Number is the version of this release, or of the one that is being prepared. The Makefile and
+// tools/release read it here, and tests hold the manifests and the chart to it.
+const Number = "v0.3.0"
