@@ -2,17 +2,21 @@ package handlers
 
 import (
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
-	swaggerfiles "github.com/swaggo/files/v2"
 
 	"berth/api"
 )
+
+// swaggerUI is Swagger UI as npm has it, with its licences (script/swagger-ui.sh).
+//
+//go:embed swaggerui
+var swaggerUI embed.FS
 
 // docsPageHTML loads Swagger UI from this server alone, so that it works where there is no way out
 // to the internet.
@@ -57,8 +61,9 @@ func newDocs() (*docs, error) {
 	d.add("openapi.yaml", "application/yaml", api.OpenAPI)
 	for name, mediaType := range map[string]string{
 		"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8", "favicon-32x32.png": "image/png",
+		"swagger-ui-bundle.js.LICENSE.txt": "text/plain; charset=utf-8",
 	} {
-		body, err := fs.ReadFile(swaggerfiles.FS, name)
+		body, err := swaggerUI.ReadFile("swaggerui/" + name)
 		if err != nil {
 			return nil, fmt.Errorf("read embedded docs: %w", err)
 		}
@@ -120,7 +125,7 @@ func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error { return a.
 //
 //	@Summary	A file of the page
 //	@Tags		around
-//	@Produce	text/css,text/javascript,image/png
+//	@Produce	text/css,text/javascript,text/plain,image/png
 //	@Param		file	path		string	true	"the file's name"
 //	@Success	200		{string}	string	"the file"
 //	@Success	304		"not changed since the ETag"

@@ -134,6 +134,10 @@ func TestAround(t *testing.T) {
 		a := h.want(200, nil, "GET", "/docs/"+name, "")
 		h.want(304, nil, "GET", "/docs/"+name, "", "If-None-Match", a.Header.Get("ETag"))
 	}
+	// The bundle names it in its first line.
+	if a := h.want(200, nil, "GET", "/docs/swagger-ui-bundle.js.LICENSE.txt", ""); !strings.Contains(string(a.body), "The MIT License") {
+		t.Error("no licences of what Swagger UI bundles")
+	}
 	h.api.Drain()
 	if a := h.want(503, nil, "GET", "/readyz", ""); !strings.Contains(string(a.body), "[-]shutdown") {
 		t.Errorf("%s", a.body)
