@@ -1,19 +1,23 @@
 # Static binaries on an empty root: nothing in it but the server, the command line
-# (/berth, /kubectl-berth) and certificates.
-FROM golang:1.26 AS build
-ARG VERSION=unknown
+# (/berth, /kubectl-berth) and certificates. `make release` builds the like without Docker, the
+# same bytes each time. The digest is that of the official image; `make pin-images` reads it anew.
+FROM golang:1.26.8@sha256:0f063af2d465d8dcae54cce04278ada488b96f77b42449c8d071e47d016cc65a AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN mkdir -p /out/bin /out/data \
- && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/bin/ ./cmd/server ./cmd/berth \
+ && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /out/bin/ ./cmd/server ./cmd/berth \
  && ln -s berth /out/bin/kubectl-berth
 
 FROM scratch
+ARG VERSION=unknown
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="berth" \
       org.opencontainers.image.description="Scheduling decisions as a service, with Kubernetes' semantics" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /out/bin/ /
 COPY --from=build --chown=65532:65532 /out/data /data

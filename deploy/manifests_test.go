@@ -23,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"berth/internal/version"
 )
 
 // kinds are the types that manifests are read into; a field that a type lacks is
@@ -157,11 +159,11 @@ func TestPodsAreRestricted(t *testing.T) {
 	each(t, func(t *testing.T, all []metav1.Object) {
 		for name, pod := range templates(all) {
 			for _, c := range pod.Spec.Containers {
-				if c.Image != "berth:dev" {
+				if c.Image != "berth:"+version.Number {
 					if c.Name == "kube-scheduler" {
 						continue // it is upstream's
 					}
-					t.Errorf("%s: the image is %s, and `make image` makes berth:VERSION", name, c.Image)
+					t.Errorf("%s: the image is %s, and `make image` makes berth:%s", name, c.Image, version.Number)
 				}
 				of := func(f func(*corev1.SecurityContext) *bool, whole *bool) bool {
 					if c.SecurityContext != nil && f(c.SecurityContext) != nil {
