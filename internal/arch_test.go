@@ -67,7 +67,7 @@ var imports = map[string][]string{
 	"berth/api":                              {},
 	"berth/examples":                         {},
 	"berth/internal/words":                   {},
-	"berth/internal/admin":                  {"berth/internal/handlers"},
+	"berth/internal/admin":                   {"berth/internal/handlers"},
 	"berth/internal/version":                 {},
 	"berth/internal/manual":                  {},
 	"berth/internal/web":                     {"berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/handlers", "berth/internal/overview", "berth/internal/scenario", "berth/internal/story"},
