@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -64,24 +63,18 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 	if d.remove {
 		d.q.Remove = &d.remove
 	}
-	wait := a.progress("draining")
-	defer wait.end()
-	out, raw, gaps, err := answered[scenario.Drain](cmd.Context(), a, func(s source) (json.RawMessage, error) {
-		return s.scenario(cmd.Context(), scenarioQuestion{"drains", fields(&d.q), func(ctx context.Context, st *stage) (any, error) {
-			return d.q.Drain(ctx, st.view, st.options)
-		}, wait})
-	})
+	return (&scenarioCommand[scenario.Drain]{verb: "drains", question: &d.q, doing: "draining", gaps: gapsOfNodes, show: (*page).drain, no: func(out *scenario.Drain) bool {
+		return out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Pending > 0 || out.Find != nil && len(out.Nodes) == 0
+	}}).run(cmd.Context(), a)
+}
+
+// gapsOfNodes returns the gaps that matter where pods leave nodes.
+func gapsOfNodes(ctx context.Context, from source) (*gaps, error) {
+	g, err := from.gaps(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	wait.end()
-	if err := a.show(raw, gaps.about("Node", "Pod", "PodDisruptionBudget"), func(p *page) { p.drain(out) }); err != nil {
-		return err
-	}
-	if out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Pending > 0 || out.Find != nil && len(out.Nodes) == 0 {
-		return errNo
-	}
-	return nil
+	return g.about("Node", "Pod", "PodDisruptionBudget"), nil
 }
 
 // startFlag adds the flag for starts that nothing shows.
@@ -101,17 +94,7 @@ func bare(args []string) []string {
 	return out
 }
 
-// fields returns a question as the fields of a request's body.
-func fields(q any) map[string]any {
-	js, err := json.Marshal(q)
-	var m map[string]any
-	if err != nil || json.Unmarshal(js, &m) != nil {
-		return map[string]any{} // no question has what JSON has not
-	}
-	return m
-}
-
-func (p *page) drain(d *scenario.Drain) {
+func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	t := d.Totals
 	word, c := count(t.NodesDrained)+" DRAINED", green
 	if t.NodesDrained < len(d.Nodes) || t.Pending > 0 {
@@ -252,21 +235,10 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 			if remove >= 0 {
 				q.RemoveAfterSeconds = &remove
 			}
-			out, raw, gaps, err := answered[scenario.Loss](cmd.Context(), a, func(s source) (json.RawMessage, error) {
-				return s.scenario(cmd.Context(), scenarioQuestion{"losses", fields(q), func(ctx context.Context, st *stage) (any, error) {
-					return q.Lose(ctx, st.view, st.options)
-				}, a.progress("losing nodes")})
-			})
-			if err != nil {
-				return err
-			}
-			if err := a.show(raw, gaps.about("Node", "Pod", "PodDisruptionBudget"), func(p *page) { p.loss(out) }); err != nil {
-				return err
-			}
-			if out.Totals.Pending > 0 {
-				return errNo
-			}
-			return nil
+			return (&scenarioCommand[scenario.Loss]{
+				verb: "losses", question: q, doing: "losing nodes", gaps: gapsOfNodes, show: (*page).loss,
+				no: func(l *scenario.Loss) bool { return l.Totals.Pending > 0 },
+			}).run(cmd.Context(), a)
 		},
 	}
 	f := cmd.Flags()
@@ -277,7 +249,7 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 	return cmd
 }
 
-func (p *page) loss(l *scenario.Loss) {
+func (p *page) loss(l *scenario.Loss, _ *gaps) {
 	t := l.Totals
 	c := green
 	if t.Pending > 0 {

@@ -43,9 +43,6 @@ source. Exit code 0 if one fits, 2 if none does.`,
 }
 
 func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
-	if err := a.o.check(); err != nil {
-		return err
-	}
 	if f.most < 1 || f.add < 1 {
 		return fmt.Errorf("--max and --add: want a number above 0")
 	}
@@ -53,55 +50,30 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	from, err := a.source(ctx)
-	if err != nil {
-		return err
+	q := &scenario.FitQuestion{Max: &f.most, By: f.by}
+	h := &scenarioCommand[scenario.Fit]{
+		verb: "fit", question: q, doing: "counting replicas",
+		gaps: func(ctx context.Context, from source) (g *gaps, err error) {
+			q.Pod, g, err = a.gapsAbout(ctx, from, pod)
+			return g, err
+		},
+		show: (*page).fit, no: func(fit *scenario.Fit) bool { return fit.Count == 0 },
 	}
-	gaps, err := from.gaps(ctx)
-	if err != nil {
-		return err
-	}
-	if err := gaps.needNodes(); err != nil {
-		return err
-	}
-	if pod, err = a.wholeOf(ctx, from, pod); err != nil {
-		return err
-	}
-	body := map[string]any{"pod": pod.whole, "max": f.most, "by": f.by}
 	if f.like != "" {
-		body["edits"] = &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: f.like, Count: f.add}}}
+		h.edits = &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: f.like, Count: f.add}}}
 	}
-	wait := a.progress("counting replicas")
-	defer wait.end()
-	raw, err := from.scenario(ctx, scenarioQuestion{"fit", body, func(ctx context.Context, s *stage) (any, error) {
-		q := scenario.FitQuestion{Max: f.most, By: f.by, Sensitivity: true}
-		if q.Pod, err = s.editor.Pod(s.view, "pod", pod.whole); err != nil {
-			return nil, err
-		}
-		v, err := s.edited.WithDaemons(ctx, s.options)
-		if err != nil {
-			return nil, err
-		}
-		return scenario.CountFit(ctx, v, s.options, q)
-	}, wait})
-	if err != nil {
-		return err
+	return h.run(ctx, a)
+}
+
+// gapsAbout returns a pod whole, and the gaps that matter for an answer about it without evictions.
+func (a *app) gapsAbout(ctx context.Context, from source, pod target) (whole json.RawMessage, g *gaps, err error) {
+	if pod, err = a.wholeOf(ctx, from, pod); err != nil {
+		return nil, nil, err
 	}
-	wait.end()
-	var fit scenario.Fit
-	if err := json.Unmarshal(raw, &fit); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if g, err = gapsWithNodes(ctx, from); err == nil {
+		g, err = g.relevantTo(ctx, from, pod, false)
 	}
-	if gaps, err = gaps.relevantTo(ctx, from, pod, false); err != nil {
-		return err
-	}
-	if err := a.show(raw, gaps, func(p *page) { p.fit(&fit, gaps) }); err != nil {
-		return err
-	}
-	if fit.Count == 0 {
-		return errNo
-	}
-	return nil
+	return pod.whole, g, err
 }
 
 // wholeOf returns the pod whole: as it was given, or as the source has it.

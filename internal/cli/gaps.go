@@ -98,6 +98,15 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 // covers reports whether nothing is known of a kind.
 func (g *gaps) covers(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
+// gapsWithNodes returns the gaps of a source, which has to have nodes.
+func gapsWithNodes(ctx context.Context, from source) (*gaps, error) {
+	g, err := from.gaps(ctx)
+	if err == nil {
+		err = g.needNodes()
+	}
+	return g, err
+}
+
 // needNodes returns an error if the source has no nodes: no verdict about a pod could be right.
 func (g *gaps) needNodes() error {
 	if !g.covers("Node") {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,63 +44,34 @@ needed. Exit code 0 if all pods fit, 2 if not.`,
 }
 
 func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
-	ask := &scenario.PoolsAsk{For: json.RawMessage(`"pending"`)}
+	q := &scenario.PoolsQuestion{For: json.RawMessage(`"pending"`)}
 	for _, text := range f.like {
 		pool, err := readPool(text)
 		if err != nil {
 			return err
 		}
-		ask.Pools = append(ask.Pools, *pool)
+		q.Pools = append(q.Pools, *pool)
 	}
-	if len(ask.Pools) == 0 {
+	if len(q.Pools) == 0 {
 		return &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE."}
 	}
-	wait := a.progress("running")
-	defer wait.end()
-	var relevant *gaps
-	out, raw, gaps, err := answered[scenario.Pools](ctx, a, func(from source) (json.RawMessage, error) {
-		if f.file != "" || len(args) > 0 {
-			pod, err := a.target(args, f.file)
-			if err == nil {
-				pod, err = a.wholeOf(ctx, from, pod)
-			}
-			if err == nil {
-				relevant, err = a.gapsAbout(ctx, from, pod)
-			}
-			if err == nil {
-				ask.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.Workload{{Pod: pod.whole, Count: &f.count}}})
-			}
-			if err != nil {
-				return nil, err
-			}
+	h := &scenarioCommand[scenario.Pools]{verb: "pools", question: q, doing: "running", show: (*page).pools, no: func(out *scenario.Pools) bool { return !out.Choice.Fits }}
+	h.gaps = func(ctx context.Context, from source) (*gaps, error) {
+		if f.file == "" && len(args) == 0 {
+			return gapsWithNodes(ctx, from)
 		}
-		return from.scenario(ctx, scenarioQuestion{"pools", fields(ask), func(ctx context.Context, s *stage) (any, error) {
-			return s.editor.AskPools(ctx, s.view, s.options, ask, 0)
-		}, wait})
-	})
-	if err == nil {
-		err = gaps.needNodes()
+		pod, err := a.target(args, f.file)
+		if err != nil {
+			return nil, err
+		}
+		whole, g, err := a.gapsAbout(ctx, from, pod)
+		if err != nil {
+			return nil, err
+		}
+		q.For, err = json.Marshal(scenario.Workloads{Workloads: []scenario.Workload{{Pod: whole, Count: &f.count}}})
+		return g, err
 	}
-	if err != nil {
-		return err
-	}
-	wait.end()
-	if err := a.show(raw, cmp.Or(relevant, gaps), func(p *page) { p.pools(out) }); err != nil {
-		return err
-	}
-	if !out.Choice.Fits {
-		return errNo
-	}
-	return nil
-}
-
-// gapsAbout are the gaps that matter for an answer about a pod without evictions.
-func (a *app) gapsAbout(ctx context.Context, from source, pod target) (*gaps, error) {
-	g, err := from.gaps(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return g.relevantTo(ctx, from, pod, false)
+	return h.run(ctx, a)
 }
 
 // readPool reads NODE,cost=1.2,max=20,name=large.
@@ -128,7 +98,7 @@ func readPool(text string) (*scenario.NodePool, error) {
 	return pool, nil
 }
 
-func (p *page) pools(out *scenario.Pools) {
+func (p *page) pools(out *scenario.Pools, _ *gaps) {
 	c := &out.Choice
 	nodes := 0
 	for _, n := range c.Pools {

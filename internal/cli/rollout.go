@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -27,11 +26,11 @@ Exit code 0 if it completes, 2 if it gets stuck.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ask := &scenario.RolloutAsk{}
+			q := &scenario.RolloutQuestion{}
 			if cmd.Flags().Changed("start-seconds") {
-				ask.StartSeconds = &start
+				q.StartSeconds = &start
 			}
-			return a.rollout(cmd.Context(), ask, args, file)
+			return a.rollout(cmd.Context(), q, args, file)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the Deployment, - for stdin")
@@ -39,37 +38,20 @@ Exit code 0 if it completes, 2 if it gets stuck.`,
 	return cmd
 }
 
-func (a *app) rollout(ctx context.Context, ask *scenario.RolloutAsk, args []string, file string) error {
+func (a *app) rollout(ctx context.Context, q *scenario.RolloutQuestion, args []string, file string) error {
 	pod, err := a.deployment(args, file)
 	if err != nil {
 		return err
 	}
-	ask.Deployment = pod.from.raw
-	var relevant *gaps
-	wait := a.progress("following the rollout")
-	defer wait.end()
-	out, raw, gaps, err := answered[scenario.Rollout](ctx, a, func(from source) (json.RawMessage, error) {
-		if relevant, err = a.gapsAbout(ctx, from, *pod); err != nil {
-			return nil, err
-		}
-		return from.scenario(ctx, scenarioQuestion{"rollouts", fields(ask), func(ctx context.Context, s *stage) (any, error) {
-			return s.editor.AskRollout(ctx, s.view, s.options, ask, 0)
-		}, wait})
-	})
-	if err == nil {
-		err = gaps.needNodes()
-	}
-	if err != nil {
-		return err
-	}
-	wait.end()
-	if err := a.show(raw, relevant, func(p *page) { p.rollout(out) }); err != nil {
-		return err
-	}
-	if out.Outcome == scenario.RolloutStuck {
-		return errNo
-	}
-	return nil
+	q.Deployment = pod.from.raw
+	return (&scenarioCommand[scenario.Rollout]{
+		verb: "rollouts", question: q, doing: "following the rollout",
+		gaps: func(ctx context.Context, from source) (*gaps, error) {
+			_, g, err := a.gapsAbout(ctx, from, *pod)
+			return g, err
+		},
+		show: (*page).rollout, no: func(r *scenario.Rollout) bool { return r.Outcome == scenario.RolloutStuck },
+	}).run(ctx, a)
 }
 
 // deployment reads a Deployment of a file: the one that is named, or the only one.
@@ -94,7 +76,7 @@ func (a *app) deployment(args []string, file string) (*target, error) {
 	return found[0], nil
 }
 
-func (p *page) rollout(r *scenario.Rollout) {
+func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 	word, c := "COMPLETES", green
 	if r.Outcome == scenario.RolloutStuck {
 		word, c = "GETS STUCK", red

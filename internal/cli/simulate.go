@@ -106,9 +106,6 @@ func (a *app) compared(file, since, until string) (*scenario.Request, error) {
 	return &scenario.Request{Arrivals: scenario.ArrivalSource{History: h}}, nil
 }
 
-// bounds of a scenario in the process: its user can end it.
-var ownBounds = scenario.Bounds{Pods: 1 << 30, Attempts: 1 << 30, Profiles: 16}
-
 // readScenario reads a scenario in YAML or JSON.
 func (a *app) readScenario(file string) (*scenario.Request, error) {
 	r, done, err := a.open(file)
@@ -216,7 +213,7 @@ func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progre
 		q.Base = s.snapshot
 	}
 	if s.profile != "" {
-		return nil, &problem{what: "a scenario has configurations, not one profile", next: "Without --profile."}
+		return nil, errOneProfile
 	}
 	if s.config != nil && len(q.Profiles) == 0 {
 		q.Profiles = []scenario.Configuration{{Name: scenario.Today}}
@@ -234,38 +231,31 @@ func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progre
 }
 
 func (s *offline) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
-	defer wait.end()
 	if s.profile != "" {
-		return nil, &problem{what: "a scenario has configurations, not one profile", next: "Without --profile."}
+		return nil, errOneProfile
 	}
-	configs := map[string][]*engine.Profile{}
-	for i, c := range q.Profiles {
-		configs[c.Name] = s.profiles
-		if len(c.Config) == 0 {
-			continue
-		}
-		text := c.Config
-		var doc string
-		if json.Unmarshal(c.Config, &doc) == nil {
-			text = []byte(doc)
-		}
-		list, err := profiles.Parse(text)
-		if err != nil {
-			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("profiles[%d].config", i), "%v", err)
-		}
-		configs[c.Name] = list
-	}
-	st := &stage{editor: &scenario.Editor{Read: readObject, ReadPod: readPod}, options: scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Watch: wait.watch()}}
+	o := scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt}
 	if q.Now != nil {
-		st.options.Now = *q.Now
+		o.Now = *q.Now
 	}
-	var err error
-	if st.edited, err = st.editor.Apply(ctx, s.view, "edits", q.Edits); err != nil {
-		return nil, err
+	return s.answer(ctx, scenarioQuestion{Question: q, edits: q.Edits, wait: wait}, o)
+}
+
+var errOneProfile = &problem{what: "a scenario has configurations, not one profile", next: "Without --profile."}
+
+// configure reads a configuration of a scenario; the source's own without one.
+func (s *offline) configure(at string, raw json.RawMessage) ([]*engine.Profile, error) {
+	if len(raw) == 0 {
+		return s.profiles, nil
 	}
-	out, err := scenario.Simulate(ctx, st.edited, st.editor, st.options, q, configs, ownBounds)
+	text := []byte(raw)
+	var doc string
+	if json.Unmarshal(raw, &doc) == nil {
+		text = []byte(doc)
+	}
+	list, err := profiles.Parse(text)
 	if err != nil {
-		return nil, err
+		return nil, decision.Errorf(decision.Invalid, at, "%v", err)
 	}
-	return json.Marshal(out)
+	return list, nil
 }

@@ -9,27 +9,17 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/ledger"
 	"berth/internal/scenario"
 )
 
-// scenarioVerbs are the kinds of questions about what comes next, by the last part of their path.
-var scenarioVerbs = map[string]func() scenarioRequest{
-	simulationVerb: func() scenarioRequest { return &SimulationRequest{} },
-	"fit":          func() scenarioRequest { return &FitRequest{} },
-	"pools":        func() scenarioRequest { return &PoolsRequest{} },
-	"drains":       func() scenarioRequest { return &DrainRequest{} },
-	"losses":       func() scenarioRequest { return &LossRequest{} },
-	"rollouts":     func() scenarioRequest { return &RolloutRequest{} },
-}
-
 // scenarioRequest is the body of such a question.
 type scenarioRequest interface {
+	scenario.Question
 	wait() *metav1.Duration
-	answer(ctx context.Context, c *scenarioCall) (any, error)
+	base() *ScenarioBase
 }
 
 // scenarioRoutes are the questions about what comes next, and their jobs.
@@ -47,9 +37,6 @@ func (a *API) scenarioRoutes(r chi.Router) {
 	r.Delete("/v1/simulations/{id}", a.admitted(a.readCalls, only(a.deleteSimulation)))
 	r.Post("/v1/simulations/{id}/cancel", a.admitted(a.readCalls, only(a.cancelSimulation)))
 }
-
-// simulationVerb is that of the questions that name their cluster in the body.
-const simulationVerb = "simulations"
 
 // scenarioBounds are those of a question about what comes next.
 func (a *API) scenarioBounds() jsonBounds {
@@ -74,6 +61,8 @@ type ScenarioBase struct {
 	// Profile is the one profile to decide under; if absent, that of each pod's schedulerName.
 	Profile string `json:"profile,omitempty"`
 }
+
+func (b *ScenarioBase) base() *ScenarioBase { return b }
 
 // scenarioCall is a question about what comes next, and the revision and the time that it is about.
 type scenarioCall struct {
@@ -132,50 +121,32 @@ func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err err
 	return at, err
 }
 
-// stage is what a question about what comes next is answered on.
-type stage struct {
-	view    *cluster.View // with the edits
-	edited  *scenario.Edited
-	editor  *scenario.Editor
-	options scenario.Options
-}
-
-// stage makes the edits of a question under its configuration.
-func (c *scenarioCall) stage(ctx context.Context, base *ScenarioBase) (*stage, error) {
+// answer answers a question on its revision, with its edits and its configuration.
+func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, error) {
+	base, limits := req.base(), &c.a.limits
 	list, err := c.a.scenarioProfiles(base.Config, base.Profile)
 	if err != nil {
 		return nil, err
 	}
-	return c.edit(ctx, list, base.Edits)
-}
-
-// edit makes edits to the revision.
-func (c *scenarioCall) edit(ctx context.Context, list []*engine.Profile, edits *scenario.Edits) (*stage, error) {
-	s := &stage{options: scenario.Options{
-		Profiles: list, Now: c.at.now, MaxSteps: int64(c.a.limits.MaxSteps), Watch: c.watch,
-		Class: func(class string) *schedulingv1.PriorityClass {
-			return c.classes.Class(c.at.view.Cluster, class)
-		},
-	}}
 	admission := c.a.admission
 	admission.Classes = c.classes
-	s.editor = &scenario.Editor{Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.limits.ScenarioMaxNodes, History: c.history}
-	var err error
-	if s.edited, err = s.editor.Apply(ctx, c.at.view, "edits", edits); err != nil {
+	s := &scenario.Stage{
+		Editor: &scenario.Editor{
+			Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: limits.ScenarioMaxNodes,
+			Configure: c.a.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
+		},
+		Options: scenario.Options{
+			Profiles: list, Now: c.at.now, MaxSteps: int64(limits.MaxSteps), Watch: c.watch,
+			Class: func(class string) *schedulingv1.PriorityClass {
+				return c.classes.Class(c.at.view.Cluster, class)
+			},
+		},
+		Bounds: scenario.Bounds{Pods: limits.ScenarioMaxPods, Attempts: limits.ScenarioMaxSteps, Profiles: maxConfigurations},
+	}
+	if s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits); err != nil {
 		return nil, err
 	}
-	s.view = s.edited.View
-	return s, nil
-}
-
-// settled is stage with the daemon pods of new nodes placed.
-func (c *scenarioCall) settled(ctx context.Context, base *ScenarioBase) (*stage, *cluster.View, error) {
-	s, err := c.stage(ctx, base)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := s.edited.WithDaemons(ctx, s.options)
-	return s, v, err
+	return req.Answer(ctx, s)
 }
 
 // scenarioProfiles returns the configuration of a question, or the one profile that it names.

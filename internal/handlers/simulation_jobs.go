@@ -104,7 +104,7 @@ func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, erro
 // counted answers a question, and counts it.
 func (a *API) counted(ctx context.Context, c *scenarioCall, req scenarioRequest) (any, error) {
 	done := a.metrics.simulating(ctx)
-	out, err := req.answer(ctx, c)
+	out, err := c.answer(ctx, req)
 	switch {
 	case err == nil:
 		done("done")

@@ -16,45 +16,8 @@ import (
 // maxConfigurations is how many configurations one scenario compares.
 const maxConfigurations = 4
 
-// SimulationRequest is a scenario.
-type SimulationRequest struct {
-	scenario.Request
-	ScenarioWait
-} // @name SimulationRequest
-
-// answer runs a scenario.
-//
-//	@Summary		Run a scenario, under one configuration or several
-//	@Description	Pods arrive at a fork of a revision, in memory: each is decided as by kube-scheduler, and each outcome changes the state for the next. What is placed, what waits and why, how full the nodes are over time, and where configurations differ first and why. Time is ordinal. Nothing is recorded, and the cluster stays as it is. The same scenario has the same answer, with the same digest.
-//	@Tags			scenarios
-//	@Accept			json,application/yaml
-//	@Produce		json
-//	@Param			body			body		SimulationRequest	true	"the scenario"
-//	@Param			fieldValidation	query		string				false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
-//	@Success		200				{object}	scenario.Simulation
-//	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
-//	@Router			/v1/simulations [post]
-func (q *SimulationRequest) answer(ctx context.Context, c *scenarioCall) (any, error) {
-	bounds := scenario.Bounds{Pods: c.a.limits.ScenarioMaxPods, Attempts: c.a.limits.ScenarioMaxSteps, Profiles: maxConfigurations}
-	if err := q.Check(bounds); err != nil {
-		return nil, err
-	}
-	configs, err := c.a.configurations(q.Profiles)
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.edit(ctx, c.a.configured, q.Edits)
-	if err != nil {
-		return nil, err
-	}
-	out, err := scenario.Simulate(ctx, s.edited, s.editor, s.options, &q.Request, configs, bounds)
-	if err != nil {
-		return nil, err
-	}
-	out.Warnings = c.posted.warnings
-	return out, nil
-}
+// base implements scenarioRequest. A scenario brings its configurations itself.
+func (q *SimulationRequest) base() *ScenarioBase { return &ScenarioBase{Edits: q.Edits} }
 
 // at returns the revision that a scenario begins at, and its time.
 func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error) {
@@ -96,19 +59,6 @@ func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most in
 		out = append(out, scenario.Arrival{Pod: x.Pod, At: x.At.Sub(list[0].At)})
 	}
 	return out, err
-}
-
-// configurations reads the configurations of a scenario by name.
-func (a *API) configurations(list []scenario.Configuration) (map[string][]*engine.Profile, error) {
-	out := map[string][]*engine.Profile{}
-	for i, c := range list {
-		profiles, err := a.configuration(fmt.Sprintf("profiles[%d].config", i), c.Config)
-		if err != nil {
-			return nil, err
-		}
-		out[c.Name] = profiles
-	}
-	return out, nil
 }
 
 // configuration reads a configuration at a place of the body; the server's own without one.

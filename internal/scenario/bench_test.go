@@ -97,7 +97,7 @@ func BenchmarkFit(b *testing.B) {
 		enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "asked")), enginetest.Priority(0))
 	began := cpuTime(b)
 	for b.Loop() {
-		got, err := scenario.CountFit(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, scenario.FitQuestion{Pod: pod, Max: 10_000})
+		got, err := (&scenario.FitQuestion{Sensitivity: new(bool)}).Count(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, pod, 10_000)
 		if err != nil || got.Count != 10_000 {
 			b.Fatal(err)
 		}

@@ -73,11 +73,11 @@ func BenchmarkDrainHundred(b *testing.B) {
 	}
 	v, profiles := viewOf(b, objects...), profileOf(b, rules.DefaultSpec())
 	pods := len(v.State.PodsOn(v.State.Nodes().Row("node-00000")))
-	o := scenario.DrainOptions{Nodes: []string{"node-00000"}, DrainFlags: scenario.DrainFlags{Force: true}}
+	o := scenario.DrainQuestion{NodeChoice: chosen("node-00000"), Force: true}
 	began := cpuTime(b)
 	for b.Loop() {
 		f := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon})
-		if out, err := f.Drain(b.Context(), o); err != nil || out.Totals.Evicted < 100 {
+		if out, err := f.Drain(b.Context(), &o); err != nil || out.Totals.Evicted < 100 {
 			b.Fatal(err)
 		}
 	}

@@ -56,15 +56,23 @@ type Replaced struct {
 	NotReplaced int `json:"notReplaced"`
 }
 
-func (r *Replaced) count(p *Disrupted) {
-	switch {
-	case p.Replacement == nil:
-		r.NotReplaced++
-	case p.Replacement.Node == "":
-		r.Pending++
-	default:
-		r.Placed++
+// totals counts the pods that left: those that the question is about, those that were preempted for
+// a replacement, and what becomes of the places of both.
+func (d *disruption) totals() (own, preempted int, r Replaced) {
+	for _, p := range d.out {
+		if p.Cause == causePreemption {
+			preempted++
+		}
+		switch {
+		case p.Replacement == nil:
+			r.NotReplaced++
+		case p.Replacement.Node == "":
+			r.Pending++
+		default:
+			r.Placed++
+		}
 	}
+	return len(d.out) - preempted, preempted, r
 }
 
 // Causes why pods leave.

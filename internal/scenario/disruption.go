@@ -56,7 +56,15 @@ type created struct {
 	pod  *corev1.Pod // on its node; nil before
 }
 
-func newDisruption(ctx context.Context, f *Fork, start int64) (*disruption, error) {
+// newDisruption starts at second 0. given is how long pods take to start, instead of the default.
+func newDisruption(ctx context.Context, f *Fork, given *int64) (*disruption, error) {
+	if err := checkStart(given); err != nil {
+		return nil, err
+	}
+	start := int64(DefaultStart)
+	if given != nil {
+		start = *given
+	}
 	b, err := readBudgets(ctx, f.base)
 	if err != nil {
 		return nil, err

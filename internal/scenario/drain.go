@@ -8,24 +8,37 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine/state"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
 
-// DrainOptions are what a drain is done with.
-type DrainOptions struct {
-	DrainFlags
-	// Nodes are drained in this order.
-	Nodes []string
-	// IgnoreBudgets deletes pods instead of evicting them, as --disable-eviction does.
-	IgnoreBudgets bool
-	// GracePeriodSeconds is used instead of the pods' own; nil: their own.
-	GracePeriodSeconds *int64
-	// StartSeconds is how long a pod takes from its bind until it is ready, where the pod that it
-	// replaces does not show it.
-	StartSeconds int64
-	// Remove deletes each node once it is drained. A node that stays is still a domain of spreads.
-	Remove bool
+// DrainQuestion is what a drain of nodes does.
+type DrainQuestion struct {
+	NodeChoice
+	// Find looks for as many nodes as can be emptied, among those chosen or, where none is, among
+	// all that are not cordoned. 0: the chosen nodes are drained.
+	Find int `json:"find,omitempty"`
+	// RespectBudgets false deletes pods instead of evicting them, as kubectl drain
+	// --disable-eviction does.
+	RespectBudgets *bool `json:"respectBudgets,omitempty" default:"true"`
+	// GracePeriodSeconds is used instead of the pods' own.
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+	// IgnoreDaemonSets leaves pods of DaemonSets where they are; without it one of them stops the
+	// drain of its node, as in kubectl drain.
+	IgnoreDaemonSets bool `json:"ignoreDaemonSets,omitempty"`
+	// DeleteEmptyDirData takes pods with local data, which is lost.
+	DeleteEmptyDirData bool `json:"deleteEmptyDirData,omitempty"`
+	// Force takes pods that no controller manages, which do not come back.
+	Force bool `json:"force,omitempty"`
+	// Remove deletes each node once it is drained; true if absent where nodes are looked for. One
+	// that stays is still a domain of spreads.
+	Remove *bool `json:"remove,omitempty"`
+	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
+	// replaces does not show it; 10 if absent.
+	StartSeconds *int64 `json:"startSeconds,omitempty"`
 }
 
 // Drain is what becomes of the pods of drained nodes.
@@ -96,43 +109,97 @@ const retrySeconds = 5
 // readSteps is what reading a pod takes, in steps of a Counter.
 const readSteps = 100
 
-// Drain cordons nodes and then drains them one after the other, as kubectl drain does
-// (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods). The controllers
-// of the pods create others, which are tried on the fork. The fork is changed.
-func (f *Fork) Drain(ctx context.Context, o DrainOptions) (*Drain, error) {
-	d, err := newDisruption(ctx, f, o.StartSeconds)
+// Answer implements Question.
+func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	f, err := s.fork(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkNodes(o.Nodes); err != nil {
+	out, err := f.Drain(ctx, q)
+	if err != nil {
 		return nil, err
 	}
-	for _, n := range o.Nodes {
-		if err := f.Cordon(n); err != nil {
-			return nil, err
-		}
+	out.Digest, err = digestOf(ctx, "berth-drain-1", out)
+	out.Snapshot, out.Warnings = f.base.ID(), append(out.Warnings, s.warnings()...) // no part of the digest
+	return out, err
+}
+
+// nodes returns the nodes that the question is about.
+func (q *DrainQuestion) nodes(v *cluster.View) ([]string, error) {
+	names, err := q.names(v)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(names) == 0 && q.Find == 0:
+		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector, a zone, or find")
+	case q.Find < 0:
+		return nil, decision.Errorf(decision.Invalid, "find", "want a number above 0")
+	case q.GracePeriodSeconds != nil && *q.GracePeriodSeconds < 0:
+		return nil, decision.Errorf(decision.Invalid, "gracePeriodSeconds", "want 0 or more")
+	case len(names) == 0:
+		return nodesWith(v, func(n *state.Node) bool { return !n.Unschedulable }), nil
+	}
+	return names, nil
+}
+
+// removes reports whether nodes are deleted once they are drained.
+func (q *DrainQuestion) removes() bool {
+	if q.Remove == nil {
+		return q.Find > 0
+	}
+	return *q.Remove
+}
+
+// Drain cordons nodes and then drains them one after the other, as kubectl drain does
+// (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods), or finds those
+// that can be emptied. The controllers of the pods create others, which are tried on the fork. The
+// fork is changed.
+func (f *Fork) Drain(ctx context.Context, q *DrainQuestion) (*Drain, error) {
+	names, err := q.nodes(f.base)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDisruption(ctx, f, q.StartSeconds)
+	if err != nil {
+		return nil, err
 	}
 	out := &Drain{Nodes: []*DrainedNode{}}
-	for i, n := range o.Nodes {
-		node, err := d.drain(n, o)
-		if err != nil {
-			return nil, err
-		}
-		out.Nodes = append(out.Nodes, node)
-		f.o.Watch.progress("nodes", i+1, len(o.Nodes))
+	if q.Find > 0 {
+		err = d.find(names, q, out)
+	} else {
+		err = d.drainAll(names, q, out)
 	}
-	out.Seconds = d.now
-	if err := d.finish(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	d.report(out)
 	return out, nil
 }
 
+func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) error {
+	for _, n := range names {
+		if err := d.f.Cordon(n); err != nil {
+			return err
+		}
+	}
+	for i, n := range names {
+		node, err := d.drain(n, q)
+		if err != nil {
+			return err
+		}
+		out.Nodes = append(out.Nodes, node)
+		d.f.o.Watch.progress("nodes", i+1, len(names))
+	}
+	out.Seconds = d.now
+	return d.finish()
+}
+
 // drain drains a node that is cordoned.
-func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
+func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) {
 	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.now}
-	todo, err := d.sort(node, o.DrainFlags, out)
+	evicts := q.RespectBudgets == nil || *q.RespectBudgets
+	todo, err := d.sort(node, q, out)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +221,7 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 				return nil, err
 			}
 			v := podlife.EvictionVerdict{Allowed: true}
-			if !o.IgnoreBudgets {
+			if evicts {
 				v = d.budgets.judge(pod)
 			}
 			if !v.Allowed {
@@ -166,7 +233,12 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 				}
 				continue
 			}
-			gone, err := d.evict(pod, v, o, out)
+			rec := &Disrupted{Cause: causeEviction, Wave: out.Waves + 1, Rule: &v.Rule}
+			if !evicts {
+				rec.Cause, rec.Rule = causeDeletion, nil
+			}
+			out.Evicted++
+			gone, err := d.evict(pod, rec, q.GracePeriodSeconds)
 			if err != nil {
 				return nil, err
 			}
@@ -197,7 +269,7 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 	out.Seconds = d.now - out.StartSeconds
 	if len(out.Blocked) > 0 {
 		out.Outcome = NodeBlocked
-	} else if o.Remove {
+	} else if q.removes() {
 		out.Removed = true
 		return out, d.remove(node)
 	}
@@ -206,9 +278,9 @@ func (d *disruption) drain(node string, o DrainOptions) (*DrainedNode, error) {
 
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
-func (d *disruption) sort(node string, flags DrainFlags, out *DrainedNode) (todo []podName, err error) {
+func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo []podName, err error) {
 	err = d.eachOn(node, func(n podName, pod *corev1.Pod) error {
-		switch v, why := flags.judgeDrain(pod); v {
+		switch v, why := q.judge(pod); v {
 		case drainTakes:
 			todo = append(todo, n)
 		case drainSkips:
@@ -260,23 +332,19 @@ func (d *disruption) podsOn(node string) ([]podName, error) {
 	return list, nil
 }
 
-// evict evicts a pod, or deletes it, and returns when it is gone.
-func (d *disruption) evict(pod *corev1.Pod, v podlife.EvictionVerdict, o DrainOptions, out *DrainedNode) (gone int64, err error) {
+// evict evicts a pod, or deletes it, and returns when it is gone. given is a grace period instead
+// of the pod's own.
+func (d *disruption) evict(pod *corev1.Pod, rec *Disrupted, given *int64) (gone int64, err error) {
 	grace := podlife.GracePeriod(pod)
 	switch {
 	case pod.DeletionTimestamp != nil:
 		grace = max(0, int64(pod.DeletionTimestamp.Sub(d.instant()).Seconds()))
-	case o.GracePeriodSeconds != nil:
-		grace = *o.GracePeriodSeconds
+	case given != nil:
+		grace = *given
 	}
 	if podlife.BeginDelete(pod, grace, d.instant()) == nil {
 		grace = 0
 	}
-	rec := &Disrupted{Cause: causeEviction, Wave: out.Waves + 1, Rule: &v.Rule}
-	if o.IgnoreBudgets {
-		rec.Cause, rec.Rule = causeDeletion, nil
-	}
-	out.Evicted++
 	return d.now + grace, d.leave(pod, rec, grace)
 }
 
@@ -299,22 +367,14 @@ func (d *disruption) remove(node string) error {
 
 // report sums a disruption up.
 func (d *disruption) report(out *Drain) {
-	out.Pods = d.out
+	out.Pods, out.Warnings = d.out, d.warnings()
 	t := &out.Totals
 	for _, n := range out.Nodes {
 		if n.Outcome == NodeDrained {
 			t.NodesDrained++
 		}
 	}
-	for _, p := range d.out {
-		if p.Cause == causePreemption {
-			t.Preempted++
-		} else {
-			t.Evicted++
-		}
-		t.count(p)
-	}
-	out.Warnings = d.warnings()
+	t.Evicted, t.Preempted, t.Replaced = d.totals()
 }
 
 // warnings names what a disruption had to assume.

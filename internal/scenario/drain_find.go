@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"berth/internal/engine/state"
@@ -28,45 +27,40 @@ type KeptNode struct {
 // maxKept bounds the nodes that an answer names with a reason.
 const maxKept = 100
 
-// Find drains as many of the nodes as can be emptied, up to a number, each on the state that the
+// find drains as many of the nodes as can be emptied, up to a number, each on the state that the
 // drains before it left. A node counts if all its pods may go and find another node without a
 // preemption; what was tried in vain is taken back. Emptier nodes are tried first: the choice is a
 // greedy one, so that there may be a larger set, but each node of this one is proven by running it.
-func (f *Fork) Find(ctx context.Context, o DrainOptions, wanted int) (*Drain, error) {
-	d, err := newDisruption(ctx, f, o.StartSeconds)
+func (d *disruption) find(names []string, q *DrainQuestion, out *Drain) error {
+	names, err := d.byUse(names)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	names, err := f.byUse(ctx, o.Nodes)
-	if err != nil {
-		return nil, err
-	}
-	out := &Drain{Nodes: []*DrainedNode{}, Find: &Find{Asked: wanted}}
+	out.Find = &Find{Asked: q.Find}
 	for _, name := range names {
-		if len(out.Nodes) == wanted {
+		if len(out.Nodes) == q.Find {
 			break
 		}
 		out.Find.Tried++
-		node, why, err := d.empty(name, o)
+		node, why, err := d.empty(name, q)
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case node != nil:
 			out.Nodes = append(out.Nodes, node)
 		case len(out.Find.Kept) < maxKept:
 			out.Find.Kept = append(out.Find.Kept, KeptNode{name, why})
 		}
-		f.o.Watch.progress("nodes tried", out.Find.Tried, len(names))
+		d.f.o.Watch.progress("nodes tried", out.Find.Tried, len(names))
 	}
 	out.Seconds = d.now
-	d.report(out)
-	return out, nil
+	return nil
 }
 
 // byUse orders nodes by the share of cpu or memory that is requested, whichever is larger, then by
 // name.
-func (f *Fork) byUse(ctx context.Context, names []string) ([]string, error) {
-	st := f.State()
+func (d *disruption) byUse(names []string) ([]string, error) {
+	st := d.f.State()
 	share := make(map[string]float64, len(names))
 	for _, n := range names {
 		if row := st.Nodes().Row(n); row >= 0 {
@@ -74,7 +68,7 @@ func (f *Fork) byUse(ctx context.Context, names []string) ([]string, error) {
 		}
 	}
 	out := slices.Clone(names)
-	err := steps.Sort(steps.Of(ctx), out, func(a, b string) int {
+	err := steps.Sort(d.steps, out, func(a, b string) int {
 		return cmp.Or(cmp.Compare(share[a], share[b]), cmp.Compare(a, b))
 	})
 	return out, err
@@ -93,12 +87,12 @@ func useOf(st *state.State, row int) float64 {
 }
 
 // empty drains a node if all its pods find another one, and returns why where it is kept as it was.
-func (d *disruption) empty(name string, o DrainOptions) (node *DrainedNode, why string, err error) {
+func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, why string, err error) {
 	back := d.mark()
 	if err := d.f.Cordon(name); err != nil {
 		return nil, "", err
 	}
-	if node, err = d.drain(name, o); err != nil {
+	if node, err = d.drain(name, q); err != nil {
 		return nil, "", err
 	}
 	if err := d.finish(); err != nil {

@@ -40,9 +40,13 @@ func budgetOf(name, app string, healthy, desired int32) *policyv1.PodDisruptionB
 	}
 }
 
-func drained(t *testing.T, o scenario.DrainOptions, objects ...any) *scenario.Drain {
+// chosen are nodes by name.
+func chosen(nodes ...string) scenario.NodeChoice { return scenario.NodeChoice{Nodes: nodes} }
+
+func drained(t *testing.T, o scenario.DrainQuestion, objects ...any) *scenario.Drain {
 	t.Helper()
-	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Drain(t.Context(), o)
+	o.StartSeconds = new(int64)
+	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Drain(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,39 +115,38 @@ func TestDrain(t *testing.T) {
 		return list
 	}
 	on := []string{"a"}
-	skip := scenario.DrainFlags{IgnoreDaemonSets: true}
 	for _, c := range []struct {
 		what    string
-		o       scenario.DrainOptions
+		o       scenario.DrainQuestion
 		objects []any
 		want    string
 	}{
-		{"a budget lets one go at a time, for as long as a start takes", scenario.DrainOptions{Nodes: on}, append(nodes("4", "4"), web(0, "a"), web(1, "a"), budgetOf("web", "web", 2, 1)), `
+		{"a budget lets one go at a time, for as long as a start takes", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes("4", "4"), web(0, "a"), web(1, "a"), budgetOf("web", "web", 2, 1)), `
 a drained in 2 waves, 50 s
 web-0 eviction wave 1 at 0 gone 30: web-0-2 at 0 on "b" ready 20
 web-1 eviction wave 2 at 20 gone 50: web-1-2 at 20 on "b" ready 40
 `},
-		{"a set's pod comes back once it is gone", scenario.DrainOptions{Nodes: on}, append(nodes("4", "4"), set(0, "a"), set(1, "a"), budgetOf("db", "db", 2, 1)), `
+		{"a set's pod comes back once it is gone", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes("4", "4"), set(0, "a"), set(1, "a"), budgetOf("db", "db", 2, 1)), `
 a drained in 2 waves, 30 s
 db-0 eviction wave 1 at 0 gone 10: db-0 at 10 on "b" ready 17
 db-1 eviction wave 2 at 20 gone 30: db-1 at 30 on "b" ready 37
 `},
-		{"a budget that allows nothing", scenario.DrainOptions{Nodes: on}, append(nodes("4", "4"), web(0, "a"), set(0, "a"), budgetOf("web", "web", 1, 1)), `
+		{"a budget that allows nothing", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes("4", "4"), web(0, "a"), set(0, "a"), budgetOf("web", "web", 1, 1)), `
 a blocked in 1 waves, 20 s
   blocked web-0: The disruption budget web needs 1 healthy pods and has 1 currently
 db-0 eviction wave 1 at 0 gone 10: db-0 at 10 on "b" ready 17
 `},
-		{"budgets are passed over by a delete", scenario.DrainOptions{Nodes: on, IgnoreBudgets: true}, append(nodes("4", "4"), web(0, "a"), budgetOf("web", "web", 1, 1)), `
+		{"budgets are passed over by a delete", scenario.DrainQuestion{NodeChoice: chosen(on...), RespectBudgets: new(bool)}, append(nodes("4", "4"), web(0, "a"), budgetOf("web", "web", 1, 1)), `
 a drained in 1 waves, 30 s
 web-0 deletion wave 1 at 0 gone 30: web-0-2 at 0 on "b" ready 20
 `},
-		{"what has no room waits, and so does what its budget keeps", scenario.DrainOptions{Nodes: on}, append(nodes("4", "1"), web(0, "a"), web(1, "a"), web(2, "a"), budgetOf("web", "web", 3, 2)), `
+		{"what has no room waits, and so does what its budget keeps", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes("4", "1"), web(0, "a"), web(1, "a"), web(2, "a"), budgetOf("web", "web", 3, 2)), `
 a blocked in 2 waves, 50 s
   blocked web-2: The disruption budget web needs 2 healthy pods and has 2 currently
 web-0 eviction wave 1 at 0 gone 30: web-0-2 at 0 on "b" ready 20
 web-1 eviction wave 2 at 20 gone 50: web-1-2 at 20 on "" (0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.)
 `},
-		{"one pod that is refused keeps all", scenario.DrainOptions{Nodes: []string{"a", "b"}}, append(nodes("4", "4", "4"), daemon, bare, local, web(1, "a"), web(2, "b")), `
+		{"one pod that is refused keeps all", scenario.DrainQuestion{NodeChoice: chosen("a", "b")}, append(nodes("4", "4", "4"), daemon, bare, local, web(1, "a"), web(2, "b")), `
 a refused in 0 waves, 0 s
   refuses agent-1: it is managed by a DaemonSet (use --ignore-daemonsets to leave it)
   refuses bare: no controller manages it (use --force to delete it for good)
@@ -151,13 +154,13 @@ a refused in 0 waves, 0 s
 b drained in 1 waves, 30 s
 web-2 eviction wave 1 at 0 gone 30: web-2-2 at 0 on "c" ready 20
 `},
-		{"flags", scenario.DrainOptions{Nodes: on, DrainFlags: scenario.DrainFlags{IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}, GracePeriodSeconds: new(int64)}, append(nodes("4", "4"), daemon, bare, local), `
+		{"flags", scenario.DrainQuestion{NodeChoice: chosen(on...), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true, GracePeriodSeconds: new(int64)}, append(nodes("4", "4"), daemon, bare, local), `
 a drained in 1 waves, 0 s
   skips agent-1: it is managed by a DaemonSet
 bare eviction wave 1 at 0 gone 0: no controller manages it
 web-9 eviction wave 1 at 0 gone 0: web-9-2 at 0 on "b" ready 20
 `},
-		{"victims of a replacement come back too", scenario.DrainOptions{Nodes: on, DrainFlags: skip}, append(nodes("4", "1", "1"),
+		{"victims of a replacement come back too", scenario.DrainQuestion{NodeChoice: chosen(on...), IgnoreDaemonSets: true}, append(nodes("4", "1", "1"),
 			running(enginetest.Pod("high", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.On("a")), "ReplicaSet", "high", 5, 3),
 			running(enginetest.Pod("low", enginetest.Requests("cpu", "1"), enginetest.On("b")), "ReplicaSet", "low", 5, 3),
 			running(enginetest.Pod("full", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.On("c")), "ReplicaSet", "full", 5, 3)), `
@@ -165,11 +168,11 @@ a drained in 1 waves, 3 s
 high eviction wave 1 at 0 gone 3: high-2 at 0 on "b" ready 5
 low preemption wave 0 at 0 gone 0: low-2 at 0 on "" (0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.)
 `},
-		{"a cordoned node is still a domain", scenario.DrainOptions{Nodes: on}, append(nodes(per, per), spread("a", 0), spread("b", 1)), `
+		{"a cordoned node is still a domain", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes(per, per), spread("a", 0), spread("b", 1)), `
 a drained in 1 waves, 3 s
 web-0 eviction wave 1 at 0 gone 3: web-0-2 at 0 on "" (0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.)
 `},
-		{"a removed one is not", scenario.DrainOptions{Nodes: on, Remove: true}, append(nodes(per, per), spread("a", 0), spread("b", 1)), `
+		{"a removed one is not", scenario.DrainQuestion{NodeChoice: chosen(on...), Remove: new(true)}, append(nodes(per, per), spread("a", 0), spread("b", 1)), `
 a drained in 1 waves, 3 s
 web-0 eviction wave 1 at 0 gone 3: web-0-2 at 0 on "b" ready 8
 `},
@@ -190,8 +193,8 @@ func spread(node string, i int) *corev1.Pod {
 
 func TestDrainOfUnknownNode(t *testing.T) {
 	f := scenario.NewFork(viewOf(t, enginetest.Node("a")), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
-	_, err := f.Drain(t.Context(), scenario.DrainOptions{Nodes: []string{"a", "x"}})
-	if err == nil || err.Error() != `nodes[1]: node "x" is not in prod@1` {
+	_, err := f.Drain(t.Context(), &scenario.DrainQuestion{NodeChoice: chosen("a", "x")})
+	if err == nil || err.Error() != `nodes[1]: prod@1 has no node "x"` {
 		t.Error(err)
 	}
 }
@@ -246,9 +249,9 @@ func TestDrainKeepsBudgets(t *testing.T) {
 		if len(nodes) < 2 {
 			continue
 		}
-		o := scenario.DrainOptions{Nodes: nodes[:1+len(nodes)/3], DrainFlags: scenario.DrainFlags{IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: seed%2 == 0}, StartSeconds: 5}
+		o := scenario.DrainQuestion{NodeChoice: chosen(nodes[:1+len(nodes)/3]...), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: seed%2 == 0, StartSeconds: new(int64(5))}
 		run := func() *scenario.Drain {
-			d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, spec), Now: noon}).Drain(t.Context(), o)
+			d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, spec), Now: noon}).Drain(t.Context(), &o)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

@@ -122,7 +122,7 @@ func TestDrainEqualsDecisionsOnCordonedState(t *testing.T) {
 		}
 		v, profiles := viewOf(t, objects...), profileOf(t, c.Spec)
 		f := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon, NoPreemption: true})
-		got, err := f.Drain(t.Context(), scenario.DrainOptions{Nodes: []string{node.Name}, IgnoreBudgets: true})
+		got, err := f.Drain(t.Context(), &scenario.DrainQuestion{NodeChoice: chosen(node.Name), RespectBudgets: new(bool)})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

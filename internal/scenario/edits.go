@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/ledger"
@@ -55,6 +56,11 @@ type Editor struct {
 	ReadPod func(at string, raw json.RawMessage) (*corev1.Pod, error)
 	// MaxNodes bounds the nodes that are added; 0: no bound.
 	MaxNodes int
+	// Configure reads a KubeSchedulerConfiguration at a place of the request, for questions with
+	// several; absent ones are the present one.
+	Configure func(at string, raw json.RawMessage) ([]*engine.Profile, error)
+	// Warnings are those of what was read; nil: there are none.
+	Warnings func() []string
 	// History reads recorded decisions as arrivals, an error where they are more; nil: there are
 	// none.
 	History func(ctx context.Context, h *History, most int, progress func(done int)) ([]Arrival, error)
@@ -171,22 +177,30 @@ func (u *forkUpdater) Update(ctx context.Context, _ string, _ int64, f func(*clu
 	return u.view, step, nil
 }
 
-// Nodes returns the names of the selected nodes, in order. A name that is not there and a selector
+// nodes returns the names of the selected nodes, in order. A name that is not there and a selector
 // that matches nothing are errors with the field.
-func (s *NodeSelection) Nodes(v *cluster.View, field string) ([]string, error) {
-	set := v.State.Nodes()
-	if (len(s.Names) > 0) == (s.Selector != "") {
+func (s *NodeSelection) nodes(v *cluster.View, field string) ([]string, error) {
+	switch {
+	case (len(s.Names) > 0) == (s.Selector != ""):
 		return nil, decision.Errorf(decision.Malformed, field, "want names or a selector")
-	}
-	for i, name := range s.Names {
-		if set.Row(name) < 0 {
-			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("%s.names[%d]", field, i), "%s has no node %.253q", v.ID(), name)
-		}
-	}
-	if s.Selector == "" {
-		return s.Names, nil
+	case s.Selector == "":
+		return named(v, field+".names", s.Names)
 	}
 	return selected(v, field+".selector", s.Selector)
+}
+
+// named returns names of nodes, each once.
+func named(v *cluster.View, field string, names []string) (out []string, err error) {
+	seen := make(map[string]bool, len(names))
+	for i, n := range names {
+		if v.State.Nodes().Row(n) < 0 {
+			return nil, decision.Errorf(decision.Invalid, fmt.Sprintf("%s[%d]", field, i), "%s has no node %.253q", v.ID(), n)
+		}
+		if !seen[n] {
+			out, seen[n] = append(out, n), true
+		}
+	}
+	return out, nil
 }
 
 // selected returns the names of the nodes that a label selector matches, in order.
@@ -216,19 +230,16 @@ func nodesWith(v *cluster.View, meets func(*state.Node) bool) (out []string) {
 // remove takes nodes out as when their Node objects are deleted: PodGC removes their pods without
 // grace (pkg/controller/podgc gcOrphaned), and the garbage collector their CSINodes and slices.
 func (out *Edited) remove(ctx context.Context, field string, s *NodeSelection) error {
-	names, err := s.Nodes(out.View, field)
+	names, err := s.nodes(out.View, field)
 	if err != nil {
 		return err
 	}
 	var del []kubeobj.Key
 	st := out.View.State
-	seen := map[string]bool{}
+	out.Removed = names
+	seen := make(map[string]bool, len(names))
 	for _, name := range names {
-		if seen[name] {
-			continue
-		}
 		seen[name] = true
-		out.Removed = append(out.Removed, name)
 		del = append(del, kubeobj.Key{Kind: "Node", Name: name})
 		if k := (kubeobj.Key{Kind: "CSINode", Name: name}); st.CSINode(name) != nil {
 			del = append(del, k)

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -16,18 +17,22 @@ import (
 	"berth/internal/engine/explain"
 )
 
-// FitQuestion is how many replicas of a pod fit.
+// fitMax is how many replicas a fit counts unless more or fewer are asked for.
+const fitMax = 10_000
+
+// FitQuestion is how many more replicas of a pod fit.
 type FitQuestion struct {
-	Pod *corev1.Pod
-	// Max ends the count; at least 1.
-	Max int
-	// By is the label of nodes whose values are counted apart, or zone, region, node, pool; empty:
-	// none.
-	By string
-	// Sensitivity counts again with one more node and with smaller requests.
-	Sensitivity bool
-	// Placements lists the node of each replica.
-	Placements bool
+	// Pod is the v1.Pod to count, or a workload (Deployment, StatefulSet, Job and so on) whose pod
+	// is counted.
+	Pod json.RawMessage `json:"pod" swaggertype:"object"`
+	// Max ends the count; 10000 if absent.
+	Max *int `json:"max,omitempty" example:"10000"`
+	// By counts the values of a node label apart: zone, region, node, pool, or the label itself.
+	By string `json:"by,omitempty" example:"zone"`
+	// Sensitivity false leaves out the counts with one more node and with smaller requests.
+	Sensitivity *bool `json:"sensitivity,omitempty" default:"true"`
+	// Placements true lists the node of each replica.
+	Placements bool `json:"placements,omitempty"`
 }
 
 // Fit is how many more replicas of a pod a cluster has room for, each decided and bound after the
@@ -82,10 +87,38 @@ type Sensitivity struct {
 	Gain int `json:"gain"`
 } // @name FitSensitivity
 
-// CountFit answers a question. No pod is evicted for a replica.
-func CountFit(ctx context.Context, v *cluster.View, o Options, q FitQuestion) (*Fit, error) {
+// Answer implements Question.
+func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	most := min(fitMax, s.Bounds.Pods)
+	if q.Max != nil {
+		most = *q.Max
+	}
+	if most < 1 || most > s.Bounds.Pods {
+		return nil, decision.Errorf(decision.Invalid, "max", "want a number from 1 to %d", s.Bounds.Pods)
+	}
+	if isNull(q.Pod) {
+		return nil, decision.Errorf(decision.Malformed, "pod", "want a pod, or a workload with a pod template")
+	}
+	pod, err := s.Editor.Pod(s.View, "pod", q.Pod)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.WithDaemons(ctx, s.Options)
+	if err != nil {
+		return nil, err
+	}
+	out, err := q.Count(ctx, v, s.Options, pod, most)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = s.warnings()
+	return out, nil
+}
+
+// Count counts replicas of a pod, up to a number. No pod is evicted for one.
+func (q *FitQuestion) Count(ctx context.Context, v *cluster.View, o Options, of *corev1.Pod, most int) (*Fit, error) {
 	o.NoPreemption = true
-	pod := *q.Pod
+	pod := *of
 	out := &Fit{Snapshot: v.ID(), Pod: decision.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)}, By: LabelOf(v.State.Nodes(), q.By)}
 	if len(pod.Spec.SchedulingGates) > 0 {
 		pod.Spec.SchedulingGates = nil
@@ -98,36 +131,37 @@ func CountFit(ctx context.Context, v *cluster.View, o Options, q FitQuestion) (*
 	out.Profile = profile.Name
 	active, _, _ := v.State.Waiting(decision.RunsOf(o.Profiles))
 	out.Waiting = active
-	c, err := count(ctx, v, o, &pod, &q)
+	c, err := count(ctx, v, o, &pod, most)
 	if err != nil {
 		return nil, err
 	}
-	out.Count, out.More, out.LimitedBy, out.Nodes, out.Digest = c.n, c.n == q.Max, c.limit, len(c.byNode), c.sum.text()
-	out.Placements = c.placements
+	out.Count, out.More, out.LimitedBy, out.Nodes, out.Digest = c.n, c.n == most, c.limit, len(c.byNode), c.sum.text()
+	if q.Placements {
+		out.Placements = c.placements
+	}
 	if q.By != "" {
 		out.Domains = c.domains(v, out.By)
 	}
-	if q.Sensitivity && !out.More {
-		out.Sensitivity, err = c.sensitivity(ctx, v, o, &pod, &q)
+	if (q.Sensitivity == nil || *q.Sensitivity) && !out.More {
+		out.Sensitivity, err = c.sensitivity(ctx, v, o, &pod, most)
 	}
 	return out, err
 }
 
 // counted is a count of replicas.
 type counted struct {
-	n      int
-	byNode map[string]int
-	limit  *Limit
-	// placements are the nodes in order, where they are asked for.
-	placements []string
+	n          int
+	byNode     map[string]int
+	limit      *Limit
+	placements []string // the nodes in order
 	sum        sum
 }
 
 // count binds replicas until one gets no node.
-func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *FitQuestion) (*counted, error) {
+func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, most int) (*counted, error) {
 	f, replicas := NewFork(v, o), ReplicasOf(pod)
 	c := &counted{byNode: map[string]int{}, sum: newSum("berth-fit-1")}
-	for i := 0; c.n < q.Max; i++ {
+	for i := 0; c.n < most; i++ {
 		p := replicas.Pod(i)
 		if v.State.Pod(p.Namespace, p.Name) != nil {
 			continue // a StatefulSet's pods, or those of an earlier question, have such names
@@ -147,9 +181,7 @@ func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *
 			return c, nil
 		}
 		c.sum.add(at.Node)
-		if q.Placements {
-			c.placements = append(c.placements, at.Node)
-		}
+		c.placements = append(c.placements, at.Node)
 		c.byNode[at.Node]++
 		c.n++
 		o.Watch.progress("replicas", c.n, 0)
@@ -211,10 +243,10 @@ func (c *counted) domains(v *cluster.View, key string) []FitDomain {
 }
 
 // sensitivity counts again after single changes.
-func (c *counted) sensitivity(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, q *FitQuestion) ([]Sensitivity, error) {
+func (c *counted) sensitivity(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, most int) ([]Sensitivity, error) {
 	var out []Sensitivity
 	add := func(change string, v *cluster.View, pod *corev1.Pod) error {
-		with, err := count(ctx, v, o, pod, q)
+		with, err := count(ctx, v, o, pod, most)
 		if err == nil {
 			out = append(out, Sensitivity{change, with.n, with.n - c.n})
 		}

@@ -29,7 +29,7 @@ func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
 		pod := c.Pod.DeepCopy()
 		pod.Name, pod.Spec.NodeName, pod.Spec.SchedulingGates, pod.Status = "asked", "", nil, corev1.PodStatus{}
 		v, profiles := viewOf(t, c.Objects...), profileOf(t, c.Spec)
-		got, err := scenario.CountFit(t.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, scenario.FitQuestion{Pod: pod, Max: 60, By: "node"})
+		got, err := (&scenario.FitQuestion{By: "node", Sensitivity: new(bool), Placements: true}).Count(t.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, pod, 60)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -97,7 +97,7 @@ func TestFit(t *testing.T) {
 		enginetest.Pod("agent-x", enginetest.Requests("cpu", "1"), enginetest.Owner("apps/v1", "DaemonSet", "agent"), enginetest.On("a")))
 	pod := enginetest.Pod("web", enginetest.Requests("cpu", "1000m", "memory", "1Gi"), enginetest.Gate("later"))
 	ask := func(most int) *scenario.Fit {
-		got, err := scenario.CountFit(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, scenario.FitQuestion{Pod: pod, Max: most, By: "zone", Sensitivity: true})
+		got, err := (&scenario.FitQuestion{By: "zone"}).Count(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, pod, most)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/decision"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -26,16 +25,6 @@ func (f *Fork) Node(name string) (*corev1.Node, error) {
 		return nil, fmt.Errorf("node %s: %w", name, err)
 	}
 	return o.Value.(*corev1.Node), nil
-}
-
-// checkNodes refuses names that no node has.
-func (f *Fork) checkNodes(names []string) error {
-	for i, n := range names {
-		if f.State().Nodes().Row(n) < 0 {
-			return decision.Errorf(decision.Invalid, fmt.Sprintf("nodes[%d]", i), "node %q is not in %s", n, f.base.ID())
-		}
-	}
-	return nil
 }
 
 // setNode puts a node, or deletes it where after is nil.

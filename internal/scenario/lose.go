@@ -13,18 +13,17 @@ import (
 	"berth/internal/podlife"
 )
 
-// LoseOptions are how nodes die.
-type LoseOptions struct {
-	// Nodes die at second 0.
-	Nodes []string
+// LossQuestion is what happens when nodes die, all at second 0.
+type LossQuestion struct {
+	NodeChoice
 	// RemoveAfterSeconds is when their Node objects are deleted, as a cloud's controller or a
-	// person does; nil: they stay.
-	RemoveAfterSeconds *int64
-	// StartSeconds is how long a pod takes from its bind until it is ready, where the pod that it
-	// replaces does not show it.
-	StartSeconds int64
-	// Rates are those of the node lifecycle controller.
-	Rates LossRates
+	// person does; absent: they stay, and no pod of theirs is ever gone.
+	RemoveAfterSeconds *int64 `json:"removeAfterSeconds,omitempty"`
+	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
+	// replaces does not show it; 10 if absent.
+	StartSeconds *int64 `json:"startSeconds,omitempty"`
+	// Rates are the settings of the node lifecycle controller; upstream's if absent.
+	Rates *LossRates `json:"rates,omitempty"`
 }
 
 // Loss is what becomes of the pods of nodes that die.
@@ -70,28 +69,51 @@ type LostNode struct {
 // at the latest (pkg/controller/podgc, quarantineTime and gcCheckPeriod).
 const orphanSeconds = 60
 
+// Answer implements Question.
+func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	f, err := s.fork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.Lose(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
+	out.Snapshot, out.Warnings = f.base.ID(), append(out.Warnings, s.warnings()...) // no part of the digest
+	return out, err
+}
+
 // Lose has nodes die and lets the control plane act: nodes become not ready, are tainted by zone,
 // and their pods are deleted when their tolerations end (pkg/controller/nodelifecycle,
 // pkg/controller/tainteviction). No kubelet ends those pods, so that they stay Terminating and keep
 // what they hold until the Node object is deleted. The fork is changed.
-func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
-	d, err := newDisruption(ctx, f, o.StartSeconds)
+func (f *Fork) Lose(ctx context.Context, q *LossQuestion) (*Loss, error) {
+	names, err := q.names(f.base)
 	if err != nil {
 		return nil, err
 	}
-	l := &loss{d: d, o: o, out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]podName{}}
-	if err := f.checkNodes(o.Nodes); err != nil {
-		return nil, err
+	l := &loss{out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]podName{}}
+	if l.rates = defaultLossRates; q.Rates != nil {
+		l.rates = *q.Rates
 	}
-	for _, n := range o.Nodes {
-		l.lost[n] = true
-	}
-	if err := o.Rates.check(); err != nil {
-		return nil, err
-	}
-	if o.RemoveAfterSeconds != nil && *o.RemoveAfterSeconds < 0 {
+	r := &l.rates
+	switch {
+	case len(names) == 0:
+		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
+	case min(r.GraceSeconds, r.NodeSeconds, r.PartialSeconds, int64(r.UnhealthyPercent), int64(r.LargeZone)) < 0:
+		return nil, decision.Errorf(decision.Invalid, "rates", "want no number below 0")
+	case q.RemoveAfterSeconds != nil && *q.RemoveAfterSeconds < 0:
 		return nil, decision.Errorf(decision.Invalid, "removeAfterSeconds", "want 0 or more")
 	}
+	for _, n := range names {
+		l.lost[n] = true
+	}
+	d, err := newDisruption(ctx, f, q.StartSeconds)
+	if err != nil {
+		return nil, err
+	}
+	l.d, l.removed = d, q.RemoveAfterSeconds
 	if err := l.readZones(); err != nil {
 		return nil, err
 	}
@@ -104,10 +126,11 @@ func (f *Fork) Lose(ctx context.Context, o LoseOptions) (*Loss, error) {
 
 // loss is a run of Lose.
 type loss struct {
-	d    *disruption
-	o    LoseOptions
-	out  *Loss
-	lost map[string]bool
+	d       *disruption
+	rates   LossRates
+	removed *int64 // when the Node objects are deleted; nil: never
+	out     *Loss
+	lost    map[string]bool
 	// zones by their key, and the lost nodes of each by name.
 	zones map[string]*LostZone
 	nodes map[string][]*LostNode
@@ -238,14 +261,7 @@ func (l *loss) report() error {
 	d, t := l.d, &l.out.Totals
 	l.out.Seconds, l.out.Pods, l.out.Warnings = d.now, d.out, d.warnings()
 	t.Nodes, t.Pods = len(l.out.Nodes), l.pods
-	for _, p := range d.out {
-		if p.Cause == causePreemption {
-			t.Preempted++
-		} else {
-			t.Deleted++
-		}
-		t.count(p)
-	}
+	t.Deleted, t.Preempted, t.Replaced = d.totals()
 	for _, n := range l.out.Nodes {
 		err := d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
 			if d.leaving[name] != nil || pod.DeletionTimestamp != nil {

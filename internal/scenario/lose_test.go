@@ -14,10 +14,10 @@ import (
 	"berth/internal/scenario"
 )
 
-func lost(t *testing.T, o scenario.LoseOptions, objects ...any) *scenario.Loss {
+func lost(t *testing.T, o scenario.LossQuestion, objects ...any) *scenario.Loss {
 	t.Helper()
-	o.Rates = scenario.DefaultLossRates()
-	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Lose(t.Context(), o)
+	o.StartSeconds = new(int64)
+	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Lose(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,38 +63,38 @@ func TestLose(t *testing.T) {
 	after := int64(600)
 	for _, c := range []struct {
 		what    string
-		o       scenario.LoseOptions
+		o       scenario.LossQuestion
 		objects []any
 		want    string
 	}{
-		{"one node: replicas come back after 350 s, a set's pod and a daemon's stay", scenario.LoseOptions{Nodes: []string{"a1"}}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1"), web("db-0", "StatefulSet", "a1"), daemon), `
+		{"one node: replicas come back after 350 s, a set's pod and a daemon's stay", scenario.LossQuestion{NodeChoice: chosen("a1")}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1"), web("db-0", "StatefulSet", "a1"), daemon), `
 zone a 1/2 Normal zone/normal
 a1 not ready 50 tainted 50
 db-0 taint wave 0 at 350: StatefulSet/web waits until the pod is gone, and its node ends no pod any more
 web-1 taint wave 0 at 350: web-1-2 at 350 on "b2" ready 370
 agent stays: The pod tolerates node.kubernetes.io/unreachable:NoExecute without a limit, so it stays bound to the node.
 `},
-		{"its object goes: PodGC ends what is left", scenario.LoseOptions{Nodes: []string{"a1"}, RemoveAfterSeconds: &after}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1"), web("db-0", "StatefulSet", "a1")), `
+		{"its object goes: PodGC ends what is left", scenario.LossQuestion{NodeChoice: chosen("a1"), RemoveAfterSeconds: &after}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1"), web("db-0", "StatefulSet", "a1")), `
 zone a 1/2 Normal zone/normal
 a1 not ready 50 tainted 50
 db-0 taint wave 0 at 350 gone 660: db-0 at 660 on "b1" ready 680
 web-1 taint wave 0 at 350 gone 660: web-1-2 at 350 on "b2" ready 370
 `},
-		{"a zone: one node in ten seconds", scenario.LoseOptions{Nodes: []string{"a2", "a1"}}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1"), web("web-2", "ReplicaSet", "a2")), `
+		{"a zone: one node in ten seconds", scenario.LossQuestion{NodeChoice: chosen("a2", "a1")}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1"), web("web-2", "ReplicaSet", "a2")), `
 zone a 2/2 FullDisruption zone/full
 a1 not ready 50 tainted 50
 a2 not ready 50 tainted 60
 web-1 taint wave 0 at 350: web-1-2 at 350 on "b2" ready 370
 web-2 taint wave 0 at 360: web-2-2 at 360 on "b1" ready 380
 `},
-		{"most of a small zone: nothing is tainted", scenario.LoseOptions{Nodes: []string{"a1", "a2", "a3"}}, append(nodes("ab", 4), web("web-1", "ReplicaSet", "a1")), `
+		{"most of a small zone: nothing is tainted", scenario.LossQuestion{NodeChoice: chosen("a1", "a2", "a3")}, append(nodes("ab", 4), web("web-1", "ReplicaSet", "a1")), `
 zone a 3/4 PartialDisruption zone/partial-small
 a1 not ready 50
 a2 not ready 50
 a3 not ready 50
 web-1 stays: the node is not tainted
 `},
-		{"all zones: the control plane blames itself", scenario.LoseOptions{Nodes: []string{"a1", "b1"}}, append(nodes("ab", 1), web("web-1", "ReplicaSet", "a1")), `
+		{"all zones: the control plane blames itself", scenario.LossQuestion{NodeChoice: chosen("a1", "b1")}, append(nodes("ab", 1), web("web-1", "ReplicaSet", "a1")), `
 zone a 1/1 FullDisruption zone/all-lost
 zone b 1/1 FullDisruption zone/all-lost
 a1 not ready 50
@@ -123,14 +123,14 @@ func TestLoseAtRandom(t *testing.T) {
 		if len(nodes) < 2 {
 			continue
 		}
-		o := scenario.LoseOptions{Nodes: nodes[:1+len(nodes)/4], StartSeconds: 5, Rates: scenario.DefaultLossRates()}
+		o := scenario.LossQuestion{NodeChoice: chosen(nodes[:1+len(nodes)/4]...), StartSeconds: new(int64(5))}
 		if after := int64(seed * 7 % 500); seed%2 == 0 {
 			o.RemoveAfterSeconds = &after
 		}
 		v := viewOf(t, objects...)
 		profiles := profileOf(t, rules.DefaultSpec())
 		run := func() *scenario.Loss {
-			l, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Lose(t.Context(), o)
+			l, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Lose(t.Context(), &o)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

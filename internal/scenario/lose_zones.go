@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/decision"
 	"berth/internal/podlife"
 )
 
@@ -27,17 +26,8 @@ type LossRates struct {
 	LargeZone        int   `json:"largeZone"`
 } // @name LossRates
 
-func (r *LossRates) check() error {
-	if min(r.GraceSeconds, r.NodeSeconds, r.PartialSeconds, int64(r.UnhealthyPercent), int64(r.LargeZone)) < 0 {
-		return decision.Errorf(decision.Invalid, "rates", "want no number below 0")
-	}
-	return nil
-}
-
-// DefaultLossRates are upstream's.
-func DefaultLossRates() LossRates {
-	return LossRates{GraceSeconds: 50, NodeSeconds: 10, PartialSeconds: 100, UnhealthyPercent: 55, LargeZone: 50}
-}
+// defaultLossRates are upstream's.
+var defaultLossRates = LossRates{GraceSeconds: 50, NodeSeconds: 10, PartialSeconds: 100, UnhealthyPercent: 55, LargeZone: 50}
 
 // LostZone is how the control plane sees a zone once nodes of it are lost.
 type LostZone struct {
@@ -87,7 +77,7 @@ func (l *loss) readZones() error {
 			return err
 		}
 		if l.lost[n.Name] {
-			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.o.Rates.GraceSeconds, RemovedAfterSeconds: l.o.RemoveAfterSeconds})
+			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.GraceSeconds, RemovedAfterSeconds: l.removed})
 			l.zones[key] = z
 		}
 		if l.lost[n.Name] || podlife.NodeStateOf(node) != podlife.NodeHealthy {
@@ -114,7 +104,7 @@ func (l *loss) readZones() error {
 
 // judge works out a zone's state and rate.
 func (l *loss) judge(z *LostZone) {
-	r := l.o.Rates
+	r := l.rates
 	share := float32(z.NotReady) / float32(z.Nodes)
 	switch {
 	case z.NotReady == z.Nodes:

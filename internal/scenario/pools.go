@@ -2,9 +2,12 @@ package scenario
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+
+	kjson "sigs.k8s.io/json"
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
@@ -24,8 +27,17 @@ type NodePool struct {
 
 // PoolsQuestion is how many nodes of which pools pods need.
 type PoolsQuestion struct {
-	Arrivals []Arrival
-	Pools    []NodePool
+	// For is the pods that have to fit: "pending", the pods of the snapshot that wait, or
+	// {"workloads":[{"pod":{…},"count":3}]}, where pod is a v1.Pod or a workload. Without a count
+	// it is the workload's replicas, or 1.
+	For json.RawMessage `json:"for,omitempty" swaggertype:"object"`
+	// Pools are the kinds of nodes that may be added.
+	Pools []NodePool `json:"pools"`
+}
+
+// Workloads are pods that arrive, in this order.
+type Workloads struct {
+	Workloads []Workload `json:"workloads"`
 }
 
 // Pools is how many nodes of which pools pods need to fit. Every figure is the result of a run: all
@@ -124,24 +136,67 @@ type OneMore struct {
 	Reason string `json:"reason,omitempty"`
 } // @name OneMore
 
-// CountPools answers a question. No pod is evicted for another one.
-func (d *Editor) CountPools(ctx context.Context, v *cluster.View, o Options, q PoolsQuestion) (*Pools, error) {
-	if err := d.checkPools(v, q.Pools); err != nil {
+// Answer implements Question.
+func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	f, err := s.fork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pending := isNull(q.For) || string(q.For) == `"pending"`
+	var arrivals []Arrival
+	if pending {
+		arrivals, err = f.Pending(ctx)
+	} else {
+		arrivals, err = q.workloads(ctx, s, f.base)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(arrivals) > s.Bounds.Pods {
+		return nil, decision.Errorf(decision.Invalid, "for", "%d pods, want %d at most", len(arrivals), s.Bounds.Pods)
+	}
+	out, err := s.Editor.CountPools(ctx, f.base, s.Options, arrivals, q.Pools)
+	if err != nil {
+		return nil, err
+	}
+	if active, _, _ := f.base.State.Waiting(f.runs); active > 0 && !pending {
+		out.Notes = append(out.Notes, fmt.Sprintf("no room is kept for the pods of the snapshot that wait: %d", active))
+	}
+	if slices.ContainsFunc(q.Pools, func(p NodePool) bool { return len(p.Template) > 0 }) {
+		out.Notes = append(out.Notes, "no daemon pods are counted on nodes of a template: those of a node are known where a pool is like it")
+	}
+	out.Warnings = s.warnings()
+	return out, nil
+}
+
+// workloads reads the pods of the question.
+func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *cluster.View) ([]Arrival, error) {
+	var list Workloads
+	strict, err := kjson.UnmarshalStrict(q.For, &list, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
+	if err != nil || len(strict) > 0 || len(list.Workloads) == 0 {
+		return nil, decision.Errorf(decision.Malformed, "for", `want "pending" or {"workloads":[{"pod":{…},"count":3}]}`)
+	}
+	return s.Editor.arrive(ctx, v, "for.workloads", list.Workloads, s.Bounds.Pods, nil)
+}
+
+// CountPools counts the nodes that pods need. No pod is evicted for another one.
+func (d *Editor) CountPools(ctx context.Context, v *cluster.View, o Options, arrivals []Arrival, pools []NodePool) (*Pools, error) {
+	if err := d.checkPools(v, pools); err != nil {
 		return nil, err
 	}
 	o.NoPreemption = true
-	s := &poolSearch{d: d, v: v, o: o, q: &q, ran: map[string]int{}}
-	first, err := s.run(ctx, make([]int, len(q.Pools)))
+	s := &poolSearch{d: d, v: v, o: o, arrivals: arrivals, pools: pools, ran: map[string]int{}}
+	first, err := s.run(ctx, make([]int, len(pools)))
 	if err != nil {
 		return nil, err
 	}
 	waiting := len(first.out.Waiting)
 	s.already, s.gated = first.out.Placed, len(first.out.Gated)
-	out := &Pools{Snapshot: v.ID(), Pods: len(q.Arrivals), Already: s.already, Waiting: waiting, Gated: s.gated, Pools: []PoolAlone{}}
+	out := &Pools{Snapshot: v.ID(), Pods: len(arrivals), Already: s.already, Waiting: waiting, Gated: s.gated, Pools: []PoolAlone{}}
 	if err := s.measure(ctx); err != nil {
 		return nil, err
 	}
-	for i := range q.Pools {
+	for i := range pools {
 		alone, err := s.alone(ctx, i)
 		if err != nil {
 			return nil, err

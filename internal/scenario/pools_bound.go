@@ -26,7 +26,7 @@ type PoolBound struct {
 
 // measure sums up what pods want and nodes have.
 func (s *poolSearch) measure(ctx context.Context) error {
-	s.wanted = requests(s.q.Arrivals, nil)
+	s.wanted = requests(s.arrivals, nil)
 	usable, err := s.usable(ctx)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *poolSearch) measure(ctx context.Context) error {
 	for row := range usable.All() {
 		s.free.add(s.freeOf(s.v.State, row))
 	}
-	for i := range s.q.Pools {
+	for i := range s.pools {
 		r, err := s.begin(ctx, s.counts(i, 1))
 		if err != nil {
 			return err
@@ -59,11 +59,11 @@ var forGood = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "Node
 func (s *poolSearch) usable(ctx context.Context) (state.Bits, error) {
 	f, seen, count := NewFork(s.v, s.o), map[string]bool{}, steps.Of(ctx)
 	out := state.NewBits(s.v.State.Nodes().Len())
-	for i := range s.q.Arrivals {
+	for i := range s.arrivals {
 		if err := count.Take(1); err != nil {
 			return nil, err
 		}
-		pod := s.q.Arrivals[i].Pod
+		pod := s.arrivals[i].Pod
 		shape := shapeOf(pod)
 		if seen[shape] {
 			continue
@@ -184,7 +184,7 @@ func (s *poolSearch) missing(wanted amounts) amounts {
 // nodesFor returns how many nodes of a pool the missing resources take at least; one more than its
 // maximum where it has none of one.
 func (s *poolSearch) nodesFor(pool int) int {
-	most := s.q.Pools[pool].Max + 1
+	most := s.pools[pool].Max + 1
 	n := 0
 	for name, missing := range s.missing(s.wanted) {
 		if each := s.offers[pool][name]; each*float64(most-1) < missing {
@@ -201,7 +201,7 @@ func (s *poolSearch) bound(wanted amounts) PoolBound {
 	var out PoolBound
 	for name, missing := range s.missing(wanted) {
 		least := math.Inf(1)
-		for i, p := range s.q.Pools {
+		for i, p := range s.pools {
 			if each := s.offers[i][name]; each > 0 {
 				least = min(least, p.Cost*(missing/each))
 			}

@@ -58,7 +58,7 @@ func (s *poolSearch) better(a []int, placed int, b []int, than int) bool {
 
 func (s *poolSearch) cost(counts []int) (sum float64) {
 	for i, n := range counts {
-		sum += s.q.Pools[i].Cost * float64(n)
+		sum += s.pools[i].Cost * float64(n)
 	}
 	return sum
 }
@@ -66,14 +66,14 @@ func (s *poolSearch) cost(counts []int) (sum float64) {
 // grow adds nodes of the pool that places most for its cost until no pool places more. A pod counts
 // by the largest share that it has in what all want of a resource.
 func (s *poolSearch) grow(ctx context.Context, chunk int) (counts []int, placed int, err error) {
-	counts, placed = make([]int, len(s.q.Pools)), s.already
+	counts, placed = make([]int, len(s.pools)), s.already
 	left, err := s.left(ctx, counts)
 	if err != nil {
 		return nil, 0, err
 	}
 	for placed < s.all() {
 		pool, gain, rest := -1, 0.0, left
-		for i, p := range s.q.Pools {
+		for i, p := range s.pools {
 			n := min(chunk, p.Max-counts[i])
 			if n == 0 {
 				continue
@@ -91,7 +91,7 @@ func (s *poolSearch) grow(ctx context.Context, chunk int) (counts []int, placed 
 		if pool < 0 {
 			break
 		}
-		counts[pool] += min(chunk, s.q.Pools[pool].Max-counts[pool])
+		counts[pool] += min(chunk, s.pools[pool].Max-counts[pool])
 		left, placed = rest, s.ran[key(counts)]
 	}
 	return counts, placed, nil
@@ -121,7 +121,7 @@ func (s *poolSearch) shrink(ctx context.Context, counts []int, placed int) error
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.q.Pools[b].Cost, s.q.Pools[a].Cost) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.pools[b].Cost, s.pools[a].Cost) })
 	for _, i := range order {
 		for step := max(counts[i]/2, 1); step > 0 && counts[i] > 0; {
 			with := slices.Clone(counts)
@@ -151,7 +151,7 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 	}
 	c := PoolChoice{Pools: []PoolCount{}, Cost: s.cost(counts), Fits: r.out.Placed == s.all(), Placed: r.out.Placed - s.already, Daemons: len(r.daemons), Minimal: true}
 	for i, n := range counts {
-		c.Pools = append(c.Pools, PoolCount{s.q.Pools[i].Name, n})
+		c.Pools = append(c.Pools, PoolCount{s.pools[i].Name, n})
 		if n == 0 {
 			continue
 		}
@@ -164,7 +164,7 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 		c.Minimal = c.Minimal && placed < r.out.Placed
 	}
 	if len(r.daemons) > 0 {
-		asQueued, err := NewFork(r.view, s.o).Run(ctx, append(slices.Clone(s.q.Arrivals), r.daemons...), Limits{}, nil)
+		asQueued, err := NewFork(r.view, s.o).Run(ctx, append(slices.Clone(s.arrivals), r.daemons...), Limits{}, nil)
 		if err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 	for _, w := range append(slices.Clone(r.out.Waiting), r.out.Gated...) {
 		waits[nameOf(w.Pod)] = true
 	}
-	out.Bound = s.bound(requests(s.q.Arrivals, waits))
-	out.Digest = r.digest(s.q.Arrivals)
+	out.Bound = s.bound(requests(s.arrivals, waits))
+	out.Digest = r.digest(s.arrivals)
 	if err == nil {
 		err = s.unplaced(ctx, out, r, counts)
 	}
@@ -237,7 +237,7 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 	if len(first) == 0 {
 		return nil
 	}
-	for i, p := range s.q.Pools {
+	for i, p := range s.pools {
 		more := slices.Clone(counts)
 		more[i]++
 		with, err := s.run(ctx, more)

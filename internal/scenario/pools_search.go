@@ -12,10 +12,11 @@ import (
 
 // poolSearch looks for the smallest counts of nodes by runs.
 type poolSearch struct {
-	d *Editor
-	v *cluster.View
-	o Options
-	q *PoolsQuestion
+	d        *Editor
+	v        *cluster.View
+	o        Options
+	arrivals []Arrival
+	pools    []NodePool
 	// already and gated count the arrivals that need no new node, and those that are not tried.
 	already, gated int
 	ran            map[string]int // by counts: how many pods the run placed
@@ -40,7 +41,7 @@ func (s *poolSearch) run(ctx context.Context, counts []int) (*poolRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.out, err = r.f.Run(ctx, s.q.Arrivals, Limits{}, nil); err != nil {
+	if r.out, err = r.f.Run(ctx, s.arrivals, Limits{}, nil); err != nil {
 		return nil, err
 	}
 	s.ran[key(counts)] = r.out.Placed
@@ -54,7 +55,7 @@ func (s *poolSearch) begin(ctx context.Context, counts []int) (*poolRun, error) 
 		if n == 0 {
 			continue
 		}
-		a := s.q.Pools[i].AddNodes
+		a := s.pools[i].AddNodes
 		a.Count = n
 		if err := s.d.add(ctx, e, poolField(i), &a); err != nil {
 			return nil, err
@@ -80,7 +81,7 @@ func (s *poolSearch) placed(ctx context.Context, counts []int) (int, error) {
 }
 
 // all is how many pods can be placed at most.
-func (s *poolSearch) all() int { return len(s.q.Arrivals) - s.gated }
+func (s *poolSearch) all() int { return len(s.arrivals) - s.gated }
 
 // maxProof is how many counts are run to prove that none of them is enough.
 const maxProof = 64
@@ -94,7 +95,7 @@ const maxProof = 64
 // smaller count does not. All smaller ones that are left are then run as well, from the smallest
 // on, unless they are too many.
 func (s *poolSearch) alone(ctx context.Context, pool int) (*PoolAlone, error) {
-	p := &s.q.Pools[pool]
+	p := &s.pools[pool]
 	out := &PoolAlone{Name: p.Name, Like: p.Like, Max: p.Max, Cost: p.Cost, Smallest: "proven", Bound: s.nodesFor(pool), Tried: []PoolTry{}}
 	tried := map[int]int{0: s.already}
 	try := func(n int) (int, error) {
@@ -188,7 +189,7 @@ func smallest(from, most, target int, try func(int) (int, error)) (n int, how st
 
 // counts are n nodes of one pool.
 func (s *poolSearch) counts(pool, n int) []int {
-	out := make([]int, len(s.q.Pools))
+	out := make([]int, len(s.pools))
 	out[pool] = n
 	return out
 }

@@ -86,7 +86,7 @@ func TestPoolsAreSmallest(t *testing.T) {
 			return out.Placed
 		}
 		already := placed()
-		got, err := wide().CountPools(t.Context(), v, o, scenario.PoolsQuestion{Arrivals: arrivals, Pools: pools})
+		got, err := wide().CountPools(t.Context(), v, o, arrivals, pools)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -127,7 +127,7 @@ func TestPoolsAreSmallest(t *testing.T) {
 		if slices.ContainsFunc(got.Choice.Pools, func(c scenario.PoolCount) bool { return c.Nodes > 0 }) {
 			choices++
 		}
-		again, err := wide().CountPools(t.Context(), v, o, scenario.PoolsQuestion{Arrivals: arrivals, Pools: pools})
+		again, err := wide().CountPools(t.Context(), v, o, arrivals, pools)
 		if err != nil || jsonOf(t, got) != jsonOf(t, again) {
 			t.Errorf("seed %d: two answers to one question: %v", seed, err)
 		}
@@ -156,16 +156,16 @@ func TestPools(t *testing.T) {
 		t, enginetest.Node("small", enginetest.Allocatable("cpu", "2")), enginetest.Node("large", enginetest.Allocatable("cpu", "9")),
 		daemon("small"), daemon("large"), enginetest.Pod("full", enginetest.Requests("cpu", "8"), enginetest.On("large")),
 	)
-	ask := func(q scenario.PoolsQuestion) *scenario.Pools {
+	ask := func(arrivals []scenario.Arrival, pools ...scenario.NodePool) *scenario.Pools {
 		t.Helper()
-		got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, q)
+		got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, arrivals, pools)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
 	pods := append(waiting(11, "web", enginetest.Requests("cpu", "1")), waiting(2, "huge", enginetest.Requests("cpu", "20"))...)
-	got := ask(scenario.PoolsQuestion{Arrivals: pods, Pools: []scenario.NodePool{like("small", 20, 1), like("large", 20, 5)}})
+	got := ask(pods, like("small", 20, 1), like("large", 20, 5))
 	// One replica fits beside the agent of node small; eight on a new large node, one on a small.
 	if got.Already != 1 || got.Waiting != 12 || got.Choice.Fits || got.Choice.Placed != 10 || got.Choice.Cost != 7 || !got.Choice.Minimal || got.Choice.Daemons != 3 {
 		t.Errorf("%+v", got)
@@ -183,10 +183,10 @@ func TestPools(t *testing.T) {
 	if got.Choice.Crowded == 0 {
 		t.Errorf("no daemon pod is crowded out: %+v", got.Choice)
 	}
-	if got := ask(scenario.PoolsQuestion{Arrivals: pods[:1], Pools: []scenario.NodePool{like("small", 20, 1)}}); got.Already != 1 || !got.Choice.Fits || got.Choice.Cost != 0 || len(got.Pools[0].Tried) != 0 {
+	if got := ask(pods[:1], like("small", 20, 1)); got.Already != 1 || !got.Choice.Fits || got.Choice.Cost != 0 || len(got.Pools[0].Tried) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := ask(scenario.PoolsQuestion{Arrivals: waiting(9, "web", enginetest.Requests("cpu", "1")), Pools: []scenario.NodePool{like("small", 2, 1)}}); got.Choice.Fits || got.Choice.Placed != 2 || !got.Unplaced[0].More[0].Helps {
+	if got := ask(waiting(9, "web", enginetest.Requests("cpu", "1")), like("small", 2, 1)); got.Choice.Fits || got.Choice.Placed != 2 || !got.Unplaced[0].More[0].Helps {
 		t.Errorf("a pool at its maximum: %+v", got)
 	}
 }
@@ -199,8 +199,9 @@ func TestPoolsUnderSpread(t *testing.T) {
 	v := viewOf(t, zone("a", "west"), zone("b", "east"))
 	web := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	spread := enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, web)
-	q := scenario.PoolsQuestion{Arrivals: waiting(12, "web", enginetest.Requests("cpu", "1"), enginetest.Labels("app", "web"), spread), Pools: []scenario.NodePool{like("a", 10, 1), like("b", 10, 1)}}
-	got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, q)
+	arrivals := waiting(12, "web", enginetest.Requests("cpu", "1"), enginetest.Labels("app", "web"), spread)
+	pools := []scenario.NodePool{like("a", 10, 1), like("b", 10, 1)}
+	got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, arrivals, pools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,14 +229,14 @@ func TestPoolsRefuses(t *testing.T) {
 		"same node": {[]scenario.NodePool{like("a", 1, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}}}, "pools[1].like"},
 		"a pod":     {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)}}}, "pools[0].template.kind"},
 	} {
-		_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, scenario.PoolsQuestion{Pools: c.pools})
+		_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, c.pools)
 		var e *decision.Error
 		if !errors.As(err, &e) || e.Field != c.field {
 			t.Errorf("%s: %v, want field %s", name, err, c.field)
 		}
 	}
 	bad := scenario.NodePool{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"metadata":{"name":"t"},"spec":{"taints":[{"key":"a b","effect":"NoSchedule"}]}}`)}}
-	_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, scenario.PoolsQuestion{Pools: []scenario.NodePool{bad}})
+	_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, []scenario.NodePool{bad})
 	var invalid *kubeobj.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Errorf("a bad template: %v", err)
@@ -252,10 +253,8 @@ func BenchmarkPools(b *testing.B) {
 	count := &scenario.Watch{Progress: func(string, int, int) { runs++ }}
 	for b.Loop() {
 		runs = 0
-		got, err := wide().CountPools(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon, Watch: count}, scenario.PoolsQuestion{
-			Arrivals: waiting(80, "asked", enginetest.Requests("cpu", "31")),
-			Pools:    []scenario.NodePool{like(first, 50, 1), like(second, 50, 1.1)},
-		})
+		got, err := wide().CountPools(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon, Watch: count},
+			waiting(80, "asked", enginetest.Requests("cpu", "31")), []scenario.NodePool{like(first, 50, 1), like(second, 50, 1.1)})
 		if err != nil || got.Choice.Placed == 0 {
 			b.Fatalf("%+v, %v", got, err)
 		}

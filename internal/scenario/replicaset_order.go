@@ -19,7 +19,7 @@ func (r *rollout) doomed(s *replicaSet, n int) ([]*member, error) {
 		return list[:max(0, min(n, len(list)))], nil
 	}
 	on := map[string]int{}
-	for _, of := range append(append([]*replicaSet{}, r.old...), r.fresh) {
+	for _, of := range r.sets() {
 		for _, m := range of.active() {
 			on[r.nodeOf(m)]++
 		}

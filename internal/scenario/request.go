@@ -155,9 +155,9 @@ func (q *Request) Check(b Bounds) error {
 	return nil
 }
 
-// Resolve reads the pods that arrive at a view. Pods that are placed are taken from their nodes in
+// resolve reads the pods that arrive at a view. Pods that are placed are taken from their nodes in
 // the view that it returns.
-func (a *ArrivalSource) Resolve(ctx context.Context, d *Editor, v *cluster.View, o Options, most int) (*cluster.View, []Arrival, error) {
+func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *cluster.View, o Options, most int) (*cluster.View, []Arrival, error) {
 	var out []Arrival
 	var err error
 	tooMany := func(field string) error {

@@ -3,13 +3,11 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 )
 
@@ -102,36 +100,38 @@ const (
 
 // RolloutQuestion is how the update to a Deployment goes.
 type RolloutQuestion struct {
-	// Deployment has defaults, Pod is a pod of its template, as admitted.
-	Deployment *appsv1.Deployment
-	Pod        *corev1.Pod
-	// SameReplicas takes the replicas that there are, as the manifest has none.
-	SameReplicas bool
-	// StartSeconds is how long a pod takes from its bind until it is ready; nil: as its pods took.
-	StartSeconds *int64
+	// Deployment is the apps/v1 Deployment with its new template.
+	Deployment json.RawMessage `json:"deployment" swaggertype:"object"`
+	// StartSeconds is how long a pod takes from its bind until it is ready; the median of the
+	// Deployment's pods if absent, or 10.
+	StartSeconds *int64 `json:"startSeconds,omitempty"`
 }
 
-// DefaultStart is how many seconds a pod takes to start of which nothing is known.
-const DefaultStart = 10
-
-// RollOut answers a question.
-func RollOut(ctx context.Context, v *cluster.View, o Options, q RolloutQuestion) (*Rollout, error) {
-	r := &rollout{q: &q, members: map[podName]*member{}, out: &Rollout{
-		Snapshot: v.ID(), Strategy: string(q.Deployment.Spec.Strategy.Type), Steps: []RolloutStep{}, Created: []*Replacement{}, Removed: []*Disrupted{},
-		Deployment: decision.PodRef{Namespace: q.Deployment.Namespace, Name: q.Deployment.Name},
-		Assumed:    []string{},
-	}}
-	var err error
-	if r.d, err = newDisruption(ctx, NewFork(v, o), DefaultStart); err != nil {
+// Answer implements Question.
+func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	f, err := s.fork(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.read(ctx, v); err != nil {
+	r := &rollout{start: q.StartSeconds, members: map[podName]*member{}}
+	if err := r.accept(s, f.base, q); err != nil {
+		return nil, err
+	}
+	r.out = &Rollout{
+		Snapshot: f.base.ID(), Strategy: string(r.spec.Strategy.Type), Steps: []RolloutStep{}, Created: []*Replacement{}, Removed: []*Disrupted{},
+		Deployment: decision.PodRef{Namespace: r.namespace, Name: r.name},
+		Assumed:    []string{},
+	}
+	if r.d, err = newDisruption(ctx, f, nil); err != nil {
+		return nil, err
+	}
+	if err := r.read(ctx, f.base); err != nil {
 		return nil, err
 	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := r.d.f.mayUse(ctx, q.Pod)
+	rows, err := f.mayUse(ctx, r.pod)
 	if err != nil {
 		return nil, err
 	}
@@ -144,16 +144,17 @@ func RollOut(ctx context.Context, v *cluster.View, o Options, q RolloutQuestion)
 		return nil, err
 	}
 	for i, key := range keys {
-		r.out.Spread = append(r.out.Spread, spreadOf(key, v.State.Nodes(), rows, before[i], r.domains(key)))
+		r.out.Spread = append(r.out.Spread, spreadOf(key, f.base.State.Nodes(), rows, before[i], r.domains(key)))
 	}
 	r.report()
+	r.out.Warnings = s.warnings()
 	return r.out, nil
 }
 
 // report sums a rollout up.
 func (r *rollout) report() {
 	out := r.out
-	for i, s := range append(slices.Clone(r.old), r.fresh) {
+	for i, s := range r.sets() {
 		out.Sets = append(out.Sets, RolloutSet{s.name, i == len(r.old), s.before, s.spec})
 	}
 	for _, p := range r.d.out {
@@ -169,7 +170,7 @@ func (r *rollout) report() {
 		if c.WaitedFor != "" || c.Node == "" {
 			out.Waited++
 		}
-		if c.Node == "" && !r.members[podName{r.q.Deployment.Namespace, c.Name}].left {
+		if c.Node == "" && !r.members[podName{r.namespace, c.Name}].left {
 			out.Pending++
 			message = cmp.Or(message, c.Message)
 		}

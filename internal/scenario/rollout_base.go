@@ -22,10 +22,9 @@ import (
 
 // read finds the ReplicaSets of the Deployment, and their pods.
 func (r *rollout) read(ctx context.Context, v *cluster.View) error {
-	d := r.q.Deployment
 	r.steps = steps.Of(ctx)
 	sets, foreign := map[string]*replicaSet{}, map[string]bool{}
-	for after, more := (kubeobj.Key{Kind: "ReplicaSet", Namespace: d.Namespace}), true; more; {
+	for after, more := (kubeobj.Key{Kind: "ReplicaSet", Namespace: r.namespace}), true; more; {
 		items, further, err := v.List(ctx, "ReplicaSet", after, setsPage)
 		if err != nil {
 			return err
@@ -37,11 +36,11 @@ func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 				return err
 			}
 			after = o.Key
-			if more = more && o.Key.Namespace == d.Namespace; o.Key.Namespace != d.Namespace {
+			if more = more && o.Key.Namespace == r.namespace; o.Key.Namespace != r.namespace {
 				break
 			}
 			s := o.Value.(*appsv1.ReplicaSet)
-			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != d.Name {
+			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != r.name {
 				foreign[s.Name] = true
 				continue
 			}
@@ -52,12 +51,12 @@ func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 			sets[s.Name] = set
 		}
 	}
-	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	selector, err := metav1.LabelSelectorAsSelector(r.spec.Selector)
 	if err != nil {
 		return err
 	}
 	guessed := 0
-	for _, name := range podsOf(v.State, d.Namespace, selector) {
+	for _, name := range podsOf(v.State, r.namespace, selector) {
 		if err := r.steps.Take(100); err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 		}
 		set := sets[owner.Name]
 		if set == nil { // the snapshot may lack ReplicaSets
-			if owner.Name != d.Name+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
+			if owner.Name != r.name+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
 				continue
 			}
 			set = &replicaSet{name: owner.Name, spec: -1}
@@ -85,7 +84,7 @@ func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 	if guessed > 0 {
 		r.assume("the snapshot lacks ReplicaSets of its pods, which were told by their names and labels: %d", guessed)
 	}
-	r.fresh = &replicaSet{name: metav1.GetControllerOfNoCopy(r.q.Pod).Name}
+	r.fresh = &replicaSet{name: metav1.GetControllerOfNoCopy(r.pod).Name}
 	for _, s := range slices.SortedFunc(maps.Values(sets), func(a, b *replicaSet) int {
 		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 	}) {
@@ -152,8 +151,8 @@ func (r *rollout) begin(ctx context.Context) error {
 		r.assume("pods that are not Ready stay so: %d", sick)
 	}
 	switch slices.Sort(starts); {
-	case r.q.StartSeconds != nil:
-		r.took = *r.q.StartSeconds
+	case r.start != nil:
+		r.took = *r.start
 	case len(starts) > 0:
 		r.took = starts[len(starts)/2]
 		r.assume("a pod is ready %d s after its bind, the median of its old pods", r.took)
@@ -168,8 +167,8 @@ func (r *rollout) begin(ctx context.Context) error {
 	}
 	r.d.made = func(p *corev1.Pod, rec *Replacement) {
 		owner := metav1.GetControllerOfNoCopy(p)
-		for _, s := range append(slices.Clone(r.old), r.fresh) {
-			if owner != nil && p.Namespace == r.q.Deployment.Namespace && owner.Name == s.name {
+		for _, s := range r.sets() {
+			if owner != nil && p.Namespace == r.namespace && owner.Name == s.name {
 				m := &member{pod: p, set: s, rec: rec}
 				s.pods = append(s.pods, m)
 				r.members[nameOf(p)] = m
@@ -191,7 +190,7 @@ func (r *rollout) begin(ctx context.Context) error {
 		}
 	}
 	r.d.waiting, r.d.fresh = pending, len(pending) > 0
-	for _, s := range append(slices.Clone(r.old), r.fresh) {
+	for _, s := range r.sets() {
 		for _, m := range s.pods {
 			if !m.left {
 				continue
@@ -220,9 +219,8 @@ func (r *rollout) begin(ctx context.Context) error {
 
 // limits resolves the strategy's numbers (deployment_util.go ResolveFenceposts, MaxUnavailable).
 func (r *rollout) limits() {
-	spec := &r.q.Deployment.Spec
-	r.replicas = int(*spec.Replicas)
-	if r.q.SameReplicas {
+	r.replicas = int(*r.spec.Replicas)
+	if r.sameReplicas {
 		had := 0
 		for _, s := range r.old {
 			had += s.spec
@@ -232,7 +230,7 @@ func (r *rollout) limits() {
 			r.assume("the manifest has no replicas, so that they stay %d", had)
 		}
 	}
-	if u := spec.Strategy.RollingUpdate; u != nil {
+	if u := r.spec.Strategy.RollingUpdate; u != nil {
 		r.surge, r.unavailable = scaled(u.MaxSurge, r.replicas, true), scaled(u.MaxUnavailable, r.replicas, false)
 		if r.surge == 0 && r.unavailable == 0 {
 			r.unavailable = 1
@@ -259,7 +257,7 @@ func assumedReady(pod *corev1.Pod) bool {
 // keys are the labels of nodes that pods are counted by.
 func (r *rollout) keys() []string {
 	keys := []string{corev1.LabelTopologyZone, corev1.LabelHostname}
-	for _, c := range r.q.Pod.Spec.TopologySpreadConstraints {
+	for _, c := range r.pod.Spec.TopologySpreadConstraints {
 		if !slices.Contains(keys, c.TopologyKey) {
 			keys = append(keys, c.TopologyKey)
 		}
@@ -270,7 +268,7 @@ func (r *rollout) keys() []string {
 // domains counts the active pods by a label of their nodes.
 func (r *rollout) domains(key string) map[string]int {
 	nodes, out := r.d.f.State().Nodes(), map[string]int{}
-	for _, s := range append(slices.Clone(r.old), r.fresh) {
+	for _, s := range r.sets() {
 		for _, m := range s.active() {
 			if row := nodes.Row(r.nodeOf(m)); row >= 0 {
 				if value, has := nodes.Node(row).Labels[key]; has {

@@ -13,7 +13,14 @@ import (
 // rollout runs a Deployment's controller, and those of its ReplicaSets, on the seconds of a
 // disruption. Controllers act at once.
 type rollout struct {
-	q     *RolloutQuestion
+	// namespace, name and spec are the Deployment's, with defaults; pod is of its template, as
+	// admitted. sameReplicas takes the replicas that there are, as the manifest has none.
+	namespace, name string
+	spec            *appsv1.DeploymentSpec
+	pod             *corev1.Pod
+	sameReplicas    bool
+	start           *int64 // nil: as its pods took
+
 	d     *disruption
 	out   *Rollout
 	steps *steps.Counter
@@ -27,6 +34,9 @@ type rollout struct {
 	counters                     counters
 	progressed                   int64 // when a counter last improved
 }
+
+// sets returns all ReplicaSets, the new one last.
+func (r *rollout) sets() []*replicaSet { return append(slices.Clone(r.old), r.fresh) }
 
 // replicaSet is a ReplicaSet with its pods, in the order of their creation.
 type replicaSet struct {
@@ -95,7 +105,7 @@ func (r *rollout) react() error {
 // deadline notes that the Deployment exceeds its progress deadline before a second, or for good.
 // The controller looks again a second after it (progress.go requeueStuckDeployment).
 func (r *rollout) deadline(at int64, ok bool) {
-	limit := r.q.Deployment.Spec.ProgressDeadlineSeconds
+	limit := r.spec.ProgressDeadlineSeconds
 	if limit == nil || *limit == noDeadline || r.out.DeadlineExceededAfterSeconds != nil {
 		return
 	}
@@ -145,7 +155,7 @@ const longAgo = -1 << 40
 // available counts a set's pods that have been ready for minReadySeconds.
 func (r *rollout) available(s *replicaSet) (n int) {
 	for _, m := range s.active() {
-		if at, ready := r.readyAt(m); ready && at+int64(r.q.Deployment.Spec.MinReadySeconds) <= r.d.now {
+		if at, ready := r.readyAt(m); ready && at+int64(r.spec.MinReadySeconds) <= r.d.now {
 			n++
 		}
 	}
@@ -156,7 +166,7 @@ func (r *rollout) available(s *replicaSet) (n int) {
 func (r *rollout) observe() error {
 	var c counters
 	pods := 0
-	for _, s := range append(slices.Clone(r.old), r.fresh) {
+	for _, s := range r.sets() {
 		if err := r.steps.Take(len(s.pods)); err != nil {
 			return err
 		}
@@ -178,7 +188,7 @@ func (r *rollout) observe() error {
 				continue
 			}
 			c.ready++
-			at += int64(r.q.Deployment.Spec.MinReadySeconds)
+			at += int64(r.spec.MinReadySeconds)
 			if at <= r.d.now {
 				c.available++
 			} else if !m.seen {
@@ -198,7 +208,7 @@ func (r *rollout) observe() error {
 // sync does one thing, as a sync of the Deployment's controller does (rolling.go rolloutRolling,
 // recreate.go rolloutRecreate).
 func (r *rollout) sync() (changed bool, err error) {
-	if r.q.Deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+	if r.spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		return r.recreate()
 	}
 	if n := r.newReplicas(); n != r.fresh.spec {
@@ -283,7 +293,7 @@ func (r *rollout) scale(s *replicaSet, to int) error {
 	if more <= 0 {
 		return r.remove(s, len(s.active())-to)
 	}
-	template := r.q.Pod
+	template := r.pod
 	if s != r.fresh {
 		if len(s.pods) == 0 {
 			return nil // no pod shows what its pods are like

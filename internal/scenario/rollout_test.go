@@ -51,7 +51,7 @@ func deployment(spec string) json.RawMessage {
 	return json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{` + spec + `"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"web:2","resources":{"requests":{"cpu":"1"}}}]}}}}`)
 }
 
-func rollOut(t testing.TB, v *cluster.View, ask *scenario.RolloutAsk) (*scenario.Rollout, error) {
+func rollOut(t testing.TB, v *cluster.View, ask *scenario.RolloutQuestion) (*scenario.Rollout, error) {
 	t.Helper()
 	e := wide()
 	e.ReadPod = func(at string, raw json.RawMessage) (*corev1.Pod, error) {
@@ -61,12 +61,17 @@ func rollOut(t testing.TB, v *cluster.View, ask *scenario.RolloutAsk) (*scenario
 		}
 		return kubeobj.DecodePod(w.Pod, kubeobj.Limits{})
 	}
-	return e.AskRollout(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, ask, 1000)
+	s := &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: e, Options: scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, Bounds: bounds}
+	out, err := ask.Answer(t.Context(), s)
+	if err != nil {
+		return nil, err
+	}
+	return out.(*scenario.Rollout), nil
 }
 
 func mustRollOut(t *testing.T, v *cluster.View, spec string) *scenario.Rollout {
 	t.Helper()
-	got, err := rollOut(t, v, &scenario.RolloutAsk{Deployment: deployment(spec)})
+	got, err := rollOut(t, v, &scenario.RolloutQuestion{Deployment: deployment(spec)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,14 +235,14 @@ func TestRolloutRefuses(t *testing.T) {
 		`"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":0}},`:      "spec.strategy.rollingUpdate.maxUnavailable",
 		`"strategy":{"type":"Recreate","rollingUpdate":{"maxUnavailable":1}},`: "spec.strategy.rollingUpdate",
 	} {
-		_, err := rollOut(t, v, &scenario.RolloutAsk{Deployment: deployment(spec)})
+		_, err := rollOut(t, v, &scenario.RolloutQuestion{Deployment: deployment(spec)})
 		var invalid *kubeobj.InvalidError
 		if !errors.As(err, &invalid) || invalid.Path != "deployment" || invalid.Errors[0].Field != at {
 			t.Errorf("%s: %v, want %s", spec, err, at)
 		}
 	}
 	late := int64(-1)
-	for field, ask := range map[string]*scenario.RolloutAsk{
+	for field, ask := range map[string]*scenario.RolloutQuestion{
 		"deployment":               {Deployment: json.RawMessage(`{"kind":"Pod"}`)},
 		"startSeconds":             {Deployment: deployment(""), StartSeconds: &late},
 		"deployment.spec.paused":   {Deployment: deployment(`"paused":true,`)},
@@ -271,7 +276,7 @@ func BenchmarkRollout(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		got, err := rollOut(b, v, &scenario.RolloutAsk{Deployment: json.RawMessage(strings.Replace(string(deployment(`"replicas":1000,`)), `"cpu":"1"`, `"cpu":"10m"`, 1))})
+		got, err := rollOut(b, v, &scenario.RolloutQuestion{Deployment: json.RawMessage(strings.Replace(string(deployment(`"replicas":1000,`)), `"cpu":"1"`, `"cpu":"10m"`, 1))})
 		if err != nil || got.Outcome != scenario.RolloutComplete {
 			b.Fatalf("%+v, %v", got, err)
 		}

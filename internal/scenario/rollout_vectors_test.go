@@ -91,7 +91,7 @@ func (c *rolloutVector) steps(t *testing.T) string {
 	}
 	start := int64(c.Start)
 	manifest := deployment(fmt.Sprintf(`"replicas":%d,"strategy":%s,`, c.Replicas, strategy))
-	got, err := rollOut(t, viewOf(t, objects...), &scenario.RolloutAsk{StartSeconds: &start, Deployment: manifest})
+	got, err := rollOut(t, viewOf(t, objects...), &scenario.RolloutQuestion{StartSeconds: &start, Deployment: manifest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,18 +117,35 @@ const samples = 20
 // moveBytes is about what a kept attempt takes, with its JSON.
 const moveBytes = 512
 
-// Simulate runs a scenario under each configuration. q was checked; configs has one entry for each
-// of its profiles, or one for the server's own.
-func Simulate(ctx context.Context, e *Edited, d *Editor, o Options, q *Request, configs map[string][]*engine.Profile, b Bounds) (*Simulation, error) {
+// Answer implements Question.
+func (q *Request) Answer(ctx context.Context, s *Stage) (any, error) {
+	if err := q.Check(s.Bounds); err != nil {
+		return nil, err
+	}
 	list := make([]configured, 0, len(q.Profiles))
-	for _, p := range q.Profiles {
-		list = append(list, configured{p.Name, configs[p.Name]})
+	for i, p := range q.Profiles {
+		profiles, err := s.Editor.Configure(fmt.Sprintf("profiles[%d].config", i), p.Config)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, configured{p.Name, profiles})
 	}
 	if len(list) == 0 {
-		list = append(list, configured{Today, o.Profiles})
+		list = append(list, configured{Today, s.Options.Profiles})
 	}
+	out, err := simulate(ctx, s, q, list)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = s.warnings()
+	return out, nil
+}
+
+// simulate runs a scenario, which was checked, under each configuration.
+func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*Simulation, error) {
+	e, o := on.Edited, on.Options
 	o.Profiles, o.Digests = list[0].profiles, q.Keep == KeepDecisions
-	v, arrivals, err := q.Arrivals.Resolve(ctx, d, e.View, o, b.Pods)
+	v, arrivals, err := q.Arrivals.resolve(ctx, on.Editor, e.View, o, on.Bounds.Pods)
 	if err != nil {
 		return nil, err
 	}

@@ -38,10 +38,8 @@ func simulate(t testing.TB, v *cluster.View, q scenario.Request) (*scenario.Simu
 
 func simulateWithin(t testing.TB, v *cluster.View, q scenario.Request, bounds scenario.Bounds) (*scenario.Simulation, error) {
 	t.Helper()
-	if err := q.Check(bounds); err != nil {
-		return nil, err
-	}
-	d := editor()
+	c := configs(t)
+	d := configured(&q, c)
 	d.ReadPod = func(_ string, raw json.RawMessage) (*corev1.Pod, error) {
 		w, err := kubeobj.PodOf(raw, kubeobj.Limits{})
 		if err != nil {
@@ -56,8 +54,22 @@ func simulateWithin(t testing.TB, v *cluster.View, q scenario.Request, bounds sc
 	if err != nil {
 		return nil, err
 	}
-	c := configs(t)
-	return scenario.Simulate(t.Context(), e, d, scenario.Options{Profiles: c["today"], Now: noon}, &q, c, bounds)
+	out, err := q.Answer(t.Context(), &scenario.Stage{Edited: e, Editor: d, Options: scenario.Options{Profiles: c["today"], Now: noon}, Bounds: bounds})
+	if err != nil {
+		return nil, err
+	}
+	return out.(*scenario.Simulation), nil
+}
+
+// configured returns an editor for a scenario whose configurations are those of their names.
+func configured(q *scenario.Request, c map[string][]*engine.Profile) *scenario.Editor {
+	q.Profiles = slices.Clone(q.Profiles)
+	for i := range q.Profiles {
+		q.Profiles[i].Config = json.RawMessage(q.Profiles[i].Name)
+	}
+	d := editor()
+	d.Configure = func(_ string, raw json.RawMessage) ([]*engine.Profile, error) { return c[string(raw)], nil }
+	return d
 }
 
 const webPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]}}`
@@ -272,9 +284,6 @@ func TestFinishedRunsAreNotRunAgain(t *testing.T) {
 		run := func(from ...string) string {
 			t.Helper()
 			q := scenario.Request{Arrivals: scenario.ArrivalSource{Pending: true}, Keep: scenario.KeepMoves, Profiles: []scenario.Configuration{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
-			if err := q.Check(bounds); err != nil {
-				t.Fatal(err)
-			}
 			clear(went)
 			watch := &scenario.Watch{
 				Progress: func(part string, done, total int) {
@@ -293,7 +302,8 @@ func TestFinishedRunsAreNotRunAgain(t *testing.T) {
 					return err
 				},
 			}
-			out, err := scenario.Simulate(t.Context(), &scenario.Edited{View: v}, editor(), scenario.Options{Profiles: profiles, Now: noon, Watch: watch}, &q, c, bounds)
+			d := configured(&q, c)
+			out, err := q.Answer(t.Context(), &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: d, Options: scenario.Options{Profiles: profiles, Now: noon, Watch: watch}, Bounds: bounds})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/owners.go", `case owner.Kind == "StatefulSet", owner.Kind == "DaemonSet":`, `case owner.Kind == "DaemonSet":`},
 	}},
 	{"drain-local-data", "local data is deleted without its flag", "./internal/scenario", "TestDrain", []edit{
-		{"internal/scenario/drain_filters.go", `case hasLocalData(pod) && !f.DeleteEmptyDirData:`, `case hasLocalData(pod) && !f.DeleteEmptyDirData && false:`},
+		{"internal/scenario/drain_filters.go", `case hasLocalData(pod) && !q.DeleteEmptyDirData:`, `case hasLocalData(pod) && !q.DeleteEmptyDirData && false:`},
 	}},
 	{"find-leaves-traces", "a pod that was moved in vain is not put back", "./internal/scenario", "TestFindLeavesNoTrace", []edit{
 		{"internal/scenario/fork_undo.go", `return f.walk.Changes().Put(pod)`, `return nil`},

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -16,51 +15,36 @@ import (
 	"berth/internal/kubeobj"
 )
 
-// RolloutAsk is a question about a rollout as it is sent.
-type RolloutAsk struct {
-	// Deployment is the apps/v1 Deployment with its new template.
-	Deployment json.RawMessage `json:"deployment" swaggertype:"object"`
-	// StartSeconds is how long a pod takes from its bind until it is ready; the median of the
-	// Deployment's pods if absent, or 10.
-	StartSeconds *int64 `json:"startSeconds,omitempty"`
-}
-
-// AskRollout reads a question and answers it. The Deployment may have that many pods at most; 0: no
-// bound.
-func (d *Editor) AskRollout(ctx context.Context, v *cluster.View, o Options, ask *RolloutAsk, maxPods int) (*Rollout, error) {
-	if _, err := startGiven(ask.StartSeconds); err != nil {
-		return nil, err
+// accept reads the Deployment of a question, as admitted to a view.
+func (r *rollout) accept(s *Stage, v *cluster.View, q *RolloutQuestion) (err error) {
+	if err := checkStart(q.StartSeconds); err != nil {
+		return err
 	}
+	var d appsv1.Deployment
 	var head struct{ APIVersion, Kind string }
-	if json.Unmarshal(ask.Deployment, &head) != nil || head.Kind != "Deployment" {
-		return nil, decision.Errorf(decision.Malformed, "deployment", "want a Deployment of apps/v1")
+	if json.Unmarshal(q.Deployment, &head) != nil || head.Kind != "Deployment" {
+		return decision.Errorf(decision.Malformed, "deployment", "want a Deployment of apps/v1")
 	}
-	_, one := replicasIn(ask.Deployment)
-	pod, err := d.Pod(v, "deployment", one)
-	if err != nil {
-		return nil, err
+	_, one := replicasIn(q.Deployment)
+	if r.pod, err = s.Editor.Pod(v, "deployment", one); err != nil {
+		return err
 	}
-	q := RolloutQuestion{Deployment: &appsv1.Deployment{}, Pod: pod, StartSeconds: ask.StartSeconds}
-	if err := json.Unmarshal(ask.Deployment, q.Deployment); err != nil {
-		return nil, decision.Errorf(decision.Malformed, "deployment", "%v", err)
+	if err := json.Unmarshal(q.Deployment, &d); err != nil {
+		return decision.Errorf(decision.Malformed, "deployment", "%v", err)
 	}
-	q.Deployment.Namespace = pod.Namespace
-	q.SameReplicas = q.Deployment.Spec.Replicas == nil
-	defaultDeployment(&q.Deployment.Spec)
-	if errs := validateDeployment(&q.Deployment.Spec, field.NewPath("spec")); len(errs) > 0 {
-		return nil, &kubeobj.InvalidError{Key: kubeobj.Key{Kind: "Deployment", Namespace: pod.Namespace, Name: q.Deployment.Name}, Path: "deployment", Errors: errs}
+	r.namespace, r.name, r.spec, r.sameReplicas = r.pod.Namespace, d.Name, &d.Spec, d.Spec.Replicas == nil
+	defaultDeployment(r.spec)
+	if errs := validateDeployment(r.spec, field.NewPath("spec")); len(errs) > 0 {
+		return &kubeobj.InvalidError{Key: kubeobj.Key{Kind: "Deployment", Namespace: r.namespace, Name: r.name}, Path: "deployment", Errors: errs}
 	}
-	if n := int(*q.Deployment.Spec.Replicas); maxPods > 0 && n > maxPods {
-		return nil, decision.Errorf(decision.Invalid, "deployment.spec.replicas", "want %d at most", maxPods)
+	switch {
+	case int(*r.spec.Replicas) > s.Bounds.Pods:
+		return decision.Errorf(decision.Invalid, "deployment.spec.replicas", "want %d at most", s.Bounds.Pods)
+	case r.spec.Paused:
+		return decision.Errorf(decision.Invalid, "deployment.spec.paused", "a Deployment that is paused does not roll out")
 	}
-	if q.Deployment.Spec.Paused {
-		return nil, decision.Errorf(decision.Invalid, "deployment.spec.paused", "a Deployment that is paused does not roll out")
-	}
-	return RollOut(ctx, v, o, q)
+	return nil
 }
-
-// maxStart is a week.
-const maxStart = 7 * 24 * 60 * 60
 
 // defaultDeployment follows pkg/apis/apps/v1/defaults.go SetDefaults_Deployment.
 func defaultDeployment(s *appsv1.DeploymentSpec) {

@@ -1,0 +1,101 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine/state"
+	"berth/internal/steps"
+)
+
+// Question is a question about what comes next in a cluster. Its fields are those of its request.
+type Question interface {
+	// Answer returns a pointer to the answer, such as a *Drain.
+	Answer(ctx context.Context, s *Stage) (any, error)
+}
+
+// Stage is what a question is answered on: a revision with edits.
+type Stage struct {
+	*Edited
+	Editor  *Editor
+	Options Options
+	Bounds  Bounds
+}
+
+// fork starts a fork on which the daemon pods of new nodes have had their turn.
+func (s *Stage) fork(ctx context.Context) (*Fork, error) {
+	v, err := s.WithDaemons(ctx, s.Options)
+	if err != nil {
+		return nil, err
+	}
+	return NewFork(v, s.Options), nil
+}
+
+// warnings are what the objects of the question are warned of.
+func (s *Stage) warnings() []string {
+	if s.Editor.Warnings == nil {
+		return nil
+	}
+	return s.Editor.Warnings()
+}
+
+// NodeChoice is which nodes a question is about: by name, by labels or by zone.
+type NodeChoice struct {
+	Nodes    []string `json:"nodes,omitempty" example:"worker-7"`
+	Selector string   `json:"selector,omitempty" example:"pool=batch"`
+	Zone     string   `json:"zone,omitempty" example:"eu-1a"`
+}
+
+// names returns the chosen nodes, each once; none chosen is no error.
+func (c *NodeChoice) names(v *cluster.View) ([]string, error) {
+	given := 0
+	for _, is := range []bool{len(c.Nodes) > 0, c.Selector != "", c.Zone != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone, and only one of them")
+	case c.Selector != "":
+		return selected(v, "selector", c.Selector)
+	case c.Zone != "":
+		out := nodesWith(v, func(n *state.Node) bool { return n.Labels[corev1.LabelTopologyZone] == c.Zone })
+		if len(out) == 0 {
+			return nil, decision.Errorf(decision.Invalid, "zone", "%s has no node in zone %.253q", v.ID(), c.Zone)
+		}
+		return out, nil
+	}
+	return named(v, "nodes", c.Nodes)
+}
+
+// DefaultStart is how many seconds a pod takes to start of which nothing is known.
+const DefaultStart = 10
+
+// checkStart refuses a start that a question names; nil is none.
+func checkStart(seconds *int64) error {
+	const week = 7 * 24 * 60 * 60
+	if seconds != nil && (*seconds < 0 || *seconds > week) {
+		return decision.Errorf(decision.Invalid, "startSeconds", "want 0 to %d", week)
+	}
+	return nil
+}
+
+// isNull reports whether a field of a request is absent, or null.
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// digestOf is over an answer whose digest is still empty.
+func digestOf(ctx context.Context, kind string, answer any) (string, error) {
+	js, err := steps.Marshal(ctx, answer)
+	if err != nil {
+		return "", fmt.Errorf("digest: %w", err)
+	}
+	s := newSum(kind)
+	s.add(string(js))
+	return s.text(), nil
+}

@@ -1,0 +1,78 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/memory"
+)
+
+// arrive appends the pods of workloads at a place of the question, as many as it may have in all.
+func (d *Editor) arrive(ctx context.Context, v *cluster.View, field string, list []Workload, most int, out []Arrival) ([]Arrival, error) {
+	for i, w := range list {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if isNull(w.Pod) {
+			return nil, decision.Errorf(decision.Malformed, at+".pod", "want a pod, or a workload with a pod template")
+		}
+		n, raw := replicasIn(w.Pod)
+		pod, err := d.Pod(v, at+".pod", raw)
+		if err != nil {
+			return nil, err
+		}
+		if w.Count != nil {
+			n = *w.Count
+		}
+		if n < 0 {
+			return nil, decision.Errorf(decision.Invalid, at+".count", "want a number above 0")
+		}
+		if len(out)+n > most {
+			return nil, decision.Errorf(decision.Invalid, at+".count", "more than %d pods would arrive", most)
+		}
+		if err := memory.Take(ctx, podBytes*int64(n)); err != nil {
+			return nil, err
+		}
+		out = replicate(v, pod, n, out)
+	}
+	return out, nil
+}
+
+// replicate appends equal pods, under names that the view does not have.
+func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival {
+	replicas, had := ReplicasOf(pod), len(out)
+	for i := 0; len(out)-had < n; i++ {
+		if p := replicas.Pod(i); v.State.Pod(p.Namespace, p.Name) == nil {
+			out = append(out, Arrival{Pod: p})
+		}
+	}
+	return out
+}
+
+// replicasIn returns how many pods a workload wants, and the workload without the number: all of
+// them are meant, not one. Without a number it is one.
+func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
+	var object, spec map[string]json.RawMessage
+	n := 1
+	if json.Unmarshal(raw, &object) != nil || json.Unmarshal(object["spec"], &spec) != nil {
+		return 1, raw // the decoder names what is wrong
+	}
+	for _, name := range []string{"parallelism", "replicas"} {
+		if spec[name] != nil && json.Unmarshal(spec[name], &n) != nil {
+			return 1, raw
+		}
+		delete(spec, name)
+	}
+	var err error
+	if object["spec"], err = json.Marshal(spec); err != nil {
+		return 1, raw
+	}
+	rest, err := json.Marshal(object)
+	if err != nil {
+		return 1, raw
+	}
+	return n, rest
+}
