@@ -20,6 +20,7 @@ type cli struct {
 	Migrate migrateCmd `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
 	Replay  replayCmd  `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
 	Config  configCmd  `cmd:"" help:"Print the settings in force."`
+	Doctor  doctorCmd  `cmd:"" help:"Check settings, store, disk, clocks, certificates, rights and kube-scheduler's configuration. Exit 0: in order, 1: warnings, 2: problems."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
 	Manual     manualCmd     `cmd:"" hidden:"" help:"Write the manual page."`

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"berth/internal/admin"
+	"berth/internal/doctor"
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
@@ -159,7 +160,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 			Status: func(ctx context.Context) *admin.Status {
 				return statusOf(ctx, began, &c.settings, deps, api, following)
 			},
-			Flags: adminFlags(c.inEffect), Log: lines, Metrics: tel.metrics,
+			Flags:  adminFlags(c.inEffect),
+			Doctor: func(ctx context.Context) []doctor.Finding { return c.examine(ctx, nil) },
+			Log:    lines, Metrics: tel.metrics,
 		})
 		// Until the last call is answered: what hangs at the end is looked for, too.
 		defer background(ending, func(ctx context.Context) { serveAdmin(ctx, adminListener, h, log) })()

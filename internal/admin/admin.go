@@ -16,13 +16,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"sigs.k8s.io/yaml"
 
+	"berth/internal/doctor"
 	"berth/internal/handlers"
 )
 
 // Options are what is served. All are needed.
 type Options struct {
-	Status  func(context.Context) *Status
-	Flags   []Flag
+	Status func(context.Context) *Status
+	Flags  []Flag
+	// Doctor returns what is found wrong around the server.
+	Doctor  func(context.Context) []doctor.Finding
 	Log     *Log
 	Metrics prometheus.Gatherer
 }
@@ -40,6 +43,7 @@ type Flag struct {
 var Paths = []struct{ Path, What string }{
 	{"/statusz", "the server, its clusters, queues, store and spool"},
 	{"/flagz", "the settings in force, secrets masked"},
+	{"/doctorz", "what is wrong around the server, with remedies"},
 	{"/logz", "the newest log lines"},
 	{"/metrics", "the metrics"},
 	{"/debug/pprof/", "Go's profiles; goroutine?debug=2 lists all goroutines"},
@@ -58,6 +62,7 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /statusz", s.status)
 	mux.HandleFunc("GET /flagz", s.flags)
+	mux.HandleFunc("GET /doctorz", s.doctor)
 	mux.HandleFunc("GET /logz", s.log)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	// Without cmdline: a database's URL may be among the arguments, with its password.
@@ -119,6 +124,16 @@ func (s *server) flags(w http.ResponseWriter, r *http.Request) {
 		}
 		return text, nil
 	})
+}
+
+func (s *server) doctor(w http.ResponseWriter, r *http.Request) {
+	list := s.o.Doctor(r.Context())
+	for i := range list {
+		if f := &list[i]; f.Cluster != "" && hidden(r) {
+			f.Cluster, f.Text = s.names.of("cluster", f.Cluster), hiddenText
+		}
+	}
+	write(w, r, list, func() ([]byte, error) { return []byte(doctor.Text(list)), nil })
 }
 
 func (s *server) log(w http.ResponseWriter, r *http.Request) {

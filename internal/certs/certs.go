@@ -128,7 +128,7 @@ func (k *Keeper) read() (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%s and %s: %w", k.files.Cert, k.files.Key, err)
 	}
-	if _, _, err := whole(raw[0]); err != nil {
+	if _, _, err := Whole(raw[0]); err != nil {
 		return false, fmt.Errorf("%s: %w", k.files.Cert, err)
 	}
 	if err := k.inTime(pair.Leaf); err != nil {
@@ -137,7 +137,7 @@ func (k *Keeper) read() (changed bool, err error) {
 	expires := pair.Leaf.NotAfter
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	if k.files.ClientCA != "" {
-		authorities, passed, err := whole(raw[2])
+		authorities, passed, err := Whole(raw[2])
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", k.files.ClientCA, err)
 		}
@@ -175,10 +175,10 @@ func (k *Keeper) inTime(leaf *x509.Certificate) error {
 	return fmt.Errorf("the certificate is valid from %s to %s only, and the one in use is valid now", leaf.NotBefore.UTC().Format(time.RFC3339), leaf.NotAfter.UTC().Format(time.RFC3339))
 }
 
-// whole reads the certificates of a file of which nothing is missing: what is cut
+// Whole reads the certificates of a file of which nothing is missing: what is cut
 // off is passed over by those who read PEM, and an authority would be missed.
 // passed is why others in it cannot be read, which crypto/x509 passes over as well.
-func whole(raw []byte) (list []*x509.Certificate, passed []error, err error) {
+func Whole(raw []byte) (list []*x509.Certificate, passed []error, err error) {
 	blocks, rest := 0, raw
 	for {
 		var b *pem.Block

@@ -112,7 +112,7 @@ func TestRemarks(t *testing.T) {
 		lines("# -----BEGIN CERTIFICATE----- is how each begins\n", first, second, "# -----END CERTIFICATE-----\n"),
 		lines(first, second, "-----\n"),
 	} {
-		if list, passed, err := whole(good); len(list) != 2 || passed != nil || err != nil {
+		if list, passed, err := Whole(good); len(list) != 2 || passed != nil || err != nil {
 			t.Errorf("%d: %d certificates, %v, %v\n%s", n, len(list), passed, err, good)
 		}
 	}
@@ -120,7 +120,7 @@ func TestRemarks(t *testing.T) {
 		lines(first, "-----"), lines(first, "-----BEGIN"), lines(first, "-----BEGIN CERT"), lines(first, "-----BEGIN CERTIFICATE-----\n"), lines(first, "-----END CERTIFICATE-----\n"),
 		lines("\ufeff", first, second), lines(first, " ", second),
 	} {
-		if list, _, err := whole(bad); err == nil {
+		if list, _, err := Whole(bad); err == nil {
 			t.Errorf("%d: %d certificates\n%s", n, len(list), bad)
 		}
 	}

@@ -23,6 +23,8 @@ type Config struct {
 	// Ignored says, a sentence each, what stands in the file and has no part in
 	// berth's decisions, with the path of the field first.
 	Ignored []string
+	// File is the configuration as it was read.
+	File *configv1.KubeSchedulerConfiguration
 }
 
 // Parse reads a configuration, YAML or JSON, and gives its profiles. Unknown and
@@ -50,7 +52,7 @@ func Read(raw []byte) (*Config, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	out := &Config{Ignored: r.ignored, Backoff: backoffOf(conf)}
+	out := &Config{Ignored: r.ignored, Backoff: backoffOf(conf), File: conf}
 	for _, s := range specs {
 		p, err := rules.Build(s)
 		if err != nil {

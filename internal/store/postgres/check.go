@@ -15,6 +15,21 @@ import (
 // check looks at the database before the pool does. soft refusals become
 // warnings where unsafe.
 func check(ctx context.Context, base *pgx.ConnConfig, unsafe bool) (warnings []error, err error) {
+	x, err := examine(ctx, base, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(x.Hard) > 0:
+		return nil, errors.Join(x.Hard...)
+	case len(x.Soft) > 0 && !unsafe:
+		return nil, errors.Join(x.Soft...)
+	}
+	return x.Soft, x.Schema
+}
+
+// examine looks at a database over connections of its own. more, if not nil, queries what else is
+// wanted.
+func examine(ctx context.Context, base *pgx.ConnConfig, more func(*Examination, *pgx.Conn) error) (*Examination, error) {
 	connect := func() (*pgx.Conn, error) {
 		cfg := base.Copy()
 		cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statement, which a pooler may lose
@@ -25,12 +40,9 @@ func check(ctx context.Context, base *pgx.ConnConfig, unsafe bool) (warnings []e
 		return nil, err
 	}
 	defer hangUp(a)
-	hard, soft, err := checkServer(ctx, a)
-	if err != nil {
+	x := &Examination{}
+	if x.Hard, x.Soft, err = checkServer(ctx, a); err != nil {
 		return nil, err
-	}
-	if len(hard) > 0 {
-		return nil, errors.Join(hard...)
 	}
 	b, err := connect()
 	if err != nil {
@@ -42,10 +54,7 @@ func check(ctx context.Context, base *pgx.ConnConfig, unsafe bool) (warnings []e
 		return nil, err
 	}
 	if between {
-		soft = append(soft, ErrPooler)
-	}
-	if len(soft) > 0 && !unsafe {
-		return nil, errors.Join(soft...)
+		x.Soft = append(x.Soft, ErrPooler)
 	}
 	// A connection that the pooler's probe cut off may be closed: ask a new one.
 	c, err := connect()
@@ -53,7 +62,13 @@ func check(ctx context.Context, base *pgx.ConnConfig, unsafe bool) (warnings []e
 		return nil, err
 	}
 	defer hangUp(c)
-	return soft, checkSchema(ctx, c)
+	if more != nil {
+		if err := more(x, c); err != nil {
+			return nil, err
+		}
+	}
+	x.Schema = checkSchema(ctx, c)
+	return x, nil
 }
 
 func hangUp(c *pgx.Conn) {

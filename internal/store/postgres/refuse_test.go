@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,10 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			url := tt.url(t)
+			x, err := Examine(t.Context(), url)
+			if err != nil || !errors.Is(errors.Join(slices.Concat(x.Hard, x.Soft, []error{x.Schema})...), tt.is) || x.Bytes == 0 || x.Free < 3 || x.Within < x.Ahead.Abs() {
+				t.Errorf("examined: %v, %+v", err, x)
+			}
 			s, err := Open(t.Context(), url, Options{})
 			if err == nil {
 				t.Fatal("opened", s.Close())

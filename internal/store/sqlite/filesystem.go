@@ -15,3 +15,7 @@ func refuseRemote(dir string, of func(dir string) (string, error)) error {
 	}
 	return nil
 }
+
+// CheckDirectory refuses a directory on a file system on which a store could not be relied on. It
+// changes nothing.
+func CheckDirectory(dir string) error { return refuseRemote(dir, fileSystem) }

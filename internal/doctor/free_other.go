@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package doctor
+
+// freeBytes knows nothing of other systems.
+func freeBytes(string) (int64, bool) { return 0, false }
