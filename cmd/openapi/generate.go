@@ -18,7 +18,7 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/simulations", "internal/decision", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/kubeobj", "internal/podlife", "internal/story", "internal/overview", "internal/scenario"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/replays", "internal/simulations", "internal/queries", "internal/decision", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/kubeobj", "internal/podlife", "internal/story", "internal/overview", "internal/scenario"}
 
 // generate returns the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {
@@ -90,6 +90,9 @@ func patch(doc *openapi3.T) {
 			s.Value.Properties[name].Value = &openapi3.Schema{Nullable: true, Description: "any value; null where it is absent"}
 		}
 	}
+	if s := doc.Components.Schemas["QueryAnswer"]; s != nil {
+		s.Value.Properties["rows"].Value.Items.Value.Items.Value = &openapi3.Schema{Nullable: true, Description: "a number, a text, a boolean or null"}
+	}
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
 	}
@@ -121,6 +124,9 @@ func patchParameters(path string, op *openapi3.Operation) {
 // patchResponse sets the media type of problems and names the header that every answer has.
 func patchResponse(_ string, resp *openapi3.ResponseRef) {
 	const problem = "#/components/schemas/Problem"
+	if csv := resp.Value.Content["text/csv"]; csv != nil {
+		csv.Schema = openapi3.NewStringSchema().NewRef()
+	}
 	for _, media := range resp.Value.Content {
 		if media.Schema != nil && media.Schema.Ref == problem {
 			resp.Value.Content = openapi3.Content{"application/problem+json": &openapi3.MediaType{Schema: &openapi3.SchemaRef{Ref: problem}}}

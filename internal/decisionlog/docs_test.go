@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
+	"berth/internal/queries"
+	"berth/internal/store"
 	"berth/internal/store/pgtest"
 )
 
@@ -23,54 +26,51 @@ var update = flag.Bool("update", false, "write the examples of docs/sql.md anew"
 
 const guide = "../../docs/sql.md"
 
-// documented is a query of the guide in the text that a backend takes, with the
-// example of its answer.
-type documented struct {
-	title   string
-	sql     map[string]string // by backend
-	example string
+// tail is where the ready queries of the guide begin, behind their introduction.
+var tail = regexp.MustCompile(`(?s)\n## Ready queries\n.*?\n(\n### .*)`)
+
+// shownExample finds the example of a title.
+var shownExample = regexp.MustCompile("(?s)### ([^\n]+)\n.*?```text\n(.*?)\n```")
+
+// written is a query as the guide has it: its question, what it says of it, its SQL in the text of
+// each backend, and the example of its answer.
+func written(q *queries.Query, example string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### %s\n\n", q.Title)
+	column := 0
+	for i, word := range strings.Fields(q.Description) {
+		switch {
+		case i > 0 && column+1+len(word) > 100:
+			b.WriteByte('\n')
+			column = 0
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	b.WriteString("\n")
+	sqlite, postgres := q.Literal("sqlite", q.Example), q.Literal("postgres", q.Example)
+	if sqlite == postgres {
+		fmt.Fprintf(&b, "\n```sql\n%s\n```\n", sqlite)
+	} else {
+		fmt.Fprintf(&b, "\n```sql sqlite\n%s\n```\n\n```sql postgres\n%s\n```\n", sqlite, postgres)
+	}
+	fmt.Fprintf(&b, "\n```text\n%s\n```\n", example)
+	return b.String()
 }
 
-// parseGuide reads the blocks of the guide: ```sql runs on every backend, ```sql
-// sqlite and ```sql postgres are the two texts of one question, and the ```text
-// after them is its answer.
-func parseGuide(t *testing.T) (all []*documented, text string) {
-	t.Helper()
+// TestDocumentedQueries runs each ready query on the corpus, on both backends, as docs/sql.md
+// writes it and as the API runs it, and compares the result with the example in the guide.
+func TestDocumentedQueries(t *testing.T) {
 	raw, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = string(raw)
-	var d *documented
-	title := ""
-	for _, m := range regexp.MustCompile("(?s)(?:^|\n)(?:### ([^\n]+)|```(sql sqlite|sql postgres|sql|text)\n(.*?)\n?```)").FindAllStringSubmatch(text, -1) {
-		switch {
-		case m[1] != "":
-			title, d = m[1], nil
-		case title == "":
-		case m[2] == "text" && d != nil:
-			d.example, d = m[3], nil
-		case m[2] != "text":
-			if d == nil {
-				d = &documented{title: title, sql: map[string]string{}}
-				all = append(all, d)
-			}
-			for _, backend := range []string{"sqlite", "postgres"} {
-				if m[2] == "sql" || m[2] == "sql "+backend {
-					d.sql[backend] = m[3]
-				}
-			}
-		}
-	}
-	return all, text
-}
-
-// TestDocumentedQueries runs each query of docs/sql.md on the corpus, on both
-// backends, and compares the result with the example beside it.
-func TestDocumentedQueries(t *testing.T) {
-	list, text := parseGuide(t)
-	if len(list) < 15 {
-		t.Fatalf("%d queries in the guide", len(list))
+	text, list, examples := string(raw), queries.All(), map[string]string{}
+	for _, m := range shownExample.FindAllStringSubmatch(text[max(0, strings.Index(text, "## Ready queries")):], -1) {
+		examples[m[1]] = m[2]
 	}
 	for _, backend := range []string{"sqlite", "postgres"} {
 		t.Run(backend, func(t *testing.T) {
@@ -79,33 +79,71 @@ func TestDocumentedQueries(t *testing.T) {
 			c.fill(t)
 			c.fillLive(t)
 			db := asReader(t, backend, address)
-			answers := map[*documented]string{}
-			for _, d := range list {
-				answers[d] = answer(t, db, d.title, d.sql[backend])
+			for i := range list {
+				q := &list[i]
+				got := answer(t, db, q.Title, q.Literal(backend, q.Example))
+				if *update && backend == "sqlite" {
+					examples[q.Title] = got
+				}
+				if diff := cmp.Diff(masked(examples[q.Title]), masked(got)); diff != "" {
+					t.Errorf("%s (-guide +%s):\n%s", q.Title, backend, diff)
+				}
+				if strings.Count(got, "\n") < 1 {
+					t.Errorf("%s: the corpus has no answer", q.Title)
+				}
+				if diff := cmp.Diff(masked(got), masked(asTheAPI(t, st, q))); diff != "" {
+					t.Errorf("%s (-with literals +with parameters):\n%s", q.Title, diff)
+				}
 			}
 			c.close()
-			for _, d := range list {
-				if *update && backend == "sqlite" {
-					text = strings.Replace(text, "```text\n"+d.example+"\n```", "```text\n"+answers[d]+"\n```", 1)
-					d.example = answers[d]
-				}
-				if diff := cmp.Diff(masked(d.example), masked(answers[d])); diff != "" {
-					t.Errorf("%s (-guide +%s):\n%s", d.title, backend, diff)
-				}
-				if strings.Count(answers[d], "\n") < 1 {
-					t.Errorf("%s: the corpus has no answer", d.title)
-				}
-			}
 			if backend == "sqlite" {
-				inShell(t, filepath.Join(address, "berth.db"), list, answers)
+				inShell(t, filepath.Join(address, "berth.db"), list, examples)
 			}
 		})
 	}
+	var want strings.Builder
+	for i := range list {
+		want.WriteString(written(&list[i], examples[list[i].Title]))
+	}
+	at := tail.FindStringSubmatchIndex(text)
+	if at == nil {
+		t.Fatal("the guide has no ready queries")
+	}
 	if *update {
-		if err := os.WriteFile(guide, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(guide, []byte(text[:at[2]]+want.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		return
 	}
+	if diff := cmp.Diff(text[at[2]:], want.String()); diff != "" {
+		t.Errorf("the guide is not as internal/queries has it; -update writes it anew (-guide +queries):\n%s", diff)
+	}
+}
+
+// asTheAPI runs a query with its parameters, through the store.
+func asTheAPI(t *testing.T, st store.Queries, q *queries.Query) string {
+	t.Helper()
+	limit, err := strconv.Atoi(q.Example[queries.Limit])
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := q.Bind(q.Example, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := st.Query(t.Context(), &store.Query{SQL: q.SQL, Args: args, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatalf("%s: %v", q.Title, err)
+	}
+	out := []string{strings.Join(table.Columns, "|")}
+	for _, row := range table.Rows {
+		texts := make([]string, len(row))
+		for i, v := range row {
+			texts[i] = show(v)
+		}
+		out = append(out, strings.Join(texts, "|"))
+	}
+	return strings.Join(out, "\n")
 }
 
 // asReader connects as people do: read-only to the file, and as berth_reader.
@@ -190,7 +228,7 @@ func masked(answer string) string {
 
 // inShell runs the queries in the sqlite3 shell, where there is one that is not older
 // than the guide says; the file is no longer open then.
-func inShell(t *testing.T, file string, list []*documented, answers map[*documented]string) {
+func inShell(t *testing.T, file string, list []queries.Query, answers map[string]string) {
 	t.Helper()
 	shell, err := exec.LookPath("sqlite3")
 	if err != nil {
@@ -203,17 +241,18 @@ func inShell(t *testing.T, file string, list []*documented, answers map[*documen
 		t.Logf("the shell is %s, %v: older than the guide asks for", version, err)
 		return
 	}
-	for _, d := range list {
+	for i := range list {
+		q := &list[i]
 		var stderr bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), shell, "-readonly", "-header", "-separator", "|", file, d.sql["sqlite"])
+		cmd := exec.CommandContext(t.Context(), shell, "-readonly", "-header", "-separator", "|", file, q.Literal("sqlite", q.Example))
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
 		if err != nil {
-			t.Errorf("%s: %v: %s", d.title, err, stderr.String())
+			t.Errorf("%s: %v: %s", q.Title, err, stderr.String())
 			continue
 		}
-		if diff := cmp.Diff(masked(answers[d]), masked(strings.TrimSuffix(string(out), "\n"))); diff != "" {
-			t.Errorf("%s (-driver +shell):\n%s", d.title, diff)
+		if diff := cmp.Diff(masked(answers[q.Title]), masked(strings.TrimSuffix(string(out), "\n"))); diff != "" {
+			t.Errorf("%s (-driver +shell):\n%s", q.Title, diff)
 		}
 	}
 }

@@ -161,6 +161,7 @@ func (a *API) classes() {
 	a.scenarioCalls = cpu("scenario", l.ScenarioInFlight, l.ScenarioQueue, l.ScenarioDeadline)
 	a.readCalls = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
 	a.readCalls.share(l.ReadInFlight)
+	a.queryCalls = cpu("query", l.QueryInFlight, l.QueryQueue, l.QueryDeadline)
 }
 
 // share divides a class's slots among callers.

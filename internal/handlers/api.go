@@ -102,6 +102,8 @@ type Options struct {
 	Simulations Simulations
 	// Capacities keeps what is measured for the gauges of capacity; nil: nothing of it is stored.
 	Capacities store.Capacities
+	// Queries runs the ready queries; nil: none is run.
+	Queries store.Queries
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
 	// TolerationSeconds has pods that are applied or decided on admitted with
@@ -150,6 +152,7 @@ type API struct {
 	batches         Replays
 	simulations     Simulations
 	priorityClasses PriorityClasses
+	queries         store.Queries
 	profiles        func(raw []byte) ([]*engine.Profile, error)
 	configured      []*engine.Profile
 	pages           bool
@@ -165,7 +168,7 @@ type API struct {
 
 	filterCalls, nodesCalls, bindCalls, snapshotCalls *callClass
 	decisionCalls, replayCalls, readCalls             *callClass
-	scenarioCalls                                     *callClass
+	scenarioCalls, queryCalls                         *callClass
 	// passCalls is for calls of shadows that were not admitted to be judged.
 	passCalls *callClass
 	budget    *memory.Budget
@@ -203,7 +206,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, simulations: o.Simulations, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
+		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, simulations: o.Simulations, queries: o.Queries, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(), pages: o.Pages,

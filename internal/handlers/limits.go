@@ -102,7 +102,12 @@ type Limits struct {
 	ReadInFlight int           `name:"read-in-flight" default:"16" help:"Reads and deletes at once."`
 	ReadQueue    int           `name:"read-queue" default:"64" help:"Reads and deletes that wait for their turn."`
 	ReadDeadline time.Duration `name:"read-deadline" default:"30s" help:"Time for a read or delete."`
-	MaxPage      int           `name:"max-page" default:"500" help:"Items in one page of a list."`
+
+	QueryInFlight int           `name:"query-in-flight" default:"2" help:"Ready queries about the log at once."`
+	QueryQueue    int           `name:"query-queue" default:"16" help:"Ready queries that wait for their turn."`
+	QueryDeadline time.Duration `name:"query-deadline" default:"5s" help:"Time for a ready query, the wait for its turn included."`
+
+	MaxPage int `name:"max-page" default:"500" help:"Items in one page of a list."`
 
 	PriorityClassMaxBytes Bytes `name:"priority-class-max-bytes" default:"64KiB" help:"Body of a priority class."`
 

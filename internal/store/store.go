@@ -283,6 +283,7 @@ type Store interface {
 	Replays
 	Simulations
 	Capacities
+	Queries
 	Keeper
 	Sharing
 	Leads

@@ -23,6 +23,8 @@ type frame struct {
 	Title string
 	Nav   string
 	View  any
+	// Still reports whether the page stays as it is when the cluster has something new.
+	Still bool
 	*visit
 }
 
@@ -65,8 +67,13 @@ func (f *frame) Writable() bool { return f.site.writable }
 // Path is the page's own, for forms that lead back to it.
 func (f *frame) Path() string { return f.r.URL.Path }
 
-// Host is the name and port that the caller reached the server under, for commands.
-func (f *frame) Host() string { return f.r.Host }
+// Base is the address that the caller reached the server under, for commands.
+func (v *visit) Base() string {
+	if v.r.TLS != nil {
+		return "https://" + v.r.Host
+	}
+	return "http://" + v.r.Host
+}
 
 // Now is when the page was made.
 func (f *frame) Now() time.Time { return f.now }

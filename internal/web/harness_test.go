@@ -35,7 +35,7 @@ func serve(t testing.TB) string {
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: simulations.New(st, simulations.Options{}), PriorityClasses: registry,
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: simulations.New(st, simulations.Options{}), Queries: st, PriorityClasses: registry,
 		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	check(t, err)

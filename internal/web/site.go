@@ -67,6 +67,8 @@ type page struct {
 	data func(v *visit) string
 	// load requests what the page shows. The title stands in the browser's tab.
 	load func(v *visit) (title string, view any, err error)
+	// still pages are not fetched again when the cluster has something new.
+	still bool
 }
 
 // Routes adds the pages to a router.
@@ -85,7 +87,7 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.visit(r)
 		w.Header().Add("Vary", "Accept")
-		f, err := frame{Nav: p.nav, visit: v}, v.chooseCluster()
+		f, err := frame{Nav: p.nav, Still: p.still, visit: v}, v.chooseCluster()
 		if err == nil && p.data != nil && wantsJSON(r) {
 			v.forward(w, p.data(v))
 			return

@@ -19,7 +19,7 @@ var addresses = []string{
 	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/decisions/ID/replay", "/decisions/ID/replay?with=sample@latest&config=" + url.QueryEscape(packed), "/compare", "/snapshots", "/snapshots/sample@1",
 	"/compare?a=sample@1&b=sample@2", "/settings", "/play", "/play?example=spread", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
 	"/fit?ask=1&by=zone&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=node-a1&force=on", "/drain?ask=1&find=1&force=on", "/lose?ask=1&zone=zone-a",
-	"/pools?ask=1&like=node-a1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
+	"/pools?ask=1&like=node-a1", "/sql", "/sql?query=revisions", "/sql?query=history-of-a-pod", "/sql?query=history-of-a-pod&namespace=shop&pod=import", "/sql?query=top-reasons&limit=1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
 }
 
 // packed is a configuration that fills nodes one after the other.
@@ -69,15 +69,17 @@ func TestPagesAnswerJSON(t *testing.T) {
 	base := sampled(t)
 	id := decided(t, base, "import")
 	for page, api := range map[string]string{
-		"/?cluster=sample&suggest=false":   "/v1/clusters/sample/pending?suggest=false",
-		"/pods/shop/import?cluster=sample": "/v1/clusters/sample/pods/shop/import",
-		"/queue?cluster=sample":            "/v1/clusters/sample/queue",
-		"/decisions?cluster=sample":        "/v1/decisions?cluster=sample",
-		"/decisions/" + id:                 "/v1/decisions/" + id,
-		"/capacity?cluster=sample":         "/v1/clusters/sample/capacity",
-		"/snapshots?cluster=sample":        "/v1/snapshots?cluster=sample",
-		"/snapshots/sample@1":              "/v1/snapshots/sample@1",
-		"/map?cluster=sample":              "/v1/clusters/sample/nodes",
+		"/?cluster=sample&suggest=false":              "/v1/clusters/sample/pending?suggest=false",
+		"/pods/shop/import?cluster=sample":            "/v1/clusters/sample/pods/shop/import",
+		"/queue?cluster=sample":                       "/v1/clusters/sample/queue",
+		"/decisions?cluster=sample":                   "/v1/decisions?cluster=sample",
+		"/decisions/" + id:                            "/v1/decisions/" + id,
+		"/capacity?cluster=sample":                    "/v1/clusters/sample/capacity",
+		"/snapshots?cluster=sample":                   "/v1/snapshots?cluster=sample",
+		"/snapshots/sample@1":                         "/v1/snapshots/sample@1",
+		"/map?cluster=sample":                         "/v1/clusters/sample/nodes",
+		"/sql?cluster=sample":                         "/v1/queries",
+		"/sql?cluster=sample&query=revisions&limit=1": "/v1/queries/revisions?cluster=sample&limit=1",
 	} {
 		got, resp := get(t, base+page, "Accept", "application/json")
 		want, _ := get(t, base+api)
@@ -234,5 +236,29 @@ func TestBoardFoldsEqualPods(t *testing.T) {
 	body, _ = get(t, base+"/?cluster=sample&cause=SelectorNotMatched")
 	if n := strings.Count(body, ">shop/own-"); n != 30 {
 		t.Errorf("the whole cause lists %d of 30", n)
+	}
+}
+
+// A ready query is a page: its form, its rows with links, and its file.
+func TestReadyQueryPage(t *testing.T) {
+	base := sampled(t)
+	decided(t, base, "import")
+	body, _ := get(t, base+"/sql?cluster=sample&query=history-of-a-pod&namespace=shop")
+	if !strings.Contains(body, "It needs pod.") || !strings.Contains(body, `name="namespace" value="shop"`) {
+		t.Errorf("without a pod:\n%s", body)
+	}
+	body, _ = get(t, base+"/sql?cluster=sample&query=unschedulable-pods")
+	for _, want := range []string{"1 row.", `href="/pods/shop/import?cluster=sample"`, `href="/v1/queries/unschedulable-pods?cluster=sample&amp;format=csv"`, "WHERE cluster = @cluster"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s:\n%s", want, body)
+		}
+	}
+	file, resp := get(t, base+"/v1/queries/unschedulable-pods?cluster=sample&format=csv")
+	if resp.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(file, "last,namespace,pod,tries,message\n") {
+		t.Errorf("%v\n%s", resp.Header, file)
+	}
+	body, resp = get(t, base+"/sql?cluster=sample&query=unschedulable-pod")
+	if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "did you mean unschedulable-pods?") {
+		t.Errorf("%d\n%s", resp.StatusCode, body)
 	}
 }

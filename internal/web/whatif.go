@@ -245,7 +245,7 @@ func (v *visit) commandLine(verb string) string {
 			line = append(line, flag)
 		}
 	}
-	return strings.Join(append(line, "--cluster", words.Quote(v.cluster), "--server", "http://"+v.r.Host), " ")
+	return strings.Join(append(line, "--cluster", words.Quote(v.cluster), "--server", v.Base()), " ")
 }
 
 // object reads a Kubernetes object from a field, as YAML or JSON.

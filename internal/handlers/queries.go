@@ -1,0 +1,192 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/kubeobj"
+	"berth/internal/queries"
+	"berth/internal/store"
+)
+
+const (
+	// queryRows and queryBytes bound the answer of a ready query, querySpan is how far it looks
+	// back unless told.
+	queryRows  = 10_000
+	queryBytes = 4 << 20
+	querySpan  = 24 * time.Hour
+)
+
+// QueryList names the ready queries.
+type QueryList struct {
+	Items []queries.Query `json:"items"`
+} // @name QueryList
+
+// QueryAnswer is the answer of a ready query.
+type QueryAnswer struct {
+	Name    string   `json:"name" example:"top-reasons"`
+	Columns []string `json:"columns"`
+	// Rows are as long as Columns, of numbers, texts, booleans and nulls.
+	Rows [][]any `json:"rows"`
+	// Parameters are the values that the query ran with, those that were left out included.
+	Parameters map[string]string `json:"parameters"`
+	// More reports that limit, or the bound of 4 MiB, left rows out.
+	More bool `json:"more,omitempty"`
+} // @name QueryAnswer
+
+// listQueries lists the ready queries.
+//
+//	@Summary	The ready queries about the log, with their SQL and parameters
+//	@Tags		decisions
+//	@Produce	json
+//	@Success	200	{object}	QueryList
+//	@Failure	429,500,503	{object}	Problem
+//	@Router		/v1/queries [get]
+func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, QueryList{queries.All()})
+}
+
+// runQuery runs a ready query.
+//
+//	@Summary		Run a ready query about the log, read-only
+//	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since and until. The query ends after query-deadline.
+//	@Tags			decisions
+//	@Produce		json,text/csv
+//	@Param			name		path	string	true	"the query"
+//	@Param			cluster		query	string	true	"about this cluster"
+//	@Param			namespace	query	string	false	"the pod's namespace"
+//	@Param			pod			query	string	false	"the pod's name"
+//	@Param			node		query	string	false	"the node's name"
+//	@Param			resource	query	string	false	"the resource, such as cpu"
+//	@Param			since		query	string	false	"at this time or later, RFC 3339; a day before until if absent"
+//	@Param			until		query	string	false	"before this time, RFC 3339; now if absent"
+//	@Param			limit		query	int		false	"rows, 100 if absent, at most 10,000"
+//	@Param			format		query	string	false	"json or csv; a text in CSV that a spreadsheet would take for a formula begins with '"
+//	@Success		200			{object}	QueryAnswer
+//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Router			/v1/queries/{name} [get]
+func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
+	name, err := pathParam(r, "name")
+	if err != nil {
+		return err
+	}
+	q, ok := queries.Named(name)
+	if !ok || a.queries == nil {
+		return notFound("there is no such query: " + queryHint(name))
+	}
+	format := r.URL.Query().Get("format")
+	if format != "" && format != "json" && format != "csv" {
+		return badField(http.StatusBadRequest, "format", "want json or csv")
+	}
+	answer := QueryAnswer{Name: q.Name, Parameters: map[string]string{}}
+	limit, err := queryParameters(r, q, answer.Parameters, time.Now())
+	if err != nil {
+		return err
+	}
+	args, err := q.Bind(answer.Parameters, limit+1)
+	var bad *queries.ValueError
+	if errors.As(err, &bad) {
+		return badField(http.StatusBadRequest, bad.Parameter, bad.Message)
+	}
+	if err := takeAnswer(r.Context(), limit, queryBytes); err != nil {
+		return err
+	}
+	table, err := a.queries.Query(r.Context(), &store.Query{SQL: q.SQL, Args: args, MaxBytes: queryBytes})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: name a shorter time, or run it in the database itself", a.limits.QueryDeadline)}
+	}
+	if err != nil {
+		return err
+	}
+	answer.Columns, answer.Rows, answer.More = table.Columns, table.Rows, table.Cut
+	if len(answer.Rows) > limit {
+		answer.Rows, answer.More = answer.Rows[:limit], true
+	}
+	if answer.Rows == nil {
+		answer.Rows = [][]any{}
+	}
+	if format == "csv" {
+		return writeCSV(w, &answer)
+	}
+	return writeLong(w, r, &answer)
+}
+
+// queryHint names the query that was meant, or where they are listed.
+func queryHint(name string) string {
+	var names []string
+	for _, q := range queries.All() {
+		names = append(names, q.Name)
+	}
+	if near, ok := kubeobj.Nearest(name, names); ok {
+		return "did you mean " + near + "?"
+	}
+	return "GET /v1/queries lists them"
+}
+
+// queryParameters reads the values of a query's parameters; times have defaults.
+func queryParameters(r *http.Request, q *queries.Query, values map[string]string, now time.Time) (limit int, err error) {
+	given := r.URL.Query()
+	for name := range given {
+		if !slices.Contains(q.Parameters, name) && name != "limit" && name != "format" {
+			return 0, badField(http.StatusBadRequest, name, "the query takes "+strings.Join(q.Parameters, ", ")+" and limit")
+		}
+	}
+	for _, name := range q.Parameters {
+		values[name] = given.Get(name)
+	}
+	if err := cluster.CheckName(values["cluster"]); values["cluster"] != "" && err != nil {
+		return 0, badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	if until, takes := values[queries.Until]; takes && until == "" {
+		values[queries.Until] = now.Add(time.Second).UTC().Format(time.RFC3339) // the second under way is within
+	}
+	if since, takes := values[queries.Since]; takes && since == "" {
+		end := now
+		if at, err := time.Parse(time.RFC3339, values[queries.Until]); err == nil {
+			end = at
+		}
+		values[queries.Since] = end.Add(-querySpan).UTC().Format(time.RFC3339)
+	}
+	limit = 100
+	if text := given.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > queryRows {
+			return 0, badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", queryRows))
+		}
+	}
+	return limit, nil
+}
+
+// writeCSV answers with a file of the rows behind a line of their names.
+func writeCSV(w http.ResponseWriter, answer *QueryAnswer) error {
+	var out bytes.Buffer
+	file := csv.NewWriter(&out)
+	_ = file.Write(answer.Columns) // a buffer takes all
+	for _, row := range answer.Rows {
+		cells := make([]string, len(row))
+		for i, v := range row {
+			if text, ok := v.(string); ok && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+				v = "'" + text
+			}
+			if v != nil {
+				cells[i] = fmt.Sprint(v)
+			}
+		}
+		_ = file.Write(cells)
+	}
+	file.Flush()
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+answer.Name+`.csv"`)
+	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(out.Bytes())
+	return nil
+}

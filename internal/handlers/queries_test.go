@@ -1,0 +1,105 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"berth/internal/queries"
+	"berth/internal/store"
+)
+
+// fixedTable is a store that answers every query alike.
+type fixedTable struct {
+	asked *store.Query
+	table store.Table
+	err   error
+}
+
+func (f *fixedTable) Query(_ context.Context, q *store.Query) (*store.Table, error) {
+	f.asked = q
+	table := f.table
+	return &table, f.err
+}
+
+// Every query has an answer from the real store, with the parameters that it lists.
+func TestReadyQueriesAnswer(t *testing.T) {
+	h := start(t, nil)
+	h.want(http.StatusCreated, nil, http.MethodPost, "/v1/snapshots?cluster=demo", small())
+	var list QueryList
+	h.want(http.StatusOK, &list, http.MethodGet, "/v1/queries", "")
+	if len(list.Items) != len(queries.All()) {
+		t.Fatalf("%d queries", len(list.Items))
+	}
+	for _, q := range list.Items {
+		address := "/v1/queries/" + q.Name + "?limit=5"
+		for _, p := range q.Parameters {
+			if !queries.IsTime(p) {
+				address += "&" + p + "=demo"
+			}
+		}
+		var answer QueryAnswer
+		h.want(http.StatusOK, &answer, http.MethodGet, address, "")
+		if answer.Name != q.Name || len(answer.Columns) == 0 || answer.Parameters["cluster"] != "demo" {
+			t.Errorf("%s: %+v", address, answer)
+		}
+		for _, p := range q.Parameters {
+			if answer.Parameters[p] == "" {
+				t.Errorf("%s: the answer does not name %s", address, p)
+			}
+		}
+	}
+	var got QueryAnswer
+	h.want(http.StatusOK, &got, http.MethodGet, "/v1/queries/revisions?cluster=demo", "")
+	if len(got.Rows) != 1 || got.Rows[0][0] != "demo@1" || got.More {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestReadyQueriesRefuse(t *testing.T) {
+	h := start(t, nil)
+	for address, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/v1/queries/top-reason?cluster=demo":                   {http.StatusNotFound, "did you mean top-reasons?"},
+		"/v1/queries/top-reasons":                               {http.StatusBadRequest, "cluster: the query needs it"},
+		"/v1/queries/top-reasons?cluster=demo&pod=x":            {http.StatusBadRequest, "the query takes cluster, since and limit"},
+		"/v1/queries/top-reasons?cluster=demo&since=never":      {http.StatusBadRequest, "RFC 3339"},
+		"/v1/queries/top-reasons?cluster=demo&limit=10001":      {http.StatusBadRequest, "want a number from 1 to 10000"},
+		"/v1/queries/top-reasons?cluster=demo&format=xml":       {http.StatusBadRequest, "want json or csv"},
+		"/v1/queries/top-reasons?cluster=no%20name":             {http.StatusBadRequest, "cluster"},
+		"/v1/queries/top-reasons?cluster=demo&sql=DROP%20TABLE": {http.StatusBadRequest, "unknown parameter"},
+	} {
+		if got := h.want(want.status, nil, http.MethodGet, address, ""); !strings.Contains(string(got.body), want.text) {
+			t.Errorf("%s: %s, want %q", address, got.body, want.text)
+		}
+	}
+}
+
+func TestReadyQueryAsCSV(t *testing.T) {
+	from := &fixedTable{table: store.Table{
+		Columns: []string{"pod", "n", "share", "ok", "none"},
+		Rows:    [][]any{{"=cmd()", int64(-3), 0.5, true, nil}, {`a "b", c`, int64(1), 2.0, false, nil}, {"third", int64(1), 2.0, false, nil}},
+	}}
+	h := start(t, func(o *Options) { o.Queries = from })
+	file := h.want(http.StatusOK, nil, http.MethodGet, "/v1/queries/top-reasons?cluster=demo&limit=2&format=csv", "")
+	want := "pod,n,share,ok,none\n'=cmd(),-3,0.5,true,\n\"a \"\"b\"\", c\",1,2,false,\n"
+	if string(file.body) != want || file.Header.Get("Content-Disposition") != `attachment; filename="top-reasons.csv"` {
+		t.Errorf("%s\n%s", file.Header, file.body)
+	}
+	if from.asked.Args["limit"] != int64(3) || from.asked.MaxBytes != queryBytes {
+		t.Errorf("asked %+v", from.asked)
+	}
+	var answer QueryAnswer
+	if h.want(http.StatusOK, &answer, http.MethodGet, "/v1/queries/top-reasons?cluster=demo&limit=2", ""); len(answer.Rows) != 2 || !answer.More {
+		t.Errorf("%+v", answer)
+	}
+	from.err = errors.Join(context.DeadlineExceeded)
+	late := string(h.want(http.StatusServiceUnavailable, nil, http.MethodGet, "/v1/queries/top-reasons?cluster=demo", "").body)
+	if !strings.Contains(late, "longer than 5s") || !strings.Contains(late, "query-deadline") {
+		t.Error(late)
+	}
+}

@@ -1,0 +1,146 @@
+// Package queries holds the ready queries about the views of the decision log: their SQL, what they
+// answer, and their parameters. The REST API runs them, the explorer shows them, and docs/sql.md is
+// tested against them.
+package queries
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed ready.sql
+var readyText string
+
+// Query is a ready query.
+type Query struct {
+	// Name is what the query is run by.
+	Name string `json:"name" example:"top-reasons"`
+	// Title is the question that it answers.
+	Title string `json:"title"`
+	// Description adds what to know of the answer.
+	Description string `json:"description"`
+	// Parameters are those that it takes beside limit, cluster first; all are needed but since and
+	// until.
+	Parameters []string `json:"parameters" example:"cluster,since"`
+	// SQL is the query as both backends run it, with @name for a parameter.
+	SQL string `json:"sql"`
+	// Example has a value of each parameter, as in the examples of docs/sql.md.
+	Example map[string]string `json:"-"`
+} // @name Query
+
+// All returns the ready queries in the order of docs/sql.md. Not to be changed.
+func All() []Query { return ready }
+
+// Named returns the query of a name.
+func Named(name string) (*Query, bool) {
+	i := slices.IndexFunc(ready, func(q Query) bool { return q.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &ready[i], true
+}
+
+// The parameters that are no texts.
+const (
+	Since = "since"
+	Until = "until"
+	Limit = "limit"
+)
+
+// IsTime reports whether a parameter is a time.
+func IsTime(parameter string) bool { return parameter == Since || parameter == Until }
+
+var ready = mustParse(readyText)
+
+var placeholder = regexp.MustCompile(`@([a-z]+)`)
+
+// mustParse reads the file of queries, which are separated by empty lines. It panics where the file
+// is not as its head describes: the file is part of the program.
+func mustParse(text string) []Query {
+	_, text, _ = strings.Cut(text, "\n\n")
+	var out []Query
+	for section := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		q := Query{Example: map[string]string{}}
+		head := true
+		var description []string
+		for line := range strings.Lines(section) {
+			note, isNote := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- ")
+			example, isExample := strings.CutPrefix(note, "example: ")
+			switch {
+			case isNote && head:
+				q.Name, q.Title, _ = strings.Cut(note, ": ")
+				head = false
+			case isExample:
+				for pair := range strings.FieldsSeq(example) {
+					name, value, _ := strings.Cut(pair, "=")
+					q.Example[name] = value
+				}
+			case isNote:
+				description = append(description, note)
+			default:
+				q.SQL += line
+			}
+		}
+		q.Description = strings.Join(description, " ")
+		for _, m := range placeholder.FindAllStringSubmatch(q.SQL, -1) {
+			if q.Example[m[1]] == "" {
+				panic(fmt.Sprintf("query %q has no example of %s", q.Name, m[1]))
+			}
+			if m[1] != Limit && !slices.Contains(q.Parameters, m[1]) {
+				q.Parameters = append(q.Parameters, m[1])
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// Literal returns the query with values in the place of its parameters, as a person would write it
+// for a backend: sqlite or postgres.
+func (q *Query) Literal(backend string, values map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(q.SQL, func(at string) string {
+		name := at[1:]
+		value := values[name]
+		if name == Limit {
+			return value
+		}
+		text := "'" + strings.ReplaceAll(value, "'", "''") + "'"
+		if backend == "sqlite" && IsTime(name) {
+			return "unixepoch(" + text + ") * 1000000"
+		}
+		return text
+	}) + ";"
+}
+
+// Bind returns the values of the query's parameters as a store takes them. The error names the
+// parameter.
+func (q *Query) Bind(values map[string]string, limit int) (map[string]any, error) {
+	out := map[string]any{Limit: int64(limit)}
+	for _, name := range q.Parameters {
+		value := values[name]
+		switch {
+		case value == "":
+			return nil, &ValueError{name, "the query needs it"}
+		case IsTime(name):
+			at, err := time.Parse(time.RFC3339, value)
+			if err != nil {
+				return nil, &ValueError{name, "want a time as in RFC 3339, such as 2026-01-31T12:00:00Z, not " + strconv.Quote(value)}
+			}
+			out[name] = at
+		default:
+			out[name] = value
+		}
+	}
+	return out, nil
+}
+
+// ValueError reports what is wrong with the value of a parameter.
+type ValueError struct{ Parameter, Message string }
+
+// Error implements error.
+func (e *ValueError) Error() string { return e.Parameter + ": " + e.Message }
