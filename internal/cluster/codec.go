@@ -64,14 +64,15 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range list {
-		if err := count.Take(len(e.json)); err != nil {
+		js := e.json()
+		if err := count.Take(len(js)); err != nil {
 			return nil, err
 		}
 		text(e.key.Kind)
 		text(e.key.Namespace)
 		text(e.key.Name)
-		buf = binary.AppendUvarint(buf, uint64(len(e.json)))
-		buf = append(buf, e.json...)
+		buf = binary.AppendUvarint(buf, uint64(len(js)))
+		buf = append(buf, js...)
 		if len(buf) > 32<<10 {
 			if _, err := z.Write(buf); err != nil {
 				return nil, fmt.Errorf("encode checkpoint: %w", err)
@@ -143,7 +144,11 @@ func decodeCheckpoint(payload []byte, share *inventory, take func(bytes int) err
 		return nil, fmt.Errorf("checkpoint's count: %w", err)
 	}
 	kinds := map[string]string{}
-	d, space := new(inventory).draft(), room{take: take}
+	first, space := new(inventory), room{take: take}
+	if share != nil {
+		first.bases = share.bases
+	}
+	d := first.draft()
 	for i := range n {
 		e, err := readEntry(r, kinds, &space)
 		if err != nil {

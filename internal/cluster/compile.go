@@ -51,7 +51,7 @@ func advance(ctx context.Context, st *state.State, from, to *inventory) (*state.
 }
 
 func putEntry(e *state.Edit, o *entry) error {
-	obj, err := kubeobj.FromCanonical(o.key.Kind, o.json)
+	obj, err := kubeobj.FromCanonical(o.key.Kind, o.json())
 	if err != nil {
 		return fmt.Errorf("%s %s/%s: %w", o.key.Kind, o.key.Namespace, o.key.Name, err)
 	}

@@ -137,7 +137,7 @@ func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) 
 	if err != nil {
 		return kubeobj.Object{}, nil, fmt.Errorf("bind %s: %w", nameOf(o.Key), err)
 	}
-	if !bytes.Equal(before, have.json) {
+	if !bytes.Equal(before, have.json()) {
 		return o, nil, nil
 	}
 	return o, &boundTo{Namespace: o.Namespace, Name: o.Name, Node: b.Node}, nil

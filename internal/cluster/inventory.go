@@ -20,12 +20,13 @@ const fan = 64
 // entry is one object. Entries are never written after they are made.
 type entry struct {
 	key  kubeobj.Key
-	json []byte
-	sum  [sha256.Size]byte // over key and json
+	text []byte            // the object's canonical JSON, or what differs from base's
+	base *entry            // one without a base; nil: text is whole
+	sum  [sha256.Size]byte // over key and JSON
 }
 
 func newEntry(k kubeobj.Key, js []byte) *entry {
-	e := &entry{key: k, json: js}
+	e := &entry{key: k, text: js}
 	h := sha256.New()
 	buf := make([]byte, 0, 256)
 	for _, s := range [...]string{k.Kind, k.Namespace, k.Name} {
@@ -45,6 +46,7 @@ type inventory struct {
 	groups [fan]*group
 	n      int
 	bytes  int // of the objects' JSON
+	bases  *bases
 }
 
 // weight is about what a state with these objects takes, in objects of usual size: objectBytes.
@@ -213,10 +215,14 @@ type draft struct {
 	id    uint64
 	inv   *inventory
 	dirty map[int]uint64 // group -> its buckets that changed, as bits
+	whole bool           // objects are not packed, for drafts that are not kept
 }
 
 func (v *inventory) draft() *draft {
 	next := *v
+	if next.bases == nil {
+		next.bases = new(bases)
+	}
 	return &draft{id: lastDraft.Add(1), inv: &next, dirty: map[int]uint64{}}
 }
 
@@ -246,14 +252,19 @@ func (d *draft) put(e *entry) (before *entry) {
 	i, ok := find(b.entries, e.key)
 	if ok {
 		before = b.entries[i]
+	}
+	if !d.whole {
+		e = d.inv.bases.pack(e, before)
+	}
+	if ok {
 		b.entries[i] = e
-		d.inv.bytes += len(e.json) - len(before.json)
+		d.inv.bytes += e.size() - before.size()
 		return before
 	}
 	b.entries = slices.Insert(b.entries, i, e)
 	g.n++
 	d.inv.n++
-	d.inv.bytes += len(e.json)
+	d.inv.bytes += e.size()
 	return nil
 }
 
@@ -268,7 +279,7 @@ func (d *draft) remove(k kubeobj.Key) *entry {
 	b.entries = slices.Delete(b.entries, i, i+1)
 	g.n--
 	d.inv.n--
-	d.inv.bytes -= len(before.json)
+	d.inv.bytes -= before.size()
 	return before
 }
 

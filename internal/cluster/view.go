@@ -75,7 +75,7 @@ func (v *View) Remembered() incremental.Counters {
 // Object returns an object's canonical JSON, not to be written.
 func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 	if e := v.inv.get(k); e != nil {
-		return e.json, true
+		return e.json(), true
 	}
 	return nil, false
 }
@@ -85,7 +85,7 @@ func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 func (v *View) All() iter.Seq2[kubeobj.Key, []byte] {
 	return func(yield func(kubeobj.Key, []byte) bool) {
 		for e := range v.inv.all() {
-			if !yield(e.key, e.json) {
+			if !yield(e.key, e.json()) {
 				return
 			}
 		}
@@ -107,7 +107,7 @@ func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
 }
 
 func decodePod(e *entry) (*corev1.Pod, error) {
-	o, err := kubeobj.FromCanonical("Pod", e.json)
+	o, err := kubeobj.FromCanonical("Pod", e.json())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (v *View) List(ctx context.Context, kind string, after kubeobj.Key, limit i
 		rest, more = rest[:limit], true
 	}
 	for _, e := range rest {
-		items = append(items, e.json)
+		items = append(items, e.json())
 	}
 	return items, more, nil
 }
@@ -186,10 +186,10 @@ func (v *View) Differences(ctx context.Context, to *View, f func(k kubeobj.Key, 
 	err := diff(count, v.inv, to.inv, func(before, after *entry) {
 		var p pair
 		if before != nil {
-			p.key, p.before = before.key, before.json
+			p.key, p.before = before.key, before.json()
 		}
 		if after != nil {
-			p.key, p.after = after.key, after.json
+			p.key, p.after = after.key, after.json()
 		}
 		list = append(list, p)
 	})

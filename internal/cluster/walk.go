@@ -126,6 +126,7 @@ func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
 	}
 	w.ahead, w.coming, w.steps = nil, nil, 0
 	w.d = v.inv.draft()
+	w.d.whole = true
 	w.state = w.decider.Walk(v.State)
 	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: w.state.State(), inv: w.d.inv}
 	return w.at, nil
@@ -223,6 +224,7 @@ func (w *Walk) Verify() error {
 		at.State = w.state.State()
 	}
 	w.d = inv.draft()
+	w.d.whole = true
 	at.inv = w.d.inv
 	return nil
 }

@@ -18,6 +18,8 @@ const (
 	wait = time.Second
 	// large is from how many bytes on the heap is looked at as well.
 	large = 1 << 20
+	// huge is from how many bytes on a claim leaves so much garbage that the system gets it back.
+	huge = 64 << 20
 	// collectEvery and relieveEvery are how often the heap is collected and caches are dropped at
 	// most.
 	collectEvery, relieveEvery = 100 * time.Millisecond, 2 * time.Second
@@ -51,6 +53,7 @@ type Budget struct {
 	mu                  sync.Mutex
 	relief              []func()  // guarded by mu
 	collecting          bool      // guarded by mu
+	releasing           bool      // guarded by mu
 	collected, relieved time.Time // guarded by mu
 }
 
@@ -152,6 +155,24 @@ func (b *Budget) move(n int64) {
 	}
 }
 
+// giveBack has the runtime release free memory to the system, in the background. The runtime
+// alone keeps as much as its next collection allows, which is twice what was live while the
+// largest request ran.
+func (b *Budget) giveBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.releasing {
+		return
+	}
+	b.releasing = true
+	go func() {
+		b.rt.release()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.releasing = false
+	}()
+}
+
 // Claim is what one request, or one piece of work in the background, has taken. It is safe for
 // concurrent use.
 type Claim struct {
@@ -213,13 +234,17 @@ func (c *Claim) Grow(ctx context.Context, n int64) error { return c.Take(ctx, n-
 // End releases everything.
 func (c *Claim) End() {
 	c.b.move(-c.outside.Swap(0))
-	c.b.used.Add(-c.n.Swap(0))
+	n := c.n.Swap(0)
+	c.b.used.Add(-n)
 	c.mu.Lock()
 	ends := c.ends
 	c.ends = nil
 	c.mu.Unlock()
 	for _, f := range ends {
 		f()
+	}
+	if n >= huge {
+		c.b.giveBack()
 	}
 }
 

@@ -99,6 +99,49 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// slowRuntime takes its time to release memory.
+type slowRuntime struct {
+	fakeRuntime
+	begun, end chan struct{}
+}
+
+func (r *slowRuntime) release() {
+	r.begun <- struct{}{}
+	<-r.end
+}
+
+// TestGiveBack: what a large request leaves goes back to the system, once at a time.
+func TestGiveBack(t *testing.T) {
+	rt := &slowRuntime{begun: make(chan struct{}, 3), end: make(chan struct{})}
+	b := &Budget{limit: 1 << 30, rt: rt}
+	spend := func(n int64) {
+		c := b.Claim()
+		if err := c.Take(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		c.End()
+	}
+	spend(huge - 1)
+	spend(huge)
+	select {
+	case <-rt.begun:
+	case <-time.After(5 * time.Second):
+		t.Fatal("memory is never released")
+	}
+	spend(huge) // while the first is under way
+	rt.end <- struct{}{}
+	for began := time.Now(); len(rt.begun) == 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatal("memory is released once only")
+		}
+		spend(huge)
+	}
+	rt.end <- struct{}{}
+	if len(rt.begun) != 1 {
+		t.Errorf("released %d times at once", len(rt.begun))
+	}
+}
+
 func TestClaims(t *testing.T) {
 	b := New(100)
 	one, two := b.Claim(), b.Claim()

@@ -11,6 +11,20 @@ var memoryFaults = []fault{
 	{"memory-outside-unseen", "what is taken outside of the heap leaves the collector's limit as it is", "./internal/memory", "TestOutside", []edit{
 		{"internal/memory/memory.go", `limit := b.total - b.outside.Add(n)`, `limit := b.total - 0*b.outside.Add(n)`},
 	}},
+	{"memory-kept-after-upload", "the memory of a large request stays with the process", "./internal/memory", "TestGiveBack", []edit{
+		{"internal/memory/memory.go", `if n >= huge {`, `if n >= huge && false {`},
+	}},
+	{"delta-drifts", "a piece of a packed object comes from another place of its base", "./internal/cluster", "TestPackedObjects", []edit{
+		{"internal/cluster/packed.go", `shift = from - at
+		at += n`, `shift = 0
+		at += n`},
+	}},
+	{"large-base-kept", "a small object keeps a large one in memory that is deleted", "./internal/cluster", "TestLargeBases", []edit{
+		{"internal/cluster/packed.go", `min(maxBase, baseShare*len(e.text))`, `maxBase`},
+	}},
+	{"bases-unbounded", "objects that later ones may be packed against are kept for ever", "./internal/cluster", "TestLargeBases", []edit{
+		{"internal/cluster/packed.go", `b.byKey == nil || b.bytes > maxBases`, `b.byKey == nil`},
+	}},
 	{"garbage-uncounted", "the pods that PodGC would delete count against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
 		{"internal/overview/garbage.go", `raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 		if err := memory.Take(ctx, kubeobj.Weight(raw)); err != nil {`, `raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
