@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/binding"
 	"berth/internal/classes"
@@ -24,6 +25,13 @@ import (
 // serve starts a server with the API and the pages over a store of its own.
 func serve(t testing.TB) string {
 	t.Helper()
+	base, _ := serveSlowly(t, 0)
+	return base
+}
+
+// serveSlowly starts a server whose forms wait for a time, and returns what works on a job.
+func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
+	t.Helper()
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	check(t, err)
@@ -34,12 +42,13 @@ func serve(t testing.TB) string {
 	check(t, err)
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry})
 	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	sims := simulations.New(st, simulations.Options{})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: simulations.New(st, simulations.Options{}), Queries: st, PriorityClasses: registry,
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: sims, Queries: st, PriorityClasses: registry,
 		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	check(t, err)
-	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test"})
+	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test", Wait: wait})
 	check(t, err)
 	s := httptest.NewServer(api.Handler(site.Routes))
 	t.Cleanup(func() {
@@ -49,7 +58,12 @@ func serve(t testing.TB) string {
 			check(t, err)
 		}
 	})
-	return s.URL
+	return s.URL, func() {
+		worked, err := sims.Step(ctx, api.RunSimulation)
+		if !worked || err != nil {
+			t.Fatalf("no job was worked on: %v, %v", worked, err)
+		}
+	}
 }
 
 func check(t testing.TB, err error) {
@@ -63,13 +77,18 @@ func check(t testing.TB, err error) {
 func sampled(t testing.TB) string {
 	t.Helper()
 	base := serve(t)
+	loadSample(t, base)
+	return base
+}
+
+func loadSample(t testing.TB, base string) {
+	t.Helper()
 	resp, err := http.PostForm(base+"/sample", url.Values{}) //nolint:noctx // a test
 	check(t, err)
 	check(t, resp.Body.Close())
 	if got := resp.Request.URL.String(); got != base+"/?cluster=sample" || resp.StatusCode != http.StatusOK {
 		t.Fatalf("the sample leads to %s, %d", got, resp.StatusCode)
 	}
-	return base
 }
 
 // reply is an answer without its body.

@@ -32,6 +32,7 @@ var pages = []page{
 	{path: "/snapshots", template: "snapshots", nav: "Snapshots", data: snapshotsData, load: loadSnapshots},
 	{path: "/snapshots/{id}", template: "snapshot", nav: "Snapshots", data: snapshotData, load: loadSnapshot},
 	{path: "/play", template: "play", nav: "Play", load: loadPlay},
+	{path: "/jobs/{id}", template: "job", nav: "What if", data: jobData, load: loadJob, still: true},
 	{path: "/sql", template: "sql", nav: "SQL", data: queryData, load: loadSQL, still: true},
 	{path: "/settings", template: "settings", nav: "Settings", load: loadSettings},
 	{path: "/find", template: "error", load: loadFound},

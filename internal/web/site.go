@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -25,6 +26,8 @@ type Options struct {
 	Settings []Setting
 	// Version is the program's own, as people see it.
 	Version string
+	// Wait is how long a form waits for its answer before its page follows a job; 2 s if 0.
+	Wait time.Duration
 	// Clock is the time that ages are counted to; time.Now if nil.
 	Clock func() time.Time
 }
@@ -36,6 +39,7 @@ type Site struct {
 	version   string
 	settings  []Setting
 	clock     func() time.Time
+	wait      time.Duration
 	examples  []playExample
 	templates map[string]*template.Template
 	assets    map[string]asset
@@ -43,7 +47,7 @@ type Site struct {
 
 // New returns a site. The error is of its own templates.
 func New(o Options) (*Site, error) {
-	s := &Site{api: o.API, writable: o.Writable, version: o.Version, settings: o.Settings, clock: o.Clock}
+	s := &Site{api: o.API, writable: o.Writable, version: o.Version, settings: o.Settings, clock: o.Clock, wait: cmp.Or(o.Wait, 2*time.Second)}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -78,6 +82,7 @@ func (s *Site) Routes(r chi.Router) {
 	}
 	r.Get("/assets/{file}", s.asset)
 	r.Post("/play", s.play)
+	r.Post("/jobs/{id}/cancel", s.cancelJob)
 	if s.writable {
 		r.Post("/sample", s.loadSample)
 	}

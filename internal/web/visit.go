@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -65,11 +66,11 @@ func (v *visit) param(name string) string {
 // ofCluster is an address below the page's cluster, with the parameters of the page's own URL that
 // the API takes there.
 func (v *visit) ofCluster(parts []string, params ...string) string {
-	path := "/v1/clusters/" + url.PathEscape(v.cluster)
+	address := "/v1/clusters/" + url.PathEscape(v.cluster)
 	for _, p := range parts {
-		path += "/" + url.PathEscape(p)
+		address += "/" + url.PathEscape(p)
 	}
-	return path + v.params(params...)
+	return address + v.params(params...)
 }
 
 // params returns those of the page's parameters that are named, as a query.
@@ -122,9 +123,8 @@ func (v *visit) do(req *http.Request, into any) error {
 		}
 		return p
 	}
-	if answer.status == http.StatusAccepted { // a page follows no job
-		_ = v.ask(http.MethodDelete, answer.header.Get("Location"), nil, nil)
-		return &problem{Status: http.StatusServiceUnavailable, Title: "The answer takes longer than a page waits", Detail: "berth simulate follows a scenario for as long as it takes"}
+	if answer.status == http.StatusAccepted {
+		return &elsewhere{"/jobs/" + path.Base(answer.header.Get("Location")) + "?" + v.query.Encode()}
 	}
 	if err := json.Unmarshal(answer.body.Bytes(), into); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", req.URL, err)

@@ -55,9 +55,12 @@ func loadWhatIf(verb string) func(v *visit) (string, any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		if err := view.answer(v, path, body); err != nil {
+		body["wait"] = v.site.wait.String()
+		if err := v.post(path, body, view.target()); err != nil {
 			return "", nil, err
 		}
+		delete(body, "wait")
+		view.read(v)
 		view.Command = v.commandLine(verb)
 		if verb == "simulate" {
 			text, err := yaml.Marshal(body)
@@ -66,36 +69,33 @@ func loadWhatIf(verb string) func(v *visit) (string, any, error) {
 			}
 			view.Scenario = string(text)
 		}
-		if n := len(view.Shown); n > shownPods && v.query.Get("pods") != "all" {
-			view.Shown, view.Hidden = view.Shown[:shownPods], n-shownPods
-		}
 		return title, view, nil
 	}
 }
 
-// answer sends the question and puts the answer into a sentence.
-func (w *whatIf) answer(v *visit, path string, body map[string]any) error {
-	var into any
+// target returns what an answer to the question is read into.
+func (w *whatIf) target() any {
 	switch w.Verb {
 	case "fit":
 		w.Fit = &scenario.Fit{}
-		into = w.Fit
+		return w.Fit
 	case "drain":
 		w.Drain = &scenario.Drain{}
-		into = w.Drain
+		return w.Drain
 	case "lose":
 		w.Loss = &scenario.Loss{}
-		into = w.Loss
+		return w.Loss
 	case "pools":
 		w.Pools = &scenario.Pools{}
-		into = w.Pools
+		return w.Pools
 	default:
 		w.Simulation = &scenario.Simulation{}
-		into = w.Simulation
+		return w.Simulation
 	}
-	if err := v.post(path, body, into); err != nil {
-		return err
-	}
+}
+
+// read puts the answer, which is in its target, into a sentence.
+func (w *whatIf) read(v *visit) {
 	switch {
 	case w.Fit != nil:
 		w.Summary = fmt.Sprintf("%s more fit on %s.", words.Count(w.Fit.Count), words.Plural(w.Fit.Nodes, "node"))
@@ -123,7 +123,9 @@ func (w *whatIf) answer(v *visit, path string, body map[string]any) error {
 		w.Summary = strings.Join(parts, "; ") + "."
 		w.Curves = curvesOf(w.Simulation)
 	}
-	return nil
+	if n := len(w.Shown); n > shownPods && v.query.Get("pods") != "all" {
+		w.Shown, w.Hidden = w.Shown[:shownPods], n-shownPods
+	}
 }
 
 func poolsSentence(p *scenario.Pools) string {
@@ -222,7 +224,7 @@ func askSimulation(v *visit) (string, map[string]any, error) {
 	if config := v.query.Get("config"); strings.TrimSpace(config) != "" {
 		profiles = append(profiles, map[string]any{"name": "other", "config": config})
 	}
-	return "/v1/simulations", map[string]any{"base": base, "arrivals": arrivals, "profiles": profiles, "wait": "20s"}, nil
+	return "/v1/simulations", map[string]any{"base": base, "arrivals": arrivals, "profiles": profiles}, nil
 }
 
 // commandLine writes the form's question as a command.

@@ -1,0 +1,64 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A question that takes longer than its form waits leads to the page of its job, which shows how far
+// it is, then the answer, and the same answer as the form would have.
+func TestFormFollowsItsJob(t *testing.T) {
+	base, work := serveSlowly(t, time.Nanosecond)
+	loadSample(t, base)
+	for form, want := range map[string]string{
+		"/fit?ask=1&cluster=sample&by=zone&pod=" + url.QueryEscape(examplePod): "more fit on",
+		"/drain?ask=1&cluster=sample&nodes=node-a1&force=on":                   "1 node drained",
+		"/lose?ask=1&cluster=sample&zone=zone-a":                               "nodes lost",
+		"/pools?ask=1&cluster=sample&like=node-a1":                             "Each pool alone",
+		"/simulate?ask=1&cluster=sample":                                       "At the end",
+	} {
+		body, resp := get(t, base+form)
+		if !strings.HasPrefix(resp.URL, base+"/jobs/") || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s leads to %s: %d\n%s", form, resp.URL, resp.StatusCode, body)
+		}
+		for _, part := range []string{"<h1>The question waits for its turn</h1>", `http-equiv="refresh"`, " data-job>", ">Cancel</button>"} {
+			if !strings.Contains(body, part) {
+				t.Errorf("%s: a job that waits lacks %s:\n%s", form, part, body)
+			}
+		}
+		work()
+		body, _ = get(t, resp.URL)
+		if !strings.Contains(body, want) || strings.Contains(body, "Cancel") || strings.Contains(body, " data-job") || strings.Contains(body, `http-equiv="refresh"`) {
+			t.Errorf("%s: the page of a job that is done\n%s", form, body)
+		}
+		asked := strings.Replace(form, "ask=1&", "", 1)
+		if back, _, _ := strings.Cut(body[strings.Index(body, `/ <a href="`)+11:], `">the question`); !strings.HasPrefix(back, asked[:strings.Index(asked, "?")]) || !strings.Contains(back, "cluster=sample") || strings.Contains(back, "ask=") {
+			t.Errorf("%s: the way back is %s", form, back)
+		}
+		if js, resp := get(t, resp.URL, "Accept", "application/json"); resp.Header.Get("Content-Type") != "application/json" || !strings.Contains(js, `"state":"done"`) {
+			t.Errorf("%s as JSON: %s", form, js)
+		}
+	}
+}
+
+func TestJobIsCancelled(t *testing.T) {
+	base, _ := serveSlowly(t, time.Nanosecond)
+	loadSample(t, base)
+	_, resp := get(t, base+"/simulate?ask=1&cluster=sample&count=3")
+	job, query, _ := strings.Cut(resp.URL, "?")
+	answer, err := http.PostForm(job+"/cancel?"+query, url.Values{}) //nolint:noctx // a test
+	check(t, err)
+	check(t, answer.Body.Close())
+	if answer.Request.URL.String() != resp.URL {
+		t.Errorf("cancelling %s leads to %s", resp.URL, answer.Request.URL)
+	}
+	if body, _ := get(t, resp.URL); !strings.Contains(body, "<h1>The question was cancelled</h1>") {
+		t.Errorf("%s", body)
+	}
+	if body, resp := get(t, base+"/jobs/none"); resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, "UUID") {
+		t.Errorf("%d\n%s", resp.StatusCode, body)
+	}
+}
