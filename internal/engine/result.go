@@ -49,7 +49,7 @@ type Result struct {
 
 	run    Runner
 	total  []int64
-	sums   []int32 // of a Runner instead of total, less common
+	sums   []int32 // of a Runner instead of total, less common and scores by class
 	common int64   // what Uniform scores add to all totals
 }
 
@@ -104,10 +104,17 @@ func (r *Result) Total(row int) int64 {
 	switch {
 	case !r.Scored || !r.Feasible.Has(row):
 		return 0
-	case r.sums != nil:
-		return int64(r.sums[row]) + r.common
+	case r.sums == nil:
+		return r.total[row]
 	}
-	return r.total[row]
+	total := int64(r.sums[row]) + r.common
+	for i := range r.Scores { // the sums are of scores in bytes
+		if s := &r.Scores[i]; s.RawBytes == nil && !s.uniform {
+			_, norm := s.At(row)
+			total += s.Weight * norm
+		}
+	}
+	return total
 }
 
 // RejectedBy returns the entry of Rejected that lists a row; nil without.

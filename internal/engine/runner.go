@@ -13,9 +13,10 @@ type Runner interface {
 	// Score runs the profile's k-th scorer.
 	Score(q *Query, k int, state any, feasible state.Bits, out *Scores) error
 	// Totals returns the sum of the weighted scores that are in bytes, by feasible row. It
-	// returns no sums where they are yet to be added up. Where these are all scores that were not
-	// Uniform, it also returns the best of the sums, and in best the rows that have it.
-	Totals(feasible, best state.Bits) (sums []int32, top int64, all bool)
+	// returns no sums where they are yet to be added up. Where all other scores are Uniform or
+	// ByClass, it also returns the best total less the Uniform ones, and in best the rows that have
+	// it.
+	Totals(scores []RuleScores, feasible, best state.Bits) (sums []int32, top int64, all bool)
 	// Done is called once the result is no longer read.
 	Done()
 }
@@ -78,7 +79,7 @@ func (q *Query) ScoreBy(f *Plugin, state any, feasible state.Bits, out *Scores) 
 }
 
 // Totals implements Runner.
-func (Direct) Totals(_, _ state.Bits) ([]int32, int64, bool) { return nil, 0, false }
+func (Direct) Totals(_ []RuleScores, _, _ state.Bits) ([]int32, int64, bool) { return nil, 0, false }
 
 // Done implements Runner.
 func (Direct) Done() {}

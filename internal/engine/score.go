@@ -74,17 +74,20 @@ func (r *Result) score() error {
 			r.Scores = r.Scores[:len(r.Scores)-1]
 		case s.uniform:
 			r.common += s.norm * w.Weight
-		case s.RawBytes == nil:
+		case s.RawBytes == nil && s.classes.Own == nil:
 			r.addWeighted(s.Norm, w.Weight) // at once, while the column is in the processor's cache
 		}
 	}
-	sums, top, all := r.run.Totals(r.Feasible, r.Best)
+	sums, top, all := r.run.Totals(r.Scores, r.Feasible, r.Best)
 	if all {
 		r.sums, r.Top = sums, top+r.common
 		return nil
 	}
 	for i := range r.Scores {
-		if s := &r.Scores[i]; s.RawBytes != nil && sums == nil {
+		switch s := &r.Scores[i]; {
+		case s.classes.Own != nil:
+			r.addClasses(s)
+		case s.RawBytes != nil && sums == nil:
 			r.addBytes(s)
 		}
 	}

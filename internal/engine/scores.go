@@ -3,7 +3,7 @@ package engine
 import "berth/internal/engine/state"
 
 // Scores is one rule's column of scores. The rule fills Raw and Norm for the feasible rows, or
-// calls Uniform where all are the same, or Skip where it does not score.
+// calls Uniform where all are the same, ByClass where few differ, or Skip where it does not score.
 type Scores struct {
 	Raw, Norm []int64
 	// RawBytes and NormBytes stand for them in scores that were kept; NormBytes is nil where the
@@ -14,6 +14,7 @@ type Scores struct {
 	uniform   bool
 	raw, norm int64
 	by        Normalization
+	classes   Classes
 }
 
 // RuleScores are the scores of one rule of the profile.
@@ -76,6 +77,10 @@ func (s *Scores) At(row int) (raw, norm int64) {
 		return int64(s.RawBytes[row]), int64(s.NormBytes[row])
 	case s.RawBytes != nil:
 		return int64(s.RawBytes[row]), int64(s.RawBytes[row])
+	}
+	if c, ok := s.Classes(); ok && !c.Own.Has(row) {
+		class := c.Class(row)
+		return c.Raw[class], c.Norm[class]
 	}
 	return s.Raw[row], s.Norm[row]
 }

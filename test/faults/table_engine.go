@@ -13,7 +13,16 @@ var engineFaults = []fault{
 		{"internal/engine/incremental/memo_score.go", `m.summed = false // the sums may have it`, ``},
 	}},
 	{"candidates-unread", "a Decider takes one of the best nodes although it is no candidate", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/incremental/memo_totals.go", `best[i] &= word`, ``},
+		{"internal/engine/incremental/memo_totals.go", `rows := t.at[i] & rest; rows != 0`, `rows := t.at[i]; rows != 0 && rest != 0`},
+	}},
+	{"tops-stay", "a node stays among the best of its zone after a pod was bound there", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/incremental/memo_totals.go", `t.at[i] &^= bit`, ``},
+	}},
+	{"second-best-unseen", "nodes behind those with scores of their own are not looked at", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/incremental/memo_totals.go", `int64(t.v[i])+add > f.most && rest != 0 {`, `int64(t.v[i])+add > f.most && rest != 0 && t.n > maxTops {`},
+	}},
+	{"absent-zone-counts", "a zone without feasible nodes changes the scores of the others", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
+		{"internal/engine/rules/score_classes.go", `(score < least || score > most) && c.occurs(class, rows)`, `(score < least || score > most) && class >= 0`},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},

@@ -42,8 +42,8 @@ type learned struct {
 	pass     state.Bits        // the rows that pass all kept filters
 	scores   []keptScore       // by index in the profile's list
 	sums     []int32           // what they add to the totals, by row
-	tops     []int32           // of sums, the best of every 64
-	summed   bool              // both are up to date
+	tops     tops              // of sums
+	summed   bool              // both are up to date, but for the rows that changed
 
 	// Of the decision at hand: the rows that changed, all if whole; of these, the rows that pass
 	// the filters that are up to date; how many filters and scorers are.
@@ -51,7 +51,9 @@ type learned struct {
 	whole              bool
 	filtered, scoredTo int
 
-	out engine.Scores // memory that every decision uses again
+	// Memory that every decision uses again.
+	out    engine.Scores
+	finder finder
 }
 
 // begin prepares a question: which rows changed since the memo was last used. It returns nil where
@@ -153,7 +155,7 @@ func (m *memo) finish(q *engine.Query) error {
 
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
-	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+len(m.tops)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes()
+	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes()
 	for i := range m.filters {
 		n += 96 + 8*(2+len(m.filters[i].Reasons))*len(m.filters[i].Nodes)
 	}

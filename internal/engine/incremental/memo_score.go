@@ -91,9 +91,10 @@ func (s *keptScore) ask(q *engine.Query, f *engine.Plugin, kept any, rows state.
 	}
 	err := q.ScoreBy(f, kept, rows, out)
 	raw, norm, uniform := out.AllEqual()
+	_, classed := out.Classes()
 	kind := keptByRow
 	switch {
-	case err != nil:
+	case err != nil || classed:
 		kind = evaluateAgain
 	case out.Skipped():
 		kind = keptNone

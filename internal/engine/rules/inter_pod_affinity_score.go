@@ -11,6 +11,7 @@ import (
 type domainPoints struct {
 	column *state.Column
 	points []int64
+	met    []int32 // the values with a score, some more than once
 }
 
 // Score adds up, per topology domain, the weights of the pod's preferences that
@@ -40,13 +41,16 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible st
 		}
 		if d == nil {
 			c := q.Nodes.Column(key)
-			d = &domainPoints{c, q.Column()[:len(c.Values)]}
+			d = &domainPoints{column: c, points: q.Column()[:len(c.Values)]}
 			clear(d.points)
 			list = append(list, d)
 		}
 		for _, seg := range where.Segments() {
 			for _, e := range seg {
 				if v := d.column.Value[e.Row]; v >= 0 {
+					if d.points[v] == 0 {
+						d.met = append(d.met, v)
+					}
 					d.points[v] += weight * int64(e.N)
 					touched = true
 				}
@@ -71,51 +75,79 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible st
 		out.Skip()
 		return nil
 	}
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for from, to := range feasible.Runs() {
-		raws := out.Raw[from:to]
-		clear(raws)
-		for _, d := range list {
-			for k, v := range d.column.Value[from:to] {
-				if v >= 0 {
-					raws[k] += d.points[v]
-				}
-			}
-		}
-		for _, sum := range raws {
-			least, most = min(least, sum), max(most, sum)
-		}
+	if wide, ok := widest(list); ok {
+		scoreDomains(q, list, wide, feasible, out)
+		return nil
 	}
-	normalizeSpan(feasible, least, most, out)
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for row := range feasible.All() {
+		sum := domainsAt(list, row)
+		out.Raw[row] = sum
+		least, most = min(least, sum), max(most, sum)
+	}
+	known := knownNorms(least, most, func(raw int64) int64 { return normalSpan(raw, least, most) })
+	for row := range feasible.All() {
+		out.Norm[row] = normOf(known, least, out.Raw[row], func(raw int64) int64 { return normalSpan(raw, least, most) })
+	}
 	return nil
 }
 
-// normalizeSpan maps least..most to 0..100, truncating; all equal is 0.
-func normalizeSpan(feasible state.Bits, least, most int64, out *engine.Scores) {
-	span := float64(most - least)
-	one := func(raw int64) int64 {
-		if span == 0 {
-			return 0
-		}
-		return int64(float64(engine.MaxScore) * (float64(raw-least) / span))
-	}
-	var known []int64 // raw scores are few, so each is divided once
-	if most-least < 4096 {
-		known = make([]int64, most-least+1)
-		for i := range known {
-			known[i] = one(least + int64(i))
+// fewDomains is the number of domains up to which a column's rows are scored by domain.
+const fewDomains = 64
+
+// widest returns the column whose domains have many rows each, nil where there is none; ok is false
+// where there is more than one.
+func widest(list []*domainPoints) (wide *state.Column, ok bool) {
+	for _, d := range list {
+		if len(d.column.Values) <= fewDomains {
+			if wide != nil {
+				return nil, false
+			}
+			wide = d.column
 		}
 	}
-	for from, to := range feasible.Runs() {
-		norm := out.Norm[from:to]
-		for k, raw := range out.Raw[from:to] {
-			if known != nil {
-				norm[k] = known[raw-least]
-			} else {
-				norm[k] = one(raw)
+	return wide, true
+}
+
+// scoreDomains scores by the domains of the wide column, and one by one the rows whose domain of
+// another column has a score.
+func scoreDomains(q *engine.Query, list []*domainPoints, wide *state.Column, feasible state.Bits, out *engine.Scores) {
+	c := newClassScores(q, wide)
+	for _, d := range list {
+		if d.column == wide {
+			copy(c.Raw, d.points)
+			continue
+		}
+		for _, v := range d.met {
+			for _, row := range d.column.Rows[v] {
+				if feasible.Has(int(row)) && !c.Own.Has(int(row)) {
+					c.Own.Set(int(row))
+					out.Raw[row] = domainsAt(list, int(row))
+				}
 			}
 		}
 	}
+	least, most := c.span(feasible, out.Raw)
+	c.normalize(least, most, func(raw int64) int64 { return normalSpan(raw, least, most) }, out)
+}
+
+// domainsAt returns the sum of a row's domains.
+func domainsAt(list []*domainPoints, row int) (sum int64) {
+	for _, d := range list {
+		if v := d.column.Value[row]; v >= 0 {
+			sum += d.points[v]
+		}
+	}
+	return sum
+}
+
+// normalSpan maps least..most to 0..100, truncating; all equal is 0.
+func normalSpan(raw, least, most int64) int64 {
+	span := float64(most - least)
+	if span == 0 {
+		return 0
+	}
+	return int64(float64(engine.MaxScore) * (float64(raw-least) / span))
 }
 
 // weight is what one pod that a term connects adds; counts reports whether the term takes part in

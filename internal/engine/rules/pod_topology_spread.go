@@ -138,16 +138,19 @@ func countDomains(q *engine.Query, list []*spreadConstraint, keyed state.Bits) [
 			}
 		}
 		met := 0 // domains with a matching pod
-		c.eachMatching(q, func(row, k int32) {
-			if counting == nil || counting.Has(int(row)) {
-				v := c.column.Value[row]
+		for _, seg := range c.matching(q) {
+			for _, e := range seg {
+				v := c.column.Value[e.Row]
+				if v < 0 || counting != nil && !counting.Has(int(e.Row)) {
+					continue
+				}
 				if n.matching[v] == 0 {
 					met++
 				}
-				n.matching[v] += k
+				n.matching[v] += e.N
 				n.most = max(n.most, n.matching[v])
 			}
-		})
+		}
 		if n.domains >= int(c.minDomains) && met >= n.domains && n.domains > 0 {
 			n.least = math.MaxInt32
 			for v, k := range n.matching {

@@ -21,6 +21,10 @@ type spreadConstraint struct {
 	self          bool // the pod matches its own selector
 	source        string
 	column        *state.Column
+
+	shapes   []*state.Shape // that the selector matches
+	shapesOf int            // of so many shapes in all
+	segments [][]state.Posting
 }
 
 // constraintsKey is the key of what constraints found.
@@ -160,30 +164,30 @@ func (c *spreadConstraint) counting(q *engine.Query, keyed state.Bits) state.Bit
 	return out
 }
 
-// eachMatching visits the nodes that have the key, with how many of their pods count: live pods of
-// the pod's namespace that the selector matches. An empty selector counts none, though it matches
-// the pod, except pods added for this evaluation (plugins/podtopologyspread updateWithPod).
-func (c *spreadConstraint) eachMatching(q *engine.Query, f func(row, n int32)) {
+// matching returns how many pods count, by row, a row in several lists where pods have several
+// shapes: live pods of the pod's namespace that the selector matches. An empty selector counts
+// none, though it matches the pod, except pods added for this evaluation
+// (plugins/podtopologyspread updateWithPod). The list is valid until the next call.
+func (c *spreadConstraint) matching(q *engine.Query) [][]state.Posting {
+	c.segments = c.segments[:0]
 	if c.selector.Empty() {
 		for _, p := range q.Added() {
-			if p.Namespace == q.Pod.Namespace && c.column.Value[p.Row] >= 0 {
-				f(p.Row, 1)
+			if p.Namespace == q.Pod.Namespace {
+				c.segments = append(c.segments, []state.Posting{{Row: p.Row, N: 1}})
 			}
 		}
-		return
+		return c.segments
 	}
-	for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {
-		if s.Terminating {
-			continue
-		}
-		for _, seg := range q.State.ShapePostings(s.ID).Segments() {
-			for _, e := range seg {
-				if c.column.Value[e.Row] >= 0 {
-					f(e.Row, e.N)
-				}
-			}
+	// Shapes are only ever added, and constraints are kept for equal pods (engine.Found).
+	if n := q.State.Tables().Size(); c.shapesOf != n {
+		c.shapes, c.shapesOf = q.ShapesIn(c.shapes[:0], q.Pod.Namespace, c.selector), n
+	}
+	for _, s := range c.shapes {
+		if !s.Terminating {
+			c.segments = append(c.segments, q.State.ShapePostings(s.ID).Segments()...)
 		}
 	}
+	return c.segments
 }
 
 // ownersKey is the key of what ownersSelector found.

@@ -34,12 +34,15 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 	for _, c := range list {
 		points = append(points, c.points(q, keyed, scored, nodes))
 	}
+	if values, ok := mostlyByValue(points); ok {
+		p.scoreByClass(q, points, values, scored, out)
+		return nil
+	}
 	least, most := int64(math.MaxInt64), int64(0)
-	writePoints(points, scored, out.Raw)
-	for from, to := range scored.Runs() {
-		for _, s := range out.Raw[from:to] {
-			least, most = min(least, s), max(most, s)
-		}
+	for row := range scored.All() {
+		s := pointsAt(points, row)
+		out.Raw[row] = s
+		least, most = min(least, s), max(most, s)
 	}
 	normalizeSpread(feasible, scored, least, most, out)
 	return nil
@@ -54,67 +57,65 @@ func (p *PodTopologySpread) needsAllKeys(q *engine.Query) bool {
 // softPoints is one soft constraint's part of a node's score: by value of the topology key or, for
 // hostnames, by the count of each row. Rows without the key have 0.
 type softPoints struct {
-	value   []int32
+	column  *state.Column
 	byValue []float64
 	counts  []int32
 	met     []int32 // the rows that have a count
-	whole   bool    // every row has the key
 	weight  float64
 	base    float64
 }
 
-// writePoints writes the sum of all constraints for each row. Where at most one constraint is by
-// value, rows without a count differ by that value alone, and each sum is worked out once.
-func writePoints(points []softPoints, scored state.Bits, raw []int64) {
-	var values *softPoints
-	simple := true
+// mostlyByValue reports whether rows without a count differ by at most one constraint's value
+// alone, which is nil where there is no such constraint.
+func mostlyByValue(points []softPoints) (values *softPoints, ok bool) {
 	for k := range points {
 		switch p := &points[k]; {
 		case p.counts != nil:
-			simple = simple && p.whole
-		case values == nil:
-			values = p
+			if !p.column.Whole {
+				return nil, false
+			}
+		case values != nil:
+			return nil, false
 		default:
-			simple = false
+			values = p
 		}
 	}
-	if !simple {
-		for row := range scored.All() {
-			raw[row] = pointsAt(points, row)
-		}
-		return
+	return values, true
+}
+
+// scoreByClass scores by the value of one constraint, and rows with a count one by one.
+func (p *PodTopologySpread) scoreByClass(q *engine.Query, points []softPoints, values *softPoints, scored state.Bits, out *engine.Scores) {
+	var column *state.Column
+	if values != nil {
+		column = values.column
 	}
-	plain := func(v int) int64 { // without a count
+	c := newClassScores(q, column)
+	for class := range c.Raw {
 		var sum float64
 		for k := range points {
-			if p := &points[k]; p.counts != nil {
-				sum += p.of(0)
-			} else if v >= 0 {
-				sum += p.byValue[v]
+			if s := &points[k]; s.counts != nil {
+				sum += s.of(0)
+			} else if class < len(s.byValue) {
+				sum += s.byValue[class]
 			}
 		}
-		return int64(math.Round(sum))
-	}
-	without, sums := plain(-1), []int64(nil)
-	if values != nil {
-		for v := range values.byValue {
-			sums = append(sums, plain(v))
-		}
-	}
-	for from, to := range scored.Runs() {
-		for k := from; k < to; k++ {
-			raw[k] = without
-			if values != nil && values.value[k] >= 0 {
-				raw[k] = sums[values.value[k]]
-			}
-		}
+		c.Raw[class] = int64(math.Round(sum))
 	}
 	for k := range points {
 		for _, row := range points[k].met {
-			if scored.Has(int(row)) {
-				raw[row] = pointsAt(points, int(row))
+			if scored.Has(int(row)) && !c.Own.Has(int(row)) {
+				c.Own.Set(int(row))
+				out.Raw[row] = pointsAt(points, int(row))
 			}
 		}
+	}
+	last := len(c.Raw) - 1
+	ignored := values != nil && p.needsAllKeys(q) // rows without the key
+	least, most := c.span(scored, out.Raw)
+	most = max(most, 0)
+	c.normalize(least, most, func(raw int64) int64 { return normalSpread(raw, least, most) }, out)
+	if ignored {
+		c.Raw[last], c.Norm[last] = 0, 0
 	}
 }
 
@@ -123,7 +124,7 @@ func pointsAt(points []softPoints, row int) int64 {
 	var sum float64
 	for k := range points {
 		p := &points[k]
-		switch v := p.value[row]; {
+		switch v := p.column.Value[row]; {
 		case v < 0:
 		case p.counts != nil:
 			sum += p.of(int64(p.counts[row]))
@@ -139,15 +140,23 @@ func pointsAt(points []softPoints, row int) int64 {
 func (s *softPoints) of(count int64) float64 { return float64(float64(count)*s.weight) + s.base }
 
 func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nodes int) softPoints {
-	out := softPoints{value: c.column.Value, base: float64(c.MaxSkew - 1)}
+	out := softPoints{column: c.column, base: float64(c.MaxSkew - 1)}
 	if c.TopologyKey == corev1.LabelHostname {
 		// Counted on the node itself, whatever the policies are.
 		out.weight = math.Log(float64(nodes + 2))
-		out.counts, out.whole = q.Counts(len(c.column.Value)), c.column.Whole
-		c.eachMatching(q, func(row, n int32) {
-			out.counts[row] += n
-			out.met = append(out.met, row)
-		})
+		out.counts = q.Counts(len(c.column.Value))
+		out.met = q.Counts(len(c.column.Value))[:0]
+		for _, seg := range c.matching(q) {
+			for _, e := range seg {
+				if c.column.Value[e.Row] < 0 {
+					continue
+				}
+				if out.counts[e.Row] == 0 {
+					out.met = append(out.met, e.Row)
+				}
+				out.counts[e.Row] += e.N
+			}
+		}
 		return out
 	}
 	// A node without the key, where that does not exclude it, stands for the
@@ -176,14 +185,22 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nod
 	}
 	out.weight = math.Log(float64(size + 2))
 	counting := c.counting(q, keyed)
+	if counting == nil {
+		counting = keyed
+	}
 	counts := make([]int64, len(c.column.Values))
-	c.eachMatching(q, func(row, n int32) {
-		if v := c.column.Value[row]; seen[v] && (counting == nil && keyed.Has(int(row)) || counting != nil && counting.Has(int(row))) {
-			counts[v] += int64(n)
+	for _, seg := range c.matching(q) {
+		for _, e := range seg {
+			v := c.column.Value[e.Row]
+			if v < 0 && !c.selector.Empty() {
+				// Upstream reads the missing label as "", which is a real value where some node
+				// bears it.
+				v = blank
+			}
+			if v >= 0 && seen[v] && counting.Has(int(e.Row)) {
+				counts[v] += int64(e.N)
+			}
 		}
-	})
-	if blank >= 0 && seen[blank] {
-		counts[blank] += c.unkeyedMatching(q, keyed, counting)
 	}
 	out.byValue = make([]float64, len(counts))
 	for v := range counts {
@@ -192,56 +209,23 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nod
 	return out
 }
 
-// unkeyedMatching counts the matching pods on nodes without the key: upstream
-// reads their missing label as "", which is a real value where some node bears
-// it.
-func (c *spreadConstraint) unkeyedMatching(q *engine.Query, keyed, counting state.Bits) int64 {
-	var total int64
-	if c.selector.Empty() {
-		return 0
+// normalSpread turns "fewer is better" into 0..100.
+func normalSpread(raw, least, most int64) int64 {
+	if most == 0 {
+		return engine.MaxScore
 	}
-	if counting == nil {
-		counting = keyed
-	}
-	for _, s := range q.ShapesIn(nil, q.Pod.Namespace, c.selector) {
-		if s.Terminating {
-			continue
-		}
-		q.State.ShapePostings(s.ID).Each(func(row, n int32) {
-			if c.column.Value[row] < 0 && counting.Has(int(row)) {
-				total += int64(n)
-			}
-		})
-	}
-	return total
+	return engine.MaxScore * (most + least - raw) / most
 }
 
-// normalizeSpread turns "fewer is better" into 0..100; ignored nodes get 0.
+// normalizeSpread normalises the scores of all rows; ignored nodes get 0.
 func normalizeSpread(feasible, scored state.Bits, least, most int64, out *engine.Scores) {
-	// Raw scores are few and small, so each is divided once.
-	var known []int64
-	if most > 0 && most-least < 4096 {
-		known = make([]int64, most-least+1)
-		for i := range known {
-			known[i] = engine.MaxScore * (most + least - (least + int64(i))) / most
+	one := func(raw int64) int64 { return normalSpread(raw, least, most) }
+	known := knownNorms(least, most, one)
+	for row := range feasible.All() {
+		if !scored.Has(row) {
+			out.Raw[row], out.Norm[row] = 0, 0
+			continue
 		}
-	}
-	ignored := feasible.Clone()
-	ignored.AndNot(scored)
-	for row := range ignored.All() {
-		out.Raw[row], out.Norm[row] = 0, 0
-	}
-	for from, to := range scored.Runs() {
-		norm := out.Norm[from:to]
-		for k, raw := range out.Raw[from:to] {
-			switch {
-			case known != nil:
-				norm[k] = known[raw-least]
-			case most == 0:
-				norm[k] = engine.MaxScore
-			default:
-				norm[k] = engine.MaxScore * (most + least - raw) / most
-			}
-		}
+		out.Norm[row] = normOf(known, least, out.Raw[row], one)
 	}
 }
