@@ -16,13 +16,15 @@ import (
 // settings are everything that can be set of a server.
 type settings struct {
 	Listen            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
-	Insecure          bool           `help:"Serve on an address that others can reach, without TLS or authentication."`
+	Insecure          bool           `help:"Serve on an address that others can reach without TLS, and without identities unless --require-identity is set."`
 	AllowedHosts      []string       `placeholder:"NAME" help:"Host names that the server answers to beside localhost; others are refused. Without any, only requests to a loopback address must use a loopback name."`
 	Pages             string         `enum:"off,read-only,read-write" default:"read-only" help:"The explorer, pages beside the API: off, read-only, or read-write, where it offers to load the sample cluster."`
 	TLS               tlsSettings    `embed:"" prefix:"tls-"`
 	Extender          extender       `embed:"" prefix:"extender-"`
 	Kube              kubeSettings   `embed:""`
 	AdminListen       string         `placeholder:"HOST:PORT" help:"Serve profiles, state, settings and the newest log lines on this loopback address, for operators; without it nowhere."`
+	Access            accessSettings `embed:""`
+	MetricsListen     string         `placeholder:"HOST:PORT" help:"Serve /metrics, /livez and /readyz on this address too, for callers without an identity."`
 	ReadyFile         string         `placeholder:"PATH" help:"File to write HOST:PORT to once the server is ready."`
 	DataDir           string         `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
 	DatabaseURL       string         `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first. Set a URL with a password in the environment: every user of the machine can read arguments."`

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"berth/internal/access"
 	"berth/internal/certs"
 	"berth/internal/handlers"
 )
@@ -33,8 +35,9 @@ type tlsSettings struct {
 
 // extender is the listener for kube-scheduler.
 type extender struct {
-	Listen string      `placeholder:"HOST:PORT" help:"Serve kube-scheduler's calls on this address only; without it they are served with all others."`
-	TLS    tlsSettings `embed:"" prefix:"tls-"`
+	Listen   string      `placeholder:"HOST:PORT" help:"Serve kube-scheduler's calls on this address only; without it they are served with all others."`
+	TLS      tlsSettings `embed:"" prefix:"tls-"`
+	Insecure bool        `help:"Serve kube-scheduler's calls on an address that others can reach, without client certificates."`
 }
 
 func (s *tlsSettings) on() bool { return s.Cert != "" }
@@ -57,10 +60,18 @@ func (s *tlsSettings) validate(prefix string) error {
 func (s *settings) checkListeners() error {
 	errs := []error{
 		s.TLS.validate("tls-"), s.Extender.TLS.validate("extender-tls-"), checkAdmin(s.AdminListen),
-		checkListen("--listen", s.Listen, s.Insecure || s.TLS.ClientCA != ""),
+		checkListen("--listen", s.Listen, s.Insecure || s.TLS.on(),
+			"which would send tokens in clear text: serve TLS by --tls-cert and --tls-key, so that callers show an API token (server token create) or a client certificate (--tls-client-ca), or add --insecure"),
+	}
+	if s.MetricsListen != "" {
+		errs = append(errs, checkListen("--metrics-listen", s.MetricsListen, true, ""))
 	}
 	if s.Extender.Listen != "" {
-		errs = append(errs, checkListen("--extender-listen", s.Extender.Listen, s.Insecure || s.Extender.TLS.ClientCA != ""))
+		errs = append(errs, checkListen("--extender-listen", s.Extender.Listen, s.Extender.Insecure || s.Extender.TLS.ClientCA != "",
+			"and every client may do everything: require a client certificate by --extender-tls-client-ca, or add --extender-insecure"))
+		if s.Access.RequireIdentity && s.Extender.TLS.ClientCA == "" {
+			errs = append(errs, errors.New("--require-identity with --extender-listen needs --extender-tls-client-ca: kube-scheduler shows nothing but a certificate"))
+		}
 	} else if s.Extender.TLS.on() {
 		errs = append(errs, errors.New("--extender-tls-cert needs --extender-listen, the listener that it is for"))
 	}
@@ -80,25 +91,28 @@ func onLoopback(flag, address string) (bool, error) {
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
 }
 
-func checkListen(flag, address string, protected bool) error {
+// checkListen refuses an address that others reach, unless it is protected; otherwise is why, and
+// what would be right.
+func checkListen(flag, address string, protected bool, otherwise string) error {
 	local, err := onLoopback(flag, address)
 	if err != nil {
 		return err
 	}
 	if !protected && !local {
-		return fmt.Errorf("%s %s can be reached from outside, and every client may do everything: require a client certificate by --%stls-client-ca, or add --insecure to do so all the same",
-			flag, address, map[string]string{"--extender-listen": "extender-"}[flag])
+		return fmt.Errorf("%s %s can be reached from outside, %s", flag, address, otherwise)
 	}
 	return nil
 }
 
 // place is an open listener with its handler.
 type place struct {
-	name     string // as the log has it
-	listener net.Listener
-	certs    *certs.Keeper // nil: no TLS
-	handler  http.Handler
-	limits   *handlers.Limits
+	name              string // as the log has it
+	listener          net.Listener
+	certs             *certs.Keeper // nil: no TLS
+	handler           http.Handler
+	limits            *handlers.Limits
+	identity          bool // each caller needs one
+	extender, metrics bool // what it serves; REST, and what no other listener serves, if neither
 }
 
 // open opens the listener of an address. flag is the setting that errors name.
@@ -133,13 +147,27 @@ func (s *settings) listeners(log *slog.Logger) (list []*place, err error) {
 	if err != nil {
 		return nil, err
 	}
+	local, _ := onLoopback("--listen", s.Listen) // checked before
+	rest.identity = s.Access.RequireIdentity || !s.Insecure && !local
 	list = append(list, rest)
 	if s.Extender.Listen != "" {
 		calls, err := open("the extender", "--extender-listen", s.Extender.Listen, &s.Extender.TLS, log)
 		if err != nil {
 			return nil, errors.Join(err, rest.listener.Close())
 		}
+		calls.identity, calls.extender = s.Access.RequireIdentity, true
 		list = append(list, calls)
+	}
+	if s.MetricsListen != "" {
+		metrics, err := open("metrics", "--metrics-listen", s.MetricsListen, &tlsSettings{}, log)
+		if err != nil {
+			for _, p := range list {
+				err = errors.Join(err, p.listener.Close())
+			}
+			return nil, err
+		}
+		metrics.metrics = true
+		list = append(list, metrics)
 	}
 	return list, nil
 }
@@ -154,6 +182,9 @@ func (p *place) url() string {
 // server makes the HTTP server of a place.
 func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
 	readHeader, read, write, idle := p.limits.Timeouts()
+	if p.identity {
+		ending = access.Require(ending)
+	}
 	server := &http.Server{
 		Handler: p.handler, ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
 		MaxHeaderBytes: int(p.limits.MaxHeaderBytes), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
@@ -177,12 +208,19 @@ func (p *place) serve(server *http.Server) error {
 
 // split sets the handler of each listener. Pages are beside the REST API.
 func split(list []*place, api *handlers.API, limits *handlers.Limits, pages []func(chi.Router)) {
+	own := slices.ContainsFunc(list, func(p *place) bool { return p.extender })
 	for _, p := range list {
 		p.limits = limits
-		p.handler = api.Handler(pages...)
-	}
-	if len(list) > 1 {
-		list[0].handler, list[1].handler = api.RestHandler(pages...), api.ExtenderHandler()
+		switch {
+		case p.extender:
+			p.handler = api.ExtenderHandler()
+		case p.metrics:
+			p.handler = api.MetricsHandler()
+		case own:
+			p.handler = api.RestHandler(pages...)
+		default:
+			p.handler = api.Handler(pages...)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve (the default)."`
 	Migrate migrateCmd `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
 	Replay  replayCmd  `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
+	Token   tokenCmd   `cmd:"" help:"Make, list, revoke and rotate API tokens."`
 	Config  configCmd  `cmd:"" help:"Print the settings in force."`
 	Doctor  doctorCmd  `cmd:"" help:"Check settings, store, disk, clocks, certificates, rights and kube-scheduler's configuration. Exit 0: in order, 1: warnings, 2: problems."`
 	Version versionCmd `cmd:"" help:"Print the version."`
@@ -32,6 +33,7 @@ const about = `Scheduling decisions with Kubernetes v1.36 semantics: explained, 
 Examples:
   server                                     serve on 127.0.0.1:8080, records in ./data
   server --listen 127.0.0.1:0 --ready-file r serve on a free port and write it to r
+  server token create --name me --role admin print a new API token
   server replay 01938f3e-…                   replay a recorded decision
   server replay --cluster prod --since 7d    replay a week of decisions
 

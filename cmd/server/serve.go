@@ -136,6 +136,12 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	}
 	deps.newReplays(&c.settings, conf.Profiles, replayed, log)
 	defer background(ctx, deps.replays.Work)()
+	callers, keepCallers, err := deps.callers(ending, &c.settings, log)
+	if err != nil {
+		return err
+	}
+	defer background(ctx, keepCallers)()
+	c.recordStart(ending, deps.store, callers, log)
 	sims := deps.newSimulations(&c.Limits, log)
 	api, err := handlers.New(handlers.Options{
 		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
@@ -145,6 +151,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Checks:   append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
 		Notes:    append(deps.notes(), followNotes(following)...),
 		Followed: deps.followed, Hold: deps.hold,
+		Callers: callers, AccessLog: deps.store,
 		Hosts: c.AllowedHosts, Pages: c.Pages != pagesOff,
 		Limits: c.Limits, Budget: deps.budget, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})

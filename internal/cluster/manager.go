@@ -195,6 +195,7 @@ func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profil
 // RecordEntry is Record that also reports whether the record is durable on the local disk only, and
 // not in the store yet.
 func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.Profile) (spooled bool, err error) {
+	d.Asked = store.AskedOf(ctx)
 	e := &store.Entry{Decision: d, Profile: p}
 	ctx, part := span.Start(ctx, span.Record)
 	defer func() { part.End(err, span.Spooled.Bool(spooled)) }()

@@ -38,6 +38,10 @@ func (p *pending) wait(ctx context.Context) error {
 // writer token. If the head was dropped meanwhile, the entry would be refused: the error is a
 // conflict.
 func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
+	e.Revision.Asked = store.AskedOf(ctx)
+	if e.Decision != nil {
+		e.Decision.Asked = e.Revision.Asked
+	}
 	size := len(e.Revision.Change)
 	if e.Checkpoint != nil {
 		size += len(e.Checkpoint.Payload)

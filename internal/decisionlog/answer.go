@@ -17,6 +17,11 @@ type Recorded struct {
 	Now            time.Time `json:"now"`
 	DigestAgrees   bool      `json:"digestAgrees"`
 	RecordedDigest string    `json:"recordedDigest"`
+	// AskedBy is the kind and name of who asked, Peer the address that the call came from,
+	// RequestID its X-Request-Id; absent in records of older servers.
+	AskedBy   string `json:"askedBy,omitempty" example:"token:ci"`
+	Peer      string `json:"peer,omitempty" example:"10.0.0.7"`
+	RequestID string `json:"requestId,omitempty"`
 	// Note is why the answer could not be worked out again, or why it may differ.
 	Note string `json:"note,omitempty"`
 } // @name RecordedDecision
@@ -45,6 +50,8 @@ type Row struct {
 	DurationMicros int64           `json:"durationMicros"`
 	Mode           string          `json:"mode,omitempty" enums:"shadow"`
 	StaleMillis    *int64          `json:"staleMillis,omitempty"`
+	// AskedBy is the kind and name of who asked.
+	AskedBy string `json:"askedBy,omitempty" example:"token:ci"`
 	// Seq is the record's place in its cluster's log, in the order of commits.
 	Seq int64 `json:"seq"`
 } // @name DecisionRow
@@ -88,7 +95,7 @@ func rowOf(d *store.Decision) *Row {
 		ID: d.ID, Cluster: d.Cluster, Snapshot: cluster.FormatID(d.Cluster, d.Revision), Verb: d.Verb, CreatedAt: d.CreatedAt.UTC(),
 		Pod: podOf(d), Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
-		Counts: engine.Counts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, Seq: d.Seq,
+		Counts: engine.Counts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, AskedBy: d.Asked.By, Seq: d.Seq,
 	}
 	r.BoundSnapshot, r.NominatedSnap, r.PendingSnap = madeBy(d)
 	return r

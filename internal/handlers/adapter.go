@@ -11,6 +11,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/trace"
+
+	"berth/internal/access"
 )
 
 // handlerFunc answers a request or names the reason it cannot; then it has written nothing.
@@ -55,7 +57,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 			level = slog.LevelError
 		}
 		a.log.LogAttrs(r.Context(), level, "refused", slog.Int("status", e.Status), slog.String("method", r.Method),
-			slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)))
+			slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
 	}
 	if s == extenderStyle && e.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Content-Length", "0")
@@ -66,7 +68,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 }
 
 // quiet reports whether the error is logged elsewhere, at a bounded rate.
-func (e *Error) quiet() bool { return e.Kind == "overload" }
+func (e *Error) quiet() bool { return e.Kind == "overload" || e.Kind == "unauthenticated" }
 
 // observe is the outermost of our middlewares: it sets the id of the request, catches panics and
 // measures.
@@ -95,7 +97,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			}
 			a.metrics.request(r.Context(), routePattern(r), r.Method, status, time.Since(start))
 			a.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
-				slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", ww.BytesWritten()))
+				slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", ww.BytesWritten()), slog.String("peer", access.Peer(r)))
 		}()
 		next.ServeHTTP(ww, r)
 		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {

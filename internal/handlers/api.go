@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"berth/internal/access"
 	"berth/internal/binding"
 	"berth/internal/cluster"
 	"berth/internal/decision"
@@ -118,6 +119,10 @@ type Options struct {
 	Schedulers []string
 	// Ungated are those of them whose pods wait for no gates, SchedulingGates being off there.
 	Ungated []string
+	// Callers identifies who sends a request; nil: there are no tokens.
+	Callers *access.Authenticator
+	// AccessLog is the log of changes of access; nil: there is none.
+	AccessLog store.Access
 	// Followed reports whether a cluster's state comes from its apiserver, and from no other
 	// caller; nil: none does.
 	Followed func(cluster string) bool
@@ -165,6 +170,8 @@ type API struct {
 	tracer          trace.TracerProvider
 	scrape          http.Handler
 	docs            *docs
+	callers         *access.Authenticator
+	accessLog       store.Access
 
 	filterCalls, nodesCalls, bindCalls, snapshotCalls *callClass
 	decisionCalls, replayCalls, readCalls             *callClass
@@ -206,7 +213,9 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		clusters: o.Clusters, decisions: o.Decisions, binder: o.Binder, batches: o.Replays, simulations: o.Simulations, queries: o.Queries, priorityClasses: o.PriorityClasses, profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
+		binder: guardedBinder{o.Binder}, batches: guardedReplays{o.Replays},
+		simulations: guardedSimulations{o.Simulations}, queries: o.Queries, callers: o.Callers, accessLog: o.AccessLog,
+		profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,
 		sample: newDecisionSample(), pages: o.Pages,
@@ -216,11 +225,20 @@ func New(o Options) (*API, error) {
 		nodes:      newNodeCaches(int64(o.Limits.NodesCacheBytes)),
 		pods:       kubeobj.NewRequestPods(o.Limits.objects(), false), scheduledPods: kubeobj.NewRequestPods(o.Limits.objects(), true),
 	}
+	if o.Clusters != nil {
+		a.clusters = guardedClusters{o.Clusters}
+	}
+	if o.Decisions != nil {
+		a.decisions = guardedDecisions{o.Decisions}
+	}
 	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
 	if o.PriorityClasses != nil {
-		admit.Classes = o.PriorityClasses
+		admit.Classes, a.priorityClasses = o.PriorityClasses, guardedClasses{o.PriorityClasses}
 	}
-	a.ledger, a.admission = ledger.New(o.Clusters, admit), admit
+	a.ledger, a.admission = ledger.New(a.clusters, admit), admit
+	if a.callers == nil {
+		a.callers = &access.Authenticator{}
+	}
 	if a.configured = o.Profiles; a.configured == nil {
 		a.configured = profiles.Default()
 	}

@@ -20,7 +20,7 @@ import (
 //	@Param			cluster	path		string				true	"the cluster"
 //	@Param			body	body		ExtenderBindingArgs	true	"pod and node"
 //	@Success		200		{object}	ExtenderBindingResult
-//	@Failure		400,413,415,500	{object}	Problem
+//	@Failure		400,401,403,413,415,500	{object}	Problem
 //	@Failure		503		"overloaded, or the bind could not be recorded in time"
 //	@Router			/bind [post]
 //	@Router			/clusters/{cluster}/bind [post]

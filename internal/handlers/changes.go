@@ -34,7 +34,7 @@ type ChangeRequest struct {
 //	@Param			body	body		ChangeRequest	true	"what to apply, patch, replace and delete"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200,201	{object}	Snapshot
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/changes [post]
 func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, parent, err := snapshotID(r)

@@ -40,7 +40,7 @@ func clusterOf(c store.ClusterInfo) Cluster {
 //	@Param		limit	query		int		false	"items in the page; all clusters, up to the server's max-page, if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200	{object}	ClusterList
-//	@Failure	400,429,500,503	{object}	Problem
+//	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/clusters [get]
 func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 	limit := a.limits.MaxPage
@@ -81,7 +81,7 @@ func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 //	@Produce	json
 //	@Param		cluster	path		string	true	"the cluster"
 //	@Success	200		{object}	Cluster
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/clusters/{cluster} [get]
 func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.cluster(r)
@@ -126,7 +126,7 @@ func (a *API) roomForCluster(ctx context.Context, name string) error {
 //	@Tags		clusters
 //	@Param		cluster	path	string	true	"the cluster"
 //	@Success	204
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/clusters/{cluster} [delete]
 func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.cluster(r)

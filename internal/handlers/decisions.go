@@ -66,7 +66,7 @@ type PodName struct {
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	decision.Answer	"dryRun"
 //	@Success		201		{object}	decision.Answer
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions [post]
 func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {

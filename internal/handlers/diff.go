@@ -23,7 +23,7 @@ const diffPage = 1000
 //	@Param			to		query		string	true	"the other revision, such as prod@2"
 //	@Param			limit	query		int		false	"objects that are listed, 1000 if absent and at most; the others are counted"
 //	@Success		200		{object}	overview.Diff
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/diff [get]
 func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)
@@ -69,7 +69,7 @@ const foundBytes = 1 << 10
 //	@Param			cluster	path		string	true	"the cluster"
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Success		200		{object}	overview.Classes
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
 func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)

@@ -42,7 +42,7 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Param			cluster	path		string				true	"the cluster"
 //	@Param			body	body		ExtenderArgs		true	"the pod and the nodes to judge"
 //	@Success		200		{object}	ExtenderFilterResult
-//	@Failure		400,413,415,500	{object}	Problem
+//	@Failure		400,401,403,413,415,500	{object}	Problem
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
@@ -62,7 +62,7 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		ExtenderArgs	true	"the pod and the nodes to score"
 //	@Success		200		{array}		HostPriority
-//	@Failure		400,404,409,413,415,422,500	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,500	{object}	Problem
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/prioritize [post]
 //	@Router			/clusters/{cluster}/prioritize [post]

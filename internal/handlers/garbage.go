@@ -35,7 +35,7 @@ type GarbageRequest struct {
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		GarbageRequest	false	"how many pods that are over may stay"
 //	@Success		200		{object}	overview.GarbageList
-//	@Failure		400,404,409,413,415,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
 func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {

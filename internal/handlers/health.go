@@ -78,7 +78,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 //	@Tags		around
 //	@Produce	plain
 //	@Success	200	{string}	string	"metrics in Prometheus' text format"
-//	@Failure	404	{object}	Problem	"metrics are off"
+//	@Failure	401,403,404	{object}	Problem	"404: metrics are off"
 //	@Router		/metrics [get]
 func (a *API) scrapeMetrics(w http.ResponseWriter, r *http.Request) error {
 	if a.scrape == nil {

@@ -46,7 +46,7 @@ type LifecycleRequest struct {
 //	@Param			body	body		LifecycleRequest	true	"the pod, its node and the time"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Life
-//	@Failure		400,413,415,429,500,503	{object}	Problem
+//	@Failure		400,401,403,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]
 func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {

@@ -58,7 +58,7 @@ func (a *API) pageSize(r *http.Request) (int, error) {
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	ObjectList
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id}/objects [get]
 func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)

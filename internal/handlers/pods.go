@@ -57,7 +57,7 @@ type Admission struct {
 //	@Param			body	body		AdmissionRequest	true	"the pod, and for an update the one before"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	Admission
-//	@Failure		400,413,415,429,500,503	{object}	Problem
+//	@Failure		400,401,403,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/admission [post]
 func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
@@ -70,6 +70,9 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err := cluster.CheckName(req.Cluster); err != nil {
 			return badField(http.StatusBadRequest, "cluster", reason(err))
+		}
+		if err := mayIn(r.Context(), req.Cluster); err != nil {
+			return err
 		}
 		p, err := a.posted(r)
 		if err != nil {

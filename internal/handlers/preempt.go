@@ -29,7 +29,7 @@ import (
 //	@Param			cluster	path		string					true	"the cluster"
 //	@Param			body	body		ExtenderPreemptionArgs	true	"the pod, and per node who would be evicted"
 //	@Success		200		{object}	ExtenderPreemptionResult
-//	@Failure		400,404,409,413,415,422,500	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,500	{object}	Problem
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]

@@ -54,7 +54,7 @@ type NodePressure struct {
 //	@Param			body	body		NodePressureRequest	true	"the kubelet's configuration, what it observes, and the node's pods with what they use"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	NodePressure
-//	@Failure		400,413,415,429	{object}	Problem
+//	@Failure		400,401,403,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction [post]
 func (a *API) previewEvictions(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {

@@ -42,7 +42,7 @@ type PreviewRequest struct {
 //	@Param			body			body		PreviewRequest	true	"the question"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	decision.Answer
-//	@Failure		400,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/previews [post]
 func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {

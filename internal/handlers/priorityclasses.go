@@ -93,7 +93,7 @@ type ListedPriorityClass struct {
 //	@Produce		json
 //	@Param			cluster	query		string	false	"the cluster; default if absent"
 //	@Success		200		{object}	PriorityClassList
-//	@Failure		400,429,500,503	{object}	Problem
+//	@Failure		400,401,403,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses [get]
 func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error {
 	cluster, err := queryCluster(r)
@@ -138,7 +138,7 @@ func (a *API) listClasses(ctx context.Context, cluster string) (*schedulingv1.Pr
 //	@Param		name	path		string	true	"the class"
 //	@Param		cluster	query		string	false	"the cluster; default if absent"
 //	@Success	200		{object}	PriorityClass
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/priorityclasses/{name} [get]
 func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, name, err := classPath(r)
@@ -163,7 +163,7 @@ func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 //	@Param			body	body		PriorityClass	true	"the class"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		201		{object}	PriorityClass
-//	@Failure		400,403,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses [post]
 func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, err := queryCluster(r)
@@ -208,7 +208,7 @@ func (a *API) roomForClass(cluster string) error {
 //	@Param			body	body		PriorityClass	true	"the class"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	PriorityClass
-//	@Failure		400,403,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses/{name} [put]
 func (a *API) updatePriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, name, err := classPath(r)
@@ -233,7 +233,7 @@ func (a *API) updatePriorityClass(w http.ResponseWriter, r *http.Request) error 
 //	@Param			name	path		string	true	"the class"
 //	@Param			cluster	query		string	false	"the cluster; default if absent"
 //	@Success		200		{object}	object
-//	@Failure		400,403,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses/{name} [delete]
 func (a *API) deletePriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, name, err := classPath(r)

@@ -56,21 +56,22 @@ type FieldError struct {
 
 // titles are the kinds of problems: the last part of a type and its title.
 var titles = map[string]string{
-	"followed":      "The cluster is followed, and changes come from it alone",
-	"malformed":     "The request is malformed",
-	"unknown-field": "The request has a field that is not known",
-	"invalid":       "The request is invalid",
-	"not-found":     "Not found",
-	"forbidden":     "Forbidden",
-	"method":        "The method is not allowed here",
-	"conflict":      "The request conflicts with what is there",
-	"in-use":        "It is in use",
-	"media-type":    "The body's form is not supported",
-	"limit":         "A limit was exceeded",
-	"overload":      "Too busy",
-	"deadline":      "The answer took too long",
-	"unavailable":   "Not available now",
-	"behind":        "What is known of the cluster may be older than the call",
+	"followed":        "The cluster is followed, and changes come from it alone",
+	"malformed":       "The request is malformed",
+	"unknown-field":   "The request has a field that is not known",
+	"invalid":         "The request is invalid",
+	"not-found":       "Not found",
+	"forbidden":       "Forbidden",
+	"unauthenticated": "An identity is needed",
+	"method":          "The method is not allowed here",
+	"conflict":        "The request conflicts with what is there",
+	"in-use":          "It is in use",
+	"media-type":      "The body's form is not supported",
+	"limit":           "A limit was exceeded",
+	"overload":        "Too busy",
+	"deadline":        "The answer took too long",
+	"unavailable":     "Not available now",
+	"behind":          "What is known of the cluster may be older than the call",
 
 	"store-unavailable": "The store cannot be reached",
 	"internal":          "Internal error",
@@ -119,6 +120,9 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	if e.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="berth"`)
 	}
 	if e.Status == http.StatusRequestTimeout {
 		h.Set("Connection", "close") // else net/http waits for up to 256 KiB of the body before it answers

@@ -49,7 +49,7 @@ type QueryAnswer struct {
 //	@Tags		decisions
 //	@Produce	json
 //	@Success	200	{object}	QueryList
-//	@Failure	429,500,503	{object}	Problem
+//	@Failure	401,403,429,500,503	{object}	Problem
 //	@Router		/v1/queries [get]
 func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, QueryList{queries.All()})
@@ -72,7 +72,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Param			limit		query	int		false	"rows, 100 if absent, at most 10,000"
 //	@Param			format		query	string	false	"json or csv; a text in CSV that a spreadsheet would take for a formula begins with '"
 //	@Success		200			{object}	QueryAnswer
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/queries/{name} [get]
 func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	name, err := pathParam(r, "name")
@@ -96,6 +96,9 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	var bad *queries.ValueError
 	if errors.As(err, &bad) {
 		return badField(http.StatusBadRequest, bad.Parameter, bad.Message)
+	}
+	if err := mayIn(r.Context(), answer.Parameters["cluster"]); err != nil {
+		return err
 	}
 	if err := takeAnswer(r.Context(), limit, queryBytes); err != nil {
 		return err

@@ -29,7 +29,7 @@ const queuePage = 5000
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now		query		string	false	"the time to show it at (RFC 3339); if absent the server's, for an older revision the time when that was made"
 //	@Success		200		{object}	overview.Queue
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
 func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)

@@ -64,6 +64,7 @@ func (a *API) countWaiting(ctx context.Context) []counted {
 		return nil
 	}
 	views, now := a.clusters.Held(), time.Now()
+	ctx = asServer(ctx)
 	w := &a.waits
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -48,13 +48,14 @@ type ReplayRequest struct {
 //	@Param		node		query		string	false	"that chose this node"
 //	@Param		outcome		query		string	false	"Scheduled, Unschedulable, Gated or Preempting"
 //	@Param		verb		query		string	false	"filter, prioritize, bind or decide"
+//	@Param		askedBy		query		string	false	"asked by this kind and name, such as token:ci"
 //	@Param		since		query		string	false	"at this time or later, RFC 3339"
 //	@Param		until		query		string	false	"before this time, RFC 3339"
 //	@Param		limit		query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor		query		string	false	"cursor of the page before"
 //	@Param		after		query		int		false	"with cluster and limit alone: those with a greater seq, oldest first; 0 for the beginning"
 //	@Success	200			{object}	DecisionList
-//	@Failure	400,429,500,503	{object}	Problem
+//	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/decisions [get]
 func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("after") {
@@ -91,7 +92,7 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 	q := r.URL.Query()
 	f = store.DecisionFilter{
 		Cluster: q.Get("cluster"), Namespace: q.Get("namespace"), Pod: q.Get("pod"), Node: q.Get("node"),
-		Outcome: q.Get("outcome"), Verb: q.Get("verb"),
+		Outcome: q.Get("outcome"), Verb: q.Get("verb"), AskedBy: q.Get("askedBy"),
 	}
 	if f.Cluster != "" {
 		if err := cluster.CheckName(f.Cluster); err != nil {
@@ -161,7 +162,7 @@ func decisionID(r *http.Request) (string, error) {
 //	@Produce		json
 //	@Param			id	path		string	true	"the decision"
 //	@Success		200	{object}	decisionlog.Recorded
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id} [get]
 func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 	id, err := decisionID(r)
@@ -186,7 +187,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Param			body	body		ReplayRequest	false	"the overrides of recorded inputs"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	decisionlog.Replay
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id}/replay [post]
 func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	id, err := decisionID(r)

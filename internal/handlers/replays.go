@@ -65,7 +65,7 @@ type BatchDifferenceList struct {
 //	@Produce		json
 //	@Param			body	body		BatchRequest	true	"which decisions"
 //	@Success		201		{object}	replays.Job
-//	@Failure		400,404,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/replays [post]
 func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
@@ -135,7 +135,7 @@ func (a *API) decodeBatch(body []byte) (q replays.Request, err error) {
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	BatchList
-//	@Failure	400,429,500,503	{object}	Problem
+//	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/replays [get]
 func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
 	items, cursor, err := jobPage(a, r, a.batches.List, func(j *replays.Job) string { return j.ID })
@@ -152,7 +152,7 @@ func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
 //	@Produce	json
 //	@Param		id	path		string	true	"the batch"
 //	@Success	200	{object}	replays.Job
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [get]
 func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.batches.Get)
@@ -166,7 +166,7 @@ func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			id	path		string	true	"the batch"
 //	@Success		200	{object}	replays.Job
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/cancel [post]
 func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.batches.Cancel)
@@ -178,7 +178,7 @@ func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Tags		replays
 //	@Param		id	path	string	true	"the batch"
 //	@Success	204
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [delete]
 func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
 	return deleteJob(w, r, a.batches.Delete)
@@ -194,7 +194,7 @@ func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Param			limit	query		int		false	"items in the page, 100 if absent"
 //	@Param			cursor	query		string	false	"cursor of the page before"
 //	@Success		200		{object}	BatchDifferenceList
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/differences [get]
 func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error {
 	id, err := jobID(r)

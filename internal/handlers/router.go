@@ -14,18 +14,28 @@ import (
 
 // Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn
 // kube-scheduler's POST into a GET.
-func (a *API) Router() *chi.Mux { return a.routes(a.extenderRoutes, a.restRoutes, a.aroundRoutes) }
+func (a *API) Router() *chi.Mux { return a.routes(nil, a.extenderRoutes, a.restRoutes, a.aroundRoutes) }
 
-func (a *API) routes(parts ...func(chi.Router)) *chi.Mux {
+// routes returns the API's own routes, each with its right, and beside them those of pages.
+func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.observe, a.guard, middleware.GetHead) // probes ask by HEAD
 	r.NotFound(a.adapt(rest, func(http.ResponseWriter, *http.Request) error {
 		return notFound("there is nothing at this path; /docs lists what there is")
 	}))
 	r.MethodNotAllowed(a.adapt(rest, a.methodNotAllowed))
-	for _, part := range parts {
-		part(r)
-	}
+	r.Group(func(r chi.Router) {
+		r.Use(a.authorized)
+		for _, part := range parts {
+			part(r)
+		}
+	})
+	r.Group(func(r chi.Router) {
+		r.Use(a.identified)
+		for _, page := range pages {
+			page(r)
+		}
+	})
 	return r
 }
 
@@ -46,6 +56,7 @@ func (a *API) extenderRoutes(r chi.Router) {
 }
 
 func (a *API) restRoutes(r chi.Router) {
+	a.accessRoutes(r)
 	r.Post("/v1/snapshots", a.admitted(a.snapshotCalls, only(a.uploadSnapshot, "cluster", fieldValidation)))
 	r.Get("/v1/snapshots", a.admitted(a.readCalls, only(a.listSnapshots, "cluster", "limit", "cursor")))
 	r.Get("/v1/snapshots/{id}", a.admitted(a.readCalls, only(a.getSnapshot)))
@@ -80,7 +91,7 @@ func (a *API) restRoutes(r chi.Router) {
 
 	r.Post("/v1/decisions", a.admitted(a.decisionCalls, only(a.decide, fieldValidation)))
 	r.Post("/v1/previews", a.admitted(a.decisionCalls, only(a.preview, fieldValidation)))
-	r.Get("/v1/decisions", a.admitted(a.readCalls, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor", "after")))
+	r.Get("/v1/decisions", a.admitted(a.readCalls, only(a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "askedBy", "since", "until", "limit", "cursor", "after")))
 	r.Get("/v1/decisions/{id}", a.admitted(a.readCalls, only(a.getDecision)))
 	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayCalls, only(a.replay, fieldValidation)))
 
@@ -109,22 +120,31 @@ func (a *API) aroundRoutes(r chi.Router) {
 // W3C trace context is taken up whether or not spans are sent anywhere, so that logs name the
 // caller's trace.
 func (a *API) Handler(more ...func(chi.Router)) http.Handler {
-	return a.traced(a.routes(append([]func(chi.Router){a.extenderRoutes, a.restRoutes, a.aroundRoutes}, more...)...))
+	return a.traced(a.routes(more, a.extenderRoutes, a.restRoutes, a.aroundRoutes))
 }
 
 // ExtenderHandler is Handler with kube-scheduler's calls alone, for a listener of their own.
 func (a *API) ExtenderHandler() http.Handler {
-	return a.traced(a.routes(a.extenderRoutes, a.aroundRoutes))
+	return a.traced(a.routes(nil, a.extenderRoutes, a.aroundRoutes))
 }
 
 // RestHandler is Handler without them.
 func (a *API) RestHandler(more ...func(chi.Router)) http.Handler {
-	return a.traced(a.routes(append([]func(chi.Router){a.restRoutes, a.aroundRoutes}, more...)...))
+	return a.traced(a.routes(more, a.restRoutes, a.aroundRoutes))
+}
+
+// MetricsHandler is for a listener of its own, whose callers need no identity.
+func (a *API) MetricsHandler() http.Handler {
+	return a.traced(a.routes([]func(chi.Router){func(r chi.Router) {
+		r.Get("/livez", a.adapt(rest, a.livez))
+		r.Get("/readyz", a.adapt(rest, a.readyz))
+		r.Get("/metrics", a.adapt(rest, a.scrapeMetrics))
+	}}))
 }
 
 // InProcess returns the routes of the REST listener for parts of this process that call them as
-// callers do.
-func (a *API) InProcess() http.Handler { return a.routes(a.restRoutes, a.aroundRoutes) }
+// callers do. The caller is the one in the request's context (access.With).
+func (a *API) InProcess() http.Handler { return a.routes(nil, a.restRoutes, a.aroundRoutes) }
 
 func (a *API) traced(router http.Handler) http.Handler {
 	tracer := a.tracer

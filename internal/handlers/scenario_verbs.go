@@ -35,7 +35,7 @@ type FitRequest struct {
 //	@Param			fieldValidation	query		string		false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Fit
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/fit [post]
 func newFit() scenarioRequest { return &FitRequest{} }
 
@@ -59,7 +59,7 @@ type PoolsRequest struct {
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Pools
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pools [post]
 func newPools() scenarioRequest { return &PoolsRequest{} }
 
@@ -83,7 +83,7 @@ type DrainRequest struct {
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Drain
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/drains [post]
 func newDrain() scenarioRequest { return &DrainRequest{} }
 
@@ -107,7 +107,7 @@ type LossRequest struct {
 //	@Param			fieldValidation	query		string		false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Loss
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/losses [post]
 func newLoss() scenarioRequest { return &LossRequest{} }
 
@@ -131,7 +131,7 @@ type RolloutRequest struct {
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Rollout
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/rollouts [post]
 func newRollout() scenarioRequest { return &RolloutRequest{} }
 
@@ -152,6 +152,6 @@ type SimulationRequest struct {
 //	@Param			fieldValidation	query		string				false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200				{object}	scenario.Simulation
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
-//	@Failure		400,404,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/simulations [post]
 func newSimulation() scenarioRequest { return &SimulationRequest{} }

@@ -26,7 +26,7 @@ import (
 //	@Param			cluster	path		string				true	"the cluster"
 //	@Param			body	body		ExtenderArgs		true	"the pod and the nodes to judge"
 //	@Success		200		{object}	ExtenderFilterResult
-//	@Failure		400,404,413,415,422	{object}	Problem
+//	@Failure		400,401,403,404,413,415,422	{object}	Problem
 //	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/filter [post]
 //	@Router			/clusters/{cluster}/shadow/filter [post]
@@ -51,7 +51,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		ExtenderArgs	true	"the pod and the nodes to score"
 //	@Success		200		{array}		HostPriority
-//	@Failure		400,404,413,415,422	{object}	Problem
+//	@Failure		400,401,403,404,413,415,422	{object}	Problem
 //	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
@@ -73,7 +73,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Param			cluster	path		string					true	"the cluster"
 //	@Param			body	body		ExtenderPreemptionArgs	true	"the pod, and per node who would be evicted"
 //	@Success		200		{object}	ExtenderPreemptionResult
-//	@Failure		400,404,413,415,422	{object}	Problem
+//	@Failure		400,401,403,404,413,415,422	{object}	Problem
 //	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/preempt [post]
 //	@Router			/clusters/{cluster}/shadow/preempt [post]

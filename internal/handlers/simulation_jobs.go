@@ -182,6 +182,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Simulation, question
 			err = &simulations.FailedError{Reason: clipped(e.Detail, maxDetail)}
 		}
 	}()
+	ctx = asServer(ctx) // the caller was checked when the job was stored
 	var q jobQuestion
 	if err := json.Unmarshal(question, &q); err != nil {
 		return nil, fmt.Errorf("read the question of job %s: %w", job.ID, err)
@@ -230,7 +231,7 @@ type SimulationList struct {
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	SimulationList
-//	@Failure	400,429,500,503	{object}	Problem
+//	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/simulations [get]
 func (a *API) listSimulations(w http.ResponseWriter, r *http.Request) error {
 	items, cursor, err := jobPage(a, r, a.simulations.List, func(j *simulations.Job) string { return j.ID })
@@ -247,7 +248,7 @@ func (a *API) listSimulations(w http.ResponseWriter, r *http.Request) error {
 //	@Produce	json
 //	@Param		id	path		string	true	"the job"
 //	@Success	200	{object}	simulations.Job
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/simulations/{id} [get]
 func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.simulations.Get)
@@ -261,7 +262,7 @@ func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			id	path		string	true	"the job"
 //	@Success		200	{object}	simulations.Job
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/simulations/{id}/cancel [post]
 func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.simulations.Cancel)
@@ -273,7 +274,7 @@ func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Tags		scenarios
 //	@Param		id	path	string	true	"the job"
 //	@Success	204
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/simulations/{id} [delete]
 func (a *API) deleteSimulation(w http.ResponseWriter, r *http.Request) error {
 	return deleteJob(w, r, a.simulations.Delete)

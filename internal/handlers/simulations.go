@@ -21,6 +21,11 @@ func (q *SimulationRequest) base() *ScenarioBase { return &ScenarioBase{Edits: q
 
 // at returns the revision that a scenario begins at, and its time.
 func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error) {
+	if h := q.Arrivals.History; h != nil && h.Cluster != "" {
+		if err := mayIn(ctx, h.Cluster); err != nil {
+			return at, err
+		}
+	}
 	if h := q.Arrivals.History; q.Base == "" && h != nil {
 		if err := h.Check(); err != nil {
 			return at, err

@@ -25,6 +25,8 @@ type Snapshot struct {
 	Digest string `json:"digest" example:"sha256:…"`
 	// Cause is what made the revision: upload, change or bind.
 	Cause string `json:"cause" example:"upload"`
+	// AskedBy is the kind and name of who asked for it.
+	AskedBy string `json:"askedBy,omitempty" example:"token:ci"`
 	// Followed reports whether the cluster is followed through its apiserver: a kind without
 	// objects is one that the cluster has none of.
 	Followed bool `json:"followed,omitempty"`
@@ -52,7 +54,7 @@ func snapshotRow(r *store.Revision) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return Snapshot{ID: cluster.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, Summary: sum}, nil
+	return Snapshot{ID: cluster.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, AskedBy: r.Asked.By, Summary: sum}, nil
 }
 
 // snapshotID reads the id in the path.
@@ -113,7 +115,7 @@ func queryCluster(r *http.Request) (string, error) {
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	SnapshotList
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots [get]
 func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 	name, err := queryCluster(r)
@@ -159,7 +161,7 @@ func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 //	@Produce	json
 //	@Param		id	path		string	true	"cluster@revision or cluster@latest"
 //	@Success	200	{object}	Snapshot
-//	@Failure	400,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id} [get]
 func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)
@@ -201,7 +203,7 @@ func (a *API) revision(r *http.Request, name string, revision int64) (*store.Rev
 //	@Tags			snapshots
 //	@Param		id	path	string	true	"cluster@revision"
 //	@Success	204
-//	@Failure	400,404,409,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,409,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id} [delete]
 func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)

@@ -27,7 +27,7 @@ const defaultAttempts = 10
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3, with the decisions up to then; the newest if absent"
 //	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then; if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	story.Story
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
 func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 	var at [3]string

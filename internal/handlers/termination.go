@@ -66,7 +66,7 @@ type TerminationRequest struct {
 //	@Param			body	body		TerminationRequest	true	"the pod and what happens to it"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Termination
-//	@Failure		400,404,413,415,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/termination [post]
 func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {

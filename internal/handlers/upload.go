@@ -31,7 +31,7 @@ import (
 //	@Param			Content-Encoding	header		string	false	"gzip or zstd"
 //	@Param			body				body		object	true	"a v1 List of Kubernetes objects"
 //	@Success		200,201				{object}	Snapshot
-//	@Failure		400,409,413,415,422,429,500,503	{object}	Problem
+//	@Failure		400,401,403,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots [post]
 func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, err := queryCluster(r)

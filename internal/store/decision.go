@@ -37,6 +37,8 @@ type Decision struct {
 	// StaleMillis is for how long the state may have missed what happened, of a
 	// cluster that is followed; nil of one that is not.
 	StaleMillis *int64
+	// Asked is who asked; no digest covers it.
+	Asked Asked
 	// Seq is set on reading: the record's place in its cluster's log, which the
 	// store gives as it commits. See Decisions.FollowDecisions.
 	Seq int64
@@ -147,6 +149,9 @@ var DecisionColumns = []Column{
 	{Name: "seq", Kind: Place, Since: 7, Field: func(d *Decision) any { return &d.Seq }},
 	{Name: "mode", Kind: Text, Since: 9, Field: func(d *Decision) any { return &d.Mode }},
 	{Name: "stale_ms", Kind: BigInt, Null: true, Since: 9, Field: func(d *Decision) any { return &d.StaleMillis }},
+	{Name: "asked_by", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.By }},
+	{Name: "peer", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.Peer }},
+	{Name: "request_id", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.RequestID }},
 }
 
 // ReplayColumns name the columns that a replay needs beside the cluster.

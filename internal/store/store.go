@@ -55,6 +55,8 @@ type Revision struct {
 	// Summary is JSON: objects per kind, ignored per kind, hygiene. Shown, not
 	// interpreted, by the store.
 	Summary []byte
+	// Asked is who asked for the change.
+	Asked Asked
 	// Checkpointed is set on reading: a checkpoint of this very revision exists.
 	Checkpointed bool
 }
@@ -188,6 +190,7 @@ type ClusterInfo struct {
 // whole and byte for byte.
 type DecisionFilter struct {
 	Cluster, Namespace, Pod, Node, Outcome, Verb string
+	AskedBy                                      string    // kind:name
 	Since, Until                                 time.Time // since inclusive, until exclusive
 	// Before is the keyset cursor: the (CreatedAt, ID) of the last one seen.
 	BeforeTime time.Time
@@ -284,6 +287,7 @@ type Store interface {
 	Simulations
 	Capacities
 	Queries
+	Access
 	Keeper
 	Sharing
 	Leads

@@ -20,7 +20,8 @@ SELECT d.cluster,
        CASE octet_length(d.snapshot_digest) WHEN 32 THEN 'sha256:' || encode(d.snapshot_digest, 'hex') ELSE convert_from(d.snapshot_digest, 'UTF8') END AS snapshot_digest,
        CASE octet_length(d.pod_digest) WHEN 32 THEN 'sha256:' || encode(d.pod_digest, 'hex') ELSE convert_from(d.pod_digest, 'UTF8') END AS pod_digest,
        CASE octet_length(d.answer_digest) WHEN 32 THEN 'sha256:' || encode(d.answer_digest, 'hex') ELSE convert_from(d.answer_digest, 'UTF8') END AS answer_digest,
-       d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds
+       d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds,
+       d.asked_by, d.peer, d.request_id
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.
@@ -127,7 +128,7 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
        r.cause, r.digest, length(r.change) AS change_bytes,
        length(c.payload) AS checkpoint_bytes,
-       r.summary, r.number, r.created_at
+       r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
 -- How full a cluster was, by revision and resource.
@@ -137,6 +138,14 @@ SELECT cluster, cluster || '@' || revision AS snapshot,
        resource, allocatable, requested, free, stranded, fragmentation, nodes, nodes_in_use, nodes_bound,
        revision, measured_at
 FROM capacities;
+
+-- What was changed about access: tokens, the access file, settings at each start. That belongs to
+-- no cluster, so that a reader of one cluster sees nothing of it.
+CREATE OR REPLACE VIEW access_changes AS
+SELECT ''::text AS cluster,
+       to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       action, object, detail, asked_by, peer, request_id, id, created_at
+FROM access_log;
 
 -- What the log says of its own gaps.
 CREATE OR REPLACE VIEW decision_gaps_log AS
@@ -285,7 +294,7 @@ DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
-    decision_gaps_log, top_rejecting_plugins, node_choices, nodes_never_chosen,
+    decision_gaps_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN

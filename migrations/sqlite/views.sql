@@ -19,7 +19,8 @@ SELECT d.cluster,
        CASE length(d.snapshot_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.snapshot_digest)) ELSE CAST(d.snapshot_digest AS TEXT) END AS snapshot_digest,
        CASE length(d.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.pod_digest)) ELSE CAST(d.pod_digest AS TEXT) END AS pod_digest,
        CASE length(d.answer_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.answer_digest)) ELSE CAST(d.answer_digest AS TEXT) END AS answer_digest,
-       d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds
+       d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds,
+       d.asked_by, d.peer, d.request_id
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.
@@ -125,7 +126,7 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        strftime('%Y-%m-%dT%H:%M:%S', r.created_at / 1000000, 'unixepoch') || printf('.%06dZ', r.created_at % 1000000) AS time,
        r.cause, r.digest, length(r.change) AS change_bytes,
        length(c.payload) AS checkpoint_bytes,
-       r.summary, r.number, r.created_at
+       r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
 -- How full a cluster was, by revision and resource.
@@ -135,6 +136,14 @@ SELECT cluster, cluster || '@' || revision AS snapshot,
        resource, allocatable, requested, free, stranded, fragmentation, nodes, nodes_in_use, nodes_bound,
        revision, measured_at
 FROM capacities;
+
+-- What was changed about access: tokens, the access file, settings at each start. That belongs to
+-- no cluster, so that a reader of one cluster sees nothing of it.
+CREATE VIEW access_changes AS
+SELECT '' AS cluster,
+       strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch') || printf('.%06dZ', created_at % 1000000) AS time,
+       action, object, detail, asked_by, peer, request_id, id, created_at
+FROM access_log;
 
 -- What the log says of its own gaps.
 CREATE VIEW decision_gaps_log AS

@@ -106,6 +106,9 @@ func value(c *store.Column, r *Row, instant func(time.Time) any) any {
 		case store.Digest:
 			return PackDigest(*field)
 		}
+		if c.Null {
+			return OrNull(*field)
+		}
 		return *field
 	case *int64:
 		return *field
@@ -155,6 +158,10 @@ func (cs Columns) Targets(d *store.Decision) []any {
 			case store.Digest:
 				into = append(into, unpacked(field, UnpackDigest))
 			default:
+				if c.Null {
+					into = append(into, TextOrNull(field))
+					continue
+				}
 				into = append(into, field)
 			}
 		case *time.Time:
@@ -206,6 +213,33 @@ func unpacked(into *string, unpack func([]byte) string) scanFunc {
 		}
 		*into = unpack(b)
 		return nil
+	}
+}
+
+// OrNull returns a text as a column holds it that has NULL for the empty one.
+func OrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// TextOrNull reads such a column.
+func TextOrNull(into *string) scanFunc {
+	return func(src any) error {
+		*into, _ = src.(string)
+		return nil
+	}
+}
+
+// InstantOrNull reads a time that may be NULL, which is the zero time.
+func InstantOrNull(into *time.Time) scanFunc {
+	return func(src any) error {
+		if src == nil {
+			*into = time.Time{}
+			return nil
+		}
+		return Instant(into)(src)
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map)
 	}
 	for _, r := range a.Revisions {
 		one("write revision", sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
-			r.CreatedAt, r.Digest, r.Cause, r.Change, text(r.Summary))
+			r.CreatedAt, r.Digest, r.Cause, r.Change, text(r.Summary), lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID))
 	}
 	for _, c := range a.Checkpoints {
 		one("write checkpoint", sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))

@@ -32,8 +32,8 @@ JOIN unnest($1::text[], $2::bigint[]) q (cluster, number) ON r.cluster = q.clust
 JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster AND r.parent_token = q.parent`
 	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
-	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	sqlToken          = `SELECT token FROM revisions WHERE cluster = $1 AND number = $2`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)

@@ -132,7 +132,8 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
 	}
 	for _, r := range b.Revisions {
 		err := one("write revision", sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
-			r.CreatedAt.UnixMicro(), r.Digest, r.Cause, blob(r.Change), text(r.Summary))
+			r.CreatedAt.UnixMicro(), r.Digest, r.Cause, blob(r.Change), text(r.Summary),
+			lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID))
 		if err != nil {
 			return err
 		}

@@ -143,6 +143,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if f.Verb != "" {
 		and("d.verb = ?", f.Verb)
 	}
+	if f.AskedBy != "" {
+		and("d.asked_by = ?", f.AskedBy)
+	}
 	if !f.Since.IsZero() {
 		and("d.created_at >= ?", ceilMicro(f.Since))
 	}

@@ -25,8 +25,8 @@ WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
 	sqlDropBareHead = `DELETE FROM clusters WHERE cluster = ? AND last_seq = 0`
 
 	sqlToken       = `SELECT token FROM revisions WHERE cluster = ? AND number = ?`
-	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlChild          = `SELECT number FROM revisions WHERE cluster = ? AND parent_token = ?`
 	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)

@@ -62,7 +62,7 @@ func init() {
 			appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1)), Profile: &store.Profile{Digest: "sha256:p"}})
 			before, err := s.Sizes(t.Context())
 			wantErr(t, "Sizes", err, nil)
-			for _, table := range []string{"clusters", "revisions", "checkpoints", "profiles", "stamps", "decisions", "decision_gaps", "priority_classes", "priority_class_versions", "capacities"} {
+			for _, table := range []string{"clusters", "revisions", "checkpoints", "profiles", "stamps", "decisions", "decision_gaps", "priority_classes", "priority_class_versions", "capacities", "tokens", "access_log"} {
 				if before[table] <= 0 {
 					t.Errorf("size of %s = %d", table, before[table])
 				}

@@ -1,0 +1,384 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/access"
+	"berth/internal/binding"
+	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/decisionlog"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
+	"berth/internal/replays"
+	"berth/internal/simulations"
+	"berth/internal/store"
+)
+
+// The guarded types stand between handlers and what they read and write: whatever cluster a body
+// names, it is checked here against the caller and the right of the route. They embed nothing that
+// takes a context, so that a new method does not compile without its check.
+
+// guardedClusters checks each cluster.
+type guardedClusters struct{ all Clusters }
+
+func (g guardedClusters) View(ctx context.Context, name string, revision int64) (*cluster.View, error) {
+	if err := mayIn(ctx, name); err != nil {
+		return nil, err
+	}
+	return g.all.View(ctx, name, revision)
+}
+
+func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes) (*cluster.View, bool, error) {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return nil, false, err
+	}
+	return g.all.UploadResolved(ctx, name, read, stored)
+}
+
+func (g guardedClusters) Change(ctx context.Context, name string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error) {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return nil, err
+	}
+	return g.all.Change(ctx, name, parent, apply, del)
+}
+
+func (g guardedClusters) Update(ctx context.Context, name string, parent int64, f func(v *cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error) {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return nil, nil, err
+	}
+	return g.all.Update(ctx, name, parent, f)
+}
+
+func (g guardedClusters) List(ctx context.Context, name string, before int64, limit int) ([]*store.Revision, error) {
+	if err := mayIn(ctx, name); err != nil {
+		return nil, err
+	}
+	return g.all.List(ctx, name, before, limit)
+}
+
+func (g guardedClusters) Delete(ctx context.Context, name string, revision int64) error {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return err
+	}
+	return g.all.Delete(ctx, name, revision)
+}
+
+func (g guardedClusters) DeleteCluster(ctx context.Context, name string) error {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return err
+	}
+	return g.all.DeleteCluster(ctx, name)
+}
+
+func (g guardedClusters) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error) {
+	return visible(f.Limit, func(c *store.ClusterInfo) bool { return seesCluster(ctx, c.Name) }, func() ([]store.ClusterInfo, error) {
+		list, err := g.all.Clusters(ctx, f)
+		if len(list) > 0 {
+			f.After = list[len(list)-1].Name
+		}
+		return list, err
+	})
+}
+
+func (g guardedClusters) Count(ctx context.Context) (int, error) { return g.all.Count(ctx) }
+
+func (g guardedClusters) Held() []*cluster.View { return g.all.Held() }
+
+// visible reads pages until limit items pass, or there are no more. A page that is not full is the
+// last one; limit 0 has one page.
+func visible[T any](limit int, passes func(*T) bool, page func() ([]T, error)) ([]T, error) {
+	out := []T{}
+	for {
+		list, err := page()
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if (limit == 0 || len(out) < limit) && passes(&list[i]) {
+				out = append(out, list[i])
+			}
+		}
+		if limit == 0 || len(list) < limit || len(out) >= limit {
+			return out, nil
+		}
+	}
+}
+
+// guardedDecisions checks the cluster and namespace of each decision.
+type guardedDecisions struct{ all Decisions }
+
+func (g guardedDecisions) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+	if err := mayIn(ctx, q.Cluster); err != nil {
+		return nil, err
+	}
+	return g.all.Decide(ctx, q)
+}
+
+func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+	if err := mayIn(ctx, q.Cluster); err != nil {
+		return "", err
+	}
+	return g.all.Evaluate(ctx, q, use)
+}
+
+// known reports a record that the caller may not see as one that is not there.
+func (g guardedDecisions) known(ctx context.Context, id string) error {
+	if sees(ctx, "", "") {
+		return nil
+	}
+	d, err := g.all.Record(ctx, id)
+	if err == nil && !sees(ctx, d.Cluster, d.Namespace) {
+		err = fmt.Errorf("decision %s: %w", id, store.ErrNotFound)
+	}
+	return err
+}
+
+func (g guardedDecisions) Get(ctx context.Context, id string) (*decisionlog.Recorded, error) {
+	if err := g.known(ctx, id); err != nil {
+		return nil, err
+	}
+	return g.all.Get(ctx, id)
+}
+
+func (g guardedDecisions) Record(ctx context.Context, id string) (*store.Decision, error) {
+	if err := g.known(ctx, id); err != nil {
+		return nil, err
+	}
+	return g.all.Record(ctx, id)
+}
+
+func (g guardedDecisions) Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error) {
+	if err := g.known(ctx, id); err != nil {
+		return nil, err
+	}
+	if o.Snapshot != "" {
+		name, _, err := cluster.ParseID(o.Snapshot)
+		if err != nil {
+			return nil, err
+		}
+		if err := mayIn(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	return g.all.Replay(ctx, id, o)
+}
+
+func (g guardedDecisions) List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error) {
+	if f.Cluster != "" {
+		if err := mayIn(ctx, f.Cluster); err != nil {
+			return nil, err
+		}
+		if only, ok := access.From(ctx).Grants.OneNamespace(access.View, f.Cluster); ok && f.Namespace == "" {
+			f.Namespace = only
+		}
+	}
+	return visible(f.Limit, g.row(ctx), func() ([]*decisionlog.Row, error) {
+		list, err := g.all.List(ctx, f)
+		if len(list) > 0 {
+			last := list[len(list)-1]
+			f.BeforeTime, f.BeforeID = last.CreatedAt, last.ID
+		}
+		return list, err
+	})
+}
+
+func (guardedDecisions) row(ctx context.Context) func(**decisionlog.Row) bool {
+	return func(r **decisionlog.Row) bool { return sees(ctx, (*r).Cluster, (*r).Pod.Namespace) }
+}
+
+func (g guardedDecisions) Follow(ctx context.Context, name string, after int64, limit int) ([]*decisionlog.Row, error) {
+	if err := mayIn(ctx, name); err != nil {
+		return nil, err
+	}
+	return visible(limit, g.row(ctx), func() ([]*decisionlog.Row, error) {
+		list, err := g.all.Follow(ctx, name, after, limit)
+		if len(list) > 0 {
+			after = list[len(list)-1].Seq
+		}
+		return list, err
+	})
+}
+
+func (g guardedDecisions) History(ctx context.Context, name string, since, until time.Time, most int, progress func(done int)) ([]decisionlog.Asked, bool, error) {
+	if err := mayIn(ctx, name); err != nil {
+		return nil, false, err
+	}
+	return g.all.History(ctx, name, since, until, most, progress)
+}
+
+func (g guardedDecisions) Started(ctx context.Context, name string, since, until time.Time) (int64, error) {
+	if err := mayIn(ctx, name); err != nil {
+		return 0, err
+	}
+	return g.all.Started(ctx, name, since, until)
+}
+
+func (g guardedDecisions) Gone(name string) { g.all.Gone(name) }
+
+func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+	if err := mayIn(ctx, v.Cluster); err != nil {
+		return nil, err
+	}
+	return g.all.Queue(ctx, v, runs, class, now)
+}
+
+// guardedBinder needs the right to bind.
+type guardedBinder struct{ all Binder }
+
+func (g guardedBinder) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+	if err := mayDo(ctx, access.Bind, false, q.Cluster); err != nil {
+		return nil, err
+	}
+	return g.all.Decide(ctx, q)
+}
+
+func (g guardedBinder) Bind(ctx context.Context, name string, pod decision.PodRef, node string) (binding.Bound, error) {
+	if err := mayDo(ctx, access.Bind, false, name); err != nil {
+		return binding.Bound{}, err
+	}
+	return g.all.Bind(ctx, name, pod, node)
+}
+
+// guardedReplays checks the cluster of each batch replay.
+type guardedReplays struct{ all Replays }
+
+func (g guardedReplays) Start(ctx context.Context, q replays.Request) (*replays.Job, error) {
+	if err := mayIn(ctx, q.Cluster); err != nil {
+		return nil, err
+	}
+	return g.all.Start(ctx, q)
+}
+
+func (g guardedReplays) Get(ctx context.Context, id string) (*replays.Job, error) {
+	j, err := g.all.Get(ctx, id)
+	if err == nil && !sees(ctx, j.Cluster, "") {
+		return nil, fmt.Errorf("batch replay %s: %w", id, store.ErrNotFound)
+	}
+	return j, err
+}
+
+func (g guardedReplays) List(ctx context.Context, name, before string, limit int) ([]*replays.Job, error) {
+	return jobsOf(ctx, name, before, limit, g.all.List, func(j *replays.Job) (string, string) { return j.ID, j.Cluster })
+}
+
+// jobsOf lists the jobs that the caller may see.
+func jobsOf[J any](ctx context.Context, name, before string, limit int, list func(ctx context.Context, name, before string, limit int) ([]J, error), of func(J) (id, cluster string)) ([]J, error) {
+	if name != "" {
+		if err := mayIn(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	passes := func(j *J) bool {
+		_, at := of(*j)
+		return sees(ctx, at, "")
+	}
+	return visible(limit, passes, func() ([]J, error) {
+		page, err := list(ctx, name, before, limit)
+		if len(page) > 0 {
+			before, _ = of(page[len(page)-1])
+		}
+		return page, err
+	})
+}
+
+func (g guardedReplays) Cancel(ctx context.Context, id string) (*replays.Job, error) {
+	if _, err := g.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	return g.all.Cancel(ctx, id)
+}
+
+func (g guardedReplays) Delete(ctx context.Context, id string) error {
+	if _, err := g.Get(ctx, id); err != nil {
+		return err
+	}
+	return g.all.Delete(ctx, id)
+}
+
+func (g guardedReplays) Differences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*replays.Difference, error) {
+	if _, err := g.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	return g.all.Differences(ctx, id, after, limit)
+}
+
+// guardedSimulations checks the cluster of each job.
+type guardedSimulations struct{ all Simulations }
+
+func (g guardedSimulations) Start(ctx context.Context, q *simulations.Question) (*simulations.Job, error) {
+	if err := mayIn(ctx, q.Cluster); err != nil {
+		return nil, err
+	}
+	return g.all.Start(ctx, q)
+}
+
+func (g guardedSimulations) Get(ctx context.Context, id string) (*simulations.Job, error) {
+	j, err := g.all.Get(ctx, id)
+	if err == nil && !sees(ctx, j.Cluster, "") {
+		return nil, fmt.Errorf("job %s: %w", id, store.ErrNotFound)
+	}
+	return j, err
+}
+
+func (g guardedSimulations) List(ctx context.Context, name, before string, limit int) ([]*simulations.Job, error) {
+	return jobsOf(ctx, name, before, limit, g.all.List, func(j *simulations.Job) (string, string) { return j.ID, j.Cluster })
+}
+
+func (g guardedSimulations) Cancel(ctx context.Context, id string) (*simulations.Job, error) {
+	if _, err := g.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	return g.all.Cancel(ctx, id)
+}
+
+func (g guardedSimulations) Delete(ctx context.Context, id string) error {
+	if _, err := g.Get(ctx, id); err != nil {
+		return err
+	}
+	return g.all.Delete(ctx, id)
+}
+
+// guardedClasses checks the cluster of each priority class. Those that decisions read from memory
+// belong to a cluster that was checked before, and pass.
+type guardedClasses struct{ PriorityClasses }
+
+func (g guardedClasses) List(ctx context.Context, name string) (*schedulingv1.PriorityClassList, error) {
+	if err := mayIn(ctx, name); err != nil {
+		return nil, err
+	}
+	return g.PriorityClasses.List(ctx, name)
+}
+
+func (g guardedClasses) Get(ctx context.Context, at, name string) (*schedulingv1.PriorityClass, error) {
+	if err := mayIn(ctx, at); err != nil {
+		return nil, err
+	}
+	return g.PriorityClasses.Get(ctx, at, name)
+}
+
+func (g guardedClasses) Create(ctx context.Context, at string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
+	if err := mayIn(ctx, at); err != nil {
+		return nil, err
+	}
+	return g.PriorityClasses.Create(ctx, at, c)
+}
+
+func (g guardedClasses) Update(ctx context.Context, at, name string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error) {
+	if err := mayIn(ctx, at); err != nil {
+		return nil, err
+	}
+	return g.PriorityClasses.Update(ctx, at, name, c)
+}
+
+func (g guardedClasses) Delete(ctx context.Context, at, name string) (*schedulingv1.PriorityClass, error) {
+	if err := mayIn(ctx, at); err != nil {
+		return nil, err
+	}
+	return g.PriorityClasses.Delete(ctx, at, name)
+}

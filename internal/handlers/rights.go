@@ -1,0 +1,280 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"berth/internal/access"
+)
+
+// scope is what a route's answer is about.
+type scope int
+
+const (
+	// wholeCluster routes answer about a whole cluster: the right has to hold in all its
+	// namespaces.
+	wholeCluster scope = iota
+	// someNamespaces routes show a caller what its namespaces hold, and mask the rest.
+	someNamespaces
+	// allClusters routes answer about all clusters.
+	allClusters
+	// callerAlone routes answer about the caller.
+	callerAlone
+	// open routes need no identity.
+	open
+)
+
+// need is what a route asks of its caller.
+type need struct {
+	right access.Right
+	scope scope
+}
+
+// needs are the rights of all routes; a route that is not here is refused. POST /v1/decisions and
+// the routes with a body name their cluster in it: before it is read they need the right somewhere,
+// and after that in that cluster (guarded.go).
+var needs = func() map[string]need {
+	table := map[string]need{
+		"GET /livez":        {scope: open},
+		"GET /readyz":       {scope: open},
+		"GET /openapi.yaml": {scope: open},
+		"GET /docs":         {scope: open},
+		"GET /docs/{file}":  {scope: open},
+		"GET /metrics":      {access.View, allClusters},
+		"GET /v1/whoami":    {scope: callerAlone},
+
+		"GET /v1/tokens":              {access.Administer, allClusters},
+		"POST /v1/tokens":             {access.Administer, allClusters},
+		"DELETE /v1/tokens/{id}":      {access.Administer, allClusters},
+		"POST /v1/tokens/{id}/rotate": {access.Administer, allClusters},
+		"GET /v1/access/changes":      {access.Administer, allClusters},
+
+		"POST /v1/snapshots":              {access.Administer, wholeCluster},
+		"GET /v1/snapshots":               {access.View, wholeCluster},
+		"GET /v1/snapshots/{id}":          {access.View, wholeCluster},
+		"DELETE /v1/snapshots/{id}":       {access.Administer, wholeCluster},
+		"GET /v1/snapshots/{id}/objects":  {access.View, wholeCluster},
+		"GET /v1/snapshots/{id}/diff":     {access.View, wholeCluster},
+		"POST /v1/snapshots/{id}/changes": {access.Administer, wholeCluster},
+
+		"GET /v1/clusters":                                   {access.View, someNamespaces},
+		"GET /v1/clusters/{cluster}":                         {access.View, someNamespaces},
+		"DELETE /v1/clusters/{cluster}":                      {access.Administer, wholeCluster},
+		"GET /v1/clusters/{cluster}/queue":                   {access.View, wholeCluster},
+		"GET /v1/clusters/{cluster}/pending":                 {access.View, wholeCluster},
+		"GET /v1/clusters/{cluster}/classes":                 {access.View, wholeCluster},
+		"POST /v1/clusters/{cluster}/garbage":                {access.Decide, wholeCluster},
+		"GET /v1/clusters/{cluster}/nodes":                   {access.View, wholeCluster},
+		"GET /v1/clusters/{cluster}/pods/{namespace}/{name}": {access.View, wholeCluster},
+		"GET /v1/clusters/{cluster}/capacity":                {access.View, wholeCluster},
+
+		"POST /v1/simulations":             {access.Decide, wholeCluster},
+		"GET /v1/simulations":              {access.View, wholeCluster},
+		"GET /v1/simulations/{id}":         {access.View, wholeCluster},
+		"DELETE /v1/simulations/{id}":      {access.Decide, wholeCluster},
+		"POST /v1/simulations/{id}/cancel": {access.Decide, wholeCluster},
+
+		"GET /v1/priorityclasses":           {access.View, wholeCluster},
+		"POST /v1/priorityclasses":          {access.Administer, wholeCluster},
+		"GET /v1/priorityclasses/{name}":    {access.View, wholeCluster},
+		"PUT /v1/priorityclasses/{name}":    {access.Administer, wholeCluster},
+		"DELETE /v1/priorityclasses/{name}": {access.Administer, wholeCluster},
+
+		"POST /v1/pods/termination":       {access.Decide, wholeCluster},
+		"POST /v1/nodes/eviction-ranking": {access.Decide, wholeCluster},
+		"POST /v1/nodes/eviction":         {access.Decide, wholeCluster},
+		"POST /v1/pods/admission":         {access.Decide, wholeCluster},
+		"POST /v1/pods/lifecycle":         {access.Decide, wholeCluster},
+
+		"POST /v1/decisions":             {access.Decide, wholeCluster},
+		"POST /v1/previews":              {access.Decide, wholeCluster},
+		"GET /v1/decisions":              {access.View, someNamespaces},
+		"GET /v1/decisions/{id}":         {access.View, wholeCluster},
+		"POST /v1/decisions/{id}/replay": {access.Decide, wholeCluster},
+
+		"GET /v1/queries":        {scope: callerAlone},
+		"GET /v1/queries/{name}": {access.View, wholeCluster},
+
+		"POST /v1/replays":                 {access.Decide, wholeCluster},
+		"GET /v1/replays":                  {access.View, wholeCluster},
+		"GET /v1/replays/{id}":             {access.View, wholeCluster},
+		"DELETE /v1/replays/{id}":          {access.Decide, wholeCluster},
+		"GET /v1/replays/{id}/differences": {access.View, wholeCluster},
+		"POST /v1/replays/{id}/cancel":     {access.Decide, wholeCluster},
+	}
+	for verb := range scenarioVerbs {
+		if verb != simulationVerb {
+			table["POST /v1/clusters/{cluster}/"+verb] = need{access.Decide, wholeCluster}
+		}
+	}
+	for _, at := range []string{"", "/clusters/{cluster}"} {
+		for _, verb := range []string{"filter", "prioritize", "preempt"} {
+			for _, mode := range []string{"/", "/shadow/", "/score-only/"} {
+				table["POST "+at+mode+verb] = need{access.Decide, wholeCluster}
+			}
+		}
+		table["POST "+at+"/bind"] = need{access.Bind, wholeCluster}
+	}
+	return table
+}()
+
+// identified wraps routes that need no right of the table: pages, which request what they show from
+// routes that do.
+func (a *API) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, err := a.identify(r)
+		if err != nil {
+			a.fail(w, r, rest, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// identify adds the caller to a request's context. A request that another one of this process
+// makes has its caller already.
+func (a *API) identify(r *http.Request) (*http.Request, error) {
+	if access.From(r.Context()) != nil {
+		return r, nil
+	}
+	i, err := a.callers.Identify(r)
+	if err != nil {
+		if a.seldom.allow("unauthenticated") {
+			a.log.LogAttrs(r.Context(), slog.LevelWarn, "unauthenticated", slog.String("peer", access.Peer(r)), slog.String("route", routePattern(r)), slog.Any("error", err))
+		}
+		return r, &Error{Status: http.StatusUnauthorized, Kind: "unauthenticated", Detail: strings.ReplaceAll(err.Error(), "\n", ": ")}
+	}
+	return r.WithContext(access.With(r.Context(), i, access.Peer(r), requestID(r.Context()))), nil
+}
+
+// authorized refuses callers without the route's right before a byte of the body is read.
+func (a *API) authorized(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		n, ok := needs[method+" "+routePattern(r)]
+		if ok && n.scope == open {
+			next.ServeHTTP(w, r)
+			return
+		}
+		r, err := a.identify(r)
+		if err == nil {
+			r = r.WithContext(context.WithValue(r.Context(), needKey{}, n))
+			err = checkRoute(r.Context(), n, namedCluster(r))
+		}
+		if err != nil {
+			a.fail(w, r, rest, err)
+			return
+		}
+		began := time.Now()
+		next.ServeHTTP(w, r)
+		if n.right == access.Administer || method == http.MethodDelete {
+			a.log.LogAttrs(r.Context(), slog.LevelInfo, "changed", slog.String("method", method), slog.String("route", routePattern(r)), slog.String("path", clipped(r.URL.Path, 300)),
+				slog.String("cluster", namedCluster(r)), slog.Duration("took", time.Since(began)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
+		}
+	})
+}
+
+type needKey struct{}
+
+// namedCluster is the cluster that the path or the query names, empty where neither does.
+func namedCluster(r *http.Request) string {
+	if name, err := pathParam(r, "cluster"); name != "" && err == nil {
+		return name
+	}
+	pattern := routePattern(r)
+	if strings.HasPrefix(pattern, "/v1/snapshots/{id}") {
+		id, _ := pathParam(r, "id") // checked where it is used
+		name, _, _ := strings.Cut(id, "@")
+		return name
+	}
+	if name := r.URL.Query().Get("cluster"); name != "" {
+		return name
+	}
+	if !strings.HasPrefix(pattern, "/v1/") && needs["POST "+pattern].right != 0 || pattern == "/v1/snapshots" || strings.HasPrefix(pattern, "/v1/priorityclasses") {
+		return defaultCluster
+	}
+	return ""
+}
+
+// checkRoute is the check before the body.
+func checkRoute(ctx context.Context, n need, name string) error {
+	who := access.From(ctx)
+	switch {
+	case n.scope == callerAlone:
+		return nil
+	case n.right == 0:
+		return internal(errors.New("a route without a right"))
+	case n.scope == allClusters:
+		if !who.Grants.May(n.right, "", "") {
+			return forbidden(n.right, "all clusters")
+		}
+		return nil
+	case name == "":
+		if !who.Grants.MaySome(n.right, "") {
+			return forbidden(n.right, "any cluster")
+		}
+		return nil
+	}
+	return mayIn(ctx, name)
+}
+
+// mayIn reports why a request's caller may not do in a cluster what the request's route does; nil
+// where it may. It decides by names alone, so that the answer is the same whether or not there is
+// such a cluster.
+func mayIn(ctx context.Context, name string) error {
+	n, _ := ctx.Value(needKey{}).(need)
+	return mayDo(ctx, n.right, n.scope == someNamespaces, name)
+}
+
+func mayDo(ctx context.Context, right access.Right, some bool, name string) error {
+	who := access.From(ctx)
+	switch {
+	case who == nil || right == 0:
+		return internal(errors.New("a request without a caller or a right"))
+	case who.Grants.May(right, name, "") || some && who.Grants.MaySome(right, name):
+		return nil
+	case !who.Grants.MaySome(access.View, name):
+		return notFound(fmt.Sprintf("there is no cluster %q that you may see", name))
+	case who.Grants.MaySome(right, name):
+		return forbidden(right, fmt.Sprintf("all namespaces of cluster %q, which the answer would show", name))
+	}
+	return forbidden(right, fmt.Sprintf("cluster %q", name))
+}
+
+func forbidden(right access.Right, where string) *Error {
+	return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: fmt.Sprintf("you need the role %s for %s; GET /v1/whoami lists yours", right, where)}
+}
+
+// askedBy is the caller as log lines have it.
+func askedBy(ctx context.Context) slog.Attr {
+	if i := access.From(ctx); i != nil {
+		return slog.String("askedBy", i.String())
+	}
+	return slog.Attr{}
+}
+
+// sees reports whether a request's caller may see something of a namespace of a cluster.
+func sees(ctx context.Context, name, namespace string) bool {
+	n, _ := ctx.Value(needKey{}).(need)
+	who := access.From(ctx)
+	if n.scope != someNamespaces {
+		namespace = ""
+	}
+	return who != nil && n.right != 0 && who.Grants.May(n.right, name, namespace)
+}
+
+// seesCluster reports whether the caller may see anything of a cluster.
+func seesCluster(ctx context.Context, name string) bool { return mayIn(ctx, name) == nil }
+
+// asServer is the context of work that no caller asked for.
+func asServer(ctx context.Context) context.Context {
+	return context.WithValue(access.With(ctx, access.Server(), "", ""), needKey{}, need{access.Administer, wholeCluster})
+}
