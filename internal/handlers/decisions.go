@@ -96,11 +96,11 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		a.logDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
 		ans.Warnings = p.warn(w)
 		if q.DryRun {
-			return writeJSON(w, http.StatusOK, ans)
+			return writeAnswer(w, http.StatusOK, ans)
 		}
 		w.Header().Set(decisionIDHeader, ans.ID)
 		w.Header().Set("Location", "/v1/decisions/"+ans.ID)
-		return writeJSON(w, http.StatusCreated, ans)
+		return writeAnswer(w, http.StatusCreated, ans)
 	})
 }
 

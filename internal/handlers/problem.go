@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/decision"
 	"berth/internal/handlers/wire"
 	"berth/internal/steps"
 )
@@ -144,6 +145,18 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 		answers.Put(buf)
 	}
 	return err
+}
+
+// writeAnswer is writeJSON of a decision, whose JSON is not made by reflection.
+func writeAnswer(w http.ResponseWriter, status int, ans *decision.Answer) error {
+	buf := wire.GetBuffer()
+	defer wire.PutBuffer(buf)
+	js, err := ans.AppendJSON(*buf)
+	if err != nil {
+		return err
+	}
+	*buf = append(js, '\n')
+	return writeBytes(w, status, *buf)
 }
 
 // answers are buffers for later answers.

@@ -79,6 +79,12 @@ var decisionFaults = []fault{
 		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = decisionlog.Overrides{}
 	if w.batch == nil || w.job != job.ID {`},
 	}},
+	{"answer-member-forgotten", "an answer written by hand lacks a member", "./internal/decision", "TestAnswerJSON", []edit{
+		{"internal/engine/decision_json.go", "w.OptRef(`,\"margin\":`, d.Margin)", ``},
+	}},
+	{"small-change-packed", "a small change is compressed, which each replay undoes", "./internal/cluster", "TestChangeOfOneObject", []edit{
+		{"internal/cluster/codec.go", `const smallest = 1 << 10`, `const smallest = 1 << 9`},
+	}},
 	{"replay-deletes-forgotten", "a walk takes deleted objects off its books and not off its state", "./internal/replays", "TestEverythingReplaysIdentical", []edit{
 		{"internal/cluster/walk.go", `e.Delete(k.Kind, k.Namespace, k.Name)`, ``},
 	}},
