@@ -17,7 +17,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify vulncheck ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests
+.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -61,10 +61,10 @@ lint: ## vet, staticcheck, the analyzers of tools/lint, unused parameters, spell
 	$(TOOL) unparam ./...
 	$(TOOL) misspell -error $(PROSE)
 	@out="$$($(TOOL) godot $(CODE) 2>&1)"; test -z "$$out" || { echo "$$out"; exit 1; }
-	@out="$$($(TOOL) gofumpt -l $(CODE) tools/lint 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+	@out="$$($(TOOL) gofumpt -l $(CODE) tools/lint tools/release 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
 
 fmt: ## format the code
-	$(TOOL) gofumpt -w $(CODE) tools/lint
+	$(TOOL) gofumpt -w $(CODE) tools/lint tools/release
 
 generate: ## write api/openapi.yaml again
 	$(GO) run ./cmd/openapi
@@ -76,10 +76,12 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	$(GO) mod tidy -diff
 	@all="$$($(TOOL) deadcode ./...)" || exit 1; dead="$$(echo "$$all" | grep -vE '$(TESTS_ONLY)')"; test -z "$$dead" || { echo "no program calls these:"; echo "$$dead"; exit 1; }
 	cd test/deploy && $(GO) test ./...
+	cd tools/release && $(GO) vet . && $(GO) test .
+	$(RELEASE) licences -platforms linux/amd64
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
 
-vulncheck: ## known vulnerabilities of what is called; asks vuln.go.dev, or a copy: GOVULNDB=file:///path
-	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) ./...
+vuln: ## known vulnerabilities of what is called; from vuln.go.dev, or a copy: GOVULNDB=file:///path
+	./script/vuln.sh $(GOVULNCHECK) $(GOVULNDB)
 
 ci: lint verify test test-web race bench-compare ## exactly what CI runs
 
@@ -145,8 +147,32 @@ linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcup
 cluster: postgres build ## berth between a real kube-apiserver and a real kube-scheduler: make cluster SCENARIO=name CLUSTER='-outage 15s'
 	./test/cluster/run.sh "$(SCENARIO)" $(CLUSTER)
 
+PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
+RELEASE   := cd tools/release && $(GO) build -o ../../bin/release . && cd ../.. && bin/release
+
+release: ## archives, packages, image, chart, bills of materials and checksums in dist/: make release PLATFORMS=linux/amd64 RELEASE_FLAGS='-url https://…'
+	$(RELEASE) build -platforms $(PLATFORMS) $(RELEASE_FLAGS)
+
+release-check: ## build the release twice, in two folders with empty caches, and compare the bytes
+	$(RELEASE) check -platforms $(PLATFORMS) $(RELEASE_FLAGS)
+
+package-test: ## run what `make release` built without Go: the image on its own root, the package in a fresh Debian; as root
+	@command -v mmdebstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends mmdebstrap lintian systemd; }
+	cd tools/release && BERTH_DIST=$(CURDIR)/dist $(GO) test -count=1 -v -timeout 20m -run 'TestImage|TestArchiveRuns|TestBill|TestKrew|TestChecksums|TestDebian' .
+	lintian --allow-root --fail-on error,warning --suppress-tags statically-linked-binary dist/*_$$(dpkg --print-architecture).deb
+	systemd-analyze security --offline=yes --threshold=20 tools/release/debian/berth.service | tail -1
+
+licences: ## the licences of what is linked in, for all platforms; an unknown one fails
+	$(RELEASE) licences -platforms $(PLATFORMS)
+
+modules: ## what is linked in, with versions, dates and licences
+	@$(RELEASE) modules
+
+pin-images: ## write today's digests of the images into Dockerfile and docker-compose.yml
+	$(RELEASE) pin
+
 image: ## a small static container image
 	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION="$$(git rev-parse HEAD)" -t berth:$(TAG) .
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist

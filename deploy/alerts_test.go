@@ -98,13 +98,19 @@ var (
 )
 
 // TestAlertsAreOfMetrics: every metric that an alert speaks of is measured, and
-// the guide says of every alert what to do.
+// docs/runbooks.md describes what to do about it.
 func TestAlertsAreOfMetrics(t *testing.T) {
 	known := metrics(t)
-	guide, err := os.ReadFile("../docs/kubernetes.md")
+	raw, err := os.ReadFile("../docs/runbooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	sections := map[string]string{}
+	for _, text := range strings.Split(string(raw), "\n## ")[1:] {
+		name, text, _ := strings.Cut(text, "\n")
+		sections[name] = text
+	}
+	named := map[string]bool{}
 	alerts := 0
 	each(t, func(t *testing.T, all []metav1.Object) {
 		for _, rule := range of[*prometheusRule](all) {
@@ -123,8 +129,14 @@ func TestAlertsAreOfMetrics(t *testing.T) {
 					if s := a.Labels["severity"]; s != "critical" && s != "warning" || a.Annotations["summary"] == "" || a.Annotations["impact"] == "" {
 						t.Errorf("%s does not say what it means", a.Alert)
 					}
-					if !strings.Contains(string(guide), "| `"+a.Alert+"` |") {
-						t.Errorf("docs/kubernetes.md does not speak of %s", a.Alert)
+					named[a.Alert] = true
+					for _, part := range []string{"**Means.**", "**Look.**", "**Do.**"} {
+						if !strings.Contains(sections[a.Alert], part) {
+							t.Errorf("docs/runbooks.md has no section %s with %s", a.Alert, part)
+						}
+					}
+					if want := "docs/runbooks.md#" + strings.ToLower(a.Alert); a.Annotations["runbook"] != want {
+						t.Errorf("%s names the runbook %s, which is %s", a.Alert, a.Annotations["runbook"], want)
 					}
 				}
 			}
@@ -133,23 +145,30 @@ func TestAlertsAreOfMetrics(t *testing.T) {
 	if alerts < 10 {
 		t.Errorf("%d alerts", alerts)
 	}
-}
-
-// TestGuideSpeaksOfMetrics holds the guide to what is measured.
-func TestGuideSpeaksOfMetrics(t *testing.T) {
-	known := metrics(t)
-	guide, err := os.ReadFile("../docs/kubernetes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, m := range regexp.MustCompile("`(berth_[a-z_]+)[`{]").FindAllStringSubmatch(string(guide), -1) {
-		found++
-		if name := m[1]; !known[name] && !known[name+"_count"] && name != "berth_reader" {
-			t.Errorf("docs/kubernetes.md speaks of %s, which nobody measures", name)
+	for name := range sections {
+		if !named[name] {
+			t.Errorf("docs/runbooks.md has a section %s, and there is no such alert", name)
 		}
 	}
-	if found < 10 {
-		t.Errorf("%d metrics in the guide", found)
+}
+
+// TestGuideSpeaksOfMetrics holds the guide and the runbooks to what is measured.
+func TestGuideSpeaksOfMetrics(t *testing.T) {
+	known := metrics(t)
+	for _, page := range []string{"../docs/kubernetes.md", "../docs/runbooks.md"} {
+		guide, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, m := range regexp.MustCompile("`[^`]*\\b(berth_[a-z_]+)\\b[^`]*`").FindAllStringSubmatch(string(guide), -1) {
+			found++
+			if name := m[1]; !known[name] && !known[name+"_count"] && name != "berth_reader" {
+				t.Errorf("%s speaks of %s, which is not measured", page, name)
+			}
+		}
+		if found < 10 {
+			t.Errorf("%d metrics in %s", found, page)
+		}
 	}
 }

@@ -34,6 +34,7 @@ var kinds = map[string]func() metav1.Object{
 	"v1 ServiceAccount":                               func() metav1.Object { return &corev1.ServiceAccount{} },
 	"v1 Service":                                      func() metav1.Object { return &corev1.Service{} },
 	"v1 Pod":                                          func() metav1.Object { return &corev1.Pod{} },
+	"v1 ConfigMap":                                    func() metav1.Object { return &corev1.ConfigMap{} },
 	"v1 PersistentVolumeClaim":                        func() metav1.Object { return &corev1.PersistentVolumeClaim{} },
 	"apps/v1 Deployment":                              func() metav1.Object { return &appsv1.Deployment{} },
 	"apps/v1 StatefulSet":                             func() metav1.Object { return &appsv1.StatefulSet{} },

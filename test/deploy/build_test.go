@@ -84,8 +84,10 @@ func TestRendered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if _, ok := all[strings.TrimSuffix(filepath.Base(file), ".yaml")]; !ok {
-			t.Errorf("%s is of no kustomization", file)
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		_, kustomized := all[name]
+		if _, ok := charts[name]; !ok && !kustomized {
+			t.Errorf("%s is of no kustomization and not of the chart", file)
 		}
 	}
 }
