@@ -61,7 +61,7 @@ func (n podName) String() string { return n.namespace + "/" + n.name }
 func NewFork(v *cluster.View, o Options) *Fork {
 	return &Fork{
 		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
-		walk: incremental.NewDecider(deciderBytes).Walk(v.State),
+		walk: incremental.NewDecider(deciderBytes).FromSecond().Walk(v.State),
 	}
 }
 

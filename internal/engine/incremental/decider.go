@@ -26,6 +26,7 @@ type Decider struct {
 	bytes   int   // what all memos hold
 	limit   int
 	count   Counters
+	met     map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
 
 	// Of the pod that is encoded.
 	key        []byte
@@ -65,6 +66,32 @@ func NewDecider(limit int) *Decider {
 		limit = DefaultDeciderBytes
 	}
 	return &Decider{classes: map[classKey]*memo{}, limit: limit}
+}
+
+// maxMet bounds how many kinds of pods are known to have come once.
+const maxMet = 1 << 14
+
+// FromSecond leaves the first question about a kind of pod to engine.Decide: a memo takes longer to
+// make than a decision, and pays where more of the kind follow.
+func (d *Decider) FromSecond() *Decider {
+	d.met = map[uint64]struct{}{}
+	return d
+}
+
+// first reports whether FromSecond leaves a kind of pod to engine.Decide.
+func (d *Decider) first(pod []byte) bool {
+	if d.met == nil {
+		return false
+	}
+	h := state.MixString(string(pod))
+	if _, met := d.met[h]; met {
+		return false
+	}
+	if len(d.met) >= maxMet {
+		clear(d.met)
+	}
+	d.met[h] = struct{}{}
+	return true
 }
 
 // Counters returns the counts so far.
@@ -210,6 +237,8 @@ func (d *Decider) memo(pod *corev1.Pod, p *engine.Profile, o *engine.Options) *m
 	for twin := range maxTwins {
 		m := d.classes[classKey{p, o.ScoreAlways, o.NoScores, none, twin, string(b)}]
 		switch {
+		case m == nil && twin == 0 && d.first(b):
+			return nil
 		case m == nil:
 			m = &memo{d: d, key: classKey{p, o.ScoreAlways, o.NoScores, none, twin, string(b)}}
 			d.classes[m.key] = m

@@ -140,3 +140,23 @@ func TestDeciderStaysWithinItsLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestFromSecond makes a memo for the second question about a kind of pod, not for the first.
+func TestFromSecond(t *testing.T) {
+	f := newFollows(t, 0)
+	f.d.FromSecond()
+	s, err := enginetest.State(enginetest.Node("a"), enginetest.Node("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []incremental.Counters{{Plain: 1}, {Plain: 1, Whole: 1}, {Plain: 1, Whole: 1, Kept: 1}} {
+		f.ask(s, enginetest.Pod(fmt.Sprint("asked-", i)))
+		if got := f.d.Counters(); got != want {
+			t.Fatalf("question %d: %+v, want %+v", i+1, got, want)
+		}
+	}
+	f.ask(s, enginetest.Pod("other", enginetest.Labels("app", "other")))
+	if got := f.d.Counters(); got.Plain != 2 {
+		t.Fatalf("a pod of another kind: %+v", got)
+	}
+}

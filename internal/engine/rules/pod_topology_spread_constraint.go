@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -202,14 +203,14 @@ func ownersSelector(q *engine.Query) labels.Selector {
 func findOwnersSelector(q *engine.Query) labels.Selector {
 	pod := q.Pod
 	set := labels.Set{}
-	for _, svc := range q.State.Services(pod.Namespace) {
-		if svc.Spec.Selector == nil {
-			continue
+	q.State.EachService(pod.Namespace, func(svc *corev1.Service) {
+		for k, v := range svc.Spec.Selector {
+			if own, ok := pod.Labels[k]; !ok || own != v {
+				return
+			}
 		}
-		if labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels)) {
-			set = labels.Merge(set, svc.Spec.Selector)
-		}
-	}
+		maps.Copy(set, svc.Spec.Selector) // the pod's own labels, whatever the order of services
+	})
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {
 		return set.AsSelector()

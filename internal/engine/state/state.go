@@ -207,18 +207,13 @@ func (s *State) namespacesMatching(sel labels.Selector, check func()) []string {
 	return out
 }
 
-// Services lists a namespace's services by name.
-func (s *State) Services(ns string) []*corev1.Service {
-	o := s.objects[ns]
-	if o == nil {
-		return nil
+// EachService visits a namespace's services in no particular order.
+func (s *State) EachService(ns string, f func(*corev1.Service)) {
+	if o := s.objects[ns]; o != nil {
+		for _, v := range o.services {
+			f(v)
+		}
 	}
-	out := make([]*corev1.Service, 0, len(o.services))
-	for _, v := range o.services {
-		out = append(out, v)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
 }
 
 // ReplicationController finds one; nil without.

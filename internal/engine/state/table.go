@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -11,8 +12,9 @@ type keyed interface {
 	key() (namespace, name string)
 }
 
-// table is a persistent map by namespace and name: two levels of tables over small sorted buckets,
-// so that a change copies a few kilobytes whatever the number of entries. Older states keep theirs.
+// table is a persistent map by namespace and name: two levels of tables over small buckets, sorted
+// by hash, so that a change copies a few kilobytes whatever the number of entries. Older states keep
+// theirs.
 type table[E keyed] struct {
 	root [64]*branch[E]
 	n    int
@@ -20,7 +22,13 @@ type table[E keyed] struct {
 
 type branch[E keyed] struct {
 	owner uint64 // the edit that may write it
-	kids  [64][]E
+	kids  [64][]slot[E]
+}
+
+// slot is an entry with the hash of its key, so that a look-up reads the text of no other entry.
+type slot[E keyed] struct {
+	hash  uint32
+	entry E
 }
 
 // tableSeed differs between processes: with a known hash, callers could choose names that all fall
@@ -46,6 +54,17 @@ func find[E keyed](list []E, namespace, name string) (int, bool) {
 	return slices.BinarySearchFunc(list, name, func(e E, name string) int { return compareKey(e, namespace, name) })
 }
 
+// place returns where a key is in a bucket, or where it would be.
+func place[E keyed](bucket []slot[E], hash uint32, namespace, name string) (int, bool) {
+	i, _ := slices.BinarySearchFunc(bucket, hash, func(s slot[E], hash uint32) int { return cmp.Compare(s.hash, hash) })
+	for ; i < len(bucket) && bucket[i].hash == hash; i++ {
+		if compareKey(bucket[i].entry, namespace, name) == 0 {
+			return i, true
+		}
+	}
+	return i, false
+}
+
 // get finds an entry; the zero value where there is none.
 func (t *table[E]) get(namespace, name string) (none E) {
 	h := hashOf(namespace, name)
@@ -54,16 +73,15 @@ func (t *table[E]) get(namespace, name string) (none E) {
 		return none
 	}
 	bucket := b.kids[h>>6&63]
-	if i, ok := find(bucket, namespace, name); ok {
-		return bucket[i]
+	if i, ok := place(bucket, h, namespace, name); ok {
+		return bucket[i].entry
 	}
 	return none
 }
 
-// bucket returns the bucket of a key in a branch that belongs to the edit. What is in the bucket
+// bucket returns the bucket of a hash in a branch that belongs to the edit. What is in the bucket
 // stays as it is, since readers of older states hold it.
-func (t *table[E]) bucket(edit uint64, namespace, name string) *[]E {
-	h := hashOf(namespace, name)
+func (t *table[E]) bucket(edit uint64, h uint32) *[]slot[E] {
 	b := t.root[h&63]
 	switch {
 	case b == nil:
@@ -79,21 +97,23 @@ func (t *table[E]) bucket(edit uint64, namespace, name string) *[]E {
 
 func (t *table[E]) put(edit uint64, e E) {
 	namespace, name := e.key()
-	bucket := t.bucket(edit, namespace, name)
-	i, had := find(*bucket, namespace, name)
+	h := hashOf(namespace, name)
+	bucket := t.bucket(edit, h)
+	i, had := place(*bucket, h, namespace, name)
 	rest := (*bucket)[i:]
 	if had {
 		rest = rest[1:]
 	} else {
 		t.n++
 	}
-	fresh := make([]E, 0, i+1+len(rest))
-	*bucket = append(append(append(fresh, (*bucket)[:i]...), e), rest...)
+	fresh := make([]slot[E], 0, i+1+len(rest))
+	*bucket = append(append(append(fresh, (*bucket)[:i]...), slot[E]{h, e}), rest...)
 }
 
 func (t *table[E]) remove(edit uint64, namespace, name string) {
-	bucket := t.bucket(edit, namespace, name)
-	if i, had := find(*bucket, namespace, name); had {
+	h := hashOf(namespace, name)
+	bucket := t.bucket(edit, h)
+	if i, had := place(*bucket, h, namespace, name); had {
 		*bucket = slices.Concat((*bucket)[:i], (*bucket)[i+1:])
 		t.n--
 	}
@@ -106,8 +126,8 @@ func (t *table[E]) each(f func(E)) {
 			continue
 		}
 		for _, bucket := range b.kids {
-			for _, e := range bucket {
-				f(e)
+			for i := range bucket {
+				f(bucket[i].entry)
 			}
 		}
 	}

@@ -47,3 +47,24 @@ func TestObjectTable(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysOfOneHash finds each of several keys with the same hash.
+func TestKeysOfOneHash(t *testing.T) {
+	t.Parallel()
+	var bucket []slot[named[int]]
+	for i, name := range []string{"c", "a", "b"} {
+		at, had := place(bucket, 7, "ns", name)
+		if had {
+			t.Fatalf("%s is there before it was put", name)
+		}
+		bucket = slices.Insert(bucket, at, slot[named[int]]{7, named[int]{"ns", name, i}})
+	}
+	for i, name := range []string{"c", "a", "b"} {
+		if at, had := place(bucket, 7, "ns", name); !had || bucket[at].entry.object != i {
+			t.Fatalf("%s is at %d (%t)", name, at, had)
+		}
+	}
+	if _, had := place(bucket, 7, "other", "a"); had {
+		t.Fatal("found a key of another namespace")
+	}
+}
