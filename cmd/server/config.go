@@ -38,6 +38,7 @@ type settings struct {
 	Config            string         `placeholder:"FILE" help:"KubeSchedulerConfiguration to use; without it upstream's default."`
 	LogLevel          string         `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 	LogFormat         string         `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
+	LogSample         int            `default:"100" placeholder:"LINES" help:"Lines of one message to log in a second; the rest is counted and left out. Errors are never. 0 logs all."`
 	OTLPEndpoint      string         `name:"otlp-endpoint" placeholder:"URL" help:"Where to send traces by OTLP over HTTP; without it none are sent."`
 	AutoMemory        bool           `default:"true" negatable:"" help:"Take the memory limit from the container, at 85 percent, where GOMEMLIMIT is not set."`
 	DrainDelay        time.Duration  `default:"0s" help:"How long requests are still accepted after SIGTERM while /readyz fails, so that load balancers notice first."`
@@ -92,6 +93,9 @@ func (s *settings) validate() error {
 	}
 	if s.SpoolLimit < 1<<20 {
 		fail("--spool-limit must be 1MiB at least")
+	}
+	if s.LogSample < 0 {
+		fail("--log-sample must not be negative; 0 logs all")
 	}
 	if s.CheckpointEvery <= 0 {
 		fail("--checkpoint-every must be above zero")

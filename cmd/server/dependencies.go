@@ -60,6 +60,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 		}
 		d.store = d.spool
 	}
+	d.store = store.Traced(d.store)
 	st = d.store
 	d.group = commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})
 	if lost != nil {

@@ -29,10 +29,14 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 }
 
 // logger returns the server's logger over that of the process: each line names the request and the
-// trace that it belongs to, and the newest ones are kept for the admin listener.
-func (s *settings) logger(h slog.Handler, lines *admin.Log) *slog.Logger {
+// trace that it belongs to, lines of one message are left out above --log-sample, and the newest
+// ones are kept for the admin listener.
+func (s *settings) logger(h slog.Handler, lines *admin.Log, few *sample) *slog.Logger {
 	if s.AdminListen != "" {
 		h = lines.Handler(h)
+	}
+	if s.LogSample > 0 {
+		h = sampled{h, few}
 	}
 	return slog.New(contextual{h})
 }

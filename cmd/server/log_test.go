@@ -32,3 +32,32 @@ func TestTakenAddress(t *testing.T) {
 		t.Errorf("open gave %v, want it to end with %q", err, want)
 	}
 }
+
+// TestLogSample: of one message so many lines pass in a second, errors always do, and what was left
+// out is counted and named.
+func TestLogSample(t *testing.T) {
+	var out bytes.Buffer
+	few := newSample(3)
+	now := time.Unix(1000, 0)
+	few.now = func() time.Time { return now }
+	log := slog.New(sampled{newLogger(&out, "json", "debug").Handler(), few})
+	for range 10 {
+		log.Info("often")
+		log.With(slog.Int("a", 1)).Warn("oftener")
+		log.Error("failed")
+	}
+	log.Info("once")
+	now = now.Add(time.Second)
+	log.WithGroup("g").Debug("often")
+	for text, want := range map[string]int{`"msg":"often"`: 4, `"msg":"oftener"`: 3, `"msg":"failed"`: 10, `"msg":"once"`: 1, `"message":"often","lines":7`: 1, `"message":"oftener","lines":7`: 1} {
+		if got := strings.Count(out.String(), text); got != want {
+			t.Errorf("%s: %d lines, want %d\n%s", text, got, want, out.String())
+		}
+	}
+	if few.info.Load() != 7 || few.warn.Load() != 7 || few.debug.Load() != 0 {
+		t.Errorf("counted %d, %d and %d", few.info.Load(), few.warn.Load(), few.debug.Load())
+	}
+	if code, _, errs := command(t, "config", "print", "--log-sample", "-1"); code != 1 || !strings.Contains(errs, "--log-sample") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}

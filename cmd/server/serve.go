@@ -60,8 +60,8 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	began := time.Now()
-	lines := &admin.Log{}
-	log = c.logger(log.Handler(), lines)
+	lines, few := &admin.Log{}, newSample(c.LogSample)
+	log = c.logger(log.Handler(), lines, few)
 	adminListener, err := listenAdmin(c.AdminListen)
 	if err != nil {
 		return err
@@ -91,6 +91,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer func() { err = errors.Join(err, named("send telemetry", tel.close(ending))) }()
+	if err := tel.watchLog(few); err != nil {
+		return err
+	}
 	observe, err := tel.observeBatches(c.backend().name())
 	if err != nil {
 		return err

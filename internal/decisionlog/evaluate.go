@@ -56,7 +56,7 @@ func (l *Log) Decide(ctx context.Context, q decision.Question) (*decision.Answer
 			return nil, err
 		}
 		began := time.Now()
-		ans, err := l.scheduler.DryRun(ctx, v, q)
+		ans, err := span.In(ctx, span.Evaluate, func(ctx context.Context) (*decision.Answer, error) { return l.scheduler.DryRun(ctx, v, q) })
 		if err != nil {
 			return nil, err
 		}

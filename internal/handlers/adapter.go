@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/access"
+	"berth/internal/span"
 )
 
 // handlerFunc answers a request or names the reason it cannot; then it has written nothing.
@@ -78,6 +79,9 @@ func (a *API) observe(next http.Handler) http.Handler {
 		id := incomingID(r)
 		w.Header().Set(requestIDHeader, id)
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		if trace.SpanFromContext(r.Context()).IsRecording() {
+			w = &tracedWriter{w, r.Context()}
+		}
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
 			if p := recover(); p != nil {
@@ -100,8 +104,8 @@ func (a *API) observe(next http.Handler) http.Handler {
 				slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", ww.BytesWritten()), slog.String("peer", access.Peer(r)))
 		}()
 		next.ServeHTTP(ww, r)
-		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
-			span.SetName(r.Method + " " + routePattern(r))
+		if s := trace.SpanFromContext(r.Context()); s.IsRecording() {
+			s.SetName(r.Method + " " + routePattern(r))
 		}
 	})
 }
@@ -114,4 +118,29 @@ func routePattern(r *http.Request) string {
 		}
 	}
 	return "none"
+}
+
+// tracedWriter is where an answer of a request whose span is recorded goes. It is there for those
+// who write the answer and do not have the request.
+type tracedWriter struct {
+	http.ResponseWriter
+	ctx context.Context
+}
+
+// Unwrap is for http.ResponseController.
+func (w *tracedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// encoding begins the part in which an answer is encoded and sent.
+func encoding(w http.ResponseWriter) span.Span {
+	for {
+		switch u := w.(type) {
+		case *tracedWriter:
+			_, part := span.Start(u.ctx, span.Encode)
+			return part
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = u.Unwrap()
+		default:
+			return span.Span{}
+		}
+	}
 }

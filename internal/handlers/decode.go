@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +17,18 @@ import (
 
 	"berth/internal/jsonscan"
 	"berth/internal/kubeobj"
+	"berth/internal/span"
 )
 
 // jsonBounds are the bounds of a JSON body of ours and the settings they come from.
 type jsonBounds struct {
 	depth, tokens              int
 	depthSetting, tokenSetting string
+}
+
+// decodePart is decodeStrict as a part of a request's trace.
+func decodePart(r *http.Request, body []byte, v any, b jsonBounds) error {
+	return span.Do(r.Context(), span.Decode, func(context.Context) error { return decodeStrict(body, v, b) })
 }
 
 // decodeStrict decodes the one JSON object of a body into v. A field that v does not have, or has

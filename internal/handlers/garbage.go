@@ -41,7 +41,7 @@ func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req GarbageRequest
 		if len(bytes.TrimSpace(body)) > 0 {
-			if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+			if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
 				return err
 			}
 		}

@@ -75,10 +75,11 @@ func openLog(t testing.TB) (*cluster.Manager, *decisionlog.Log, store.Store) {
 func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Registry, store.Store) {
 	t.Helper()
 	ctx := context.Background()
-	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
+	file, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	st := store.Traced(file)
 	g := commit.NewGroup(st, commit.Options{})
 	m, err := cluster.Open(ctx, st, g, cluster.Options{})
 	if err != nil {
@@ -118,7 +119,7 @@ func start(t *testing.T, change func(*Options)) *harness {
 	o := optionsFor(m, l, st)
 	o.PriorityClasses = stored
 	o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	o.Meter, o.Metrics = provider.Meter("berth"), promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 	if change != nil {
 		change(&o)
 	}

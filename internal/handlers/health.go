@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/span"
 )
 
 // livez reports that the process answers.
@@ -43,7 +45,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	status, warned := http.StatusOK, false
 	for _, c := range checks {
 		var mild *WarningError
-		if err := c.Probe(ctx); err != nil && (c.Warn || errors.As(err, &mild)) {
+		if err := span.Do(ctx, span.Check+" "+c.Name, c.Probe); err != nil && (c.Warn || errors.As(err, &mild)) {
 			warned = true
 			fmt.Fprintf(&text, "[!]%s: %v\n", c.Name, err)
 		} else if err != nil {

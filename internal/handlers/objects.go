@@ -126,6 +126,8 @@ func writeObjects(ctx context.Context, w http.ResponseWriter, list *ObjectList) 
 		return internal(err)
 	}
 	const head = `{"items":[`
+	part := encoding(w)
+	defer part.End(nil)
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriterSize(w, 64<<10)
 	_, _ = out.WriteString(head)

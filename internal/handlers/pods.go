@@ -62,7 +62,7 @@ type Admission struct {
 func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req AdmissionRequest
-		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
 			return err
 		}
 		if req.Cluster == "" {

@@ -50,7 +50,7 @@ func fieldMode(r *http.Request, fallback string) (string, error) {
 
 // decodePosted decodes a body of objects into v, strictly, and begins its request.
 func (a *API) decodePosted(r *http.Request, body []byte, v any, b jsonBounds) (*posted, error) {
-	if err := decodeStrict(body, v, b); err != nil {
+	if err := decodePart(r, body, v, b); err != nil {
 		return nil, err
 	}
 	return a.posted(r)

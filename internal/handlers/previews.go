@@ -51,7 +51,7 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		var req PreviewRequest
-		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
 			return err
 		}
 		q := decision.Question{Explain: engine.Explain(req.Explain), Suggest: req.Suggest, DryRun: true}

@@ -128,6 +128,8 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 	if e.Status == http.StatusRequestTimeout {
 		h.Set("Connection", "close") // else net/http waits for up to 256 KiB of the body before it answers
 	}
+	part := encoding(w)
+	defer part.End(nil)
 	w.WriteHeader(e.Status)
 	_, _ = w.Write(body) // a client that is gone needs no answer
 }
@@ -135,16 +137,18 @@ func writeProblem(w http.ResponseWriter, e *Error, requestID string) {
 // writeJSON sends v. It is buffered whole, so that its length is known and a failure to encode can
 // still be told.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
+	part := encoding(w)
+	defer part.End(nil)
 	buf := answers.Get().(*bytes.Buffer)
 	buf.Reset()
 	if err := json.NewEncoder(buf).Encode(v); err != nil {
 		return fmt.Errorf("marshal the answer: %w", err)
 	}
-	err := writeBytes(w, status, buf.Bytes())
+	sendJSON(w, status, buf.Bytes())
 	if buf.Cap() <= wire.MaxPooledBuffer {
 		answers.Put(buf)
 	}
-	return err
+	return nil
 }
 
 // writeAnswer is writeJSON of a decision, whose JSON is not made by reflection.
@@ -164,19 +168,28 @@ var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // writeLong is writeJSON for an answer with lists that a caller can make long.
 func writeLong(w http.ResponseWriter, r *http.Request, v any) error {
+	part := encoding(w)
 	body, err := steps.Marshal(r.Context(), v)
+	defer func() { part.End(err) }()
 	if err != nil {
 		return err
 	}
-	return writeBytes(w, http.StatusOK, append(body, '\n'))
+	sendJSON(w, http.StatusOK, append(body, '\n'))
+	return nil
 }
 
 // writeBytes sends JSON that is there already.
 func writeBytes(w http.ResponseWriter, status int, body []byte) error {
+	part := encoding(w)
+	defer part.End(nil)
+	sendJSON(w, status, body)
+	return nil
+}
+
+func sendJSON(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
-	return nil
 }

@@ -79,7 +79,7 @@ func (a *API) askScenario(verb string) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
 			req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
-			if err := decodeStrict(body, req, a.scenarioBounds()); err != nil {
+			if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
 				return err
 			}
 			wait, err := a.waitOf(req)

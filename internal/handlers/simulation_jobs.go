@@ -19,6 +19,7 @@ import (
 	"berth/internal/memory"
 	"berth/internal/scenario"
 	"berth/internal/simulations"
+	"berth/internal/span"
 	"berth/internal/steps"
 	"berth/internal/store"
 )
@@ -104,7 +105,7 @@ func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, erro
 // counted answers a question, and counts it.
 func (a *API) counted(ctx context.Context, c *scenarioCall, req scenarioRequest) (any, error) {
 	done := a.metrics.simulating(ctx)
-	out, err := c.answer(ctx, req)
+	out, err := span.In(ctx, span.Evaluate, func(ctx context.Context) (any, error) { return c.answer(ctx, req) })
 	switch {
 	case err == nil:
 		done("done")

@@ -51,13 +51,38 @@ func TestTraceHasParts(t *testing.T) {
 	}
 	list := func(parts ...string) string { return strings.Join(parts, ", ") }
 	want := []string{
-		"POST /v1/snapshots: " + list(span.Wait, span.Revision),
-		"POST /v1/decisions: " + list(span.Wait, span.Read, span.Decode, span.Evaluate, span.Record),
-		"POST /v1/decisions: " + list(span.Wait, span.Read, span.Decode, span.Evaluate, span.Revision),
-		"POST /clusters/{cluster}/filter: " + list(span.Wait, span.Read, span.Decode, span.Evaluate, span.Record),
-		"POST /v1/decisions: " + list(span.Wait, span.Read, span.Decode, span.Evaluate+" failed"),
+		"POST /v1/snapshots: " + list(span.Wait, "store: list clusters", span.Decode, "store: newest revision", span.Revision, span.Encode),
+		"POST /v1/decisions: " + list(span.Wait, span.Read, span.Decode, span.Evaluate, span.Record, span.Encode),
+		"POST /v1/decisions: " + list(span.Wait, span.Read, span.Decode, span.Evaluate, span.Revision, span.Encode),
+		"POST /clusters/{cluster}/filter: " + list(span.Wait, span.Read, span.Decode, span.Evaluate, span.Record, span.Encode),
+		"POST /v1/decisions: " + list(span.Wait, span.Read, span.Decode, span.Evaluate+" failed", span.Encode),
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestExemplars: a scraper that accepts OpenMetrics gets the trace of a measurement with it.
+func TestExemplars(t *testing.T) {
+	spans := tracetest.NewSpanRecorder()
+	h := start(t, func(o *Options) {
+		o.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+	})
+	h.upload("default", listOf(node("n1", "4")))
+	h.want(201, nil, "POST", "/v1/decisions", `{"pod":`+pod("p", "1", "")+`}`)
+	parts(spans)
+	got := string(h.want(200, nil, "GET", "/metrics", "", "Accept", "application/openmetrics-text").body)
+	found := 0
+	for _, s := range spans.Ended() {
+		for _, metric := range []string{"http_server_request_duration_seconds_bucket", "berth_decision_duration_seconds_bucket"} {
+			for line := range strings.Lines(got) {
+				if strings.HasPrefix(line, metric) && strings.Contains(line, `trace_id="`+s.SpanContext().TraceID().String()+`"`) {
+					found++
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("no measurement names its trace:\n%s", got)
 	}
 }

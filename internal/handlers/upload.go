@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
+	"berth/internal/span"
 	"berth/internal/store"
 )
 
@@ -70,6 +71,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	limits.Weigh = func(bytes int64) error { return decoding.Grow(r.Context(), bytes) }
 	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		kept := 0
+		_, part := span.Start(r.Context(), span.Decode)
 		ignored, err := kubeobj.Read(in, format, limits, func(o kubeobj.Object) error {
 			kept++
 			if err := memory.Take(r.Context(), uploadObject+uploadFactor*int64(len(o.JSON))); err != nil {
@@ -77,6 +79,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 			}
 			return yield(o)
 		})
+		part.End(err)
 		if err == nil && kept == 0 && len(ignored) > 0 {
 			err = nothingKept(ignored)
 		}

@@ -55,7 +55,9 @@ func (b *Binder) Bind(ctx context.Context, namespace, name, uid, node string) (r
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}
 	// Asked once: an answer is that to this call, and kube-scheduler asks again.
-	err = b.core.Post().MaxRetries(0).Namespace(namespace).Resource("pods").Name(name).SubResource("binding").Body(binding).Do(post).Error()
+	err = span.Do(post, span.Post, func(ctx context.Context) error {
+		return b.core.Post().MaxRetries(0).Namespace(namespace).Resource("pods").Name(name).SubResource("binding").Body(binding).Do(ctx).Error()
+	})
 	switch {
 	case err == nil:
 		return "", nil
@@ -88,7 +90,9 @@ func definite(err error) bool {
 func (b *Binder) look(ctx context.Context, namespace, name, uid, node string, cause error) (string, error) {
 	var pod corev1.Pod
 	who := fmt.Sprintf("pod %s/%s", namespace, name)
-	err := b.core.Get().Namespace(namespace).Resource("pods").Name(name).Do(ctx).Into(&pod)
+	err := span.Do(ctx, span.Get, func(ctx context.Context) error {
+		return b.core.Get().Namespace(namespace).Resource("pods").Name(name).Do(ctx).Into(&pod)
+	})
 	switch {
 	case apierrors.IsNotFound(err):
 		return who + " is gone: the apiserver does not have it", nil

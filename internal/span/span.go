@@ -19,6 +19,10 @@ const (
 	Record   = "write the record" // until it is durable
 	Revision = "write the revision"
 	Bind     = "bind through the apiserver"
+	Post     = "apiserver: create pods/binding" // a part of Bind
+	Get      = "apiserver: get pods"            // a part of Bind
+	Encode   = "write the answer"
+	Check    = "check" // of /readyz
 )
 
 // Spooled is an attribute of Record: the record is durable on the local disk, not in the database.
@@ -48,4 +52,20 @@ func (s Span) End(err error, attrs ...attribute.KeyValue) {
 		s.SetStatus(codes.Error, "")
 	}
 	s.Span.End()
+}
+
+// In runs f as a part.
+func In[T any](ctx context.Context, name string, f func(context.Context) (T, error)) (T, error) {
+	ctx, s := Start(ctx, name)
+	v, err := f(ctx)
+	s.End(err)
+	return v, err
+}
+
+// Do is In for what returns nothing but an error.
+func Do(ctx context.Context, name string, f func(context.Context) error) error {
+	ctx, s := Start(ctx, name)
+	err := f(ctx)
+	s.End(err)
+	return err
 }

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/span"
+)
+
+// Traced returns s with a span for each call that a request waits for. The calls of workers and
+// followers, and Append, whose callers have a span of their own, go straight to s.
+func Traced(s Store) Store { return traced{s} }
+
+type traced struct{ Store }
+
+// call runs f as a part. What is not found is an answer, not a failure.
+func call[T any](ctx context.Context, name string, f func(context.Context) (T, error)) (T, error) {
+	ctx, part := span.Start(ctx, name)
+	v, err := f(ctx)
+	if errors.Is(err, ErrNotFound) {
+		part.End(nil)
+	} else {
+		part.End(err)
+	}
+	return v, err
+}
+
+// do is call for what returns nothing but an error.
+func do(ctx context.Context, name string, f func(context.Context) error) error {
+	_, err := call(ctx, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	return err
+}
+
+// Newest implements Revisions.
+func (t traced) Newest(ctx context.Context, cluster string) (*Revision, error) {
+	return call(ctx, "store: newest revision", func(ctx context.Context) (*Revision, error) { return t.Store.Newest(ctx, cluster) })
+}
+
+// ListRevisions implements Revisions.
+func (t traced) ListRevisions(ctx context.Context, cluster string, before int64, limit int) ([]*Revision, error) {
+	return call(ctx, "store: list revisions", func(ctx context.Context) ([]*Revision, error) {
+		return t.Store.ListRevisions(ctx, cluster, before, limit)
+	})
+}
+
+// DeleteRevision implements Revisions.
+func (t traced) DeleteRevision(ctx context.Context, cluster string, number int64) error {
+	return do(ctx, "store: delete a revision", func(ctx context.Context) error { return t.Store.DeleteRevision(ctx, cluster, number) })
+}
+
+// Clusters implements Revisions.
+func (t traced) Clusters(ctx context.Context, f ClusterFilter) ([]ClusterInfo, error) {
+	return call(ctx, "store: list clusters", func(ctx context.Context) ([]ClusterInfo, error) { return t.Store.Clusters(ctx, f) })
+}
+
+// DeleteCluster implements Revisions.
+func (t traced) DeleteCluster(ctx context.Context, cluster string) error {
+	return do(ctx, "store: delete a cluster", func(ctx context.Context) error { return t.Store.DeleteCluster(ctx, cluster) })
+}
+
+// Decision implements Decisions.
+func (t traced) Decision(ctx context.Context, id string) (*Decision, error) {
+	return call(ctx, "store: decision", func(ctx context.Context) (*Decision, error) { return t.Store.Decision(ctx, id) })
+}
+
+// ListDecisions implements Decisions.
+func (t traced) ListDecisions(ctx context.Context, f DecisionFilter) ([]*Decision, error) {
+	return call(ctx, "store: list decisions", func(ctx context.Context) ([]*Decision, error) { return t.Store.ListDecisions(ctx, f) })
+}
+
+// FollowDecisions implements Decisions.
+func (t traced) FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*Decision, error) {
+	return call(ctx, "store: follow decisions", func(ctx context.Context) ([]*Decision, error) {
+		return t.Store.FollowDecisions(ctx, cluster, after, limit)
+	})
+}
+
+// FailedAttempts implements Attempts.
+func (t traced) FailedAttempts(ctx context.Context, f AttemptFilter) ([]FailedAttempts, error) {
+	return call(ctx, "store: failed attempts", func(ctx context.Context) ([]FailedAttempts, error) { return t.Store.FailedAttempts(ctx, f) })
+}
+
+// LastChange implements Attempts.
+func (t traced) LastChange(ctx context.Context, cluster string, revision int64) (int64, error) {
+	return call(ctx, "store: last change", func(ctx context.Context) (int64, error) { return t.Store.LastChange(ctx, cluster, revision) })
+}
+
+// Profile implements Profiles.
+func (t traced) Profile(ctx context.Context, digest string) (*Profile, error) {
+	return call(ctx, "store: profile", func(ctx context.Context) (*Profile, error) { return t.Store.Profile(ctx, digest) })
+}
+
+// PutPriorityClass implements PriorityClasses.
+func (t traced) PutPriorityClass(ctx context.Context, c *PriorityClass, expect int64) (int64, error) {
+	return call(ctx, "store: put a priority class", func(ctx context.Context) (int64, error) { return t.Store.PutPriorityClass(ctx, c, expect) })
+}
+
+// DeletePriorityClass implements PriorityClasses.
+func (t traced) DeletePriorityClass(ctx context.Context, cluster, name string, expect int64) error {
+	return do(ctx, "store: delete a priority class", func(ctx context.Context) error { return t.Store.DeletePriorityClass(ctx, cluster, name, expect) })
+}
+
+// PlanReplay implements Replays.
+func (t traced) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*ReplayPart, error) {
+	return call(ctx, "store: plan a replay", func(ctx context.Context) ([]*ReplayPart, error) {
+		return t.Store.PlanReplay(ctx, cluster, since, until, size)
+	})
+}
+
+// CreateReplay implements Replays.
+func (t traced) CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart) error {
+	return do(ctx, "store: create a replay", func(ctx context.Context) error { return t.Store.CreateReplay(ctx, r, parts) })
+}
+
+// Replay implements Replays.
+func (t traced) Replay(ctx context.Context, id string) (*Replay, error) {
+	return call(ctx, "store: replay", func(ctx context.Context) (*Replay, error) { return t.Store.Replay(ctx, id) })
+}
+
+// ListReplays implements Replays.
+func (t traced) ListReplays(ctx context.Context, cluster, before string, limit int) ([]*Replay, error) {
+	return call(ctx, "store: list replays", func(ctx context.Context) ([]*Replay, error) {
+		return t.Store.ListReplays(ctx, cluster, before, limit)
+	})
+}
+
+// CreateSimulation implements Simulations.
+func (t traced) CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte) error {
+	return do(ctx, "store: create a simulation", func(ctx context.Context) error { return t.Store.CreateSimulation(ctx, s, parts) })
+}
+
+// Simulation implements Simulations.
+func (t traced) Simulation(ctx context.Context, id string) (*Simulation, error) {
+	return call(ctx, "store: simulation", func(ctx context.Context) (*Simulation, error) { return t.Store.Simulation(ctx, id) })
+}
+
+// ListSimulations implements Simulations.
+func (t traced) ListSimulations(ctx context.Context, cluster, before string, limit int) ([]*Simulation, error) {
+	return call(ctx, "store: list simulations", func(ctx context.Context) ([]*Simulation, error) {
+		return t.Store.ListSimulations(ctx, cluster, before, limit)
+	})
+}
+
+// EndReplay implements Replays.
+func (t traced) EndReplay(ctx context.Context, id, state, reason string) error {
+	return do(ctx, "store: end a replay", func(ctx context.Context) error { return t.Store.EndReplay(ctx, id, state, reason) })
+}
+
+// DeleteReplay implements Replays.
+func (t traced) DeleteReplay(ctx context.Context, id string) error {
+	return do(ctx, "store: delete a replay", func(ctx context.Context) error { return t.Store.DeleteReplay(ctx, id) })
+}
+
+// ReplayDecisions implements Replays.
+func (t traced) ReplayDecisions(ctx context.Context, q ReplayRange, after ReplayCursor, limit int, f func(*Decision) error) error {
+	return do(ctx, "store: decisions of a time", func(ctx context.Context) error { return t.Store.ReplayDecisions(ctx, q, after, limit, f) })
+}
+
+// ReplayDifferences implements Replays.
+func (t traced) ReplayDifferences(ctx context.Context, id string, after ReplayCursor, limit int) ([]*ReplayDifference, error) {
+	return call(ctx, "store: list differences", func(ctx context.Context) ([]*ReplayDifference, error) {
+		return t.Store.ReplayDifferences(ctx, id, after, limit)
+	})
+}
+
+// SimulationPart implements Simulations.
+func (t traced) SimulationPart(ctx context.Context, id, part string, admit func(size int) error) ([]byte, error) {
+	return call(ctx, "store: simulation's part", func(ctx context.Context) ([]byte, error) {
+		return t.Store.SimulationPart(ctx, id, part, admit)
+	})
+}
+
+// EndSimulation implements Simulations.
+func (t traced) EndSimulation(ctx context.Context, id, state, reason string) error {
+	return do(ctx, "store: end a simulation", func(ctx context.Context) error { return t.Store.EndSimulation(ctx, id, state, reason) })
+}
+
+// DeleteSimulation implements Simulations.
+func (t traced) DeleteSimulation(ctx context.Context, id string) error {
+	return do(ctx, "store: delete a simulation", func(ctx context.Context) error { return t.Store.DeleteSimulation(ctx, id) })
+}
