@@ -72,7 +72,7 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.show(raw, gaps.about("PriorityClass"), func(p *page) { p.admission(v, pod) }); err != nil {
+	if err := a.show(raw, gaps.about("PriorityClass"), nil, func(p *page) { p.admission(v, pod) }); err != nil {
 		return err
 	}
 	if !v.Allowed {

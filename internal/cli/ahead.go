@@ -46,7 +46,7 @@ func (h *scenarioCommand[T]) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.show(raw, relevant, func(p *page) { h.show(p, out, relevant) }); err != nil {
+	if err := a.show(raw, relevant, out, func(p *page) { h.show(p, out, relevant) }); err != nil {
 		return err
 	}
 	if h.no(out) {

@@ -115,10 +115,13 @@ func answered[T any](ctx context.Context, a *app, ask func(source) (json.RawMess
 	return out, raw, gaps, err
 }
 
-// show writes the API's own object, or a page.
-func (a *app) show(raw json.RawMessage, gaps *gaps, write func(*page)) error {
-	if a.o.output == formJSON {
+// show writes the API's own object, a page of text, or the explorer's page about the answer.
+func (a *app) show(raw json.RawMessage, gaps *gaps, answer any, write func(*page)) error {
+	switch a.o.output {
+	case formJSON:
 		return a.json(raw)
+	case formHTML:
+		return a.html(gaps, answer)
 	}
 	p := a.page()
 	p.gaps(gaps)

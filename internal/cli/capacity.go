@@ -33,7 +33,7 @@ there is room for. By resources alone: "fit" counts with all rules.`,
 			if err != nil {
 				return err
 			}
-			return a.show(raw, gaps.about("Node", "Pod"), func(p *page) { p.capacity(c, by) })
+			return a.show(raw, gaps.about("Node", "Pod"), c, func(p *page) { p.capacity(c, by) })
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", "", "each resource by zone or pool as well")

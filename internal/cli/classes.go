@@ -36,7 +36,7 @@ func (a *app) classes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.show(raw, gaps.about("Pod", "PriorityClass"), func(p *page) {
+	err = a.show(raw, gaps.about("Pod", "PriorityClass"), nil, func(p *page) {
 		if len(list.Findings) == 0 {
 			p.head("SANE", green, fmt.Sprintf("%s priority classes", count(len(list.Items))), "", "")
 		} else {

@@ -43,7 +43,7 @@ func (a *app) diff(ctx context.Context, from, to string) error {
 	if err := json.Unmarshal(raw, d); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if err := a.show(raw, nil, func(p *page) { p.diff(d, from, to) }); err != nil {
+	if err := a.show(raw, nil, nil, func(p *page) { p.diff(d, from, to) }); err != nil {
 		return err
 	}
 	if len(d.Kinds) > 0 {

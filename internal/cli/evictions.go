@@ -87,7 +87,7 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err := json.Unmarshal(raw, r); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if err := a.show(raw, nil, func(p *page) { p.ranking(r, node, e.signal) }); err != nil {
+	if err := a.show(raw, nil, nil, func(p *page) { p.ranking(r, node, e.signal) }); err != nil {
 		return err
 	}
 	if len(r.Ranking) == 0 {

@@ -99,6 +99,8 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target, 
 	}
 	var err error
 	switch {
+	case a.o.output == formHTML:
+		err = a.html(gaps, v.webAnswer())
 	case a.o.output != formJSON:
 		if v.gaps, err = gaps.relevantTo(ctx, from, pod, v.got != nil && v.got.Outcome == engine.Preempting); err != nil {
 			return err

@@ -22,6 +22,7 @@ const (
 	formTable = "table"
 	formWide  = "wide"
 	formJSON  = "json"
+	formHTML  = "html"
 )
 
 func (o *common) register(f *pflag.FlagSet, env func(string) string) {
@@ -41,14 +42,14 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 	text(&o.profile, "profile", "", "profile of the configuration, else the pod's scheduler")
 	text(&o.color, "color", "auto", "auto, always or never; NO_COLOR counts")
 	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod named without one; by default the context's for a cluster")
-	f.StringVarP(&o.output, "output", "o", formTable, "table, wide (nothing is cut) or json")
+	f.StringVarP(&o.output, "output", "o", formTable, "table, wide (nothing is cut), json, or html: a page in one file")
 }
 
 // check refuses what cannot be meant. A source that is named on the command
 // line wins over one from the environment.
 func (o *common) check() error {
-	if !slices.Contains([]string{formTable, formWide, formJSON}, o.output) {
-		return fmt.Errorf("-o %s: want table, wide or json", o.output)
+	if !slices.Contains([]string{formTable, formWide, formJSON, formHTML}, o.output) {
+		return fmt.Errorf("-o %s: want table, wide, json or html", o.output)
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return fmt.Errorf("--color %s: want auto, always or never", o.color)

@@ -12,7 +12,7 @@ import (
 // elements; a server that has no pages is not linked to.
 func (a *app) link(ctx context.Context, from source, parts ...string) {
 	s, online := from.(*server)
-	if !online || !a.Watched || a.o.output == formJSON {
+	if !online || !a.Watched || a.o.output == formJSON || a.o.output == formHTML {
 		return
 	}
 	query := url.Values{"cluster": {s.cluster}}

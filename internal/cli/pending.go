@@ -77,15 +77,8 @@ func (a *app) pending(ctx context.Context) error {
 	if err := json.Unmarshal(raw, list); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if a.o.output == formJSON {
-		err = a.json(raw)
-	} else {
-		page := a.page()
-		page.gaps(gaps)
-		page.pending(a, list, namespace)
-		err = page.end(a)
-		a.link(ctx, from)
-	}
+	err = a.show(raw, gaps, list, func(p *page) { p.pending(a, list, namespace) })
+	a.link(ctx, from)
 	if err == nil && list.Counts.Active+list.Counts.Gated > 0 {
 		err = errNo
 	}

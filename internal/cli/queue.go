@@ -30,7 +30,7 @@ Exit code 0.`,
 			if err != nil {
 				return err
 			}
-			return a.show(raw, gaps.about("Pod", "PriorityClass"), func(p *page) { p.queue(a, q) })
+			return a.show(raw, gaps.about("Pod", "PriorityClass"), q, func(p *page) { p.queue(a, q) })
 		},
 	}
 	return cmd
@@ -111,7 +111,7 @@ func (a *app) garbage(ctx context.Context, threshold int) error {
 	if err != nil {
 		return err
 	}
-	err = a.show(raw, gaps.about("Node", "Pod"), func(p *page) {
+	err = a.show(raw, gaps.about("Node", "Pod"), nil, func(p *page) {
 		if len(list.Pods) == 0 {
 			p.head("NO GARBAGE", green, "no pod would be deleted", "", "")
 			return

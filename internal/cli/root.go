@@ -53,6 +53,7 @@ func (a *app) root() *cobra.Command {
 		// What is no command is said to be none, with the ones that are meant.
 		SuggestionsMinimumDistance: 2,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return a.hasPage(cmd) },
 	}
 	root.PersistentFlags().SortFlags = false
 	a.o.register(root.PersistentFlags(), a.Env)
@@ -66,7 +67,7 @@ func (a *app) root() *cobra.Command {
 	fixed := func(flag string, words ...string) {
 		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
 	}
-	fixed("output", formTable, formWide, formJSON)
+	fixed("output", formTable, formWide, formJSON, formHTML)
 	fixed("color", "auto", "always", "never")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &problem{what: err.Error(), next: "See " + cmd.CommandPath() + " --help."}

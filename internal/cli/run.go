@@ -28,7 +28,8 @@ type app struct {
 	name    string // as the user calls it: berth, or kubectl berth
 	version Version
 	o       common
-	read    bool // stdin was read
+	read    bool   // stdin was read
+	line    string // the command, for a page that is a file
 	// beside are the objects that came in a file beside the pod.
 	beside []kubeobj.Object
 	points *live // the cluster of the kubeconfig, once it was looked for; nil: none

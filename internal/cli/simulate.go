@@ -136,7 +136,7 @@ func (a *app) simulate(ctx context.Context, q *scenario.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.show(raw, gaps, func(p *page) { p.simulation(s) }); err != nil {
+	if err := a.show(raw, gaps, s, func(p *page) { p.simulation(s) }); err != nil {
 		return err
 	}
 	for i := range s.Profiles {
@@ -172,7 +172,7 @@ func (a *app) compare(ctx context.Context, q *scenario.Request, against string) 
 	if err != nil {
 		return err
 	}
-	if err := a.show(raw, gaps, func(p *page) { p.simulation(s) }); err != nil {
+	if err := a.show(raw, gaps, s, func(p *page) { p.simulation(s) }); err != nil {
 		return err
 	}
 	if d := s.Differences[0]; d.Elsewhere+d.Gained+d.Lost > 0 {

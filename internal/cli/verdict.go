@@ -190,13 +190,14 @@ const bestShown = 5
 
 // best lists the nodes with the most points.
 func (v *verdict) best() {
-	top := topNodes(v.got.Nodes, bestShown, v.got.Node)
+	top := advice.Scored(v.got.Nodes, v.got.Node)
+	top = top[:min(bestShown, len(top))]
 	if len(top) < 2 {
 		return
 	}
 	v.gap()
 	t := newTable(2, "BEST", ">POINTS", "WHERE THEY DIFFER")
-	same := equalScores(top)
+	same := advice.EqualScores(top)
 	t.colour = func(r, c int) colour {
 		if c == 1 && top[r].Name == v.got.Node {
 			return green

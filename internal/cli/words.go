@@ -3,8 +3,6 @@ package cli
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"berth/internal/engine/advice"
 	"berth/internal/words"
 )
@@ -17,6 +15,8 @@ var (
 	clock  = words.Clock
 	size   = words.Size
 	quote  = words.Quote
+	// amounts are of a resource.
+	amounts = advice.Texts
 )
 
 // cells is a number of cells of tables.
@@ -29,17 +29,3 @@ func cells(n int) string {
 
 // ahead writes how far off a time is, in seconds begun.
 func ahead(d time.Duration) string { return span(int64((d + time.Second - 1) / time.Second)) }
-
-// amounts writes amounts of a resource as people do: cpu in one unit, bytes with at most
-// one decimal.
-func amounts(name string, list []int64) []string {
-	switch corev1.ResourceName(name) {
-	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
-		out := make([]string, len(list))
-		for i, n := range list {
-			out[i] = size(n)
-		}
-		return out
-	}
-	return advice.Amounts(name, list...)
-}

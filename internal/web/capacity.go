@@ -41,26 +41,31 @@ func loadCapacity(v *visit) (string, any, error) {
 	if v.cluster == "" {
 		return "Capacity", nil, nil
 	}
-	view := &capacityView{}
-	if err := v.get(capacityData(v), &view.Capacity); err != nil {
+	c := &scenario.Capacity{}
+	if err := v.get(capacityData(v), c); err != nil {
 		return "", nil, err
 	}
+	return "Capacity of " + c.Snapshot, capacityOf(c), nil
+}
+
+func capacityOf(c *scenario.Capacity) *capacityView {
+	view := &capacityView{Capacity: *c}
 	for _, r := range view.Resources {
 		row := resourceRow{ResourceCapacity: r, Bar: bar(percent(r.Requested, r.Allocatable), 100, "warn"), Percent: percent(r.Requested, r.Allocatable)}
-		text := amounts(r.Resource, r.Allocatable, r.Requested, r.Free, r.Stranded)
+		text := advice.Texts(r.Resource, []int64{r.Allocatable, r.Requested, r.Free, r.Stranded})
 		row.AllocatableText, row.RequestedText, row.FreeText, row.StrandedText = text[0], text[1], text[2], text[3]
 		view.Rows = append(view.Rows, row)
 	}
 	for _, s := range view.Shapes {
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(s.Requests)) {
-			parts = append(parts, name+" "+amounts(name, s.Requests[name])[0])
+			parts = append(parts, name+" "+advice.Texts(name, []int64{s.Requests[name]})[0])
 		}
 		view.Sizes = append(view.Sizes, shapeRow{s, strings.Join(parts, ", ")})
 	}
 	n := view.Nodes
 	view.Summary = fmt.Sprintf("%s of %s in use; by resources alone %s would hold their pods.", words.Count(n.InUse), words.Plural(n.Total, "node"), words.Count(n.Bound))
-	return "Capacity of " + view.Snapshot, view, nil
+	return view
 }
 
 // percent is a part of a whole, rounded down; a resource that no node has is not used.
@@ -69,16 +74,4 @@ func percent(part, whole int64) int {
 		return 0
 	}
 	return int(float64(part) / float64(whole) * 100)
-}
-
-// amounts writes amounts of a resource with units.
-func amounts(name string, list ...int64) []string {
-	if name == "memory" || name == "ephemeral-storage" {
-		out := make([]string, len(list))
-		for i, n := range list {
-			out[i] = words.Size(n)
-		}
-		return out
-	}
-	return advice.Amounts(name, list...)
 }

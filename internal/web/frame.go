@@ -25,6 +25,8 @@ type frame struct {
 	View  any
 	// Still reports whether the page stays as it is when the cluster has something new.
 	Still bool
+	// Outside is there where the page is a file.
+	Outside *fileView
 	*visit
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A question that takes longer than its form waits leads to the page of its job, which shows how far
-// it is, then the answer, and the same answer as the form would have.
+// A question that takes longer than its form waits leads to the page of its job, which shows how
+// far it is, then the answer, and the same answer as the form would have.
 func TestFormFollowsItsJob(t *testing.T) {
 	base, work := serveSlowly(t, time.Nanosecond)
 	loadSample(t, base)

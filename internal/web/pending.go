@@ -66,9 +66,8 @@ func loadPending(v *visit) (string, any, error) {
 }
 
 func (v *visit) pending() (*pendingView, error) {
-	view := &pendingView{}
 	list := &overview.Pending{}
-	without := v.query.Get("suggest") != "true"
+	untried, without := false, v.query.Get("suggest") != "true"
 	if without {
 		v.query.Set("suggest", "false")
 	}
@@ -77,20 +76,27 @@ func (v *visit) pending() (*pendingView, error) {
 	}
 	if without {
 		v.query.Del("suggest")
-		view.Untried = list.Counts.Judged*list.Counts.Nodes > triedNodes
-		if !view.Untried && list.Counts.Judged > 0 {
+		untried = list.Counts.Judged*list.Counts.Nodes > triedNodes
+		if !untried && list.Counts.Judged > 0 {
 			if err := v.get(pendingData(v), list); err != nil {
 				return nil, err
 			}
 		}
 	}
-	view.PendingCounts, view.Snapshot = list.Counts, list.Snapshot
-	view.Causes = causesOf(list.Pods, v.query.Get("cause"))
+	view := boardOf(list, v.query.Get("cause"), v.now)
+	view.Untried = untried
+	return view, nil
+}
+
+// boardOf groups the pods that wait by what keeps them waiting; all workloads of the cause open are
+// listed.
+func boardOf(list *overview.Pending, open string, now time.Time) *pendingView {
+	view := &pendingView{PendingCounts: list.Counts, Snapshot: list.Snapshot, Causes: causesOf(list.Pods, open)}
 	for i := range view.Causes {
 		view.Oldest = older(view.Oldest, view.Causes[i].Oldest)
 	}
-	view.Summary = boardSentence(view, v.now)
-	return view, nil
+	view.Summary = boardSentence(view, now)
+	return view
 }
 
 func boardSentence(view *pendingView, now time.Time) string {

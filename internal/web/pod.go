@@ -29,12 +29,11 @@ func podData(v *visit) string {
 }
 
 func loadPod(v *visit) (string, any, error) {
-	view := &podView{}
-	if err := v.get(podData(v), &view.Story); err != nil {
+	st := &story.Story{}
+	if err := v.get(podData(v), st); err != nil {
 		return "", nil, err
 	}
-	view.Strip = stripOf(view.Attempts)
-	view.After = view.AfterGates
+	view := podOf(st)
 	if now := view.Now; now != nil && now.Error != "" {
 		view.VerdictError = now.Error
 	} else if now != nil {
@@ -46,6 +45,10 @@ func loadPod(v *visit) (string, any, error) {
 		view.Verdict = verdictOf(answer)
 	}
 	return view.Pod.Namespace + "/" + view.Pod.Name, view, nil
+}
+
+func podOf(st *story.Story) *podView {
+	return &podView{Story: *st, Strip: stripOf(st.Attempts), After: st.AfterGates}
 }
 
 // dryRun decides about the pod of a story on the story's revision: with groups, and with the scores

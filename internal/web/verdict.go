@@ -1,11 +1,9 @@
 package web
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 
 	"berth/internal/decision"
@@ -108,11 +106,16 @@ func kubectl(kind string, e *advice.Edit, patch string) string {
 
 // scoreTable is the scores of the best nodes, beside those of the chosen one.
 type scoreTable struct {
-	Plugins []string
-	Rows    []scoreRow
+	Plugins []scoreColumn
+	// Same are the plugins that give all of these nodes the same points.
+	Same []string
+	Rows []scoreRow
 	// Sentence describes by how much the chosen node won, and what decided it.
 	Sentence string
 }
+
+// scoreColumn is a plugin, with the colour of its part of a bar.
+type scoreColumn struct{ Name, Class string }
 
 type scoreRow struct {
 	engine.NodeVerdict
@@ -126,43 +129,30 @@ type scoreRow struct {
 const shownScores = 10
 
 func scoresOf(a *decision.Answer) *scoreTable {
-	var nodes []engine.NodeVerdict
-	for i := range a.Nodes {
-		if n := &a.Nodes[i]; n.Feasible && n.Score != nil {
-			nodes = append(nodes, *n)
-		}
-	}
+	nodes := advice.Scored(a.Nodes, a.Node)
 	if len(nodes) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(nodes, func(x, y engine.NodeVerdict) int {
-		if x.Name == a.Node || y.Name == a.Node {
-			return cmp.Or(cmp.Compare(*y.Score, *x.Score), boolean(y.Name == a.Node)-boolean(x.Name == a.Node))
-		}
-		return cmp.Or(cmp.Compare(*y.Score, *x.Score), cmp.Compare(x.Name, y.Name))
-	})
-	t := &scoreTable{}
-	for _, s := range nodes[0].Scores {
-		t.Plugins = append(t.Plugins, s.Plugin)
-	}
+	t := &scoreTable{Sentence: wonBy(nodes, a.Node)}
 	most := max(*nodes[0].Score, 1)
-	for i := range nodes[:min(len(nodes), shownScores)] {
+	nodes = nodes[:min(len(nodes), shownScores)]
+	same := advice.EqualScores(nodes)
+	for i, s := range nodes[0].Scores {
+		if same[s.Plugin] && len(nodes) > 1 {
+			t.Same = append(t.Same, s.Plugin)
+			continue
+		}
+		t.Plugins = append(t.Plugins, scoreColumn{s.Plugin, fmt.Sprintf("s%d", i%8)})
+	}
+	for i := range nodes {
 		n := &nodes[i]
 		row := scoreRow{NodeVerdict: *n, Chosen: n.Name == a.Node, Bar: stack(n.Scores, most)}
-		for _, plugin := range t.Plugins {
-			row.Cells = append(row.Cells, weighted(n, plugin))
+		for _, p := range t.Plugins {
+			row.Cells = append(row.Cells, weighted(n, p.Name))
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Sentence = wonBy(nodes, a.Node)
 	return t
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func weighted(n *engine.NodeVerdict, plugin string) int64 {

@@ -94,6 +94,23 @@ func (w *whatIf) target() any {
 	}
 }
 
+// whatIfOf is about an answer; nil where it is none to such a question.
+func whatIfOf(answer any) *whatIf {
+	switch a := answer.(type) {
+	case *scenario.Fit:
+		return &whatIf{Fit: a}
+	case *scenario.Drain:
+		return &whatIf{Drain: a}
+	case *scenario.Loss:
+		return &whatIf{Loss: a}
+	case *scenario.Pools:
+		return &whatIf{Pools: a}
+	case *scenario.Simulation:
+		return &whatIf{Simulation: a}
+	}
+	return nil
+}
+
 // read puts the answer, which is in its target, into a sentence.
 func (w *whatIf) read(v *visit) {
 	switch {

@@ -204,7 +204,7 @@ func (b *openGroup) group(r *engine.Result, sample int) Group {
 	if b.merged > 1 {
 		g.Merged = b.merged
 	}
-	g.Detail = words(b.cause.About, g.Short)
+	g.Detail = shortfall(b.cause.About, g.Short)
 	for _, row := range r.Nodes().Order() {
 		if len(g.Sample) >= sample {
 			break
@@ -215,7 +215,7 @@ func (b *openGroup) group(r *engine.Result, sample int) Group {
 	}
 	for _, o := range b.also {
 		s := o.shortfalls.short()
-		g.Also = append(g.Also, Also{Reason: o.cause.Reason, Detail: words(o.cause.About, s), Nodes: o.nodes, Short: s})
+		g.Also = append(g.Also, Also{Reason: o.cause.Reason, Detail: shortfall(o.cause.About, s), Nodes: o.nodes, Short: s})
 	}
 	slices.SortFunc(g.Also, func(a, b Also) int {
 		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))
@@ -229,8 +229,8 @@ func (b *openGroup) group(r *engine.Result, sample int) Group {
 // maxAlso bounds the further reasons of a group.
 const maxAlso = 5
 
-// words returns in one phrase what a group is about and how much is short.
-func words(about string, s *Short) string {
+// shortfall returns in one phrase what a group is about and how much is short.
+func shortfall(about string, s *Short) string {
 	if s == nil {
 		return about
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"berth/internal/engine/rules"
+	"berth/internal/words"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -42,6 +43,18 @@ func Amounts(of string, list ...int64) []string {
 			out[i] = strconv.FormatInt(n/u.size, 10) + u.name
 		}
 		break
+	}
+	return out
+}
+
+// Texts writes amounts of a resource as people do: cpu in one unit, bytes with at most one decimal.
+func Texts(of string, list []int64) []string {
+	if of != "memory" && of != "ephemeral-storage" {
+		return Amounts(of, list...)
+	}
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = words.Size(n)
 	}
 	return out
 }
