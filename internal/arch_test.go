@@ -38,6 +38,7 @@ var imports = map[string][]string{
 	"berth/internal/engine/enginetest":       {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/incremental", "berth/internal/engine/explain", "berth/internal/engine/rules"},
 	"berth/internal/profiles":                {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules"},
 	"berth/internal/access":                  {"berth/internal/store"},
+	"berth/internal/access/accesstest":       {"berth/internal/access"},
 	"berth/internal/store":                   {},
 	"berth/internal/store/commit":            {"berth/internal/store"},
 	"berth/internal/store/spool":             {"berth/internal/store"},

@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"berth/internal/access"
+	"berth/internal/kube"
 	"berth/internal/store"
 )
 
@@ -14,12 +18,96 @@ import (
 type accessSettings struct {
 	RequireIdentity bool   `help:"Each call needs an identity, also on loopback and with --insecure: an API token (server token create) or a client certificate."`
 	AccessFile      string `placeholder:"FILE" help:"What users and groups may, in YAML; read again when it changes. Without it a client certificate may everything."`
+
+	OIDC oidcSettings `embed:"" prefix:"oidc-"`
+
+	TokenReview          string   `placeholder:"NAME" help:"Check tokens of Kubernetes, such as those of service accounts, by a TokenReview in this followed cluster."`
+	TokenReviewAudiences []string `placeholder:"AUDIENCE" help:"Audiences of which such a token must have one; without any it is the cluster's own API server."`
+}
+
+// oidcSettings are an issuer of JWTs.
+type oidcSettings struct {
+	Issuer         string   `placeholder:"URL" help:"Issuer of JWTs that are identities, as their claim iss has it; https only."`
+	Audience       string   `placeholder:"NAME" help:"Audience that such a token must have."`
+	UsernameClaim  string   `default:"sub" placeholder:"CLAIM" help:"Claim that names the user."`
+	UsernamePrefix string   `placeholder:"TEXT" help:"Text before the names of such users, so that they are not taken for others."`
+	GroupsClaim    string   `default:"groups" placeholder:"CLAIM" help:"Claim that names the groups."`
+	GroupsPrefix   string   `placeholder:"TEXT" help:"Text before the names of such groups."`
+	Algs           []string `default:"RS256,ES256" placeholder:"ALG" help:"Algorithms of signatures that are taken."`
+	CA             string   `name:"ca" placeholder:"FILE" help:"CAs of the issuer, in PEM; without it those of the system."`
+}
+
+// options returns the issuer's options; nil without one.
+func (s *oidcSettings) options() (*access.OIDCOptions, error) {
+	if s.Issuer == "" {
+		return nil, nil
+	}
+	o := &access.OIDCOptions{
+		Issuer: s.Issuer, Audience: s.Audience, UsernameClaim: s.UsernameClaim, UsernamePrefix: s.UsernamePrefix,
+		GroupsClaim: s.GroupsClaim, GroupsPrefix: s.GroupsPrefix, Algorithms: s.Algs,
+	}
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("--%w", err)
+	}
+	if s.CA == "" {
+		return o, nil
+	}
+	raw, err := os.ReadFile(s.CA)
+	if err != nil {
+		return nil, fmt.Errorf("--oidc-ca: %w", err)
+	}
+	o.Roots = x509.NewCertPool()
+	if !o.Roots.AppendCertsFromPEM(raw) {
+		return nil, fmt.Errorf("--oidc-ca %s: it holds no certificate in PEM", s.CA)
+	}
+	return o, nil
+}
+
+// validate names the flag at fault.
+func (s *accessSettings) validate(followed map[string]string) error {
+	_, err := s.OIDC.options()
+	if _, ok := followed[s.TokenReview]; s.TokenReview != "" && !ok {
+		err = errors.Join(err, fmt.Errorf("--token-review %q is no cluster that is followed: add --follow %s=KUBECONFIG", s.TokenReview, s.TokenReview))
+	}
+	if len(s.TokenReviewAudiences) > 0 && s.TokenReview == "" {
+		err = errors.Join(err, errors.New("--token-review-audiences needs --token-review"))
+	}
+	if (s.OIDC.Issuer != "" || s.TokenReview != "") && s.AccessFile == "" {
+		err = errors.Join(err, errors.New("--oidc-issuer and --token-review need --access-file: without it their users may do nothing"))
+	}
+	return err
+}
+
+// verifiers returns who checks the tokens of others.
+func (s *settings) verifiers() (list []access.Verifier, err error) {
+	o, err := s.Access.OIDC.options()
+	if err != nil {
+		return nil, err
+	}
+	if o != nil {
+		list = append(list, access.NewOIDC(*o))
+	}
+	if s.Access.TokenReview == "" {
+		return list, nil
+	}
+	config, err := kube.Config(s.Kube.sources()[s.Access.TokenReview])
+	if err != nil {
+		return nil, fmt.Errorf("--token-review: %w", err)
+	}
+	r, err := kube.NewReviewer(config, s.Access.TokenReviewAudiences)
+	if err != nil {
+		return nil, fmt.Errorf("--token-review: %w", err)
+	}
+	return append(list, access.NewKubernetes(r.Review)), nil
 }
 
 // callers opens what tells who asks. run is to run while the server does.
 func (d *dependencies) callers(ctx context.Context, s *settings, log *slog.Logger) (a *access.Authenticator, run func(context.Context), err error) {
 	a = &access.Authenticator{}
 	if a.Tokens, err = access.OpenTokens(ctx, d.store, log); err != nil {
+		return nil, nil, err
+	}
+	if a.Verifiers, err = s.verifiers(); err != nil {
 		return nil, nil, err
 	}
 	if s.Access.AccessFile == "" {

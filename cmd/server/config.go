@@ -76,7 +76,7 @@ func (s *settings) validate() error {
 	if s.PollInterval != 0 && s.PollInterval < 10*time.Millisecond {
 		fail("--poll-interval must be at least 10ms")
 	}
-	errs = append(errs, s.checkListeners(), s.Kube.validate())
+	errs = append(errs, s.checkListeners(), s.Kube.validate(), s.Access.validate(s.Kube.sources()))
 	if s.DataDir == "" {
 		fail("--data-dir must not be empty")
 	}

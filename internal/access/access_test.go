@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -268,6 +269,16 @@ func TestIdentify(t *testing.T) {
 		}
 		if err != nil && (strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), canary[:12])) {
 			t.Errorf("the error quotes the token: %v", err)
+		}
+	}
+}
+
+func TestEmailHasToBeVerified(t *testing.T) {
+	o := OIDCOptions{UsernameClaim: "email", GroupsClaim: "groups"}
+	for verified, want := range map[string]bool{"true": true, "false": false, `"true"`: false} {
+		i, err := o.identity(map[string]json.RawMessage{"email": []byte(`"a@b.example"`), "email_verified": []byte(verified), "groups": []byte(`"one"`)})
+		if (err == nil) != want || want && (i.Name != "a@b.example" || i.Groups[0] != "one") {
+			t.Errorf("%s: %+v %v", verified, i, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -72,7 +73,7 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme,
+		authenticationv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme,
 		schedulingv1alpha2.AddToScheme, resourcev1beta2.AddToScheme,
 		metav1.AddMetaToScheme,
 	} {
