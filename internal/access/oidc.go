@@ -19,7 +19,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// Bounds of what an issuer is asked and answers.
+// Bounds of the requests to an issuer and of its answers.
 const (
 	maxKeys      = 64 << 10
 	keysInterval = 30 * time.Second
