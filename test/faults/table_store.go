@@ -51,6 +51,9 @@ var storeFaults = []fault{
 		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},
 	}},
 
+	{"stored-id-refused", "a batch with a record that is stored already is refused whole", "./internal/store/sqlite", "TestStore", []edit{
+		{"internal/store/sqlite/append.go", `if taken(err) {`, `if taken(err) && false {`},
+	}},
 	{"skip-parent-check", "a change on a parent that is not the newest is written all the same", "./internal/cluster", "TestStaleParentIsAConflict", []edit{
 		{"internal/cluster/write.go", `case revision == 0 || revision == head.Revision:`, `case revision == 0 || revision == head.Revision || true:`},
 	}},

@@ -16,10 +16,20 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if len(entries) == 0 {
 		return s.usable()
 	}
+	err := s.append(ctx, entries, false)
+	if taken(err) {
+		err = s.append(ctx, entries, true)
+	}
+	return err
+}
+
+// append writes entries in one transaction. Without known, ids and parents count as new: they are
+// random, and one that is stored already is refused by its index.
+func (s *Store) append(ctx context.Context, entries []*store.Entry, known bool) error {
 	var b *batch.Batch
 	err := s.write(ctx, func(w *writer) error {
 		b = batch.New(entries, &s.stamps)
-		if err := readFacts(w, b); err != nil {
+		if err := readFacts(w, b, known); err != nil {
 			return fmt.Errorf("append %d entries: %w", len(entries), err)
 		}
 		b.Judge()
@@ -36,7 +46,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 
 // readFacts reads what the judge needs. There is one writer, so that nothing changes until the
 // commit.
-func readFacts(w *writer, b *batch.Batch) error {
+func readFacts(w *writer, b *batch.Batch, known bool) error {
 	reads := b.Reads()
 	for _, cluster := range reads.Clusters {
 		h := &batch.Head{}
@@ -46,9 +56,12 @@ func readFacts(w *writer, b *batch.Batch) error {
 		b.Heads[cluster] = h
 	}
 	for i, cluster := range reads.NumberClusters {
-		// Most decisions are on the newest revision, which the head names.
-		if h := b.Heads[cluster]; h.Newest > 0 && h.Newest == reads.Numbers[i] {
+		// Most decisions are on the newest revision, which the head names, and none is stored above.
+		switch h := b.Heads[cluster]; {
+		case h.Newest > 0 && h.Newest == reads.Numbers[i]:
 			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: h.Newest}] = h.Token
+			continue
+		case h.Newest < reads.Numbers[i]:
 			continue
 		}
 		var token string
@@ -59,6 +72,9 @@ func readFacts(w *writer, b *batch.Batch) error {
 		if found {
 			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: reads.Numbers[i]}] = token
 		}
+	}
+	if !known {
+		return nil
 	}
 	for i, cluster := range reads.ParentClusters {
 		var child int64

@@ -64,6 +64,12 @@ func (s *Store) noRoom(code int) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
+// taken reports whether a write failed since a key that has to be unique is stored already.
+func taken(err error) bool {
+	var de *driver.Error
+	return errors.As(err, &de) && de.Code() == codes.SQLITE_CONSTRAINT_UNIQUE
+}
+
 // breaks reports whether an SQLite result code means that the disk failed or the
 // file is damaged. Going on after a failed fsync would acknowledge writes that
 // may be gone, so the store writes nothing more until it is opened anew, which
