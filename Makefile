@@ -17,7 +17,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln
+.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln upgrade-data
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -146,6 +146,10 @@ linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcup
 
 cluster: postgres build ## berth between a real kube-apiserver and a real kube-scheduler: make cluster SCENARIO=name CLUSTER='-outage 15s'
 	./test/cluster/run.sh "$(SCENARIO)" $(CLUSTER)
+
+upgrade-data: ## keep a data directory of this release for test/upgrade, before it is tagged
+	$(GO) build -o bin/server ./cmd/server
+	$(GO) run ./test/upgrade -program bin/server -out test/upgrade/testdata/$(VERSION).tar.gz
 
 PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
 RELEASE   := cd tools/release && $(GO) build -o ../../bin/release . && cd ../.. && bin/release

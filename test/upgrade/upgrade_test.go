@@ -1,0 +1,116 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// unpack lays an archive below a directory.
+func unpack(t *testing.T, file, dir string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(h.Name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, body, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestUpgrade opens the data of every release with this one's server: it migrates, answers as its
+// own release did, replays every record identically, and takes new ones.
+func TestUpgrade(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.tar.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	program := filepath.Join(t.TempDir(), "server")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/server").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".tar.gz"), func(t *testing.T) {
+			dir := t.TempDir()
+			unpack(t, file, dir)
+			raw, err := os.ReadFile(filepath.Join(dir, "contents.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want contents
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			upgraded(t, program, dir, want)
+			// A batch replay without a server, as after a move of the data.
+			out, err := exec.CommandContext(t.Context(), program, "replay", "--cluster", "demo", "--data-dir", filepath.Join(dir, "data")).CombinedOutput()
+			if err != nil {
+				t.Errorf("replay: %v: %s", err, out)
+			}
+		})
+	}
+}
+
+func upgraded(t *testing.T, program, dir string, want contents) {
+	t.Helper()
+	s, err := start(program, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	got, err := s.read(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("after the upgrade (-own release +this one):\n%s", diff)
+	}
+	verbs := map[string]bool{}
+	for _, r := range want.Records {
+		verbs[r.Verb] = true
+		var answer struct{ Identical bool }
+		if err := s.call("POST", "/v1/decisions/"+r.ID+"/replay", "{}", &answer); err != nil {
+			t.Error(err)
+		} else if !answer.Identical {
+			t.Errorf("%s %s is replayed with differences", r.Verb, r.ID)
+		}
+	}
+	if len(want.Records) < 7 || len(verbs) < 4 || len(want.Snapshots) < 5 || want.Classes == 0 || len(want.Jobs) == 0 {
+		t.Errorf("little in it: %d records of %v, %d snapshots", len(want.Records), verbs, len(want.Snapshots))
+	}
+	if err := s.call("POST", "/v1/decisions", `{"snapshot":"demo@latest","pod":{"metadata":{"namespace":"shop","name":"new"},"spec":{"containers":[{"name":"c","image":"registry.example/c:1"}]}}}`, nil); err != nil {
+		t.Error(err)
+	}
+}
