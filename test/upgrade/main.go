@@ -108,7 +108,7 @@ type contents struct {
 	Jobs      map[string]string // states by path
 }
 
-// read asks for all of it.
+// read requests all of it.
 func (s *server) read(known contents) (contents, error) {
 	c := contents{Snapshots: map[string]string{}, Jobs: map[string]string{}}
 	var page struct {
