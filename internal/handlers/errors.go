@@ -180,12 +180,27 @@ var statuses = map[decision.ErrorKind]int{
 	decision.Conflict:  http.StatusConflict,
 }
 
+// busyJobs words that there are too many jobs of a kind.
+func busyJobs(e *store.BusyError) *Error {
+	limit := "scenario-jobs"
+	switch {
+	case e.Jobs == store.BatchReplays:
+		limit = "replay-jobs"
+	case e.Cluster != "":
+		limit = "scenario-jobs-per-cluster"
+	}
+	return &Error{Status: http.StatusTooManyRequests, Kind: "overload", Detail: e.Error(), Limit: limit, RetryAfter: 10}
+}
+
 func errorOf(err error) *Error {
 	var input *decision.Error
 	var invalid *cluster.InvalidError
 	var conflict *cluster.ConflictError
 	var work *engine.WorkError
+	var busy *store.BusyError
 	switch {
+	case errors.As(err, &busy):
+		return busyJobs(busy)
 	case errors.As(err, &work):
 		return tooLarge("max-decision-steps", work.Error())
 	case errors.As(err, &conflict):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -74,10 +73,6 @@ func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		job, err := a.batches.Start(r.Context(), q)
-		var busy *replays.BusyError
-		if errors.As(err, &busy) {
-			return &Error{Status: http.StatusTooManyRequests, Kind: "overload", Detail: busy.Error(), Limit: "replay-jobs", RetryAfter: 10}
-		}
 		if err != nil {
 			return err
 		}

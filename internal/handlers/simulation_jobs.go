@@ -3,7 +3,6 @@ package handlers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -153,23 +152,10 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 		Cluster: c.at.view.Cluster, Revision: c.at.view.Revision, Kind: c.verb, Body: kept, Parts: parts,
 	})
 	if err != nil {
-		return busyJobs(err)
+		return err
 	}
 	w.Header().Set("Location", "/v1/simulations/"+job.ID)
 	return writeJSON(w, http.StatusAccepted, job)
-}
-
-// busyJobs words that there are too many jobs.
-func busyJobs(err error) error {
-	var busy *simulations.BusyError
-	if !errors.As(err, &busy) {
-		return err
-	}
-	limit := "scenario-jobs"
-	if busy.Cluster != "" {
-		limit = "scenario-jobs-per-cluster"
-	}
-	return &Error{Status: http.StatusTooManyRequests, Kind: "overload", Detail: busy.Error(), Limit: limit, RetryAfter: 10}
 }
 
 // RunSimulation answers the question of a job; simulations.Runner.

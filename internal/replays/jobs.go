@@ -132,13 +132,6 @@ func jobOf(r *store.Replay) *Job {
 	return j
 }
 
-// BusyError is the error when too many jobs have not ended.
-type BusyError struct{ Unfinished int64 }
-
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("%d batch replays have not ended: wait for one, or cancel it", e.Unfinished)
-}
-
 // Parts are planned in pieces of the first size and put together so that there
 // are a few, none above the second: a part begins with loading a state.
 const (
@@ -176,8 +169,9 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count batch replays: %w", err)
 	}
-	if n := states[store.ReplayQueued] + states[store.ReplayRunning]; n >= int64(j.o.Unfinished) {
-		return nil, &BusyError{n}
+	limits := store.JobLimits{Unfinished: j.o.Unfinished}
+	if err := limits.Check(store.BatchReplays, q.Cluster, states[store.ReplayQueued]+states[store.ReplayRunning], 0); err != nil {
+		return nil, err // before the plan, which takes long
 	}
 	parts, err := j.st.PlanReplay(ctx, q.Cluster, q.Since, q.Until, leastPart)
 	if err != nil {
@@ -188,7 +182,7 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 		return nil, fmt.Errorf("make an id: %w", err)
 	}
 	r := &store.Replay{ID: id.String(), Cluster: q.Cluster, Since: q.Since, Until: q.Until, Profile: q.Profile, Config: q.Config, CreatedAt: now}
-	if err := j.st.CreateReplay(ctx, r, join(parts)); err != nil {
+	if err := j.st.CreateReplay(ctx, r, join(parts), limits); err != nil {
 		return nil, fmt.Errorf("store a batch replay: %w", err)
 	}
 	select {

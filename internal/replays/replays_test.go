@@ -153,7 +153,7 @@ func TestTwoWorkersShareAJob(t *testing.T) {
 		if len(parts) < 8 {
 			t.Fatalf("%d parts", len(parts))
 		}
-		if err := h.CreateReplay(t.Context(), r, parts); err != nil {
+		if err := h.CreateReplay(t.Context(), r, parts, store.JobLimits{}); err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
@@ -294,7 +294,7 @@ func TestStoredContentFailsAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.CreateReplay(t.Context(), r, parts); err != nil {
+		if err := h.CreateReplay(t.Context(), r, parts, store.JobLimits{}); err != nil {
 			t.Fatal(err)
 		}
 		j := h.jobs(nil, Options{})
@@ -333,7 +333,7 @@ func TestRefused(t *testing.T) {
 			}
 		}
 		start(t, j, Request{})
-		var busy *BusyError
+		var busy *store.BusyError
 		if _, err := j.Start(t.Context(), Request{Cluster: "prod"}); !errors.As(err, &busy) {
 			t.Errorf("a job too many: %v", err)
 		}

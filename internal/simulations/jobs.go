@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -123,36 +122,9 @@ func jobOf(s *store.Simulation) *Job {
 	return j
 }
 
-// BusyError is the error when too many jobs have not ended, in all or of a cluster.
-type BusyError struct {
-	Cluster    string // empty: in all
-	Unfinished int64
-}
-
-func (e *BusyError) Error() string {
-	of := ""
-	if e.Cluster != "" {
-		of = " of cluster " + e.Cluster
-	}
-	return fmt.Sprintf("%d jobs%s have not ended: wait for one, or cancel it", e.Unfinished, of)
-}
-
-// Start stores a job, for this or another replica to work on.
+// Start stores a job, for this or another replica to work on; *store.BusyError where there are too
+// many.
 func (j *Jobs) Start(ctx context.Context, q *Question) (*Job, error) {
-	unfinished, err := j.st.UnfinishedSimulations(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("count jobs: %w", err)
-	}
-	total := int64(0)
-	for n := range maps.Values(unfinished) {
-		total += n
-	}
-	switch own := unfinished[q.Cluster]; {
-	case total >= int64(j.o.Unfinished):
-		return nil, &BusyError{"", total}
-	case own >= int64(j.o.PerCluster):
-		return nil, &BusyError{q.Cluster, own}
-	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
@@ -164,7 +136,7 @@ func (j *Jobs) Start(ctx context.Context, q *Question) (*Job, error) {
 		}
 	}
 	s := &store.Simulation{ID: id.String(), Cluster: q.Cluster, Revision: q.Revision, Kind: q.Kind, CreatedAt: j.o.Clock().UTC().Truncate(time.Microsecond)}
-	if err := j.st.CreateSimulation(ctx, s, parts); err != nil {
+	if err := j.st.CreateSimulation(ctx, s, parts, store.JobLimits{Unfinished: j.o.Unfinished, PerCluster: j.o.PerCluster}); err != nil {
 		return nil, fmt.Errorf("store a job: %w", err)
 	}
 	select {

@@ -102,8 +102,8 @@ type Replays interface {
 	// range and total.
 	PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*ReplayPart, error)
 	// CreateReplay stores a batch with its parts; one without parts is done.
-	// ErrNotFound where the cluster is unknown.
-	CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart) error
+	// ErrNotFound where the cluster is unknown, *BusyError as by CreateSimulation.
+	CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart, limits JobLimits) error
 	// Replay returns a batch with its parts' counters summed up.
 	Replay(ctx context.Context, id string) (*Replay, error)
 	// ListReplays lists newest first, by ID, those of a cluster ("": all) with

@@ -51,8 +51,9 @@ func (s *Simulation) Validate() error {
 // finishes is durable at once, so that none is run again after a kill.
 type Simulations interface {
 	// CreateSimulation stores a job with parts, one of them its question. ErrNotFound where its
-	// revision is unknown, which then stays for as long as the job.
-	CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte) error
+	// revision is unknown, which then stays for as long as the job; *BusyError where there are as
+	// many jobs as limits allow, which are counted as of one instant with other calls.
+	CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte, limits JobLimits) error
 	// Simulation returns a job, SimulationPart one of its parts; ErrNotFound without one. admit is
 	// called with a part's size before it is read, and ends the call with its error.
 	Simulation(ctx context.Context, id string) (*Simulation, error)
@@ -60,8 +61,6 @@ type Simulations interface {
 	// ListSimulations lists newest first, by ID, those of a cluster ("": all) with ID < before ("":
 	// all), up to limit (0: all).
 	ListSimulations(ctx context.Context, cluster, before string, limit int) ([]*Simulation, error)
-	// UnfinishedSimulations counts the jobs that have not ended, by cluster.
-	UnfinishedSimulations(ctx context.Context) (map[string]int64, error)
 	// EndSimulation ends a job that has not ended as cancelled or failed; one that has stays as it
 	// is.
 	EndSimulation(ctx context.Context, id, state, reason string) error

@@ -109,8 +109,8 @@ func (t traced) PlanReplay(ctx context.Context, cluster string, since, until tim
 }
 
 // CreateReplay implements Replays.
-func (t traced) CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart) error {
-	return do(ctx, "store: create a replay", func(ctx context.Context) error { return t.Store.CreateReplay(ctx, r, parts) })
+func (t traced) CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart, limits JobLimits) error {
+	return do(ctx, "store: create a replay", func(ctx context.Context) error { return t.Store.CreateReplay(ctx, r, parts, limits) })
 }
 
 // Replay implements Replays.
@@ -126,8 +126,8 @@ func (t traced) ListReplays(ctx context.Context, cluster, before string, limit i
 }
 
 // CreateSimulation implements Simulations.
-func (t traced) CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte) error {
-	return do(ctx, "store: create a simulation", func(ctx context.Context) error { return t.Store.CreateSimulation(ctx, s, parts) })
+func (t traced) CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte, limits JobLimits) error {
+	return do(ctx, "store: create a simulation", func(ctx context.Context) error { return t.Store.CreateSimulation(ctx, s, parts, limits) })
 }
 
 // Simulation implements Simulations.

@@ -28,8 +28,10 @@ func (s *Store) inTx(ctx context.Context, fn func(context.Context, *pgx.Conn) er
 	return s.transact(ctx, begin, commitTx, func() {})
 }
 
+const sqlCountReplays = `SELECT count(*), count(*) FILTER (WHERE cluster = $1) FROM replays WHERE state IN ('queued', 'running') AND id <> $2`
+
 // CreateReplay implements store.Replays.
-func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*store.ReplayPart) error {
+func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*store.ReplayPart, limits store.JobLimits) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
@@ -42,6 +44,9 @@ func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*stor
 		// Against the cluster's deletion meanwhile, which takes this lock too.
 		if err := conn.QueryRow(ctx, `SELECT TRUE FROM clusters WHERE cluster = $1 AND (revisions > 0 OR decisions > 0) FOR SHARE`, r.Cluster).Scan(&there); err != nil {
 			return fmt.Errorf("cluster %s: %w", r.Cluster, err)
+		}
+		if err := checkJobs(ctx, conn, sqlCountReplays, r.Cluster, r.ID, store.BatchReplays, limits); err != nil {
+			return err
 		}
 		ct, err := conn.Exec(ctx, `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $9 THEN clock_timestamp() END) ON CONFLICT (cluster, id) DO NOTHING`,

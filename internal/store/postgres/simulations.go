@@ -14,6 +14,7 @@ const (
 	simulationColumns = `cluster, id, revision, kind, state, created_at, coalesce(ended_at, 'epoch'), reason, progress, owner, attempts`
 	sqlPutSimulation  = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress)
 VALUES ($1, $2, $3, $4, 'queued', $5, $6) ON CONFLICT (cluster, id) DO NOTHING`
+	sqlCountSimulations  = `SELECT count(*), count(*) FILTER (WHERE cluster = $1) FROM simulations WHERE state IN ('queued', 'running') AND id <> $2`
 	sqlPutSimulationPart = `INSERT INTO simulation_parts (cluster, simulation, part, payload) VALUES ($1, $2, $3, $4)
 ON CONFLICT (cluster, simulation, part) DO UPDATE SET payload = excluded.payload`
 	sqlClaimSimulation = `UPDATE simulations SET state = 'running', owner = $1, lease_until = clock_timestamp() + $2 * interval '1 microsecond', attempts = attempts + 1
@@ -37,6 +38,20 @@ func simulation() (s *store.Simulation, into []any, end func()) {
 	}
 }
 
+// checkJobs counts the jobs that have not ended, and compares them with the limits. Other calls
+// wait for this one's end, so that no two count the same. One of the same ID is a call whose answer
+// was lost.
+func checkJobs(ctx context.Context, conn *pgx.Conn, query, cluster, id, jobs string, limits store.JobLimits) error {
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`); err != nil {
+		return err
+	}
+	var all, own int64
+	if err := conn.QueryRow(ctx, query, cluster, id).Scan(&all, &own); err != nil {
+		return err
+	}
+	return limits.Check(jobs, cluster, all, own)
+}
+
 func putSimulationParts(ctx context.Context, conn *pgx.Conn, s *store.Simulation, parts map[string][]byte) error {
 	for name, payload := range parts {
 		if _, err := conn.Exec(ctx, sqlPutSimulationPart, s.Cluster, s.ID, name, notNull(payload)); err != nil {
@@ -47,7 +62,7 @@ func putSimulationParts(ctx context.Context, conn *pgx.Conn, s *store.Simulation
 }
 
 // CreateSimulation implements store.Simulations.
-func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, parts map[string][]byte) error {
+func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, parts map[string][]byte, limits store.JobLimits) error {
 	if err := sim.Validate(); err != nil {
 		return err
 	}
@@ -56,6 +71,9 @@ func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, par
 		var token string
 		if err := conn.QueryRow(ctx, sqlToken, sim.Cluster, sim.Revision).Scan(&token); err != nil {
 			return fmt.Errorf("%s@%d: %w", sim.Cluster, sim.Revision, err)
+		}
+		if err := checkJobs(ctx, conn, sqlCountSimulations, sim.Cluster, sim.ID, store.SimulationJobs, limits); err != nil {
+			return err
 		}
 		if _, err := conn.Exec(ctx, sqlPutSimulation, sim.Cluster, sim.ID, sim.Revision, sim.Kind, sim.CreatedAt.Truncate(time.Microsecond), sim.Progress); err != nil {
 			return err
@@ -118,11 +136,6 @@ func (s *Store) ListSimulations(ctx context.Context, cluster, before string, lim
 		return err
 	})
 	return list, s.toStoreErr(ctx, err)
-}
-
-// UnfinishedSimulations implements store.Simulations.
-func (s *Store) UnfinishedSimulations(ctx context.Context) (map[string]int64, error) {
-	return s.numbers(ctx, `SELECT cluster, count(*) FROM simulations WHERE state IN ('queued', 'running') GROUP BY cluster`)
 }
 
 // EndSimulation implements store.Simulations.

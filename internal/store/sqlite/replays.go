@@ -17,9 +17,10 @@ const sqlNow = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`
 const (
 	sqlPutReplay = `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?3 = 'done' THEN ` + sqlNow + ` END)`
-	sqlThere     = `SELECT TRUE FROM clusters WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
-	sqlPutPart   = `INSERT INTO replay_parts (cluster, replay, part, first, last, state, total) VALUES (?, ?, ?, ?, ?, 'queued', ?)`
-	sqlEndReplay = `UPDATE replays SET state = ?2, reason = ?3, ended_at = ` + sqlNow + `
+	sqlCountReplays = `SELECT count(*), count(*) FILTER (WHERE cluster = ?) FROM replays WHERE state IN ('queued', 'running')`
+	sqlThere        = `SELECT TRUE FROM clusters WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
+	sqlPutPart      = `INSERT INTO replay_parts (cluster, replay, part, first, last, state, total) VALUES (?, ?, ?, ?, ?, 'queued', ?)`
+	sqlEndReplay    = `UPDATE replays SET state = ?2, reason = ?3, ended_at = ` + sqlNow + `
 WHERE id = ?1 AND state IN ('queued', 'running')`
 	sqlReplayState  = `SELECT state FROM replays WHERE id = ?`
 	sqlDropReplay   = `DELETE FROM replays WHERE id = ?` // its parts and differences go with it
@@ -46,7 +47,7 @@ WHERE cluster = ? AND replay = ? AND part = ? AND owner = ? AND state = 'running
 )
 
 // CreateReplay implements store.Replays.
-func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*store.ReplayPart) error {
+func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*store.ReplayPart, limits store.JobLimits) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
@@ -58,6 +59,9 @@ func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*stor
 		var there bool
 		if err := w.row(sqlThere, []any{r.Cluster}, &there); err != nil {
 			return fmt.Errorf("cluster %s: %w", r.Cluster, err)
+		}
+		if err := w.checkJobs(sqlCountReplays, r.Cluster, store.BatchReplays, limits); err != nil {
+			return err
 		}
 		if _, err := w.exec(sqlPutReplay, r.Cluster, r.ID, state, ceilMicro(r.Since), ceilMicro(r.Until), r.Profile, r.Config, r.CreatedAt.UnixMicro()); err != nil {
 			return err

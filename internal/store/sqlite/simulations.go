@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	sqlPutSimulation = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress) VALUES (?, ?, ?, ?, 'queued', ?, ?)`
-	sqlPutPartOfSim  = `INSERT INTO simulation_parts (cluster, simulation, part, payload) VALUES (?, ?, ?, ?)
+	sqlPutSimulation    = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress) VALUES (?, ?, ?, ?, 'queued', ?, ?)`
+	sqlCountSimulations = `SELECT count(*), count(*) FILTER (WHERE cluster = ?) FROM simulations WHERE state IN ('queued', 'running')`
+	sqlPutPartOfSim     = `INSERT INTO simulation_parts (cluster, simulation, part, payload) VALUES (?, ?, ?, ?)
 ON CONFLICT (cluster, simulation, part) DO UPDATE SET payload = excluded.payload`
 	sqlEndSimulation = `UPDATE simulations SET state = ?2, reason = ?3, ended_at = ` + sqlNow + `
 WHERE id = ?1 AND state IN ('queued', 'running')`
@@ -38,6 +39,15 @@ func simulation() (s *store.Simulation, into []any, end func()) {
 	}
 }
 
+// checkJobs counts the jobs that have not ended, and compares them with the limits.
+func (w *writer) checkJobs(query, cluster, jobs string, limits store.JobLimits) error {
+	var all, own int64
+	if err := w.row(query, []any{cluster}, &all, &own); err != nil {
+		return err
+	}
+	return limits.Check(jobs, cluster, all, own)
+}
+
 func putSimulationParts(w *writer, s *store.Simulation, parts map[string][]byte) error {
 	for name, payload := range parts {
 		if _, err := w.exec(sqlPutPartOfSim, s.Cluster, s.ID, name, notNull(payload)); err != nil {
@@ -48,7 +58,7 @@ func putSimulationParts(w *writer, s *store.Simulation, parts map[string][]byte)
 }
 
 // CreateSimulation implements store.Simulations.
-func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, parts map[string][]byte) error {
+func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, parts map[string][]byte, limits store.JobLimits) error {
 	if err := sim.Validate(); err != nil {
 		return err
 	}
@@ -56,6 +66,9 @@ func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, par
 		var token string
 		if err := w.row(sqlToken, []any{sim.Cluster, sim.Revision}, &token); err != nil {
 			return fmt.Errorf("%s@%d: %w", sim.Cluster, sim.Revision, err)
+		}
+		if err := w.checkJobs(sqlCountSimulations, sim.Cluster, store.SimulationJobs, limits); err != nil {
+			return err
 		}
 		if _, err := w.exec(sqlPutSimulation, sim.Cluster, sim.ID, sim.Revision, sim.Kind, sim.CreatedAt.UnixMicro(), sim.Progress); err != nil {
 			return err
@@ -117,11 +130,6 @@ func (s *Store) ListSimulations(ctx context.Context, cluster, before string, lim
 		list = append(list, sim)
 	}
 	return list, s.toStoreErr(rows.Err())
-}
-
-// UnfinishedSimulations implements store.Simulations.
-func (s *Store) UnfinishedSimulations(ctx context.Context) (map[string]int64, error) {
-	return s.numbers(ctx, `SELECT cluster, count(*) FROM simulations WHERE state IN ('queued', 'running') GROUP BY cluster`)
 }
 
 // EndSimulation implements store.Simulations.

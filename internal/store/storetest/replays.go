@@ -33,7 +33,7 @@ func batch(t *testing.T, s store.Store, id string, parts int) *store.Replay {
 		list = append(list, &store.ReplayPart{Cluster: "prod", Number: i, First: int64(10 * i), Last: int64(10*i + 9), ReplayCounts: store.ReplayCounts{Total: 10}})
 		r.Total += 10
 	}
-	wantErr(t, "CreateReplay", s.CreateReplay(t.Context(), r, list), nil)
+	wantErr(t, "CreateReplay", s.CreateReplay(t.Context(), r, list, store.JobLimits{}), nil)
 	return r
 }
 
@@ -109,9 +109,9 @@ func init() {
 			wantErr(t, "unknown's differences", err, store.ErrNotFound)
 		},
 		"UnknownClusterRefused": func(t *testing.T, s store.Store) {
-			err := s.CreateReplay(t.Context(), &store.Replay{ID: "r1", Cluster: "nowhere", CreatedAt: at(1)}, nil)
+			err := s.CreateReplay(t.Context(), &store.Replay{ID: "r1", Cluster: "nowhere", CreatedAt: at(1)}, nil, store.JobLimits{})
 			wantErr(t, "CreateReplay", err, store.ErrNotFound)
-			err = s.CreateReplay(t.Context(), &store.Replay{Cluster: "prod"}, nil)
+			err = s.CreateReplay(t.Context(), &store.Replay{Cluster: "prod"}, nil, store.JobLimits{})
 			wantErr(t, "without an id", err, store.ErrInvalid)
 		},
 		"NothingToDoIsDone": func(t *testing.T, s store.Store) {
@@ -128,7 +128,7 @@ func init() {
 			for _, id := range []string{"r1", "r3", "r2"} {
 				batch(t, s, id, 0)
 			}
-			wantErr(t, "CreateReplay", s.CreateReplay(t.Context(), &store.Replay{ID: "r4", Cluster: "test", CreatedAt: at(1)}, nil), nil)
+			wantErr(t, "CreateReplay", s.CreateReplay(t.Context(), &store.Replay{ID: "r4", Cluster: "test", CreatedAt: at(1)}, nil, store.JobLimits{}), nil)
 			for _, tt := range []struct {
 				cluster, before string
 				limit           int

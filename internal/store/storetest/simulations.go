@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ func simulation(t *testing.T, s store.Store, id string) *store.Simulation {
 		appendAll(t, s, revision("prod", 1))
 	}
 	j := &store.Simulation{ID: id, Cluster: "prod", Revision: 1, Kind: "drains", State: store.ReplayQueued, CreatedAt: at(3), Progress: `["ü"]`}
-	wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), j, map[string][]byte{store.SimulationQuestion: big(9), "none": nil}), nil)
+	wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), j, map[string][]byte{store.SimulationQuestion: big(9), "none": nil}, store.JobLimits{}), nil)
 	return j
 }
 
@@ -83,7 +85,7 @@ func init() {
 				store.ErrNotFound: {ID: "s2", Cluster: "prod", Revision: 2, CreatedAt: at(1)},
 				store.ErrInvalid:  {Cluster: "prod", Revision: 1, CreatedAt: at(1)},
 			} {
-				wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), bad, nil), what)
+				wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), bad, nil, store.JobLimits{}), what)
 			}
 		},
 		"ListedNewestFirstInPages": func(t *testing.T, s store.Store) {
@@ -91,7 +93,7 @@ func init() {
 			for _, id := range []string{"s1", "s3", "s2"} {
 				simulation(t, s, id)
 			}
-			wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), &store.Simulation{ID: "s4", Cluster: "test", Revision: 1, CreatedAt: at(1)}, nil), nil)
+			wantErr(t, "CreateSimulation", s.CreateSimulation(t.Context(), &store.Simulation{ID: "s4", Cluster: "test", Revision: 1, CreatedAt: at(1)}, nil, store.JobLimits{}), nil)
 			for _, tt := range []struct {
 				cluster, before string
 				limit           int
@@ -110,10 +112,33 @@ func init() {
 				}
 				sameList(t, fmt.Sprint(tt), tt.want, got)
 			}
-			wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "s1", store.ReplayFailed, "no"), nil)
-			counts, err := s.UnfinishedSimulations(t.Context())
-			wantErr(t, "UnfinishedSimulations", err, nil)
-			same(t, "unfinished", map[string]int64{"prod": 2, "test": 1}, counts)
+		},
+		"CountedWithOthers": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("prod", 1), revision("test", 1))
+			create := func(id, cluster string) error {
+				return s.CreateSimulation(t.Context(), &store.Simulation{ID: id, Cluster: cluster, Revision: 1, CreatedAt: at(1)}, nil, store.JobLimits{Unfinished: 3, PerCluster: 2})
+			}
+			var wg sync.WaitGroup
+			var refused atomic.Int32
+			for i := range 10 {
+				wg.Go(func() {
+					var busy *store.BusyError
+					if err := create(fmt.Sprint("s", i), "prod"); errors.As(err, &busy) && busy.Cluster == "prod" && busy.Unfinished == 2 {
+						refused.Add(1)
+					} else if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			same(t, "refused", 8, int(refused.Load()))
+			wantErr(t, "of another cluster", create("t1", "test"), nil)
+			var busy *store.BusyError
+			if err := create("t2", "test"); !errors.As(err, &busy) || busy.Cluster != "" || busy.Unfinished != 3 {
+				t.Errorf("one more than in all: %v", err)
+			}
+			wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "t1", store.ReplayFailed, "no"), nil)
+			wantErr(t, "after an end", create("t2", "test"), nil)
 		},
 		"ClaimedOnceOldestFirst": func(t *testing.T, s store.Store) {
 			for _, id := range []string{"s2", "s1"} {
@@ -246,7 +271,7 @@ func init() {
 		},
 	}, calls{
 		"CreateSimulation": func(ctx context.Context, s store.Store) error {
-			return s.CreateSimulation(ctx, &store.Simulation{ID: "s1", Cluster: "prod", Revision: 1, CreatedAt: at(1)}, nil)
+			return s.CreateSimulation(ctx, &store.Simulation{ID: "s1", Cluster: "prod", Revision: 1, CreatedAt: at(1)}, nil, store.JobLimits{})
 		},
 		"Simulation": func(ctx context.Context, s store.Store) error { _, err := s.Simulation(ctx, "s1"); return err },
 		"SimulationPart": func(ctx context.Context, s store.Store) error {
@@ -257,7 +282,6 @@ func init() {
 			_, err := s.ListSimulations(ctx, "", "", 1)
 			return err
 		},
-		"UnfinishedSimulations": func(ctx context.Context, s store.Store) error { _, err := s.UnfinishedSimulations(ctx); return err },
 		"EndSimulation": func(ctx context.Context, s store.Store) error {
 			return s.EndSimulation(ctx, "s1", store.ReplayCancelled, "")
 		},
