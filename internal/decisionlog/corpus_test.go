@@ -172,6 +172,21 @@ func (c *corpus) fill(t testing.TB) {
 	c.decide(t, "10:40:00", decision.Question{Pod: shopPod(t, "worker", "1", ""), Revision: 1})
 	c.evictAgain(t)
 	c.measure(t)
+	c.simulate(t)
+}
+
+// simulate stores jobs that have not ended and that have.
+func (c *corpus) simulate(t testing.TB) {
+	t.Helper()
+	for i, kind := range []string{"drains", "losses"} {
+		s := &store.Simulation{ID: fmt.Sprintf("019b0000-0000-7000-8000-00000000000%d", i), Cluster: "demo", Revision: 9, Kind: kind, CreatedAt: c.now.Add(time.Duration(i) * time.Second)}
+		if err := c.st.CreateSimulation(t.Context(), s, nil, store.JobLimits{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.st.EndSimulation(t.Context(), "019b0000-0000-7000-8000-000000000001", store.ReplayFailed, "zone: demo@9 has no node in zone \"a\""); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // measure stores the capacity at each revision, as scrapes of the metrics would.

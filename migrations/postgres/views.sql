@@ -147,6 +147,14 @@ SELECT ''::text AS cluster,
        action, object, detail, asked_by, peer, request_id, id, created_at
 FROM access_log;
 
+-- The jobs of questions about what comes next: how they ended, and how long they took.
+CREATE OR REPLACE VIEW simulation_log AS
+SELECT cluster, id, cluster || '@' || revision AS snapshot,
+       to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       kind, state, reason, extract(epoch FROM ended_at - created_at)::float8 AS seconds, attempts, progress,
+       revision, created_at, ended_at
+FROM simulations;
+
 -- What the log says of its own gaps.
 CREATE OR REPLACE VIEW decision_gaps_log AS
 SELECT cluster,
@@ -294,7 +302,7 @@ DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
-    decision_gaps_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
+    simulation_log, decision_gaps_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN

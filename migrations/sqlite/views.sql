@@ -145,6 +145,14 @@ SELECT '' AS cluster,
        action, object, detail, asked_by, peer, request_id, id, created_at
 FROM access_log;
 
+-- The jobs of questions about what comes next: how they ended, and how long they took.
+CREATE VIEW simulation_log AS
+SELECT cluster, id, cluster || '@' || revision AS snapshot,
+       strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch') || printf('.%06dZ', created_at % 1000000) AS time,
+       kind, state, reason, (ended_at - created_at) / 1000000.0 AS seconds, attempts, progress,
+       revision, created_at, ended_at
+FROM simulations;
+
 -- What the log says of its own gaps.
 CREATE VIEW decision_gaps_log AS
 SELECT cluster,

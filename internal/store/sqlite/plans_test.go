@@ -33,6 +33,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"scheduling_latency", "cluster", " (cluster=?"},
 	{"flapping_pods", "cluster", " (cluster=?"},
 	{"capacity", "cluster", "SEARCH capacities USING PRIMARY KEY (cluster=?)"},
+	{"simulation_log", "cluster", "SEARCH simulations USING PRIMARY KEY (cluster=?)"},
 }
 
 // TestViewsUseTheIndexes wants a query that is narrowed as the guide says to

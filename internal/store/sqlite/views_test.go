@@ -28,6 +28,12 @@ func TestCapacityView(t *testing.T) {
 	storetest.CapacityView(t, s, func(query string) []string { return ask(t, s, query) })
 }
 
+// TestSimulationView asks that of jobs.
+func TestSimulationView(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	storetest.SimulationView(t, s, func(query string) []string { return ask(t, s, query) })
+}
+
 // TestListsUseTheirIndexes keeps the list from sorting or from reading the
 // whole log.
 func TestListsUseTheirIndexes(t *testing.T) {

@@ -297,3 +297,22 @@ func init() {
 		},
 	})
 }
+
+// SimulationView stores jobs in an empty store and wants how they ended, also after they were
+// begun.
+func SimulationView(t *testing.T, s store.Store, ask Ask) {
+	t.Helper()
+	for _, id := range []string{"s1", "s2", "s3"} {
+		simulation(t, s, id)
+	}
+	same(t, "state", store.ReplayDone, advanced(t, s, claimed(t, s, "w", long), store.ReplayDone, store.SimulationResult, nil))
+	wantErr(t, "EndSimulation", s.EndSimulation(t.Context(), "s2", store.ReplayFailed, "no such node"), nil)
+	compareRows(t, ask, []question{
+		{`SELECT id, snapshot, time, kind, state, reason, attempts, progress FROM simulation_log WHERE cluster = 'prod' ORDER BY id`, []string{
+			"s1|prod@1|2026-03-01T00:00:01.123456Z|drains|done||0|result",
+			"s2|prod@1|2026-03-01T00:00:01.123456Z|drains|failed|no such node|0|[\"ü\"]",
+			"s3|prod@1|2026-03-01T00:00:01.123456Z|drains|queued||0|[\"ü\"]",
+		}},
+		{`SELECT id FROM simulation_log WHERE seconds IS NULL OR ended_at IS NULL`, []string{"s3"}},
+	})
+}
