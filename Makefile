@@ -141,7 +141,7 @@ throughput: postgres ## what records, HTTP and batch replays leave of their floo
 faults: postgres ## show that the tests find bugs put into the code: make faults FAULTS=spool
 	$(GO) run ./test/faults $(FAULTS)
 
-linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers; hostile rows
+linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers, also to jobs; hostile rows
 	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres
 
 cluster: postgres build ## berth between a real kube-apiserver and a real kube-scheduler: make cluster SCENARIO=name CLUSTER='-outage 15s'

@@ -1,8 +1,11 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
 	"strings"
+
+	"berth/internal/simulations"
 )
 
 // growthBase is the cluster that calls are about whose own size grows: what pods are judged by is
@@ -275,6 +278,24 @@ var dimensions = append(append([]dimension{
 	}},
 	{name: "nodes with victims", limit: "nodes-max-nodes", calls: func(g *growing) []longCall {
 		return preempts(g.list(func(i int) string { return fmt.Sprintf(`"n%04d":{"Pods":[{"UID":"uid-p%05d"}]}`, i, i) }))
+	}},
+	{name: "jobs that have ended", most: 1000, objects: func(*growing) []string { return few() }, before: func(a *API, g *growing) error {
+		for range g.n {
+			j, err := a.simulations.Start(context.Background(), &simulations.Question{Cluster: g.cluster, Revision: 1, Kind: "fit", Body: []byte(onePod)})
+			if err == nil {
+				_, err = a.simulations.Cancel(context.Background(), j.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, calls: func(g *growing) []longCall {
+		return []longCall{
+			{name: "jobs", method: "GET", path: "/v1/simulations?limit=100"},
+			{name: "jobs of the cluster", method: "GET", path: "/v1/simulations?limit=100&cluster=" + g.cluster},
+			{name: "fit as a job", method: "POST", path: "/v1/clusters/" + g.cluster + "/fit", body: `{"wait":"0s","pod":` + onePod + `}`},
+		}
 	}},
 }, ofClusters...), ofChanges...)
 

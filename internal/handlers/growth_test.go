@@ -33,7 +33,9 @@ type dimension struct {
 	invalid bool
 	// objects are uploaded, as a part of its own; nil: calls are about the cluster base.
 	objects func(g *growing) []string
-	calls   func(g *growing) []longCall
+	// before is called between the upload and the calls; nil: nothing is.
+	before func(a *API, g *growing) error
+	calls  func(g *growing) []longCall
 }
 
 // growing is one size of a dimension in one run. Names that hold tag differ between runs, so that
@@ -255,6 +257,11 @@ func (g *growth) run(t *testing.T, d *dimension, n, run, limit int, seen func(pa
 		defer g.do("DELETE", "/v1/clusters/"+at.cluster, "")
 		if !part(longCall{name: "upload", method: "POST", path: "/v1/snapshots?cluster=" + at.cluster, body: listOf(d.objects(at)...)}) {
 			return
+		}
+	}
+	if d.before != nil {
+		if err := d.before(g.api, at); err != nil {
+			t.Fatalf("%s: %d: %v", d.name, n, err)
 		}
 	}
 	if d.calls == nil {

@@ -33,6 +33,7 @@ func (r *report) inject(ctx context.Context, w *world, f fault, o options) {
 	if hit.decisions < leastDecisions && hit.inFlight < leastInFlight {
 		r.violate("meaningless", "%s hit with %d decisions/s and %d calls in flight: no load, no proof", f, hit.decisions, hit.inFlight)
 	}
+	r.startJob(ctx, p.replicas[f.target])
 	m.enter(f.kind)
 	if err := breakIt(ctx, p, f); err != nil && ctx.Err() == nil {
 		r.violate("harness", "%s: %v", f, err)

@@ -30,6 +30,7 @@ func (r *report) judge(ctx context.Context, p *place, kept *books) {
 		r.violate("judge", "a fresh server does not start on what is stored: %v", err)
 		return
 	}
+	r.judgeJobs(ctx, one)
 	began := time.Now()
 	r.digests(ctx, one, kept)
 	looked := time.Since(began)

@@ -19,6 +19,7 @@ type report struct {
 	began      time.Time
 	tortured   time.Duration
 	strikes    []strike
+	jobs       []job
 	skipped    []string
 	notices    []string
 	violations []violation
@@ -50,7 +51,7 @@ func (r *report) say(what, format string, args ...any) {
 
 // close replays on the servers that answered, ends them in order, and does the books.
 func (r *report) close(ctx context.Context, p *place, w *world, told *ledger, o options) {
-	r.notices = p.notices
+	r.notices = append(r.notices, p.notices...)
 	r.measure(w.meter, p, o)
 	r.lags(told)
 	for _, line := range told.wrong {

@@ -115,8 +115,8 @@ func (c *cutter) fire() bool {
 }
 
 // TestCutAroundCommit cuts the connection on either side of COMMIT, 120 times in all, or as often
-// as BERTH_CUTS says (make linear): whatever the caller is told, a record is there once and a chain
-// is whole.
+// as BERTH_CUTS says (make linear): whatever the caller is told, a record is there once, a chain is
+// whole, and a job is done with the part that its worker finished.
 func TestCutAroundCommit(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		for _, size := range []int{1, copyFrom + 4} {
@@ -164,6 +164,9 @@ func cutAroundCommit(t *testing.T, before bool, size int) {
 				t.Fatalf("round %d, entry %d: %v", round, i, e.Err)
 			}
 		}
+		if size == 1 && round%4 == 0 { // they take long
+			cutJob(t, s, c, round)
+		}
 	}
 	if c.cuts.Load() < int32(rounds) || told == 0 {
 		t.Errorf("%d cuts, the caller was told of %d", c.cuts.Load(), told)
@@ -179,6 +182,55 @@ func cutAroundCommit(t *testing.T, before bool, size int) {
 	want := store.ClusterInfo{Name: "prod", Newest: int64(rounds), Revisions: int64(rounds), Decisions: int64(rounds * size), CreatedAt: infos[0].CreatedAt}
 	if rows != rounds*size || ids != rounds*size || infos[0] != want {
 		t.Errorf("%d rows, %d ids, books %+v, want %d and %+v", rows, ids, infos[0], rounds*size, want)
+	}
+}
+
+// cutJob stores a job and does it as a worker would. Each of its commits is cut, up to the store's
+// own attempts and one more.
+func cutJob(t *testing.T, s *Store, c *cutter, round int) {
+	id := fmt.Sprintf("job-%03d", round)
+	armed := int32(round/4%(attempts+1)) + 1
+	again := func(what string, do func() error) {
+		t.Helper()
+		c.armed.Store(armed)
+		for n := 0; ; n++ {
+			err := do()
+			if err == nil {
+				return
+			}
+			if !errors.Is(err, store.ErrUnavailable) || n > 5 {
+				t.Fatalf("round %d: %s = %v", round, what, err)
+			}
+		}
+	}
+	again("CreateSimulation", func() error {
+		sim := &store.Simulation{ID: id, Cluster: "prod", Revision: int64(round + 1), Kind: "drains", CreatedAt: time.Now()}
+		return s.CreateSimulation(t.Context(), sim, map[string][]byte{store.SimulationQuestion: []byte(id)}, store.JobLimits{Unfinished: 1})
+	})
+	var claimed *store.Simulation
+	again("ClaimSimulation", func() (err error) {
+		claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second) // one that was lost is claimed again
+		return err
+	})
+	for _, step := range [][2]string{{store.ReplayRunning, "part"}, {store.ReplayDone, store.SimulationResult}} {
+		again("AdvanceSimulation", func() error {
+			next := *claimed
+			next.State = step[0]
+			got, err := s.AdvanceSimulation(t.Context(), &next, map[string][]byte{step[1]: []byte(id)}, time.Hour)
+			if err == nil && got != step[0] {
+				t.Errorf("round %d: the job is %s, want %s", round, got, step[0])
+			}
+			return err
+		})
+	}
+	c.armed.Store(0)
+	for _, part := range []string{store.SimulationQuestion, "part", store.SimulationResult} {
+		if got, err := s.SimulationPart(t.Context(), id, part, func(int) error { return nil }); err != nil || string(got) != id {
+			t.Errorf("round %d: part %s is %q, %v", round, part, got, err)
+		}
+	}
+	if j, err := s.Simulation(t.Context(), id); err != nil || j.State != store.ReplayDone || j.Attempts > attempts+2 {
+		t.Errorf("round %d: %+v, %v", round, j, err)
 	}
 }
 
