@@ -55,7 +55,10 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/handlers/simulation_jobs.go", `if q.Server != a.server() {`, `if q.Server == "" {`},
 	}},
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
-		{"internal/simulations/jobs.go", `case own >= int64(j.o.PerCluster):`, `case own >= int64(j.o.PerCluster)*2:`},
+		{"internal/store/jobs.go", `own >= int64(l.PerCluster):`, `own >= int64(l.PerCluster)*2:`},
+	}},
+	{"jobs-counted-apart", "calls at the same time each store the last job that is allowed", "./internal/store/postgres", "TestStore", []edit{
+		{"internal/store/postgres/simulations.go", `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`, `SELECT 1`},
 	}},
 	{"job-wait-forgotten", "a call waits for as long as it takes, whatever its wait", "./internal/handlers", "TestWaitThatEndsGoesOnAsAJob", []edit{
 		{"internal/handlers/simulation_jobs.go", `until := time.Now().Add(wait)`, `until := time.Now().Add(wait + time.Minute)`},
