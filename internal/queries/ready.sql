@@ -189,6 +189,15 @@ WHERE cluster = @cluster AND resource = @resource
 ORDER BY revision DESC
 LIMIT @limit
 
+-- simulation-jobs: Which questions about what comes next wait, or failed?
+-- Jobs that were cancelled and those that run are listed, too.
+-- example: cluster=demo limit=20
+SELECT time, snapshot, kind, state, reason
+FROM simulation_log
+WHERE cluster = @cluster AND state <> 'done'
+ORDER BY id
+LIMIT @limit
+
 -- preemption-pairs: Which pods evict the same victims again and again?
 -- `evictions` counts the victims of that name by UID: the victim came back in between. A
 -- `Preempting` decision with a `bound_snapshot` wrote a nomination, in that revision. An
