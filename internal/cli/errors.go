@@ -15,6 +15,9 @@ const (
 // errNo ends a command whose answer was shown and is no.
 var errNo = errors.New("the answer is no")
 
+// errWarned ends a command that has shown warnings, and is no failure to report.
+var errWarned = errors.New("there are warnings")
+
 // problem is an error for people: what is wrong, why, and what to do next.
 type problem struct {
 	what string

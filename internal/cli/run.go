@@ -55,6 +55,8 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 		return exitYes
 	case errors.Is(err, errNo):
 		return exitNo
+	case errors.Is(err, errWarned):
+		return exitBroken
 	}
 	a.complain(err)
 	return exitBroken

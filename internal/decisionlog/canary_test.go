@@ -215,6 +215,9 @@ func TestNothingElseIsStored(t *testing.T) {
 				if !*updateLeaves && want[name] != class {
 					t.Errorf("%s is %s, testdata/leaves.txt says %q", name, class, want[name])
 				}
+				if seen["bundle"][c.text] {
+					t.Errorf("%s is in what berth support collects", name)
+				}
 				for sink, found := range seen {
 					if found[c.text] && class != "kept" && (class != "quoted" || sink != "answers" && sink != "log") {
 						t.Errorf("%s, which is %s, is in %s", name, class, sink)

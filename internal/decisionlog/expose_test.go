@@ -2,6 +2,7 @@ package decisionlog_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -25,9 +26,12 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"berth/internal/admin"
 	"berth/internal/binding"
+	"berth/internal/cli"
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
+	"berth/internal/doctor"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
 	"berth/internal/store/commit"
@@ -42,7 +46,8 @@ func expose(t *testing.T, backend string, all []*canary) map[string]map[string]b
 	ctx := context.Background()
 	st, address := backends[backend](t)
 	var log bytes.Buffer
-	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	lines := &admin.Log{}
+	logger := slog.New(lines.Handler(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	g := commit.NewGroup(st, commit.Options{})
 	m, err := cluster.Open(ctx, st, g, cluster.Options{Log: logger})
 	if err != nil {
@@ -76,6 +81,17 @@ func expose(t *testing.T, backend string, all []*canary) map[string]map[string]b
 	sendAll(t, all, send)
 	metrics := httptest.NewRecorder()
 	api.Handler().ServeHTTP(metrics, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	bundled := support(t, admin.Options{
+		Status: func(context.Context) *admin.Status {
+			st := &admin.Status{Calls: api.Calls()}
+			for _, v := range m.Held() {
+				st.Clusters = append(st.Clusters, admin.Cluster{Name: v.Cluster, Objects: v.Summary.Objects})
+			}
+			return st
+		},
+		Doctor: func(context.Context) []doctor.Finding { return nil },
+		Log:    lines, Metrics: registry,
+	})
 	for _, err := range []error{m.Close(), g.Close(ctx)} {
 		if err != nil {
 			t.Error(err)
@@ -93,14 +109,46 @@ func expose(t *testing.T, backend string, all []*canary) map[string]map[string]b
 	if len(traces) < 1000 || metrics.Body.Len() < 1000 || log.Len() < 1000 {
 		t.Errorf("%d bytes of traces, %d of metrics, %d of log: nothing was looked at", len(traces), metrics.Body.Len(), log.Len())
 	}
-	seen := map[string]map[string]bool{"store": {}, "log": {}, "metrics": {}, "traces": {}, "answers": {}}
+	seen := map[string]map[string]bool{"store": {}, "log": {}, "metrics": {}, "traces": {}, "answers": {}, "bundle": {}}
 	look := search(all)
 	look(log.Bytes(), seen["log"])
 	look(metrics.Body.Bytes(), seen["metrics"])
 	look(traces, seen["traces"])
 	look(answers.Bytes(), seen["answers"])
+	look(bundled, seen["bundle"])
 	inStore(t, backend, address, func(b []byte) { look(b, seen["store"]) })
 	return seen
+}
+
+// support returns what berth support collects from an admin listener, unpacked.
+func support(t *testing.T, o admin.Options) []byte {
+	t.Helper()
+	s := httptest.NewServer(admin.Handler(o))
+	defer s.Close()
+	path := filepath.Join(t.TempDir(), "bundle")
+	streams := cli.Standard()
+	if code := cli.Run(t.Context(), "berth", []string{"support", "--admin", strings.TrimPrefix(s.URL, "http://"), "-f", path}, streams, cli.Version{}); code != 0 {
+		t.Fatalf("berth support: exit %d", code)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"cluster-1", "berth_decisions", "goroutine ", `"msg":`} {
+		if !bytes.Contains(all, []byte(want)) {
+			t.Errorf("%q is not in the bundle of %d bytes: nothing was looked at", want, len(all))
+		}
+	}
+	return all
 }
 
 // sendAll sends what is in order in one snapshot, each pod as a question, and
