@@ -118,9 +118,12 @@ func (a *API) profileLabel(q *decision.Question, name string) string {
 
 // decodeDecision makes a question of a body.
 func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
-	var req DecisionRequest
-	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
-		return q, err
+	req, ok := quickDecision(body, a.decisionBounds())
+	if !ok {
+		req = DecisionRequest{}
+		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+			return q, err
+		}
 	}
 	if req.Snapshot == "" {
 		req.Snapshot = cluster.FormatID(defaultCluster, 0)
