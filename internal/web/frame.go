@@ -170,10 +170,24 @@ var functions = template.FuncMap{
 	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clock":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"join":    strings.Join,
+	"fold":    foldText,
 	"short":   shortID,
 	"agree":   agree,
 	"tenths":  func(f *float64) string { return strconv.FormatFloat(*f, 'f', 1, 64) },
 	"pair":    func(a, b any) [2]any { return [2]any{a, b} },
+}
+
+// shownText is how much of a text a page shows, in characters; the rest is folded.
+const shownText = 400
+
+// folded is a text in two parts, the second of which is shown on demand.
+type folded struct{ Head, Rest string }
+
+func foldText(text string) folded {
+	if r := []rune(text); len(r) > shownText {
+		return folded{string(r[:shownText]), string(r[shownText:])}
+	}
+	return folded{Head: text}
 }
 
 // agree returns the word for one or for several.

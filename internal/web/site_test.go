@@ -262,3 +262,15 @@ func TestReadyQueryPage(t *testing.T) {
 		t.Errorf("%d\n%s", resp.StatusCode, body)
 	}
 }
+
+// A long text is folded, and nothing of it is lost.
+func TestLongTextsAreFolded(t *testing.T) {
+	base := sampled(t)
+	long := strings.Repeat("ש<b>", 5000)
+	apply(t, base, fmt.Sprintf(`{"apply":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"long","namespace":"shop"},"spec":{"nodeSelector":{"disk":"none"},"containers":[{"name":"c"}]},`+
+		`"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":%q}]}}]}`, long))
+	body, _ := get(t, base+"/pods/shop/long?cluster=sample")
+	if n := strings.Count(body, "ש&lt;b&gt;"); n != 5000 || !strings.Contains(body, strings.Repeat("ש&lt;b&gt;", 100)+"<details><summary>") {
+		t.Errorf("%d of 5000 parts are shown:\n%.3000s", n, body)
+	}
+}

@@ -1,9 +1,15 @@
 package web
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,13 +20,14 @@ import (
 const aPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: extra, namespace: shop}\nspec:\n  containers:\n  - name: c\n    resources: {requests: {cpu: 500m}}\n"
 
 // everywhere are the pages that answer without a cluster, too.
-var everywhere = []string{"/", "/queue", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/play", "/settings"}
+var everywhere = []string{"/", "/queue", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/sql", "/play", "/settings"}
 
 // ofSample are further pages about the sample, ID being a decision's.
 var ofSample = []string{
 	"/pods/shop/checkout", "/pods/shop/import", "/pods/shop/web-4", "/pods/shop/report", "/pods/shop/web-1", "/decisions/ID", "/decisions/ID/nodes/node-a1",
 	"/decisions/ID/replay", "/snapshots/sample@1", "/map?pod=shop/import&in=zone-a/", "/fit?ask=1&by=zone&pod=" + url.QueryEscape(aPod),
 	"/drain?ask=1&nodes=node-a1&force=on", "/lose?ask=1&zone=zone-a", "/pools?ask=1&like=node-a1", "/simulate?ask=1&count=8&pod=" + url.QueryEscape(aPod),
+	"/sql?query=history-of-a-pod&namespace=shop&pod=checkout", "/sql?query=scores-of-a-pod&namespace=shop", "/sql?query=revisions",
 	"/find?q=nothing", "/compare?a=sample@1&b=sample@1",
 }
 
@@ -109,12 +116,29 @@ func TestKeys(t *testing.T) {
 	b.quiet("/")
 }
 
+// The page's address and each command are copied by a button.
+func TestCopies(t *testing.T) {
+	base := serve(t)
+	sample(t, base)
+	b := open(t, base)
+	b.show(looks[1], "/pods/shop/checkout?cluster=sample")
+	var link, command, copied, want string
+	b.js(`Object.defineProperty(navigator, "clipboard", {value: {writeText: t => { window.copied = t; return Promise.resolve(); }}}); location.href`, &link)
+	b.do(chromedp.Click(`#link + button`, chromedp.ByQuery), chromedp.Evaluate(`window.copied`, &copied))
+	b.js(`document.querySelector("code.copy").textContent`, &command)
+	b.do(chromedp.Click(`code.copy + button`, chromedp.ByQuery), chromedp.Evaluate(`window.copied`, &want))
+	if copied != link || want != command || command == "" {
+		t.Errorf("copied %q of %q, and %q of %q", copied, link, want, command)
+	}
+	b.quiet("/pods/shop/checkout")
+}
+
 // A cluster whose texts try to be more than text is shown, and nothing of it is run.
 func TestHostileTexts(t *testing.T) {
 	base := serve(t)
 	hostile(t, base)
 	b := open(t, base)
-	for _, at := range []string{"/?cluster=hostile", "/pods/default/p1?cluster=hostile", "/pods/default/p2?cluster=hostile", "/find?cluster=hostile&q=" + url.QueryEscape("<img src=x onerror=document.title='run'>")} {
+	for _, at := range []string{"/?cluster=hostile", "/map?cluster=hostile&group=big", "/sql?cluster=hostile&query=unschedulable-pods", "/pods/default/p1?cluster=hostile", "/pods/default/p2?cluster=hostile", "/find?cluster=hostile&q=" + url.QueryEscape("<img src=x onerror=document.title='run'>")} {
 		for _, l := range looks {
 			b.show(l, at)
 			var title string
@@ -126,6 +150,23 @@ func TestHostileTexts(t *testing.T) {
 			b.quiet(at)
 		}
 	}
+	// No label that is stored can be hostile. One that is refused is shown all the same.
+	for _, label := range []string{strings.Repeat("x", 10<<10), "<img src=x onerror=\"document.title='run'\">", "\u202eמרושע \u2066שלום\u2069"} {
+		node := fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","labels":{"big":%q}}}`, label)
+		b.show(looks[0], "/play")
+		b.js(fmt.Sprintf(`document.querySelector("[name=objects]").value = %q; document.querySelector("[name=objects]").form.requestSubmit(); true`, node), nil)
+		b.do(chromedp.WaitVisible(`//h1[contains(., "invalid")]`))
+		b.fits("/play with a label", looks[0])
+		b.accessible("/play with a label")
+		var title, head string
+		b.do(chromedp.Title(&title), chromedp.Evaluate(`document.querySelector("main .lead").innerText`, &head))
+		if title == "run" || len(head) > 2000 || !strings.Contains(head, "labels") {
+			t.Errorf("of a label of %d bytes the page shows %q, entitled %q", len(label), head, title)
+		}
+	}
+	b.mu.Lock()
+	b.messages = nil // the browser tells of the status 422
+	b.mu.Unlock()
 	var text string
 	b.show(looks[1], "/pods/default/p1?cluster=hostile")
 	b.do(chromedp.Text("main", &text))
@@ -169,4 +210,65 @@ func TestPlayLink(t *testing.T) {
 	b.show(look{width: 1200}, "/play?example=never") // without script
 	b.do(chromedp.Click(`//button[. = "Decide"]`), chromedp.WaitVisible(`//h1[contains(., "default/experiment")]`))
 	b.quiet("/play")
+}
+
+// A job's page shows how far it is, and then its answer, by itself.
+func TestPageFollowsAJob(t *testing.T) {
+	base := serve(t)
+	sample(t, base)
+	b := open(t, base)
+	made := send(t, base+"/v1/simulations", "application/json", strings.NewReader(
+		`{"base":"sample@latest","wait":"0s","arrivals":{"workloads":[{"pod":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1m"}}}]}},"count":3000}]}}`))
+	job := "/jobs/" + path.Base(made.Get("Location"))
+	b.show(looks[1], job)
+	b.do(chromedp.WaitVisible(`//h2[. = "At the end"]`))
+	for _, l := range looks {
+		b.show(l, job)
+		b.fits(job, l)
+		b.accessible(job)
+	}
+	b.show(look{width: 1000}, job)
+	b.do(chromedp.WaitVisible(`//h2[. = "At the end"]`))
+	b.quiet(job)
+}
+
+// A page as one file is the same page: it fits, is accessible, and loads and runs nothing.
+func TestPageAsAFile(t *testing.T) {
+	dir := t.TempDir()
+	dump := filepath.Join("..", "..", "examples", "cluster.yaml")
+	pods := filepath.Join("..", "..", "examples", "pods.yaml")
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(files)
+	t.Cleanup(server.Close)
+	b := open(t, server.URL)
+	for name, args := range map[string][]string{
+		"pending": {"pending", "-A", "--snapshot", dumpOf(t, dir, dump, pods)}, "explain": {"explain", "shop/import", "--snapshot", dumpOf(t, dir, dump, pods)},
+		"drain": {"drain", "node-a1", "--force", "--snapshot", dump}, "compare": {"compare", "--config", filepath.Join("..", "..", "examples", "packed.yaml"), "--snapshot", dump},
+	} {
+		page, err := exec.Command(filepath.Join(binaries, "berth"), append(args, "-o", "html")...).Output()
+		if len(page) == 0 {
+			t.Fatalf("%v: %v", args, err)
+		}
+		check(t, os.WriteFile(filepath.Join(dir, name+".html"), page, 0o600))
+		for _, l := range looks {
+			b.show(l, "/"+name+".html")
+			b.fits(name, l)
+			b.accessible(name)
+		}
+		b.quiet(name)
+	}
+}
+
+// dumpOf is a dump of two files.
+func dumpOf(t *testing.T, dir string, files ...string) string {
+	t.Helper()
+	var all []byte
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		check(t, err)
+		all = append(append(all, text...), "\n---\n"...)
+	}
+	out := filepath.Join(dir, "dump.yaml")
+	check(t, os.WriteFile(out, all, 0o600))
+	return out
 }

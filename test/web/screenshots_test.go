@@ -13,7 +13,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var update = flag.Bool("update", false, "write the pictures of docs/explorer.md again")
+var (
+	update = flag.Bool("update", false, "write the pictures of docs/explorer.md again")
+	only   = flag.String("only", "", "write this one alone")
+)
 
 // TestScreenshots writes the pictures of docs/explorer.md: make screenshots.
 func TestScreenshots(t *testing.T) {
@@ -25,7 +28,9 @@ func TestScreenshots(t *testing.T) {
 	id := sample(t, base)
 	send(t, base+"/v1/snapshots/sample@latest/changes", "application/json", strings.NewReader(
 		`{"apply":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-c1","labels":{"topology.kubernetes.io/zone":"zone-c","disk":"ssd"}},"status":{"allocatable":{"cpu":"4","memory":"4Gi","pods":"20"}}}]}`))
-	large(t, base)
+	if *only == "" || strings.HasPrefix(*only, "map") {
+		large(t, base)
+	}
 	for _, s := range []struct {
 		name, address string
 		look          look
@@ -49,9 +54,13 @@ func TestScreenshots(t *testing.T) {
 		{"lose", "/lose?cluster=sample&ask=1&zone=zone-a", looks[1]},
 		{"pools", "/pools?cluster=sample&ask=1&like=node-a1", looks[1]},
 		{"simulate", "/simulate?cluster=sample&ask=1&count=12&pod=" + url.QueryEscape(aPod), looks[1]},
+		{"sql", "/sql?cluster=sample&query=history-of-a-pod&namespace=shop&pod=checkout", looks[1]},
 		{"play", "/play", looks[1]},
 		{"settings", "/settings?cluster=sample", looks[1]},
 	} {
+		if *only != "" && s.name != *only {
+			continue
+		}
 		l := s.look
 		if l.width == 1600 {
 			l.width = 1200

@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-trimpath", "-o", dir, "./cmd/server", "./cmd/synth")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir, "./cmd/server", "./cmd/synth", "./cmd/berth")
 	build.Dir, build.Env = filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
@@ -119,12 +119,12 @@ func hostile(t *testing.T, base string) {
 	t.Helper()
 	long := strings.Repeat("x", 10<<10)
 	body := fmt.Sprintf(`{"kind":"List","apiVersion":"v1","items":[
-		{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","labels":{"kubernetes.io/hostname":"n1"}},"spec":{"taints":[{"key":"k","value":"v","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"9"}}},
+		{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","labels":{"kubernetes.io/hostname":"n1","big":%q}},"spec":{"taints":[{"key":"k","value":"v","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"9"}}},
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1","namespace":"default","annotations":{"a":%q}},"spec":{"schedulerName":"default-scheduler","containers":[{"name":"c","image":%q,"resources":{"requests":{"cpu":"2"}}}]},
 		 "status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":%q}]}},
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p2","namespace":"default"},"spec":{"containers":[{"name":"c"}]},
 		 "status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":%q}]}}]}`,
-		long, "<script>document.title='run'</script>", "<img src=x onerror=\"document.title='run'\">"+long, "\u202eמרושע \u2066שלום\u2069 <b>bold</b>")
+		strings.Repeat("x", 63), long, "<script>document.title='run'</script>", "<img src=x onerror=\"document.title='run'\">"+long, "\u202eמרושע \u2066שלום\u2069 <b>bold</b>")
 	send(t, base+"/v1/snapshots?cluster=hostile", "application/json", strings.NewReader(body))
 }
 

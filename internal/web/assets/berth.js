@@ -12,22 +12,27 @@
     if (e.target.id === "keys") store.set("berth-keys", e.target.checked ? "on" : "off");
   });
 
-  // A button copies each command.
-  function buttons() {
-    document.querySelectorAll("code.copy").forEach(function (code) {
-      if (code.nextElementSibling && code.nextElementSibling.className === "copy-button") return;
-      var button = document.createElement("button");
-      button.type = "button";
-      button.className = "copy-button";
-      button.textContent = "Copy";
-      button.addEventListener("click", function () {
-        navigator.clipboard.writeText(code.textContent).then(function () {
-          button.textContent = "Copied";
-          setTimeout(function () { button.textContent = "Copy"; }, 1500);
-        }, function () { getSelection().selectAllChildren(code); });
-      });
-      code.after(button);
+  // A button copies each command, and one the page's address. Where the browser gives no clipboard,
+  // which it does to secure addresses alone, the text is selected.
+  function copier(after, text) {
+    if (after.nextElementSibling && after.nextElementSibling.className === "copy-button") return;
+    var button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy-button";
+    button.textContent = "Copy";
+    button.addEventListener("click", function () {
+      function select() { getSelection().selectAllChildren(after); }
+      if (!navigator.clipboard) { select(); return; }
+      navigator.clipboard.writeText(text()).then(function () {
+        button.textContent = "Copied";
+        setTimeout(function () { button.textContent = "Copy"; }, 1500);
+      }, select);
     });
+    after.after(button);
+  }
+  function buttons() {
+    document.querySelectorAll("code.copy").forEach(function (code) { copier(code, function () { return code.textContent; }); });
+    copier(document.getElementById("link"), function () { return location.href; });
   }
   buttons();
   document.addEventListener("berth:changed", buttons);
