@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/replays"
@@ -44,6 +47,13 @@ func (b *remoteBatch) call(ctx context.Context, method string, at *url.URL, in, 
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if token := os.Getenv("BERTH_TOKEN"); token != "" {
+		ip := net.ParseIP(b.base.Hostname())
+		if b.base.Scheme != "https" && b.base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return fmt.Errorf("BERTH_TOKEN would go to %s in clear text: use an https URL", b.base.Redacted())
+		}
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

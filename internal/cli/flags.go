@@ -13,6 +13,7 @@ type common struct {
 	server, snapshot, cluster, config, profile string
 	kubeconfig, context                        string
 	namespace, output, color                   string
+	tokenFile                                  string
 	all                                        bool // namespaces
 	set                                        *pflag.FlagSet
 }
@@ -34,6 +35,7 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 		f.StringVar(v, name, fallback, help+" [$BERTH_"+strings.ToUpper(name)+"]")
 	}
 	text(&o.server, "server", "", "berth server to use, such as http://127.0.0.1:8080")
+	f.StringVar(&o.tokenFile, "token-file", env("BERTH_TOKEN_FILE"), "file with the API token for the server [$BERTH_TOKEN_FILE]; or the token itself in $BERTH_TOKEN")
 	text(&o.snapshot, "snapshot", "", "no server: output of kubectl get -o json|yaml, - for stdin")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "read the cluster of this kubeconfig; by default kubectl's own files")
 	f.StringVar(&o.context, "context", "", "context of the kubeconfig")
@@ -80,6 +82,7 @@ func (o *common) again() []string {
 	var out []string
 	for _, f := range []struct{ name, value string }{
 		{"server", o.server},
+		{"token-file", o.tokenFile},
 		{"snapshot", o.snapshot},
 		{"kubeconfig", o.kubeconfig},
 		{"context", o.context},

@@ -24,6 +24,7 @@ type server struct {
 	profile  string
 	client   *http.Client
 	name     string // of the program
+	token    string // empty: none
 	now      func() time.Time
 }
 
@@ -43,6 +44,13 @@ func newServer(a *app) (*server, error) {
 	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
 	if s.cluster == a.o.cluster {
 		s.snapshot += "@latest"
+	}
+	token, err := a.token()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.authorize(token); err != nil {
+		return nil, err
 	}
 	for _, o := range a.beside {
 		a.note("%s is not used: the server decides on its own objects", o.Key)
@@ -180,6 +188,9 @@ func (s *server) exchange(ctx context.Context, method string, query url.Values, 
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
