@@ -1,10 +1,13 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/access"
@@ -114,10 +117,26 @@ func visible[T any](limit int, passes func(*T) bool, page func() ([]T, error)) (
 type guardedDecisions struct{ all Decisions }
 
 func (g guardedDecisions) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
-	if err := mayIn(ctx, q.Cluster); err != nil {
+	return decideAs(ctx, access.Decide, q, g.all.Decide)
+}
+
+// decideAs answers a question about a pod of a namespace that the caller has the right in.
+func decideAs(ctx context.Context, right access.Right, q decision.Question, decide func(context.Context, decision.Question) (*decision.Answer, error)) (*decision.Answer, error) {
+	namespace := ""
+	switch {
+	case q.PodRef != nil:
+		namespace = cmp.Or(q.PodRef.Namespace, corev1.NamespaceDefault)
+	case q.Pod != nil:
+		namespace = q.Pod.Namespace
+	}
+	if err := mayPod(ctx, right, q.Cluster, namespace); err != nil {
 		return nil, err
 	}
-	return g.all.Decide(ctx, q)
+	ans, err := decide(ctx, q)
+	if err == nil {
+		mask(ctx, ans)
+	}
+	return ans, err
 }
 
 func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
@@ -143,7 +162,11 @@ func (g guardedDecisions) Get(ctx context.Context, id string) (*decisionlog.Reco
 	if err := g.known(ctx, id); err != nil {
 		return nil, err
 	}
-	return g.all.Get(ctx, id)
+	rec, err := g.all.Get(ctx, id)
+	if err == nil {
+		mask(ctx, &rec.Answer)
+	}
+	return rec, err
 }
 
 func (g guardedDecisions) Record(ctx context.Context, id string) (*store.Decision, error) {
@@ -225,17 +248,23 @@ func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
 	}
-	return g.all.Queue(ctx, v, runs, class, now)
+	q, err := g.all.Queue(ctx, v, runs, class, now)
+	if err != nil || sees(ctx, v.Cluster, "") {
+		return q, err
+	}
+	hidden := func(p state.Queued) bool { return !sees(ctx, v.Cluster, p.Namespace) }
+	return &decisionlog.Queue{
+		Active:    slices.DeleteFunc(slices.Clone(q.Active), func(p state.Waiting) bool { return hidden(p.Queued) }),
+		Gated:     slices.DeleteFunc(slices.Clone(q.Gated), hidden),
+		Nominated: slices.DeleteFunc(slices.Clone(q.Nominated), hidden),
+	}, nil
 }
 
 // guardedBinder needs the right to bind.
 type guardedBinder struct{ all Binder }
 
 func (g guardedBinder) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
-	if err := mayDo(ctx, access.Bind, false, q.Cluster); err != nil {
-		return nil, err
-	}
-	return g.all.Decide(ctx, q)
+	return decideAs(ctx, access.Bind, q, g.all.Decide)
 }
 
 func (g guardedBinder) Bind(ctx context.Context, name string, pod decision.PodRef, node string) (binding.Bound, error) {

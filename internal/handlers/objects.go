@@ -16,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/access"
 	"berth/internal/cluster"
 	"berth/internal/kubeobj"
 )
@@ -85,6 +86,10 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	}
 	after, err := parseObjectCursor(r.URL.Query().Get("cursor"))
 	if err != nil {
+		return err
+	}
+	// A list, and what has no namespace, is of the whole cluster.
+	if err := mayPod(r.Context(), access.View, name, one.Namespace); err != nil {
 		return err
 	}
 	v, err := a.view(r.Context(), name, revision)

@@ -1,0 +1,91 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"berth/internal/decision"
+)
+
+// TestNamespaces has a team of namespace shop in a cluster where others have pods too.
+func TestNamespaces(t *testing.T) {
+	g := startGuarded(t)
+	secret := strings.ReplaceAll(strings.ReplaceAll(pod("secret", "3", `,"nodeName":"n1","priority":-5,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"hush":"hush"}},"namespaceSelector":{}}]}}`), `"shop"`, `"vault"`), "uid-secret", "uid-secret")
+	own := pod("own", "500m", `,"nodeName":"n1","priority":-5`)
+	g.upload("prod", listOf(node("n1", "4"), secret, own))
+	team := bearing(g.token("team", "binder", "prod", "shop"))
+	all := bearing(g.token("all", "binder", "prod", "*"))
+
+	ask := func(who identity, about string) (int, string) {
+		w := g.as(who, "POST", "/v1/decisions", `{"snapshot":"prod@latest","explain":"full","suggest":true,"pod":`+about+`}`)
+		return w.Code, w.Body.String()
+	}
+	big := pod("big", "4", `,"priority":100`)
+	code, text := ask(all, big)
+	if code != http.StatusCreated || !strings.Contains(text, "secret") {
+		t.Fatalf("a caller of all namespaces: %d %s", code, text)
+	}
+	code, text = ask(team, big)
+	var ans decision.Answer
+	if err := json.Unmarshal([]byte(text), &ans); err != nil || code != http.StatusCreated {
+		t.Fatalf("%d %v %s", code, err, text)
+	}
+	if strings.Contains(text, "secret") || strings.Contains(text, "vault") || !strings.Contains(text, "victims: 1 pods of other namespaces") || len(ans.Preemption.Victims) != 1 || ans.Preemption.Victims[0].Name != "own" {
+		t.Errorf("victims: %s", text)
+	}
+	w := g.as(team, "GET", "/v1/decisions/"+ans.ID, "")
+	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "secret") || !strings.Contains(w.Body.String(), `"digestAgrees":true`) {
+		t.Errorf("the record: %d %s", w.Code, w.Body)
+	}
+	hush := strings.Replace(pod("hush", "100m", ""), `"name":"hush"`, `"name":"hush","labels":{"hush":"hush"}`, 1)
+	if _, text := ask(all, hush); !strings.Contains(text, `hush in (hush)`) && !strings.Contains(text, "hush=hush") {
+		t.Errorf("the anti-affinity of another pod is not explained: %s", text)
+	}
+	if code, text := ask(team, hush); code != http.StatusCreated || strings.Contains(text, "hush in") || strings.Contains(text, "hush=hush") || !strings.Contains(text, "existingAntiAffinity") {
+		t.Errorf("the term of another pod: %d %s", code, text)
+	}
+	if code, text := ask(team, secret); code != http.StatusForbidden {
+		t.Errorf("a pod of another namespace: %d %s", code, text)
+	}
+	for body, want := range map[string]int{
+		`{"snapshot":"prod@latest","podRef":{"namespace":"vault","name":"secret"}}`:           http.StatusForbidden,
+		`{"snapshot":"prod@latest","podRef":{"namespace":"vault","name":"nosuch"}}`:           http.StatusForbidden,
+		`{"snapshot":"prod@latest","podRef":{"namespace":"shop","name":"own"},"dryRun":true}`: http.StatusOK,
+		`{"snapshot":"prod@latest","bind":true,"pod":` + secret + `}`:                         http.StatusForbidden,
+		`{"snapshot":"prod@latest","bind":true,"pod":` + pod("tiny", "100m", "") + `}`:        http.StatusCreated,
+	} {
+		if w := g.as(team, "POST", "/v1/decisions", body); w.Code != want {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	g.as(all, "POST", "/v1/decisions", `{"snapshot":"prod@latest","podRef":{"namespace":"vault","name":"secret"}}`)
+	for _, path := range []string{"/v1/decisions?cluster=prod", "/v1/decisions?cluster=prod&after=0", "/v1/decisions"} {
+		w := g.as(team, "GET", path, "")
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "vault") || !strings.Contains(w.Body.String(), `"big"`) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	waiting := listOf(node("n1", "4"), strings.ReplaceAll(pod("hidden", "1", ""), `"shop"`, `"vault"`), pod("ours", "1", ""))
+	if w := g.as(bearing(g.token("root", "admin", "*", "*")), "POST", "/v1/snapshots?cluster=prod", waiting); w.Code != http.StatusCreated {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	for path, want := range map[string]int{
+		"/v1/clusters/prod/queue": http.StatusOK,
+		"/v1/snapshots/prod@latest/objects?kind=Pod&namespace=shop&name=ours":    http.StatusOK,
+		"/v1/snapshots/prod@latest/objects?kind=Pod&namespace=vault&name=hidden": http.StatusForbidden,
+		"/v1/snapshots/prod@latest/objects?kind=Pod&namespace=vault&name=nosuch": http.StatusForbidden,
+		"/v1/snapshots/prod@latest/objects?kind=Node&name=n1":                    http.StatusForbidden,
+	} {
+		w := g.as(team, "GET", path, "")
+		if w.Code != want || want == http.StatusOK && (!strings.Contains(w.Body.String(), "ours") || strings.Contains(w.Body.String(), "hidden")) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	for _, path := range []string{"/v1/clusters/prod/pending", "/v1/clusters/prod/pods/shop/own", "/v1/snapshots/prod@1/objects", "/v1/queries/unschedulable-pods?cluster=prod"} {
+		if w := g.as(team, "GET", path, ""); w.Code != http.StatusForbidden {
+			t.Errorf("%s, which shows all namespaces: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
