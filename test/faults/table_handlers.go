@@ -35,6 +35,28 @@ var handlerFaults = []fault{
 		{"internal/handlers/extender.go", ` || c.table.set != table.set {`, ` {`},
 	}},
 
+	{"admin-leaves-loopback", "the admin listener serves on any address", "./cmd/server", "TestAdminStaysOnLoopback", []edit{
+		{"cmd/server/admin.go", `if err == nil && !local {`, `if err == nil && !local && false {`},
+	}},
+	{"admin-rebound", "a page in a browser reads profiles under a name of its own", "./cmd/server", "TestAdmin", []edit{
+		{"internal/admin/admin.go", `case !handlers.LoopbackName(strings.Trim(name, "[]")):`, `case false:`},
+	}},
+	{"bundle-names-objects", "texts of log lines are in what is sent to others", "./internal/admin", "TestHiddenLog", []edit{
+		{"internal/admin/log.go", `hidden && !slices.Contains(plainTexts, a.Key)`, `hidden && a.Key == ""`},
+	}},
+	{"bundle-names-clusters", "metrics name clusters in what is sent to others", "./internal/admin", "TestHiddenMetrics", []edit{
+		{"internal/admin/names.go", `!slices.Contains(plainLabels, name) {`, `name == "" {`},
+	}},
+	{"errors-are-sampled", "errors are left out of the log, as other lines are", "./cmd/server", "TestLogSample", []edit{
+		{"cmd/server/log_sample.go", `if r.Level >= slog.LevelError {`, `if r.Level > slog.LevelError {`},
+	}},
+	{"impatient-scheduler-is-well", "a kube-scheduler that gives up before berth answers is in order", "./internal/doctor", "TestScheduler", []edit{
+		{"internal/doctor/scheduler.go", `case timeout <= deadline:`, `case timeout < 0:`},
+	}},
+	{"unverified-server-is-well", "a kube-scheduler that verifies no certificate is in order", "./internal/doctor", "TestScheduler", []edit{
+		{"internal/doctor/scheduler.go", `x.EnableHTTPS && !ca:`, `false:`},
+	}},
+
 	{"apply-unbinds", "a bound pod's own manifest is refused as one that takes it off its node", "./internal/ledger", "TestApplyKeepsTheBind", []edit{
 		{"internal/ledger/merge.go", `if v, ok := from[k]; ok && !given(to, k) {`, `if v, ok := from[k]; ok && !given(to, k) && k != "nodeName" {`},
 	}},
