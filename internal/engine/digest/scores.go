@@ -3,7 +3,6 @@ package digest
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -42,62 +41,89 @@ func appendUniform(b []byte, v int64) []byte { return binary.AppendVarint(append
 func appendColumn(b []byte, r *engine.Result, rows state.Bits, wide []int64, narrow []uint8) []byte {
 	from := len(b)
 	b = append(b, 'b')
-	var first, differ, all int64
+	var first, differ int64
+	fits := true
 	if narrow != nil {
 		b, first, differ = appendNarrow(b, r, rows, narrow)
 	} else {
-		b, first, differ, all = appendBytes(b, r, rows, wide)
+		b, first, differ, fits = appendBytes(b, r, rows, wide)
 	}
 	switch {
 	case differ == 0:
 		return appendUniform(b[:from], first)
-	case all&^0xff == 0:
+	case fits:
 		return b
 	}
 	return appendWide(b[:from], r, rows, wide)
 }
 
-// appendBytes writes the low bytes of a column in blocks. It returns the first value, the bits in
-// which others differ from it, and all bits that are set. It stops once a value does not fit a
-// byte.
-func appendBytes(b []byte, r *engine.Result, rows state.Bits, col []int64) (out []byte, first, differ, all int64) {
+// appendBytes writes a column in blocks of bytes, eight at a time. It returns the first value, bits
+// in which others differ from it, and whether all fit a byte; it stops at one that does not.
+func appendBytes(b []byte, r *engine.Result, rows state.Bits, col []int64) (out []byte, first, differ int64, fits bool) {
 	set := r.Query.Nodes
 	first = col[r.Feasible.First()]
+	ones := uint64(uint8(first)) * 0x0101010101010101
+	var other uint64
 	for i, word := range rows {
 		if word == 0 {
 			continue
 		}
-		if all&^0xff != 0 && differ != 0 {
-			break
+		chunk := (*[state.ChunkSize]int64)(col[i<<state.ChunkBits:])
+		if !set.InOrder() {
+			chunk = inOrder(set, col, i)
 		}
-		var block [state.ChunkSize]byte
-		switch {
-		case !set.InOrder():
-			for ; word != 0; word &= word - 1 {
-				k := bits.TrailingZeros64(word)
-				v := col[set.Order()[i<<state.ChunkBits+k]]
-				block[k] = byte(v)
-				differ |= v ^ first
-				all |= v
+		at := len(b)
+		b = append(b, make([]byte, state.ChunkSize)...)
+		for k := 0; k < state.ChunkSize; k += 8 {
+			some := word >> k & 0xff
+			packed, all := pack((*[8]int64)(chunk[k:]))
+			if all&^0xff != 0 && wideAmong((*[8]int64)(chunk[k:]), some) {
+				return b, first, differing(r.Feasible, col, first), false
 			}
-		case word == ^uint64(0):
-			for k, v := range (*[state.ChunkSize]int64)(col[i<<state.ChunkBits:]) {
-				block[k] = byte(v)
-				differ |= v ^ first
-				all |= v
-			}
-		default: // the others may hold anything, and are masked
-			for k, v := range (*[state.ChunkSize]int64)(col[i<<state.ChunkBits:]) {
-				mask := -int64(word >> k & 1)
-				v &= mask
-				block[k] = byte(v)
-				differ |= (v ^ first) & mask
-				all |= v
-			}
+			mask := spread[some]
+			other |= (packed ^ ones) & mask
+			binary.LittleEndian.PutUint64(b[at+k:], packed&mask)
 		}
-		b = append(b, block[:]...)
 	}
-	return b, first, differ, all
+	return b, first, int64(other), true
+}
+
+// inOrder returns a block of a column in order of the nodes' names.
+func inOrder(set *state.NodeSet, col []int64, block int) *[state.ChunkSize]int64 {
+	var out [state.ChunkSize]int64
+	order := set.Order()[block<<state.ChunkBits:]
+	for k, row := range order[:min(len(order), state.ChunkSize)] {
+		out[k] = col[row]
+	}
+	return &out
+}
+
+// pack returns the low bytes of eight values, and all bits that are set in them.
+func pack(v *[8]int64) (packed uint64, all int64) {
+	low := func(k int) uint64 { return uint64(uint8(v[k])) << (8 * k) }
+	packed = low(0) | low(1) | low(2) | low(3) | low(4) | low(5) | low(6) | low(7)
+	return packed, v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]
+}
+
+// wideAmong reports whether one of the values that some names does not fit a byte. The others may
+// hold anything.
+func wideAmong(v *[8]int64, some uint64) bool {
+	for k := range v {
+		if some>>k&1 == 1 && v[k]&^0xff != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// differing returns bits in which a value of the rows differs from the first; 0 where none does.
+func differing(rows state.Bits, col []int64, first int64) int64 {
+	for row := range rows.All() {
+		if col[row] != first {
+			return col[row] ^ first
+		}
+	}
+	return 0
 }
 
 // appendNarrow is appendBytes for a column of bytes, eight at a time.

@@ -13,8 +13,8 @@ type keyed interface {
 }
 
 // table is a persistent map by namespace and name: two levels of tables over small buckets, sorted
-// by hash, so that a change copies a few kilobytes whatever the number of entries. Older states keep
-// theirs.
+// by hash, so that a change copies a few kilobytes whatever the number of entries. Older states
+// keep theirs.
 type table[E keyed] struct {
 	root [64]*branch[E]
 	n    int
