@@ -58,21 +58,26 @@ func encodeCheckpoint(ctx context.Context, inv *inventory) ([]byte, error) {
 		buf = binary.AppendUvarint(buf, uint64(len(s)))
 		buf = append(buf, s...)
 	}
+	var read []byte // the object at hand, if it is packed
 	count := steps.Of(ctx)
 	list, err := inv.sorted(count)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range list {
-		js := e.json()
-		if err := count.Take(len(js)); err != nil {
+		if err := count.Take(e.size()); err != nil {
 			return nil, err
 		}
 		text(e.key.Kind)
 		text(e.key.Namespace)
 		text(e.key.Name)
-		buf = binary.AppendUvarint(buf, uint64(len(js)))
-		buf = append(buf, js...)
+		buf = binary.AppendUvarint(buf, uint64(e.size()))
+		if e.base == nil {
+			buf = append(buf, e.text...)
+		} else {
+			read = e.read(read)
+			buf = append(buf, read...)
+		}
 		if len(buf) > 32<<10 {
 			if _, err := z.Write(buf); err != nil {
 				return nil, fmt.Errorf("encode checkpoint: %w", err)

@@ -102,11 +102,14 @@ func (e *entry) against(base *entry) *entry {
 }
 
 // json returns the object's canonical JSON, not to be written.
-func (e *entry) json() []byte {
+func (e *entry) json() []byte { return e.read(nil) }
+
+// read is json in a buffer that may be used again, where the object is packed.
+func (e *entry) read(buf []byte) []byte {
 	if e.base == nil {
 		return e.text
 	}
-	return applyDelta(e.text, e.base.text)
+	return applyDelta(buf, e.text, e.base.text)
 }
 
 // size returns the length of the object's JSON.
@@ -175,15 +178,15 @@ func (b *packBuffer) appendDelta(out, base, js []byte) []byte {
 	return out
 }
 
-// applyDelta undoes appendDelta.
-func applyDelta(delta, base []byte) []byte {
+// applyDelta undoes appendDelta, in a buffer if that is large enough.
+func applyDelta(buf, delta, base []byte) []byte {
 	number := func() int {
 		n, size := binary.Uvarint(delta)
 		delta = delta[size:]
 		return int(n)
 	}
 	total := number()
-	js, shift := make([]byte, 0, total), 0
+	js, shift := slices.Grow(buf[:0], total), 0
 	for len(js) < total {
 		n := number()
 		js = append(js, delta[:n]...)

@@ -92,6 +92,31 @@ func TestPackedObjects(t *testing.T) {
 	}
 }
 
+// TestAll reads packed objects into one buffer.
+func TestAll(t *testing.T) {
+	v, err := collect(t.Context(), largeObjects(t, enginetest.Size{Nodes: 10, Pods: 200, Apps: 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for k, js := range v.All() {
+		if want, _ := v.Object(k); !bytes.Equal(js, want) {
+			t.Fatalf("%v is %s, want %s", k, js, want)
+		}
+		n++
+	}
+	if n != v.inv.n {
+		t.Errorf("%d of %d objects", n, v.inv.n)
+	}
+	allocs := testing.AllocsPerRun(5, func() {
+		for range v.All() {
+		}
+	})
+	if allocs > 10 {
+		t.Errorf("%.0f allocations for %d objects", allocs, n)
+	}
+}
+
 // A small object does not keep a large one in memory.
 func TestLargeBases(t *testing.T) {
 	d := new(inventory).draft()
@@ -147,7 +172,7 @@ func FuzzDelta(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, js []byte) {
 		base = base[:min(len(base), maxBase)]
 		delta := new(packBuffer).appendDelta(nil, base, js)
-		if got := applyDelta(delta, base); !bytes.Equal(got, js) {
+		if got := applyDelta(nil, delta, base); !bytes.Equal(got, js) {
 			t.Errorf("the delta %q of %q is read as %q, want %q", delta, base, got, js)
 		}
 	})

@@ -80,12 +80,17 @@ func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 	return nil, false
 }
 
-// All visits all objects with their canonical JSON, not to be written, in no order that means
-// anything.
+// All visits all objects with their canonical JSON, in no order that means anything. The JSON is not
+// to be written, and is good until the next object.
 func (v *View) All() iter.Seq2[kubeobj.Key, []byte] {
 	return func(yield func(kubeobj.Key, []byte) bool) {
+		var buf []byte
 		for e := range v.inv.all() {
-			if !yield(e.key, e.json()) {
+			js := e.read(buf)
+			if e.base != nil {
+				buf = js
+			}
+			if !yield(e.key, js) {
 				return
 			}
 		}

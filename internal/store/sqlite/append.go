@@ -56,7 +56,7 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 		b.Heads[cluster] = h
 	}
 	for i, cluster := range reads.NumberClusters {
-		// Most decisions are on the newest revision, which the head names, and none is stored above.
+		// Most decisions are on the head, and no revision is above it.
 		switch h := b.Heads[cluster]; {
 		case h.Newest > 0 && h.Newest == reads.Numbers[i]:
 			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: h.Newest}] = h.Token
