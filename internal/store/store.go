@@ -292,6 +292,7 @@ type Store interface {
 	Sharing
 	Leads
 	Confirmations
+	Seals
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
+	"berth/internal/store/seal"
 )
 
 // Batch is one Append.
@@ -23,7 +24,9 @@ type Batch struct {
 	Tokens   map[RevisionKey]string // of revisions that are stored, and of those that Judge added
 	Parents  map[ParentKey]bool     // parents that have a child
 	Clusters map[string]string      // the cluster of each decision that is stored, by its id
-	Stamps   map[lists.Stamp]int64  // numbers of stamps that the store does not remember; 0: to be read
+	// StoredGaps are the gaps that are stored, and those that Judge added.
+	StoredGaps map[GapKey]bool
+	Stamps     map[lists.Stamp]int64 // numbers of stamps that the store does not remember; 0: to be read
 
 	// What is to be written, in order. Profiles may be stored already.
 
@@ -33,7 +36,8 @@ type Batch struct {
 	Decisions   []*lists.Row
 	Gaps        []*store.Gap
 
-	rows map[*store.Entry]*lists.Row
+	rows  map[*store.Entry]*lists.Row
+	added map[string]*seal.Rows // by cluster
 }
 
 // Head is the end of a cluster's chain, and what the batch adds to its counters.
@@ -42,16 +46,23 @@ type Head struct {
 	Token                string
 	Seq                  int64 // the last one given before the batch
 	Revisions, Decisions int64
+	Gaps                 int64
+	// The end of the hash chain; Seals moves it.
+	Seal     int64
+	SealHash []byte
 }
 
 // Changed reports whether the batch adds to the cluster.
-func (h *Head) Changed() bool { return h.Revisions > 0 || h.Decisions > 0 }
+func (h *Head) Changed() bool { return h.Revisions > 0 || h.Decisions > 0 || h.Gaps > 0 }
 
 // RevisionKey names a revision.
 type RevisionKey struct {
 	Cluster string
 	Number  int64
 }
+
+// GapKey names a gap.
+type GapKey struct{ Cluster, ID string }
 
 // ParentKey names a revision as the parent of another.
 type ParentKey struct{ Cluster, Token string }
@@ -61,6 +72,7 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 	b := &Batch{
 		entries: entries, Heads: map[string]*Head{}, Tokens: map[RevisionKey]string{}, Parents: map[ParentKey]bool{},
 		Clusters: map[string]string{}, Stamps: map[lists.Stamp]int64{}, rows: map[*store.Entry]*lists.Row{},
+		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{},
 	}
 	for _, e := range entries {
 		if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
@@ -85,6 +97,7 @@ type Reads struct {
 	ParentClusters []string
 	Parents        []string
 	IDs            []string
+	Gaps           []GapKey
 }
 
 // Reads returns the keys of the facts to read.
@@ -94,6 +107,10 @@ func (b *Batch) Reads() Reads {
 	for _, e := range b.entries {
 		if e.Err != nil {
 			continue
+		}
+		if g := e.Gap; g != nil {
+			clusters[g.Cluster] = true
+			r.Gaps = append(r.Gaps, GapKey{g.Cluster, g.ID})
 		}
 		if v := e.Revision; v != nil {
 			clusters[v.Cluster] = true

@@ -13,13 +13,24 @@ func (b *Batch) Judge() {
 		switch {
 		case e.Err != nil:
 		case e.Gap != nil:
-			b.Gaps = append(b.Gaps, e.Gap)
+			b.addGap(e.Gap)
 		default:
 			if e.Err = b.add(e); e.Err == nil && e.Profile != nil {
 				b.addProfile(e.Profile)
 			}
 		}
 	}
+}
+
+// addGap takes a gap that is not stored.
+func (b *Batch) addGap(g *store.Gap) {
+	key := GapKey{g.Cluster, g.ID}
+	if b.StoredGaps[key] {
+		return
+	}
+	b.StoredGaps[key] = true
+	b.Gaps = append(b.Gaps, g)
+	b.Heads[g.Cluster].Gaps++
 }
 
 // add takes one entry into the batch, or returns why it is refused.

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/batch"
+	"berth/internal/store/seal"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,7 +27,8 @@ const sqlPrune = `WITH run AS (
     OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number))
 )
 DELETE FROM revisions v WHERE v.cluster = $1 AND v.number IN (
-  SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < $3 ORDER BY r.number DESC LIMIT $5)`
+  SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < $3 ORDER BY r.number DESC LIMIT $5)
+RETURNING v.number`
 
 // Prune implements store.Pruner.
 func (s *Store) Prune(ctx context.Context, before time.Time) (deleted int64, err error) {
@@ -70,13 +72,18 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 // pruneRun does one transaction's part of a run.
 func (s *Store) pruneRun(ctx context.Context, cluster string, first, next int64, before time.Time) (deleted int64, err error) {
 	err = s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		ct, err := conn.Exec(ctx, sqlPrune, cluster, first, next, ceilMicro(before), batch.PruneChunk)
+		rows, err := conn.Query(ctx, sqlPrune, cluster, first, next, ceilMicro(before), batch.PruneChunk)
 		if err != nil {
 			return err
 		}
-		deleted = ct.RowsAffected()
-		_, err = conn.Exec(ctx, `UPDATE clusters SET revisions = revisions - $2 WHERE cluster = $1`, cluster, deleted)
-		return err
+		gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if deleted = int64(len(gone)); err != nil || deleted == 0 {
+			return err
+		}
+		if _, err = conn.Exec(ctx, `UPDATE clusters SET revisions = revisions - $2 WHERE cluster = $1`, cluster, deleted); err != nil {
+			return err
+		}
+		return sealRemoval(ctx, conn, cluster, &store.Removed{Revisions: seal.Runs(gone)})
 	})
 	if err != nil {
 		return 0, err

@@ -77,7 +77,7 @@ func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads,
 	}
 	fact(sqlLock, func(rows pgx.Rows) error {
 		h, cluster := &batch.Head{}, ""
-		err := rows.Scan(&cluster, &h.Newest, &h.Token, &h.Seq)
+		err := rows.Scan(&cluster, &h.Newest, &h.Token, &h.Seq, &h.Seal, &h.SealHash)
 		a.Heads[cluster] = h
 		return err
 	}, reads.Clusters)
@@ -97,6 +97,18 @@ func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads,
 			a.Parents[key] = true
 			return err
 		}, reads.ParentClusters, reads.Parents)
+	}
+	if len(reads.Gaps) > 0 {
+		var clusters, ids []string
+		for _, g := range reads.Gaps {
+			clusters, ids = append(clusters, g.Cluster), append(ids, g.ID)
+		}
+		fact(sqlStoredGaps, func(rows pgx.Rows) error {
+			var key batch.GapKey
+			err := rows.Scan(&key.Cluster, &key.ID)
+			a.StoredGaps[key] = true
+			return err
+		}, clusters, ids)
 	}
 	if len(a.Stamps) > 0 {
 		var columns [5][]string

@@ -10,7 +10,7 @@ const (
 	sqlPutGap = `INSERT INTO decision_gaps (cluster, id, since, until, lost, cause, instance)
 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`
 	sqlDropGaps   = `DELETE FROM decision_gaps WHERE cluster = $1`
-	sqlRetainGaps = `DELETE FROM decision_gaps WHERE until < $1`
+	sqlRetainGaps = `DELETE FROM decision_gaps WHERE until < $1 RETURNING cluster, id`
 )
 
 // ListGaps implements store.Gaps.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/store"
+	"berth/internal/store/seal"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -41,8 +42,17 @@ func (s *Store) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
 		if err := conn.QueryRow(ctx, sqlToken, c.Cluster, c.Number).Scan(&token); err != nil {
 			return err
 		}
-		_, err := conn.Exec(ctx, sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))
-		return err
+		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
+		if ct, err := conn.Exec(ctx, sqlPutCheckpoint, values...); err != nil || ct.RowsAffected() == 0 {
+			return err
+		}
+		return addSeal(ctx, conn, c.Cluster, func(h *store.SealHead) (*store.Seal, error) {
+			var rows seal.Rows
+			if err := rows.Checkpoint(c.Number, values); err != nil {
+				return nil, err
+			}
+			return rows.Seal(h, h.Seq, h.Newest)
+		})
 	})
 }
 
@@ -75,7 +85,10 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 			return err
 		}
 		ct, err = conn.Exec(ctx, sqlCountDown, cluster)
-		return errors.Join(err, expectOne("count revisions", ct.RowsAffected()))
+		if err := errors.Join(err, expectOne("count revisions", ct.RowsAffected())); err != nil {
+			return err
+		}
+		return sealRemoval(ctx, conn, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})
 	})
 }
 
@@ -88,7 +101,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropBareHead, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlEmptyHead} {
 			ct, err := conn.Exec(ctx, query, cluster)
 			if err != nil {
 				return err
@@ -98,7 +111,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if gone == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		return nil
+		return sealDeletion(ctx, conn, cluster)
 	})
 }
 

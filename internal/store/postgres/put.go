@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/store/lists"
+	"berth/internal/store/seal"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -32,20 +33,35 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map)
 		p.Queue(query, args...).Exec(func(ct pgconn.CommandTag) error { return expectOne(what, ct.RowsAffected()) })
 	}
 	if len(a.Decisions) >= copyFrom {
-		if err := copyDecisions(ctx, conn, "decisions", a.Decisions); err != nil {
+		if err := copyDecisions(ctx, conn, "decisions", a.Decisions, a.SealDecision); err != nil {
 			return err
 		}
 	} else {
 		for _, d := range a.Decisions {
-			one("write decision", sqlPutDecision, decisionValues(d)...)
+			values := decisionValues(d)
+			one("write decision", sqlPutDecision, values...)
+			if err := a.SealDecision(d, values); err != nil {
+				return err
+			}
 		}
 	}
 	for _, r := range a.Revisions {
-		one("write revision", sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
-			r.CreatedAt, r.Digest, r.Cause, r.Change, text(r.Summary), lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID))
+		values := []any{
+			r.Cluster, r.Number, r.Token, r.ParentToken,
+			r.CreatedAt, r.Digest, r.Cause, r.Change, text(r.Summary),
+			lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID),
+		}
+		one("write revision", sqlPutRevision, values...)
+		if err := a.SealRevision(r, values); err != nil {
+			return err
+		}
 	}
 	for _, c := range a.Checkpoints {
-		one("write checkpoint", sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))
+		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
+		one("write checkpoint", sqlPutCheckpoint, values...)
+		if err := a.SealCheckpoint(c, values); err != nil {
+			return err
+		}
 	}
 	for _, pr := range a.Profiles {
 		if _, ok := stored.Load(pr.Digest); !ok {
@@ -53,11 +69,22 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map)
 		}
 	}
 	for _, g := range a.Gaps {
-		p.Queue(sqlPutGap, gapValues(g)...)
+		values := gapValues(g)
+		p.Queue(sqlPutGap, values...)
+		if err := a.SealGap(g, values); err != nil {
+			return err
+		}
+	}
+	seals, err := a.Seals()
+	if err != nil {
+		return err
+	}
+	for _, s := range seals {
+		one("write seal of "+s.Cluster, sqlPutSeal, seal.Values(s)...)
 	}
 	for _, cluster := range a.Changed() {
 		h := a.Heads[cluster]
-		one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions)
+		one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions, h.Seal, notNull(h.SealHash))
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(a.made)) {
 		if !a.Heads[cluster].Changed() {
@@ -76,9 +103,11 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map)
 	return nil
 }
 
-func copyDecisions(ctx context.Context, conn *pgx.Conn, table string, rows []*lists.Row) error {
+// copyDecisions writes rows and hands their values to seen.
+func copyDecisions(ctx context.Context, conn *pgx.Conn, table string, rows []*lists.Row, seen func(*lists.Row, []any) error) error {
 	n, err := conn.CopyFrom(ctx, pgx.Identifier{table}, lists.Stored.Names(), pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		return decisionValues(rows[i]), nil
+		values := decisionValues(rows[i])
+		return values, seen(rows[i], values)
 	}))
 	if err == nil && n != int64(len(rows)) {
 		err = fmt.Errorf("%d rows added", n)

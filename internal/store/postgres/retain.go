@@ -2,10 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"berth/internal/store"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -44,7 +47,7 @@ func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := s.partitionsAhead(ctx, time.Now()); err != nil || before.IsZero() {
 		return 0, err
 	}
-	if _, err := s.pool.Exec(ctx, sqlRetainGaps, ceilMicro(before)); err != nil {
+	if err := s.retainGaps(ctx, before); err != nil {
 		return 0, err
 	}
 	partitions, err := s.partitions(ctx)
@@ -82,12 +85,27 @@ func unlock(keeper *pgxpool.Conn) {
 	}
 }
 
-// dropPartition takes a partition out, which needs a moment without readers,
-// and then counts and drops it, which may take its time. A kill between the two
-// leaves a table that the next Retain finds by its name.
+// sqlRuns sums the rows of a table up as ranges of places in the logs: places that follow one
+// another have the same distance from their rank.
+const sqlRuns = `SELECT cluster, min(seq), max(seq), count(*)
+FROM (SELECT cluster, seq, seq - row_number() OVER (PARTITION BY cluster ORDER BY seq) AS run FROM %s) r
+GROUP BY cluster, run ORDER BY cluster, min(seq)`
+
+// dropPartition seals that a partition goes, takes it out, which needs a moment without readers,
+// and then counts and drops it, which may take its time. A kill in between leaves a table that the
+// next Retain finds by its name.
 func (s *Store) dropPartition(ctx context.Context, name string, attached bool) (deleted int64, err error) {
+	query, known := fmt.Sprintf(sqlRuns, name), int64(-1)
 	if attached {
 		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			gone, err := takeRuns(ctx, tx, query)
+			known = gone.total
+			return errors.Join(err, gone.seal(ctx, tx))
+		})
+		if err != nil {
+			return 0, err
+		}
+		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			// All reads and writes queue up behind a lock that waits: give up soon.
 			if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '2s'`); err != nil {
 				return err
@@ -100,14 +118,20 @@ func (s *Store) dropPartition(ctx context.Context, name string, attached bool) (
 		}
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
-			return err
-		}
-		deleted, err = countDown(ctx, tx, `SELECT cluster, count(*) FROM `+name+` GROUP BY cluster`)
+		gone, err := takeRuns(ctx, tx, query)
 		if err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DROP TABLE `+name)
+		if err := gone.countDown(ctx, tx); err != nil {
+			return err
+		}
+		if gone.total != known { // some came in after they were sealed, or a kill came between
+			if err := gone.seal(ctx, tx); err != nil {
+				return err
+			}
+		}
+		deleted = gone.total
+		_, err = tx.Exec(ctx, `DROP TABLE `+name)
 		return err
 	})
 	if err != nil {
@@ -119,13 +143,17 @@ func (s *Store) dropPartition(ctx context.Context, name string, attached bool) (
 // deleteChunk deletes some of the old rows that share a partition with newer ones.
 func (s *Store) deleteChunk(ctx context.Context, before time.Time) (deleted int64, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		deleted, err = countDown(ctx, tx, `WITH old AS (
+		gone, err := takeRuns(ctx, tx, `WITH old AS (
   SELECT cluster, created_at, id FROM decisions WHERE created_at < $1 LIMIT $2
 ), gone AS (
   DELETE FROM decisions d USING old WHERE d.cluster = old.cluster AND d.created_at = old.created_at AND d.id = old.id
-  RETURNING d.cluster
-) SELECT cluster, count(*) FROM gone GROUP BY cluster`, ceilMicro(before), chunk)
-		return err
+  RETURNING d.cluster, d.seq
+) `+fmt.Sprintf(sqlRuns, "gone"), ceilMicro(before), chunk)
+		if err != nil {
+			return err
+		}
+		deleted = gone.total
+		return errors.Join(gone.countDown(ctx, tx), gone.seal(ctx, tx))
 	})
 	if err != nil {
 		return 0, err
@@ -133,32 +161,82 @@ func (s *Store) deleteChunk(ctx context.Context, before time.Time) (deleted int6
 	return deleted, nil
 }
 
-// countDown takes the counts that a query gives off the clusters' books, in the
-// order in which all others lock them.
-func countDown(ctx context.Context, tx pgx.Tx, query string, args ...any) (total int64, err error) {
+// removals are decisions that a transaction takes away, by cluster.
+type removals struct {
+	counts map[string]int64
+	runs   map[string][][2]int64 // of places in the log
+	total  int64
+}
+
+// takeRuns runs a query for sqlRuns's columns, however long it takes.
+func takeRuns(ctx context.Context, tx pgx.Tx, query string, args ...any) (*removals, error) {
+	r := &removals{counts: map[string]int64{}, runs: map[string][][2]int64{}}
+	if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
+		return r, err
+	}
 	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
-		return 0, err
+		return r, err
 	}
-	counts := map[string]int64{}
-	err = each(rows, func() error {
+	return r, each(rows, func() error {
 		var cluster string
+		var run [2]int64
 		var n int64
-		err := rows.Scan(&cluster, &n)
-		counts[cluster] = n
+		err := rows.Scan(&cluster, &run[0], &run[1], &n)
+		r.counts[cluster] += n
+		r.runs[cluster] = append(r.runs[cluster], run)
+		r.total += n
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	for _, cluster := range slices.Sorted(maps.Keys(counts)) {
+}
+
+// countDown takes the decisions off the clusters' books, in the order in which all others lock
+// them.
+func (r *removals) countDown(ctx context.Context, tx pgx.Tx) error {
+	for _, cluster := range slices.Sorted(maps.Keys(r.counts)) {
 		// A cluster may have been deleted since, and its rows counted with it.
-		if _, err := tx.Exec(ctx, `UPDATE clusters SET decisions = greatest(decisions - $2, 0) WHERE cluster = $1`, cluster, counts[cluster]); err != nil {
-			return 0, err
+		const query = `UPDATE clusters SET decisions = greatest(decisions - $2, 0) WHERE cluster = $1`
+		if _, err := tx.Exec(ctx, query, cluster, r.counts[cluster]); err != nil {
+			return err
 		}
-		total += counts[cluster]
 	}
-	return total, nil
+	return nil
+}
+
+// seal writes into the clusters' hash chains that the decisions are gone.
+func (r *removals) seal(ctx context.Context, tx pgx.Tx) error {
+	for _, cluster := range slices.Sorted(maps.Keys(r.runs)) {
+		if err := sealRemoval(ctx, tx, cluster, &store.Removed{Decisions: r.runs[cluster]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retainGaps deletes the gaps that ended before a time.
+func (s *Store) retainGaps(ctx context.Context, before time.Time) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, sqlRetainGaps, ceilMicro(before))
+		if err != nil {
+			return err
+		}
+		gone := map[string][]string{}
+		err = each(rows, func() error {
+			var cluster, id string
+			err := rows.Scan(&cluster, &id)
+			gone[cluster] = append(gone[cluster], id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, cluster := range slices.Sorted(maps.Keys(gone)) {
+			if err := sealRemoval(ctx, tx, cluster, &store.Removed{Gaps: gone[cluster]}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Sizes implements store.Keeper; decisions counts all its partitions.

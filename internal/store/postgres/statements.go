@@ -10,26 +10,27 @@ import (
 // The writer's statements; the driver prepares each once a connection.
 const (
 	// In the order of names, so that two batches cannot wait for one another.
-	sqlLock = `SELECT cluster, newest, token, last_seq FROM clusters WHERE cluster = ANY ($1) ORDER BY cluster FOR UPDATE`
+	sqlLock = `SELECT cluster, newest, token, last_seq, seals, seal_hash FROM clusters WHERE cluster = ANY ($1) ORDER BY cluster FOR UPDATE`
 	// The same, for clusters that are new.
 	sqlNewHeads = `INSERT INTO clusters (cluster) SELECT c FROM unnest($1::text[]) c ORDER BY c COLLATE "C"
 ON CONFLICT DO NOTHING RETURNING cluster`
 	// The books are kept by difference, so that one statement a batch and
 	// cluster is enough.
 	sqlPutHead = `UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5,
-  last_seq = last_seq + $5
+  last_seq = last_seq + $5, seals = $6, seal_hash = $7
 WHERE cluster = $1`
 	sqlDropHead = `DELETE FROM clusters WHERE cluster = $1`
-	// What stays of a cluster that had decisions: the last number given.
+	// What stays of a cluster: the last number given, and the end of its hash chain.
 	sqlEmptyHead = `UPDATE clusters SET newest = 0, token = '', revisions = 0, decisions = 0
 WHERE cluster = $1 AND (revisions > 0 OR decisions > 0)`
-	sqlDropBareHead = `DELETE FROM clusters WHERE cluster = $1 AND last_seq = 0`
 
 	// What is stored of the revisions that a batch names, by number and as parents.
 	sqlTokens = `SELECT r.cluster, r.number, r.token FROM revisions r
 JOIN unnest($1::text[], $2::bigint[]) q (cluster, number) ON r.cluster = q.cluster AND r.number = q.number`
 	sqlParents = `SELECT r.cluster, r.parent_token FROM revisions r
 JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster AND r.parent_token = q.parent`
+	sqlStoredGaps = `SELECT g.cluster, g.id FROM decision_gaps g
+JOIN unnest($1::text[], $2::text[]) q (cluster, id) ON g.cluster = q.cluster AND g.id = q.id`
 	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id)

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/batch"
+	"berth/internal/store/seal"
 )
 
 // sqlPrune deletes the end of a run of revisions that begins with a checkpoint
@@ -24,7 +25,8 @@ const sqlPrune = `WITH run AS (
     OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = ?1 AND s.revision = r.number))
 )
 DELETE FROM revisions WHERE cluster = ?1 AND number IN (
-  SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < ?3 ORDER BY r.number DESC LIMIT ?5)`
+  SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < ?3 ORDER BY r.number DESC LIMIT ?5)
+RETURNING number`
 
 const sqlCountRevisionsDown = `UPDATE clusters SET revisions = revisions - ? WHERE cluster = ?`
 
@@ -61,12 +63,15 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 		return 0, err
 	}
 	return batch.PruneRuns(starts, func(first, next int64) (n int64, err error) {
-		err = s.write(ctx, func(w *writer) (err error) {
-			if n, err = w.exec(sqlPrune, cluster, first, next, ceilMicro(before), batch.PruneChunk); err != nil || n == 0 {
+		err = s.write(ctx, func(w *writer) error {
+			gone, err := w.numbers(sqlPrune, cluster, first, next, ceilMicro(before), batch.PruneChunk)
+			if n = int64(len(gone)); err != nil || n == 0 {
 				return err
 			}
-			_, err = w.exec(sqlCountRevisionsDown, n, cluster)
-			return err
+			if _, err = w.exec(sqlCountRevisionsDown, n, cluster); err != nil {
+				return err
+			}
+			return sealRemoval(w, cluster, &store.Removed{Revisions: seal.Runs(gone)})
 		})
 		return n, err
 	})

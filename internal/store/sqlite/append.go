@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"berth/internal/store"
 	"berth/internal/store/batch"
 	"berth/internal/store/lists"
+	"berth/internal/store/seal"
 )
 
 // Append implements store.Writer.
@@ -50,7 +52,7 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 	reads := b.Reads()
 	for _, cluster := range reads.Clusters {
 		h := &batch.Head{}
-		if _, err := w.maybe(sqlHead, []any{cluster}, &h.Newest, &h.Token, &h.Seq); err != nil {
+		if _, err := w.maybe(sqlHead, []any{cluster}, &h.Newest, &h.Token, &h.Seq, &h.Seal, &h.SealHash); err != nil {
 			return err
 		}
 		b.Heads[cluster] = h
@@ -86,6 +88,14 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 			b.Parents[batch.ParentKey{Cluster: cluster, Token: reads.Parents[i]}] = true
 		}
 	}
+	for _, g := range reads.Gaps {
+		var id string
+		found, err := w.maybe(sqlGap, []any{g.Cluster, g.ID}, &id)
+		if err != nil {
+			return err
+		}
+		b.StoredGaps[g] = found
+	}
 	return readIDs(w, b, reads.IDs)
 }
 
@@ -98,22 +108,12 @@ func readIDs(w *writer, b *batch.Batch, ids []string) error {
 	if err != nil {
 		return fmt.Errorf("encode ids: %w", err)
 	}
-	if err := w.prepare(sqlIDs); err != nil {
-		return err
-	}
-	rows, err := w.stmts[sqlIDs].QueryContext(context.Background(), string(list))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // its errors come through rows.Err
-	for rows.Next() {
+	return w.each(sqlIDs, []any{string(list)}, func(rows *sql.Rows) error {
 		var id, cluster string
-		if err := rows.Scan(&id, &cluster); err != nil {
-			return err
-		}
+		err := rows.Scan(&id, &cluster)
 		b.Clusters[id] = cluster
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 // writeBatch writes what the judge left.
@@ -124,7 +124,11 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
 		}
 	}
 	for _, g := range b.Gaps {
-		if _, err := w.exec(sqlPutGap, gapValues(g)...); err != nil {
+		values := gapValues(g)
+		if _, err := w.exec(sqlPutGap, values...); err != nil {
+			return err
+		}
+		if err := b.SealGap(g, values); err != nil {
 			return err
 		}
 	}
@@ -142,26 +146,49 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
 		if err := putStamp(w, b, d); err != nil {
 			return err
 		}
-		if err := one("write decision "+d.ID, sqlPutDecision, decisionValues(d)...); err != nil {
+		values := decisionValues(d)
+		if err := one("write decision "+d.ID, sqlPutDecision, values...); err != nil {
+			return err
+		}
+		if err := b.SealDecision(d, values); err != nil {
 			return err
 		}
 	}
 	for _, r := range b.Revisions {
-		err := one("write revision", sqlPutRevision, r.Cluster, r.Number, r.Token, r.ParentToken,
+		values := []any{
+			r.Cluster, r.Number, r.Token, r.ParentToken,
 			r.CreatedAt.UnixMicro(), r.Digest, r.Cause, blob(r.Change), text(r.Summary),
-			lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID))
-		if err != nil {
+			lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID),
+		}
+		if err := one("write revision", sqlPutRevision, values...); err != nil {
+			return err
+		}
+		if err := b.SealRevision(r, values); err != nil {
 			return err
 		}
 	}
 	for _, c := range b.Checkpoints {
-		if err := one("write checkpoint", sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload)); err != nil {
+		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
+		if err := one("write checkpoint", sqlPutCheckpoint, values...); err != nil {
+			return err
+		}
+		if err := b.SealCheckpoint(c, values); err != nil {
+			return err
+		}
+	}
+	seals, err := b.Seals()
+	if err != nil {
+		return err
+	}
+	for _, s := range seals {
+		if err := one("write seal of "+s.Cluster, sqlPutSeal, seal.Values(s)...); err != nil {
 			return err
 		}
 	}
 	for _, cluster := range b.Changed() {
 		h := b.Heads[cluster]
-		if err := one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions); err != nil {
+		err := one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions, h.Seal, notNull(h.SealHash))
+		if err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,9 @@ import (
 const (
 	sqlPutGap = `INSERT INTO decision_gaps (cluster, id, since, until, lost, cause, instance)
 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlGap        = `SELECT id FROM decision_gaps WHERE cluster = ? AND id = ?`
 	sqlDropGaps   = `DELETE FROM decision_gaps WHERE cluster = ?`
-	sqlRetainGaps = `DELETE FROM decision_gaps WHERE until < ?`
+	sqlRetainGaps = `DELETE FROM decision_gaps WHERE until < ? RETURNING cluster, id`
 )
 
 // ListGaps implements store.Gaps.

@@ -2,9 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/seal"
 )
 
 // chunk is how many decisions one transaction of Retain deletes, so that other
@@ -21,7 +24,16 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 		return 0, err
 	}
 	err = s.write(ctx, func(w *writer) error {
-		_, err := w.exec(sqlRetainGaps, ceilMicro(before))
+		gone := map[string][]string{}
+		err := w.each(sqlRetainGaps, []any{ceilMicro(before)}, func(rows *sql.Rows) error {
+			var cluster, id string
+			err := rows.Scan(&cluster, &id)
+			gone[cluster] = append(gone[cluster], id)
+			return err
+		})
+		for cluster, ids := range gone {
+			err = errors.Join(err, sealRemoval(w, cluster, &store.Removed{Gaps: ids}))
+		}
 		return err
 	})
 	if err != nil {
@@ -34,12 +46,15 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 	for _, cluster := range names {
 		for {
 			var n int64
-			err := s.write(ctx, func(w *writer) (err error) {
-				if n, err = w.exec(sqlRetain, cluster, ceilMicro(before), chunk); err != nil || n == 0 {
+			err := s.write(ctx, func(w *writer) error {
+				places, err := w.numbers(sqlRetain, cluster, ceilMicro(before), chunk)
+				if n = int64(len(places)); err != nil || n == 0 {
 					return err
 				}
-				_, err = w.exec(sqlCountDecisionsDown, n, cluster)
-				return err
+				if _, err = w.exec(sqlCountDecisionsDown, n, cluster); err != nil {
+					return err
+				}
+				return sealRemoval(w, cluster, &store.Removed{Decisions: seal.Runs(places)})
 			})
 			if err != nil {
 				return deleted, err

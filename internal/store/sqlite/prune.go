@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"berth/internal/store"
+	"berth/internal/store/seal"
 )
 
 // CheckpointAt implements store.Revisions.
@@ -38,8 +39,17 @@ func (s *Store) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
 		if err := w.row(sqlToken, []any{c.Cluster, c.Number}, &token); err != nil {
 			return err
 		}
-		_, err := w.exec(sqlPutCheckpoint, c.Cluster, c.Number, notNull(c.Payload))
-		return err
+		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
+		if n, err := w.exec(sqlPutCheckpoint, values...); err != nil || n == 0 {
+			return err
+		}
+		return addSeal(w, c.Cluster, func(h *store.SealHead) (*store.Seal, error) {
+			var rows seal.Rows
+			if err := rows.Checkpoint(c.Number, values); err != nil {
+				return nil, err
+			}
+			return rows.Seal(h, h.Seq, h.Newest)
+		})
 	})
 }
 
@@ -71,7 +81,10 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 			return errors.Join(err, expectOne("delete revision", n))
 		}
 		n, err := w.exec(sqlCountDown, cluster)
-		return errors.Join(err, expectOne("count revisions", n))
+		if err := errors.Join(err, expectOne("count revisions", n)); err != nil {
+			return err
+		}
+		return sealRemoval(w, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})
 	})
 }
 
@@ -84,7 +97,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropBareHead, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlEmptyHead} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -97,7 +110,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if gone == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		return nil
+		return sealDeletion(w, cluster)
 	})
 }
 

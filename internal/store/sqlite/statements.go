@@ -12,17 +12,18 @@ const (
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 
-	sqlHead = `SELECT newest, token, last_seq FROM clusters WHERE cluster = ?`
+	sqlHead = `SELECT newest, token, last_seq, seals, seal_hash FROM clusters WHERE cluster = ?`
 	// The books are kept by difference, so that one statement a batch and
 	// cluster is enough.
-	sqlPutHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions, last_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+	sqlPutHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions, last_seq, seals, seal_hash)
+VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
 ON CONFLICT (cluster) DO UPDATE SET newest = excluded.newest, token = excluded.token,
+  seals = excluded.seals, seal_hash = excluded.seal_hash,
   revisions = revisions + excluded.revisions, decisions = decisions + excluded.decisions,
   last_seq = last_seq + excluded.decisions`
-	// What stays of a cluster that had decisions: the last number given.
+	// What stays of a cluster: the last number given, and the end of its hash chain.
 	sqlEmptyHead = `UPDATE clusters SET newest = 0, token = '', revisions = 0, decisions = 0
 WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
-	sqlDropBareHead = `DELETE FROM clusters WHERE cluster = ? AND last_seq = 0`
 
 	sqlToken       = `SELECT token FROM revisions WHERE cluster = ? AND number = ?`
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id)
@@ -40,7 +41,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = ?`
 
 	sqlRetain = `DELETE FROM decisions WHERE rowid IN
-(SELECT rowid FROM decisions WHERE cluster = ? AND created_at < ? ORDER BY created_at LIMIT ?)`
+(SELECT rowid FROM decisions WHERE cluster = ? AND created_at < ? ORDER BY created_at LIMIT ?) RETURNING seq`
 	sqlCountDecisionsDown = `UPDATE clusters SET decisions = decisions - ? WHERE cluster = ?`
 
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`

@@ -77,6 +77,35 @@ func (w *writer) maybe(query string, args []any, into ...any) (bool, error) {
 	return err == nil, err
 }
 
+// each calls fn for each row of a prepared statement.
+func (w *writer) each(query string, args []any, fn func(*sql.Rows) error) error {
+	if err := w.prepare(query); err != nil {
+		return err
+	}
+	rows, err := w.stmts[query].QueryContext(context.Background(), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// numbers returns the one column of a prepared statement's rows.
+func (w *writer) numbers(query string, args ...any) (ns []int64, err error) {
+	err = w.each(query, args, func(rows *sql.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		ns = append(ns, n)
+		return err
+	})
+	return ns, err
+}
+
 func (w *writer) close() error {
 	<-w.turn // waits for the write under way and lets no other begin
 	var errs []error

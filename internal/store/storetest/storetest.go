@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/audit"
 	"berth/internal/store"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 				t.Run(name, func(t *testing.T) {
 					s := open(t)
 					t.Cleanup(func() {
+						chains(t, s)
 						if err := s.Close(); err != nil {
 							t.Errorf("Close: %v", err)
 						}
@@ -62,6 +64,27 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 				})
 			}
 		})
+	}
+}
+
+// chains wants nothing to be found in the hash chains, whatever a case has done.
+func chains(t *testing.T, s store.Store) {
+	heads, err := s.SealHeads(context.Background(), "")
+	if err != nil {
+		return // a case about a store that is closed or shut
+	}
+	for _, h := range heads {
+		r, err := audit.Verify(context.Background(), s, h.Cluster, audit.Options{})
+		if err != nil {
+			t.Errorf("verify cluster %s: %v", h.Cluster, err)
+			continue
+		}
+		for _, f := range r.Findings {
+			t.Errorf("hash chain of cluster %s: %s", f.Cluster, f.Detail)
+		}
+		if n := r.Rows[store.SealDecisions]; h.Number == 0 && h.Seq > 0 || n > h.Seq {
+			t.Errorf("cluster %s: %d decisions of %d are sealed, by %d seals", h.Cluster, n, h.Seq, h.Number)
+		}
 	}
 }
 

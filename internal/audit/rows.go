@@ -1,0 +1,294 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"berth/internal/store"
+)
+
+// decisions compares the decisions of a seal with their hashes.
+func (c *check) decisions(ctx context.Context, s *store.Seal) error {
+	if int64(len(s.RowHashes)) != (s.Seq-s.AfterSeq)*sha256.Size {
+		c.r.add(Finding{Table: "seals", What: Changed, From: s.Number, To: s.Number, Seal: s.Number, Detail: fmt.Sprintf("seal %d has no hash for each of its decisions", s.Number)})
+		return nil
+	}
+	want := func(place int64) []byte {
+		i := (place - s.AfterSeq - 1) * sha256.Size
+		return s.RowHashes[i : i+sha256.Size]
+	}
+	next := s.AfterSeq + 1
+	for next <= s.Seq {
+		rows, err := c.st.SealRows(ctx, store.SealDecisions, s.Format, s.Cluster, next, s.Seq, pageRows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.Place < next { // a second row at one place
+				c.foreign(s, row)
+				continue
+			}
+			c.gone(s, next, row.Place-1)
+			c.r.Rows[store.SealDecisions]++
+			if !bytes.Equal(row.Hash, want(row.Place)) {
+				c.differs(s, row)
+			}
+			next = row.Place + 1
+		}
+		if len(rows) == 0 {
+			c.gone(s, next, s.Seq)
+			return nil
+		}
+	}
+	return nil
+}
+
+// differs reports a decision that is not what was sealed at its place.
+func (c *check) differs(s *store.Seal, row store.SealRow) {
+	f := Finding{
+		Table: string(store.SealDecisions), What: Changed, From: row.Place, To: row.Place, ID: row.ID, Seal: s.Number,
+		Detail: fmt.Sprintf("decision %d (%s) is not as it was written", row.Place, row.ID),
+	}
+	for i := 0; i < len(s.RowHashes); i += sha256.Size {
+		if len(row.Hash) > 0 && bytes.Equal(row.Hash, s.RowHashes[i:i+sha256.Size]) {
+			f.What = Moved
+			f.Detail = fmt.Sprintf("decision %s stands at place %d and was written at %d", row.ID, row.Place, s.AfterSeq+1+int64(i/sha256.Size))
+		}
+	}
+	c.r.add(f)
+}
+
+// foreign reports a row beside the one that the seal has.
+func (c *check) foreign(s *store.Seal, row store.SealRow) {
+	c.r.add(Finding{
+		Table: string(store.SealDecisions), What: Inserted, From: row.Place, To: row.Place, ID: row.ID, Seal: s.Number,
+		Detail: fmt.Sprintf("a second row stands at place %d", row.Place),
+	})
+}
+
+// gone notes decisions of a seal that are not there, but for those that were taken away on purpose.
+func (c *check) gone(s *store.Seal, from, to int64) {
+	rs := c.removed[store.SealDecisions]
+	for from <= to && len(c.missing) <= maxFindings {
+		if end, ok := rs.end(from); ok {
+			from = end + 1
+			continue
+		}
+		c.lacks(store.SealDecisions, s.Number, from, "")
+		from++
+	}
+}
+
+// lacks notes a row that is not there.
+func (c *check) lacks(table store.SealTable, in, place int64, id string) {
+	name := id
+	if name == "" {
+		name = strconv.FormatInt(place, 10)
+	}
+	c.missing = append(c.missing, Finding{
+		Table: string(table), What: Missing, From: place, To: place, ID: id, Seal: in,
+		Detail: fmt.Sprintf("%s %s is gone, and no seal has its removal", singular[table], name),
+	})
+}
+
+// forgiven reports whether a missing row was taken away on purpose. A checkpoint goes with its
+// revision.
+func (c *check) forgiven(f Finding) bool {
+	switch store.SealTable(f.Table) {
+	case store.SealDecisions:
+		return c.removed[store.SealDecisions].has(f.From)
+	case store.SealGaps:
+		return c.removedGaps[f.ID]
+	default:
+		return c.removed[store.SealRevisions].has(f.From)
+	}
+}
+
+var singular = map[store.SealTable]string{
+	store.SealDecisions: "decision", store.SealRevisions: "revision", store.SealCheckpoints: "the checkpoint of revision", store.SealGaps: "gap",
+}
+
+// revisions compares the revisions of a seal with their hashes.
+func (c *check) revisions(ctx context.Context, s *store.Seal, hashes map[int64][]byte) error {
+	for _, n := range slices.Sorted(maps.Keys(hashes)) {
+		rows, err := c.st.SealRows(ctx, store.SealRevisions, s.Format, s.Cluster, n, n, 1)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			c.lacks(store.SealRevisions, s.Number, n, "")
+			continue
+		}
+		c.compare(store.SealRevisions, rows[0], hashes[n])
+	}
+	return nil
+}
+
+// compare compares a row with the hash that was sealed of it.
+func (c *check) compare(table store.SealTable, row store.SealRow, want []byte) {
+	if bytes.Equal(row.Hash, want) {
+		c.r.Rows[table]++
+		return
+	}
+	name := row.ID
+	if name == "" {
+		name = strconv.FormatInt(row.Place, 10)
+	}
+	c.r.add(Finding{
+		Table: string(table), What: Changed, From: row.Place, To: row.Place, ID: row.ID,
+		Detail: fmt.Sprintf("%s %s is not as it was written", singular[table], name),
+	})
+}
+
+// stored compares what is stored beside the rows of the seals that were checked: checkpoints and
+// gaps with their hashes, and nothing behind the last place.
+func (c *check) stored(ctx context.Context) error {
+	var loose []Finding // rows that no seal so far has
+	put := func(table store.SealTable, row store.SealRow) {
+		if len(loose) <= maxFindings {
+			loose = append(loose, Finding{Table: string(table), What: Inserted, From: row.Place, To: row.Place, ID: row.ID})
+		}
+	}
+	seq, newest := max(c.at.Seq, c.r.BeforeSeq), max(c.at.Newest, c.r.BeforeRevision)
+	for _, x := range []struct {
+		table    store.SealTable
+		from, to int64
+	}{
+		{store.SealDecisions, math.MinInt64, 0}, {store.SealDecisions, seq + 1, math.MaxInt64}, {store.SealRevisions, newest + 1, math.MaxInt64},
+	} {
+		rows, err := c.st.SealRows(ctx, x.table, store.SealFormat, c.r.Cluster, x.from, x.to, pageRows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			put(x.table, row)
+		}
+	}
+	for next := int64(0); ; {
+		rows, err := c.st.SealRows(ctx, store.SealCheckpoints, store.SealFormat, c.r.Cluster, next, math.MaxInt64, pageRows)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, row := range rows {
+			next = row.Place + 1
+			if want, ok := c.checkpoints[row.Place]; ok {
+				c.compare(store.SealCheckpoints, row, want)
+				delete(c.checkpoints, row.Place)
+			} else if row.Place > c.r.BeforeRevision {
+				put(store.SealCheckpoints, row)
+			}
+		}
+	}
+	rows, err := c.st.SealRows(ctx, store.SealGaps, store.SealFormat, c.r.Cluster, 0, 0, 0)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if want, ok := c.gaps[row.ID]; ok {
+			c.compare(store.SealGaps, row, want)
+			delete(c.gaps, row.ID)
+		} else if c.r.BeforeSeq == 0 && c.r.BeforeRevision == 0 { // else it may be older than the chain
+			put(store.SealGaps, row)
+		}
+	}
+	for n := range c.checkpoints {
+		c.lacks(store.SealCheckpoints, 0, n, "")
+	}
+	for id := range c.gaps {
+		c.lacks(store.SealGaps, 0, 0, id)
+	}
+	return c.unsealed(ctx, loose)
+}
+
+// unsealed reports rows that no seal has, but for those that writers have added since.
+func (c *check) unsealed(ctx context.Context, loose []Finding) error {
+	if len(loose) == 0 {
+		return nil
+	}
+	var decisions, revisions ranges
+	checkpoints, gaps := map[int64]bool{}, map[string]bool{}
+	for after := c.at.Number; ; {
+		page, err := c.st.ListSeals(ctx, c.r.Cluster, after, pageSeals, false)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, s := range page {
+			after = s.Number
+			decisions.add([][2]int64{{s.AfterSeq + 1, s.Seq}})
+			revisions.add([][2]int64{{s.AfterRevision + 1, s.Revision}})
+			items, err := itemsOf(s)
+			if err != nil {
+				continue
+			}
+			for n := range items.Checkpoints {
+				checkpoints[n] = true
+			}
+			for id := range items.Gaps {
+				gaps[id] = true
+			}
+		}
+	}
+	for _, f := range loose {
+		table := store.SealTable(f.Table)
+		name := f.ID
+		if table != store.SealGaps {
+			name = strings.TrimSpace(strconv.FormatInt(f.From, 10) + " " + f.ID)
+		}
+		f.Detail = fmt.Sprintf("%s %s is in no seal", singular[table], name)
+		since := map[store.SealTable]bool{
+			store.SealDecisions: decisions.has(f.From), store.SealRevisions: revisions.has(f.From),
+			store.SealCheckpoints: checkpoints[f.From], store.SealGaps: gaps[f.ID],
+		}
+		// Of checkpoints and gaps only a check of the whole chain knows all that are sealed.
+		if !since[table] && (c.o.After == 0 && !c.cut || table == store.SealDecisions || table == store.SealRevisions) {
+			c.r.add(f)
+		}
+	}
+	return nil
+}
+
+// ranges are disjoint ranges of places, both ends inclusive, in order.
+type ranges struct{ list [][2]int64 }
+
+func (r *ranges) add(more [][2]int64) {
+	r.list = append(r.list, more...)
+	slices.SortFunc(r.list, func(a, b [2]int64) int { return int(max(-1, min(1, a[0]-b[0]))) })
+	out := r.list[:0]
+	for _, x := range r.list {
+		if n := len(out); n > 0 && out[n-1][1] >= x[0]-1 {
+			out[n-1][1] = max(out[n-1][1], x[1])
+			continue
+		}
+		out = append(out, x)
+	}
+	r.list = out
+}
+
+// at returns the index of the first range that ends at n or behind it.
+func (r *ranges) at(n int64) int {
+	return sort.Search(len(r.list), func(i int) bool { return r.list[i][1] >= n })
+}
+
+func (r *ranges) has(n int64) bool { _, ok := r.end(n); return ok }
+
+// end returns the end of the range that n is in.
+func (r *ranges) end(n int64) (int64, bool) {
+	if i := r.at(n); i < len(r.list) && r.list[i][0] <= n {
+		return r.list[i][1], true
+	}
+	return 0, false
+}

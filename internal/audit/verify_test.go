@@ -1,0 +1,150 @@
+package audit_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"berth/internal/audit"
+	"berth/internal/store"
+)
+
+// TestRemovalsAreNoFinding: what retention, pruning and deletion take away is signed off in the
+// chain, and the chain goes on.
+func TestRemovalsAreNoFinding(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.fill()
+		if n, err := f.Retain(t.Context(), at(8)); err != nil || n != 7 {
+			t.Fatal(n, err)
+		}
+		r := f.verify(audit.Options{})
+		if !r.Good() || r.Rows[store.SealDecisions] != 13 || r.Rows[store.SealGaps] != 0 {
+			t.Errorf("after retention: %+v", r)
+		}
+		f.exec(`DELETE FROM decisions WHERE id = 'd008'`)
+		if r := f.verify(audit.Options{}); len(r.Findings) != 1 || r.Findings[0].From != 8 {
+			t.Errorf("the row beside those that retention took: %+v", r.Findings)
+		}
+		head := f.verify(audit.Options{}).Head
+		if err := f.DeleteCluster(t.Context(), "prod"); err != nil {
+			t.Fatal(err)
+		}
+		if r := f.verify(audit.Options{}); !r.Good() || r.FromSeal <= head.Seal || r.Head.Seq != 20 {
+			t.Errorf("after the deletion: %+v", r)
+		}
+		f.append(uploaded(1), decided(31))
+		if r := f.verify(audit.Options{}); !r.Good() || r.Rows[store.SealDecisions] != 1 || r.Head.Seq != 21 {
+			t.Errorf("the chain behind the deletion: %+v", r)
+		}
+		if r := f.verify(audit.Options{Anchor: &head}); r.Good() {
+			t.Error("an anchor from before the deletion is not reported")
+		}
+	})
+}
+
+// TestAnchor: a chain that was written anew has other hashes than a head that was kept elsewhere.
+func TestAnchor(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.fill()
+		kept := f.verify(audit.Options{}).Head
+		f.append(decided(21))
+		if r := f.verify(audit.Options{Anchor: &kept}); !r.Good() {
+			t.Errorf("the anchor of this chain: %+v", r.Findings)
+		}
+		// All that berth itself has of the cluster goes, and other rows come in their place.
+		f.exec(`DELETE FROM seals`, `DELETE FROM decisions`, `DELETE FROM checkpoints`, `DELETE FROM revisions`, `DELETE FROM decision_gaps`, `DELETE FROM clusters`)
+		var other []*store.Entry
+		for i := range 4 {
+			e := decided(i + 1)
+			e.Decision.Revision, e.Decision.Node = 0, "node-2"
+			other = append(other, e)
+		}
+		f.append(other[:1]...)
+		f.append(other[1:2]...)
+		if r := f.verify(audit.Options{}); !r.Good() {
+			t.Errorf("the forged chain is one in itself: %+v", r.Findings)
+		}
+		if r := f.verify(audit.Options{Anchor: &kept}); len(r.Findings) != 1 || r.Findings[0].What != audit.Anchored {
+			t.Errorf("shorter than the anchor: %+v", r.Findings)
+		}
+		f.append(other[2:3]...)
+		f.append(other[3:]...)
+		r := f.verify(audit.Options{Anchor: &kept})
+		if len(r.Findings) != 1 || r.Findings[0].What != audit.Anchored || !strings.Contains(r.Findings[0].Detail, kept.Hash) {
+			t.Errorf("longer than the anchor: %+v", r.Findings)
+		}
+	})
+}
+
+// TestResume: a check of parts finds what a check of the whole finds.
+func TestResume(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.fill()
+		f.exec(`UPDATE decisions SET node = 'node-2' WHERE seq = 5 OR seq = 15`)
+		var found []int64
+		after, calls := int64(0), 0
+		for more := true; more; calls++ {
+			r := f.verify(audit.Options{After: after, Limit: 1, Progress: func(seal, of int64) {
+				if seal != after+1 || of != 3 {
+					t.Errorf("progress %d of %d", seal, of)
+				}
+			}})
+			for _, x := range r.Findings {
+				found = append(found, x.From)
+			}
+			after, more = r.ToSeal, r.More
+		}
+		if calls != 3 || len(found) != 2 || found[0] != 5 || found[1] != 15 {
+			t.Errorf("%d calls found %v", calls, found)
+		}
+		if _, err := audit.Verify(t.Context(), f, "prod", audit.Options{After: 9}); err == nil || !strings.Contains(err.Error(), "seal 9") {
+			t.Errorf("after a seal that is not there: %v", err)
+		}
+	})
+}
+
+// TestBesideWriters: what is added and taken away while a check runs is no finding.
+func TestBesideWriters(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.fill()
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			for n := 21; n < 120; n++ {
+				if err := f.Append(t.Context(), []*store.Entry{decided(n)}); err != nil {
+					t.Error(err)
+				}
+				if n%10 == 0 {
+					if _, err := f.Retain(t.Context(), at(n-15)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		for range 20 {
+			if r := f.verify(audit.Options{}); !r.Good() {
+				t.Errorf("beside a writer: %+v", r.Findings)
+			}
+		}
+		writer.Wait()
+	})
+}
+
+// TestBeforeTheChain: rows from before the migration are no finding, and are counted as such.
+func TestBeforeTheChain(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.fill()
+		f.exec(`DELETE FROM seals`)
+		empty := `x''`
+		if f.postgres {
+			empty = `''`
+		}
+		f.exec(`UPDATE clusters SET seals = 0, seal_hash = ` + empty)
+		if r := f.verify(audit.Options{}); !r.Good() || r.BeforeSeq != 20 || r.BeforeRevision != 2 {
+			t.Errorf("without a chain: %+v", r)
+		}
+		f.append(uploaded(3), decided(21))
+		if r := f.verify(audit.Options{}); !r.Good() || r.BeforeSeq != 20 || r.BeforeRevision != 2 || r.Rows[store.SealDecisions] != 1 {
+			t.Errorf("with the first seal: %+v", r)
+		}
+	})
+}

@@ -1,0 +1,171 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"berth/internal/store"
+	"berth/internal/store/seal"
+)
+
+const (
+	sqlSealPlace = `SELECT newest, last_seq, seals, seal_hash FROM clusters WHERE cluster = $1 FOR UPDATE`
+	sqlSealHead  = `UPDATE clusters SET seals = $1, seal_hash = $2 WHERE cluster = $3`
+	sqlDropSeals = `DELETE FROM seals WHERE cluster = $1 AND number < (SELECT seals FROM clusters WHERE cluster = $1)`
+
+	// Names that only tampering leaves without books are found by their rows, each by one look into
+	// an index.
+	sqlSealHeads = `WITH RECURSIVE d AS (
+  (SELECT cluster FROM decisions ORDER BY cluster LIMIT 1)
+  UNION ALL
+  SELECT (SELECT cluster FROM decisions x WHERE x.cluster > d.cluster ORDER BY cluster LIMIT 1) FROM d WHERE cluster IS NOT NULL
+), s AS (
+  (SELECT cluster FROM seals ORDER BY cluster LIMIT 1)
+  UNION ALL
+  SELECT (SELECT cluster FROM seals x WHERE x.cluster > s.cluster ORDER BY cluster LIMIT 1) FROM s WHERE cluster IS NOT NULL
+), r AS (
+  (SELECT cluster FROM revisions ORDER BY cluster LIMIT 1)
+  UNION ALL
+  SELECT (SELECT cluster FROM revisions x WHERE x.cluster > r.cluster ORDER BY cluster LIMIT 1) FROM r WHERE cluster IS NOT NULL
+), n AS (
+  SELECT cluster FROM d UNION SELECT cluster FROM s UNION SELECT cluster FROM r UNION SELECT cluster FROM clusters
+)
+SELECT n.cluster, coalesce(c.seals, 0), coalesce(c.seal_hash, ''), coalesce(c.last_seq, 0), coalesce(c.newest, 0)
+FROM n LEFT JOIN clusters c ON c.cluster = n.cluster WHERE n.cluster IS NOT NULL ORDER BY n.cluster`
+	sqlOneSealHead = `SELECT cluster, seals, seal_hash, last_seq, newest FROM clusters WHERE cluster = $1`
+)
+
+var sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(12) + `)`
+
+// querier is a connection or a transaction.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// addSeal writes the seal that next returns for a cluster's head, whose row it locks.
+func addSeal(ctx context.Context, q querier, cluster string, next func(*store.SealHead) (*store.Seal, error)) error {
+	head := store.SealHead{Cluster: cluster}
+	err := q.QueryRow(ctx, sqlSealPlace, cluster).Scan(&head.Newest, &head.Seq, &head.Number, &head.Hash)
+	if errors.Is(err, pgx.ErrNoRows) { // rows without books are older than the chains
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s, err := next(&head)
+	if err != nil {
+		return err
+	}
+	if _, err := q.Exec(ctx, sqlPutSeal, seal.Values(s)...); err != nil {
+		return fmt.Errorf("write seal of %s: %w", cluster, err)
+	}
+	ct, err := q.Exec(ctx, sqlSealHead, head.Number, head.Hash, cluster)
+	return errors.Join(err, expectOne("write head of "+cluster, ct.RowsAffected()))
+}
+
+func sealRemoval(ctx context.Context, q querier, cluster string, removed *store.Removed) error {
+	return addSeal(ctx, q, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Removal(h, removed) })
+}
+
+// sealDeletion replaces a cluster's seals by one that its deletion leaves.
+func sealDeletion(ctx context.Context, q querier, cluster string) error {
+	if err := addSeal(ctx, q, cluster, seal.Deletion); err != nil {
+		return err
+	}
+	_, err := q.Exec(ctx, sqlDropSeals, cluster)
+	return err
+}
+
+// SealHeads implements store.Seals.
+func (s *Store) SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error) {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	query, args := sqlSealHeads, []any(nil)
+	if cluster != "" {
+		query, args = sqlOneSealHead, []any{cluster}
+	}
+	rows, err := s.pool.Query(ctx, query, args...)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	var heads []store.SealHead
+	err = each(rows, func() error {
+		var h store.SealHead
+		err := rows.Scan(&h.Cluster, &h.Number, &h.Hash, &h.Seq, &h.Newest)
+		heads = append(heads, h)
+		return err
+	})
+	return heads, s.toStoreErr(ctx, err)
+}
+
+// ListSeals implements store.Seals.
+func (s *Store) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*store.Seal, error) {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	query := `SELECT ` + seal.Columns + ` FROM seals WHERE cluster = $1 AND number > $2`
+	if removals {
+		query += ` AND kind <> 'rows'`
+	}
+	rows, err := s.pool.Query(ctx, query+` ORDER BY number LIMIT $3`, cluster, after, orAll(limit))
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	defer rows.Close()
+	var seals []*store.Seal
+	for size := 0; size <= store.PageBytes && rows.Next(); {
+		x := &store.Seal{}
+		if err := rows.Scan(seal.Targets(x)...); err != nil {
+			return nil, s.toStoreErr(ctx, err)
+		}
+		size += len(x.RowHashes) + len(x.Items)
+		seals = append(seals, x)
+	}
+	rows.Close()
+	return seals, s.toStoreErr(ctx, rows.Err())
+}
+
+// SealRows implements store.Seals.
+func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int64, cluster string, from, to int64, limit int) ([]store.SealRow, error) {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	q := seal.QueryOf(table)
+	query, args := q.Select+` WHERE d.cluster = $1`, []any{cluster, orAll(limit)}
+	if table != store.SealGaps {
+		query, args = query+` AND `+q.Place+` BETWEEN $3 AND $4`, append(args, from, to)
+	}
+	rows, err := s.pool.Query(ctx, query+` ORDER BY `+q.Place+` LIMIT $2`, args...)
+	if err != nil {
+		return nil, s.toStoreErr(ctx, err)
+	}
+	defer rows.Close()
+	var h seal.Hasher
+	var out []store.SealRow
+	for size := 0; size <= store.PageBytes && rows.Next(); {
+		values, err := rows.Values()
+		if err != nil {
+			return nil, s.toStoreErr(ctx, err)
+		}
+		row, n := q.Row(&h, format, values)
+		if table != store.SealGaps {
+			size += n
+		}
+		out = append(out, row)
+	}
+	rows.Close()
+	return out, s.toStoreErr(ctx, rows.Err())
+}

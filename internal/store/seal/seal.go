@@ -1,0 +1,124 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"berth/internal/store"
+	"berth/internal/store/lists"
+)
+
+// Columns of the table seals, in the order of Values and Targets.
+const Columns = "cluster, number, kind, format, after_seq, seq, after_revision, revision, previous, hash, row_hashes, items"
+
+// Values returns what the columns of a seal hold.
+func Values(s *store.Seal) []any {
+	var items any
+	if s.Items != nil {
+		items = string(s.Items)
+	}
+	return []any{
+		s.Cluster, s.Number, string(s.Kind), s.Format, s.AfterSeq, s.Seq, s.AfterRevision, s.Revision,
+		notNil(s.Previous), s.Hash, notNil(s.RowHashes), items,
+	}
+}
+
+// Targets returns where a row of the table seals goes.
+func Targets(s *store.Seal) []any {
+	return []any{
+		&s.Cluster, &s.Number, &s.Kind, &s.Format, &s.AfterSeq, &s.Seq, &s.AfterRevision, &s.Revision,
+		&s.Previous, &s.Hash, &s.RowHashes, &s.Items,
+	}
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Hash returns the hash of a seal's content.
+func Hash(s *store.Seal) ([]byte, error) {
+	v := Values(s)
+	return new(Hasher).Sum("seal", append(v[:9:9], v[10:]...)...)
+}
+
+// finish gives a seal its place behind a head, and moves the head.
+func finish(s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
+	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil {
+		if s.Items, err = json.Marshal(items); err != nil {
+			return fmt.Errorf("encode a seal: %w", err)
+		}
+	}
+	s.Cluster, s.Format = head.Cluster, store.SealFormat
+	s.Number, s.Previous = head.Number+1, bytes.Clone(head.Hash)
+	if s.Hash, err = Hash(s); err != nil {
+		return err
+	}
+	*head = store.SealHead{Cluster: head.Cluster, Number: s.Number, Hash: s.Hash, Seq: s.Seq, Newest: s.Revision}
+	return nil
+}
+
+// Removal returns the seal of rows that are taken away, and moves the head.
+func Removal(head *store.SealHead, removed *store.Removed) (*store.Seal, error) {
+	s := &store.Seal{Kind: store.SealedRemoval, AfterSeq: head.Seq, Seq: head.Seq, AfterRevision: head.Newest, Revision: head.Newest}
+	return s, finish(s, &store.SealItems{Removed: removed}, head)
+}
+
+// Deletion returns the seal of a cluster's deletion, and moves the head. The seals before it go.
+func Deletion(head *store.SealHead) (*store.Seal, error) {
+	s := &store.Seal{Kind: store.SealedDeletion, AfterSeq: head.Seq, Seq: head.Seq}
+	return s, finish(s, &store.SealItems{}, head)
+}
+
+// Rows gathers the hashes of the rows that a transaction adds to one cluster.
+type Rows struct {
+	hasher Hasher
+	hashes []byte
+	items  store.SealItems
+}
+
+// Decision adds the values of lists.Stored of a row. Decisions come in the order of their Seq.
+func (r *Rows) Decision(row *lists.Row, values []any) error {
+	sum, err := r.hasher.Sum(string(store.SealDecisions), DecisionValues(store.SealFormat, values, row.Stamp)...)
+	r.hashes = append(r.hashes, sum...)
+	return err
+}
+
+// Revision adds the values of RevisionColumns.
+func (r *Rows) Revision(number int64, values []any) error {
+	return add(r, store.SealRevisions, &r.items.Revisions, number, values)
+}
+
+// Checkpoint adds the values of CheckpointColumns.
+func (r *Rows) Checkpoint(number int64, values []any) error {
+	return add(r, store.SealCheckpoints, &r.items.Checkpoints, number, values)
+}
+
+// Gap adds the values of GapColumns.
+func (r *Rows) Gap(id string, values []any) error {
+	return add(r, store.SealGaps, &r.items.Gaps, id, values)
+}
+
+func add[K comparable](r *Rows, table store.SealTable, into *map[K][]byte, key K, values []any) error {
+	sum, err := r.hasher.Sum(string(table), values...)
+	if err != nil {
+		return err
+	}
+	if *into == nil {
+		*into = map[K][]byte{}
+	}
+	(*into)[key] = sum
+	return nil
+}
+
+// Seal returns the seal of the rows, which bring a cluster from its head to seq and newest, and
+// moves the head.
+func (r *Rows) Seal(head *store.SealHead, seq, newest int64) (*store.Seal, error) {
+	s := &store.Seal{
+		Kind: store.SealedRows, AfterSeq: head.Seq, Seq: seq, AfterRevision: head.Newest, Revision: newest, RowHashes: r.hashes,
+	}
+	return s, finish(s, &r.items, head)
+}

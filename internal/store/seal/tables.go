@@ -1,0 +1,105 @@
+package seal
+
+import (
+	"slices"
+	"strings"
+
+	"berth/internal/store"
+	"berth/internal/store/lists"
+)
+
+// What a seal covers of the other tables, in the order of their INSERTs.
+const (
+	RevisionColumns   = "cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id"
+	CheckpointColumns = "cluster, number, payload"
+	GapColumns        = "cluster, id, since, until, lost, cause, instance"
+)
+
+// stampNames are the columns of a decision's stamp, in the order of lists.Stamp.
+var stampNames = [...]string{"profile", "profile_digest", "engine", "semantics", "plugins"}
+
+// DecisionValues returns what a hash of a decision covers: the values of lists.Stored that its
+// format has, but for the stamp's number and the place, which the seal gives it, and the stamp.
+func DecisionValues(format int64, stored []any, stamp lists.Stamp) []any {
+	values := make([]any, 0, len(stored)+len(stampNames))
+	for i, c := range lists.Stored {
+		if c.Kind != store.Stamp && c.Kind != store.Place && int64(c.Since) <= format {
+			values = append(values, stored[i])
+		}
+	}
+	for _, v := range stamp.Columns() {
+		values = append(values, v)
+	}
+	return values
+}
+
+// Query is the SELECT of a table's rows, up to WHERE: the place, the id, and what the hash covers.
+type Query struct {
+	Select string
+	// Place is the column that rows are listed by.
+	Place string
+	table store.SealTable
+	stamp int // values at the end that are the stamp's
+}
+
+// QueryOf returns the query of a table.
+func QueryOf(table store.SealTable) Query {
+	switch table {
+	case store.SealDecisions:
+		columns := make([]string, 0, len(lists.Stored)+len(stampNames))
+		for _, name := range lists.Stored.Names() {
+			columns = append(columns, "d."+name)
+		}
+		for _, name := range stampNames {
+			columns = append(columns, "coalesce(t."+name+", '')")
+		}
+		return Query{
+			Select: "SELECT d.seq, d.id, " + strings.Join(columns, ", ") + " FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp",
+			Place:  "d.seq", table: table, stamp: len(stampNames),
+		}
+	case store.SealRevisions:
+		return Query{Select: "SELECT d.number, '', " + RevisionColumns + " FROM revisions d", Place: "d.number", table: table}
+	case store.SealCheckpoints:
+		return Query{Select: "SELECT d.number, '', " + CheckpointColumns + " FROM checkpoints d", Place: "d.number", table: table}
+	default:
+		return Query{Select: "SELECT 0, d.id, " + GapColumns + " FROM decision_gaps d", Place: "d.id", table: table}
+	}
+}
+
+// Row returns the row of what the query read, and how many bytes it was. A value that no column of
+// ours has leaves the hash empty, so that it differs from every sealed one.
+func (q Query) Row(h *Hasher, format int64, values []any) (row store.SealRow, size int) {
+	switch n := values[0].(type) {
+	case int64:
+		row.Place = n
+	case int32:
+		row.Place = int64(n)
+	}
+	row.ID, _ = values[1].(string)
+	values = values[2:]
+	if q.stamp > 0 {
+		own := len(values) - q.stamp
+		var stamp [len(stampNames)]string
+		for i := range stamp {
+			stamp[i], _ = values[own+i].(string)
+		}
+		values = DecisionValues(format, values[:own], lists.Stamp{
+			Profile: stamp[0], ProfileDigest: stamp[1], Engine: stamp[2], Semantics: stamp[3], Plugins: stamp[4],
+		})
+	}
+	row.Hash, _ = h.Sum(string(q.table), values...)
+	return row, len(h.buf)
+}
+
+// Runs returns the ranges that numbers make, both ends inclusive. It sorts them.
+func Runs(numbers []int64) (runs [][2]int64) {
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		if last := len(runs) - 1; last >= 0 && runs[last][1] >= n-1 {
+			runs[last][1] = n
+			continue
+		}
+		runs = append(runs, [2]int64{n, n})
+	}
+	return runs
+}

@@ -1,0 +1,92 @@
+package store
+
+import "context"
+
+// SealFormat is the schema version whose columns the hashes of rows cover: columns that a later
+// migration brings are not part of the hashes that a seal of an earlier format holds.
+const SealFormat = 15
+
+// Seal is a link of a cluster's hash chain. Each commit writes one for each cluster that it adds
+// rows to or takes rows from, in the same transaction: the hashes of the rows, and the hash of the
+// seal before. A row that is changed, removed or put in later, and a seal likewise, no longer fit.
+type Seal struct {
+	Cluster string
+	Number  int64 // from 1
+	Kind    SealKind
+	Format  int64 // see SealFormat
+	// The decisions with AfterSeq < Seq of the row <= Seq, and the revisions likewise, are those of
+	// this seal. What is before the first seal of a cluster is older than its chain.
+	AfterSeq, Seq           int64
+	AfterRevision, Revision int64
+	Previous                []byte // hash of the seal before; empty in the first
+	Hash                    []byte
+	RowHashes               []byte // of the decisions, in the order of Seq, 32 bytes each
+	Items                   []byte // JSON of SealItems; nil without any
+}
+
+// SealKind is what a seal is of.
+type SealKind string
+
+// The kinds of seals.
+const (
+	SealedRows     SealKind = "rows"     // rows that were added
+	SealedRemoval  SealKind = "removal"  // rows that retention or pruning took away
+	SealedDeletion SealKind = "deletion" // the cluster was deleted, its earlier seals with it
+)
+
+// SealItems are the rows of a seal beside its decisions. Hashes are by revision number, or by id.
+type SealItems struct {
+	Revisions   map[int64][]byte  `json:"revisions,omitempty"`
+	Checkpoints map[int64][]byte  `json:"checkpoints,omitempty"`
+	Gaps        map[string][]byte `json:"gaps,omitempty"`
+	Removed     *Removed          `json:"removed,omitempty"`
+}
+
+// Removed names rows that were taken away on purpose. Ranges are inclusive at both ends.
+type Removed struct {
+	Decisions [][2]int64 `json:"decisions,omitempty"`
+	Revisions [][2]int64 `json:"revisions,omitempty"`
+	Gaps      []string   `json:"gaps,omitempty"`
+}
+
+// SealHead is where the books of a cluster say that its chain ends.
+type SealHead struct {
+	Cluster string
+	Number  int64 // 0: no seal yet
+	Hash    []byte
+	Seq     int64 // the last one given
+	Newest  int64 // revision
+}
+
+// SealTable names the rows that seals are of.
+type SealTable string
+
+// The tables whose rows are sealed.
+const (
+	SealDecisions   SealTable = "decisions"
+	SealRevisions   SealTable = "revisions"
+	SealCheckpoints SealTable = "checkpoints"
+	SealGaps        SealTable = "decision_gaps"
+)
+
+// SealRow is a row as it is stored, for comparison with its seal.
+type SealRow struct {
+	Place int64  // Seq of a decision, Number of a revision or a checkpoint, 0 of a gap
+	ID    string // of a decision or a gap
+	Hash  []byte
+}
+
+// Seals reads the hash chains and the rows that they are of.
+type Seals interface {
+	// SealHeads returns the head of a cluster, or of all that anything is stored of ("": all), by
+	// name. What has no books has a zero head, and an unknown cluster none.
+	SealHeads(ctx context.Context, cluster string) ([]SealHead, error)
+	// ListSeals lists a cluster's seals with Number > after, ascending, up to limit (0: all);
+	// removals: only those that are not of rows that were added. The list ends early once it holds
+	// more than PageBytes.
+	ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*Seal, error)
+	// SealRows lists the rows of a table with from <= Place <= to, ascending, up to limit, hashed
+	// as the format does it. Gaps are all of the cluster's, by ID. Other lists end early once they
+	// have read more than PageBytes.
+	SealRows(ctx context.Context, table SealTable, format int64, cluster string, from, to int64, limit int) ([]SealRow, error)
+}
