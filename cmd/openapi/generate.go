@@ -18,7 +18,7 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/access", "internal/replays", "internal/simulations", "internal/queries", "internal/decision", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/kubeobj", "internal/podlife", "internal/story", "internal/overview", "internal/scenario"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/access", "internal/audit", "internal/store", "internal/replays", "internal/simulations", "internal/queries", "internal/decision", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/kubeobj", "internal/podlife", "internal/story", "internal/overview", "internal/scenario"}
 
 // generate returns the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -73,6 +76,10 @@ func killLosesNothing(t *testing.T, program string) {
 		}
 	}
 	p.kill(t)
+	var report bytes.Buffer
+	if code := run(t.Context(), []string{"audit", "verify", "--data-dir", dir}, &report, io.Discard); code != 0 || !strings.Contains(report.String(), "cell: GOOD") {
+		t.Errorf("audit verify after the kill ends with %d:\n%s", code, &report)
+	}
 	done.Wait()
 	t.Logf("%d decisions were answered before the kill", len(got))
 

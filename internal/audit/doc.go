@@ -64,6 +64,20 @@ type Report struct {
 // Good reports whether nothing was found.
 func (r *Report) Good() bool { return len(r.Findings) == 0 }
 
+// Join adds the report of the part behind this one.
+func (r *Report) Join(next *Report) {
+	if r.Cluster == "" {
+		r.Cluster, r.FromSeal, r.BeforeSeq, r.BeforeRevision = next.Cluster, next.FromSeal, next.BeforeSeq, next.BeforeRevision
+	}
+	for table, n := range next.Rows {
+		r.Rows[table] += n
+	}
+	for _, f := range next.Findings {
+		r.add(f)
+	}
+	r.ToSeal, r.More, r.Head, r.Omitted = next.ToSeal, next.More, next.Head, r.Omitted+next.Omitted
+}
+
 // maxFindings is how many findings a report lists.
 const maxFindings = 1000
 

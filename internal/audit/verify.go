@@ -13,6 +13,9 @@ import (
 	"berth/internal/store/seal"
 )
 
+// ErrNoSeal reports that the seal to go on after is not there.
+var ErrNoSeal = errors.New("there is no seal")
+
 // Options of a check; the zero value checks a whole chain.
 type Options struct {
 	// After is the seal to go on after: that seal is taken as it is.
@@ -126,7 +129,7 @@ func (c *check) begin(ctx context.Context) error {
 		return err
 	}
 	if len(page) == 0 || page[0].Number != c.o.After {
-		return fmt.Errorf("after: the chain of cluster %s has no seal %d", c.r.Cluster, c.o.After)
+		return fmt.Errorf("%w %d in the chain of cluster %s", ErrNoSeal, c.o.After, c.r.Cluster)
 	}
 	s := page[0]
 	c.at, c.saw = store.SealHead{Cluster: s.Cluster, Number: s.Number, Hash: s.Hash, Seq: s.Seq, Newest: s.Revision}, true

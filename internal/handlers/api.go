@@ -105,6 +105,8 @@ type Options struct {
 	Capacities store.Capacities
 	// Queries runs the ready queries; nil: none is run.
 	Queries store.Queries
+	// Seals are the hash chains of the log.
+	Seals store.Seals
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
 	// TolerationSeconds has pods that are applied or decided on admitted with
@@ -187,6 +189,7 @@ type API struct {
 	hosts      []string
 	waits      waitCounts
 	capacities capacities
+	seals      store.Seals
 
 	// pods and scheduledPods decode the pods of decisions and of the extender's calls.
 	pods, scheduledPods *kubeobj.RequestPods
@@ -222,6 +225,7 @@ func New(o Options) (*API, error) {
 		seldom:     seldom{every: 10 * time.Second, last: map[string]time.Time{}},
 		names:      newNameTables(),
 		capacities: capacities{kept: o.Capacities},
+		seals:      o.Seals,
 		nodes:      newNodeCaches(int64(o.Limits.NodesCacheBytes)),
 		pods:       kubeobj.NewRequestPods(o.Limits.objects(), false), scheduledPods: kubeobj.NewRequestPods(o.Limits.objects(), true),
 	}

@@ -75,6 +75,9 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Get("/v1/clusters/{cluster}/pods/{namespace}/{name}", a.admitted(a.decisionCalls, only(a.getStory, "attempts", "suggest", "snapshot", "now")))
 	r.Delete("/v1/clusters/{cluster}", a.admitted(a.readCalls, only(a.deleteCluster)))
 
+	r.Get("/v1/clusters/{cluster}/audit", a.admitted(a.replayCalls, only(a.verifyAudit, "after", "limit", "seal", "hash")))
+	r.Get("/v1/audit/heads", a.admitted(a.readCalls, only(a.listAuditHeads, "cluster")))
+
 	a.scenarioRoutes(r)
 
 	r.Get("/v1/priorityclasses", a.admitted(a.readCalls, only(a.listPriorityClasses, "cluster")))

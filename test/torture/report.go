@@ -75,6 +75,9 @@ func (r *report) close(ctx context.Context, p *place, w *world, told *ledger, o 
 		return
 	}
 	r.violations = append(r.violations, check(told, kept)...)
+	if sealed := r.chains(ctx, p, "at the end"); sealed != int64(len(kept.records)) && ctx.Err() == nil {
+		r.violate("hash chain", "%d of %d records are sealed", sealed, len(kept.records))
+	}
 	revisions := 0
 	for _, list := range kept.revisions {
 		revisions += len(list)

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"berth/internal/audit"
+	"berth/internal/store"
+)
+
+type auditCmd struct {
+	Cluster     string `placeholder:"NAME" help:"Of this cluster alone."`
+	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
+	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
+
+	Verify auditVerifyCmd `cmd:"" help:"Check the hash chains of the log. Exit 0: nothing is found, 2: something is, 1: failed."`
+	Head   auditHeadCmd   `cmd:"" help:"Print the ends of the hash chains, to be kept elsewhere as an anchor."`
+}
+
+type (
+	auditVerifyCmd struct {
+		Anchor string `placeholder:"FILE" help:"What audit head printed before: the chains have to hold it."`
+		After  int64  `placeholder:"SEAL" help:"With --cluster: continue behind this seal, which is taken as it is."`
+		Output string `short:"o" default:"text" enum:"text,json" help:"Format of the report: text or json."`
+	}
+	auditHeadCmd struct{}
+)
+
+// open opens the store, and lists the heads that the command is about.
+func (c *auditCmd) open(ctx context.Context, s streams) (st store.Store, heads []store.SealHead, err error) {
+	if st, err = (backend{dir: c.DataDir, url: c.DatabaseURL}).open(ctx, newLogger(s.err, "auto", "warn")); err != nil {
+		return nil, nil, err
+	}
+	if heads, err = st.SealHeads(ctx, c.Cluster); err == nil && c.Cluster != "" && len(heads) == 0 {
+		err = fmt.Errorf("--cluster %s: nothing is stored of it", c.Cluster)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	return st, heads, nil
+}
+
+// Run prints the heads as JSON.
+func (*auditHeadCmd) Run(ctx context.Context, c *cli, s streams) error {
+	st, heads, err := c.Audit.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeIndented(s, audit.AnchorOf(heads)), st.Close())
+}
+
+// Run checks the chains.
+func (v *auditVerifyCmd) Run(ctx context.Context, c *cli, s streams) (err error) {
+	if v.After > 0 && c.Audit.Cluster == "" {
+		return errors.New("--after is a seal of one chain: name it by --cluster")
+	}
+	var anchor audit.Anchor
+	if v.Anchor != "" {
+		raw, err := os.ReadFile(v.Anchor)
+		if err == nil {
+			err = json.Unmarshal(raw, &anchor)
+		}
+		if err != nil {
+			return fmt.Errorf("--anchor: %w", err)
+		}
+	}
+	st, heads, err := c.Audit.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	good := true
+	var reports []*audit.Report
+	for _, name := range anchor.Names(heads, c.Audit.Cluster) {
+		last := time.Now()
+		r, err := audit.Verify(ctx, st, name, audit.Options{After: v.After, Anchor: anchor.Of(name), Progress: func(seal, of int64) {
+			if time.Since(last) >= lineEvery {
+				last = time.Now()
+				fmt.Fprintf(s.err, "cluster %s: seal %d of %d; --cluster %[1]s --after %[2]d continues from here\n", name, seal, of)
+			}
+		}})
+		if err != nil {
+			return err
+		}
+		good = good && r.Good()
+		reports = append(reports, r)
+		if v.Output == "text" {
+			fmt.Fprint(s.out, r.Text())
+		}
+	}
+	if v.Output == "json" {
+		if err := writeIndented(s, reports); err != nil {
+			return err
+		}
+	}
+	if !good {
+		return exitError(2)
+	}
+	return nil
+}
+
+func writeIndented(s streams, v any) error {
+	enc := json.NewEncoder(s.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

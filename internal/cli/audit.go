@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/audit"
+	"berth/internal/store"
+)
+
+var errAuditServer = &problem{what: "audit reads a server's log", next: "Name the server: --server http://127.0.0.1:8080."}
+
+func (a *app) auditCommand() *cobra.Command {
+	var anchor string
+	verify := &cobra.Command{
+		Use:   "verify",
+		Short: "Is the log as it was written?",
+		Long: `Compares what a server has stored of a cluster with the hash chain that was
+written with it. Rows and seals that were changed, removed, moved or put in
+are named. With --anchor the chain also has to hold what audit head printed
+before, which finds a chain that was written anew as a whole.
+
+Exit code 0 if nothing is found, 2 if something is.`,
+		Example:           "  " + a.name + " audit verify --server http://127.0.0.1:8080 --cluster prod",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), anchor) },
+	}
+	verify.Flags().StringVar(&anchor, "anchor", "", "what audit head printed before")
+	head := &cobra.Command{
+		Use:               "head",
+		Short:             "The end of the log's hash chain, to be kept elsewhere",
+		Example:           "  " + a.name + " audit head --server http://127.0.0.1:8080 > anchor.json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditHead(cmd.Context()) },
+	}
+	parent := &cobra.Command{
+		Use:   "audit",
+		Short: "Is the log as it was written?",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	parent.AddCommand(verify, head)
+	return parent
+}
+
+func (a *app) auditHead(ctx context.Context) error {
+	if a.o.server == "" {
+		return errAuditServer
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return err
+	}
+	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "audit", "heads")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.Out, string(raw))
+	return err
+}
+
+// auditVerify checks the chain part by part, and shows the parts as one.
+func (a *app) auditVerify(ctx context.Context, anchorFile string) error {
+	if a.o.server == "" {
+		return errAuditServer
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if anchorFile != "" {
+		var anchor audit.Anchor
+		raw, err := os.ReadFile(anchorFile)
+		if err == nil {
+			err = json.Unmarshal(raw, &anchor)
+		}
+		if err != nil {
+			return fmt.Errorf("--anchor: %w", err)
+		}
+		h := anchor.Of(s.cluster)
+		if h == nil {
+			return &problem{what: fmt.Sprintf("--anchor %s has no cluster %s", anchorFile, s.cluster)}
+		}
+		query.Set("seal", strconv.FormatInt(h.Seal, 10))
+		query.Set("hash", h.Hash)
+	}
+	wait := a.progress("verifying")
+	defer wait.end()
+	whole := &audit.Report{Rows: map[store.SealTable]int64{}}
+	for more := true; more; {
+		raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "audit")
+		if err != nil {
+			return err
+		}
+		part := &audit.Report{}
+		if err := json.Unmarshal(raw, part); err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		whole.Join(part)
+		more = part.More
+		query.Set("after", strconv.FormatInt(part.ToSeal, 10))
+		wait.at("seals", int(part.ToSeal), int(part.Head.Seal))
+	}
+	wait.end()
+	raw, err := json.Marshal(whole)
+	if err != nil {
+		return err
+	}
+	if err := a.show(raw, nil, whole, func(p *page) {
+		for line := range strings.Lines(whole.Text()) {
+			p.text(strings.TrimSuffix(line, "\n"))
+		}
+	}); err != nil {
+		return err
+	}
+	if !whole.Good() {
+		return errNo
+	}
+	return nil
+}
