@@ -173,6 +173,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	}
 	if same && b.o.none() {
 		_, same, err = b.l.effects(ctx, rec, r)
+		same = same && !r.showsAnother(rec)
 	}
 	if err != nil || same {
 		return nil, err

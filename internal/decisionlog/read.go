@@ -152,8 +152,11 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	}
 	Stamp(ans, d, false)
 	out.Answer, out.DigestAgrees = *ans, same && r.digest == d.AnswerDigest
-	if !out.DigestAgrees {
+	switch {
+	case !out.DigestAgrees:
 		out.Note = otherEngine(d)
+	case r.showsAnother(rec):
+		out.Note = "lists and SQL show another outcome, node or pod of this record than its answer has; a replay names the columns, and audit verify what was changed"
 	}
 	return out, nil
 }

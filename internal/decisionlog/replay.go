@@ -76,8 +76,8 @@ func (l *Log) differ(ctx context.Context, rec *record, o Overrides) (*Replay, er
 	return out, nil
 }
 
-// compareAsRecorded compares the answer with the record. Where its digest is another, the recorded
-// answer is known by its columns only.
+// compareAsRecorded compares the answer with the record, and with the columns that SQL shows of it.
+// Where its digest is another, the recorded answer is known by its columns only.
 func (l *Log) compareAsRecorded(ctx context.Context, rec *record, r *replayed, agrees bool, out *Replay) error {
 	e, same, err := l.effects(ctx, rec, r)
 	if err != nil {
@@ -87,7 +87,12 @@ func (l *Log) compareAsRecorded(ctx context.Context, rec *record, r *replayed, a
 	if !same {
 		out.Differences = append(out.Differences, Difference{Path: "boundAlong", Recorded: rec.kind.recordedEffects(), Replayed: e.Digest})
 	}
-	if out.Decision, err = r.answer(ctx, rec, ""); err != nil || agrees {
+	if out.Decision, err = r.answer(ctx, rec, ""); err != nil {
+		return err
+	}
+	if agrees {
+		err := out.compare(fromColumns(rec.Decision), r.shown(rec), true)
+		out.Identical = same && len(out.Differences) == 0
 		return err
 	}
 	full, err := r.answer(ctx, rec, engine.ExplainFull)

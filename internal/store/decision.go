@@ -157,5 +157,5 @@ var DecisionColumns = []Column{
 // ReplayColumns name the columns that a replay needs beside the cluster.
 var ReplayColumns = []string{
 	"revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
-	"profile_digest", "engine", "semantics", "snapshot_digest", "answer_digest", "input",
+	"outcome", "node", "nominated_node", "profile_digest", "engine", "semantics", "snapshot_digest", "answer_digest", "input",
 }

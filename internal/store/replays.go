@@ -130,8 +130,7 @@ type Replays interface {
 	// ReleaseReplay lets a claimed part go, so that another may have it at once.
 	ReleaseReplay(ctx context.Context, p *ReplayPart) error
 	// ReplayDecisions passes up to limit decisions of a range behind a cursor to
-	// f, by (revision, created at, id), with what a replay needs: not Outcome,
-	// Node and what else answers hold, but for AnswerDigest, and not PodDigest. f
+	// f, by (revision, created at, id), with what a replay needs: see ReplayColumns. f
 	// may keep the record. It ends early once inputs of more than PageBytes were given.
 	ReplayDecisions(ctx context.Context, q ReplayRange, after ReplayCursor, limit int, f func(*Decision) error) error
 	// ReplayChanges lists up to limit revisions with Number > after, ascending,
