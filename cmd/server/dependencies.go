@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -179,4 +180,11 @@ func keepObjects(limit int64) int {
 		return int(n)
 	}
 	return 0
+}
+
+// cursorKey returns what the cursors of lists are sealed with, which replicas share.
+func (d *dependencies) cursorKey(ctx context.Context) ([]byte, error) {
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // it never fails
+	return d.store.Key(ctx, "cursors", fresh)
 }

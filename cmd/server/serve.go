@@ -146,8 +146,12 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	defer background(ctx, keepCallers)()
 	c.recordStart(ending, deps.store, callers, log)
 	sims := deps.newSimulations(&c.Limits, log)
+	cursorKey, err := deps.cursorKey(ctx)
+	if err != nil {
+		return err
+	}
 	api, err := handlers.New(handlers.Options{
-		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, Seals: deps.store, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
+		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
 		TolerationSeconds: c.TolerationSeconds,
 		Profiles:          conf.Profiles,
 		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,

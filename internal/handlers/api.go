@@ -2,6 +2,8 @@ package handlers
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -107,6 +109,9 @@ type Options struct {
 	Queries store.Queries
 	// Seals are the hash chains of the log.
 	Seals store.Seals
+	// CursorKey is what the cursors of lists are sealed with, the same in all replicas; one of this
+	// process if nil.
+	CursorKey []byte
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
 	// TolerationSeconds has pods that are applied or decided on admitted with
@@ -190,6 +195,7 @@ type API struct {
 	waits      waitCounts
 	capacities capacities
 	seals      store.Seals
+	cursorKey  []byte
 
 	// pods and scheduledPods decode the pods of decisions and of the extender's calls.
 	pods, scheduledPods *kubeobj.RequestPods
@@ -270,6 +276,10 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a.classes()
+	if a.cursorKey = o.CursorKey; a.cursorKey == nil {
+		a.cursorKey = make([]byte, sha256.Size)
+		_, _ = rand.Read(a.cursorKey) // it never fails
+	}
 	if a.budget = o.Budget; a.budget == nil {
 		a.budget = memory.New(int64(o.Limits.MemoryBudget))
 	}

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"time"
@@ -50,13 +49,9 @@ func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	var after string
-	if c := r.URL.Query().Get("cursor"); c != "" {
-		text, err := base64.RawURLEncoding.DecodeString(c)
-		if err != nil || cluster.CheckName(string(text)) != nil {
-			return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
-		}
-		after = string(text)
+	after, err := a.openCursor(r)
+	if err != nil {
+		return err
 	}
 	page, err := a.clusters.Clusters(r.Context(), store.ClusterFilter{After: after, Limit: limit + 1})
 	if err != nil {
@@ -69,7 +64,7 @@ func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 		list.Items = append(list.Items, clusterOf(c))
 	}
 	if more {
-		list.Cursor = base64.RawURLEncoding.EncodeToString([]byte(page[limit-1].Name))
+		list.Cursor = a.sealCursor(r, page[limit-1].Name)
 	}
 	return writeJSON(w, http.StatusOK, list)
 }

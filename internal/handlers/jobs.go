@@ -13,21 +13,22 @@ import (
 // jobPage reads which page of jobs is wanted, and returns it with the cursor of the next one.
 func jobPage[J any](a *API, r *http.Request, list func(ctx context.Context, cluster, before string, limit int) ([]J, error), id func(J) string) (items []J, cursor string, err error) {
 	q := r.URL.Query()
-	name, before := q.Get("cluster"), q.Get("cursor")
+	name := q.Get("cluster")
 	if name != "" {
 		if err := cluster.CheckName(name); err != nil {
 			return nil, "", badField(http.StatusBadRequest, "cluster", reason(err))
 		}
 	}
-	if before != "" && (len(before) != 36 || uuid.Validate(before) != nil) {
-		return nil, "", badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	before, err := a.openCursor(r)
+	if err != nil {
+		return nil, "", err
 	}
 	limit, err := a.pageSize(r)
 	if err != nil {
 		return nil, "", err
 	}
 	if items, err = list(r.Context(), name, before, limit+1); err == nil && len(items) > limit {
-		items, cursor = items[:limit], id(items[limit-1])
+		items, cursor = items[:limit], a.sealCursor(r, id(items[limit-1]))
 	}
 	return items, cursor, err
 }

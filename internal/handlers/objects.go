@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -84,7 +83,7 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	if namespaced, _ := kubeobj.Namespaced(kind); namespaced && one.Name != "" && one.Namespace == "" {
 		one.Namespace = corev1.NamespaceDefault
 	}
-	after, err := parseObjectCursor(r.URL.Query().Get("cursor"))
+	after, err := a.objectCursor(r)
 	if err != nil {
 		return err
 	}
@@ -103,9 +102,12 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, list)
 	}
-	list, err := page(r.Context(), v, kind, after, limit)
+	list, last, err := page(r.Context(), v, kind, after, limit)
 	if err != nil {
 		return err
+	}
+	if last != "" {
+		list.Cursor = a.sealCursor(r, last)
 	}
 	return writeObjects(r.Context(), w, &list)
 }
@@ -167,13 +169,14 @@ func escape(out *bufio.Writer, js []byte) error {
 	return nil
 }
 
-// page collects up to limit objects behind after, of one kind or of all in turn.
-func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, limit int) (ObjectList, error) {
+// page collects up to limit objects behind after, of one kind or of all in turn. last names the last
+// one where there are more.
+func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, limit int) (list ObjectList, last string, err error) {
 	kinds := []string{kind}
 	if kind == "" {
 		kinds = slices.Sorted(maps.Keys(v.Summary.Objects))
 	}
-	list := ObjectList{Items: []json.RawMessage{}}
+	list.Items = []json.RawMessage{}
 	for i, k := range kinds {
 		if k < after.Kind {
 			continue
@@ -184,7 +187,7 @@ func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, 
 		}
 		items, more, err := v.List(ctx, k, from, limit-len(list.Items))
 		if err != nil {
-			return list, err
+			return list, "", err
 		}
 		for _, item := range items {
 			list.Items = append(list.Items, item)
@@ -193,15 +196,15 @@ func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, 
 			continue
 		}
 		if more || slices.ContainsFunc(kinds[i+1:], func(k string) bool { return v.Summary.Objects[k] > 0 }) {
-			list.Cursor = objectCursor(k, list.Items[len(list.Items)-1])
+			last = objectName(k, list.Items[len(list.Items)-1])
 		}
 		break
 	}
-	return list, nil
+	return list, last, nil
 }
 
-// objectCursor names the last object of a page.
-func objectCursor(kind string, item []byte) string {
+// objectName names an object of a page.
+func objectName(kind string, item []byte) string {
 	var o struct {
 		Metadata struct {
 			Namespace string `json:"namespace"`
@@ -209,17 +212,18 @@ func objectCursor(kind string, item []byte) string {
 		} `json:"metadata"`
 	}
 	_ = json.Unmarshal(item, &o) // it is ours
-	return base64.RawURLEncoding.EncodeToString([]byte(kind + "/" + o.Metadata.Namespace + "/" + o.Metadata.Name))
+	return kind + "/" + o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 
-func parseObjectCursor(s string) (k kubeobj.Key, err error) {
-	if s == "" {
-		return k, nil
+// objectCursor returns the object that the request goes on behind.
+func (a *API) objectCursor(r *http.Request) (k kubeobj.Key, err error) {
+	text, err := a.openCursor(r)
+	if err != nil || text == "" {
+		return k, err
 	}
-	text, err := base64.RawURLEncoding.DecodeString(s)
-	parts := strings.Split(string(text), "/")
-	if err != nil || len(parts) != 3 || parts[0] == "" {
-		return k, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 {
+		return k, badCursor()
 	}
 	return kubeobj.Key{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
 }

@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -42,13 +40,7 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", queuePage))
 		}
 	}
-	from := 0
-	var at asOf
-	if cursor := r.URL.Query().Get("cursor"); cursor == "" {
-		at, err = a.asOf(r, name)
-	} else {
-		at, from, err = a.parseQueueCursor(r, name, cursor)
-	}
+	at, from, err := a.queuePlace(r, name)
 	if err != nil {
 		return err
 	}
@@ -59,7 +51,7 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := overview.QueueOf(v, q, from, limit, at.now)
 	if next := from + limit; next < max(len(q.Active), len(q.Gated), len(q.Nominated)) {
-		out.Cursor = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%d/%d", v.Revision, next, at.now.UnixMicro()))
+		out.Cursor = a.sealCursor(r, fmt.Sprintf("%d/%d/%d", v.Revision, next, at.now.UnixMicro()))
 	}
 	return writeJSON(w, http.StatusOK, out)
 }
@@ -72,25 +64,25 @@ func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.Prio
 	return func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(cluster, class) }
 }
 
-// parseQueueCursor returns what a page goes on from: the revision and time of the first one, and
-// the place in the lists.
-func (a *API) parseQueueCursor(r *http.Request, name, cursor string) (at asOf, from int, err error) {
+// queuePlace returns what a page goes on from: the revision and time of the first one, and the place
+// in the lists.
+func (a *API) queuePlace(r *http.Request, name string) (at asOf, from int, err error) {
+	cursor, err := a.openCursor(r)
+	if err != nil {
+		return at, 0, err
+	}
+	if cursor == "" {
+		at, err = a.asOf(r, name)
+		return at, 0, err
+	}
 	for _, other := range []string{"snapshot", "now"} {
 		if r.URL.Query().Has(other) {
 			return at, 0, badField(http.StatusBadRequest, other, "not together with cursor, which has it from the first page")
 		}
 	}
 	var revision, micros int64
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err == nil {
-		var n int
-		n, err = fmt.Sscanf(string(text), "%d/%d/%d", &revision, &from, &micros)
-		if canonical := fmt.Sprintf("%d/%d/%d", revision, from, micros); n != 3 || canonical != string(text) {
-			err = errors.New("not a cursor")
-		}
-	}
-	if err != nil || revision < 1 || from < 0 || from > 1<<30 || micros < 0 {
-		return at, 0, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	if _, err := fmt.Sscanf(cursor, "%d/%d/%d", &revision, &from, &micros); err != nil {
+		return at, 0, badCursor()
 	}
 	at.now = time.UnixMicro(micros).UTC()
 	at.view, err = a.view(r.Context(), name, revision)

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -74,7 +73,7 @@ func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) > limit {
 		list.Items = rows[:limit]
 		last := rows[limit-1]
-		list.Cursor = base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(last.CreatedAt.UnixMicro(), 10) + "/" + last.ID))
+		list.Cursor = a.sealCursor(r, strconv.FormatInt(last.CreatedAt.UnixMicro(), 10)+"/"+last.ID)
 	}
 	if list.Items == nil {
 		list.Items = []*decisionlog.Row{}
@@ -114,10 +113,8 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 			}
 		}
 	}
-	if c := q.Get("cursor"); c != "" {
-		if f.BeforeTime, f.BeforeID, err = parseDecisionCursor(c); err != nil {
-			return f, 0, err
-		}
+	if f.BeforeTime, f.BeforeID, err = a.decisionCursor(r); err != nil {
+		return f, 0, err
 	}
 	limit, err = a.pageSize(r)
 	return f, limit, err
@@ -132,12 +129,16 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func parseDecisionCursor(s string) (time.Time, string, error) {
-	text, err := base64.RawURLEncoding.DecodeString(s)
-	micros, id, ok := strings.Cut(string(text), "/")
-	n, numErr := strconv.ParseInt(micros, 10, 64)
-	if err != nil || !ok || numErr != nil || uuid.Validate(id) != nil {
-		return time.Time{}, "", badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+// decisionCursor returns the record that the request goes on behind.
+func (a *API) decisionCursor(r *http.Request) (time.Time, string, error) {
+	text, err := a.openCursor(r)
+	if err != nil || text == "" {
+		return time.Time{}, "", err
+	}
+	micros, id, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(micros, 10, 64)
+	if err != nil {
+		return time.Time{}, "", badCursor()
 	}
 	return time.UnixMicro(n).UTC(), id, nil
 }

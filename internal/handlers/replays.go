@@ -2,15 +2,10 @@ package handlers
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"berth/internal/replays"
 	"berth/internal/store"
@@ -196,11 +191,9 @@ func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	var after store.ReplayCursor
-	if c := r.URL.Query().Get("cursor"); c != "" {
-		if after, err = parseBatchCursor(c); err != nil {
-			return err
-		}
+	after, err := a.batchCursor(r)
+	if err != nil {
+		return err
 	}
 	limit, err := a.pageSize(r)
 	if err != nil {
@@ -214,24 +207,21 @@ func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error
 	if len(list) > limit {
 		out.Items = list[:limit]
 		c := list[limit-1].Cursor
-		out.Cursor = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%d/%s", c.Revision, c.CreatedAt.UnixMicro(), c.ID))
+		out.Cursor = a.sealCursor(r, fmt.Sprintf("%d/%d/%s", c.Revision, c.CreatedAt.UnixMicro(), c.ID))
 	}
 	return writeJSON(w, http.StatusOK, out)
 }
 
-func parseBatchCursor(s string) (c store.ReplayCursor, err error) {
-	text, err := base64.RawURLEncoding.DecodeString(s)
-	parts := strings.Split(string(text), "/")
-	if err == nil && len(parts) == 3 {
-		var micros int64
-		c.Revision, err = strconv.ParseInt(parts[0], 10, 64)
-		if err == nil {
-			micros, err = strconv.ParseInt(parts[1], 10, 64)
-		}
-		c.CreatedAt, c.ID = time.UnixMicro(micros).UTC(), parts[2]
+// batchCursor returns the difference that the request goes on behind.
+func (a *API) batchCursor(r *http.Request) (c store.ReplayCursor, err error) {
+	text, err := a.openCursor(r)
+	if err != nil || text == "" {
+		return c, err
 	}
-	if err != nil || len(parts) != 3 || uuid.Validate(c.ID) != nil {
-		return c, badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	var micros int64
+	if _, err := fmt.Sscanf(text, "%d/%d/%s", &c.Revision, &micros, &c.ID); err != nil {
+		return c, badCursor()
 	}
+	c.CreatedAt = time.UnixMicro(micros).UTC()
 	return c, nil
 }

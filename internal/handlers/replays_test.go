@@ -83,9 +83,10 @@ func TestBatchReplays(t *testing.T) {
 	if len(page.Items) != 2 || page.Items[0].ID != job.ID || page.Items[0].State != "cancelled" || page.Cursor == "" {
 		t.Fatalf("%+v", page)
 	}
-	first := page.Items
+	next := page.Cursor
 	page = BatchList{}
-	h.want(200, &page, "GET", "/v1/replays?limit=2&cursor="+first[1].ID, "")
+	h.want(400, nil, "GET", "/v1/replays?limit=2&cursor="+next, "") // of the list of another filter
+	h.want(200, &page, "GET", "/v1/replays?cluster=prod&limit=2&cursor="+next, "")
 	if len(page.Items) != 1 || page.Items[0].State != "done" || page.Cursor != "" {
 		t.Fatalf("%+v", page)
 	}

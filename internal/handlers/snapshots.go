@@ -127,9 +127,13 @@ func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	before := int64(0)
-	if c := r.URL.Query().Get("cursor"); c != "" {
-		if before, err = strconv.ParseInt(c, 10, 64); err != nil || before < 1 {
-			return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	last, err := a.openCursor(r)
+	if err != nil {
+		return err
+	}
+	if last != "" {
+		if before, err = strconv.ParseInt(last, 10, 64); err != nil {
+			return badCursor()
 		}
 	}
 	rows, err := a.clusters.List(r.Context(), name, before, limit+1)
@@ -139,7 +143,7 @@ func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 	list := SnapshotList{Items: make([]Snapshot, 0, min(len(rows), limit))}
 	for i, row := range rows {
 		if i == limit {
-			list.Cursor = strconv.FormatInt(rows[i-1].Number, 10)
+			list.Cursor = a.sealCursor(r, strconv.FormatInt(rows[i-1].Number, 10))
 			break
 		}
 		s, err := snapshotRow(row)

@@ -293,6 +293,8 @@ type Store interface {
 	Leads
 	Confirmations
 	Seals
+	Keys
+	Keys
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

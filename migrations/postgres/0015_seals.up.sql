@@ -24,3 +24,9 @@ CREATE INDEX seals_removals ON seals (cluster, number) WHERE kind <> 'rows';
 -- Where each chain ends. The row of a deleted cluster stays.
 ALTER TABLE clusters ADD COLUMN seals bigint NOT NULL DEFAULT 0;
 ALTER TABLE clusters ADD COLUMN seal_hash bytea NOT NULL DEFAULT '';
+
+-- Secrets that replicas share, such as what cursors are sealed with.
+CREATE TABLE keys (
+  name  text COLLATE "C" NOT NULL PRIMARY KEY,
+  value bytea NOT NULL
+);

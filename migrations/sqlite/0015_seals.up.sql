@@ -22,3 +22,9 @@ CREATE INDEX seals_removals ON seals (cluster, number) WHERE kind <> 'rows';
 -- Where each chain ends. The row of a deleted cluster stays.
 ALTER TABLE clusters ADD COLUMN seals INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE clusters ADD COLUMN seal_hash BLOB NOT NULL DEFAULT x'';
+
+-- Secrets that replicas share, such as what cursors are sealed with.
+CREATE TABLE keys (
+  name  TEXT NOT NULL PRIMARY KEY,
+  value BLOB NOT NULL
+) STRICT;
