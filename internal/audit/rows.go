@@ -26,29 +26,60 @@ func (c *check) decisions(ctx context.Context, s *store.Seal) error {
 		return s.RowHashes[i : i+sha256.Size]
 	}
 	next := s.AfterSeq + 1
-	for next <= s.Seq {
-		rows, err := c.st.SealRows(ctx, store.SealDecisions, s.Format, s.Cluster, next, s.Seq, pageRows)
+	for {
+		row, err := c.feed.peek(ctx, c.st, s)
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			if row.Place < next { // a second row at one place
-				c.foreign(s, row)
-				continue
-			}
-			c.gone(s, next, row.Place-1)
-			c.r.Rows[store.SealDecisions]++
-			if !bytes.Equal(row.Hash, want(row.Place)) {
-				c.differs(s, row)
-			}
-			next = row.Place + 1
+		if row == nil || row.Place > s.Seq {
+			break
 		}
-		if len(rows) == 0 {
-			c.gone(s, next, s.Seq)
-			return nil
+		c.feed.rows = c.feed.rows[1:]
+		if row.Place < next { // a second row at one place, or one of a seal that cannot be read
+			if row.Place == c.feed.compared {
+				c.foreign(s, *row)
+			}
+			continue
+		}
+		c.gone(s, next, row.Place-1)
+		c.r.Rows[store.SealDecisions]++
+		if !bytes.Equal(row.Hash, want(row.Place)) {
+			c.differs(s, *row)
+		}
+		c.feed.compared, next = row.Place, row.Place+1
+	}
+	c.gone(s, next, s.Seq)
+	return nil
+}
+
+// feed reads the decisions of a page of seals, which are many small ranges, in few queries.
+type feed struct {
+	rows     []store.SealRow
+	next, to int64 // places to read
+	format   int64 // of the rows
+	compared int64 // the last place that was compared with a seal
+}
+
+// peek returns the first row that was not taken yet, as the seal's format hashes it; nil behind the
+// last.
+func (f *feed) peek(ctx context.Context, st store.Seals, s *store.Seal) (*store.SealRow, error) {
+	if f.format != s.Format {
+		f.rows, f.next, f.format = nil, s.AfterSeq+1, s.Format
+	}
+	if len(f.rows) == 0 && f.next <= f.to {
+		rows, err := st.SealRows(ctx, store.SealDecisions, s.Format, s.Cluster, f.next, f.to, pageRows)
+		if err != nil {
+			return nil, err
+		}
+		f.rows, f.next = rows, math.MaxInt64
+		if len(rows) > 0 {
+			f.next = rows[len(rows)-1].Place + 1
 		}
 	}
-	return nil
+	if len(f.rows) == 0 {
+		return nil, nil
+	}
+	return &f.rows[0], nil
 }
 
 // differs reports a decision that is not what was sealed at its place.

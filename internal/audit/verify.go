@@ -88,6 +88,7 @@ type check struct {
 	checkpoints map[int64][]byte
 	gaps        map[string][]byte
 	anchorHit   bool
+	feed        feed
 	cut         bool // seals are missing, and with them what they were of
 }
 
@@ -150,6 +151,10 @@ func (c *check) seals(ctx context.Context) error {
 		page, err := c.st.ListSeals(ctx, c.r.Cluster, c.at.Number, n, false)
 		if err != nil || len(page) == 0 {
 			return err
+		}
+		c.feed.rows, c.feed.next, c.feed.to = nil, c.at.Seq+1, 0
+		for _, s := range page {
+			c.feed.to = max(c.feed.to, s.Seq)
 		}
 		for _, s := range page {
 			if err := c.seal(ctx, s); err != nil {
