@@ -52,7 +52,7 @@ type Report struct {
 	More bool `json:"more,omitempty"`
 	// Rows that were compared with their seal.
 	Rows map[store.SealTable]int64 `json:"rows"`
-	// BeforeSeq and BeforeRevision are the last decision and revision that are older than the chain.
+	// BeforeSeq and BeforeRevision are the last decision and revision from before the chain.
 	BeforeSeq      int64     `json:"beforeSeq,omitempty"`
 	BeforeRevision int64     `json:"beforeRevision,omitempty"`
 	Findings       []Finding `json:"findings"`
@@ -68,6 +68,9 @@ func (r *Report) Good() bool { return len(r.Findings) == 0 }
 func (r *Report) Join(next *Report) {
 	if r.Cluster == "" {
 		r.Cluster, r.FromSeal, r.BeforeSeq, r.BeforeRevision = next.Cluster, next.FromSeal, next.BeforeSeq, next.BeforeRevision
+	}
+	if r.Rows == nil {
+		r.Rows = map[store.SealTable]int64{}
 	}
 	for table, n := range next.Rows {
 		r.Rows[table] += n

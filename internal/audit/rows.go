@@ -113,13 +113,13 @@ func (c *check) gone(s *store.Seal, from, to int64) {
 			from = end + 1
 			continue
 		}
-		c.lacks(store.SealDecisions, s.Number, from, "")
+		c.absent(store.SealDecisions, s.Number, from, "")
 		from++
 	}
 }
 
-// lacks notes a row that is not there.
-func (c *check) lacks(table store.SealTable, in, place int64, id string) {
+// absent notes a row that is not there.
+func (c *check) absent(table store.SealTable, in, place int64, id string) {
 	name := id
 	if name == "" {
 		name = strconv.FormatInt(place, 10)
@@ -155,7 +155,7 @@ func (c *check) revisions(ctx context.Context, s *store.Seal, hashes map[int64][
 			return err
 		}
 		if len(rows) == 0 {
-			c.lacks(store.SealRevisions, s.Number, n, "")
+			c.absent(store.SealRevisions, s.Number, n, "")
 			continue
 		}
 		c.compare(store.SealRevisions, rows[0], hashes[n])
@@ -234,10 +234,10 @@ func (c *check) stored(ctx context.Context) error {
 		}
 	}
 	for n := range c.checkpoints {
-		c.lacks(store.SealCheckpoints, 0, n, "")
+		c.absent(store.SealCheckpoints, 0, n, "")
 	}
 	for id := range c.gaps {
-		c.lacks(store.SealGaps, 0, 0, id)
+		c.absent(store.SealGaps, 0, 0, id)
 	}
 	return c.unsealed(ctx, loose)
 }

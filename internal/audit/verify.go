@@ -58,7 +58,7 @@ func Verify(ctx context.Context, st store.Seals, cluster string, o Options) (*Re
 	if err := c.end(ctx); err != nil {
 		return nil, err
 	}
-	return c.r, c.settle(ctx)
+	return c.r, c.missed(ctx)
 }
 
 // Of returns the head of a cluster's chain: a zero one where nothing is stored of the cluster.
@@ -271,8 +271,8 @@ func (c *check) end(ctx context.Context) error {
 	return c.stored(ctx)
 }
 
-// settle forgives the missing rows that a removal took while the check ran, and reports the others.
-func (c *check) settle(ctx context.Context) error {
+// missed forgives the missing rows that a removal took while the check ran, and reports the others.
+func (c *check) missed(ctx context.Context) error {
 	if len(c.missing) > 0 {
 		if err := c.removals(ctx, c.lastRemoval); err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/audit"
-	"berth/internal/store"
 )
 
 var errAuditServer = &problem{what: "audit reads a server's log", next: "Name the server: --server http://127.0.0.1:8080."}
@@ -97,7 +96,7 @@ func (a *app) auditVerify(ctx context.Context, anchorFile string) error {
 	}
 	wait := a.progress("verifying")
 	defer wait.end()
-	whole := &audit.Report{Rows: map[store.SealTable]int64{}}
+	whole := &audit.Report{}
 	for more := true; more; {
 		raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "audit")
 		if err != nil {

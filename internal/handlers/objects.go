@@ -169,8 +169,8 @@ func escape(out *bufio.Writer, js []byte) error {
 	return nil
 }
 
-// page collects up to limit objects behind after, of one kind or of all in turn. last names the last
-// one where there are more.
+// page collects up to limit objects behind after, of one kind or of all in turn. last names the
+// last one where there are more.
 func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, limit int) (list ObjectList, last string, err error) {
 	kinds := []string{kind}
 	if kind == "" {

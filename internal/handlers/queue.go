@@ -64,8 +64,8 @@ func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.Prio
 	return func(class string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(cluster, class) }
 }
 
-// queuePlace returns what a page goes on from: the revision and time of the first one, and the place
-// in the lists.
+// queuePlace returns what a page goes on from: the revision and time of the first one, and the
+// place in the lists.
 func (a *API) queuePlace(r *http.Request, name string) (at asOf, from int, err error) {
 	cursor, err := a.openCursor(r)
 	if err != nil {

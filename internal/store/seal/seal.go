@@ -45,7 +45,7 @@ func Hash(s *store.Seal) ([]byte, error) {
 	return new(Hasher).Sum("seal", append(v[:9:9], v[10:]...)...)
 }
 
-// finish gives a seal its place behind a head, and moves the head.
+// finish sets a seal's place behind a head, and moves the head.
 func finish(s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
 	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil {
 		if s.Items, err = json.Marshal(items); err != nil {
