@@ -250,9 +250,9 @@ func (a *API) listAccessChanges(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before := r.URL.Query().Get("cursor")
-	if len(before) > 36 {
-		return badField(http.StatusBadRequest, "cursor", "it is not one of this list")
+	before, err := a.openCursor(r)
+	if err != nil {
+		return err
 	}
 	list, err := a.accessLog.AccessChanges(r.Context(), before, limit+1)
 	if err != nil {
@@ -263,7 +263,7 @@ func (a *API) listAccessChanges(w http.ResponseWriter, r *http.Request) error {
 		out.Items = append(out.Items, changeOf(c))
 	}
 	if len(list) > limit {
-		out.Cursor = out.Items[limit-1].ID
+		out.Cursor = a.sealCursor(r, out.Items[limit-1].ID)
 	}
 	return writeJSON(w, http.StatusOK, out)
 }

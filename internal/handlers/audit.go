@@ -4,10 +4,12 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"berth/internal/audit"
 	"berth/internal/cluster"
+	"berth/internal/store"
 )
 
 // Seals of one call: each has up to a batch of decisions.
@@ -24,7 +26,7 @@ const (
 //	@Produce		json
 //	@Param			cluster	query		string	false	"of this cluster"
 //	@Success		200		{object}	audit.Anchor
-//	@Failure		400,429,500,503	{object}	Problem
+//	@Failure		400,401,403,429,500,503	{object}	Problem
 //	@Router			/v1/audit/heads [get]
 func (a *API) listAuditHeads(w http.ResponseWriter, r *http.Request) error {
 	name := r.URL.Query().Get("cluster")
@@ -37,6 +39,7 @@ func (a *API) listAuditHeads(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	heads = slices.DeleteFunc(heads, func(h store.SealHead) bool { return !seesCluster(r.Context(), h.Cluster) })
 	return writeLong(w, r, audit.AnchorOf(heads))
 }
 
@@ -54,7 +57,7 @@ var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 //	@Param			seal	query		int		false	"with hash: a seal that the chain has to hold"
 //	@Param			hash	query		string	false	"its hash, as /v1/audit/heads had it"
 //	@Success		200		{object}	audit.Report
-//	@Failure		400,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/audit [get]
 func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)

@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
-	"slices"
+
+	"berth/internal/access"
 )
 
 // cursorMAC is how many bytes of the HMAC a cursor carries in front.
@@ -41,20 +42,21 @@ func badCursor() error {
 	return badField(http.StatusBadRequest, "cursor", "it is not one of this list; begin again without it, and keep the other parameters from page to page")
 }
 
-// cursorSum is the HMAC over a cursor and the list that it is of: path and parameters.
+// cursorSum is the HMAC over a cursor and the list that it is of: path, parameters and caller.
 func (a *API) cursorSum(r *http.Request, plain string) []byte {
 	query := r.URL.Query()
 	for _, name := range free {
 		query.Del(name)
 	}
+	caller := "" // to another caller the cursor is of no use
+	if who := access.From(r.Context()); who != nil {
+		caller = who.String()
+	}
 	mac := hmac.New(sha256.New, a.cursorKey)
-	for _, part := range slices.Concat([]string{r.URL.Path, query.Encode()}, a.callerScope(r)) {
+	for _, part := range []string{r.URL.Path, query.Encode(), caller} {
 		mac.Write([]byte(part))
 		mac.Write([]byte{0})
 	}
 	mac.Write([]byte(plain))
 	return mac.Sum(nil)[:cursorMAC]
 }
-
-// callerScope names who asks, so that a cursor is of no use to another caller.
-func (a *API) callerScope(*http.Request) []string { return nil }

@@ -97,6 +97,9 @@ var needs = func() map[string]need {
 		"GET /v1/decisions/{id}":         {access.View, someNamespaces},
 		"POST /v1/decisions/{id}/replay": {access.Decide, wholeCluster},
 
+		"GET /v1/clusters/{cluster}/audit": {access.View, wholeCluster},
+		"GET /v1/audit/heads":              {access.View, wholeCluster},
+
 		"GET /v1/queries":        {scope: callerAlone},
 		"GET /v1/queries/{name}": {access.View, wholeCluster},
 

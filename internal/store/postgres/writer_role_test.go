@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"berth/internal/store"
+	"berth/internal/store/pgtest"
+)
+
+// TestWriterRole: with the grants of docs/audit.md a server writes its log and cannot change it.
+func TestWriterRole(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, grants, _ := strings.Cut(string(page), "```\nGRANT ")
+	grants, _, found := strings.Cut(grants, "```")
+	if !found {
+		t.Fatal("docs/audit.md has no grants")
+	}
+	url := migratedURL(t)
+	ctx := t.Context()
+	owner, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangUp(owner)
+	var schema, user string
+	if err := owner.QueryRow(ctx, `SELECT current_schema(), current_user`).Scan(&schema, &user); err != nil {
+		t.Fatal(err)
+	}
+	role := fmt.Sprintf("berth_writer_%d", time.Now().UnixNano())
+	grants = strings.NewReplacer("berth_writer", role, "SCHEMA public", "SCHEMA "+schema, "berth_owner", user).Replace("GRANT " + grants)
+	if _, err := owner.Exec(ctx, `CREATE ROLE `+role+`; GRANT USAGE ON SCHEMA `+schema+` TO `+role+`; `+grants); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		again, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			return
+		}
+		defer hangUp(again)
+		_, _ = again.Exec(t.Context(), `DROP OWNED BY `+role+`; DROP ROLE `+role)
+	})
+	s := openAt(t, pgtest.With(url, "role", role), Options{})
+	r := &store.Revision{Cluster: "prod", Number: 1, Token: "t1", CreatedAt: time.Now(), Digest: "sha256:1", Cause: "upload"}
+	entries := []*store.Entry{{Revision: r, Checkpoint: &store.Checkpoint{Cluster: "prod", Number: 1}}}
+	for i := range 2 * copyFrom { // by INSERT and by COPY
+		d := &store.Decision{ID: fmt.Sprint("d", i), Cluster: "prod", Revision: 1, Verb: "decide", CreatedAt: time.Now(), Profile: "p"}
+		entries = append(entries, &store.Entry{Decision: d, Profile: &store.Profile{Digest: "sha256:p"}})
+	}
+	for _, batch := range [][]*store.Entry{entries[:3], entries[3:]} {
+		if err := s.Append(ctx, batch); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch {
+			if e.Err != nil {
+				t.Fatal(e.Err)
+			}
+		}
+	}
+	if err := s.PutCheckpoint(ctx, &store.Checkpoint{Cluster: "prod", Number: 1}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Key(ctx, "cursors", []byte("k")); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.WantConfirmation(ctx, "prod"); err != nil {
+		t.Error(err)
+	}
+	if err := s.PutAccessChange(ctx, &store.AccessChange{ID: "a1", CreatedAt: time.Now(), Action: "token.create", Object: "ci", Detail: []byte("{}")}); err != nil {
+		t.Error(err)
+	}
+	for _, query := range []string{
+		`UPDATE decisions SET node = 'n2'`, `DELETE FROM decisions`, `UPDATE revisions SET digest = ''`, `DELETE FROM checkpoints`,
+		`UPDATE seals SET hash = ''`, `DELETE FROM seals`, `DELETE FROM access_log`, `UPDATE stamps SET engine = ''`, `DELETE FROM clusters`, `TRUNCATE decisions`,
+	} {
+		if _, err := s.pool.Exec(ctx, query); sqlState(err) != statePrivilege {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
