@@ -23,7 +23,7 @@ func TestManual(t *testing.T) {
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
 				commands++
-				if !strings.Contains(page, "\n.SS "+sub.Name()) || !strings.Contains(page, sub.Short) {
+				if _, path, _ := strings.Cut(sub.CommandPath(), " "); !strings.Contains(page, "\n.SS "+path) || !strings.Contains(page, sub.Short) {
 					t.Errorf("no command %s", sub.Name())
 				}
 				walk(sub)
