@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,6 +85,19 @@ func TestFirstRun(t *testing.T) {
 	}
 	if !strings.Contains(r.log.String(), `"changed"`) || !strings.Contains(r.log.String(), `"askedBy":"token:me"`) {
 		t.Errorf("the log does not name who uploaded: %s", r.log)
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if bytes.Contains(raw, []byte(token)) {
+			t.Errorf("%s holds the token", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	code, out, _ = command(t, "token", "--data-dir", dir, "list")
 	if code != 0 || !strings.Contains(out, "admin:*/*") || !strings.Contains(out, time.Now().UTC().Format("2006-01-02")) {

@@ -26,7 +26,8 @@ type requireKey struct{}
 // Require returns the context of a listener on which each caller needs an identity.
 func Require(ctx context.Context) context.Context { return context.WithValue(ctx, requireKey{}, true) }
 
-func required(ctx context.Context) bool { return ctx.Value(requireKey{}) != nil }
+// Required reports whether the listener of a request's context is one of those.
+func Required(ctx context.Context) bool { return ctx.Value(requireKey{}) != nil }
 
 // Verifier checks bearer tokens of an issuer elsewhere.
 type Verifier interface {
@@ -49,7 +50,7 @@ type Authenticator struct {
 // Identify returns who sends a request. What a listener that needs no identity lets through without
 // one is Anonymous.
 func (a *Authenticator) Identify(r *http.Request) (*Identity, error) {
-	token, err := bearer(r, required(r.Context()))
+	token, err := bearer(r, Required(r.Context()))
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +59,14 @@ func (a *Authenticator) Identify(r *http.Request) (*Identity, error) {
 		if i != nil || err != nil {
 			return i, err
 		}
-		if required(r.Context()) {
+		if Required(r.Context()) {
 			return nil, unauthenticated(errUnknown)
 		}
 	}
 	if i := a.byCertificate(r); i != nil {
 		return i, nil
 	}
-	if required(r.Context()) {
+	if Required(r.Context()) {
 		return nil, ErrUnauthenticated
 	}
 	return Anonymous(), nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/access"
 	"berth/internal/span"
 )
 
@@ -63,7 +64,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	text.WriteString(notes.String())
 	if status == http.StatusOK {
 		if !warned && !r.URL.Query().Has("verbose") {
-			return writeText(w, status, "ok\n"+notes.String())
+			return a.writeState(w, r, status, "ok\n"+notes.String())
 		}
 		if warned {
 			text.WriteString("readyz: ready, but for what is named\n")
@@ -71,7 +72,22 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 			text.WriteString("readyz: all checks passed\n")
 		}
 	}
-	return writeText(w, status, text.String())
+	return a.writeState(w, r, status, text.String())
+}
+
+// writeState writes which parts of the server are well. Their texts name clusters: where identities
+// are needed, a caller without the right to view all clusters gets the status alone.
+func (a *API) writeState(w http.ResponseWriter, r *http.Request, status int, text string) error {
+	if access.Required(r.Context()) {
+		r, err := a.identify(r)
+		if err != nil || !access.From(r.Context()).Grants.May(access.View, "", "") {
+			text = "ok\n"
+			if status != http.StatusOK {
+				text = "not ready\n"
+			}
+		}
+	}
+	return writeText(w, status, text)
 }
 
 // scrapeMetrics returns the figures in Prometheus' text format.

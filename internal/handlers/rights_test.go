@@ -1,11 +1,30 @@
 package handlers
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
 )
+
+// TestReadyTellsStrangersNothing: what is not ready names clusters.
+func TestReadyTellsStrangersNothing(t *testing.T) {
+	g := startGuarded(t)
+	g.api.checks = []Check{{Name: "follow secret", Probe: func(context.Context) error { return errors.New("secret is behind") }}}
+	all, some := bearing(g.token("all", "viewer", "*", "*")), bearing(g.token("some", "viewer", "prod", "*"))
+	for what, c := range map[string]struct {
+		who  identity
+		want bool
+	}{"none": {func(*http.Request) {}, false}, "one cluster": {some, false}, "all clusters": {all, true}} {
+		w := g.as(c.who, "GET", "/readyz?verbose", "")
+		if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "secret") != c.want {
+			t.Errorf("%s: %d %s", what, w.Code, w.Body)
+		}
+	}
+}
 
 // TestEachRouteHasARight holds the table of rights to the router, in both directions.
 func TestEachRouteHasARight(t *testing.T) {
