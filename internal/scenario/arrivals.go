@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
+	"berth/internal/steps"
 )
 
 // Pending returns the waiting pods of the fork's base that are for its profiles, in the order of
@@ -44,6 +45,34 @@ func (r Replicas) Pod(i int) *corev1.Pod {
 	p.CreationTimestamp = metav1.Time{}
 	p.Spec.NodeName, p.Status = "", corev1.PodStatus{}
 	return &p
+}
+
+// equals are pods of one shape, and the first of them.
+type equals struct {
+	pod  *corev1.Pod
+	pods int
+}
+
+// byShape puts equal pods together, in the order in which the first of each comes.
+func byShape(ctx context.Context, n int, pod func(i int) *corev1.Pod) (list []*equals, err error) {
+	known, count := map[string]*equals{}, steps.Of(ctx)
+	for i := range n {
+		if err := count.Take(1); err != nil {
+			return nil, err
+		}
+		p := pod(i)
+		shape := shapeOf(p)
+		e := known[shape]
+		if e == nil {
+			if err := memory.Take(ctx, podBytes+int64(len(shape))); err != nil {
+				return nil, err
+			}
+			e = &equals{pod: p}
+			known[shape], list = e, append(list, e)
+		}
+		e.pods++
+	}
+	return list, nil
 }
 
 // shapeOf returns what of a pod decisions read. Name, UID and age are no part of it, with one

@@ -59,7 +59,7 @@ func (s *simulation) differ(a, b *traced) (*RunDifference, error) {
 	var moved []podName
 	for i := range s.arrivals {
 		n := nameOf(s.arrivals[i].Pod)
-		from, to := a.at[n], b.at[n]
+		from, to := a.At[n], b.At[n]
 		switch {
 		case from == to:
 			continue
@@ -76,13 +76,13 @@ func (s *simulation) differ(a, b *traced) (*RunDifference, error) {
 		return cmp.Or(cmp.Compare(x.namespace, y.namespace), cmp.Compare(x.name, y.name))
 	})
 	for _, n := range moved[:min(len(moved), maxMoved)] {
-		out.Pods = append(out.Pods, MovedPod{n.String(), b.at[n], a.at[n]})
+		out.Pods = append(out.Pods, MovedPod{n.String(), b.At[n], a.At[n]})
 	}
 	k := 0
-	for k < len(a.steps) && k < len(b.steps) && a.steps[k] == b.steps[k] {
+	for k < len(a.Steps) && k < len(b.Steps) && a.Steps[k] == b.Steps[k] {
 		k++
 	}
-	if k == len(a.steps) || k == len(b.steps) {
+	if k == len(a.Steps) || k == len(b.Steps) {
 		return out, nil
 	}
 	var err error
@@ -100,8 +100,8 @@ func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 			return nil, err
 		}
 	}
-	name := a.steps[k].pod
-	if b.steps[k].pod != name {
+	name := a.Steps[k].Pod
+	if b.Steps[k].Pod != name {
 		return nil, nil // a rule of the queue differs, such as a gate: no decision does
 	}
 	out := &FirstDifference{Attempt: k + 1, Pod: name.String()}
@@ -109,9 +109,9 @@ func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 		of   *traced
 		to   *OneOutcome
 		also string
-	}{{b, &out.Profile, a.steps[k].node}, {a, &out.Against, b.steps[k].node}} {
+	}{{b, &out.Profile, a.Steps[k].Node}, {a, &out.Against, b.Steps[k].Node}} {
 		f.o.Profiles = x.of.config.profiles
-		one, err := s.outcome(f, name, x.of.steps[k], x.also)
+		one, err := s.outcome(f, name, x.of.Steps[k], x.also)
 		if err != nil {
 			return nil, err
 		}
@@ -122,19 +122,19 @@ func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 
 // outcome decides about a pod on the fork as it is, and shows its node beside another one.
 func (s *simulation) outcome(f *Fork, name podName, at step, also string) (*OneOutcome, error) {
-	out := &OneOutcome{Outcome: at.outcome, Node: at.node}
+	out := &OneOutcome{Outcome: at.Outcome, Node: at.Node}
 	i := slices.IndexFunc(s.arrivals, func(x Arrival) bool { return nameOf(x.Pod) == name })
 	pod := s.arrivals[i].Pod
 	if p := f.put[name]; p != nil {
 		pod = p
 	}
-	if at.outcome != engine.Scheduled {
+	if at.Outcome != engine.Scheduled {
 		var err error
 		out.Limit, err = f.why(s.ctx, pod, func(*Limit) bool { return true })
 		return out, err
 	}
 	err := f.judge(s.ctx, pod, func(r *engine.Result) {
-		for _, node := range []string{at.node, also} {
+		for _, node := range []string{at.Node, also} {
 			if row := r.Nodes().Row(node); node != "" && row >= 0 {
 				out.Nodes = append(out.Nodes, explain.Verdict(r, row))
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,14 @@ type podName struct{ namespace, name string }
 func nameOf(p *corev1.Pod) podName { return podName{p.Namespace, p.Name} }
 
 func (n podName) String() string { return n.namespace + "/" + n.name }
+
+// MarshalText and UnmarshalText are for what jobs keep.
+func (n podName) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+func (n *podName) UnmarshalText(text []byte) error {
+	n.namespace, n.name, _ = strings.Cut(string(text), "/")
+	return nil
+}
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
 // (Edits, cluster.View.Fork); the fork's own methods change pods.

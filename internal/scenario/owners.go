@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,8 +62,7 @@ func isMirror(pod *corev1.Pod) bool {
 }
 
 func isDaemon(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && owner.Kind == "DaemonSet" && owner.APIVersion == "apps/v1"
+	return controlledBy(pod, "DaemonSet") && metav1.GetControllerOfNoCopy(pod).APIVersion == "apps/v1"
 }
 
 // ownerOf names a pod's controller, as Kind/name; empty where it has none.
@@ -93,13 +94,8 @@ func successor(pod *corev1.Pod, s succession, free func(name string) bool, now t
 }
 
 func without(labels map[string]string, keys ...string) map[string]string {
-	out := make(map[string]string, len(labels))
-	for k, v := range labels {
-		out[k] = v
-	}
-	for _, k := range keys {
-		delete(out, k)
-	}
+	out := maps.Clone(labels)
+	maps.DeleteFunc(out, func(k, _ string) bool { return slices.Contains(keys, k) })
 	return out
 }
 
@@ -110,15 +106,10 @@ const longestStart = 600
 // startSeconds is how long a pod took from its start until it was ready; false where its status
 // does not show it.
 func startSeconds(pod *corev1.Pod) (seconds int64, ok bool) {
-	if pod.Status.StartTime == nil {
+	c := readyCondition(pod)
+	if pod.Status.StartTime == nil || !isReady(pod) || c.LastTransitionTime.IsZero() {
 		return 0, false
 	}
-	for i := range pod.Status.Conditions {
-		c := &pod.Status.Conditions[i]
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
-			took := int64(c.LastTransitionTime.Sub(pod.Status.StartTime.Time) / time.Second)
-			return took, took >= 0 && took <= longestStart
-		}
-	}
-	return 0, false
+	took := int64(c.LastTransitionTime.Sub(pod.Status.StartTime.Time) / time.Second)
+	return took, took >= 0 && took <= longestStart
 }

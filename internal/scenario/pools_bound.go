@@ -11,7 +11,6 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine/state"
-	"berth/internal/steps"
 )
 
 // amounts are quantities by resource, cpu in thousandths.
@@ -57,19 +56,13 @@ var forGood = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "Node
 
 // usable are the nodes of the snapshot that some arrival may use.
 func (s *poolSearch) usable(ctx context.Context) (state.Bits, error) {
-	f, seen, count := NewFork(s.v, s.o), map[string]bool{}, steps.Of(ctx)
-	out := state.NewBits(s.v.State.Nodes().Len())
-	for i := range s.arrivals {
-		if err := count.Take(1); err != nil {
-			return nil, err
-		}
-		pod := s.arrivals[i].Pod
-		shape := shapeOf(pod)
-		if seen[shape] {
-			continue
-		}
-		seen[shape] = true
-		may, err := f.mayUse(ctx, pod)
+	f, out := NewFork(s.v, s.o), state.NewBits(s.v.State.Nodes().Len())
+	shapes, err := byShape(ctx, len(s.arrivals), func(i int) *corev1.Pod { return s.arrivals[i].Pod })
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range shapes {
+		may, err := f.mayUse(ctx, e.pod)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
@@ -168,30 +170,23 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 		if err != nil {
 			return err
 		}
-		daemon := names(r.daemons)
-		for _, w := range asQueued.Waiting {
-			if daemon[nameOf(w.Pod)] {
+		waits := waitingIn(asQueued.Waiting)
+		for _, d := range r.daemons {
+			if waits[nameOf(d.Pod)] {
 				c.Crowded++
 			}
 		}
 	}
 	out.Choice = c
-	waits := map[podName]bool{}
-	for _, w := range append(slices.Clone(r.out.Waiting), r.out.Gated...) {
-		waits[nameOf(w.Pod)] = true
-	}
-	out.Bound = s.bound(requests(s.arrivals, waits))
+	out.Bound = s.bound(requests(s.arrivals, waitingIn(append(slices.Clone(r.out.Waiting), r.out.Gated...))))
 	out.Digest = r.digest(s.arrivals)
-	if err == nil {
-		err = s.unplaced(ctx, out, r, counts)
-	}
-	return err
+	return s.unplaced(ctx, out, r, counts)
 }
 
-func names(list []Arrival) map[podName]bool {
+func waitingIn(list []Waiting) map[podName]bool {
 	out := make(map[podName]bool, len(list))
-	for i := range list {
-		out[nameOf(list[i].Pod)] = true
+	for _, w := range list {
+		out[nameOf(w.Pod)] = true
 	}
 	return out
 }
@@ -213,29 +208,21 @@ func (r *poolRun) digest(arrivals []Arrival) string {
 
 // unplaced describes the pods that wait after the choice, and what one more node does for them.
 func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, counts []int) error {
-	at := map[string]int{}
-	var first []Waiting
-	for _, w := range r.out.Waiting {
-		shape := shapeOf(w.Pod)
-		i, known := at[shape]
-		switch {
-		case known:
-			out.Unplaced[i].Pods++
-		case len(first) < maxUnplaced:
-			at[shape] = len(first)
-			first = append(first, w)
-			l, err := r.f.why(ctx, w.Pod, func(*Limit) bool { return false })
-			if err != nil {
-				return err
-			}
-			u := Unplaced{Pod: decision.PodRef{Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: string(w.Pod.UID)}, Pods: 1, Outcome: l.Outcome, Message: l.Message, More: []OneMore{}}
-			out.Unplaced = append(out.Unplaced, u)
-		default:
-			out.Omitted++
-		}
+	first, err := byShape(ctx, len(r.out.Waiting), func(i int) *corev1.Pod { return r.out.Waiting[i].Pod })
+	if err != nil || len(first) == 0 {
+		return err
 	}
-	if len(first) == 0 {
-		return nil
+	for _, e := range first[min(len(first), maxUnplaced):] {
+		out.Omitted += e.pods
+	}
+	first = first[:min(len(first), maxUnplaced)]
+	for _, e := range first {
+		l, err := r.f.why(ctx, e.pod, func(*Limit) bool { return false })
+		if err != nil {
+			return err
+		}
+		ref := decision.PodRef{Namespace: e.pod.Namespace, Name: e.pod.Name, UID: string(e.pod.UID)}
+		out.Unplaced = append(out.Unplaced, Unplaced{Pod: ref, Pods: e.pods, Outcome: l.Outcome, Message: l.Message, More: []OneMore{}})
 	}
 	for i, p := range s.pools {
 		more := slices.Clone(counts)
@@ -244,15 +231,12 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 		if err != nil {
 			return err
 		}
-		waiting := map[podName]bool{}
-		for _, w := range with.out.Waiting {
-			waiting[nameOf(w.Pod)] = true
-		}
-		for k, w := range first {
-			one := OneMore{Pool: p.Name, Helps: !waiting[nameOf(w.Pod)]}
+		waits := waitingIn(with.out.Waiting)
+		for k, e := range first {
+			one := OneMore{Pool: p.Name, Helps: !waits[nameOf(e.pod)]}
 			if !one.Helps {
 				var bad *decision.Error
-				err := with.f.judge(ctx, w.Pod, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
+				err := with.f.judge(ctx, e.pod, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
 				if err != nil && !errors.As(err, &bad) {
 					return err
 				}

@@ -49,8 +49,7 @@ func (r *rollout) accept(s *Stage, v *cluster.View, q *RolloutQuestion) (err err
 // defaultDeployment follows pkg/apis/apps/v1/defaults.go SetDefaults_Deployment.
 func defaultDeployment(s *appsv1.DeploymentSpec) {
 	if s.Replicas == nil {
-		s.Replicas = new(int32)
-		*s.Replicas = 1
+		s.Replicas = new(int32(1))
 	}
 	if s.Strategy.Type == "" {
 		s.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
@@ -68,8 +67,7 @@ func defaultDeployment(s *appsv1.DeploymentSpec) {
 		}
 	}
 	if s.ProgressDeadlineSeconds == nil {
-		s.ProgressDeadlineSeconds = new(int32)
-		*s.ProgressDeadlineSeconds = longestStart
+		s.ProgressDeadlineSeconds = new(int32(longestStart))
 	}
 }
 

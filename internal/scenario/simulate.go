@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
@@ -188,8 +190,8 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 		if err != nil {
 			return nil, fmt.Errorf("profile %s: %w", c.name, err)
 		}
-		total.add(c.name, t.run.Digest)
-		out.Profiles = append(out.Profiles, *t.run)
+		total.add(c.name, t.Run.Digest)
+		out.Profiles = append(out.Profiles, *t.Run)
 		if diff != nil {
 			out.Differences = append(out.Differences, *diff)
 		}
@@ -232,16 +234,16 @@ func (s *simulation) isDaemon(p *state.Pod) bool {
 // traced is a run and where each attempt led.
 type traced struct {
 	config configured
-	run    *ProfileRun
-	steps  []step
-	at     map[podName]string // the last node of each pod
+	Run    *ProfileRun
+	Steps  []step             `json:",omitempty"`
+	At     map[podName]string `json:",omitempty"` // the last node of each pod
 }
 
 // step is an attempt as runs are compared by it.
 type step struct {
-	pod     podName
-	outcome engine.Outcome
-	node    string
+	Pod     podName
+	Outcome engine.Outcome
+	Node    string
 }
 
 // stepBytes is about what a step takes.
@@ -263,7 +265,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	o := s.o
 	o.Profiles = c.profiles
 	f := NewFork(s.view, o)
-	t := &traced{config: c, run: &ProfileRun{Name: c.name, Series: []Sample{}}, at: map[podName]string{}}
+	t := &traced{config: c, Run: &ProfileRun{Name: c.name, Series: []Sample{}}, At: map[podName]string{}}
 	var waited []float64
 	digest, every := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1)
 	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
@@ -271,28 +273,28 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 			return err
 		}
 		n := nameOf(at.Pod)
-		t.steps = append(t.steps, step{n, at.Outcome, at.Node})
-		o.Watch.progress(c.name, min(len(t.steps), len(s.arrivals)), len(s.arrivals))
+		t.Steps = append(t.Steps, step{n, at.Outcome, at.Node})
+		o.Watch.progress(c.name, min(len(t.Steps), len(s.arrivals)), len(s.arrivals))
 		if at.Outcome == engine.Scheduled {
-			t.at[n] = at.Node
+			t.At[n] = at.Node
 			waited = append(waited, float64(at.Waited))
 		}
 		digest.add(n.namespace, n.name, string(at.Outcome), at.Node, at.Digest)
 		var victims []string
 		for _, v := range at.Victims {
 			victims = append(victims, v.Namespace+"/"+v.Name)
-			delete(t.at, podName{v.Namespace, v.Name})
+			delete(t.At, podName{v.Namespace, v.Name})
 		}
 		digest.add(victims...)
 		if s.q.Keep != KeepSummary {
 			if err := memory.Take(s.ctx, moveBytes); err != nil {
 				return err
 			}
-			t.run.Moves = append(t.run.Moves, Move{n.String(), at.Outcome, at.Node, victims, at.Digest})
+			t.Run.Moves = append(t.Run.Moves, Move{n.String(), at.Outcome, at.Node, victims, at.Digest})
 		}
-		if len(t.steps)%every == 0 && len(t.run.Series) < 2*samples {
-			one, err := s.sample(f, len(t.steps), len(t.at))
-			t.run.Series = append(t.run.Series, one)
+		if len(t.Steps)%every == 0 && len(t.Run.Series) < 2*samples {
+			one, err := s.sample(f, len(t.Steps), len(t.At))
+			t.Run.Series = append(t.Run.Series, one)
 			return err
 		}
 		return nil
@@ -300,11 +302,11 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := t.run
+	r := t.Run
 	r.Placed, r.Pending, r.Gated, r.Evicted = got.Placed, len(got.Waiting), len(got.Gated), got.Evicted
 	r.Preemptions, r.Victims, r.Attempts, r.Waves, r.Stopped = got.Preemptions, got.Victims, got.Attempts, got.Waves, got.Stopped
 	r.Wait = distributionOf(waited, 1)
-	for n, node := range t.at {
+	for n, node := range t.At {
 		if s.before == nil {
 			break
 		}
@@ -361,31 +363,26 @@ func (s *simulation) groups(f *Fork, waiting []Waiting) ([]PendingGroup, error) 
 		outcome engine.Outcome
 		message string
 	}
-	byShape, byReason := map[string]*PendingGroup{}, map[reason]*PendingGroup{}
+	shapes, err := byShape(s.ctx, len(waiting), func(i int) *corev1.Pod { return waiting[i].Pod })
+	if err != nil {
+		return nil, err
+	}
+	byReason := map[reason]*PendingGroup{}
 	var out []*PendingGroup
-	for i := range waiting {
-		pod := waiting[i].Pod
-		shape := shapeOf(pod)
-		g := byShape[shape]
-		if g == nil {
-			if err := memory.Take(s.ctx, podBytes+int64(len(shape))); err != nil {
-				return nil, err
-			}
-			l, err := f.why(s.ctx, pod, func(l *Limit) bool {
-				return byReason[reason{l.Outcome, l.Message}] == nil && len(out) < maxPendingGroups
-			})
-			if err != nil {
-				return nil, err
-			}
-			k := reason{l.Outcome, l.Message}
-			if g = byReason[k]; g == nil {
-				g = &PendingGroup{Example: nameOf(pod).String(), Limit: *l}
-				byReason[k] = g
-				out = append(out, g)
-			}
-			byShape[shape] = g
+	for _, e := range shapes {
+		l, err := f.why(s.ctx, e.pod, func(l *Limit) bool {
+			return byReason[reason{l.Outcome, l.Message}] == nil && len(out) < maxPendingGroups
+		})
+		if err != nil {
+			return nil, err
 		}
-		g.Pods++
+		k := reason{l.Outcome, l.Message}
+		g := byReason[k]
+		if g == nil {
+			g = &PendingGroup{Example: nameOf(e.pod).String(), Limit: *l}
+			byReason[k], out = g, append(out, g)
+		}
+		g.Pods += e.pods
 	}
 	slices.SortStableFunc(out, func(a, b *PendingGroup) int { return cmp.Compare(b.Pods, a.Pods) })
 	list := make([]PendingGroup, 0, min(len(out), maxPendingGroups))

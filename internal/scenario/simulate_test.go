@@ -315,7 +315,7 @@ func TestFinishedRunsAreNotRunAgain(t *testing.T) {
 		}
 		whole := run()
 		attempts := len(went)
-		for _, from := range [][]string{{"profile/a"}, {"profile/a", "profile/b"}, {"profile/a", "profile/b", "profile/c"}} {
+		for _, from := range [][]string{{"run/a"}, {"run/a", "run/b"}, {"run/a", "run/b", "run/c"}} {
 			if got := run(from...); got != whole {
 				t.Fatalf("seed %d from %v\n%s\nwant\n%s", seed, from, got, whole)
 			}

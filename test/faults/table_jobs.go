@@ -6,7 +6,7 @@ var jobFaults = []fault{
 		{"internal/scenario/watch.go", `return w.Save(partOf(t.config.name), &k)`, `return nil`},
 	}},
 	{"job-trace-lost", "the first configuration is kept without the trace that others are compared with", "./internal/scenario", "TestFinishedRunsAreNotRunAgain", []edit{
-		{"internal/scenario/watch.go", `if diff == nil {`, `if diff != nil {`},
+		{"internal/scenario/watch.go", `if diff != nil {`, `if diff == nil {`},
 	}},
 	{"job-part-run-again", "what is kept of a job is not read", "./internal/simulations", "TestKilledAnywhereGoesOn", []edit{
 		{"internal/simulations/work.go", `return err == nil, err
