@@ -84,10 +84,8 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 		p.groups(c, by)
 	}
 	if len(c.Shapes) > 0 {
-		p.gap()
 		t := newTable(1, "PODS LIKE", "REQUESTS", ">PODS", ">ROOM FOR", ">ON NODES", ">LARGEST")
-		shown, left := p.limit(len(c.Shapes))
-		for i := range c.Shapes[:shown] {
+		for i := range c.Shapes {
 			s := &c.Shapes[i]
 			largest := "-"
 			if s.Largest != nil {
@@ -95,8 +93,7 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 			}
 			t.add(s.Example, requestWords(s.Requests), count(s.Pods), count(int(s.Room)), count(s.Nodes), largest)
 		}
-		p.table(t)
-		p.left(left, "sizes")
+		p.list(t, "sizes")
 		if c.OtherPods > 0 {
 			p.line("%s of other sizes", plural(c.OtherPods, "pod"))
 		}

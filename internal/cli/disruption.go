@@ -107,17 +107,12 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	p.head(word, c, about, "in "+span(d.Seconds)+" at most", "")
 	p.text(fmt.Sprintf("%s: %s.", plural(t.Evicted, "pod"), replaced(&t.Replaced, t.Preempted)))
 	p.notes(d.Warnings)
-	if len(d.Nodes) > 0 {
-		p.gap()
-		table := newTable(5, "NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "BECAUSE")
-		table.folds = true
-		shown, left := p.limit(len(d.Nodes))
-		for _, n := range d.Nodes[:shown] {
-			table.add(n.Name, n.Outcome, count(n.Evicted), count(n.Waves), span(n.Seconds), p.because(n))
-		}
-		p.table(table)
-		p.left(left, "nodes")
+	table := newTable(5, "NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "BECAUSE")
+	table.folds = true
+	for _, n := range d.Nodes {
+		table.add(n.Name, n.Outcome, count(n.Evicted), count(n.Waves), span(n.Seconds), p.because(n))
 	}
+	p.list(table, "nodes")
 	p.disrupted(d.Pods)
 	if d.Find != nil {
 		var kept [][]string
@@ -130,18 +125,12 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 
 // whys lists what is as it is, with the reason.
 func (p *page) whys(head string, rows [][]string, what string) {
-	if len(rows) == 0 {
-		return
-	}
-	p.gap()
 	t := newTable(1, head, "BECAUSE")
 	t.folds = true
-	shown, left := p.limit(len(rows))
-	for _, row := range rows[:shown] {
+	for _, row := range rows {
 		t.add(row...)
 	}
-	p.table(t)
-	p.left(left, what)
+	p.list(t, what)
 }
 
 // because returns why a node is not drained, and how many pods of it stay.
@@ -190,13 +179,8 @@ func (p *page) disrupted(list []*scenario.Disrupted) {
 		}
 	}
 	p.whys("WITHOUT A NODE", stuck, "pods")
-	if len(list) == 0 {
-		return
-	}
-	p.gap()
 	t := newTable(0, "POD", "FROM", "CAUSE", ">LEAVES", ">GONE", "TO", ">READY")
-	shown, left := p.limit(len(list))
-	for _, d := range list[:shown] {
+	for _, d := range list {
 		gone, to, ready := "never", d.NotReplaced, ""
 		if d.GoneAfterSeconds != nil {
 			gone = span(*d.GoneAfterSeconds)
@@ -211,8 +195,7 @@ func (p *page) disrupted(list []*scenario.Disrupted) {
 		}
 		t.add(d.Namespace+"/"+d.Name, d.Node, d.Cause, span(d.LeavesAfterSeconds), gone, to, ready)
 	}
-	p.table(t)
-	p.left(left, "pods")
+	p.list(t, "pods")
 }
 
 func (a *app) loseCommand() *cobra.Command {

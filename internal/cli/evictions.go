@@ -161,25 +161,20 @@ func (a *app) readUsage(file string) (map[types.NamespacedName]corev1.ResourceLi
 
 func (p *page) ranking(r *ranking, node, signal string) {
 	p.head("EVICTION ORDER", yellow, fmt.Sprintf("of %s on %s, out of %s", plural(len(r.Ranking), "pod"), node, signal), "", "")
-	if len(r.Ranking) > 0 {
-		p.gap()
-		t := newTable(5, ">#", "POD", ">PRIORITY", ">USAGE", ">REQUESTS", "BEHIND THE ONE BEFORE BECAUSE")
-		t.name = 1
-		shown, left := p.limit(len(r.Ranking))
-		for i := range r.Ranking[:shown] {
-			o := &r.Ranking[i]
-			usage, requests := "?", "-"
-			if o.Usage != nil {
-				usage = o.Usage.String()
-			}
-			if o.Requests != nil {
-				requests = o.Requests.String()
-			}
-			t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), usage, requests, o.Why)
+	t := newTable(5, ">#", "POD", ">PRIORITY", ">USAGE", ">REQUESTS", "BEHIND THE ONE BEFORE BECAUSE")
+	t.name = 1
+	for i := range r.Ranking {
+		o := &r.Ranking[i]
+		usage, requests := "?", "-"
+		if o.Usage != nil {
+			usage = o.Usage.String()
 		}
-		p.table(t)
-		p.left(left, "pods")
+		if o.Requests != nil {
+			requests = o.Requests.String()
+		}
+		t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), usage, requests, o.Why)
 	}
+	p.list(t, "pods")
 	if len(r.Protected) > 0 {
 		p.gap()
 		t := newTable(1, "NOT EVICTED", "WHY")

@@ -108,23 +108,16 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 	if f.Waiting > 0 {
 		p.text(fmt.Sprintf("No room is kept for %s that %s.", plural(f.Waiting, "pod"), wait(f.Waiting)))
 	}
-	for _, note := range f.Notes {
-		p.text("Note: " + note + ".")
-	}
-	if len(f.Domains) > 0 {
-		p.gap()
-		t := newTable(none, prefixes.Replace(f.By), ">NODES", ">FIT")
-		shown, left := p.limit(len(f.Domains))
-		for _, d := range f.Domains[:shown] {
-			name := d.Domain
-			if name == "" {
-				name = "(without)"
-			}
-			t.add(name, count(d.Nodes), count(d.Count))
+	p.notes(f.Notes)
+	t := newTable(none, prefixes.Replace(f.By), ">NODES", ">FIT")
+	for _, d := range f.Domains {
+		name := d.Domain
+		if name == "" {
+			name = "(without)"
 		}
-		p.table(t)
-		p.left(left, "with fewer")
+		t.add(name, count(d.Nodes), count(d.Count))
 	}
+	p.list(t, "with fewer")
 	if l := f.LimitedBy; l != nil {
 		p.gap()
 		p.labelled("NEXT", l.Message)

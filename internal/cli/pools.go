@@ -118,9 +118,7 @@ func (p *page) pools(out *scenario.Pools, _ *gaps) {
 	if out.Gated > 0 {
 		p.line("Held back by scheduling gates, not counted: %s", plural(out.Gated, "pod"))
 	}
-	for _, note := range out.Notes {
-		p.text("Note: " + note + ".")
-	}
+	p.notes(out.Notes)
 	if out.Waiting == 0 {
 		return
 	}

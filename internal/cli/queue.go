@@ -54,37 +54,22 @@ func (p *page) queue(a *app, q *overview.Queue) {
 		}
 		return "in " + ahead(t.Sub(now))
 	}
-	if len(q.Active) > 0 {
-		p.gap()
-		t := newTable(none, ">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY")
-		t.name = 1
-		shown, left := p.limit(len(q.Active))
-		for i, o := range q.Active[:shown] {
-			t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Queue, count(o.Attempts), next(o.NextTry))
-		}
-		p.table(t)
-		p.left(left, "active pods")
+	t := newTable(none, ">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY")
+	t.name = 1
+	for i, o := range q.Active {
+		t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Queue, count(o.Attempts), next(o.NextTry))
 	}
-	if len(q.Gated) > 0 {
-		p.gap()
-		t := newTable(3, "GATED", ">PRIORITY", ">AGE", "GATES")
-		shown, left := p.limit(len(q.Gated))
-		for _, o := range q.Gated[:shown] {
-			t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), strings.Join(o.Gates, ", "))
-		}
-		p.table(t)
-		p.left(left, "gated pods")
+	p.list(t, "active pods")
+	t = newTable(3, "GATED", ">PRIORITY", ">AGE", "GATES")
+	for _, o := range q.Gated {
+		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), strings.Join(o.Gates, ", "))
 	}
-	if len(q.Nominated) > 0 {
-		p.gap()
-		t := newTable(3, "NOMINATED", ">PRIORITY", ">SINCE", "NODE")
-		shown, left := p.limit(len(q.Nominated))
-		for _, o := range q.Nominated[:shown] {
-			t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Node)
-		}
-		p.table(t)
-		p.left(left, "nominated pods")
+	p.list(t, "gated pods")
+	t = newTable(3, "NOMINATED", ">PRIORITY", ">SINCE", "NODE")
+	for _, o := range q.Nominated {
+		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Node)
 	}
+	p.list(t, "nominated pods")
 }
 
 func (a *app) garbageCommand() *cobra.Command {
@@ -117,15 +102,12 @@ func (a *app) garbage(ctx context.Context, threshold int) error {
 			return
 		}
 		p.head("GARBAGE", yellow, plural(len(list.Pods), "pod")+" would be deleted", "", "")
-		p.gap()
 		t := newTable(2, "POD", "REASON", "WHY")
 		t.folds = true
-		shown, left := p.limit(len(list.Pods))
-		for _, g := range list.Pods[:shown] {
+		for _, g := range list.Pods {
 			t.add(g.Namespace+"/"+g.Name, g.Reason, g.Why)
 		}
-		p.table(t)
-		p.left(left, "pods")
+		p.list(t, "pods")
 	})
 	if err == nil && len(list.Pods) > 0 {
 		err = errNo

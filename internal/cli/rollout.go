@@ -106,26 +106,20 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 	if r.Others > 0 {
 		p.labelled("OTHERS", plural(r.Others, "pod")+" that waited got a node meanwhile")
 	}
-	p.gap()
 	t := newTable(none, ">AFTER", "REPLICASET", ">FROM", ">TO")
-	shown, left := p.limit(len(r.Steps))
-	for _, s := range r.Steps[:shown] {
+	for _, s := range r.Steps {
 		t.add(span(s.AfterSeconds), s.Set, count(s.From), count(s.To))
 	}
-	p.table(t)
-	p.left(left, "steps")
-	p.gap()
+	p.list(t, "steps")
 	for _, s := range r.Spread {
 		t := newTable(none, prefixes.Replace(s.Key), ">BEFORE", ">AFTER")
-		shown, left := p.limit(len(s.Domains))
-		for _, d := range s.Domains[:shown] {
+		for _, d := range s.Domains {
 			t.add(d.Domain, count(d.Before), count(d.After))
 		}
-		t.add("(skew)", count(s.SkewBefore), count(s.SkewAfter))
-		p.table(t)
-		p.left(left, "domains")
-		p.gap()
+		t.foot = []string{"(skew)", count(s.SkewBefore), count(s.SkewAfter)}
+		p.list(t, "domains")
 	}
+	p.gap()
 	for _, s := range r.Assumed {
 		p.labelled("ASSUMED", s)
 	}

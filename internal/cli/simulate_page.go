@@ -31,9 +31,7 @@ func (p *page) simulation(s *scenario.Simulation) {
 		p.difference(&s.Differences[i])
 	}
 	p.gap()
-	for _, n := range s.Notes {
-		p.text("Note: " + n + ".")
-	}
+	p.notes(s.Notes)
 }
 
 // runs writes the figures of each configuration in a column of its own.
@@ -137,12 +135,11 @@ func (p *page) difference(d *scenario.RunDifference) {
 		d.Profile, d.Against, plural(d.Elsewhere, "pod"), count(d.Gained), count(d.Lost)))
 	p.gap()
 	t := newTable(none, "POD", strings.ToUpper(d.Profile), strings.ToUpper(d.Against))
-	shown, left := p.limit(len(d.Pods))
-	for _, m := range d.Pods[:shown] {
+	t.omitted = d.Elsewhere + d.Gained + d.Lost - len(d.Pods)
+	for _, m := range d.Pods {
 		t.add(m.Pod, orNone(m.Node), orNone(m.Against))
 	}
-	p.table(t)
-	p.left(left+d.Elsewhere+d.Gained+d.Lost-len(d.Pods), "pods")
+	p.list(t, "pods")
 	if f := d.First; f != nil {
 		p.gap()
 		p.labelled("FIRST", fmt.Sprintf("attempt %s, pod %s, on the same state:", count(f.Attempt), f.Pod))

@@ -173,8 +173,7 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 		}
 		return red
 	}
-	shown, left := p.limit(len(rows))
-	for i := range rows[:shown] {
+	for i := range rows {
 		d := &rows[i]
 		switch {
 		case !d.Eligible:
@@ -185,8 +184,7 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 			t.add(d.label, count(d.Nodes), count(pods(c, d)), count(d.SkewIfPlaced), "full", bar(d.Matching, limit, most, c.SelfMatch))
 		}
 	}
-	p.table(t)
-	p.left(left, "rows")
+	p.first(t, "rows")
 	if len(rows) < len(c.Domains) {
 		p.line("Equal domains are one row, with the pods of each: -o wide")
 	}

@@ -13,6 +13,9 @@ type table struct {
 	give  int
 	name  int // the first column unless told
 	rows  [][]string
+	// omitted counts rows that were left out before; foot is below all others.
+	omitted int
+	foot    []string
 	// folds reports whether what the column give has no room for goes on in the next
 	// line, up to foldsAt lines, where others are cut.
 	folds bool
@@ -48,6 +51,37 @@ func (t *table) add(cells ...string) {
 		}
 	}
 	t.rows = append(t.rows, row)
+}
+
+// rowsShown is how many rows a table of a page has unless it is wide.
+const rowsShown = 20
+
+// list writes a table with a gap before it, unless it is empty.
+func (p *page) list(t *table, what string) {
+	if len(t.rows) > 0 || t.foot != nil {
+		p.gap()
+		p.first(t, what)
+	}
+}
+
+// first writes the rows of a table that a page shows, and how many of what it leaves out.
+func (p *page) first(t *table, what string) {
+	if !p.wide && len(t.rows) > rowsShown {
+		t.omitted += len(t.rows) - rowsShown
+		t.rows = t.rows[:rowsShown]
+	}
+	if t.foot != nil {
+		t.add(t.foot...)
+	}
+	p.table(t)
+	p.left(t.omitted, what)
+}
+
+// left reports that rows were left out.
+func (p *page) left(n int, what string) {
+	if n > 0 {
+		p.line("and %s more %s: -o wide", count(n), what)
+	}
 }
 
 // table writes a table out.

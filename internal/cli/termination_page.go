@@ -127,13 +127,8 @@ func (p *page) stops(e *ending) {
 }
 
 func (p *page) timeline(e *ending) {
-	if len(e.Timeline) == 0 {
-		return
-	}
-	p.gap()
 	t := newTable(3, ">AFTER", "AT (UTC)", "WHO", "WHAT")
-	shown, left := p.limit(len(e.Timeline))
-	for _, v := range e.Timeline[:shown] {
+	for _, v := range e.Timeline {
 		at, what := "", v.Event
 		if v.At != nil {
 			at = v.At.UTC().Format("15:04:05")
@@ -143,6 +138,5 @@ func (p *page) timeline(e *ending) {
 		}
 		t.add("+"+span(v.OffsetSeconds), at, v.Actor, what)
 	}
-	p.table(t)
-	p.left(left, "events")
+	p.list(t, "events")
 }

@@ -147,30 +147,9 @@ func (p *page) whoLeaves(pre *engine.Preemption) string {
 	return s + "."
 }
 
-// rowsShown is how many rows a table of a page has unless it is wide.
-const rowsShown = 20
-
-// limit bounds rows, and describes how many are left out.
-func (p *page) limit(n int) (shown, left int) {
-	if p.wide {
-		return n, 0
-	}
-	shown = min(n, rowsShown)
-	return shown, n - shown
-}
-
-// left reports that rows were left out.
-func (p *page) left(n int, what string) {
-	if n > 0 {
-		p.line("and %s more %s: -o wide", count(n), what)
-	}
-}
-
 func (p *page) victimTable(victims []engine.Victim) {
-	p.gap()
 	t := newTable(4, "VICTIM", ">PRIORITY", ">GRACE", "BUDGET", "BECAUSE")
-	shown, left := p.limit(len(victims))
-	for i := range victims[:shown] {
+	for i := range victims {
 		v := &victims[i]
 		grace := span(v.GracePeriodSeconds)
 		if v.Terminating {
@@ -178,8 +157,7 @@ func (p *page) victimTable(victims []engine.Victim) {
 		}
 		t.add(v.Namespace+"/"+v.Name, fmt.Sprint(v.Priority), grace, p.budgets(v.Budgets), strings.Join(v.Because, "; "))
 	}
-	p.table(t)
-	p.left(left, "victims")
+	p.list(t, "victims")
 }
 
 // budgets returns what evictions take from disruption budgets.
@@ -205,17 +183,11 @@ func (p *page) budgets(list []engine.Budget) string {
 }
 
 func (p *page) reprieved(list []engine.Reprieved) {
-	if len(list) == 0 {
-		return
-	}
-	p.gap()
 	t := newTable(2, "STAYS", ">PRIORITY", "WHY")
-	shown, left := p.limit(len(list))
-	for _, r := range list[:shown] {
+	for _, r := range list {
 		t.add(r.Namespace+"/"+r.Name, fmt.Sprint(r.Priority), r.Why)
 	}
-	p.table(t)
-	p.left(left, "that stay")
+	p.list(t, "that stay")
 }
 
 // losers lists the nodes that others would have to leave instead.
@@ -226,21 +198,16 @@ func (p *page) losers(pre *engine.Preemption) {
 			others = append(others, c)
 		}
 	}
-	if len(others) == 0 {
-		return
-	}
-	p.gap()
 	t := newTable(4, "INSTEAD ON", ">PODS", ">AGAINST PDB", "WHO", "LOST BY")
-	shown, left := p.limit(len(others))
-	for _, c := range others[:shown] {
+	t.omitted = pre.CandidatesOmitted
+	for _, c := range others {
 		lost := ""
 		if c.Lost != nil {
 			lost = c.Lost.Criterion
 		}
 		t.add(c.Node, count(len(c.Victims)), count(c.NumPDBViolations), someVictims(c.Victims), lost)
 	}
-	p.table(t)
-	p.left(left+pre.CandidatesOmitted, "nodes")
+	p.list(t, "nodes")
 }
 
 // someVictims names the first few.
@@ -261,11 +228,9 @@ func (p *page) notCandidates(pre *engine.Preemption) {
 	if pre == nil || len(pre.NotCandidates) == 0 {
 		return
 	}
-	p.gap()
 	t := newTable(2, "NO HELP ON", "NODES SUCH AS", "BECAUSE")
 	t.name = 1
-	shown, left := p.limit(len(pre.NotCandidates))
-	for _, n := range pre.NotCandidates[:shown] {
+	for _, n := range pre.NotCandidates {
 		sample := ""
 		if len(n.Names) > 0 {
 			sample = n.Names[0]
@@ -276,6 +241,5 @@ func (p *page) notCandidates(pre *engine.Preemption) {
 		}
 		t.add(plural(n.Nodes, "node"), sample, why)
 	}
-	p.table(t)
-	p.left(left, "reasons")
+	p.list(t, "reasons")
 }
