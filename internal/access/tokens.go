@@ -219,7 +219,7 @@ func (t *Tokens) write(ctx context.Context, s *store.Token, shown *Token, action
 	if err := t.store.PutToken(ctx, s, c); err != nil {
 		return err
 	}
-	t.log.LogAttrs(ctx, slog.LevelInfo, action, slog.String("token", s.Name), slog.String("id", s.ID), slog.String("askedBy", c.Asked.By))
+	t.log.LogAttrs(ctx, slog.LevelInfo, "a token was changed", slog.String("action", action), slog.String("token", s.Name), slog.String("id", s.ID), slog.String("askedBy", c.Asked.By))
 	return t.load(ctx)
 }
 
