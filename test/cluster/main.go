@@ -17,10 +17,11 @@ import (
 
 // options are those of the command line.
 type options struct {
-	bin, server, database, only string
-	outage, hold                time.Duration
-	nodes, pods, rounds         int
-	keep                        bool
+	bin, server, older  string
+	database, only      string
+	outage, hold        time.Duration
+	nodes, pods, rounds int
+	keep                bool
 }
 
 // scenario is one thing that is tried.
@@ -46,6 +47,7 @@ var scenarios = []scenario{
 	{"agreement", "kube-scheduler's choice is among the best of berth's on the same revision", agreement},
 	{"killed", "berth is killed and started again", killed},
 	{"severed", "the way to the apiserver is cut", severed},
+	{"upgrade", "an earlier release is replaced by this one over the same data", upgrade},
 	{"outage", "the database is stopped", outage},
 	{"replicas", "two berths behind one address, one of which is killed", replicas},
 	{"throughput", "pods per second without berth, with its shadow, and with its word", throughput},
@@ -55,6 +57,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.bin, "bin", "bin", "directory of etcd, kube-apiserver and kube-scheduler")
 	flag.StringVar(&o.server, "server", "../../bin/server", "berth's program")
+	flag.StringVar(&o.older, "older", "bin/older", "program of an earlier release, for upgrade")
 	flag.StringVar(&o.database, "database", "bin/database", "program that keeps a private PostgreSQL (test/database)")
 	flag.StringVar(&o.only, "scenario", "", "run only these, by name, with commas between them")
 	flag.DurationVar(&o.outage, "outage", time.Minute, "for how long the database is away in its scenario")

@@ -2,7 +2,7 @@
 # Run berth between a real apiserver and a real kube-scheduler: run.sh [SCENARIO] [flags]
 # etcd, kube-apiserver and kube-scheduler are built from their Go modules, at the
 # version that go.mod names: some seven minutes the first time. CLUSTER_BIN is a
-# directory that has them already, or is to have them. Exits 1 where a scenario fails.
+# directory that has them already, or is to have them; OLDER the commit that upgrade begins with. Exits 1 where a scenario fails.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scenario=${1:-}
@@ -23,4 +23,15 @@ if ! current; then
 fi
 (cd test/cluster && go build -o "$bin/etcd" ./cmd/etcd && go build -o "$own/cluster" .)
 go build -o "$own/database" ./test/database
-exec "$own/cluster" -bin "$bin" -server bin/server -database "$own/database" ${scenario:+-scenario "$scenario"} "$@"
+case ",${scenario:-upgrade}," in
+*,upgrade,*)
+  # The newest tag before this commit, or main before v0.3.0 (schema 13).
+  older=${OLDER:-$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null || echo 42f05ebbf2ec8867665a768273f3906db93ec4e6)}
+  echo "building the server of $older"
+  work=$(mktemp -d)
+  git archive "$older" | tar -xC "$work"
+  (cd "$work" && go build -o "$own/older" ./cmd/server)
+  rm -rf "$work"
+  ;;
+esac
+exec "$own/cluster" -bin "$bin" -server bin/server -older "$own/older" -database "$own/database" ${scenario:+-scenario "$scenario"} "$@"

@@ -17,7 +17,7 @@ import (
 type options struct {
 	source, out, url, maintainer string
 	platforms                    []platform
-	dirty                        bool
+	dirty, warm                  bool
 }
 
 type platform struct{ system, arch string }

@@ -29,8 +29,10 @@ func check(o *options) error {
 		if _, err := command(work, nil, "git", "clone", "--quiet", source, dir); err != nil {
 			return err
 		}
-		if err := os.Setenv("GOCACHE", filepath.Join(work, "cache-"+name)); err != nil {
-			return err
+		if !o.warm {
+			if err := os.Setenv("GOCACHE", filepath.Join(work, "cache-"+name)); err != nil {
+				return err
+			}
 		}
 		one := *o
 		one.source, one.out = dir, filepath.Join(work, "dist-"+name)

@@ -31,6 +31,7 @@ func run(args []string) error {
 	flags.StringVar(&o.url, "url", "https://releases.invalid/berth", "where the archives can be fetched, for the krew manifest")
 	flags.StringVar(&o.maintainer, "maintainer", "berth developers <noreply@berth.invalid>", "of the Debian package")
 	flags.BoolVar(&o.dirty, "dirty", false, "build a checkout with changes that are not committed")
+	flags.BoolVar(&o.warm, "warm", false, "check with the build cache that there is: links and packs twice, compiles what is missing")
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "to build for")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
