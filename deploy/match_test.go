@@ -132,11 +132,15 @@ func TestListenersAndProbes(t *testing.T) {
 				if flagOf(c, "extender-tls-client-ca") == "" || flagOf(c, "extender-tls-client-names") == "" || flagOf(c, "tls-client-ca") != "" {
 					t.Errorf("%s: who may call?", name)
 				}
+				scheme := corev1.URISchemeHTTP
+				if flagOf(c, "tls-cert") != "" {
+					scheme = corev1.URISchemeHTTPS
+				}
 				for which, p := range map[string]*corev1.Probe{"startup": c.StartupProbe, "liveness": c.LivenessProbe, "readiness": c.ReadinessProbe} {
 					switch {
 					// no Service sends requests to it
 					case p == nil && which == "readiness" && pod.Spec.HostNetwork:
-					case p == nil || p.HTTPGet == nil || resolve(c, p.HTTPGet.Port) != rest || p.HTTPGet.Scheme != corev1.URISchemeHTTP || p.HTTPGet.Path != map[string]string{"startup": "/livez", "liveness": "/livez", "readiness": "/readyz"}[which]:
+					case p == nil || p.HTTPGet == nil || resolve(c, p.HTTPGet.Port) != rest || p.HTTPGet.Scheme != scheme || p.HTTPGet.Path != map[string]string{"startup": "/livez", "liveness": "/livez", "readiness": "/readyz"}[which]:
 						t.Errorf("%s: the %s probe is %+v", name, which, p)
 					case pod.Spec.HostNetwork != (p.HTTPGet.Host == "127.0.0.1"):
 						t.Errorf("%s: the %s probe goes to %q", name, which, p.HTTPGet.Host)

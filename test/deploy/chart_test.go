@@ -27,7 +27,7 @@ var charts = map[string]struct{ values, like string }{
 	"chart":           {"", "base"},
 	"chart-volume":    {"{store: volume, replicas: 1}", "single"},
 	"chart-monitored": {"monitoring: {serviceMonitor: true, alerts: true, dashboard: true}", "monitored"},
-	"chart-every": {`{replicas: 3, migrate: {onUpgrade: true}, imagePullSecrets: [{name: registry}], nodeSelector: {pool: system}, tolerations: [{key: dedicated, operator: Exists}],
+	"chart-every": {`{replicas: 3, rest: {tlsSecretName: berth-rest-tls}, access: {bindings: [{subjects: [{kind: Group, name: sre}], role: admin, clusters: ["*"], namespaces: ["*"]}]}, migrate: {onUpgrade: true}, imagePullSecrets: [{name: registry}], nodeSelector: {pool: system}, tolerations: [{key: dedicated, operator: Exists}],
   extraArgs: [--log-level=debug], extraEnv: [{name: TZ, value: UTC}], extraVolumes: [{name: more, emptyDir: {}}], extraVolumeMounts: [{name: more, mountPath: /more}],
   networkPolicy: {extenderFrom: [10.0.0.0/24], apiserver: [10.0.0.10/32], database: [10.0.8.0/24]}}`, ""},
 }
@@ -150,16 +150,18 @@ func objects(t *testing.T, raw []byte) map[string]map[string]any {
 // TestValues: what cannot work is refused before anything is installed, by the name of the value.
 func TestValues(t *testing.T) {
 	for values, want := range map[string]string{
-		"{replica: 3}":                            "replica",
-		"{replicas: two}":                         "replicas",
-		"{store: etcd}":                           "store",
-		"{store: volume}":                         "set replicas to 1",
-		"{image: {digest: latest}}":               "digest",
-		"{keep: {decisions: 90d}}":                "decisions",
-		"{cluster: My_Cluster}":                   "cluster",
-		"{networkPolicy: {apiserver: [berth]}}":   "apiserver",
-		"{extender: {clientNames: []}}":           "clientNames",
-		"{resources: {requests: {}, limits: {}}}": "", // merged with the defaults
+		"{replica: 3}":                          "replica",
+		"{replicas: two}":                       "replicas",
+		"{store: etcd}":                         "store",
+		"{store: volume}":                       "set replicas to 1",
+		"{image: {digest: latest}}":             "digest",
+		"{keep: {decisions: 90d}}":              "decisions",
+		"{cluster: My_Cluster}":                 "cluster",
+		"{networkPolicy: {apiserver: [berth]}}": "apiserver",
+		"{access: {bindings: [{role: root}]}}":  "role",
+		"{rest: {tlsSecretName: a}, monitoring: {serviceMonitor: true}}": "metrics-listen",
+		"{extender: {clientNames: []}}":                                  "clientNames",
+		"{resources: {requests: {}, limits: {}}}":                        "", // merged with the defaults
 	} {
 		_, err := chart(t, values)
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
