@@ -11,7 +11,8 @@ import (
 // check builds the release twice, in two clones at paths of different length and with two empty
 // build caches, and compares every byte.
 func check(o *options) error {
-	if _, err := describe(o); err != nil {
+	r, err := describe(o)
+	if err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp("", "berth-check")
@@ -27,6 +28,10 @@ func check(o *options) error {
 	for _, name := range []string{"a", "another-folder"} {
 		dir := filepath.Join(work, name)
 		if _, err := command(work, nil, "git", "clone", "--quiet", source, dir); err != nil {
+			return err
+		}
+		// The commit of now: the branch may go on meanwhile.
+		if _, err := command(dir, nil, "git", "checkout", "--quiet", "--detach", r.commit); err != nil {
 			return err
 		}
 		if !o.warm {
