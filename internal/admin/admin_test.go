@@ -15,7 +15,7 @@ func TestLogIsBounded(t *testing.T) {
 	log.Info("not kept: the handler behind takes nothing")
 	log = slog.New(l.Handler(slog.NewTextHandler(&strings.Builder{}, nil))).With(slog.String("a", "x")).WithGroup("g")
 	for i := range mostLines + 10 {
-		log.Info("line", slog.Int("n", i), slog.String("long", strings.Repeat("ä", mostText)), slog.Any("error", errLong{}))
+		log.Info("line", slog.Int("n", i), slog.String("long", strings.Repeat("ä", mostText)), slog.Any("error", longError{}))
 	}
 	var out strings.Builder
 	l.write(&out, false)
@@ -28,15 +28,15 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-type errLong struct{}
+type longError struct{}
 
-func (errLong) Error() string { return strings.Repeat("e", 10*mostText) }
+func (longError) Error() string { return strings.Repeat("e", 10*mostText) }
 
 // TestHiddenLog: only berth's own words and numbers are left where names are hidden.
 func TestHiddenLog(t *testing.T) {
 	var l Log
 	log := slog.New(l.Handler(slog.NewTextHandler(&strings.Builder{}, nil)))
-	log.Info("decided", slog.String("verb", "filter"), slog.String("pod", "canary"), slog.Any("error", errLong{}), slog.Int("nodes", 3), slog.Group("g", slog.String("a", "canary")))
+	log.Info("decided", slog.String("verb", "filter"), slog.String("pod", "canary"), slog.Any("error", longError{}), slog.Int("nodes", 3), slog.Group("g", slog.String("a", "canary")))
 	var out strings.Builder
 	l.write(&out, true)
 	got := out.String()
