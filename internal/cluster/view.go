@@ -80,8 +80,8 @@ func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 	return nil, false
 }
 
-// All visits all objects with their canonical JSON, in no order that means anything. The JSON is not
-// to be written, and is good until the next object.
+// All visits all objects with their canonical JSON, in no order that means anything. The JSON is
+// not to be written, and is good until the next object.
 func (v *View) All() iter.Seq2[kubeobj.Key, []byte] {
 	return func(yield func(kubeobj.Key, []byte) bool) {
 		var buf []byte
