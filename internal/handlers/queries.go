@@ -105,7 +105,11 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	}
 	table, err := a.queries.Query(r.Context(), &store.Query{SQL: q.SQL, Args: args, MaxBytes: queryBytes})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: name a shorter time, or run it in the database itself", a.limits.QueryDeadline)}
+		advice := "run it in the database itself"
+		if slices.ContainsFunc(q.Parameters, queries.IsTime) {
+			advice = "name a shorter time, or " + advice
+		}
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: %s", a.limits.QueryDeadline, advice)}
 	}
 	if err != nil {
 		return err

@@ -257,6 +257,10 @@ func TestReadyQueryPage(t *testing.T) {
 	if resp.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(file, "last,namespace,pod,tries,message\n") {
 		t.Errorf("%v\n%s", resp.Header, file)
 	}
+	body, _ = get(t, base+"/sql?cluster=sample&query=unschedulable-pods&since=yesterday")
+	if !strings.Contains(body, `name="since" value="yesterday"`) || !strings.Contains(body, "<code>since</code>: want a time") {
+		t.Errorf("of a bad time:\n%s", body)
+	}
 	body, resp = get(t, base+"/sql?cluster=sample&query=unschedulable-pod")
 	if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "did you mean unschedulable-pods?") {
 		t.Errorf("%d\n%s", resp.StatusCode, body)

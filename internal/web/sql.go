@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -20,6 +21,8 @@ type sqlView struct {
 	// Missing are the parameters without which the query is not run.
 	Missing []string
 	Answer  *handlers.QueryAnswer
+	// Problem is why there is no answer; the form stays as it was sent.
+	Problem *problem
 	Summary string
 	Rows    [][]sqlCell
 	// API is the address of the answer as JSON, CSV that of the file.
@@ -82,7 +85,10 @@ func loadSQL(v *visit) (string, any, error) {
 		return view.Query.Title, view, nil
 	}
 	view.Answer = &handlers.QueryAnswer{}
-	if err := v.get(view.API, view.Answer); err != nil {
+	if err := v.get(view.API, view.Answer); errors.As(err, &view.Problem) {
+		view.Answer = nil
+		return view.Query.Title, view, nil
+	} else if err != nil {
 		return "", nil, err
 	}
 	for i := range view.Fields {
