@@ -13,7 +13,6 @@ var (
 	plural = words.Plural
 	span   = words.Span
 	clock  = words.Clock
-	size   = words.Size
 	quote  = words.Quote
 	// amounts are of a resource.
 	amounts = advice.Texts
