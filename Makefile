@@ -34,9 +34,9 @@ build: ## static binaries in bin/: the server, and berth for people (kubectl-ber
 test: postgres ## all tests
 	$(GO) test -timeout 10m ./...
 
-test-web: ## the pages in a real browser, which Debian's chromium is unless there is one
+test-web: ## the pages in a real browser, Debian's chromium unless there is one: make test-web FULL=1 tries all at 5,000 nodes
 	@./script/browser.sh
-	cd test/web && $(GO) test -count=1 -timeout 10m ./...
+	cd test/web && BERTH_TEST_FULL=$(FULL) $(GO) test -count=1 -timeout 10m ./...
 
 screenshots: ## write the pictures of docs/explorer.md again
 	@./script/browser.sh

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,14 @@ type look struct {
 	width  int64
 	dark   bool
 	script bool
+}
+
+// scheme is what the look prefers, as CSS names it.
+func (l look) scheme() string {
+	if l.dark {
+		return "dark"
+	}
+	return "light"
 }
 
 // browser is a tab with what went wrong in it.
@@ -99,17 +108,23 @@ type started struct{}
 // show opens an address as a look has it.
 func (b *browser) show(l look, address string) {
 	b.t.Helper()
-	scheme := "light"
-	if l.dark {
-		scheme = "dark"
-	}
+	b.media("prefers-color-scheme", l.scheme())
 	b.do(
 		emulation.SetDeviceMetricsOverride(l.width, 900, 1, l.width < 600),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 		emulation.SetScriptExecutionDisabled(!l.script),
 		page.SetBypassCSP(false),
 		chromedp.Navigate(b.base+address),
 	)
+}
+
+// media prefers what pairs of a feature and its value say, and nothing else.
+func (b *browser) media(pairs ...string) {
+	b.t.Helper()
+	var features []*emulation.MediaFeature
+	for pair := range slices.Chunk(pairs, 2) {
+		features = append(features, &emulation.MediaFeature{Name: pair[0], Value: pair[1]})
+	}
+	b.do(emulation.SetEmulatedMedia().WithFeatures(features))
 }
 
 // js evaluates an expression.
@@ -165,16 +180,31 @@ type violation struct {
 }
 
 // accessible fails where axe-core finds a violation of WCAG 2.2 A or AA or of its best practices.
-// The page's policy allows no script of others, which is why axe is evaluated by the debugger.
 func (b *browser) accessible(address string) {
 	b.t.Helper()
+	b.axe(address, `{resultTypes: ["violations"]}`)
+}
+
+// contrasts fails where a text differs too little from its background. The page is one that
+// accessible has seen.
+func (b *browser) contrasts(address string) {
+	b.t.Helper()
+	b.axe(address, `{resultTypes: ["violations"], runOnly: ["color-contrast"]}`)
+}
+
+// axe fails on the violations that axe-core finds. The page's policy allows no script of others,
+// which is why axe is evaluated by the debugger.
+func (b *browser) axe(address, options string) {
+	b.t.Helper()
+	var there bool
+	b.js(`"axe" in window`, &there)
+	if !there {
+		b.do(chromedp.Evaluate(axe+";true", nil))
+	}
 	var raw string
-	b.do(
-		chromedp.Evaluate(axe+";true", nil),
-		chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`, &raw, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
-			return p.WithAwaitPromise(true)
-		}),
-	)
+	b.do(chromedp.Evaluate(`axe.run(document, `+options+`).then(r => JSON.stringify(r.violations))`, &raw, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return p.WithAwaitPromise(true)
+	}))
 	var list []violation
 	check(b.t, json.Unmarshal([]byte(raw), &list))
 	for _, v := range list {

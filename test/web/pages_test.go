@@ -34,8 +34,15 @@ var ofSample = []string{
 // ofLarge are further pages about 5,000 nodes.
 var ofLarge = []string{"/pods/default/wait-7", "/decisions/ID", "/map?pod=default/wait-7", "/?cause=InsufficientCPU"}
 
+// ofLargeToo are tried with BERTH_TEST_FULL=1 alone, beside the pages that answer everywhere.
+var ofLargeToo = []string{
+	"/decisions/ID/replay", "/snapshots/large@1", "/compare?a=large@1&b=large@2", "/fit?ask=1&by=zone&pod=" + url.QueryEscape(aPod),
+	"/pools?ask=1&like=node-00000", "/simulate?ask=1&count=8&pod=" + url.QueryEscape(aPod), "/sql?query=revisions",
+}
+
 var looks = []look{{380, true, true}, {1600, false, true}}
 
+// Each page at both widths in both schemes, by keyboard alone, and without script.
 func TestPages(t *testing.T) {
 	base := serve(t)
 	b := open(t, base)
@@ -47,8 +54,12 @@ func TestPages(t *testing.T) {
 					b.show(l, at)
 					b.fits(at, l)
 					b.accessible(at)
+					l.dark = !l.dark
+					b.media("prefers-color-scheme", l.scheme())
+					b.contrasts(at + " in the other scheme")
 					b.quiet(at)
 				}
+				b.keyboard(at)
 				b.show(look{width: 1000}, at)
 				var head string
 				b.do(chromedp.Text("h1", &head, chromedp.ByQuery))
@@ -67,6 +78,9 @@ func TestPages(t *testing.T) {
 	}
 	id = large(t, base)
 	try("large", id, []string{"/", "/queue", "/map", "/capacity"}, ofLarge)
+	if os.Getenv("BERTH_TEST_FULL") == "1" {
+		try("large", id, everywhere, ofLargeToo)
+	}
 }
 
 // The first page is small, whatever the cluster.
