@@ -58,7 +58,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 // runQuery runs a ready query.
 //
 //	@Summary		Run a ready query about the log, read-only
-//	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since and until. The query ends after query-deadline.
+//	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since, until and those listed as optional. The query ends after query-deadline.
 //	@Tags			decisions
 //	@Produce		json,text/csv
 //	@Param			name		path	string	true	"the query"
@@ -66,6 +66,8 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Param			namespace	query	string	false	"the pod's namespace"
 //	@Param			pod			query	string	false	"the pod's name"
 //	@Param			node		query	string	false	"the node's name"
+//	@Param			outcome		query	string	false	"the decision's outcome, such as Unschedulable"
+//	@Param			verb		query	string	false	"the decision's verb, such as filter"
 //	@Param			resource	query	string	false	"the resource, such as cpu"
 //	@Param			since		query	string	false	"at this time or later, RFC 3339; a day before until if absent"
 //	@Param			until		query	string	false	"before this time, RFC 3339; now if absent"

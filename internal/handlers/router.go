@@ -99,7 +99,7 @@ func (a *API) restRoutes(r chi.Router) {
 	r.Post("/v1/decisions/{id}/replay", a.admitted(a.replayCalls, only(a.replay, fieldValidation)))
 
 	r.Get("/v1/queries", a.admitted(a.readCalls, only(a.listQueries)))
-	r.Get("/v1/queries/{name}", a.admitted(a.queryCalls, only(a.runQuery, "cluster", "namespace", "pod", "node", "resource", "since", "until", "limit", "format")))
+	r.Get("/v1/queries/{name}", a.admitted(a.queryCalls, only(a.runQuery, "cluster", "namespace", "pod", "node", "outcome", "verb", "resource", "since", "until", "limit", "format")))
 
 	r.Post("/v1/replays", a.admitted(a.replayCalls, only(a.startBatch)))
 	r.Get("/v1/replays", a.admitted(a.readCalls, only(a.listBatches, "cluster", "limit", "cursor")))

@@ -24,9 +24,11 @@ type Query struct {
 	Title string `json:"title"`
 	// Description adds what to know of the answer.
 	Description string `json:"description"`
-	// Parameters are those that it takes beside limit, cluster first; all are needed but since and
-	// until.
+	// Parameters are those that it takes beside limit, cluster first; all are needed but since,
+	// until and those of Optional.
 	Parameters []string `json:"parameters" example:"cluster,since"`
+	// Optional are the parameters that filter nothing where they are empty.
+	Optional []string `json:"optional,omitempty"`
 	// SQL is the query as both backends run it, with @name for a parameter.
 	SQL string `json:"sql"`
 	// Example has a value of each parameter, as in the examples of docs/sql.md.
@@ -55,6 +57,9 @@ const (
 // IsTime reports whether a parameter is a time.
 func IsTime(parameter string) bool { return parameter == Since || parameter == Until }
 
+// Needs reports whether the query has no answer without a value of the parameter.
+func (q *Query) Needs(parameter string) bool { return !slices.Contains(q.Optional, parameter) }
+
 var ready = mustParse(readyText)
 
 var placeholder = regexp.MustCompile(`@([a-z]+)`)
@@ -71,7 +76,10 @@ func mustParse(text string) []Query {
 		for line := range strings.Lines(section) {
 			note, isNote := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- ")
 			example, isExample := strings.CutPrefix(note, "example: ")
+			optional, isOptional := strings.CutPrefix(note, "optional: ")
 			switch {
+			case isOptional:
+				q.Optional = strings.Fields(optional)
 			case isNote && head:
 				q.Name, q.Title, _ = strings.Cut(note, ": ")
 				head = false
@@ -88,7 +96,7 @@ func mustParse(text string) []Query {
 		}
 		q.Description = strings.Join(description, " ")
 		for _, m := range placeholder.FindAllStringSubmatch(q.SQL, -1) {
-			if q.Example[m[1]] == "" {
+			if q.Example[m[1]] == "" && !slices.Contains(q.Optional, m[1]) {
 				panic(fmt.Sprintf("query %q has no example of %s", q.Name, m[1]))
 			}
 			if m[1] != Limit && !slices.Contains(q.Parameters, m[1]) {
@@ -124,7 +132,7 @@ func (q *Query) Bind(values map[string]string, limit int) (map[string]any, error
 	for _, name := range q.Parameters {
 		value := values[name]
 		switch {
-		case value == "":
+		case value == "" && q.Needs(name):
 			return nil, &ValueError{name, "the query needs it"}
 		case IsTime(name):
 			at, err := time.Parse(time.RFC3339, value)

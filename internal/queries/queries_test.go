@@ -47,6 +47,22 @@ func TestBindNamesTheParameter(t *testing.T) {
 	}
 }
 
+// A parameter that is optional may be empty, and no other.
+func TestOptionalParameters(t *testing.T) {
+	q, ok := Named("decisions")
+	if !ok || q.Needs("pod") || !q.Needs("cluster") {
+		t.Fatalf("%+v", q)
+	}
+	values := map[string]string{"cluster": "demo", "since": "2026-01-02T00:00:00Z", "until": "2026-01-03T00:00:00Z"}
+	if args, err := q.Bind(values, 1); err != nil || args["pod"] != "" {
+		t.Errorf("%v, %v", args, err)
+	}
+	delete(values, "cluster")
+	if _, err := q.Bind(values, 1); err == nil {
+		t.Error("a cluster is not needed")
+	}
+}
+
 func TestLiteral(t *testing.T) {
 	q := &Query{SQL: "a = @cluster AND b >= @since LIMIT @limit"}
 	values := map[string]string{"cluster": "it's", "since": "2026-01-02T00:00:00Z", "limit": "7"}

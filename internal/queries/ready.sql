@@ -1,6 +1,7 @@
 -- The ready queries about the log's views: the only place where they stand. A query begins with its
 -- name and the question that it answers. Lines of comment describe it, the last one has values for
--- its parameters, which are those of the examples in docs/sql.md. Both backends run the same text;
+-- its parameters, which are those of the examples in docs/sql.md; one before it may list texts that
+-- may be empty. Both backends run the same text;
 -- @since and @until are times, @limit is a number, and all others are texts.
 
 -- unschedulable-pods: Which pods could not be scheduled, and what is kube-scheduler's message?
@@ -12,6 +13,19 @@ WHERE cluster = @cluster AND outcome = 'Unschedulable'
   AND created_at >= @since AND created_at < @until
 GROUP BY namespace, pod, message
 ORDER BY last DESC
+LIMIT @limit
+
+-- decisions: Which decisions are on record, newest first?
+-- What is left empty filters nothing: the page of decisions asks this with its own filters.
+-- optional: namespace pod node outcome verb
+-- example: cluster=demo since=2026-01-02T09:00:00Z until=2026-01-02T12:00:00Z namespace=shop outcome=Unschedulable limit=3
+SELECT time, id AS decision_id, namespace, pod, outcome, node, nominated_node, nodes_feasible, nodes_total, verb, profile, snapshot
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND (@pod = '' OR pod = @pod)
+  AND (@node = '' OR node = @node) AND (@outcome = '' OR outcome = @outcome)
+  AND (@verb = '' OR verb = @verb)
+ORDER BY created_at DESC, id DESC
 LIMIT @limit
 
 -- top-reasons: Which reasons rejected the most nodes since a time?

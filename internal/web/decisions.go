@@ -2,8 +2,10 @@ package web
 
 import (
 	"net/url"
+	"time"
 
 	"berth/internal/handlers"
+	"berth/internal/queries"
 )
 
 // decisionsView is a page of the log.
@@ -12,6 +14,8 @@ type decisionsView struct {
 	Outcomes, Verbs []string
 	// Next is the address of the page behind this one.
 	Next string
+	// SQL is the page of the same rows as a ready query, CSV the file of these rows.
+	SQL, CSV string
 }
 
 var decisionParams = []string{"cluster", "namespace", "pod", "node", "outcome", "verb", "since", "until", "limit", "cursor"}
@@ -32,15 +36,22 @@ func loadDecisions(v *visit) (string, any, error) {
 	if err := v.get(decisionsData(v), &view.DecisionList); err != nil {
 		return "", nil, err
 	}
-	if view.Cursor != "" {
-		query := url.Values{}
-		for _, name := range decisionParams {
-			if value := v.query.Get(name); value != "" {
-				query.Set(name, value)
-			}
+	query := url.Values{}
+	for _, name := range decisionParams {
+		if value := v.query.Get(name); value != "" {
+			query.Set(name, value)
 		}
+	}
+	if view.Cursor != "" {
 		query.Set("cursor", view.Cursor)
 		view.Next = "/decisions?" + query.Encode()
 	}
+	query.Del("cursor")
+	query.Del("limit")
+	if !query.Has(queries.Since) { // else the query looks back for a day, and this page further
+		query.Set(queries.Since, time.Unix(0, 0).UTC().Format(time.RFC3339))
+	}
+	view.SQL = "/sql?query=decisions&" + query.Encode()
+	view.CSV = "/v1/queries/decisions?format=csv&limit=10000&" + query.Encode()
 	return "Decisions", view, nil
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -264,6 +265,26 @@ func TestReadyQueryPage(t *testing.T) {
 	body, resp = get(t, base+"/sql?cluster=sample&query=unschedulable-pod")
 	if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "did you mean unschedulable-pods?") {
 		t.Errorf("%d\n%s", resp.StatusCode, body)
+	}
+}
+
+// The page of decisions gives its rows as a query and as a file, under its own filters.
+func TestDecisionsAsSQLAndCSV(t *testing.T) {
+	base := sampled(t)
+	id := decided(t, base, "import")
+	decided(t, base, "checkout")
+	body, _ := get(t, base+"/decisions?cluster=sample&pod=import&limit=50")
+	found := regexp.MustCompile(`<a href="([^"]*)"[^>]*>(As SQL|CSV)</a>`).FindAllStringSubmatch(body, -1)
+	if len(found) != 2 {
+		t.Fatalf("found %q", found)
+	}
+	page, _ := get(t, base+html.UnescapeString(found[0][1]))
+	if !strings.Contains(page, "1 row.") || !strings.Contains(page, `href="/decisions/`+id+`?cluster=sample"`) || !strings.Contains(page, "FROM decision_log") {
+		t.Errorf("%s:\n%s", found[0][1], page)
+	}
+	file, resp := get(t, base+html.UnescapeString(found[1][1]))
+	if lines := strings.Split(strings.TrimSpace(file), "\n"); len(lines) != 2 || !strings.Contains(lines[1], id+",shop,import,Unschedulable,") {
+		t.Errorf("%s: %d\n%s", found[1][1], resp.StatusCode, file)
 	}
 }
 

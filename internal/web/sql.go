@@ -76,7 +76,7 @@ func loadSQL(v *visit) (string, any, error) {
 	for _, p := range view.Query.Parameters {
 		if value := v.query.Get(p); p != "cluster" {
 			view.Fields = append(view.Fields, sqlField{p, value, ""})
-			if value == "" && !queries.IsTime(p) {
+			if value == "" && !queries.IsTime(p) && view.Query.Needs(p) {
 				view.Missing = append(view.Missing, p)
 			}
 		}
@@ -122,6 +122,8 @@ func (v *visit) cells(a *handlers.QueryAnswer) [][]sqlCell {
 			switch {
 			case i == pod && namespace >= 0 && namespace < len(row):
 				cells[i].Link = f.To("pods", valueText(row[namespace]), text)
+			case a.Columns[i] == "decision_id":
+				cells[i].Link = f.To("decisions", text)
 			case a.Columns[i] == "snapshot" && named && of == v.cluster:
 				cells[i].Link = f.To("snapshots", text)
 			}

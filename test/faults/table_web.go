@@ -26,4 +26,19 @@ var webFaults = []fault{
 	{"link-for-programs", "a program that reads stderr gets a link, too", "./internal/cli", "TestLinkToThePage", []edit{
 		{"internal/cli/link.go", `!a.Watched || `, ``},
 	}},
+	{"query-may-write", "a ready query may write", "./internal/store/sqlite", "TestStore/Queries/ChangesNothing", []edit{
+		{"internal/store/sqlite/dsn.go", `"query_only(1)"`, `"query_only(0)"`},
+	}},
+	{"query-unbounded", "a ready query's answer has no bound of bytes", "./internal/store/sqlite", "TestStore/Queries/BytesAreBounded", []edit{
+		{"internal/store/sqlite/queries.go", `if !t.Add(row, &left) {`, `if left = 1 << 30; !t.Add(row, &left) {`},
+	}},
+	{"query-deadline-lost", "a ready query that took too long is an error of the server", "./internal/handlers", "TestReadyQueryAsCSV", []edit{
+		{"internal/handlers/queries.go", `if errors.Is(err, context.DeadlineExceeded) {`, `if errors.Is(err, context.Canceled) {`},
+	}},
+	{"query-limit-exceeded", "a ready query answers with a row more than its limit", "./internal/handlers", "TestReadyQueryAsCSV", []edit{
+		{"internal/handlers/queries.go", `answer.Rows, answer.More = answer.Rows[:limit], true`, `answer.More = true`},
+	}},
+	{"decisions-as-sql-forget", "the query and the file of the page of decisions forget its filters", "./internal/web", "TestDecisionsAsSQLAndCSV", []edit{
+		{"internal/web/decisions.go", `if value := v.query.Get(name); value != "" {`, `if value := v.query.Get(name); name == "cluster" {`},
+	}},
 }
