@@ -60,6 +60,9 @@ func (v *visit) dryRun(st *story.Story) (*decision.Answer, error) {
 	}
 	if st.Now.Outcome == engine.Scheduled {
 		ask.Explain = string(engine.ExplainFailures)
+		if v.query.Get("scores") == "all" {
+			ask.Explain = string(engine.ExplainFull)
+		}
 	}
 	answer := &decision.Answer{}
 	return answer, v.post("/v1/decisions", ask, answer)

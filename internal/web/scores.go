@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 
 	"berth/internal/engine"
 	"berth/internal/words"
@@ -28,4 +29,37 @@ func wonBy(nodes []engine.NodeVerdict, chosen string) string {
 		}
 	}
 	return text + "."
+}
+
+// scoreBin is how many nodes have a total from one number of points to another.
+type scoreBin struct {
+	From, To int64
+	Nodes    int
+	Chosen   bool // the chosen node is one of them
+	Bar      template.HTML
+}
+
+// binsOf counts nodes in ten equal ranges of points, the highest first; nodes are in order. It is
+// nil where the table of scores has all of them.
+func binsOf(nodes []engine.NodeVerdict, chosen string) []scoreBin {
+	if len(nodes) <= shownScores {
+		return nil
+	}
+	const most = 10
+	high, low := *nodes[0].Score, *nodes[len(nodes)-1].Score
+	width := (high-low)/most + 1
+	bins := make([]scoreBin, (high-low)/width+1)
+	for i := range bins {
+		bins[i].To = high - int64(i)*width
+		bins[i].From = max(bins[i].To-width+1, low)
+	}
+	for i := range nodes {
+		b := &bins[(high-*nodes[i].Score)/width]
+		b.Nodes++
+		b.Chosen = b.Chosen || nodes[i].Name == chosen
+	}
+	for i := range bins {
+		bins[i].Bar = bar(bins[i].Nodes, len(nodes), "s0")
+	}
+	return bins
 }

@@ -112,6 +112,10 @@ type scoreTable struct {
 	Rows []scoreRow
 	// Sentence describes by how much the chosen node won, and what decided it.
 	Sentence string
+	// Bins are all of the nodes by their points, where there are more than Rows; Others is how many
+	// the answer does not list.
+	Bins   []scoreBin
+	Others int
 }
 
 // scoreColumn is a plugin, with the colour of its part of a bar.
@@ -135,6 +139,7 @@ func scoresOf(a *decision.Answer) *scoreTable {
 	}
 	t := &scoreTable{Sentence: wonBy(nodes, a.Node)}
 	most := max(*nodes[0].Score, 1)
+	t.Bins, t.Others = binsOf(nodes, a.Node), a.Counts.Feasible-len(nodes)
 	nodes = nodes[:min(len(nodes), shownScores)]
 	same := advice.EqualScores(nodes)
 	for i, s := range nodes[0].Scores {

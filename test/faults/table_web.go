@@ -41,4 +41,7 @@ var webFaults = []fault{
 	{"decisions-as-sql-forget", "the query and the file of the page of decisions forget its filters", "./internal/web", "TestDecisionsAsSQLAndCSV", []edit{
 		{"internal/web/decisions.go", `if value := v.query.Get(name); value != "" {`, `if value := v.query.Get(name); name == "cluster" {`},
 	}},
+	{"scores-bins-overlap", "ranges of points overlap", "./internal/web", "TestBinsHoldEveryNode", []edit{
+		{"internal/web/scores.go", `max(bins[i].To-width+1, low)`, `max(bins[i].To-width, low)`},
+	}},
 }
