@@ -57,7 +57,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, key st
 	at, err := c.gate.enter(ctx, key)
 	wait.End(err)
 	if err != nil {
-		return a.shed(r, c, err)
+		return a.shed(r, c.style, err)
 	}
 	defer at.end()
 	mem := a.budget.Claim()
@@ -70,13 +70,13 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, key st
 }
 
 // shed counts a refusal and words it for the kind of client.
-func (a *API) shed(r *http.Request, c *callClass, err error) error {
+func (a *API) shed(r *http.Request, s style, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	a.metrics.shed(r.Context(), routePattern(r), e.Limit)
-	if c.style == extenderStyle {
+	if s == extenderStyle {
 		e.Status = http.StatusServiceUnavailable
 		if a.isPrioritize(r) {
 			a.metrics.prioritizeFailed(r.Context(), "overload")

@@ -187,6 +187,8 @@ type API struct {
 	passCalls *callClass
 	budget    *memory.Budget
 
+	callerLimits *callerLimits
+
 	followed   func(cluster string) bool
 	hold       Hold
 	schedulers []string
@@ -276,6 +278,7 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a.classes()
+	a.callerLimits = newCallerLimits(&a.limits)
 	if a.cursorKey = o.CursorKey; a.cursorKey == nil {
 		a.cursorKey = make([]byte, sha256.Size)
 		_, _ = rand.Read(a.cursorKey) // it never fails

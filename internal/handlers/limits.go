@@ -120,6 +120,9 @@ type Limits struct {
 
 	MaxConnections     int   `name:"max-connections" default:"1000" help:"Connections in all."`
 	MaxPeerConnections int   `name:"max-peer-connections" default:"500" help:"Connections of one client, by the name in its certificate or its address; those of loopback are not bounded by address."`
+	CallerRate         int   `name:"caller-rate" default:"5000" help:"Calls a second of one caller, by its identity or, of an anonymous one, its address; 0: no bound. Anonymous callers of loopback have none."`
+	CallerBurst        int   `name:"caller-burst" default:"10000" help:"Calls that a caller may make at once after a pause, before --caller-rate holds."`
+	CallerInFlight     int   `name:"caller-in-flight" default:"512" help:"Calls of one caller at once, over all routes, those that wait included; 0: no bound."`
 	MaxHeaderBytes     Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
 }
 
@@ -162,7 +165,7 @@ func (l *Limits) Validate() error {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("name")
-		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || name == "memory-budget" || strings.HasSuffix(name, "-queue")
+		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || name == "memory-budget" || name == "caller-rate" || name == "caller-in-flight" || strings.HasSuffix(name, "-queue")
 		if n := v.Field(i).Int(); n < 0 || n == 0 && !mayBeZero {
 			errs = append(errs, fmt.Errorf("--%s must be above zero", name))
 		}

@@ -177,7 +177,9 @@ func (a *API) authorized(next http.Handler) http.Handler {
 			return
 		}
 		began := time.Now()
-		next.ServeHTTP(w, r)
+		if !a.limited(w, r, next) {
+			return
+		}
 		if n.right == access.Administer || method == http.MethodDelete {
 			a.log.LogAttrs(r.Context(), slog.LevelInfo, "changed", slog.String("method", method), slog.String("route", routePattern(r)), slog.String("path", clipped(r.URL.Path, 300)),
 				slog.String("cluster", namedCluster(r)), slog.Duration("took", time.Since(began)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))

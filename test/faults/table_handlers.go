@@ -13,6 +13,15 @@ var handlerFaults = []fault{
 	raw, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(raw))`},
 	}},
+	{"caller-rate-off", "a caller over its rate is answered all the same", "./internal/handlers", "TestCallerRate", []edit{
+		{"internal/handlers/caller_limits.go", `if !allowed {`, `if !allowed && false {`},
+	}},
+	{"callers-share-a-bucket", "one caller's calls count against another's rate", "./internal/handlers", "TestCallersOverHTTP", []edit{
+		{"internal/handlers/caller_limits.go", `return i.String()`, `return i.Kind`},
+	}},
+	{"callers-unbounded", "each caller that ever called is remembered", "./internal/handlers", "TestCallersAreBounded", []edit{
+		{"internal/handlers/caller_limits.go", `len(c.callers) >= maxCallers;`, `len(c.callers) >= maxCallers && false;`},
+	}},
 	{"gate-queue-unbounded", "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast", []edit{
 		{"internal/handlers/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
 	}},
