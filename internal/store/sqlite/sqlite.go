@@ -59,7 +59,7 @@ type Store struct {
 	writes *writer
 	stamps lists.StampIDs
 	closed atomic.Bool
-	full   atomic.Bool // the last write found no room
+	full   atomic.Bool // a write found no room, and room has seen none since
 	locks  sync.Map    // names that TryLock has given out
 	// fault is the first error after which the file can no longer be trusted.
 	fault     atomic.Pointer[error]
@@ -165,8 +165,9 @@ const (
 	little = 64 << 10 // without which a disk is full: SQLite's shared memory grows by half of it
 )
 
-// room reports whether a disk that was full has room again. A server that is not
-// ready gets no calls whose writes could find out, so a file is written.
+// room reports whether a disk that was full has room again. A server that is not ready gets no calls
+// whose writes could find out, and a small write that still fits proves nothing: so a file is
+// written.
 func (s *Store) room() error {
 	if !s.full.Load() {
 		return nil

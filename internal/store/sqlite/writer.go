@@ -158,6 +158,5 @@ func (s *Store) write(ctx context.Context, fn func(w *writer) error) (err error)
 		return s.toStoreErr(fmt.Errorf("commit: %w", err))
 	}
 	committed = true
-	s.full.Store(false)
 	return nil
 }
