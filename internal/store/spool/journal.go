@@ -72,8 +72,11 @@ func (j *journal) append(recs []record, oldest time.Time) error {
 		size += recordHeader + int64(len(r.payload))
 	}
 	j.mu.Lock()
-	full, active := j.bytes+size > j.lim.Total, j.active
-	have := j.bytes
+	active, have, more := j.active, j.bytes, size
+	if active == nil || active.size+size > j.lim.Segment {
+		more += headerSize // of the segment that is begun
+	}
+	full := have+more > j.lim.Total
 	j.mu.Unlock()
 	if full {
 		return fmt.Errorf("%w: %d of %d bytes", ErrFull, have, j.lim.Total)

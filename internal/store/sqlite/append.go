@@ -75,6 +75,14 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: reads.Numbers[i]}] = token
 		}
 	}
+	for _, g := range reads.Gaps {
+		var id string
+		found, err := w.maybe(sqlGap, []any{g.Cluster, g.ID}, &id)
+		if err != nil {
+			return err
+		}
+		b.StoredGaps[g] = found
+	}
 	if !known {
 		return nil
 	}
@@ -87,14 +95,6 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 		if found {
 			b.Parents[batch.ParentKey{Cluster: cluster, Token: reads.Parents[i]}] = true
 		}
-	}
-	for _, g := range reads.Gaps {
-		var id string
-		found, err := w.maybe(sqlGap, []any{g.Cluster, g.ID}, &id)
-		if err != nil {
-			return err
-		}
-		b.StoredGaps[g] = found
 	}
 	return readIDs(w, b, reads.IDs)
 }
