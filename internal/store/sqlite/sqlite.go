@@ -165,9 +165,9 @@ const (
 	little = 64 << 10 // without which a disk is full: SQLite's shared memory grows by half of it
 )
 
-// room reports whether a disk that was full has room again. A server that is not ready gets no calls
-// whose writes could find out, and a small write that still fits proves nothing: so a file is
-// written.
+// room reports whether a disk that was full has room again. A server that is not ready gets no
+// calls whose writes could find out, and a small write that still fits proves nothing: so a file
+// is written.
 func (s *Store) room() error {
 	if !s.full.Load() {
 		return nil
