@@ -5,6 +5,7 @@ import (
 	"flag"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,10 +32,13 @@ func TestScreenshots(t *testing.T) {
 	if *only == "" || strings.HasPrefix(*only, "map") {
 		large(t, base)
 	}
+	made := send(t, base+"/v1/simulations", "application/json", strings.NewReader(
+		`{"base":"sample@latest","wait":"0s","arrivals":{"workloads":[{"pod":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1m"}}}]}},"count":3000}]}}`))
 	for _, s := range []struct {
 		name, address string
 		look          look
 	}{
+		{"job", "/jobs/" + path.Base(made.Get("Location")), looks[1]},
 		{"pending", "/?cluster=sample", looks[1]},
 		{"pod", "/pods/shop/checkout?cluster=sample", looks[1]},
 		{"pod-dark", "/pods/shop/web-4?cluster=sample", look{1600, true, true}},
