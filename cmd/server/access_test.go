@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,23 +14,10 @@ import (
 // fetch reads a path with a token, and returns the status and the answer.
 func (r *running) fetch(t *testing.T, path, token string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, r.url+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
+	if token == "" {
+		return ask(t, r.url+path)
 	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(body)
+	return ask(t, r.url+path, "Authorization", "Bearer "+token)
 }
 
 // TestFirstRun makes a token, starts a server that requires one, and asks.

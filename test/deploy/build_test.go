@@ -64,19 +64,7 @@ func TestRendered(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append([]byte(strings.Replace(head, "%s", dir, 1)), got...)
-			file := filepath.Join(rendered, name+".yaml")
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s is not what kustomize builds: run make manifests and look at the difference", file)
-			}
+			sameAsRendered(t, name, got, "kustomize builds")
 		})
 	}
 	files, err := filepath.Glob(rendered + "/*.yaml")
@@ -89,5 +77,23 @@ func TestRendered(t *testing.T) {
 		if _, ok := charts[name]; !ok && !kustomized {
 			t.Errorf("%s is of no kustomization and not of the chart", file)
 		}
+	}
+}
+
+// sameAsRendered compares a manifest with the file of its name, which -update writes anew.
+func sameAsRendered(t *testing.T, name string, got []byte, who string) {
+	t.Helper()
+	file := filepath.Join(rendered, name+".yaml")
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what %s: run make manifests and look at the difference", file, who)
 	}
 }

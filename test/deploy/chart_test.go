@@ -78,19 +78,7 @@ func TestChart(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := []byte("# Rendered of deploy/chart by `make manifests`; not to be edited.\n" + text)
-			file := filepath.Join(rendered, name+".yaml")
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s is not what Helm renders: run make manifests and look at the difference", file)
-			}
+			sameAsRendered(t, name, got, "Helm renders")
 			if c.like == "" {
 				return
 			}

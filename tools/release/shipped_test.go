@@ -116,6 +116,9 @@ func answers(t *testing.T, root string, uid uint32, env []string, name string, a
 func rootOnly(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
+		if os.Getenv("BERTH_DIST") != "" { // make package-test asks for all of it
+			t.Fatal("run make package-test as root: only root may change the root and the user")
+		}
 		t.Skip("only root may change the root and the user")
 	}
 }
