@@ -153,12 +153,13 @@ upgrade-data: ## keep a data directory of this release for test/upgrade, before 
 
 PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
 RELEASE   := cd tools/release && $(GO) build -o ../../bin/release . && cd ../.. && bin/release
+NAMED     := $(if $(RELEASE_URL),-url '$(RELEASE_URL)') $(if $(MAINTAINER),-maintainer '$(MAINTAINER)')
 
-release: ## archives, packages, image, chart, bills of materials and checksums in dist/: make release PLATFORMS=linux/amd64 RELEASE_FLAGS='-url https://…'
-	$(RELEASE) build -platforms $(PLATFORMS) $(RELEASE_FLAGS)
+release: ## archives, packages, image, chart, bills of materials and checksums in dist/: make release RELEASE_URL=https://… MAINTAINER='NAME <ADDRESS>' PLATFORMS=linux/amd64
+	$(RELEASE) build -platforms $(PLATFORMS) $(NAMED) $(RELEASE_FLAGS)
 
 release-check: ## build the release twice, in two folders with empty caches, and compare the bytes
-	$(RELEASE) check -platforms $(PLATFORMS) $(RELEASE_FLAGS)
+	$(RELEASE) check -platforms $(PLATFORMS) $(NAMED) $(RELEASE_FLAGS)
 
 package-test: ## run what `make release` built without Go: the image on its own root, the package in a fresh Debian; as root
 	@command -v mmdebstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends mmdebstrap lintian systemd; }

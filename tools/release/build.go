@@ -132,8 +132,13 @@ func build(o *options) error {
 	if err := r.chart(); err != nil {
 		return err
 	}
-	if err := r.krew(); err != nil {
+	if o.url == "" {
+		fmt.Println("no krew manifest: name where the archives can be fetched, make release RELEASE_URL=https://…")
+	} else if err := r.krew(); err != nil {
 		return err
+	}
+	if o.maintainer == "" {
+		fmt.Println("no Debian packages: name who maintains them, make release MAINTAINER='NAME <ADDRESS>'")
 	}
 	return r.checksums()
 }
@@ -165,7 +170,7 @@ func (r *release) platform(p platform, programs string, images map[string][]byte
 	if p.system != "linux" {
 		return nil
 	}
-	if images[p.arch], err = c.layer(r.time); err != nil {
+	if images[p.arch], err = c.layer(r.time); err != nil || r.maintainer == "" {
 		return err
 	}
 	return r.debian(p.arch, c)

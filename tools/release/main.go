@@ -7,6 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/mail"
+	"net/url"
 	"os"
 	"strings"
 )
@@ -28,8 +30,8 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("release "+args[0], flag.ContinueOnError)
 	flags.StringVar(&o.source, "source", ".", "checkout to build")
 	flags.StringVar(&o.out, "out", "dist", "directory that is written anew")
-	flags.StringVar(&o.url, "url", "https://releases.invalid/berth", "where the archives can be fetched, for the krew manifest")
-	flags.StringVar(&o.maintainer, "maintainer", "berth developers <noreply@berth.invalid>", "of the Debian package")
+	flags.StringVar(&o.url, "url", "", "https address below which each release's archives can be fetched; without it there is no krew manifest")
+	flags.StringVar(&o.maintainer, "maintainer", "", "who maintains the Debian package, as NAME <ADDRESS>; without it there is none")
 	flags.BoolVar(&o.dirty, "dirty", false, "build a checkout with changes that are not committed")
 	flags.BoolVar(&o.warm, "warm", false, "check with the build cache that there is: links and packs twice, compiles what is missing")
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "to build for")
@@ -42,6 +44,9 @@ func run(args []string) error {
 			return fmt.Errorf("-platforms: %q is not SYSTEM/ARCHITECTURE, such as linux/amd64", p)
 		}
 		o.platforms = append(o.platforms, platform{system, arch})
+	}
+	if err := o.validate(); err != nil {
+		return err
 	}
 	switch args[0] {
 	case "build":
@@ -56,4 +61,15 @@ func run(args []string) error {
 		return pin(o.source)
 	}
 	return errors.New(usage)
+}
+
+// validate names the flag at fault.
+func (o *options) validate() error {
+	if u, err := url.Parse(o.url); o.url != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+		return fmt.Errorf("-url: %q is not an address such as https://example.org/berth/releases", o.url)
+	}
+	if a, err := mail.ParseAddress(o.maintainer); o.maintainer != "" && (err != nil || a.Name == "") {
+		return fmt.Errorf("-maintainer: %q is not NAME <ADDRESS>", o.maintainer)
+	}
+	return nil
 }

@@ -116,3 +116,17 @@ func TestRoots(t *testing.T) {
 		t.Errorf("%d certificates", n)
 	}
 }
+
+// TestOptions: an address is given, or what needs it is left out; none is made up.
+func TestOptions(t *testing.T) {
+	for _, o := range []options{{}, {url: "https://example.org/berth", maintainer: "A Person <a@example.org>"}} {
+		if err := o.validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for flag, o := range map[string]options{"-url": {url: "example.org"}, "-maintainer": {maintainer: "a@example.org"}} {
+		if err := o.validate(); err == nil || !strings.HasPrefix(err.Error(), flag+":") {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}

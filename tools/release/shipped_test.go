@@ -35,7 +35,7 @@ func dist(t *testing.T, pattern string) string {
 	}
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("%s: %v, %v", pattern, found, err)
+		t.Fatalf("%s: %v, %v; make release needs MAINTAINER for the package and RELEASE_URL for krew", pattern, found, err)
 	}
 	return found[0]
 }
