@@ -1,7 +1,9 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -67,6 +69,16 @@ func TestDoctor(t *testing.T) {
 	if code != 1 {
 		t.Errorf("exit %d", code)
 	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "berth.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 99")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, list = examined(t, "--data-dir", dir)
+	finds(t, list, "store", doctor.Problem, "has schema 99, and this program knows")
 	if err := os.WriteFile(filepath.Join(dir, "berth.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +145,18 @@ func TestDoctorDatabase(t *testing.T) {
 	finds(t, list, "clock", doctor.OK, "the database agrees")
 	good := url()
 	finds(t, database(good), "database", doctor.OK, "settings durable")
+	server := pgtest.Private(t, pgtest.Options{Standby: true})
+	for want, u := range map[string]string{
+		"read-only standby": server.URL(), "pooler in transaction mode": pgtest.Pooler(t, good), "UTF8 but LATIN1": pgtest.Encoded(t, pgtest.Shared(t), "LATIN1"),
+	} {
+		list := database(u)
+		finds(t, list, "database", doctor.Problem, want)
+		for _, f := range list {
+			if strings.Contains(f.Text, want) && (f.Remedy == "" || f.Remedy == remedyOf(nil)) {
+				t.Errorf("no remedy of its own: %+v", f)
+			}
+		}
+	}
 	finds(t, database(pgtest.With(good, "options", "-c synchronous_commit=off")), "database", doctor.Problem, "synchronous_commit is off")
 	if err := postgres.MigrateTo(t.Context(), good, 1); err != nil {
 		t.Fatal(err)

@@ -119,6 +119,22 @@ func TestDisk(t *testing.T) {
 	}
 	has(t, "open to others", Disk("--data-dir", open, nil), Warning, "has mode 0755")
 	has(t, "not ours", Disk("--data-dir", "/proc", nil), Problem, "/proc")
+	for _, c := range []struct {
+		free  int64
+		known bool
+		level Level
+		want  string
+	}{
+		{tooLittle - 1, true, Problem, "are free"},
+		{tooLittle, true, Warning, "100Mi are free"},
+		{little - 1, true, Warning, "are free"},
+		{little, true, OK, "1Gi are free"},
+		{0, false, OK, "can be written to"},
+	} {
+		r := &Report{Check: "disk"}
+		r.space("--data-dir", dir, c.free, c.known)
+		has(t, c.want, r.Findings, c.level, c.want)
+	}
 }
 
 func TestCluster(t *testing.T) {

@@ -39,17 +39,25 @@ func Disk(what, dir string, fit func(dir string) error) []Finding {
 		r.Warn("chmod o-rwx "+dir, "%s %s has mode %#o: other users get at what is recorded", what, dir, mode)
 	}
 	free, known := freeBytes(there)
+	r.space(what, dir, free, known)
+	return r.Findings
+}
+
+// space adds what is free to a directory in which nothing else was found.
+func (r *Report) space(what, dir string, free int64, known bool) {
+	const remedy = "Free space, or set --keep-decisions and --keep-revisions."
 	switch text := words.Size(free); {
 	case !known:
+		if len(r.Findings) == 0 {
+			r.Good("%s %s can be written to", what, dir)
+		}
 	case free < tooLittle:
-		r.Fail("Free space, or set --keep-decisions and --keep-revisions.", "%s %s: %s are free", what, dir, text)
+		r.Fail(remedy, "%s %s: %s are free", what, dir, text)
 	case free < little:
-		r.Warn("Free space, or set --keep-decisions and --keep-revisions.", "%s %s: %s are free", what, dir, text)
+		r.Warn(remedy, "%s %s: %s are free", what, dir, text)
+	case len(r.Findings) == 0:
+		r.Good("%s %s can be written to; %s are free", what, dir, text)
 	}
-	if len(r.Findings) == 0 {
-		r.Good("%s %s can be written to; %s are free", what, dir, words.Size(free))
-	}
-	return r.Findings
 }
 
 // existing returns dir, or the nearest directory above it that exists.

@@ -90,11 +90,25 @@ func Database(tb testing.TB, template string) string {
 	if template != "" { // a template outlives the test that was the first to need it
 		tb.Cleanup(func() { run(tb, base, "DROP DATABASE "+name+" WITH (FORCE)") })
 	}
-	u, err := url.Parse(base)
+	return at(tb, base, name)
+}
+
+// Encoded returns the address of an empty database of another encoding on a server.
+func Encoded(tb testing.TB, s *Server, encoding string) string {
+	tb.Helper()
+	name := fmt.Sprintf("berth_test_%d", schemas.Add(1))
+	run(tb, s.URL(), "CREATE DATABASE "+name+" ENCODING '"+encoding+"' LOCALE 'C' TEMPLATE template0")
+	return at(tb, s.URL(), name)
+}
+
+// at returns the address of another database of a server.
+func at(tb testing.TB, server, database string) string {
+	tb.Helper()
+	u, err := url.Parse(server)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	u.Path = "/" + name
+	u.Path = "/" + database
 	return u.String()
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/pgtest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -37,7 +38,7 @@ func startCutter(t *testing.T, target string) (*cutter, string) {
 		t.Fatal(err)
 	}
 	c := &cutter{target: fmt.Sprintf("%s/.s.PGSQL.%d", cfg.Host, cfg.Port)}
-	return c, listen(t, target, c.serve)
+	return c, pgtest.Listen(t, target, c.serve)
 }
 
 func (c *cutter) serve(client net.Conn) {
@@ -295,7 +296,7 @@ func TestDatabaseHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var hang atomic.Bool
-	url := listen(t, target, func(client net.Conn) {
+	url := pgtest.Listen(t, target, func(client net.Conn) {
 		server, err := new(net.Dialer).DialContext(context.Background(), "unix", fmt.Sprintf("%s/.s.PGSQL.%d", cfg.Host, cfg.Port))
 		if err != nil {
 			return

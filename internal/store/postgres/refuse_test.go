@@ -34,11 +34,12 @@ func TestOpenRefuses(t *testing.T) {
 		{"synchronous_commit off in the session", func(t *testing.T) string {
 			return pgtest.With(freshURL(t), "options", "-c synchronous_commit=off")
 		}, ErrSynchronousCommit, "synchronous_commit", true},
-		{"a pooler in transaction mode", func(t *testing.T) string { return startPooler(t, freshURL(t)) }, ErrPooler, "transaction mode", true},
+		{"a pooler in transaction mode", func(t *testing.T) string { return pgtest.Pooler(t, freshURL(t)) }, ErrPooler, "transaction mode", true},
 		{"a standby", server(pgtest.Options{Standby: true}), ErrStandby, "standby", false},
 		{"a session that only reads", func(t *testing.T) string {
 			return pgtest.With(freshURL(t), "options", "-c default_transaction_read_only=on")
 		}, ErrStandby, "read-only", false},
+		{"an encoding", func(t *testing.T) string { return pgtest.Encoded(t, pgtest.Shared(t), "LATIN1") }, ErrEncoding, "UTF8 but LATIN1", false},
 		{"an empty schema", func(t *testing.T) string { return pgtest.URL(t) }, ErrUnmigrated, fmt.Sprintf("version 0, this program needs %d: run `server migrate up`", newest(t)), false},
 		{"a newer schema", func(t *testing.T) string {
 			url := freshURL(t)

@@ -1,4 +1,4 @@
-package postgres
+package pgtest
 
 import (
 	"context"
@@ -7,30 +7,28 @@ import (
 	"sync"
 	"testing"
 
-	"berth/internal/store/pgtest"
-
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// startPooler plays a pooler in transaction mode over two servers: a client
-// keeps one from a message on until the database reports that it is idle.
-func startPooler(t *testing.T, target string) (url string) {
-	t.Helper()
+// Pooler plays a pooler in transaction mode over two sessions at target, and returns its address: a
+// client keeps a session from a message on until the database reports that it is idle.
+func Pooler(tb testing.TB, target string) (url string) {
+	tb.Helper()
 	free := make(chan *pgconn.HijackedConn, 2)
 	for range cap(free) {
-		conn, err := pgconn.Connect(t.Context(), target)
+		conn, err := pgconn.Connect(tb.Context(), target)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		h, err := conn.Hijack()
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		t.Cleanup(func() { _ = h.Conn.Close() })
+		tb.Cleanup(func() { _ = h.Conn.Close() })
 		free <- h
 	}
-	return listen(t, target, func(client net.Conn) { pool(client, free) })
+	return Listen(tb, target, func(client net.Conn) { pool(client, free) })
 }
 
 // pool serves one client.
@@ -96,13 +94,13 @@ func pool(client net.Conn, free chan *pgconn.HijackedConn) {
 	}
 }
 
-// listen serves a Unix socket and returns the address that leads to it.
-func listen(t *testing.T, target string, serve func(client net.Conn)) (url string) {
-	t.Helper()
-	dir := t.TempDir()
+// Listen serves a Unix socket, and returns the address that leads to it and else is target.
+func Listen(tb testing.TB, target string, serve func(client net.Conn)) (url string) {
+	tb.Helper()
+	dir := tb.TempDir()
 	l, err := new(net.ListenConfig).Listen(context.Background(), "unix", filepath.Join(dir, ".s.PGSQL.5432"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -122,7 +120,7 @@ func listen(t *testing.T, target string, serve func(client net.Conn)) (url strin
 			})
 		}
 	})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = l.Close()
 		mu.Lock()
 		for c := range open {
@@ -131,5 +129,5 @@ func listen(t *testing.T, target string, serve func(client net.Conn)) (url strin
 		mu.Unlock()
 		all.Wait()
 	})
-	return pgtest.With(target, "host", dir)
+	return With(target, "host", dir)
 }
