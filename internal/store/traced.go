@@ -9,7 +9,8 @@ import (
 )
 
 // Traced returns s with a span for each call that a request waits for. The calls of workers and
-// followers, and Append, whose callers have a span of their own, go straight to s.
+// followers go straight to s (TestTraced lists them), and so do Append and Ping, whose callers have
+// a span of their own.
 func Traced(s Store) Store { return traced{s} }
 
 type traced struct{ Store }
@@ -35,6 +36,30 @@ func do(ctx context.Context, name string, f func(context.Context) error) error {
 // Newest implements Revisions.
 func (t traced) Newest(ctx context.Context, cluster string) (*Revision, error) {
 	return call(ctx, "store: newest revision", func(ctx context.Context) (*Revision, error) { return t.Store.Newest(ctx, cluster) })
+}
+
+// Revision implements Revisions.
+func (t traced) Revision(ctx context.Context, cluster string, number int64) (*Revision, error) {
+	return call(ctx, "store: revision", func(ctx context.Context) (*Revision, error) { return t.Store.Revision(ctx, cluster, number) })
+}
+
+// RevisionsAfter implements Revisions.
+func (t traced) RevisionsAfter(ctx context.Context, cluster string, after int64, limit int) ([]*Revision, error) {
+	return call(ctx, "store: changes of revisions", func(ctx context.Context) ([]*Revision, error) {
+		return t.Store.RevisionsAfter(ctx, cluster, after, limit)
+	})
+}
+
+// CheckpointAt implements Revisions.
+func (t traced) CheckpointAt(ctx context.Context, cluster string, number int64, admit func(size int) error) (*Checkpoint, error) {
+	return call(ctx, "store: checkpoint", func(ctx context.Context) (*Checkpoint, error) {
+		return t.Store.CheckpointAt(ctx, cluster, number, admit)
+	})
+}
+
+// LockChain implements Sharing.
+func (t traced) LockChain(ctx context.Context, cluster string) (func(), error) {
+	return call(ctx, "store: lock the chain", func(ctx context.Context) (func(), error) { return t.Store.LockChain(ctx, cluster) })
 }
 
 // ListRevisions implements Revisions.
@@ -91,6 +116,22 @@ func (t traced) Profile(ctx context.Context, digest string) (*Profile, error) {
 	return call(ctx, "store: profile", func(ctx context.Context) (*Profile, error) { return t.Store.Profile(ctx, digest) })
 }
 
+// PriorityClasses implements PriorityClasses.
+func (t traced) PriorityClasses(ctx context.Context, cluster string, whole bool) (list []*PriorityClass, version int64, err error) {
+	list, err = call(ctx, "store: list priority classes", func(ctx context.Context) (list []*PriorityClass, err error) {
+		list, version, err = t.Store.PriorityClasses(ctx, cluster, whole)
+		return list, err
+	})
+	return list, version, err
+}
+
+// PriorityClass implements PriorityClasses.
+func (t traced) PriorityClass(ctx context.Context, cluster, name string) (*PriorityClass, error) {
+	return call(ctx, "store: priority class", func(ctx context.Context) (*PriorityClass, error) {
+		return t.Store.PriorityClass(ctx, cluster, name)
+	})
+}
+
 // PutPriorityClass implements PriorityClasses.
 func (t traced) PutPriorityClass(ctx context.Context, c *PriorityClass, expect int64) (int64, error) {
 	return call(ctx, "store: put a priority class", func(ctx context.Context) (int64, error) { return t.Store.PutPriorityClass(ctx, c, expect) })
@@ -142,6 +183,11 @@ func (t traced) ListSimulations(ctx context.Context, cluster, before string, lim
 	})
 }
 
+// ReplayStates implements Replays.
+func (t traced) ReplayStates(ctx context.Context) (map[string]int64, error) {
+	return call(ctx, "store: count replays", func(ctx context.Context) (map[string]int64, error) { return t.Store.ReplayStates(ctx) })
+}
+
 // EndReplay implements Replays.
 func (t traced) EndReplay(ctx context.Context, id, state, reason string) error {
 	return do(ctx, "store: end a replay", func(ctx context.Context) error { return t.Store.EndReplay(ctx, id, state, reason) })
@@ -179,4 +225,50 @@ func (t traced) EndSimulation(ctx context.Context, id, state, reason string) err
 // DeleteSimulation implements Simulations.
 func (t traced) DeleteSimulation(ctx context.Context, id string) error {
 	return do(ctx, "store: delete a simulation", func(ctx context.Context) error { return t.Store.DeleteSimulation(ctx, id) })
+}
+
+// Query implements Queries.
+func (t traced) Query(ctx context.Context, q *Query) (*Table, error) {
+	return call(ctx, "store: query", func(ctx context.Context) (*Table, error) { return t.Store.Query(ctx, q) })
+}
+
+// Tokens implements Access.
+func (t traced) Tokens(ctx context.Context) ([]*Token, error) {
+	return call(ctx, "store: list tokens", func(ctx context.Context) ([]*Token, error) { return t.Store.Tokens(ctx) })
+}
+
+// PutToken implements Access.
+func (t traced) PutToken(ctx context.Context, token *Token, c *AccessChange) error {
+	return do(ctx, "store: put a token", func(ctx context.Context) error { return t.Store.PutToken(ctx, token, c) })
+}
+
+// PutAccessChange implements Access.
+func (t traced) PutAccessChange(ctx context.Context, c *AccessChange) error {
+	return do(ctx, "store: put a change of access", func(ctx context.Context) error { return t.Store.PutAccessChange(ctx, c) })
+}
+
+// AccessChanges implements Access.
+func (t traced) AccessChanges(ctx context.Context, before string, limit int) ([]*AccessChange, error) {
+	return call(ctx, "store: list changes of access", func(ctx context.Context) ([]*AccessChange, error) {
+		return t.Store.AccessChanges(ctx, before, limit)
+	})
+}
+
+// SealHeads implements Seals.
+func (t traced) SealHeads(ctx context.Context, cluster string) ([]SealHead, error) {
+	return call(ctx, "store: heads of seals", func(ctx context.Context) ([]SealHead, error) { return t.Store.SealHeads(ctx, cluster) })
+}
+
+// ListSeals implements Seals.
+func (t traced) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*Seal, error) {
+	return call(ctx, "store: list seals", func(ctx context.Context) ([]*Seal, error) {
+		return t.Store.ListSeals(ctx, cluster, after, limit, removals)
+	})
+}
+
+// SealRows implements Seals.
+func (t traced) SealRows(ctx context.Context, table SealTable, format int64, cluster string, from, to int64, limit int) ([]SealRow, error) {
+	return call(ctx, "store: hash rows", func(ctx context.Context) ([]SealRow, error) {
+		return t.Store.SealRows(ctx, table, format, cluster, from, to, limit)
+	})
 }
