@@ -20,32 +20,31 @@ import (
 // TestBudget: bodies that are held back take memory as they come; who comes then is told to come
 // again, and all is given back in the end.
 func TestBudget(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.MemoryBudget, o.Limits.NodesTotal, o.Limits.NodesInFlight = 36<<20, 4, 4 })
+	const limit = 36 << 20
+	h := start(t, func(o *Options) { o.Limits.MemoryBudget = limit })
 	h.upload("default", small())
+	in, out := io.Pipe()
 	var group sync.WaitGroup
-	var ends []*io.PipeWriter
-	for range 2 {
-		in, out := io.Pipe()
-		ends = append(ends, out)
-		group.Go(func() {
-			r := httptest.NewRequest("POST", "/filter", in)
-			r.ContentLength = 30 << 20
-			h.api.Handler().ServeHTTP(httptest.NewRecorder(), r)
-		})
-		group.Go(func() { _, _ = out.Write(make([]byte, 5<<20)) })
+	group.Go(func() {
+		r := httptest.NewRequest("POST", "/filter", in)
+		r.ContentLength = 30 << 20
+		h.api.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	})
+	_, _ = out.Write(make([]byte, 5<<20)) // ends once all of it was read
+	if used := h.api.budget.Used(); used < 5<<20 || used > 20<<20 {
+		t.Errorf("%d bytes are taken for 5 MiB of 30", used)
 	}
-	waitFor(t, func() bool { return h.api.budget.Used() > 16<<20 })
-	if used := h.api.budget.Used(); used > 36<<20 {
-		t.Errorf("%d bytes are taken", used)
+	others := h.api.budget.Claim()
+	if err := others.Take(t.Context(), limit-h.api.budget.Used()); err != nil {
+		t.Fatal(err)
 	}
 	var p Problem
 	a := h.want(503, &p, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`,"x":"`+strings.Repeat("x", 29<<20/10)+`"}`)
 	if p.Limit != "memory-budget" || a.Header.Get("Retry-After") == "" {
 		t.Errorf("%+v", p)
 	}
-	for _, out := range ends {
-		_ = out.CloseWithError(io.ErrUnexpectedEOF)
-	}
+	others.End()
+	_ = out.CloseWithError(io.ErrUnexpectedEOF)
 	group.Wait()
 	if used := h.api.budget.Used(); used != 0 {
 		t.Errorf("%d bytes are still taken", used)
