@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -20,8 +19,8 @@ type callClass struct {
 	gate     *gate
 	deadline time.Duration
 	style    style
-	// key returns the lane of a call; nil: one for all.
-	key func(*http.Request) string
+	// lane returns the lane of a call; nil: one for all.
+	lane func(*http.Request) string
 }
 
 // writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late
@@ -32,15 +31,15 @@ const writeMargin = 5 * time.Second
 // context ends at the deadline.
 func (a *API) admitted(c *callClass, h handlerFunc) http.HandlerFunc {
 	return a.adapt(c.style, func(w http.ResponseWriter, r *http.Request) error {
-		key := ""
-		if c.key != nil {
-			key = c.key(r)
+		lane := ""
+		if c.lane != nil {
+			lane = c.lane(r)
 		}
-		return a.admit(w, r, c, key, h)
+		return a.admit(w, r, c, lane, h)
 	})
 }
 
-func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, key string, h handlerFunc) error {
+func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane string, h handlerFunc) error {
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
 	readBy := until.Add(writeMargin)
@@ -54,7 +53,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, key st
 	ctx, cancel := a.withDeadline(r.Context(), until)
 	defer cancel()
 	_, wait := span.Start(ctx, span.Wait)
-	at, err := c.gate.enter(ctx, key)
+	at, err := c.gate.enter(ctx, lane, callerOf(r))
 	wait.End(err)
 	if err != nil {
 		return a.shed(r, c.style, err)
@@ -117,23 +116,6 @@ func byCluster(r *http.Request) string {
 	return defaultCluster
 }
 
-// caller is the lane of calls of one client: the name in its certificate or its address, of IPv6
-// the network, in which one host has any number of addresses.
-func caller(r *http.Request) string {
-	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
-		return "name " + r.TLS.PeerCertificates[0].Subject.CommonName
-	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	if addr := from.Addr().Unmap(); addr.Is4() {
-		return addr.String()
-	}
-	network, _ := from.Addr().WithZone("").Prefix(64)
-	return network.String()
-}
-
 // defaultCluster is the cluster of calls that name none.
 const defaultCluster = "default"
 
@@ -144,28 +126,23 @@ func (a *API) classes() {
 		return &callClass{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
 	}
 	extender := func(name string, inFlight, total, queue int) *callClass {
-		return &callClass{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, key: byCluster}
+		return &callClass{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, lane: byCluster}
 	}
 	a.filterCalls = extender("filter", l.FilterInFlight, l.FilterTotal, l.FilterQueue)
 	a.nodesCalls = extender("nodes", l.NodesInFlight, l.NodesTotal, l.NodesQueue)
 	a.bindCalls = extender("bind", l.BindInFlight, l.BindTotal, l.BindQueue)
 	a.snapshotCalls = &callClass{
 		gate:     newGate("snapshot", l.SnapshotInFlight, l.SnapshotTotal, l.SnapshotQueue, l.SnapshotDeadline),
-		deadline: l.SnapshotDeadline, key: byCluster,
+		deadline: l.SnapshotDeadline, lane: byCluster,
 	}
 	a.snapshotCalls.gate.shared = true
 	a.passCalls = &callClass{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}
 	a.decisionCalls = cpu("decision", l.DecisionInFlight, l.DecisionQueue, l.DecisionDeadline)
-	a.decisionCalls.share(l.DecisionInFlight)
 	a.replayCalls = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
 	a.scenarioCalls = cpu("scenario", l.ScenarioInFlight, l.ScenarioQueue, l.ScenarioDeadline)
 	a.readCalls = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
-	a.readCalls.share(l.ReadInFlight)
 	a.queryCalls = cpu("query", l.QueryInFlight, l.QueryQueue, l.QueryDeadline)
 }
-
-// share divides a class's slots among callers.
-func (c *callClass) share(slots int) { c.gate.fair, c.gate.total, c.key = true, slots, caller }
 
 // Timeouts returns the time-outs of a server for connections that no class speaks for yet.
 func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {

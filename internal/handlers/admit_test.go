@@ -2,15 +2,14 @@ package handlers
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"berth/internal/access"
 )
 
 // unread is a body that no handler may read.
@@ -106,8 +105,8 @@ func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
 	group.Wait()
 }
 
-// TestOneCallerLeavesRoom: one address takes neither all slots of decisions nor all places in their
-// queue.
+// TestOneCallerLeavesRoom: one address does not take all slots of decisions, and its calls that
+// wait give way to those of another.
 func TestOneCallerLeavesRoom(t *testing.T) {
 	h, s := startSlow(t, func(l *Limits) { l.DecisionInFlight, l.DecisionQueue = 8, 8 })
 	var group sync.WaitGroup
@@ -119,24 +118,35 @@ func TestOneCallerLeavesRoom(t *testing.T) {
 		h.api.Handler().ServeHTTP(w, r)
 		return w
 	}
-	for range 14 {
-		group.Go(func() { ask("192.0.2.1:1000") })
+	answers := make(chan int, 15)
+	for range cap(answers) {
+		group.Go(func() { answers <- ask("192.0.2.1:1000").Code })
 	}
 	for range 7 {
 		<-s.entered
 	}
-	waitFor(t, func() bool { return waiting(h.api) == 7 })
+	waitFor(t, func() bool { return waiting(h.api) == 8 })
 	if w := ask("192.0.2.1:2000"); w.Code != http.StatusTooManyRequests {
-		t.Errorf("the caller that has its share: %d", w.Code)
+		t.Errorf("the caller that has all places to wait: %d", w.Code)
 	}
-	group.Go(func() {
-		if w := ask("192.0.2.2:1000"); w.Code != http.StatusCreated {
-			t.Errorf("another caller: %d %s", w.Code, w.Body)
-		}
-	})
+	for range 2 { // the first has a slot at once, the second a place to wait
+		group.Go(func() {
+			if w := ask("192.0.2.2:1000"); w.Code != http.StatusCreated {
+				t.Errorf("another caller: %d %s", w.Code, w.Body)
+			}
+		})
+	}
 	<-s.entered
+	if got := <-answers; got != http.StatusTooManyRequests || waiting(h.api) != 8 {
+		t.Errorf("the call that gave way: %d, %d wait", got, waiting(h.api))
+	}
 	close(s.let)
 	group.Wait()
+	for range 14 {
+		if got := <-answers; got != http.StatusCreated {
+			t.Errorf("a call that had its place: %d", got)
+		}
+	}
 }
 
 // blocked is a caller that takes nothing of its answer until it is let.
@@ -184,55 +194,25 @@ func TestOneReaderLeavesRoom(t *testing.T) {
 	close(writes)
 }
 
-// TestFairGate: a slot goes to the caller with the fewest, not to the one that came first.
-func TestFairGate(t *testing.T) {
-	g := newGate("x", 2, 2, 10, time.Minute)
-	g.fair = true
-	first, err := g.enter(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := g.enter(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	order := make(chan string, 2)
-	var group sync.WaitGroup
-	for i, key := range []string{"a", "b"} {
-		group.Go(func() {
-			leave, err := g.enter(t.Context(), key)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			order <- key
-			if key == "b" {
-				second.end()
-			}
-			leave.end()
-		})
-		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting.Len() == i+1 })
-	}
-	first.end()
-	if got := <-order; got != "b" {
-		t.Errorf("%s went first", got)
-	}
-	group.Wait()
-	if len(g.keys) != 0 || g.running != 0 {
-		t.Errorf("%d keys, %d running", len(g.keys), g.running)
-	}
-}
-
 func TestCaller(t *testing.T) {
 	for from, want := range map[string]string{
-		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4%eth0]:80": "2001:db8:1:2::/64", "pipe": "pipe",
+		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4%eth0]:80": "2001:db8:1:2::/64", "pipe": "",
 	} {
-		if got := caller(&http.Request{RemoteAddr: from}); got != want {
-			t.Errorf("%s: %s", from, got)
+		r := &http.Request{RemoteAddr: from}
+		if got := callerOf(r); got.String() != want || got.exempt() != (want == "") {
+			t.Errorf("%s: %s, exempt %v", from, got, got.exempt())
 		}
 	}
-	certified := &http.Request{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{Subject: pkix.Name{CommonName: "scheduler"}}}}}
-	if got := caller(certified); got != "name scheduler" {
-		t.Error(got)
+	r := httptest.NewRequest("GET", "/", nil)
+	r.RemoteAddr = "127.0.0.1:80"
+	as := func(i *access.Identity) caller { return callerOf(r.WithContext(access.With(r.Context(), i, "", ""))) }
+	if got := as(access.Anonymous()); got.String() != "127.0.0.1" || !got.exempt() {
+		t.Errorf("%s, exempt %v", got, got.exempt())
+	}
+	if got := as(&access.Identity{Kind: access.KindToken, Name: "ci"}); got != (caller{identity: "token:ci"}) || got.exempt() {
+		t.Errorf("%s, exempt %v", got, got.exempt())
+	}
+	if got := as(access.Server()); !got.exempt() {
+		t.Errorf("%s is limited", got)
 	}
 }

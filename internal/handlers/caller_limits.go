@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"berth/internal/access"
 )
 
 // maxCallers bounds the callers that are remembered, beside those that have calls in flight.
@@ -26,19 +23,19 @@ type callerLimits struct {
 	policy                string
 
 	mu      sync.Mutex
-	callers map[string]*list.Element // guarded by mu
+	callers map[caller]*list.Element // guarded by mu
 	recent  *list.List               // guarded by mu: of *callerUse, longest unused first
 }
 
 // callerUse is the rate of one caller, and how many of its calls run.
 type callerUse struct {
-	key     string
+	key     caller
 	bucket  *rate.Limiter
 	running int
 }
 
 func newCallerLimits(l *Limits) *callerLimits {
-	c := &callerLimits{rate: l.CallerRate, burst: l.CallerBurst, inFlight: l.CallerInFlight, callers: map[string]*list.Element{}, recent: list.New()}
+	c := &callerLimits{rate: l.CallerRate, burst: l.CallerBurst, inFlight: l.CallerInFlight, callers: map[caller]*list.Element{}, recent: list.New()}
 	if c.rate > 0 {
 		c.policy = fmt.Sprintf(`"caller-rate";q=%d;w=%d`, c.burst, c.seconds(float64(c.burst)))
 	}
@@ -48,26 +45,9 @@ func newCallerLimits(l *Limits) *callerLimits {
 // seconds is in how many whole seconds so many calls are allowed again, at least 1.
 func (c *callerLimits) seconds(calls float64) int { return max(1, int(calls/float64(c.rate)+0.999)) }
 
-// limitKey is who a request's limits are counted for. The anonymous clients of this machine share
-// one address, and the server's own work has no caller: neither has limits.
-func limitKey(r *http.Request) string {
-	i := access.From(r.Context())
-	switch {
-	case i == nil || i.Kind == access.KindServer:
-		return ""
-	case i.Named():
-		return i.String()
-	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if r.RemoteAddr == "" || err == nil && from.Addr().Unmap().IsLoopback() {
-		return ""
-	}
-	return caller(r)
-}
-
 // enter counts a call that begins at now, and adds the headers of the draft
 // draft-ietf-httpapi-ratelimit-headers-11. The call is ended by end unless there is an error.
-func (c *callerLimits) enter(h http.Header, key string, now time.Time) (*callerUse, error) {
+func (c *callerLimits) enter(h http.Header, key caller, now time.Time) (*callerUse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	u := c.use(key)
@@ -102,7 +82,7 @@ func (c *callerLimits) end(u *callerUse) {
 
 // use finds a caller, or adds it in place of the one that has asked for nothing longest. A caller
 // that is forgotten begins with a whole burst. The caller of use holds mu.
-func (c *callerLimits) use(key string) *callerUse {
+func (c *callerLimits) use(key caller) *callerUse {
 	if e := c.callers[key]; e != nil {
 		c.recent.MoveToBack(e)
 		return e.Value.(*callerUse)
@@ -122,11 +102,7 @@ func (c *callerLimits) use(key string) *callerUse {
 // limited calls next within the limits of a request's caller. It reports whether it did.
 func (a *API) limited(w http.ResponseWriter, r *http.Request, next http.Handler) bool {
 	c := a.callerLimits
-	key := ""
-	if c.rate > 0 || c.inFlight > 0 {
-		key = limitKey(r)
-	}
-	if key != "" {
+	if key := callerOf(r); (c.rate > 0 || c.inFlight > 0) && !key.exempt() {
 		u, err := c.enter(w.Header(), key, time.Now())
 		if err != nil {
 			s := rest

@@ -8,9 +8,8 @@ import (
 // ClassStatus is how busy a class of calls is.
 type ClassStatus struct {
 	Class string `json:"class"`
-	// Slots is how many calls run at once, of all callers and clusters; 0: each has its own number
-	// alone.
-	Slots   int `json:"slots,omitempty"`
+	// Slots is how many calls run at once, of all callers and clusters.
+	Slots   int `json:"slots"`
 	Running int `json:"running"`
 	Waiting int `json:"waiting"`
 	// Released are the calls that only wait for their record and so hold no slot.
@@ -32,7 +31,7 @@ func (a *API) Calls() []ClassStatus {
 	return []ClassStatus{
 		a.filterCalls.status("filter"), a.nodesCalls.status("nodes"), a.bindCalls.status("bind"), a.passCalls.status("shadow pass"),
 		a.snapshotCalls.status("snapshot"), a.decisionCalls.status("decision"), a.replayCalls.status("replay"),
-		a.scenarioCalls.status("scenario"), a.readCalls.status("read"),
+		a.scenarioCalls.status("scenario"), a.readCalls.status("read"), a.queryCalls.status("query"),
 	}
 }
 
@@ -40,18 +39,17 @@ func (c *callClass) status(name string) ClassStatus {
 	g := c.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := ClassStatus{Class: name, Slots: g.total, Running: g.running, Waiting: g.waiting.Len(), Released: g.released}
-	switch {
-	case c.key == nil:
-		s.Slots = g.inFlight
-		return s
-	case g.fair:
-		s.By = "caller"
-	default:
+	s := ClassStatus{Class: name, Slots: g.total, Running: g.running, Waiting: g.waiting, Released: g.released}
+	if c.lane != nil {
 		s.By = "cluster"
-	}
-	for key, l := range g.keys {
-		s.Lanes = append(s.Lanes, LaneStatus{key, l.running, l.waiting})
+		for key, l := range g.lanes {
+			s.Lanes = append(s.Lanes, LaneStatus{key, l.running, l.waiting})
+		}
+	} else {
+		s.By = "caller"
+		for key, f := range g.flows {
+			s.Lanes = append(s.Lanes, LaneStatus{key.String(), f.running, f.waiters.Len()})
+		}
 	}
 	slices.SortFunc(s.Lanes, func(a, b LaneStatus) int { return cmp.Compare(a.Key, b.Key) })
 	return s

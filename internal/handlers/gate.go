@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"math/rand/v2"
@@ -10,24 +11,27 @@ import (
 )
 
 // gate admits a bounded number of calls and lets a bounded number wait, before a byte of a body is
-// read. Each key, a cluster or a caller, has slots of its own, so that one scheduler in a crash
-// loop cannot starve the others.
+// read. Each lane, such as a cluster, has slots and places to wait of its own, and callers take
+// turns: one that sends many calls at once delays its own. kube-apiserver's API priority and
+// fairness has flows for that (fairqueuing/queueset); here a flow is a caller.
 type gate struct {
 	class    string // the first part of the settings' names
-	inFlight int    // per key
-	total    int    // over all keys; 0: no bound
-	queue    int    // per key; over all keys if shared
+	inFlight int    // per lane
+	total    int    // over all lanes
+	queue    int    // places to wait, per lane; over all lanes if shared
 	shared   bool
-	// fair marks a gate whose keys are callers: one caller leaves an eighth of the slots and of the
-	// queue to others, and a slot that gets free goes to the caller with the fewest.
-	fair bool
-	wait time.Duration
+	wait     time.Duration
 
 	mu sync.Mutex
-	// guarded by mu: the keys that have calls in flight or waiting, and the sum over them.
-	keys    map[string]*lane
-	running int
-	waiting *list.List // of *waiter, oldest first
+	// guarded by mu: the lanes and callers that have calls in flight or waiting, and sums over
+	// them.
+	lanes            map[string]*lane
+	flows            map[caller]*flow
+	turns            *list.List // of *flow: callers with calls that wait; those served last at the end
+	running, waiting int
+	// all is the lane of a gate without lanes, and spare are flows for the next callers.
+	all   lane
+	spare []*flow
 	// released are the calls that go on without their slot.
 	released int
 }
@@ -36,11 +40,37 @@ type gate struct {
 // so that the class fills up, and refuses calls, where a store hangs.
 const mostReleased = 512
 
+// mostSpare bounds the flows that a gate keeps for the next callers.
+const mostSpare = 16
+
+// lane is what a gate knows of one cluster.
+type lane struct {
+	name             string
+	running, waiting int
+}
+
+// flow is what a gate knows of one caller.
+type flow struct {
+	caller  caller
+	running int
+	waiters list.List     // of *waiter, oldest first
+	turn    *list.Element // in gate.turns; nil without waiters
+}
+
 // place is a call's slot. It is for one goroutine.
 type place struct {
 	g    *gate
-	key  string
+	lane *lane
+	flow *flow
 	gone bool // given back before the call's end
+}
+
+// waiter is a call that waits for its slot.
+type waiter struct {
+	lane  *lane
+	flow  *flow
+	at    *list.Element // in flow.waiters
+	ended chan error    // receives nil with the slot, or why there is none
 }
 
 // Release implements slot.Slot.
@@ -50,7 +80,7 @@ func (p *place) Release() {
 	if !p.gone && p.g.released < mostReleased {
 		p.gone = true
 		p.g.released++
-		p.g.leave(p.key)
+		p.g.leave(p.lane, p.flow)
 	}
 }
 
@@ -62,143 +92,245 @@ func (p *place) end() {
 		p.g.released--
 		return
 	}
-	p.g.leave(p.key)
+	p.g.leave(p.lane, p.flow)
 }
 
-// lane is what a gate knows of one key.
-type lane struct{ running, waiting int }
-
-type waiter struct {
-	key     string
-	granted chan struct{}
-}
-
+// newGate makes a gate. Without total the slots of one lane are all there are.
 func newGate(class string, inFlight, total, queue int, wait time.Duration) *gate {
-	return &gate{class: class, inFlight: inFlight, total: total, queue: queue, wait: wait, keys: map[string]*lane{}, waiting: list.New()}
+	return &gate{
+		class: class, inFlight: inFlight, total: cmp.Or(total, inFlight), queue: queue, wait: wait,
+		lanes: map[string]*lane{}, flows: map[caller]*flow{}, turns: list.New(),
+	}
 }
 
 // enter waits for a slot, which is to be ended. The error describes which setting was full.
-func (g *gate) enter(ctx context.Context, key string) (*place, error) {
-	g.mu.Lock()
-	l := g.keys[key]
-	if l == nil {
-		l = &lane{}
-		g.keys[key] = l
+func (g *gate) enter(ctx context.Context, laneName string, c caller) (*place, error) {
+	at, w, err := g.arrive(laneName, c)
+	if w == nil {
+		return at, err
 	}
-	if l.waiting == 0 && g.free(l) {
-		g.take(l)
-		g.mu.Unlock()
-		return &place{g: g, key: key}, nil
-	}
-	if g.full(l) {
-		err := g.shed("queue")
-		g.forget(key, l)
-		g.mu.Unlock()
-		return nil, err
-	}
-	w := &waiter{key: key, granted: make(chan struct{})}
-	l.waiting++
-	e := g.waiting.PushBack(w)
-	g.mu.Unlock()
-
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
-	var err error
 	select {
-	case <-w.granted:
-		return &place{g: g, key: key}, nil
+	case err = <-w.ended:
 	case <-timer.C:
+		err = g.giveUp(w, nil)
 	case <-ctx.Done():
-		err = ctx.Err()
+		err = g.giveUp(w, ctx.Err())
 	}
+	if err != nil {
+		return nil, err
+	}
+	return &place{g: g, lane: w.lane, flow: w.flow}, nil
+}
+
+// arrive returns a slot, or a waiter for one, or that there is no room to wait. Where there is
+// none, a call takes the place of the newest one of the caller with the most that wait, unless it
+// would then be ahead itself.
+func (g *gate) arrive(laneName string, c caller) (*place, *waiter, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l, f := g.laneOf(laneName), g.flowOf(c)
+	if g.free(l, f) { // then none waits that could have it
+		g.take(l, f)
+		return &place{g: g, lane: l, flow: f}, nil, nil
+	}
+	if g.full(l) {
+		newest := g.greediest(l, f)
+		if newest == nil {
+			g.forget(l, f)
+			return nil, nil, g.shed("queue")
+		}
+		g.drop(newest)
+		newest.ended <- g.shed("queue")
+		if newest.lane != l {
+			g.forget(newest.lane, newest.flow)
+		}
+	}
+	w := &waiter{lane: l, flow: f, ended: make(chan error, 1)}
+	if f.turn == nil {
+		f.turn = g.turns.PushBack(f)
+	}
+	w.at = f.waiters.PushBack(w)
+	l.waiting++
+	g.waiting++
+	return nil, w, nil
+}
+
+// giveUp ends a wait, for the reason why or, if that is nil, for want of a slot in time. It returns
+// nil where the slot came in that very moment.
+func (g *gate) giveUp(w *waiter, why error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
-	case <-w.granted: // in the very moment of giving up
-		return &place{g: g, key: key}, nil
+	case err := <-w.ended:
+		return err
 	default:
 	}
-	g.waiting.Remove(e)
-	l.waiting--
-	if err == nil {
-		if err = g.shed("in-flight"); !g.fair && l.running < g.inFlight {
-			err = g.shed("total")
+	if why == nil {
+		which := "in-flight"
+		if w.lane != &g.all && w.lane.running < g.inFlight {
+			which = "total"
 		}
+		why = g.shed(which)
 	}
-	g.forget(key, l)
-	return nil, err
+	g.drop(w)
+	g.forget(w.lane, w.flow)
+	return why
 }
 
-// full reports whether a call may not even wait. The caller holds mu.
+// laneOf finds or adds a lane. The caller holds mu.
+func (g *gate) laneOf(name string) *lane {
+	if name == "" {
+		return &g.all
+	}
+	l := g.lanes[name]
+	if l == nil {
+		l = &lane{name: name}
+		g.lanes[name] = l
+	}
+	return l
+}
+
+// flowOf finds or adds a caller. The caller holds mu.
+func (g *gate) flowOf(c caller) *flow {
+	f := g.flows[c]
+	if f != nil {
+		return f
+	}
+	if n := len(g.spare); n > 0 {
+		f, g.spare = g.spare[n-1], g.spare[:n-1]
+	} else {
+		f = &flow{}
+	}
+	f.caller = c
+	g.flows[c] = f
+	return f
+}
+
+// forget drops a lane and a caller without calls, so that made-up names fill no memory. The caller
+// holds mu.
+func (g *gate) forget(l *lane, f *flow) {
+	if l != &g.all && l.running == 0 && l.waiting == 0 {
+		delete(g.lanes, l.name)
+	}
+	if f.running == 0 && f.turn == nil && g.flows[f.caller] == f {
+		delete(g.flows, f.caller)
+		if len(g.spare) < mostSpare {
+			g.spare = append(g.spare, f)
+		}
+	}
+}
+
+// full reports whether there is no place to wait. The caller holds mu.
 func (g *gate) full(l *lane) bool {
-	switch {
-	case g.fair:
-		return l.waiting >= g.share(g.queue) || g.waiting.Len() >= g.queue
-	case g.shared:
-		return g.waiting.Len() >= g.queue
+	if g.shared {
+		return g.waiting >= g.queue
 	}
 	return l.waiting >= g.queue
 }
 
-// share is how much of n one key may have.
-func (g *gate) share(n int) int {
-	if g.fair {
-		return n - n/8
+// greediest returns the newest waiter of the caller with the most calls that wait for the same
+// places as a call of f; nil where f would have as many or more. The caller holds mu.
+func (g *gate) greediest(l *lane, f *flow) (newest *waiter) {
+	if f.turn != nil && g.turns.Len() == 1 {
+		return nil
+	}
+	most := g.waitingIn(l, f) + 1
+	for e := g.turns.Front(); e != nil; e = e.Next() {
+		other := e.Value.(*flow)
+		if other.waiters.Len() <= most {
+			continue
+		}
+		if n := g.waitingIn(l, other); n > most {
+			most = n
+			at := other.waiters.Back()
+			for !g.shared && at.Value.(*waiter).lane != l {
+				at = at.Prev()
+			}
+			newest = at.Value.(*waiter)
+		}
+	}
+	return newest
+}
+
+// waitingIn counts the calls of a caller that take places to wait from a lane.
+func (g *gate) waitingIn(l *lane, f *flow) (n int) {
+	if g.shared || l == &g.all {
+		return f.waiters.Len()
+	}
+	for e := f.waiters.Front(); e != nil; e = e.Next() {
+		if e.Value.(*waiter).lane == l {
+			n++
+		}
 	}
 	return n
 }
 
-func (g *gate) free(l *lane) bool {
-	return l.running < g.share(g.inFlight) && (g.total == 0 || g.running < g.total)
+// most is how many slots one caller may have: it leaves an eighth to others, and one at least if it
+// has an identity. Clients without one are often one person's.
+func (g *gate) most(c caller) int {
+	if c.identity != "" && g.total > 1 {
+		return g.total - max(1, g.total/8)
+	}
+	return g.total - g.total/8
 }
 
-func (g *gate) take(l *lane) {
+func (g *gate) free(l *lane, f *flow) bool {
+	return g.running < g.total && l.running < g.inFlight && f.running < g.most(f.caller)
+}
+
+func (g *gate) take(l *lane, f *flow) {
 	l.running++
+	f.running++
 	g.running++
 }
 
-// leave passes the slot to the call that has waited longest of those that may now run; in a fair
-// gate, to one of the caller with the fewest slots. The caller holds mu.
-func (g *gate) leave(key string) {
-	l := g.keys[key]
-	l.running--
-	g.running--
-	for g.total == 0 || g.running < g.total {
-		e := g.next()
-		if e == nil {
-			break
-		}
-		w := e.Value.(*waiter)
-		wl := g.keys[w.key]
-		g.waiting.Remove(e)
-		wl.waiting--
-		g.take(wl)
-		close(w.granted)
+// drop takes a waiter out. The caller holds mu.
+func (g *gate) drop(w *waiter) {
+	w.flow.waiters.Remove(w.at)
+	w.lane.waiting--
+	g.waiting--
+	if w.flow.waiters.Len() == 0 {
+		g.turns.Remove(w.flow.turn)
+		w.flow.turn = nil
 	}
-	g.forget(key, l)
 }
 
-// next finds the call that gets a free slot. The caller holds mu.
-func (g *gate) next() (best *list.Element) {
-	fewest := 0
-	for e := g.waiting.Front(); e != nil; e = e.Next() {
-		l := g.keys[e.Value.(*waiter).key]
-		if !g.free(l) || best != nil && l.running >= fewest {
+// leave passes a slot on. The caller holds mu.
+func (g *gate) leave(l *lane, f *flow) {
+	l.running--
+	f.running--
+	g.running--
+	for w := g.next(); w != nil; w = g.next() {
+		if g.drop(w); w.flow.turn != nil {
+			g.turns.MoveToBack(w.flow.turn)
+		}
+		g.take(w.lane, w.flow)
+		w.ended <- nil
+	}
+	g.forget(l, f)
+}
+
+// next finds the call that gets a free slot: of the callers with the fewest slots, the one whose
+// turn is longest ago, and of its calls the oldest that may run. The caller holds mu.
+func (g *gate) next() (best *waiter) {
+	if g.running >= g.total {
+		return nil
+	}
+	for e := g.turns.Front(); e != nil; e = e.Next() {
+		f := e.Value.(*flow)
+		if f.running >= g.most(f.caller) || best != nil && f.running >= best.flow.running {
 			continue
 		}
-		best, fewest = e, l.running
-		if !g.fair || fewest == 0 {
-			break
+		for at := f.waiters.Front(); at != nil; at = at.Next() {
+			if w := at.Value.(*waiter); g.free(w.lane, f) {
+				best = w
+				break
+			}
 		}
 	}
 	return best
-}
-
-// forget drops a key without users, so that made-up names cannot fill the map. The caller holds mu.
-func (g *gate) forget(key string, l *lane) {
-	if l.running == 0 && l.waiting == 0 {
-		delete(g.keys, key)
-	}
 }
 
 // shed words a refusal; which is the last part of the name of the limit that was reached.

@@ -136,7 +136,7 @@ func waiting(a *API) int {
 	n := 0
 	for _, c := range []*callClass{a.filterCalls, a.bindCalls, a.decisionCalls} {
 		c.gate.mu.Lock()
-		n += c.gate.waiting.Len()
+		n += c.gate.waiting
 		c.gate.mu.Unlock()
 	}
 	return n
@@ -206,7 +206,7 @@ func TestGate(t *testing.T) {
 	var leaves []func()
 	enter := func(key string) {
 		t.Helper()
-		at, err := g.enter(ctx, key)
+		at, err := g.enter(ctx, key, caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestGate(t *testing.T) {
 	var group sync.WaitGroup
 	for i, key := range []string{"a", "b", "a"} {
 		group.Go(func() {
-			at, err := g.enter(ctx, key)
+			at, err := g.enter(ctx, key, caller{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -227,11 +227,11 @@ func TestGate(t *testing.T) {
 			order <- fmt.Sprintf("%s%d", key, i)
 			at.end()
 		})
-		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting.Len() == i+1 })
+		waitFor(t, func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.waiting == i+1 })
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := g.enter(gone, "a"); !errors.Is(err, context.Canceled) {
+	if _, err := g.enter(gone, "a", caller{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	leaves[2]() // b's slot: a is full still, so b's waiter goes first
@@ -241,8 +241,8 @@ func TestGate(t *testing.T) {
 	leaves[0]()
 	group.Wait()
 	leaves[1]()
-	if len(g.keys) != 0 || g.running != 0 || g.waiting.Len() != 0 {
-		t.Errorf("%d keys, %d running, %d waiting are left", len(g.keys), g.running, g.waiting.Len())
+	if len(g.lanes)+len(g.flows) != 0 || g.running != 0 || g.waiting != 0 {
+		t.Errorf("%v, %v, %d running, %d waiting are left", g.lanes, g.flows, g.running, g.waiting)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestReleased(t *testing.T) {
 	g := newGate("x", 1, 0, 1, time.Minute)
 	var all []*place
 	for range mostReleased + 1 {
-		at, err := g.enter(context.Background(), "a")
+		at, err := g.enter(context.Background(), "a", caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestReleased(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := g.enter(gone, "a"); !errors.Is(err, context.Canceled) || g.running != 1 {
+	if _, err := g.enter(gone, "a", caller{}); !errors.Is(err, context.Canceled) || g.running != 1 {
 		t.Errorf("one call too many is let in: %v", err)
 	}
 	all[0].end()
@@ -269,8 +269,8 @@ func TestReleased(t *testing.T) {
 	for _, at := range all[1:] {
 		at.end()
 	}
-	if len(g.keys) != 0 || g.running != 0 || g.released != 0 {
-		t.Errorf("%d keys, %d running, %d released are left", len(g.keys), g.running, g.released)
+	if len(g.lanes)+len(g.flows) != 0 || g.running != 0 || g.released != 0 {
+		t.Errorf("%v, %v, %d running, %d released are left", g.lanes, g.flows, g.running, g.released)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestGateUnderLoad(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
-			at, err := g.enter(context.Background(), fmt.Sprint(i%4))
+			at, err := g.enter(context.Background(), fmt.Sprint(i%4), caller{})
 			if err != nil {
 				return
 			}
@@ -297,7 +297,7 @@ func TestGateUnderLoad(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most > 3 || most == 0 || len(g.keys) != 0 {
-		t.Errorf("%d at once, %d keys left", most, len(g.keys))
+	if most > 3 || most == 0 || len(g.lanes)+len(g.flows) != 0 {
+		t.Errorf("%d at once, %v, %v left", most, g.lanes, g.flows)
 	}
 }

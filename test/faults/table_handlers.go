@@ -17,13 +17,25 @@ var handlerFaults = []fault{
 		{"internal/handlers/caller_limits.go", `if !allowed {`, `if !allowed && false {`},
 	}},
 	{"callers-share-a-bucket", "one caller's calls count against another's rate", "./internal/handlers", "TestCallersOverHTTP", []edit{
-		{"internal/handlers/caller_limits.go", `return i.String()`, `return i.Kind`},
+		{"internal/handlers/caller.go", `identity: store.AskedOf(r.Context()).By}`, `identity: i.Kind + store.Asked{}.By}`},
 	}},
 	{"callers-unbounded", "each caller that ever called is remembered", "./internal/handlers", "TestCallersAreBounded", []edit{
 		{"internal/handlers/caller_limits.go", `len(c.callers) >= maxCallers;`, `len(c.callers) >= maxCallers && false;`},
 	}},
 	{"gate-queue-unbounded", "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast", []edit{
 		{"internal/handlers/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
+	}},
+	{"gate-first-come", "slots go to the calls that came first, whoever sent them", "./internal/handlers", "TestCallersTakeTurns", []edit{
+		{"internal/handlers/gate.go", `g.turns.MoveToBack(w.flow.turn)`, `g.turns.MoveToFront(w.flow.turn)`},
+	}},
+	{"gate-greedy-keeps-places", "one caller keeps all places to wait from the others", "./internal/handlers", "TestGreediestGivesWay", []edit{
+		{"internal/handlers/gate.go", `if newest == nil {`, `if newest != nil || newest == nil {`},
+	}},
+	{"gate-forgets-no-caller", "a gate keeps what it knows of every caller there was", "./internal/handlers", "TestGateIsItsTwin", []edit{
+		{"internal/handlers/gate.go", `delete(g.flows, f.caller)`, `clear(map[caller]*flow{})`},
+	}},
+	{"identity-takes-all-slots", "one identity holds all slots of a class", "./internal/handlers", "TestOneIdentityLeavesASlot", []edit{
+		{"internal/handlers/gate.go", `max(1, g.total/8)`, `g.total/8`},
 	}},
 	{"slot-kept-until-the-record", "a call holds its slot while its record is written", "./internal/handlers", "TestReleased", []edit{
 		{"internal/handlers/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
