@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -151,7 +152,7 @@ func pin(source string) error {
 				}
 				found, err := remote.Head(ref)
 				if err != nil {
-					return err
+					return fmt.Errorf("%s keeps its digests: %s cannot be asked for: %w: run this where its registry can be reached", file, tagged, err)
 				}
 				line = strings.Replace(line, fields[i], tagged+"@"+found.Digest.String(), 1)
 			}

@@ -4,7 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +132,61 @@ func TestOptions(t *testing.T) {
 	for flag, o := range map[string]options{"-url": {url: "example.org"}, "-maintainer": {maintainer: "a@example.org"}} {
 		if err := o.validate(); err == nil || !strings.HasPrefix(err.Error(), flag+":") {
 			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}
+
+// TestModulesPage: docs/modules.md has what is linked in today (make -s modules).
+func TestModulesPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/modules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := collect("../..", platform{"linux", "amd64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^\| (\S+) \| (\S+) \| (\S*) ?\| (.+) \|$`)
+	var want, got []string
+	for _, m := range list {
+		want = append(want, fmt.Sprint(m.path, " ", m.version, " ", strings.Join(m.ids, " AND ")))
+	}
+	for _, r := range row.FindAllStringSubmatch(string(page), -1) {
+		if strings.Contains(r[1], ".") != (len(r[3]) == len("2006-01-02")) && r[1] != "module" && r[1] != "---" {
+			t.Errorf("%s is of %q", r[1], r[3])
+		}
+		if r[1] != "module" && r[1] != "---" {
+			got = append(got, fmt.Sprint(r[1], " ", r[2], " ", r[4]))
+		}
+	}
+	if !slices.Equal(want, got) {
+		t.Errorf("make -s modules >docs/modules.md; it has\n%s\nand\n%s\nis linked in", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestVuln: vulnerabilities fail, whatever their text holds, and data that is out of reach is named.
+func TestVuln(t *testing.T) {
+	for _, c := range []struct {
+		prints string
+		code   int
+		want   string
+	}{
+		{"No vulnerabilities found.", 0, ""},
+		{"Vulnerability #1: GO-2026-0403: dial tcp\nexit status 3", 3, ""},
+		{"fetching vulnerabilities: no such host\nexit status 1", 0, "NOT CHECKED"},
+		{"no required module\nexit status 1", 1, ""},
+	} {
+		dir, code := t.TempDir(), min(strings.Count(c.prints, "exit status"), 1)
+		for name, text := range map[string]string{"go": fmt.Sprintf("echo '%s'; exit %d", c.prints, code), "make": "echo modules"} {
+			if err := os.WriteFile(dir+"/"+name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("../../script/vuln.sh", "v0")
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || strings.Contains(string(out), "NOT CHECKED") != (c.want != "") {
+			t.Errorf("%q ends with %d:\n%s", c.prints, code, out)
 		}
 	}
 }

@@ -84,22 +84,45 @@ func licenceOf(ids []string) *cdx.Licenses {
 	return &cdx.Licenses{{Expression: strings.Join(ids, " AND ")}}
 }
 
-// modules prints what is linked in, for a look where no data on vulnerabilities is in reach.
+const modulesHead = `# What is linked in
+
+The modules of the programs for Linux on amd64, as ` + "`make -s modules >docs/modules.md`" + ` writes them:
+the version, the day on which it was made, and the licences. ` + "`make vuln`" + ` looks for known
+vulnerabilities in them where its data can be reached.
+
+`
+
+// table writes docs/modules.md, for a look where no data on vulnerabilities is in reach.
+func (l modulesOf) table(dates map[string]string) string {
+	var b strings.Builder
+	b.WriteString(modulesHead + "| module | version | of | licence |\n| --- | --- | --- | --- |\n")
+	for _, m := range l {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", m.path, m.version, dates[m.path], strings.Join(m.ids, " AND "))
+	}
+	return b.String()
+}
+
+// modules prints what is linked in, with the days on which the versions were made.
 func modules(o *options) error {
 	list, err := collect(o.source, o.platforms[0])
 	if err != nil {
 		return err
 	}
+	args := []string{"list", "-m", "-f", "{{.Path}} {{with .Time}}{{.Format \"2006-01-02\"}}{{end}}"}
 	for _, m := range list {
-		at := ""
-		if m.version != "" && strings.Contains(m.path, ".") {
-			raw, err := command(o.source, nil, "go", "list", "-m", "-mod=mod", "-f", "{{with .Time}}{{.Format \"2006-01-02\"}}{{end}}", m.path+"@"+m.version)
-			if err != nil {
-				return err
-			}
-			at = strings.TrimSpace(string(raw))
+		if strings.Contains(m.path, ".") { // not Go's own library, nor what is embedded
+			args = append(args, m.path)
 		}
-		fmt.Printf("%-60s %-40s %-11s %s\n", m.path, m.version, at, strings.Join(m.ids, " AND "))
 	}
+	out, err := command(o.source, nil, "go", args...)
+	if err != nil {
+		return err
+	}
+	dates := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, date, _ := strings.Cut(strings.TrimSpace(line), " ")
+		dates[path] = date
+	}
+	fmt.Print(list.table(dates))
 	return nil
 }
