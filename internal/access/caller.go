@@ -40,22 +40,25 @@ func (i *Identity) String() string {
 func (i *Identity) Named() bool { return i.Kind != KindAnonymous }
 
 // Anonymous is a caller without an identity, where that is let through: it may everything.
-func Anonymous() *Identity { return &Identity{Kind: KindAnonymous, Grants: All} }
+func Anonymous() *Identity { return anonymous }
+
+var anonymous = &Identity{Kind: KindAnonymous, Grants: All}
 
 // Server is the process itself.
 func Server() *Identity { return &Identity{Kind: KindServer, Grants: All} }
 
-type identityKey struct{}
+// Key is the key of a context's *Identity.
+type Key struct{}
 
 // With returns a context of a request of this caller, whose writes are recorded as its own.
 func With(ctx context.Context, i *Identity, peer, requestID string) context.Context {
 	ctx = store.WithAsked(ctx, store.Asked{By: i.String(), Peer: peer, RequestID: requestID})
-	return context.WithValue(ctx, identityKey{}, i)
+	return context.WithValue(ctx, Key{}, i)
 }
 
 // From returns who asks, nil outside of a request.
 func From(ctx context.Context) *Identity {
-	i, _ := ctx.Value(identityKey{}).(*Identity)
+	i, _ := ctx.Value(Key{}).(*Identity)
 	return i
 }
 

@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/access"
-	"berth/internal/span"
 )
 
 // handlerFunc answers a request or names the reason it cannot; then it has written nothing.
@@ -76,34 +74,32 @@ func (e *Error) quiet() bool { return e.Kind == "overload" || e.Kind == "unauthe
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		id := incomingID(r)
-		w.Header().Set(requestIDHeader, id)
-		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
-		if trace.SpanFromContext(r.Context()).IsRecording() {
-			w = &tracedWriter{w, r.Context()}
-		}
-		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		x := &exchange{Context: r.Context(), ResponseWriter: w, id: incomingID(r)}
+		w.Header().Set(requestIDHeader, x.id)
+		r = r.WithContext(x)
 		defer func() {
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
 					panic(p)
 				}
 				a.log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.Any("panic", p), slog.String("route", routePattern(r)), slog.String("stack", string(debug.Stack())))
-				if ww.Status() == 0 {
-					clear(ww.Header())
-					ww.Header().Set(requestIDHeader, id)
-					writeProblem(ww, internal(nil), id)
+				if x.status == 0 {
+					clear(w.Header())
+					w.Header().Set(requestIDHeader, x.id)
+					writeProblem(x, internal(nil), x.id)
 				}
 			}
-			status := ww.Status()
+			status := x.status
 			if status == 0 {
 				status = http.StatusOK
 			}
 			a.metrics.request(r.Context(), routePattern(r), r.Method, status, time.Since(start))
-			a.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
-				slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", ww.BytesWritten()), slog.String("peer", access.Peer(r)))
+			if a.log.Enabled(x, slog.LevelDebug) {
+				a.log.LogAttrs(x, slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
+					slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", x.bytes), slog.String("peer", access.Peer(r)))
+			}
 		}()
-		next.ServeHTTP(ww, r)
+		next.ServeHTTP(x, r)
 		if s := trace.SpanFromContext(r.Context()); s.IsRecording() {
 			s.SetName(r.Method + " " + routePattern(r))
 		}
@@ -118,29 +114,4 @@ func routePattern(r *http.Request) string {
 		}
 	}
 	return "none"
-}
-
-// tracedWriter is where an answer of a request whose span is recorded goes. It is there for those
-// who write the answer and do not have the request.
-type tracedWriter struct {
-	http.ResponseWriter
-	ctx context.Context
-}
-
-// Unwrap is for http.ResponseController.
-func (w *tracedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// encoding begins the part in which an answer is encoded and sent.
-func encoding(w http.ResponseWriter) span.Span {
-	for {
-		switch u := w.(type) {
-		case *tracedWriter:
-			_, part := span.Start(u.ctx, span.Encode)
-			return part
-		case interface{ Unwrap() http.ResponseWriter }:
-			w = u.Unwrap()
-		default:
-			return span.Span{}
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -9,8 +10,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"berth/internal/memory"
-	"berth/internal/slot"
 	"berth/internal/span"
 )
 
@@ -61,7 +60,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane s
 	defer at.end()
 	mem := a.budget.Claim()
 	defer mem.End()
-	r = r.WithContext(memory.With(slot.With(ctx, at), mem))
+	x := exchangeOf(ctx)
+	x.claim, x.place = mem, at
+	r = r.WithContext(ctx)
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
 		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(writeMargin), limits: &a.limits}
 	}
@@ -107,13 +108,7 @@ func (s *seldom) allow(cause string) bool {
 // byCluster is the lane of calls that name their cluster in the path or, for an upload, in the
 // query.
 func byCluster(r *http.Request) string {
-	if name := chi.URLParam(r, "cluster"); name != "" {
-		return name
-	}
-	if name := r.URL.Query().Get("cluster"); name != "" {
-		return name
-	}
-	return defaultCluster
+	return cmp.Or(chi.URLParam(r, "cluster"), clusterInQuery(r), defaultCluster)
 }
 
 // defaultCluster is the cluster of calls that name none.

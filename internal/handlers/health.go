@@ -79,8 +79,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 // are needed, a caller without the right to view all clusters gets the status alone.
 func (a *API) writeState(w http.ResponseWriter, r *http.Request, status int, text string) error {
 	if access.Required(r.Context()) {
-		r, err := a.identify(r)
-		if err != nil || !access.From(r.Context()).Grants.May(access.View, "", "") {
+		if err := a.identify(r); err != nil || !access.From(r.Context()).Grants.May(access.View, "", "") {
 			text = "ok\n"
 			if status != http.StatusOK {
 				text = "not ready\n"

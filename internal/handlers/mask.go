@@ -13,8 +13,7 @@ import (
 // mayPod is mayIn for what is about one pod: a grant for the pod's namespace is enough where the
 // route masks.
 func mayPod(ctx context.Context, right access.Right, name, namespace string) error {
-	n, _ := ctx.Value(needKey{}).(need)
-	if err := mayDo(ctx, right, n.scope == someNamespaces, name); err != nil || access.From(ctx).Grants.May(right, name, namespace) {
+	if err := mayDo(ctx, right, needOf(ctx).scope == someNamespaces, name); err != nil || access.From(ctx).Grants.May(right, name, namespace) {
 		return err
 	}
 	return forbidden(right, fmt.Sprintf("namespace %q of cluster %q", namespace, name))

@@ -15,8 +15,10 @@ type requestIDKey struct{}
 func RequestID(ctx context.Context) string { return requestID(ctx) }
 
 func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if id, ok := ctx.Value(requestIDKey{}).(*string); ok {
+		return *id
+	}
+	return ""
 }
 
 // incomingID takes the caller's id if it is sane, since it ends in logs and headers, else makes

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/access"
+	"berth/internal/store"
 )
 
 // scope is what a route's answer is about.
@@ -130,8 +132,7 @@ var needs = func() map[string]need {
 // routes that do.
 func (a *API) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, err := a.identify(r)
-		if err != nil {
+		if err := a.identify(r); err != nil {
 			a.fail(w, r, rest, err)
 			return
 		}
@@ -139,20 +140,22 @@ func (a *API) identified(next http.Handler) http.Handler {
 	})
 }
 
-// identify adds the caller to a request's context. A request that another one of this process
-// makes has its caller already.
-func (a *API) identify(r *http.Request) (*http.Request, error) {
+// identify sets the caller of a request's context. A request that another one of this process makes
+// has its caller already.
+func (a *API) identify(r *http.Request) error {
 	if access.From(r.Context()) != nil {
-		return r, nil
+		return nil
 	}
 	i, err := a.callers.Identify(r)
 	if err != nil {
 		if a.seldom.allow("unauthenticated") {
 			a.log.LogAttrs(r.Context(), slog.LevelWarn, "unauthenticated", slog.String("peer", access.Peer(r)), slog.String("route", routePattern(r)), slog.Any("error", err))
 		}
-		return r, &Error{Status: http.StatusUnauthorized, Kind: "unauthenticated", Detail: strings.ReplaceAll(err.Error(), "\n", ": ")}
+		return &Error{Status: http.StatusUnauthorized, Kind: "unauthenticated", Detail: strings.ReplaceAll(err.Error(), "\n", ": ")}
 	}
-	return r.WithContext(access.With(r.Context(), i, access.Peer(r), requestID(r.Context()))), nil
+	x := exchangeOf(r.Context())
+	x.caller, x.asked = i, store.Asked{By: i.String(), Peer: access.Peer(r), RequestID: x.id}
+	return nil
 }
 
 // authorized refuses callers without the route's right before a byte of the body is read.
@@ -162,15 +165,19 @@ func (a *API) authorized(next http.Handler) http.Handler {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		n, ok := needs[method+" "+routePattern(r)]
-		if ok && n.scope == open {
+		to := routes[routeKey{method, routePattern(r)}]
+		if to == nil {
+			to = &route{}
+		}
+		n := &to.need
+		if n.scope == open {
 			next.ServeHTTP(w, r)
 			return
 		}
-		r, err := a.identify(r)
+		err := a.identify(r)
 		if err == nil {
-			r = r.WithContext(context.WithValue(r.Context(), needKey{}, n))
-			err = checkRoute(r.Context(), n, namedCluster(r))
+			exchangeOf(r.Context()).need = n
+			err = checkRoute(r.Context(), *n, to.namedCluster(r))
 		}
 		if err != nil {
 			a.fail(w, r, rest, err)
@@ -182,31 +189,67 @@ func (a *API) authorized(next http.Handler) http.Handler {
 		}
 		if n.right == access.Administer || method == http.MethodDelete {
 			a.log.LogAttrs(r.Context(), slog.LevelInfo, "changed", slog.String("method", method), slog.String("route", routePattern(r)), slog.String("path", clipped(r.URL.Path, 300)),
-				slog.String("cluster", namedCluster(r)), slog.Duration("took", time.Since(began)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
+				slog.String("cluster", to.namedCluster(r)), slog.Duration("took", time.Since(began)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
 		}
 	})
 }
 
+// needKey is the key of a context's *need.
 type needKey struct{}
 
+// needOf returns what the route of a request's context asks of its caller.
+func needOf(ctx context.Context) need {
+	if n, ok := ctx.Value(needKey{}).(*need); ok {
+		return *n
+	}
+	return need{}
+}
+
+// routeKey is a method and the pattern of a path.
+type routeKey struct{ method, pattern string }
+
+// route is what is worked out of the table of rights once, and needed for each request.
+type route struct {
+	need need
+	// byID is set where the id in the path is of a snapshot, which names the cluster.
+	byID bool
+	// cluster is what requests are about that name none.
+	cluster string
+}
+
+var routes = func() map[routeKey]*route {
+	table := map[routeKey]*route{}
+	for name, n := range needs {
+		method, pattern, _ := strings.Cut(name, " ")
+		to := &route{need: n, byID: strings.HasPrefix(pattern, "/v1/snapshots/{id}")}
+		extends := method == http.MethodPost && !strings.HasPrefix(pattern, "/v1/")
+		if extends || pattern == "/v1/snapshots" || strings.HasPrefix(pattern, "/v1/priorityclasses") {
+			to.cluster = defaultCluster
+		}
+		table[routeKey{method, pattern}] = to
+	}
+	return table
+}()
+
 // namedCluster is the cluster that the path or the query names, empty where neither does.
-func namedCluster(r *http.Request) string {
+func (to *route) namedCluster(r *http.Request) string {
 	if name, err := pathParam(r, "cluster"); name != "" && err == nil {
 		return name
 	}
-	pattern := routePattern(r)
-	if strings.HasPrefix(pattern, "/v1/snapshots/{id}") {
+	if to.byID {
 		id, _ := pathParam(r, "id") // checked where it is used
 		name, _, _ := strings.Cut(id, "@")
 		return name
 	}
-	if name := r.URL.Query().Get("cluster"); name != "" {
-		return name
+	return cmp.Or(clusterInQuery(r), to.cluster)
+}
+
+// clusterInQuery is the cluster that the query names, empty where it does not.
+func clusterInQuery(r *http.Request) string {
+	if r.URL.RawQuery == "" {
+		return ""
 	}
-	if !strings.HasPrefix(pattern, "/v1/") && needs["POST "+pattern].right != 0 || pattern == "/v1/snapshots" || strings.HasPrefix(pattern, "/v1/priorityclasses") {
-		return defaultCluster
-	}
-	return ""
+	return r.URL.Query().Get("cluster")
 }
 
 // checkRoute is the check before the body.
@@ -235,7 +278,7 @@ func checkRoute(ctx context.Context, n need, name string) error {
 // where it may. It decides by names alone, so that the answer is the same whether or not there is
 // such a cluster.
 func mayIn(ctx context.Context, name string) error {
-	n, _ := ctx.Value(needKey{}).(need)
+	n := needOf(ctx)
 	return mayDo(ctx, n.right, n.scope == someNamespaces, name)
 }
 
@@ -268,7 +311,7 @@ func askedBy(ctx context.Context) slog.Attr {
 
 // sees reports whether a request's caller may see something of a namespace of a cluster.
 func sees(ctx context.Context, name, namespace string) bool {
-	n, _ := ctx.Value(needKey{}).(need)
+	n := needOf(ctx)
 	who := access.From(ctx)
 	if n.scope != someNamespaces {
 		namespace = ""
@@ -281,5 +324,5 @@ func seesCluster(ctx context.Context, name string) bool { return mayIn(ctx, name
 
 // asServer is the context of work that no caller asked for.
 func asServer(ctx context.Context) context.Context {
-	return context.WithValue(access.With(ctx, access.Server(), "", ""), needKey{}, need{access.Administer, wholeCluster})
+	return context.WithValue(access.With(ctx, access.Server(), "", ""), needKey{}, &need{access.Administer, wholeCluster})
 }

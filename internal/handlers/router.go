@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
-	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
 // Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn
@@ -150,12 +149,21 @@ func (a *API) MetricsHandler() http.Handler {
 func (a *API) InProcess() http.Handler { return a.routes(nil, a.restRoutes, a.aroundRoutes) }
 
 func (a *API) traced(router http.Handler) http.Handler {
-	tracer := a.tracer
-	if tracer == nil {
-		tracer = tracenoop.NewTracerProvider()
+	if a.tracer == nil {
+		return traceContext(router)
 	}
-	return otelhttp.NewHandler(router, "http", otelhttp.WithTracerProvider(tracer),
+	return otelhttp.NewHandler(router, "http", otelhttp.WithTracerProvider(a.tracer),
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
+}
+
+// traceContext takes up the caller's trace context, where there are no spans of ours.
+func traceContext(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Traceparent") != "" {
+			r = r.WithContext(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -96,10 +97,7 @@ func clusterParam(r *http.Request) (string, error) {
 
 // queryCluster returns the cluster in the query.
 func queryCluster(r *http.Request) (string, error) {
-	name := r.URL.Query().Get("cluster")
-	if name == "" {
-		name = defaultCluster
-	}
+	name := cmp.Or(clusterInQuery(r), defaultCluster)
 	if err := cluster.CheckName(name); err != nil {
 		return "", badField(http.StatusBadRequest, "cluster", reason(err))
 	}

@@ -258,16 +258,17 @@ func (c *Claim) OnEnd(f func()) {
 // Budget is what the claim takes from.
 func (c *Claim) Budget() *Budget { return c.b }
 
-type claimKey struct{}
+// Key is the key of a context's *Claim.
+type Key struct{}
 
 // With returns a context whose work is charged to a claim.
 func With(ctx context.Context, c *Claim) context.Context {
-	return context.WithValue(ctx, claimKey{}, c)
+	return context.WithValue(ctx, Key{}, c)
 }
 
 // Of returns the claim of a context; nil where it has none.
 func Of(ctx context.Context) *Claim {
-	c, _ := ctx.Value(claimKey{}).(*Claim)
+	c, _ := ctx.Value(Key{}).(*Claim)
 	return c
 }
 

@@ -13,17 +13,20 @@ type Asked struct {
 	RequestID string
 }
 
-type askedKey struct{}
+// AskedKey is the key of a context's *Asked.
+type AskedKey struct{}
 
 // WithAsked returns a context whose writes name who asked.
 func WithAsked(ctx context.Context, a Asked) context.Context {
-	return context.WithValue(ctx, askedKey{}, a)
+	return context.WithValue(ctx, AskedKey{}, &a)
 }
 
 // AskedOf returns who asked, as the context has it.
 func AskedOf(ctx context.Context) Asked {
-	a, _ := ctx.Value(askedKey{}).(Asked)
-	return a
+	if a, ok := ctx.Value(AskedKey{}).(*Asked); ok {
+		return *a
+	}
+	return Asked{}
 }
 
 // Token is an API token as stored: the secret itself is not.

@@ -1,0 +1,100 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+
+	"berth/internal/access"
+	"berth/internal/memory"
+	"berth/internal/slot"
+	"berth/internal/span"
+	"berth/internal/store"
+)
+
+// exchange is a request's context and the writer of its answer in one. What every request has is in
+// fields: a context for each value would be an allocation, and a step of every look-up. A field is
+// set before the handlers that read it are called.
+type exchange struct {
+	context.Context
+	id     string
+	need   *need // nil until the route is known, as the next two
+	caller *access.Identity
+	asked  store.Asked
+	claim  *memory.Claim // nil until the call is admitted, as the next one
+	place  *place
+
+	http.ResponseWriter
+	status int // 0 until the header is written
+	bytes  int
+}
+
+type exchangeKey struct{}
+
+// exchangeOf returns the exchange that a context belongs to.
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// Value implements context.Context.
+func (x *exchange) Value(key any) any {
+	switch key.(type) {
+	case exchangeKey:
+		return x
+	case requestIDKey:
+		return &x.id
+	case needKey:
+		if x.need != nil {
+			return x.need
+		}
+	case access.Key:
+		if x.caller != nil {
+			return x.caller
+		}
+	case store.AskedKey:
+		if x.caller != nil {
+			return &x.asked
+		}
+	case memory.Key:
+		if x.claim != nil {
+			return x.claim
+		}
+	case slot.Key:
+		if x.place != nil {
+			return x.place
+		}
+	}
+	return x.Context.Value(key)
+}
+
+// Unwrap is for http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if x.status != 0 {
+		return
+	}
+	if status >= http.StatusOK { // else another one follows
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += n
+	return n, err //nolint:wrapcheck // it is the connection's
+}
+
+// encoding begins the part in which an answer is encoded and sent.
+func encoding(w http.ResponseWriter) (part span.Span) {
+	if x, ok := w.(*exchange); ok {
+		_, part = span.Start(x, span.Encode)
+	}
+	return part
+}
