@@ -10,6 +10,9 @@ import (
 // in a mapping kills the process instead of failing a call.
 func dsn(path string, o Options, readOnly bool) string {
 	q := url.Values{}
+	if vfsName != "" {
+		q.Set("vfs", vfsName)
+	}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", o.BusyTimeout.Milliseconds()))
 	q.Add("_pragma", "foreign_keys(1)")
 	if readOnly {
