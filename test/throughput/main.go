@@ -31,7 +31,7 @@ type options struct {
 	Nodes   int           `default:"1523" help:"Nodes of the real cluster; openb has as many as the default."`
 	Pods    int           `default:"6000" help:"Bound pods of the real cluster."`
 	Profile string        `placeholder:"FILE" help:"Write CPU profiles to files whose names begin so."`
-	Only    string        `enum:"all,process,wire" default:"all" help:"process: the log without HTTP; wire: HTTP."`
+	Only    string        `enum:"all,process,wire,bind" default:"all" help:"process: the log without HTTP; wire: HTTP; bind: of it, binds over one connection."`
 	Store   string        `default:"both" enum:"both,sqlite,postgres" help:"sqlite, postgres or both."`
 }
 
@@ -94,7 +94,7 @@ func measure(ctx context.Context, o options, b bench) error {
 	if err != nil {
 		return err
 	}
-	if o.Only != "wire" {
+	if o.Only == "all" || o.Only == "process" {
 		if err := h.measure(ctx, o, b); err != nil {
 			return err
 		}

@@ -155,6 +155,9 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind) })
 			}},
 		} {
+			if o.Only == "bind" && c.into != &single && c.into != &bound {
+				continue
+			}
 			if err := c.into.add(c.get); err != nil {
 				return err
 			}
@@ -164,9 +167,11 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 	show := func(name string, s, floor series, of string) {
 		fmt.Printf("  %-34s %8.0f/s  %.2f of %s  %4.0f us CPU each\n", name, s.rate(), s.rate()/floor.rate(), of, s.cpu())
 	}
-	show("/livez", livez, livez, "itself")
-	show("dry", dry, livez, "/livez")
-	show("recorded", recorded, livez, "/livez")
+	if o.Only != "bind" {
+		show("/livez", livez, livez, "itself")
+		show("dry", dry, livez, "/livez")
+		show("recorded", recorded, livez, "/livez")
+	}
 	show("bare batches of 1", single, single, "itself")
 	show("decide, bind, record, 1 connection", bound, single, "bare batches of 1")
 	return h.replay(ctx, o)

@@ -39,14 +39,30 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// Hash returns the hash of a seal's content.
-func Hash(s *store.Seal) ([]byte, error) {
-	v := Values(s)
-	return new(Hasher).Sum("seal", append(v[:9:9], v[10:]...)...)
+// Hash returns the hash of a seal's content: its columns but for the hash.
+func Hash(s *store.Seal) []byte { return new(Hasher).seal(s) }
+
+func (h *Hasher) seal(s *store.Seal) []byte {
+	h.begin("seal")
+	h.text(s.Cluster)
+	h.number(s.Number)
+	h.text(string(s.Kind))
+	for _, n := range [...]int64{s.Format, s.AfterSeq, s.Seq, s.AfterRevision, s.Revision} {
+		h.number(n)
+	}
+	h.blob(s.Previous)
+	h.blob(s.RowHashes)
+	if s.Items == nil {
+		h.buf = append(h.buf, null)
+	} else {
+		h.text(string(s.Items))
+	}
+	sum := h.end()
+	return sum[:]
 }
 
 // finish sets a seal's place behind a head, and moves the head.
-func finish(s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
+func finish(h *Hasher, s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
 	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil {
 		if s.Items, err = json.Marshal(items); err != nil {
 			return fmt.Errorf("encode a seal: %w", err)
@@ -54,9 +70,7 @@ func finish(s *store.Seal, items *store.SealItems, head *store.SealHead) (err er
 	}
 	s.Cluster, s.Format = head.Cluster, store.SealFormat
 	s.Number, s.Previous = head.Number+1, bytes.Clone(head.Hash)
-	if s.Hash, err = Hash(s); err != nil {
-		return err
-	}
+	s.Hash = h.seal(s)
 	*head = store.SealHead{Cluster: head.Cluster, Number: s.Number, Hash: s.Hash, Seq: s.Seq, Newest: s.Revision}
 	return nil
 }
@@ -64,13 +78,13 @@ func finish(s *store.Seal, items *store.SealItems, head *store.SealHead) (err er
 // Removal returns the seal of rows that are taken away, and moves the head.
 func Removal(head *store.SealHead, removed *store.Removed) (*store.Seal, error) {
 	s := &store.Seal{Kind: store.SealedRemoval, AfterSeq: head.Seq, Seq: head.Seq, AfterRevision: head.Newest, Revision: head.Newest}
-	return s, finish(s, &store.SealItems{Removed: removed}, head)
+	return s, finish(new(Hasher), s, &store.SealItems{Removed: removed}, head)
 }
 
 // Deletion returns the seal of a cluster's deletion, and moves the head. The seals before it go.
 func Deletion(head *store.SealHead) (*store.Seal, error) {
 	s := &store.Seal{Kind: store.SealedDeletion, AfterSeq: head.Seq, Seq: head.Seq}
-	return s, finish(s, &store.SealItems{}, head)
+	return s, finish(new(Hasher), s, &store.SealItems{}, head)
 }
 
 // Rows gathers the hashes of the rows that a transaction adds to one cluster.
@@ -82,8 +96,8 @@ type Rows struct {
 
 // Decision adds the values of lists.Stored of a row. Decisions come in the order of their Seq.
 func (r *Rows) Decision(row *lists.Row, values []any) error {
-	sum, err := r.hasher.Sum(string(store.SealDecisions), DecisionValues(store.SealFormat, values, row.Stamp)...)
-	r.hashes = append(r.hashes, sum...)
+	sum, err := r.hasher.decision(store.SealFormat, values, row.Stamp)
+	r.hashes = append(r.hashes, sum[:]...)
 	return err
 }
 
@@ -120,5 +134,5 @@ func (r *Rows) Seal(head *store.SealHead, seq, newest int64) (*store.Seal, error
 	s := &store.Seal{
 		Kind: store.SealedRows, AfterSeq: head.Seq, Seq: seq, AfterRevision: head.Newest, Revision: newest, RowHashes: r.hashes,
 	}
-	return s, finish(s, &r.items, head)
+	return s, finish(&r.hasher, s, &r.items, head)
 }

@@ -1,6 +1,8 @@
 package seal
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,19 +20,24 @@ const (
 // stampNames are the columns of a decision's stamp, in the order of lists.Stamp.
 var stampNames = [...]string{"profile", "profile_digest", "engine", "semantics", "plugins"}
 
-// DecisionValues returns what a hash of a decision covers: the values of lists.Stored that its
-// format has, but for the stamp's number and the place, which the seal gives it, and the stamp.
-func DecisionValues(format int64, stored []any, stamp lists.Stamp) []any {
-	values := make([]any, 0, len(stored)+len(stampNames))
-	for i, c := range lists.Stored {
-		if c.Kind != store.Stamp && c.Kind != store.Place && int64(c.Since) <= format {
-			values = append(values, stored[i])
+// decision returns the hash of a decision. It covers the values of lists.Stored that the format
+// has,
+// but for the stamp's number and the place, which the seal gives it, and the stamp.
+func (h *Hasher) decision(format int64, stored []any, stamp lists.Stamp) ([sha256.Size]byte, error) {
+	h.begin(string(store.SealDecisions))
+	for i := range lists.Stored {
+		c := &lists.Stored[i]
+		if c.Kind == store.Stamp || c.Kind == store.Place || int64(c.Since) > format {
+			continue
+		}
+		if !h.add(stored[i]) {
+			return [sha256.Size]byte{}, fmt.Errorf("decision: column %s is %T", c.Name, stored[i])
 		}
 	}
 	for _, v := range stamp.Columns() {
-		values = append(values, v)
+		h.text(v)
 	}
-	return values
+	return h.end(), nil
 }
 
 // Query is the SELECT of a table's rows, up to WHERE: the place, the id, and what the hash covers.
@@ -83,9 +90,13 @@ func (q Query) Row(h *Hasher, format int64, values []any) (row store.SealRow, si
 		for i := range stamp {
 			stamp[i], _ = values[own+i].(string)
 		}
-		values = DecisionValues(format, values[:own], lists.Stamp{
+		sum, err := h.decision(format, values[:own], lists.Stamp{
 			Profile: stamp[0], ProfileDigest: stamp[1], Engine: stamp[2], Semantics: stamp[3], Plugins: stamp[4],
 		})
+		if err == nil {
+			row.Hash = sum[:]
+		}
+		return row, len(h.buf)
 	}
 	row.Hash, _ = h.Sum(string(q.table), values...)
 	return row, len(h.buf)

@@ -1,0 +1,57 @@
+package seal
+
+import (
+	"encoding/hex"
+	"testing"
+	"time"
+
+	"berth/internal/store"
+	"berth/internal/store/lists"
+)
+
+// The hashes of seals that are stored already do not change.
+func TestHashesStay(t *testing.T) {
+	at := time.UnixMicro(1_760_000_000_123_456)
+	row := lists.NewRow(&store.Decision{
+		ID: "0197a1b2-c3d4-7e5f-8a9b-000000000001", Cluster: "prod", Revision: 7, BoundRevision: 8, Verb: "decide", CreatedAt: at, Now: at,
+		Namespace: "shop", Pod: "cart", PodUID: "8f14e45f-ceea-467f-a8d2-000000000001", Profile: "default-scheduler",
+		ProfileDigest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Engine: "v0.1.0", Semantics: "v1.36.3",
+		SnapshotDigest: "sha256:aa", PodDigest: "", AnswerDigest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 4, Input: []byte{1, 0, 2},
+		Failures: []store.Failure{{Plugin: "NodeName", Code: "Unschedulable", Reason: "no", Nodes: 1}},
+		Scores:   []store.Score{{Rank: 1, Node: "n1", Total: 100}},
+	})
+	row.StampID, row.Seq = 3, 9
+	values := lists.Stored.Values(row, func(t time.Time) any { return t.UnixMicro() })
+	var rows Rows
+	if err := rows.Decision(row, values); err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Revision(8, []any{"prod", int64(8), "token", nil, []byte{}, []byte{1}, &at}); err == nil {
+		t.Error("a value of no column was hashed")
+	}
+	if err := rows.Revision(8, []any{"prod", int64(8), "token", nil, []byte{}, []byte{1}, at}); err != nil {
+		t.Fatal(err)
+	}
+	head := store.SealHead{Cluster: "prod", Number: 4, Hash: []byte{7, 7}, Seq: 8, Newest: 7}
+	s, err := rows.Seal(&head, 9, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	removal, err := Removal(&head, &store.Removed{Decisions: [][2]int64{{1, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, want string
+		got        []byte
+	}{
+		{"row", "bdd227f5b70112b38e60c52b9a44e7891103c7d584de7dbe38bf641c5053087c", s.RowHashes},
+		{"seal", "e219ef00e105c20d51fb948c1da8271e50fcc03ec6257c8fe06e919ccdf71ecb", s.Hash},
+		{"removal", "1e7a9785ce71ba28fb189f1c562be124f3680742775e26132dd86f1f25790718", removal.Hash},
+	} {
+		if got := hex.EncodeToString(c.got); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
