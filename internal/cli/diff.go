@@ -75,7 +75,7 @@ func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage,
 		}
 		views[i].Revision = int64(i + 1) // so that the ids tell them apart
 	}
-	d, err := overview.DiffOf(ctx, views[0], views[1], 0)
+	d, err := overview.DiffOf(ctx, views[0], views[1], 0, nil)
 	if err != nil {
 		return nil, err
 	}

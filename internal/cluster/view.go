@@ -127,6 +127,12 @@ func decodePod(e *entry) (*corev1.Pod, error) {
 // behind after on; the zero key starts at the beginning. More reports whether others
 // follow. Items are canonical JSON, not to be written.
 func (v *View) List(ctx context.Context, kind string, after kubeobj.Key, limit int) (items [][]byte, more bool, err error) {
+	return v.ListSeen(ctx, kind, after, limit, nil)
+}
+
+// ListSeen is List of the objects in namespaces that a caller sees. Objects without one are in the
+// empty namespace.
+func (v *View) ListSeen(ctx context.Context, kind string, after kubeobj.Key, limit int, sees func(namespace string) bool) (items [][]byte, more bool, err error) {
 	list, err := v.kind(ctx, kind)
 	if err != nil {
 		return nil, false, err
@@ -138,14 +144,20 @@ func (v *View) List(ctx context.Context, kind string, after kubeobj.Key, limit i
 			at++
 		}
 	}
-	rest := list[at:]
-	if limit > 0 && len(rest) > limit {
-		rest, more = rest[:limit], true
-	}
-	for _, e := range rest {
+	count := steps.Of(ctx)
+	for _, e := range list[at:] {
+		if sees != nil && !sees(e.key.Namespace) {
+			if err := count.Take(1); err != nil {
+				return nil, false, err
+			}
+			continue
+		}
+		if limit > 0 && len(items) == limit {
+			return items, true, nil
+		}
 		items = append(items, e.json())
 	}
-	return items, more, nil
+	return items, false, nil
 }
 
 // kind lists the objects of a kind, sorted once a view.

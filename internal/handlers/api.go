@@ -160,6 +160,7 @@ type API struct {
 	clusters        Clusters
 	ledger          *ledger.Ledger
 	decisions       Decisions
+	told            storyLog
 	binder          Binder
 	batches         Replays
 	simulations     Simulations
@@ -241,7 +242,7 @@ func New(o Options) (*API, error) {
 		a.clusters = guardedClusters{o.Clusters}
 	}
 	if o.Decisions != nil {
-		a.decisions = guardedDecisions{o.Decisions}
+		a.decisions, a.told = guardedDecisions{o.Decisions}, storyLog{guardedDecisions{o.Decisions}}
 	}
 	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
 	if o.PriorityClasses != nil {

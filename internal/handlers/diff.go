@@ -49,7 +49,10 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := overview.DiffOf(r.Context(), from, to, limit)
+	seen := func(namespace string) bool {
+		return sees(r.Context(), name, namespace) && sees(r.Context(), other, namespace)
+	}
+	out, err := overview.DiffOf(r.Context(), from, to, limit, seen)
 	if err != nil {
 		return err
 	}

@@ -122,14 +122,7 @@ func (g guardedDecisions) Decide(ctx context.Context, q decision.Question) (*dec
 
 // decideAs answers a question about a pod of a namespace that the caller has the right in.
 func decideAs(ctx context.Context, right access.Right, q decision.Question, decide func(context.Context, decision.Question) (*decision.Answer, error)) (*decision.Answer, error) {
-	namespace := ""
-	switch {
-	case q.PodRef != nil:
-		namespace = cmp.Or(q.PodRef.Namespace, corev1.NamespaceDefault)
-	case q.Pod != nil:
-		namespace = q.Pod.Namespace
-	}
-	if err := mayPod(ctx, right, q.Cluster, namespace); err != nil {
+	if err := mayPod(ctx, right, q.Cluster, namespaceOf(&q)); err != nil {
 		return nil, err
 	}
 	ans, err := decide(ctx, q)
@@ -137,6 +130,17 @@ func decideAs(ctx context.Context, right access.Right, q decision.Question, deci
 		mask(ctx, ans)
 	}
 	return ans, err
+}
+
+// namespaceOf returns the namespace of the pod that a question is about.
+func namespaceOf(q *decision.Question) string {
+	switch {
+	case q.PodRef != nil:
+		return cmp.Or(q.PodRef.Namespace, corev1.NamespaceDefault)
+	case q.Pod != nil:
+		return q.Pod.Namespace
+	}
+	return ""
 }
 
 func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
@@ -180,16 +184,34 @@ func (g guardedDecisions) Replay(ctx context.Context, id string, o decisionlog.O
 	if err := g.known(ctx, id); err != nil {
 		return nil, err
 	}
-	if o.Snapshot != "" {
-		name, _, err := cluster.ParseID(o.Snapshot)
-		if err != nil {
-			return nil, err
-		}
-		if err := mayIn(ctx, name); err != nil {
+	if !sees(ctx, "", "") {
+		if err := g.mayReplay(ctx, id, &o); err != nil {
 			return nil, err
 		}
 	}
-	return g.all.Replay(ctx, id, o)
+	out, err := g.all.Replay(ctx, id, o)
+	if err == nil {
+		maskReplay(ctx, out)
+	}
+	return out, err
+}
+
+// mayReplay checks the snapshot and the pod that a replay takes instead of the recorded ones.
+func (g guardedDecisions) mayReplay(ctx context.Context, id string, o *decisionlog.Overrides) error {
+	d, err := g.all.Record(ctx, id)
+	if err != nil {
+		return err
+	}
+	name, namespace := d.Cluster, d.Namespace
+	if o.Snapshot != "" {
+		if name, _, err = cluster.ParseID(o.Snapshot); err != nil {
+			return err
+		}
+	}
+	if o.Pod != nil {
+		namespace = o.Pod.Namespace
+	}
+	return mayPod(ctx, access.Decide, name, namespace)
 }
 
 func (g guardedDecisions) List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error) {

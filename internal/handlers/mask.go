@@ -2,12 +2,22 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/access"
+	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/engine/advice"
+	"berth/internal/engine/state"
+	"berth/internal/story"
 )
 
 // mayPod is mayIn for what is about one pod: a grant for the pod's namespace is enough where the
@@ -16,12 +26,48 @@ func mayPod(ctx context.Context, right access.Right, name, namespace string) err
 	if err := mayDo(ctx, right, needOf(ctx).scope == someNamespaces, name); err != nil || access.From(ctx).Grants.May(right, name, namespace) {
 		return err
 	}
+	if namespace == "" {
+		return forbidden(right, fmt.Sprintf("all namespaces of cluster %q, since what you ask for is in none", name))
+	}
 	return forbidden(right, fmt.Sprintf("namespace %q of cluster %q", namespace, name))
 }
 
+// storyReader tells stories of one cluster to a request's caller: pods of namespaces that it may
+// not see are counted, and not named.
+func (a *API) storyReader(ctx context.Context, name string, clock func() time.Time) *story.Reader {
+	r := &story.Reader{Clusters: a.clusters, Log: a.told, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock}
+	if !sees(ctx, name, "") {
+		r.Sees = func(namespace string) bool { return sees(ctx, name, namespace) }
+		r.Mask = func(ans *decision.Answer) { mask(ctx, ans) }
+	}
+	return r
+}
+
+// storyLog has decisions and the queue whole, since a story counts what it does not name.
+type storyLog struct{ guardedDecisions }
+
+// Decide implements story.Log: dry runs about pods that the caller may see.
+func (l storyLog) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+	if !q.DryRun {
+		return nil, internal(errors.New("a story that would record a decision"))
+	}
+	if err := mayPod(ctx, access.View, q.Cluster, namespaceOf(&q)); err != nil {
+		return nil, err
+	}
+	return l.all.Decide(ctx, q)
+}
+
+// Queue implements story.Log.
+func (l storyLog) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+	if err := mayIn(ctx, v.Cluster); err != nil {
+		return nil, err
+	}
+	return l.all.Queue(ctx, v, runs, class, now)
+}
+
 // mask takes out of an answer what is about pods of namespaces that the caller may not see: it
-// counts victims, and leaves out other lists and terms of other pods. What is left is the pod's own
-// and the nodes'.
+// counts victims, and leaves out changes of others' objects, other lists, and terms of other pods.
+// What is left is the pod's own and the nodes'.
 func mask(ctx context.Context, ans *decision.Answer) {
 	who := access.From(ctx)
 	if who.Grants.May(access.View, ans.Cluster, "") {
@@ -44,9 +90,27 @@ func mask(ctx context.Context, ans *decision.Answer) {
 		p.Reprieved, p.Candidates, p.NotCandidates = nil, nil, nil
 		ans.Preemption = &p
 	}
-	if len(ans.Groups)+len(ans.Suggestions) > 0 {
-		ans.Groups, ans.Suggestions = nil, nil
-		ans.Notes = append(ans.Notes, "groups and suggestions need all namespaces of the cluster: they may name pods of others")
+	ans.Groups = slices.Clone(ans.Groups)
+	for i := range ans.Groups {
+		g := &ans.Groups[i]
+		g.Detail, g.Also = maskTerm(g.Reason, g.Detail), slices.Clone(g.Also)
+		for j := range g.Also {
+			g.Also[j].Detail = maskTerm(g.Also[j].Reason, g.Also[j].Detail)
+		}
+	}
+	suggested := len(ans.Suggestions)
+	ans.Suggestions = slices.DeleteFunc(slices.Clone(ans.Suggestions), func(s advice.Suggestion) bool {
+		return slices.ContainsFunc(append(slices.Clone(s.Edits), s.Edit), func(e advice.Edit) bool { return e.Namespace != "" && hidden(e.Namespace) })
+	})
+	if n := suggested - len(ans.Suggestions); n > 0 {
+		ans.Notes = append(ans.Notes, fmt.Sprintf("suggestions: %d change objects of other namespaces", n))
+	}
+	for i := range ans.Suggestions {
+		s := &ans.Suggestions[i]
+		s.Cures = slices.Clone(s.Cures)
+		for j := range s.Cures {
+			s.Cures[j].Detail = maskTerm(s.Cures[j].Reason, s.Cures[j].Detail)
+		}
 	}
 	ans.Nodes = slices.Clone(ans.Nodes)
 	for i := range ans.Nodes {
@@ -57,6 +121,36 @@ func mask(ctx context.Context, ans *decision.Answer) {
 			n.AlsoFailing[j].Details = maskDetails(n.AlsoFailing[j].Details)
 		}
 	}
+}
+
+// maskTerm returns what a group says of its cause, unless that is the term of another pod.
+func maskTerm(reason, detail string) string {
+	if reason == engine.CauseOthersAntiAffinityViolated {
+		return ""
+	}
+	return detail
+}
+
+// maskReplay masks a replay's answer, and leaves out the differences that may name other pods.
+func maskReplay(ctx context.Context, out *decisionlog.Replay) {
+	if access.From(ctx).Grants.May(access.View, out.Decision.Cluster, "") {
+		return
+	}
+	mask(ctx, out.Decision)
+	before := len(out.Differences)
+	out.Differences = slices.DeleteFunc(out.Differences, func(d decisionlog.Difference) bool {
+		return !plainValue(d.Recorded) || !plainValue(d.Replayed) || strings.HasPrefix(d.Path, "preemption") || strings.Contains(d.Path, "details")
+	})
+	out.DifferencesOmitted += before - len(out.Differences)
+}
+
+// plainValue reports whether a value of JSON is neither an object nor a list.
+func plainValue(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
 }
 
 // existingAntiAffinity is the kind of details whose term is another pod's.

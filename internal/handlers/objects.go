@@ -80,16 +80,18 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	case one.Name != "" && kind == "":
 		return badField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
 	}
-	if namespaced, _ := kubeobj.Namespaced(kind); namespaced && one.Name != "" && one.Namespace == "" {
+	namespaced, _ := kubeobj.Namespaced(kind)
+	if namespaced && one.Name != "" && one.Namespace == "" {
 		one.Namespace = corev1.NamespaceDefault
 	}
 	after, err := a.objectCursor(r)
 	if err != nil {
 		return err
 	}
-	// A list, and what has no namespace, is of the whole cluster.
-	if err := mayPod(r.Context(), access.View, name, one.Namespace); err != nil {
-		return err
+	if one.Name != "" || kind != "" && !namespaced { // what has no namespace is of the whole cluster
+		if err := mayPod(r.Context(), access.View, name, one.Namespace); err != nil {
+			return err
+		}
 	}
 	v, err := a.view(r.Context(), name, revision)
 	if err != nil {
@@ -185,7 +187,7 @@ func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, 
 		if k == after.Kind {
 			from = after
 		}
-		items, more, err := v.List(ctx, k, from, limit-len(list.Items))
+		items, more, err := v.ListSeen(ctx, k, from, limit-len(list.Items), func(ns string) bool { return sees(ctx, v.Cluster, ns) })
 		if err != nil {
 			return list, "", err
 		}

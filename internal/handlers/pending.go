@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"berth/internal/overview"
-	"berth/internal/story"
 )
 
 // pendingPage is how many waiting pods are listed unless fewer are asked for.
@@ -47,8 +46,8 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	stories := story.Reader{Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: func() time.Time { return at.now }}
-	out, err := overview.PendingIn(r.Context(), at.view, &stories, ask)
+	stories := a.storyReader(r.Context(), name, func() time.Time { return at.now })
+	out, err := overview.PendingIn(r.Context(), at.view, stories, ask)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/access"
 	"berth/internal/cluster"
 	"berth/internal/story"
 )
@@ -60,7 +61,10 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 		}
 		ask.Revision, ask.At = as.view.Revision, as.now
 	}
-	stories := story.Reader{Clusters: a.clusters, Log: a.decisions, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: time.Now}
+	if err := mayPod(r.Context(), access.View, at[0], at[1]); err != nil {
+		return err
+	}
+	stories := a.storyReader(r.Context(), at[0], time.Now)
 	out, err := stories.Tell(r.Context(), at[0], at[1], at[2], ask)
 	if err != nil {
 		return err

@@ -24,6 +24,9 @@ type Diff struct {
 	Objects []ObjectDiff `json:"objects"`
 	// Omitted objects are behind the limit.
 	Omitted int `json:"omitted"`
+	// Hidden objects are in namespaces that the caller may not see, or in none; the kinds do not
+	// count them.
+	Hidden int `json:"hidden,omitempty"`
 } // @name StateDiff
 
 // KindDiff counts the objects of a kind that differ.
@@ -64,11 +67,16 @@ const (
 	Changed = "changed"
 )
 
-// DiffOf compares two views. Up to limit objects are listed; 0 lists all.
-func DiffOf(ctx context.Context, from, to *cluster.View, limit int) (*Diff, error) {
+// DiffOf compares two views. Up to limit objects are listed; 0 lists all. With sees, objects of
+// other namespaces are counted as hidden.
+func DiffOf(ctx context.Context, from, to *cluster.View, limit int, sees func(namespace string) bool) (*Diff, error) {
 	out := &Diff{From: from.ID(), To: to.ID(), Kinds: []KindDiff{}, Objects: []ObjectDiff{}}
 	var failed error
 	err := from.Differences(ctx, to, func(k kubeobj.Key, before, after []byte) {
+		if sees != nil && !sees(k.Namespace) {
+			out.Hidden++
+			return
+		}
 		if n := len(out.Kinds); n == 0 || out.Kinds[n-1].Kind != k.Kind {
 			out.Kinds = append(out.Kinds, KindDiff{Kind: k.Kind})
 		}

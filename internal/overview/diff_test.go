@@ -23,7 +23,7 @@ func TestDiff(t *testing.T) {
 		`"tolerations":[{"key":"b"}],"nodeSelector":{"x.y/z":"2"},"containers":[{"name":"zero"},{"name":"one","resources":{"requests":{"cpu":"2"}}},{"name":"two"}]`,
 		`"phase":"Pending","conditions":[{"type":"PodScheduled","status":"True"}]`,
 	), `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"q","namespace":"d"},"spec":{"nodeName":"same","containers":[{"name":"c"}]},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`)
-	d, err := overview.DiffOf(t.Context(), a, b, 0)
+	d, err := overview.DiffOf(t.Context(), a, b, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestDiff(t *testing.T) {
 	if d.Objects[2].OtherFields != 1 {
 		t.Errorf("%+v", d.Objects[2])
 	}
-	short, err := overview.DiffOf(t.Context(), a, b, 1)
+	short, err := overview.DiffOf(t.Context(), a, b, 1, nil)
 	if err != nil || len(short.Objects) != 1 || short.Omitted != 2 || len(short.Kinds) != 2 {
 		t.Errorf("%v %+v", err, short)
 	}

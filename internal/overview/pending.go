@@ -34,7 +34,8 @@ type PendingCounts struct {
 	Nodes  int `json:"nodes"`
 	Active int `json:"active"`
 	Gated  int `json:"gated"`
-	// Elsewhere are the waiting pods of other namespaces, where one was asked for.
+	// Elsewhere are the waiting pods of other namespaces, where one was asked for or the caller may
+	// not see all.
 	Elsewhere int `json:"elsewhere"`
 	// Omitted pods are behind the limit and were not judged.
 	Omitted int `json:"omitted"`
@@ -117,7 +118,7 @@ func PendingIn(ctx context.Context, v *cluster.View, t *story.Reader, ask Pendin
 	}{{q.Active, &out.Counts.Active}, {q.Gated, &out.Counts.Gated}} {
 		for i := range list.pods {
 			p := &list.pods[i]
-			if ask.Namespace != "" && p.Namespace != ask.Namespace {
+			if ask.Namespace != "" && p.Namespace != ask.Namespace || t.Sees != nil && !t.Sees(p.Namespace) {
 				out.Counts.Elsewhere++
 				continue
 			}

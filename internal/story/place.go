@@ -24,7 +24,7 @@ func (s *telling) place(ctx context.Context) error {
 				p.Position, s.out.Queue = i+1, p
 				return nil
 			}
-			p.pass(o, *s.out.Pod.Priority, false)
+			p.pass(o, *s.out.Pod.Priority, false, s.hides(o.Namespace))
 		}
 		return nil
 	}
@@ -41,14 +41,14 @@ func (s *telling) place(ctx context.Context) error {
 		}
 		for j := range q.Active[:i] {
 			o := &q.Active[j]
-			p.pass(&o.Queued, *s.out.Pod.Priority, o.In != own.In || !o.Next.Equal(own.Next))
+			p.pass(&o.Queued, *s.out.Pod.Priority, o.In != own.In || !o.Next.Equal(own.Next), s.hides(o.Namespace))
 		}
 	}
 	return nil
 }
 
 // pass counts a pod that is ahead by what puts it there.
-func (p *Place) pass(o *state.Queued, priority int32, sooner bool) {
+func (p *Place) pass(o *state.Queued, priority int32, sooner, hidden bool) {
 	switch {
 	case o.Priority > priority:
 		p.HigherPriority++
@@ -57,7 +57,7 @@ func (p *Place) pass(o *state.Queued, priority int32, sooner bool) {
 	default:
 		p.Older++
 	}
-	if len(p.Ahead) < maxAhead {
+	if len(p.Ahead) < maxAhead && !hidden {
 		p.Ahead = append(p.Ahead, decision.PodRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID})
 	}
 }

@@ -43,12 +43,18 @@ func (s *telling) preemptions(ctx context.Context) error {
 // eviction shows a record's victims.
 func (s *telling) eviction(r *decisionlog.Row, d *store.Decision) Eviction {
 	e := Eviction{At: r.CreatedAt, Decision: r.ID, Node: r.NominatedNode, For: r.Pod, Victims: []Victim{}}
-	for i, v := range d.Victims {
-		if i == maxVictims {
-			e.VictimsOmitted = len(d.Victims) - i
-			break
+	for i := range d.Victims {
+		switch v := s.victim(&d.Victims[i]); {
+		case s.hides(v.Namespace):
+			e.VictimsOmitted++
+			if v.There {
+				e.hidden++
+			}
+		case len(e.Victims) == maxVictims:
+			e.VictimsOmitted++
+		default:
+			e.Victims = append(e.Victims, v)
 		}
-		e.Victims = append(e.Victims, s.victim(&v))
 	}
 	return e
 }
@@ -84,6 +90,7 @@ func (s *telling) nomination() {
 				n.WaitsFor = append(n.WaitsFor, v)
 			}
 		}
+		n.hidden = e.hidden
 		break
 	}
 	s.out.Nomination = n

@@ -136,7 +136,8 @@ type Place struct {
 	// Sooner counts the others ahead: their turn comes before this pod's waits after
 	// its failed attempts are over.
 	Sooner int `json:"sooner,omitempty"`
-	// Ahead names up to five of those ahead, the next to be tried first.
+	// Ahead names up to five of those ahead, the next to be tried first, of namespaces that the
+	// caller may see.
 	Ahead []decision.PodRef `json:"ahead,omitempty"`
 	// Queue, Attempts and NextTry are as GET /v1/clusters/{cluster}/queue has them;
 	// absent for a gated pod.
@@ -178,6 +179,8 @@ type Nomination struct {
 	Since *time.Time `json:"since,omitempty"`
 	// WaitsFor are the victims that still exist; what is not known is not named.
 	WaitsFor []Victim `json:"waitsFor,omitempty"`
+
+	hidden int // more of them, which the caller may not see
 } // @name PodStoryNomination
 
 // Eviction is a preemption: the victim, its node and the preemptor. berth itself evicts no pod.
@@ -189,6 +192,8 @@ type Eviction struct {
 	Victims  []Victim        `json:"victims"`
 	// VictimsOmitted counts those that are not listed.
 	VictimsOmitted int `json:"victimsOmitted,omitempty"`
+
+	hidden int // victims that still exist, and that the caller may not see
 } // @name PodStoryEviction
 
 // Victim is a pod that was to go.
@@ -225,4 +230,6 @@ type Verdict struct {
 	NotEvaluated        []engine.NotEvaluated `json:"notEvaluated,omitempty"`
 	// Error is the reason why there is no decision.
 	Error string `json:"error,omitempty"`
+
+	victims int // also those that the caller may not see
 } // @name PodStoryVerdict

@@ -76,7 +76,7 @@ func (s *telling) summary() string {
 	case Gated:
 		return clip(plural(len(s.pod.Gates), "It waits for a scheduling gate: ", "It waits for %d scheduling gates: ") + strings.Join(s.pod.Gates, ", ") + ".")
 	case Nominated:
-		if n := len(o.Nomination.WaitsFor); n > 0 {
+		if n := len(o.Nomination.WaitsFor) + o.Nomination.hidden; n > 0 {
 			return clip(fmt.Sprintf("It waits for node %s until %s.", o.Nomination.Node, plural(n, "a preempted pod is gone", "%d preempted pods are gone")))
 		}
 	case Elsewhere:
@@ -102,7 +102,7 @@ func (s *telling) verdictWords() string {
 	case n.Outcome == engine.Scheduled:
 		return fmt.Sprintf("It is not placed yet; a decision now puts it on node %s (%s).", n.Node, plural(n.Counts.Feasible, "1 node fits", "%d nodes fit"))
 	case n.Outcome == engine.Preempting:
-		return fmt.Sprintf("No node has room; it fits on %s once %s.", n.NominatedNode, plural(len(n.Victims), "1 pod of lower priority is evicted", "%d pods of lower priority are evicted"))
+		return fmt.Sprintf("No node has room; it fits on %s once %s.", n.NominatedNode, plural(n.victims, "1 pod of lower priority is evicted", "%d pods of lower priority are evicted"))
 	case len(n.Groups) == 0:
 		return "No node fits: " + n.Message
 	}

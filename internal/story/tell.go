@@ -42,7 +42,13 @@ type Reader struct {
 	// Class returns a stored priority class; it may be nil.
 	Class func(cluster, name string) *schedulingv1.PriorityClass
 	Clock func() time.Time
+	// Sees reports whether the caller may see pods of a namespace; the others are counted, and not
+	// named. Mask takes them out of a decision. Nil stands for a caller who may see all.
+	Sees func(namespace string) bool
+	Mask func(*decision.Answer)
 }
+
+func (t *Reader) hides(namespace string) bool { return t.Sees != nil && !t.Sees(namespace) }
 
 // Ask describes how much is told.
 type Ask struct {
@@ -277,8 +283,15 @@ func (s *telling) verdict(ctx context.Context, q decision.Question) (*Verdict, *
 	case err != nil:
 		return nil, nil, err
 	}
+	victims := 0
+	if a.Preemption != nil {
+		victims = len(a.Preemption.Victims)
+	}
+	if s.Mask != nil {
+		s.Mask(a)
+	}
 	v := &Verdict{
-		Outcome: a.Outcome, Node: a.Node, NominatedNode: a.NominatedNode, Message: a.Message, Profile: a.Profile, Counts: a.Counts,
+		victims: victims, Outcome: a.Outcome, Node: a.Node, NominatedNode: a.NominatedNode, Message: a.Message, Profile: a.Profile, Counts: a.Counts,
 		Groups: a.Groups, NotEvaluated: a.NotEvaluated,
 	}
 	if a.Preemption != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/access"
 	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
@@ -48,9 +49,16 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	check(t, err)
-	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test", Wait: wait})
+	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test", Wait: wait, Settings: []Setting{{Name: "listen", Value: "127.0.0.1:8080", From: "flag"}}})
 	check(t, err)
-	s := httptest.NewServer(api.Handler(site.Routes))
+	routes := api.Handler(site.Routes)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if role, namespace, ok := strings.Cut(r.Header.Get("Test-Caller"), "/"); ok {
+			grants := access.Grants{{Role: role, Clusters: []string{"*"}, Namespaces: []string{namespace}}}
+			r = r.WithContext(access.With(r.Context(), &access.Identity{Kind: access.KindToken, Name: role, Grants: grants}, "", ""))
+		}
+		routes.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		s.Close()
 		http.DefaultClient.CloseIdleConnections()
@@ -117,24 +125,24 @@ func get(t testing.TB, address string, headers ...string) (string, reply) {
 // decided records a decision about a pod of the examples and returns its id.
 func decided(t testing.TB, base, pod string) string {
 	t.Helper()
-	body := `{"snapshot":"sample@latest","podRef":{"namespace":"shop","name":"` + pod + `"}}`
-	resp, err := http.Post(base+"/v1/decisions", "application/json", strings.NewReader(body)) //nolint:noctx // a test
-	check(t, err)
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusCreated {
-		t.Fatalf("decide on %s: %d", pod, resp.StatusCode)
-	}
-	return resp.Header.Get("Berth-Decision-Id")
+	return post(t, base+"/v1/decisions", `{"snapshot":"sample@latest","podRef":{"namespace":"shop","name":"`+pod+`"}}`).Get("Berth-Decision-Id")
 }
 
 // apply makes a change to the sample.
 func apply(t testing.TB, base, body string) {
 	t.Helper()
-	resp, err := http.Post(base+"/v1/snapshots/sample@latest/changes", "application/json", strings.NewReader(body)) //nolint:noctx // a test
+	post(t, base+"/v1/snapshots/sample@latest/changes", body)
+}
+
+// post sends JSON to a route and returns the headers of its answer.
+func post(t testing.TB, address, body string) http.Header {
+	t.Helper()
+	resp, err := http.Post(address, "application/json", strings.NewReader(body)) //nolint:noctx // a test
 	check(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(resp.Body)
-		t.Fatalf("change the sample: %d %s", resp.StatusCode, text)
+		t.Fatalf("%s: %d %s", address, resp.StatusCode, text)
 	}
+	return resp.Header
 }

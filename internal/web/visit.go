@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -130,6 +131,12 @@ func (v *visit) do(req *http.Request, into any) error {
 		return fmt.Errorf("read the answer of %s: %w", req.URL, err)
 	}
 	return nil
+}
+
+// forbids reports whether the API answered 403: the caller may not do what the page asked for.
+func forbids(err error) bool {
+	var p *problem
+	return errors.As(err, &p) && p.Status == http.StatusForbidden
 }
 
 // forward answers with the API's own object.

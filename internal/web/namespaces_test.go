@@ -1,0 +1,57 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"berth/internal/access/accesstest"
+)
+
+// TestPagesNameNoOtherNamespace visits every page as callers of namespace shop.
+func TestPagesNameNoOtherNamespace(t *testing.T) {
+	base := serve(t)
+	for _, evicted := range []bool{false, true} {
+		post(t, base+"/v1/snapshots?cluster=prod", accesstest.TwoTeams(evicted))
+		post(t, base+"/v1/decisions", `{"snapshot":"prod@latest","podRef":{"namespace":"vault","name":"vault-waits"}}`)
+	}
+	id := post(t, base+"/v1/decisions", `{"snapshot":"prod@1","podRef":{"namespace":"shop","name":"big"}}`).Get("Berth-Decision-Id")
+	paths := []string{
+		"/pods/shop/big", "/pods/shop/big?snapshot=prod@1", "/pods/shop/small?snapshot=prod@1", "/?snapshot=prod@1", "/?suggest=true&namespace=shop", "/compare?a=prod@1&b=prod@2",
+		"/fit?ask=1&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=n1&force=on", "/lose?ask=1&zone=a", "/pools?ask=1&like=n1", "/simulate?ask=1", "/sql?query=revisions", "/find?q=va",
+	}
+	for i := range pages {
+		paths = append(paths, strings.NewReplacer("/snapshots/{id}", "/snapshots/prod@1", "{id}", id, "{namespace}", "shop", "{name}", "big", "{node}", "n1").Replace(pages[i].path))
+	}
+	shown := map[string]bool{"/": true, "/pods/shop/big": true, "/queue": true, "/decisions": true, "/decisions/" + id: true}
+	for _, path := range paths {
+		address := base + path + "?cluster=prod"
+		if strings.Contains(path, "?") {
+			address = base + path + "&cluster=prod"
+		}
+		for _, caller := range []string{"viewer/shop", "decider/shop", "admin/shop"} {
+			for _, accept := range []string{"text/html", "application/json"} {
+				body, resp := get(t, address, "Test-Caller", caller, "Accept", accept)
+				if strings.Contains(body, accesstest.Hidden) || shown[path] && (resp.StatusCode != http.StatusOK || !strings.Contains(body, "big")) {
+					t.Errorf("%s of %s as %s: %d %s", path, accept, caller, resp.StatusCode, body)
+				}
+			}
+		}
+		body, _ := get(t, address)
+		if shown[path] && !strings.Contains(body, accesstest.Hidden) && !strings.HasPrefix(path, "/decisions/") {
+			t.Errorf("%s names nothing of vault to a caller of the whole cluster", path)
+		}
+	}
+}
+
+// TestSettingsAreForAdmins shows who may read the settings.
+func TestSettingsAreForAdmins(t *testing.T) {
+	base := sampled(t)
+	for caller, want := range map[string]bool{"viewer/*": false, "admin/shop": false, "admin/*": true, "": true} {
+		body, resp := get(t, base+"/settings?cluster=sample", "Test-Caller", caller)
+		if shown := strings.Contains(body, "--listen"); resp.StatusCode != http.StatusOK || shown != want {
+			t.Errorf("%q: %d, the settings are shown: %t", caller, resp.StatusCode, shown)
+		}
+	}
+}
