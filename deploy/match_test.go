@@ -16,16 +16,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"berth/internal/access"
 	"berth/internal/kube"
 )
 
 // TestRights: berth may read the kinds that it follows, bind pods, and nothing
 // else; it has to look at a pod to see what became of a bind.
 func TestRights(t *testing.T) {
-	want := map[string][]string{"/pods/binding": {"create"}}
+	needed := map[string][]string{"/pods/binding": {"create"}}
 	for _, k := range kube.Kinds() {
-		want[k.Group.Group+"/"+k.Resource] = k.Verbs()
+		needed[k.Group.Group+"/"+k.Resource] = k.Verbs()
 	}
+	rights := map[string]map[string][]string{"berth": needed, "berth-token-review": {"authentication.k8s.io/tokenreviews": {"create"}}}
 	each(t, func(t *testing.T, all []metav1.Object) {
 		roles := map[string]bool{}
 		for _, role := range of[*rbacv1.ClusterRole](all) {
@@ -44,7 +46,7 @@ func TestRights(t *testing.T) {
 			for _, verbs := range got {
 				slices.Sort(verbs)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(rights[role.Name], got); diff != "" {
 				t.Errorf("what %s may do (-needed +granted):\n%s", role.Name, diff)
 			}
 		}
@@ -113,8 +115,8 @@ func selects(t *testing.T, s *metav1.LabelSelector, of map[string]string) bool {
 	return selector.Matches(labels.Set(of))
 }
 
-// TestListenersAndProbes: the ports are those that the flags open, and probes go
-// to one that answers them: the extender's wants a certificate.
+// TestListenersAndProbes: the ports are those that the flags open, and probes go to one that
+// answers them in plain HTTP and without an identity.
 func TestListenersAndProbes(t *testing.T) {
 	each(t, func(t *testing.T, all []metav1.Object) {
 		for name, pod := range templates(all) {
@@ -124,23 +126,23 @@ func TestListenersAndProbes(t *testing.T) {
 					continue
 				}
 				rest, calls := portOf(t, flagOf(c, "listen")), portOf(t, flagOf(c, "extender-listen"))
+				metrics := rest
+				if address := flagOf(c, "metrics-listen"); address != "" {
+					metrics = portOf(t, address)
+				}
 				for _, p := range c.Ports {
-					if want := map[string]int32{"rest": rest, "extender": calls}[p.Name]; p.ContainerPort != want {
+					if want := map[string]int32{"rest": rest, "extender": calls, "metrics": metrics}[p.Name]; p.ContainerPort != want {
 						t.Errorf("%s: port %s is %d, and the flag says %d", name, p.Name, p.ContainerPort, want)
 					}
 				}
 				if flagOf(c, "extender-tls-client-ca") == "" || flagOf(c, "extender-tls-client-names") == "" || flagOf(c, "tls-client-ca") != "" {
 					t.Errorf("%s: who may call?", name)
 				}
-				scheme := corev1.URISchemeHTTP
-				if flagOf(c, "tls-cert") != "" {
-					scheme = corev1.URISchemeHTTPS
-				}
 				for which, p := range map[string]*corev1.Probe{"startup": c.StartupProbe, "liveness": c.LivenessProbe, "readiness": c.ReadinessProbe} {
 					switch {
 					// no Service sends requests to it
 					case p == nil && which == "readiness" && pod.Spec.HostNetwork:
-					case p == nil || p.HTTPGet == nil || resolve(c, p.HTTPGet.Port) != rest || p.HTTPGet.Scheme != scheme || p.HTTPGet.Path != map[string]string{"startup": "/livez", "liveness": "/livez", "readiness": "/readyz"}[which]:
+					case p == nil || p.HTTPGet == nil || resolve(c, p.HTTPGet.Port) != metrics || p.HTTPGet.Scheme != corev1.URISchemeHTTP || p.HTTPGet.Path != map[string]string{"startup": "/livez", "liveness": "/livez", "readiness": "/readyz"}[which]:
 						t.Errorf("%s: the %s probe is %+v", name, which, p)
 					case pod.Spec.HostNetwork != (p.HTTPGet.Host == "127.0.0.1"):
 						t.Errorf("%s: the %s probe goes to %q", name, which, p.HTTPGet.Host)
@@ -207,8 +209,7 @@ func TestSelectors(t *testing.T) {
 						if resolve(c, *port.Port) == 0 || len(in.From) == 0 {
 							t.Errorf("policy %s lets %v in from %v", p.Name, port.Port, in.From)
 						}
-						// REST has no authentication: a whole namespace, or an address, identifies
-						// no caller.
+						// A whole namespace, or an address, identifies no caller.
 						for _, from := range in.From {
 							if port.Port.StrVal != "extender" && (from.PodSelector == nil || len(from.PodSelector.MatchLabels) == 0) {
 								t.Errorf("policy %s lets any pod of %v reach %v", p.Name, from, port.Port)
@@ -223,13 +224,45 @@ func TestSelectors(t *testing.T) {
 			for _, s := range of[*corev1.Service](all) {
 				if m.Namespace == s.Namespace && selects(t, &m.Spec.Selector, s.Labels) {
 					found++
-					if !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == m.Spec.Endpoints[0].Port }) || s.Labels[m.Spec.JobLabel] != "berth" {
+					if !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == m.Spec.Endpoints[0].Port && p.Name == "metrics" }) || s.Labels[m.Spec.JobLabel] != "berth" {
 						t.Errorf("monitor %s: %s has no port %s, or another job", m.Name, s.Name, m.Spec.Endpoints[0].Port)
 					}
 				}
 			}
 			if found != 1 {
 				t.Errorf("monitor %s finds %d Services", m.Name, found)
+			}
+		}
+	})
+}
+
+// TestAccess: kube-scheduler's certificate may bind in the cluster that is followed, and the
+// account that is there to begin with may everything: a file of access that lacks one would
+// refuse it.
+func TestAccess(t *testing.T) {
+	each(t, func(t *testing.T, all []metav1.Object) {
+		for _, d := range servers(all) {
+			c := &d.Spec.Template.Spec.Containers[0]
+			maps := of[*corev1.ConfigMap](all)
+			i := slices.IndexFunc(maps, func(m *corev1.ConfigMap) bool { return m.Name == "berth-access" && m.Namespace == d.Namespace })
+			if i < 0 || flagOf(c, "access-file") != "/etc/berth/access/access.yaml" {
+				t.Fatalf("%s has no file of access", d.Name)
+			}
+			rules, err := access.ParseRules([]byte(maps[i].Data["access.yaml"]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cluster, _, _ := strings.Cut(flagOf(c, "follow"), "=")
+			for name := range strings.SplitSeq(flagOf(c, "extender-tls-client-names"), ",") {
+				if g := rules.Grants(name, nil); !g.May(access.Bind, cluster, "") || g.May(access.Administer, cluster, "") {
+					t.Errorf("%s: %s may %v", d.Name, name, g)
+				}
+			}
+			if !rules.Grants("system:serviceaccount:"+d.Namespace+":berth-admin", nil).May(access.Administer, "", "") || flagOf(c, "token-review") != cluster || flagOf(c, "token-review-audiences") != "berth" {
+				t.Errorf("%s: its first user may not manage it", d.Name)
+			}
+			if !slices.ContainsFunc(of[*corev1.ServiceAccount](all), func(a *corev1.ServiceAccount) bool { return a.Name == "berth-admin" && a.Namespace == d.Namespace }) {
+				t.Errorf("%s: there is no service account berth-admin", d.Name)
 			}
 		}
 	})

@@ -80,6 +80,7 @@ func TestManifestsStart(t *testing.T) {
 
 func startable(t *testing.T, pod *corev1.PodSpec, c *corev1.Container) {
 	t.Setenv("DATABASE_URL", "")
+	t.Setenv("BERTH_INSECURE", "true") // the image sets it
 	for _, e := range c.Env {
 		value := e.Value
 		if e.ValueFrom != nil {
@@ -105,6 +106,12 @@ func startable(t *testing.T, pod *corev1.PodSpec, c *corev1.Container) {
 	}
 	if k.Command() != "serve" || len(s.Kube.sources()) != 1 || s.Kube.sources()["default"] == "" || s.Extender.Listen == "" {
 		t.Errorf("%s follows %v", k.Command(), s.Kube.sources())
+	}
+	// Without TLS the NetworkPolicy is all that keeps callers out, and the manifest has to name
+	// that.
+	local, err := onLoopback("--listen", s.Listen)
+	if err != nil || s.Insecure == (local || s.TLS.on()) || s.Insecure && !slices.Contains(c.Args, "--insecure") {
+		t.Errorf("%s is served with TLS %v, insecure %v: %v", s.Listen, s.TLS.on(), s.Insecure, err)
 	}
 	hasURL := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "DATABASE_URL" })
 	if hasURL != (s.DatabaseURL != "") {

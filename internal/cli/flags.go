@@ -13,7 +13,7 @@ type common struct {
 	server, snapshot, cluster, config, profile string
 	kubeconfig, context                        string
 	namespace, output, color                   string
-	tokenFile                                  string
+	tokenFile, ca                              string
 	all                                        bool // namespaces
 	set                                        *pflag.FlagSet
 }
@@ -36,6 +36,7 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 	}
 	text(&o.server, "server", "", "berth server to use, such as http://127.0.0.1:8080")
 	f.StringVar(&o.tokenFile, "token-file", env("BERTH_TOKEN_FILE"), "file with the API token for the server [$BERTH_TOKEN_FILE]; or the token itself in $BERTH_TOKEN")
+	text(&o.ca, "ca", "", "file with the CAs of the server's certificate, in PEM; by default those of the system")
 	text(&o.snapshot, "snapshot", "", "no server: output of kubectl get -o json|yaml, - for stdin")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "read the cluster of this kubeconfig; by default kubectl's own files")
 	f.StringVar(&o.context, "context", "", "context of the kubeconfig")
@@ -83,6 +84,7 @@ func (o *common) again() []string {
 	for _, f := range []struct{ name, value string }{
 		{"server", o.server},
 		{"token-file", o.tokenFile},
+		{"ca", o.ca},
 		{"snapshot", o.snapshot},
 		{"kubeconfig", o.kubeconfig},
 		{"context", o.context},

@@ -52,6 +52,9 @@ func newServer(a *app) (*server, error) {
 	if err := s.authorize(token); err != nil {
 		return nil, err
 	}
+	if err := s.trust(a.o.ca); err != nil {
+		return nil, err
+	}
 	for _, o := range a.beside {
 		a.note("%s is not used: the server decides on its own objects", o.Key)
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -41,6 +43,25 @@ func (s *server) authorize(token string) error {
 		return &problem{what: "A token would go to " + s.base.Redacted() + " in clear text", next: "Use an https URL, or unset BERTH_TOKEN and --token-file."}
 	}
 	s.token = token
+	return nil
+}
+
+// trust checks the server's certificate by the CAs of a file instead of the system's.
+func (s *server) trust(file string) error {
+	if file == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("--ca: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(raw) {
+		return fmt.Errorf("--ca: %s holds no certificate in PEM", file)
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{RootCAs: roots}
+	s.client.Transport = t
 	return nil
 }
 

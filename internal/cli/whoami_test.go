@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -50,6 +53,31 @@ func TestWhoami(t *testing.T) {
 		r := c.from.run(t, append([]string{"whoami"}, c.args...)...)
 		if r.code != exitBroken || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "berth_secret") {
 			t.Errorf("%s: %+v", what, r)
+		}
+	}
+}
+
+// TestCA: a certificate of a private CA is accepted once --ca names that CA.
+func TestCA(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"kind":"token","name":"ci"}`))
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"ca": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), "none": []byte("none")} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for ca, want := range map[string]string{"": "certificate", "ca": "", "none": "holds no certificate", "absent": "--ca"} {
+		c := call{env: map[string]string{"BERTH_SERVER": s.URL}}
+		if ca != "" {
+			c.env["BERTH_CA"] = filepath.Join(dir, ca)
+		}
+		if r := c.run(t, "whoami"); (r.code == 0) != (want == "") || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", ca, r)
 		}
 	}
 }

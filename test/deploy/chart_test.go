@@ -27,7 +27,8 @@ var charts = map[string]struct{ values, like string }{
 	"chart":           {"", "base"},
 	"chart-volume":    {"{store: volume, replicas: 1}", "single"},
 	"chart-monitored": {"monitoring: {serviceMonitor: true, alerts: true, dashboard: true}", "monitored"},
-	"chart-every": {`{replicas: 3, rest: {tlsSecretName: berth-rest-tls}, access: {bindings: [{subjects: [{kind: Group, name: sre}], role: admin, clusters: ["*"], namespaces: ["*"]}]}, migrate: {onUpgrade: true}, imagePullSecrets: [{name: registry}], nodeSelector: {pool: system}, tolerations: [{key: dedicated, operator: Exists}],
+	"chart-plain":     {`{rest: {tlsSecretName: ""}}`, ""},
+	"chart-every": {`{replicas: 3, rest: {tlsSecretName: rest}, access: {bindings: [{subjects: [{kind: Group, name: sre}], role: admin, clusters: ["*"], namespaces: ["*"]}]}, migrate: {onUpgrade: true}, imagePullSecrets: [{name: registry}], nodeSelector: {pool: system}, tolerations: [{key: dedicated, operator: Exists}],
   extraArgs: [--log-level=debug], extraEnv: [{name: TZ, value: UTC}], extraVolumes: [{name: more, emptyDir: {}}], extraVolumeMounts: [{name: more, mountPath: /more}],
   networkPolicy: {extenderFrom: [10.0.0.0/24], apiserver: [10.0.0.10/32], database: [10.0.8.0/24]}}`, ""},
 }
@@ -147,9 +148,8 @@ func TestValues(t *testing.T) {
 		"{cluster: My_Cluster}":                 "cluster",
 		"{networkPolicy: {apiserver: [berth]}}": "apiserver",
 		"{access: {bindings: [{role: root}]}}":  "role",
-		"{rest: {tlsSecretName: a}, monitoring: {serviceMonitor: true}}": "metrics-listen",
-		"{extender: {clientNames: []}}":                                  "clientNames",
-		"{resources: {requests: {}, limits: {}}}":                        "", // merged with the defaults
+		"{extender: {clientNames: []}}":           "clientNames",
+		"{resources: {requests: {}, limits: {}}}": "", // merged with the defaults
 	} {
 		_, err := chart(t, values)
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
