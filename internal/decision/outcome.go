@@ -70,11 +70,12 @@ func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error
 // EngineError words the error of a decision: the context's own, a bound on work that was reached,
 // or an Error about the pod.
 func EngineError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	ended := ctx.Err()
 	var over *engine.WorkError
 	switch {
-	case err == nil:
-		return nil
 	case ended != nil && errors.Is(err, ended), errors.As(err, &over):
 		return fmt.Errorf("decide: %w", err)
 	}
@@ -183,6 +184,7 @@ func (p *Prepared) PodDigest() string {
 
 // DigestOf returns the digest of bytes as records have it.
 func DigestOf(b []byte) string {
+	const prefix = "sha256:"
 	sum := sha256.Sum256(b)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return string(hex.AppendEncode(append(make([]byte, 0, len(prefix)+2*len(sum)), prefix...), sum[:]))
 }

@@ -28,16 +28,15 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return buf, unsupportedEncoding(w, enc, "identity")
 	}
-	over := tooLarge(setting, fmt.Sprintf("the body is over the limit %s=%s", setting, limit))
 	if r.ContentLength > int64(limit) {
 		if r.ContentLength > int64(limit)+lenience {
 			w.Header().Set("Connection", "close") // or the rest would be read for nothing
-			return buf, over
+			return buf, bodyOver(setting, limit)
 		}
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return buf, unreadable(r, err)
 		}
-		return buf, over
+		return buf, bodyOver(setting, limit)
 	}
 	// A length is only an announcement: the buffer grows by what has come.
 	n := int(min(r.ContentLength, firstRead))
@@ -47,7 +46,10 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 	if n > cap(buf)-len(buf) {
 		buf = slices.Grow(buf, n+bytes.MinRead)
 	}
-	in := http.MaxBytesReader(w, r.Body, int64(limit))
+	in := r.Body
+	if r.ContentLength <= 0 { // else net/http reads no more than was announced
+		in = http.MaxBytesReader(w, in, int64(limit))
+	}
 	for {
 		if len(buf) == cap(buf) {
 			more := max(bytes.MinRead, len(buf))
@@ -61,18 +63,21 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit Bytes, s
 		}
 		n, err := in.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		var tooMuch *http.MaxBytesError
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF):
 			return buf, nil
-		case errors.As(err, &tooMuch): // of no length that was said before
+		case errors.As(err, new(*http.MaxBytesError)): // of no length that was said before
 			_, _ = io.CopyN(io.Discard, r.Body, lenience)
-			return buf, over
+			return buf, bodyOver(setting, limit)
 		default:
 			return buf, unreadable(r, err)
 		}
 	}
+}
+
+func bodyOver(setting string, limit Bytes) error {
+	return tooLarge(setting, fmt.Sprintf("the body is over the limit %s=%s", setting, limit))
 }
 
 // unreadable words a body that broke off.

@@ -77,7 +77,7 @@ func onLoopback(r *http.Request) bool {
 // read as JSON.
 func checkMediaType(r *http.Request) error {
 	given := r.Header.Get("Content-Type")
-	if given == "" || r.ContentLength == 0 {
+	if given == "" || given == mediaTypes[0] || r.ContentLength == 0 {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(given)

@@ -137,6 +137,9 @@ func invalidObject(invalid *kubeobj.InvalidError, prefix string) *Error {
 
 // inField puts the field of ours that held an object before the errors' paths.
 func inField(prefix string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var invalid *kubeobj.InvalidError
 	var syntax *kubeobj.SyntaxError
 	switch {

@@ -16,6 +16,9 @@ func (l Limits) scan() jsonscan.Limits {
 
 // scanError words an error of the scanner; where names what was read. Other errors stay.
 func (l Limits) scanError(err error, where func() string) error {
+	if err == nil {
+		return nil
+	}
 	var syntax *jsonscan.SyntaxError
 	var limit *jsonscan.LimitError
 	switch {

@@ -21,6 +21,7 @@ type options struct {
 	database, only      string
 	outage, hold        time.Duration
 	nodes, pods, rounds int
+	turns               int
 	keep                bool
 }
 
@@ -50,6 +51,7 @@ var scenarios = []scenario{
 	{"upgrade", "an earlier release is replaced by this one over the same data", upgrade},
 	{"outage", "the database is stopped", outage},
 	{"replicas", "two berths behind one address, one of which is killed", replicas},
+	{"turns", "pods per second with an extender that lets everything pass unread, and with berth, in turns", turns},
 	{"throughput", "pods per second without berth, with its shadow, and with its word", throughput},
 }
 
@@ -62,7 +64,8 @@ func main() {
 	flag.StringVar(&o.only, "scenario", "", "run only these, by name, with commas between them")
 	flag.DurationVar(&o.outage, "outage", time.Minute, "for how long the database is away in its scenario")
 	flag.IntVar(&o.nodes, "nodes", 1000, "nodes for throughput")
-	flag.IntVar(&o.pods, "pods", 3000, "pods for throughput")
+	flag.IntVar(&o.pods, "pods", 3000, "pods for throughput, and for each of the turns")
+	flag.IntVar(&o.turns, "turns", 5, "turns of each in turns")
 	flag.DurationVar(&o.hold, "hold", 2500*time.Millisecond, "berth's --hold-rejections in woken; 0 shows what it is for")
 	flag.IntVar(&o.rounds, "rounds", 2, "how often woken tries each kind of moment in each set-up")
 	flag.BoolVar(&o.keep, "keep", false, "keep the directory with all logs")
