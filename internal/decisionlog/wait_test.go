@@ -38,7 +38,7 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 	h := logtest.Open(t, t.TempDir())
 	logtest.Upload(t, h, logtest.Sample(t)...)
 	disk, slot := errors.New("the disk is gone"), &place{}
-	ctx := callslot.With(t.Context(), slot)
+	ctx := context.WithValue(t.Context(), callslot.Key{}, callslot.Slot(slot))
 	m, err := cluster.Open(t.Context(), h.Store, broken{disk, slot}, cluster.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,6 @@ type Slot interface {
 // Key is the key of a context's Slot.
 type Key struct{}
 
-// With returns the context of a request that holds a slot.
-func With(ctx context.Context, s Slot) context.Context { return context.WithValue(ctx, Key{}, s) }
-
 // Release frees the slot of a context, if it has one. It is called where the request's work is done
 // but for sending the answer.
 func Release(ctx context.Context) {
