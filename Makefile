@@ -134,6 +134,10 @@ growth: ## show that no dimension of the input costs more than n log n: make gro
 hostile: ## requests that are made to end a server, on one with 1 GiB
 	$(GO) run ./test/hostile
 
+.PHONY: tenancy
+tenancy: ## what three tenants notice of a fourth at twenty times its share: make tenancy TENANCY='-only dry -- --caller-slots 4'
+	$(GO) run ./test/tenancy $(TENANCY)
+
 throughput: postgres ## what records, HTTP and batch replays leave of their floors, in one run
 	$(GO) run ./test/throughput
 	$(GO) test -run '^$$' -bench FilterHTTP -benchmem ./internal/handlers

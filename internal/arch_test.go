@@ -87,6 +87,7 @@ var imports = map[string][]string{
 	"berth/test/faults":                      {},
 	"berth/test/hostile":                     {},
 	"berth/test/soak":                        {},
+	"berth/test/tenancy":                     {},
 	"berth/test/upgrade":                     {},
 	"berth/test/throughput":                  {"berth/internal/...", "berth/migrations"},
 	"berth/test/database":                    {"berth/internal/store/pgtest"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -118,7 +119,9 @@ const defaultCluster = "default"
 func (a *API) classes() {
 	l := &a.limits
 	cpu := func(name string, inFlight, queue int, deadline time.Duration) *callClass {
-		return &callClass{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
+		c := &callClass{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
+		c.gate.perCaller = cmp.Or(l.CallerSlots, max(2, runtime.GOMAXPROCS(0)))
+		return c
 	}
 	extender := func(name string, inFlight, total, queue int) *callClass {
 		return &callClass{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, lane: byCluster}

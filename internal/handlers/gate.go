@@ -21,6 +21,8 @@ type gate struct {
 	queue    int    // places to wait, per lane; over all lanes if shared
 	shared   bool
 	wait     time.Duration
+	// perCaller bounds the slots of one identity, beside what it leaves to others; 0: no bound.
+	perCaller int
 
 	mu sync.Mutex
 	// guarded by mu: the lanes and callers that have calls in flight or waiting, and sums over
@@ -270,10 +272,11 @@ func (g *gate) waitingIn(l *lane, f *flow) (n int) {
 // most is how many slots one caller may have: it leaves an eighth to others, and one at least if it
 // has an identity. Clients without one are often one person's.
 func (g *gate) most(c caller) int {
-	if c.identity != "" && g.total > 1 {
-		return g.total - max(1, g.total/8)
+	most := g.total - g.total/8
+	if c.identity != "" {
+		most = max(1, min(most, g.total-1, cmp.Or(g.perCaller, most)))
 	}
-	return g.total - g.total/8
+	return most
 }
 
 func (g *gate) free(l *lane, f *flow) bool {

@@ -76,7 +76,8 @@ func TestFewestSlotsFirst(t *testing.T) {
 	}
 }
 
-// TestOneIdentityLeavesASlot: an identity leaves a slot also of two to others.
+// TestOneIdentityLeavesASlot: an identity leaves a slot also of two to others, and has no more than
+// its bound.
 func TestOneIdentityLeavesASlot(t *testing.T) {
 	g := newGate("x", 2, 0, 20, time.Minute)
 	taken(t, g, "a")
@@ -85,6 +86,10 @@ func TestOneIdentityLeavesASlot(t *testing.T) {
 	if g = newGate("x", 1, 0, 20, time.Minute); len(taken(t, g, "a")) != 1 {
 		t.Error("no slot of one")
 	}
+	g = newGate("x", 16, 0, 20, time.Minute)
+	g.perCaller = 3
+	taken(t, g, "a", "a", "a")
+	queued(t, g, "a")
 }
 
 // TestGreediestGivesWay: where all places to wait are taken, the newest call of the caller with the

@@ -35,7 +35,7 @@ var handlerFaults = []fault{
 		{"internal/handlers/gate.go", `delete(g.flows, f.caller)`, `clear(map[caller]*flow{})`},
 	}},
 	{"identity-takes-all-slots", "one identity holds all slots of a class", "./internal/handlers", "TestOneIdentityLeavesASlot", []edit{
-		{"internal/handlers/gate.go", `max(1, g.total/8)`, `g.total/8`},
+		{"internal/handlers/gate.go", `min(most, g.total-1,`, `min(most, g.total,`},
 	}},
 	{"slot-kept-until-the-record", "a call holds its slot while its record is written", "./internal/handlers", "TestReleased", []edit{
 		{"internal/handlers/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},

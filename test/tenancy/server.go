@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is the process that all tenants share.
+type server struct {
+	cmd    *exec.Cmd
+	host   string
+	tokens [tenants]string
+	ended  chan struct{}
+}
+
+// launch makes a token for each tenant, which grants everything in its own cluster and nothing
+// elsewhere, and starts the server.
+func launch(program, dir string, more []string) (*server, error) {
+	s := &server{ended: make(chan struct{})}
+	data, ready := filepath.Join(dir, "data"), filepath.Join(dir, "ready")
+	for i := range s.tokens {
+		name := fmt.Sprint("t", i)
+		out, err := exec.Command(program, "token", "--data-dir", data, "create", "--name", name, "--role", "admin", "--cluster", name).Output()
+		if err != nil {
+			return nil, fmt.Errorf("token create: %w", err)
+		}
+		s.tokens[i] = strings.TrimSpace(string(out))
+	}
+	s.cmd = exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--require-identity", "--data-dir", data, "--ready-file", ready, "--log-level", "error"}, more...)...)
+	s.cmd.Stderr = os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { _ = s.cmd.Wait(); close(s.ended) }()
+	for range 600 {
+		if address, err := os.ReadFile(ready); err == nil {
+			s.host = string(address)
+			return s, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.stop()
+	return nil, errors.New("the server did not start")
+}
+
+func (s *server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.ended:
+	case <-time.After(30 * time.Second):
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	}
+}
+
+// kind is a kind of calls: the same one for each tenant, about its own cluster.
+type kind struct {
+	name     string
+	requests [tenants][]byte
+}
+
+func (s *server) request(tenant int, method, path, body string) []byte {
+	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, s.tokens[tenant], len(body), body)
+}
+
+const pod = `{"metadata":{"name":"web","namespace":"default"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m","memory":"64Mi"}}}]}}`
+
+// prepare uploads the clusters and returns the kinds of calls.
+func (s *server) prepare(nodes int) ([]kind, error) {
+	kinds := []kind{{name: "decide"}, {name: "dry"}, {name: "filter"}, {name: "read"}, {name: "replay"}, {name: "scenario"}}
+	names := make([]string, nodes)
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", fmt.Sprint("n", i))
+	}
+	for t := range tenants {
+		if _, err := s.send(t, "/v1/snapshots?cluster=t"+fmt.Sprint(t), state(names)); err != nil {
+			return nil, err
+		}
+		decide := fmt.Sprintf(`{"snapshot":"t%d@latest","explain":"none","pod":%s}`, t, pod)
+		raw, err := s.send(t, "/v1/decisions", decide)
+		if err != nil {
+			return nil, err
+		}
+		var d struct{ ID string }
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return nil, err
+		}
+		kinds[0].requests[t] = s.request(t, "POST", "/v1/decisions", decide)
+		kinds[1].requests[t] = s.request(t, "POST", "/v1/decisions", strings.Replace(decide, "{", `{"dryRun":true,`, 1))
+		kinds[2].requests[t] = s.request(t, "POST", fmt.Sprintf("/clusters/t%d/filter", t), fmt.Sprintf(`{"Pod":%s,"NodeNames":[%s]}`, pod, strings.Join(names, ",")))
+		kinds[3].requests[t] = s.request(t, "GET", fmt.Sprintf("/v1/snapshots/t%d@1/objects?kind=Node&limit=5", t), "")
+		kinds[4].requests[t] = s.request(t, "POST", "/v1/decisions/"+d.ID+"/replay", "{}")
+		kinds[5].requests[t] = s.request(t, "POST", fmt.Sprintf("/v1/clusters/t%d/fit", t), fmt.Sprintf(`{"max":1000,"sensitivity":false,"pod":%s}`, pod))
+	}
+	return kinds, nil
+}
+
+// send posts in a plain way, for what is prepared.
+func (s *server) send(tenant int, path, body string) ([]byte, error) {
+	req, err := http.NewRequest(http.MethodPost, "http://"+s.host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.tokens[tenant])
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 {
+		err = fmt.Errorf("%s: %d %s", path, res.StatusCode, raw)
+	}
+	return raw, err
+}
+
+func state(names []string) string {
+	var b strings.Builder
+	b.WriteString(`{"apiVersion":"v1","kind":"List","items":[`)
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		_, _ = fmt.Fprintf(&b, `{"apiVersion":"v1","kind":"Node","metadata":{"name":%s,"labels":{"kubernetes.io/hostname":%s,"zone":"z%d"}},"status":{"capacity":{"cpu":"16","memory":"64Gi","pods":"110"},"allocatable":{"cpu":"16","memory":"64Gi","pods":"110"}}}`, name, name, i%3)
+	}
+	b.WriteString("]}")
+	return b.String()
+}
