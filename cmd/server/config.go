@@ -18,6 +18,7 @@ type settings struct {
 	Listen            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on; port 0 picks a free one."`
 	Insecure          bool           `help:"Serve on an address that others can reach without TLS, and without identities unless --require-identity is set."`
 	AllowedHosts      []string       `placeholder:"NAME" help:"Host names that the server answers to beside localhost; others are refused. Without any, only requests to a loopback address must use a loopback name."`
+	CORSOrigin        []string       `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may call /v1 from a browser, such as https://ui.example; may be given again. Without it none but the server's own."`
 	Pages             string         `enum:"off,read-only,read-write" default:"read-only" help:"The explorer, pages beside the API: off, read-only, or read-write, where it offers to load the sample cluster."`
 	TLS               tlsSettings    `embed:"" prefix:"tls-"`
 	Extender          extender       `embed:"" prefix:"extender-"`
@@ -77,6 +78,11 @@ func (s *settings) validate() error {
 		fail("--poll-interval must be at least 10ms")
 	}
 	errs = append(errs, s.checkListeners(), s.Kube.validate(), s.Access.validate(s.Kube.sources()))
+	for _, origin := range s.CORSOrigin {
+		if err := handlers.CheckOrigin(origin); err != nil {
+			errs = append(errs, fmt.Errorf("--cors-origin: %w", err))
+		}
+	}
 	if s.DataDir == "" {
 		fail("--data-dir must not be empty")
 	}

@@ -159,7 +159,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Notes:    append(deps.notes(), followNotes(following)...),
 		Followed: deps.followed, Hold: deps.hold,
 		Callers: callers, AccessLog: deps.store,
-		Hosts: c.AllowedHosts, Pages: c.Pages != pagesOff,
+		Hosts: c.AllowedHosts, Origins: c.CORSOrigin, Pages: c.Pages != pagesOff,
 		Limits: c.Limits, Budget: deps.budget, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
 	})
 	if err != nil {

@@ -138,6 +138,8 @@ type Options struct {
 	// Hosts are the names, beside those of loopback, under which the server answers; without any
 	// only requests that reach a loopback address are held to a name.
 	Hosts []string
+	// Origins are those whose pages may call the API from a browser (CheckOrigin).
+	Origins []string
 	// Pages reports whether pages are served beside the API, which log lines then link to.
 	Pages bool
 	// Checks are asked by /readyz.
@@ -195,6 +197,7 @@ type API struct {
 	schedulers []string
 	ungated    []string
 	hosts      []string
+	origins    []string
 	waits      waitCounts
 	capacities capacities
 	seals      store.Seals
@@ -265,7 +268,7 @@ func New(o Options) (*API, error) {
 	if a.metrics, err = newMetrics(o.Meter); err != nil {
 		return nil, err
 	}
-	a.ungated = o.Ungated
+	a.ungated, a.origins = o.Ungated, o.Origins
 	for _, name := range o.Hosts {
 		a.hosts = append(a.hosts, strings.ToLower(name))
 	}

@@ -19,7 +19,8 @@ var mediaTypes = []string{
 
 // guard refuses what only a browser led by another site sends: writing requests across origins,
 // requests under a name that is not this server's (DNS rebinding), and bodies of types that a
-// page may send without asking. kube-scheduler and command-line clients send none of these.
+// page may send without asking. kube-scheduler and command-line clients send none of these. Pages
+// of origins that are named may call the API.
 func (a *API) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return a.adapt(rest, func(w http.ResponseWriter, r *http.Request) error {
@@ -27,7 +28,11 @@ func (a *API) guard(next http.Handler) http.Handler {
 		if err := a.checkHost(r); err != nil {
 			return err
 		}
-		if err := origins.Check(r); err != nil {
+		if a.shares(w, r) {
+			if preflight(w, r) {
+				return nil
+			}
+		} else if err := origins.Check(r); err != nil {
 			return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: "a page of another origin may not send this request", Cause: err}
 		}
 		if err := checkMediaType(r); err != nil {

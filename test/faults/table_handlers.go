@@ -25,6 +25,12 @@ var handlerFaults = []fault{
 	{"gate-queue-unbounded", "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast", []edit{
 		{"internal/handlers/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
 	}},
+	{"cors-any-origin", "a page of any origin reads the API once one is named", "./internal/handlers", "TestCORS", []edit{
+		{"internal/handlers/cors.go", `!slices.Contains(a.origins, from[0])`, `!slices.Contains(a.origins, from[0]) && len(a.origins) == 0`},
+	}},
+	{"cors-forms", "a form on a named origin's page is sent with the browser's certificate", "./internal/handlers", "TestEveryRouteChecksHostAndOrigin", []edit{
+		{"internal/handlers/cors.go", `mode != "" && mode != "cors"`, `false`},
+	}},
 	{"gate-first-come", "slots go to the calls that came first, whoever sent them", "./internal/handlers", "TestCallersTakeTurns", []edit{
 		{"internal/handlers/gate.go", `g.turns.MoveToBack(w.flow.turn)`, `g.turns.MoveToFront(w.flow.turn)`},
 	}},
