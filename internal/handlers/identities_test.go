@@ -25,7 +25,7 @@ type guardedHarness struct {
 	callers *access.Authenticator
 }
 
-func startGuarded(t *testing.T) *guardedHarness {
+func startGuarded(t *testing.T, change ...func(*Options)) *guardedHarness {
 	t.Helper()
 	g := &guardedHarness{callers: &access.Authenticator{}}
 	g.harness = start(t, func(o *Options) {
@@ -35,6 +35,9 @@ func startGuarded(t *testing.T) *guardedHarness {
 			t.Fatal(err)
 		}
 		o.Callers, o.AccessLog = g.callers, st
+		for _, c := range change {
+			c(o)
+		}
 	})
 	return g
 }
