@@ -27,8 +27,9 @@ func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
 	}
 	if r.Outcome == engine.Scheduled {
 		d.Best = best(r)
-		if m, ok := margin(r); ok {
-			d.Margin = &m
+		if second, ok := r.Second(); ok {
+			margin := r.Top - second
+			d.Margin = &margin
 		}
 		d.Volumes = r.Volumes()
 	}
@@ -61,27 +62,18 @@ func best(r *engine.Result) []string {
 		return []string{r.Node()}
 	}
 	out := make([]string, 0, r.Best.Count())
+	if r.Nodes().InOrder() {
+		for row := range r.Best.All() {
+			out = append(out, r.Nodes().Node(row).Name)
+		}
+		return out
+	}
 	for _, row := range r.Nodes().Order() {
 		if r.Best.Has(int(row)) {
 			out = append(out, r.Nodes().Node(int(row)).Name)
 		}
 	}
 	return out
-}
-
-// margin is the difference between the best total and the next lower one; ok is false where there
-// is none.
-func margin(r *engine.Result) (difference int64, ok bool) {
-	if !r.Scored {
-		return 0, false
-	}
-	second := int64(0)
-	for row := range r.Feasible.All() {
-		if t := r.Total(row); t < r.Top && (!ok || t > second) {
-			second, ok = t, true
-		}
-	}
-	return r.Top - second, ok
 }
 
 // notEvaluated lists what could not be judged.
