@@ -105,6 +105,7 @@ type contents struct {
 	Records   []record
 	Snapshots map[string]string // digests by id
 	Classes   int
+	Tokens    int
 	Jobs      map[string]string // states by path
 }
 
@@ -131,6 +132,11 @@ func (s *server) read(known contents) (contents, error) {
 		return c, err
 	}
 	c.Classes = len(classes.Items)
+	var tokens struct{ Items []json.RawMessage }
+	if err := s.call("GET", "/v1/tokens", "", &tokens); err != nil {
+		return c, err
+	}
+	c.Tokens = len(tokens.Items)
 	for path := range known.Jobs {
 		var job struct{ State string }
 		if err := s.call("GET", path, "", &job); err != nil {
@@ -155,6 +161,7 @@ var requests = []struct{ path, body string }{
 	{"/v1/decisions", `{"snapshot":"demo@latest","bind":true,"pod":{"metadata":{"namespace":"shop","name":"bound","uid":"uid-bound"},"spec":{"containers":[{"name":"c","image":"registry.example/c:1","resources":{"requests":{"cpu":"250m","memory":"64Mi"}}}]}}}`},
 	{"/clusters/demo/preempt", `{"Pod":{"metadata":{"namespace":"shop","name":"urgent","uid":"uid-urgent"},"spec":{"priority":2000,"containers":[{"name":"c","image":"registry.example/c:1","resources":{"requests":{"cpu":"3"}}}]}},"NodeNameToVictims":{"node-a1":{"Pods":[]}}}`},
 	{"/v1/decisions", `{"snapshot":"web@latest","pod":{"metadata":{"namespace":"shop","name":"large"},"spec":{"containers":[{"name":"c","image":"registry.example/c:1","resources":{"requests":{"cpu":"900"}}}]}}}`},
+	{"/v1/tokens", `{"name":"ci","grants":[{"role":"viewer","clusters":["demo"],"namespaces":["*"]}],"expiresAt":"2126-01-01T00:00:00Z"}`},
 	{"/v1/replays", `{"cluster":"demo"}`},
 }
 

@@ -75,6 +75,10 @@ func TestUpgrade(t *testing.T) {
 			if err != nil {
 				t.Errorf("replay: %v: %s", err, out)
 			}
+			out, err = exec.CommandContext(t.Context(), program, "audit", "verify", "--data-dir", filepath.Join(dir, "data")).CombinedOutput()
+			if err != nil {
+				t.Errorf("the chains do not hold: %v: %s", err, out)
+			}
 		})
 	}
 }
