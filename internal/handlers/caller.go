@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 
@@ -18,8 +19,8 @@ type caller struct {
 
 // callerOf returns the caller of a request.
 func callerOf(r *http.Request) caller {
-	if i := access.From(r.Context()); i != nil && i.Named() {
-		return caller{identity: store.AskedOf(r.Context()).By} // its String, which is there already
+	if by := identityOf(r.Context()); by != "" {
+		return caller{identity: by}
 	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -32,6 +33,14 @@ func callerOf(r *http.Request) caller {
 	}
 	network, _ := addr.Prefix(bits) // an address has so many
 	return caller{network: network}
+}
+
+// identityOf returns the kind and name of a caller that proved who it is, empty for others.
+func identityOf(ctx context.Context) string {
+	if i := access.From(ctx); i != nil && i.Named() {
+		return store.AskedOf(ctx).By // its String, which is there already
+	}
+	return ""
 }
 
 // String is the caller as people read it.

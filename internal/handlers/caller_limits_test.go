@@ -110,3 +110,32 @@ func TestCallersOverHTTP(t *testing.T) {
 		g.want(http.StatusOK, nil, "GET", "/v1/clusters", "")
 	}
 }
+
+// TestClustersOfOneIdentity: an identity makes so many clusters and no more, whatever others made;
+// those that it has it may upload again.
+func TestClustersOfOneIdentity(t *testing.T) {
+	g := startGuarded(t)
+	g.api.limits.CallerClusters = 2
+	busy, calm := bearing(g.token("busy", "admin", "*", "*")), bearing(g.token("calm", "admin", "*", "*"))
+	upload := func(who identity, name string, want int) *httptest.ResponseRecorder {
+		t.Helper()
+		w := g.as(who, "POST", "/v1/snapshots?cluster="+name, small())
+		if w.Code != want {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		return w
+	}
+	upload(calm, "c1", 201)
+	upload(busy, "b1", 201)
+	upload(busy, "b2", 201)
+	var p Problem
+	if err := json.Unmarshal(upload(busy, "b3", 413).Body.Bytes(), &p); err != nil || p.Limit != "caller-clusters" || !strings.Contains(p.Detail, "caller-clusters=2") {
+		t.Errorf("%+v %v", p, err)
+	}
+	upload(busy, "b1", 200)
+	upload(busy, "c1", 200) // it is calm's still
+	upload(calm, "c2", 201)
+	g.upload("anonymous", small())
+	g.want(http.StatusNoContent, nil, "DELETE", "/v1/clusters/b2", "")
+	upload(busy, "b3", 201)
+}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"berth/internal/access"
 	"berth/internal/cluster"
 	"berth/internal/store"
 )
@@ -111,6 +112,14 @@ func (a *API) roomForCluster(ctx context.Context, name string) error {
 	n, err := a.clusters.Count(ctx)
 	if err == nil && n >= a.limits.MaxClusters {
 		return tooLarge("max-clusters", fmt.Sprintf("there are %d clusters, and the limit is max-clusters=%d; delete some that are not needed", n, a.limits.MaxClusters))
+	}
+	most, by := a.limits.CallerClusters, identityOf(ctx)
+	if err != nil || most == 0 || by == "" || by == access.KindServer {
+		return err
+	}
+	own, err := a.clusters.Clusters(ctx, store.ClusterFilter{CreatedBy: by, Limit: most})
+	if err == nil && len(own) >= most {
+		return tooLarge("caller-clusters", fmt.Sprintf("%s has made %d clusters, and the limit is caller-clusters=%d; delete some that are not needed", by, len(own), most))
 	}
 	return err
 }

@@ -123,6 +123,7 @@ type Limits struct {
 	CallerRate         int   `name:"caller-rate" default:"5000" help:"Calls a second of one caller, by its identity or, of an anonymous one, its address; 0: no bound. Anonymous callers of loopback have none."`
 	CallerBurst        int   `name:"caller-burst" default:"10000" help:"Calls that a caller may make at once after a pause, before --caller-rate holds."`
 	CallerInFlight     int   `name:"caller-in-flight" default:"512" help:"Calls of one caller at once, over all routes, those that wait included; 0: no bound."`
+	CallerClusters     int   `name:"caller-clusters" default:"1000" help:"Clusters that uploads of one identity may make; 0: no bound but --max-clusters."`
 	CallerSlots        int   `name:"caller-slots" default:"0" help:"Slots of one identity among those of decisions, reads, queries, replays and scenarios each; 0: as many as there are processors, 2 at least. It never has all."`
 	MaxHeaderBytes     Bytes `name:"max-header-bytes" default:"16KiB" help:"Headers of a request."`
 }
@@ -166,7 +167,7 @@ func (l *Limits) Validate() error {
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("name")
-		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || name == "memory-budget" || name == "caller-rate" || name == "caller-in-flight" || name == "caller-slots" || strings.HasSuffix(name, "-queue")
+		mayBeZero := name == "max-yaml-aliases" || name == "nodes-cache-bytes" || name == "memory-budget" || name == "caller-rate" || name == "caller-in-flight" || name == "caller-slots" || name == "caller-clusters" || strings.HasSuffix(name, "-queue")
 		if n := v.Field(i).Int(); n < 0 || n == 0 && !mayBeZero {
 			errs = append(errs, fmt.Errorf("--%s must be above zero", name))
 		}

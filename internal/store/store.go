@@ -174,7 +174,9 @@ type Revisions interface {
 type ClusterFilter struct {
 	Name  string // this one
 	After string // those behind this name
-	Limit int
+	// CreatedBy are those whose oldest revision that is kept this caller asked for (Asked.By).
+	CreatedBy string
+	Limit     int
 }
 
 // ClusterInfo sums a cluster up.

@@ -17,7 +17,7 @@ var handlerFaults = []fault{
 		{"internal/handlers/caller_limits.go", `if !allowed {`, `if !allowed && false {`},
 	}},
 	{"callers-share-a-bucket", "one caller's calls count against another's rate", "./internal/handlers", "TestCallersOverHTTP", []edit{
-		{"internal/handlers/caller.go", `identity: store.AskedOf(r.Context()).By}`, `identity: i.Kind + store.Asked{}.By}`},
+		{"internal/handlers/caller.go", `return store.AskedOf(ctx).By //`, `return i.Kind + store.Asked{}.By //`},
 	}},
 	{"callers-unbounded", "each caller that ever called is remembered", "./internal/handlers", "TestCallersAreBounded", []edit{
 		{"internal/handlers/caller_limits.go", `len(c.callers) >= maxCallers;`, `len(c.callers) >= maxCallers && false;`},
@@ -30,6 +30,9 @@ var handlerFaults = []fault{
 	}},
 	{"cors-forms", "a form on a named origin's page is sent with the browser's certificate", "./internal/handlers", "TestEveryRouteChecksHostAndOrigin", []edit{
 		{"internal/handlers/cors.go", `mode != "" && mode != "cors"`, `false`},
+	}},
+	{"clusters-of-others-count", "clusters that others made count against an identity", "./internal/handlers", "TestClustersOfOneIdentity", []edit{
+		{"internal/handlers/clusters.go", `CreatedBy: by, Limit: most`, `Limit: most`},
 	}},
 	{"gate-first-come", "slots go to the calls that came first, whoever sent them", "./internal/handlers", "TestCallersTakeTurns", []edit{
 		{"internal/handlers/gate.go", `g.turns.MoveToBack(w.flow.turn)`, `g.turns.MoveToFront(w.flow.turn)`},

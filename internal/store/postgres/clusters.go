@@ -22,7 +22,8 @@ func (s *Store) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.Cl
 		limit = &f.Limit
 	}
 	rows, err := s.pool.Query(ctx, `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
-FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest WHERE `+where+` ORDER BY c.cluster LIMIT $2`, value, limit)
+FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest WHERE `+where+`
+AND ($3 = '' OR $3 = (SELECT o.asked_by FROM revisions o WHERE o.cluster = c.cluster ORDER BY o.number LIMIT 1)) ORDER BY c.cluster LIMIT $2`, value, limit, f.CreatedBy)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}

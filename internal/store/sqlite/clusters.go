@@ -11,15 +11,16 @@ func (s *Store) Clusters(ctx context.Context, f store.ClusterFilter) ([]store.Cl
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	where, value, limit := `c.cluster > ?`, f.After, -1
+	where, value, limit := `c.cluster > ?1`, f.After, -1
 	if f.Name != "" {
-		where, value = `c.cluster = ?`, f.Name
+		where, value = `c.cluster = ?1`, f.Name
 	}
 	if f.Limit > 0 {
 		limit = f.Limit
 	}
 	rows, err := s.reads.QueryContext(ctx, `SELECT c.cluster, c.newest, c.revisions, c.decisions, r.created_at
-FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest WHERE `+where+` ORDER BY c.cluster LIMIT ?`, value, limit)
+FROM clusters c JOIN revisions r ON r.cluster = c.cluster AND r.number = c.newest WHERE `+where+`
+AND (?2 = '' OR ?2 = (SELECT o.asked_by FROM revisions o WHERE o.cluster = c.cluster ORDER BY o.number LIMIT 1)) ORDER BY c.cluster LIMIT ?3`, value, f.CreatedBy, limit)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}

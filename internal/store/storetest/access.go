@@ -76,6 +76,27 @@ func init() {
 			wantErr(t, "Newest", err, nil)
 			same(t, "asked", e.Revision.Asked, got.Asked)
 		},
+		"ClustersByWhoCreatedThem": func(t *testing.T, s store.Store) {
+			first, second := revision("prod", 1), change("prod", 2)
+			first.Revision.Asked.By, second.Revision.Asked.By = "token:ci", "token:other"
+			lab := revision("lab", 1)
+			lab.Revision.Asked.By = "token:ci"
+			appendAll(t, s, first, second, lab, revision("old", 1))
+			for by, want := range map[string][]string{"token:ci": {"lab", "prod"}, "token:other": nil, "": {"lab", "old", "prod"}} {
+				infos, err := s.Clusters(t.Context(), store.ClusterFilter{CreatedBy: by})
+				wantErr(t, "Clusters", err, nil)
+				var names []string
+				for _, c := range infos {
+					names = append(names, c.Name)
+				}
+				sameList(t, by, want, names)
+			}
+			infos, err := s.Clusters(t.Context(), store.ClusterFilter{CreatedBy: "token:ci", After: "lab", Limit: 5})
+			wantErr(t, "Clusters", err, nil)
+			if len(infos) != 1 || infos[0].Name != "prod" {
+				t.Errorf("after lab: %+v", infos)
+			}
+		},
 		"DecisionsByWhoAsked": func(t *testing.T, s store.Store) {
 			mine, other := decision("prod", "d1", at(1)), decision("prod", "d2", at(2))
 			mine.Asked.By, other.Asked.By = "token:ci", "token:other"
