@@ -139,15 +139,15 @@ func objects(t *testing.T, raw []byte) map[string]map[string]any {
 // TestValues: what cannot work is refused before anything is installed, by the name of the value.
 func TestValues(t *testing.T) {
 	for values, want := range map[string]string{
-		"{replica: 3}":                          "replica",
-		"{replicas: two}":                       "replicas",
-		"{store: etcd}":                         "store",
-		"{store: volume}":                       "set replicas to 1",
-		"{image: {digest: latest}}":             "digest",
-		"{keep: {decisions: 90d}}":              "decisions",
-		"{cluster: My_Cluster}":                 "cluster",
-		"{networkPolicy: {apiserver: [berth]}}": "apiserver",
-		"{access: {bindings: [{role: root}]}}":  "role",
+		"{replica: 3}":                            "replica",
+		"{replicas: two}":                         "replicas",
+		"{store: etcd}":                           "store",
+		"{store: volume}":                         "set replicas to 1",
+		"{image: {digest: latest}}":               "digest",
+		"{keep: {decisions: 90d}}":                "decisions",
+		"{cluster: My_Cluster}":                   "cluster",
+		"{networkPolicy: {apiserver: [berth]}}":   "apiserver",
+		"{access: {bindings: [{role: root}]}}":    "role",
 		"{extender: {clientNames: []}}":           "clientNames",
 		"{resources: {requests: {}, limits: {}}}": "", // merged with the defaults
 	} {

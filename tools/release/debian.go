@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,6 +49,7 @@ func (r *release) debian(arch string, c *contents) error {
 		}
 		data = append(data, entry{name: "./usr/share/" + name + ".gz", mode: 0o644, body: packed})
 	}
+	slices.SortFunc(data, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	files, err := pack(data, r.time)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,6 +188,28 @@ func TestVuln(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != c.code || strings.Contains(string(out), "NOT CHECKED") != (c.want != "") {
 			t.Errorf("%q ends with %d:\n%s", c.prints, code, out)
+		}
+	}
+}
+
+// TestDebianBytes: the package is the same each time, its list of sums as well, which was written in
+// the order of maps.
+func TestDebianBytes(t *testing.T) {
+	var first []byte
+	for range 20 {
+		r := &release{options: &options{source: "../..", out: t.TempDir(), maintainer: "Example <release@example.org>"}, version: "v0.0.0", time: at}
+		if err := r.debian("amd64", &contents{}); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(filepath.Join(r.out, "berth_0.0.0_amd64.deb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = raw
+		}
+		if !bytes.Equal(first, raw) {
+			t.Fatal("another build has other bytes")
 		}
 	}
 }
