@@ -148,7 +148,7 @@ func (f *frame) With(name, value string) string {
 // Age writes how long ago a time is.
 func (f *frame) Age(t *time.Time) string {
 	if t == nil || t.IsZero() {
-		return "?"
+		return "unknown" // the object does not say when it was made
 	}
 	return words.Span(int64(f.now.Sub(*t).Seconds()))
 }

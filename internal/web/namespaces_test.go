@@ -55,3 +55,14 @@ func TestSettingsAreForAdmins(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsOfTheSample: its pods do not say when they were made, and wait in the active queue.
+func TestWordsOfTheSample(t *testing.T) {
+	base := sampled(t)
+	if body, _ := get(t, base+"/?cluster=sample"); strings.Contains(body, `"num">?<`) || !strings.Contains(body, `"num">unknown<`) {
+		t.Errorf("the age of a pod that has none: %s", body)
+	}
+	if body, _ := get(t, base+"/pods/shop/web-4?cluster=sample"); !strings.Contains(body, "of 3 active<") {
+		t.Errorf("a place in the queue: %s", body)
+	}
+}
