@@ -22,7 +22,19 @@ type table[E keyed] struct {
 
 type branch[E keyed] struct {
 	owner uint64 // the edit that may write it
-	kids  [64][]slot[E]
+	kids  [64]*bucket[E]
+}
+
+// bucket has the entries whose hashes begin alike, in order of their hashes. It does not change: a
+// branch that is copied copies a pointer for each.
+type bucket[E keyed] struct{ slots []slot[E] }
+
+// all returns the slots of a bucket, which may be nil.
+func (b *bucket[E]) all() []slot[E] {
+	if b == nil {
+		return nil
+	}
+	return b.slots
 }
 
 // slot is an entry with the hash of its key, so that a look-up reads the text of no other entry.
@@ -72,16 +84,15 @@ func (t *table[E]) get(namespace, name string) (none E) {
 	if b == nil {
 		return none
 	}
-	bucket := b.kids[h>>6&63]
-	if i, ok := place(bucket, h, namespace, name); ok {
-		return bucket[i].entry
+	slots := b.kids[h>>6&63].all()
+	if i, ok := place(slots, h, namespace, name); ok {
+		return slots[i].entry
 	}
 	return none
 }
 
-// bucket returns the bucket of a hash in a branch that belongs to the edit. What is in the bucket
-// stays as it is, since readers of older states hold it.
-func (t *table[E]) bucket(edit uint64, h uint32) *[]slot[E] {
+// bucket returns the place of a hash's bucket in a branch that belongs to the edit.
+func (t *table[E]) bucket(edit uint64, h uint32) **bucket[E] {
 	b := t.root[h&63]
 	switch {
 	case b == nil:
@@ -98,23 +109,25 @@ func (t *table[E]) bucket(edit uint64, h uint32) *[]slot[E] {
 func (t *table[E]) put(edit uint64, e E) {
 	namespace, name := e.key()
 	h := hashOf(namespace, name)
-	bucket := t.bucket(edit, h)
-	i, had := place(*bucket, h, namespace, name)
-	rest := (*bucket)[i:]
+	at := t.bucket(edit, h)
+	slots := (*at).all()
+	i, had := place(slots, h, namespace, name)
+	rest := slots[i:]
 	if had {
 		rest = rest[1:]
 	} else {
 		t.n++
 	}
 	fresh := make([]slot[E], 0, i+1+len(rest))
-	*bucket = append(append(append(fresh, (*bucket)[:i]...), slot[E]{h, e}), rest...)
+	*at = &bucket[E]{append(append(append(fresh, slots[:i]...), slot[E]{h, e}), rest...)}
 }
 
 func (t *table[E]) remove(edit uint64, namespace, name string) {
 	h := hashOf(namespace, name)
-	bucket := t.bucket(edit, h)
-	if i, had := place(*bucket, h, namespace, name); had {
-		*bucket = slices.Concat((*bucket)[:i], (*bucket)[i+1:])
+	at := t.bucket(edit, h)
+	slots := (*at).all()
+	if i, had := place(slots, h, namespace, name); had {
+		*at = &bucket[E]{slices.Concat(slots[:i], slots[i+1:])}
 		t.n--
 	}
 }
@@ -125,9 +138,9 @@ func (t *table[E]) each(f func(E)) {
 		if b == nil {
 			continue
 		}
-		for _, bucket := range b.kids {
-			for i := range bucket {
-				f(bucket[i].entry)
+		for _, kid := range b.kids {
+			for _, s := range kid.all() {
+				f(s.entry)
 			}
 		}
 	}

@@ -21,8 +21,7 @@ const (
 var stampNames = [...]string{"profile", "profile_digest", "engine", "semantics", "plugins"}
 
 // decision returns the hash of a decision. It covers the values of lists.Stored that the format
-// has,
-// but for the stamp's number and the place, which the seal gives it, and the stamp.
+// has, but for the number of the stamp and the place, which the seal gives it, and the stamp.
 func (h *Hasher) decision(format int64, stored []any, stamp lists.Stamp) ([sha256.Size]byte, error) {
 	h.begin(string(store.SealDecisions))
 	for i := range lists.Stored {
