@@ -101,6 +101,8 @@ type Entry struct {
 	// Gap comes without any of the others. Writing one again with the same
 	// Cluster and ID is a no-op.
 	Gap *Gap
+	// Prepared is set by Prepare, for Append.
+	Prepared any
 	// Spooled is set by Append where the entry is durable on the local disk, and
 	// not in the store yet.
 	Spooled bool
@@ -122,6 +124,20 @@ type Writer interface {
 	// retry after a lost answer is safe. A ctx that ends before the commit begins undoes the whole
 	// batch.
 	Append(ctx context.Context, entries []*Entry) error
+}
+
+// Preparer is a Writer that does a part of Append's work ahead.
+type Preparer interface {
+	// Prepare encodes an entry that will not change any more. It is for the caller's goroutine:
+	// Append runs alone, and callers run side by side.
+	Prepare(e *Entry)
+}
+
+// Prepare prepares an entry where the writer does so.
+func Prepare(w Writer, e *Entry) {
+	if p, ok := w.(Preparer); ok {
+		p.Prepare(e)
+	}
 }
 
 // PageBytes is how much of changes or inputs a list holds before it ends early, so

@@ -54,6 +54,9 @@ var storeFaults = []fault{
 	{"wal-kept-in-memory", "a commit is synced before its last frames are written", "./internal/store/sqlite", "TestCommitsAreInTheFiles", []edit{
 		{"internal/store/sqlite/vfs_linux.go", `pointer(walFileSize), pointer(walSync)`, `pointer(walFileSize), pointer(fileSync)`},
 	}},
+	{"prepared-without-stamp", "a row that was encoded ahead is written with the number of no stamp", "./internal/store/sqlite", "TestStore/Decisions/PreparedIsWrittenAsIs", []edit{
+		{"internal/store/lists/row.go", `r.values[stampAt], r.values[placeAt] = r.StampID, r.Seq`, `r.values[placeAt] = r.Seq`},
+	}},
 	{"failed-sync-passes", "a commit counts as durable though its sync failed", "./internal/store/sqlite", "TestFailedSync", []edit{
 		{"internal/store/sqlite/vfs_linux.go", `libc.Xfdatasync(tls, u.Fh) != 0`, `libc.Xfdatasync(tls, u.Fh) != 0 && false`},
 	}},

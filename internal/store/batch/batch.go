@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
@@ -75,18 +77,40 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{},
 	}
 	for _, e := range entries {
-		if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
-			continue
+		var r *lists.Row
+		prepared, ok := e.Prepared.(*lists.Row)
+		if e.Err = nil; ok { // and so it is valid
+			r = prepared.Clone() // an attempt that was given up may still write it
+		} else {
+			if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
+				continue
+			}
+			r = lists.NewRow(e.Decision)
 		}
-		r := lists.NewRow(e.Decision)
 		b.rows[e] = r
-		var ok bool
 		if r.StampID, ok = stamps.Get(r.Stamp); !ok {
 			b.Stamps[r.Stamp] = 0
 		}
 	}
 	return b
 }
+
+// Prepare encodes and hashes an entry's decision ahead of New, times as the backend has them. What
+// is wrong with an entry is New's to say.
+func Prepare(e *store.Entry, instant func(time.Time) any) {
+	e.Prepared = nil
+	if e.Decision == nil || e.Validate() != nil {
+		return
+	}
+	r := lists.NewRow(e.Decision)
+	h := hashers.Get().(*seal.Hasher)
+	defer hashers.Put(h)
+	if h.Decision(r, r.Written(instant)) == nil {
+		e.Prepared = r
+	}
+}
+
+var hashers = sync.Pool{New: func() any { return &seal.Hasher{} }}
 
 // Reads are the keys of the facts that a batch needs, each once and in a fixed order. Numbers and
 // Parents name their cluster in the column beside them.

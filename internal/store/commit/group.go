@@ -72,6 +72,7 @@ func (g *Group) Commit(ctx context.Context, e *store.Entry) error {
 // ends first it returns ctx's error and e is written all the same, so the
 // caller must leave e alone. It may be called again and by several goroutines.
 func (g *Group) Submit(ctx context.Context, e *store.Entry) (wait func(context.Context) error, err error) {
+	store.Prepare(g.w, e)
 	p := &pending{entry: e, done: make(chan struct{})}
 	g.mu.RLock()
 	defer g.mu.RUnlock()

@@ -17,7 +17,11 @@ type Row struct {
 	// StampID is the stamp's number in the store, Seq the place in the cluster's log.
 	StampID, Seq int64
 
+	// Hash is what the seal of the row holds; nil until it is made.
+	Hash []byte
+
 	scores []byte
+	values []any // of Stored, once they are made
 }
 
 // NewRow returns the row of a decision; StampID and Seq are the caller's to set.
@@ -25,6 +29,13 @@ func NewRow(d *store.Decision) *Row {
 	r := &Row{Decision: d}
 	r.Stamp, r.scores = stampOf(d)
 	return r
+}
+
+// Clone returns a row that has what was made of this one.
+func (r *Row) Clone() *Row {
+	c := *r
+	c.values = slices.Clone(r.values)
+	return &c
 }
 
 // Columns are some columns, in the order of a statement.
@@ -90,6 +101,22 @@ func (cs Columns) Values(r *Row, instant func(time.Time) any) []any {
 	}
 	return values
 }
+
+// Written returns what the row's INSERT writes: Values of Stored. They are made once; the stamp's
+// number and the place are those of now.
+func (r *Row) Written(instant func(time.Time) any) []any {
+	if r.values == nil {
+		r.values = Stored.Values(r, instant)
+	}
+	r.values[stampAt], r.values[placeAt] = r.StampID, r.Seq
+	return r.values
+}
+
+// stampAt and placeAt are where Stored has the stamp's number and the place.
+var (
+	stampAt = slices.IndexFunc(Stored, func(c store.Column) bool { return c.Kind == store.Stamp })
+	placeAt = slices.IndexFunc(Stored, func(c store.Column) bool { return c.Kind == store.Place })
+)
 
 func value(c *store.Column, r *Row, instant func(time.Time) any) any {
 	switch c.Kind {

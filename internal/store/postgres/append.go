@@ -17,6 +17,9 @@ import (
 // the first time took effect and its answer was lost.
 const attempts = 3
 
+// Prepare implements store.Preparer.
+func (*Store) Prepare(e *store.Entry) { batch.Prepare(e, instant) }
+
 // Append implements store.Writer. An ErrUnavailable says nothing about the
 // batch, which may be handed over again.
 func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {

@@ -119,8 +119,10 @@ func copyDecisions(ctx context.Context, conn *pgx.Conn, table string, rows []*li
 }
 
 func decisionValues(d *lists.Row) []any {
-	return lists.Stored.Values(d, func(t time.Time) any { return t })
+	return d.Written(instant)
 }
+
+func instant(t time.Time) any { return t }
 
 // text keeps nil apart from empty.
 func text(b []byte) *string {

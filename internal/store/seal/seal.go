@@ -94,10 +94,24 @@ type Rows struct {
 	items  store.SealItems
 }
 
-// Decision adds the values of lists.Stored of a row. Decisions come in the order of their Seq.
+// Decision adds a row with its values of lists.Stored. Decisions come in the order of their Seq.
 func (r *Rows) Decision(row *lists.Row, values []any) error {
-	sum, err := r.hasher.decision(store.SealFormat, values, row.Stamp)
-	r.hashes = append(r.hashes, sum[:]...)
+	if err := r.hasher.Decision(row, values); err != nil {
+		return err
+	}
+	r.hashes = append(r.hashes, row.Hash...)
+	return nil
+}
+
+// Decision sets the hash of a row that has none, from its values of lists.Stored.
+func (h *Hasher) Decision(row *lists.Row, values []any) error {
+	if row.Hash != nil {
+		return nil
+	}
+	sum, err := h.decision(store.SealFormat, values, row.Stamp)
+	if err == nil {
+		row.Hash = sum[:]
+	}
 	return err
 }
 

@@ -13,6 +13,9 @@ import (
 	"berth/internal/store/seal"
 )
 
+// Prepare implements store.Preparer.
+func (*Store) Prepare(e *store.Entry) { batch.Prepare(e, instant) }
+
 // Append implements store.Writer.
 func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if len(entries) == 0 {
@@ -218,8 +221,10 @@ func putStamp(w *writer, b *batch.Batch, d *lists.Row) error {
 }
 
 func decisionValues(d *lists.Row) []any {
-	return lists.Stored.Values(d, func(t time.Time) any { return t.UnixMicro() })
+	return d.Written(instant)
 }
+
+func instant(t time.Time) any { return t.UnixMicro() }
 
 // blob, text and notNull keep nil apart from empty: a nil []byte inside an any
 // is not a nil any.

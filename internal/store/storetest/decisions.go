@@ -73,6 +73,46 @@ func init() {
 			wantErr(t, "ListDecisions", err, nil)
 			same(t, "records", 1, len(ds))
 		},
+		"PreparedIsWrittenAsIs": func(t *testing.T, s store.Store) {
+			if _, ok := s.(store.Preparer); !ok {
+				t.Fatal("the store prepares no entries")
+			}
+			plain, prepared := decision("plain", "d1", at(1)), decision("prepared", "d2", at(1))
+			prepared.Profile = "another" // a stamp that comes with it
+			refused := &store.Entry{Decision: decision("prepared", "d3", at(1))}
+			refused.Decision.Pod = "\xff"
+			entries := []*store.Entry{{Decision: plain}, {Decision: prepared}, refused}
+			store.Prepare(s, entries[1])
+			store.Prepare(s, refused)
+			if entries[1].Prepared == nil {
+				t.Error("nothing was prepared")
+			}
+			wantErr(t, "Append", s.Append(t.Context(), entries), nil)
+			wantErr(t, "an entry that is not valid", refused.Err, store.ErrInvalid)
+			// A batch that was lost is handed over again, behind others.
+			more := &store.Entry{Decision: decision("prepared", "d4", at(2))}
+			store.Prepare(s, more)
+			appendAll(t, s, &store.Entry{Decision: decision("prepared", "d5", at(2))}, entries[1], more)
+			for _, d := range []*store.Decision{plain, prepared, more.Decision} {
+				got, err := s.Decision(t.Context(), d.ID)
+				wantErr(t, "Decision", err, nil)
+				same(t, "decision", d, got)
+			}
+			var sealed []byte
+			seals, err := s.ListSeals(t.Context(), "prepared", 0, 0, false)
+			wantErr(t, "ListSeals", err, nil)
+			for _, x := range seals {
+				sealed = append(sealed, x.RowHashes...)
+			}
+			rows, err := s.SealRows(t.Context(), store.SealDecisions, store.SealFormat, "prepared", 1, 9, 9)
+			wantErr(t, "SealRows", err, nil)
+			var stored []byte
+			for _, r := range rows {
+				stored = append(stored, r.Hash...)
+			}
+			same(t, "rows", 3, len(rows))
+			same(t, "hashes", sealed, stored)
+		},
 		"LargeInput": func(t *testing.T, s store.Store) {
 			d := decision("prod", "large", at(1))
 			d.Input = big(10 << 20)
