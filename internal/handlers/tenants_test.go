@@ -37,14 +37,14 @@ func TestTenantsTakeTurns(t *testing.T) {
 			var mu sync.Mutex
 			var order []string
 			let := make(chan struct{})
-			handler := a.admitted(c, func(w http.ResponseWriter, r *http.Request) error {
+			handler := a.observe(a.admitted(c, func(w http.ResponseWriter, r *http.Request) error {
 				mu.Lock()
 				order = append(order, access.From(r.Context()).Name)
 				mu.Unlock()
 				<-let
 				w.WriteHeader(http.StatusNoContent)
 				return nil
-			})
+			}))
 			var group sync.WaitGroup
 			waiting := func(n int) {
 				waitFor(t, func() bool { c.gate.mu.Lock(); defer c.gate.mu.Unlock(); return c.gate.waiting == n })
@@ -54,7 +54,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 				for range n {
 					group.Go(func() {
 						w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/", http.NoBody)
-						if handler(w, r.WithContext(access.With(r.Context(), who, "", ""))); w.Code != http.StatusNoContent {
+						if handler.ServeHTTP(w, r.WithContext(access.With(r.Context(), who, "", ""))); w.Code != http.StatusNoContent {
 							t.Errorf("%s: %d %s", tenant, w.Code, w.Body)
 						}
 					})
