@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"testing"
 	"time"
+
+	"berth/internal/handlers"
 )
 
 // serveConns serves with few connections.
@@ -97,5 +100,14 @@ func TestConnectionsPerPeer(t *testing.T) {
 	c.state(first, http.StateIdle)
 	if _, ok := add("192.0.2.1:4"); !ok || !first.Conn.(*fakeConn).closed {
 		t.Error("the address's own idle connection did not give way")
+	}
+}
+
+// TestStreamsAreBounded: one connection of HTTP/2 carries as many calls at once as an apiserver's.
+func TestStreamsAreBounded(t *testing.T) {
+	limits := handlers.DefaultLimits()
+	s := (&place{limits: &limits}).server(t.Context(), slog.New(slog.DiscardHandler))
+	if s.HTTP2 == nil || s.HTTP2.MaxConcurrentStreams != 100 {
+		t.Errorf("%+v", s.HTTP2)
 	}
 }

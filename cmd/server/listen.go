@@ -25,6 +25,9 @@ import (
 // reread is the interval at which certificate files are read.
 const reread = 2 * time.Second
 
+// maxStreams bounds the calls at once of one HTTP/2 connection, as an apiserver does by default.
+const maxStreams = 100
+
 // tlsSettings are a listener's certificates.
 type tlsSettings struct {
 	Cert        string   `placeholder:"FILE" help:"Certificate chain in PEM: serve TLS. A replaced file is loaded within seconds."`
@@ -189,6 +192,7 @@ func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
 		Handler: p.handler, ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
 		MaxHeaderBytes: int(p.limits.MaxHeaderBytes), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ending },
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 	}
 	if p.certs != nil {
 		server.TLSConfig = p.certs.Config()

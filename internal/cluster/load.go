@@ -111,8 +111,8 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if v := l.held(0); v != nil {
 		share = v.inv
 	}
-	inv, err := decodeCheckpoint(c.Payload, share, func(bytes int) error { return memory.Take(ctx, int64(bytes)) })
-	if memory.Refused(err) {
+	inv, err := decodeCheckpoint(c.Payload, share, takeFrom(ctx))
+	if memory.Refused(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
 	}
 	if err != nil {
@@ -255,4 +255,14 @@ func keyOf(js []byte) (kubeobj.Key, error) {
 		return kubeobj.Key{}, err
 	}
 	return kubeobj.Key{Kind: h.Kind, Namespace: h.Metadata.Namespace, Name: h.Metadata.Name}, nil
+}
+
+// takeFrom reserves memory from the claim of a context, until that ends.
+func takeFrom(ctx context.Context) func(bytes int) error {
+	return func(bytes int) error {
+		if err := ctx.Err(); err != nil {
+			return err //nolint:wrapcheck // it is the caller's own
+		}
+		return memory.Take(ctx, int64(bytes))
+	}
 }

@@ -47,6 +47,10 @@ func TestLongWorkEndsWithItsContext(t *testing.T) {
 		}
 	}
 	wide := nodes.Done()
+	payload, err := encodeCheckpoint(t.Context(), v.inv)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, work := range map[string]func(ctx context.Context) error{
 		"a page of objects": func(ctx context.Context) error {
 			v.mu.Lock()
@@ -96,6 +100,10 @@ func TestLongWorkEndsWithItsContext(t *testing.T) {
 		},
 		"a checkpoint": func(ctx context.Context) error {
 			_, err := encodeCheckpoint(ctx, v.inv)
+			return err
+		},
+		"a checkpoint read": func(ctx context.Context) error {
+			_, err := decodeCheckpoint(payload, nil, takeFrom(ctx))
 			return err
 		},
 	} {
