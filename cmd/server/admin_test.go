@@ -118,7 +118,7 @@ func TestAdminStatus(t *testing.T) {
 		t.Errorf("clusters: %s", body)
 	case s.Store.Backend != "sqlite" || s.Store.Problem != "" || s.Store.Files["berth.db"] == 0:
 		t.Errorf("store: %s", body)
-	case len(s.Calls) != 9 || s.Calls[0].Class != "filter" || s.Calls[0].Slots != 64:
+	case len(s.Calls) != 10 || s.Calls[0].Class != "filter" || s.Calls[0].Slots != 64:
 		t.Errorf("calls: %s", body)
 	case s.Memory.Heap == 0 || s.Memory.Budget == 0 || s.Goroutines == 0 || s.Records.Capacity != queueCapacity || s.Version == "":
 		t.Errorf("process: %s", body)
