@@ -77,7 +77,7 @@ func (a *attack) times(n int, send func(i int)) {
 // unfinished sends the head of a request and so many bytes of its body, and keeps the connection.
 func (a *attack) unfinished(path string, announced, sent int, head string) {
 	// Another caller than those who send whole requests: slots of decisions are shared by address.
-	conn, err := from("127.0.0.2").Dial("tcp", a.host)
+	conn, err := from("127.0.0.2").Dial("tcp", a.Host)
 	if err != nil {
 		return
 	}

@@ -72,7 +72,7 @@ func (s *server) audited(one audited) string {
 	for _, c := range a.conns {
 		_ = c.Close()
 	}
-	if !s.alive() {
+	if !s.Alive() {
 		answer += " **the server is gone**"
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s | %.1f | %d | %.1f s |", one.id, one.what, one.before, answer, s.cpu()-cpu, s.peak(), took.Seconds())

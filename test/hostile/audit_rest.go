@@ -72,7 +72,7 @@ var auditRest = []audited{
 	}},
 	{"M2", "1,000 connections kept alive, then a new one", "110 to 120 s", nodesOf("good", 3), func(a *attack) string {
 		for range 1000 {
-			if conn, err := net.DialTimeout("tcp", a.host, time.Second); err == nil {
+			if conn, err := net.DialTimeout("tcp", a.Host, time.Second); err == nil {
 				a.conns = append(a.conns, conn)
 				_, _ = io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
 			}
@@ -81,7 +81,7 @@ var auditRest = []audited{
 	}},
 	{"M2", "1,000 connections that say nothing, then a new one", "over 4 s", nodesOf("good", 3), func(a *attack) string {
 		for range 1000 {
-			if conn, err := net.DialTimeout("tcp", a.host, time.Second); err == nil {
+			if conn, err := net.DialTimeout("tcp", a.Host, time.Second); err == nil {
 				a.conns = append(a.conns, conn)
 			}
 		}

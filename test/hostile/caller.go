@@ -49,7 +49,7 @@ const patience = 5 * time.Second
 
 // answered asks until there is an answer, for a time.
 func (s *server) answered(kind int) bool {
-	for began := time.Now(); s.alive(); time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); s.Alive(); time.Sleep(100 * time.Millisecond) {
 		status := s.good(kind)
 		if status >= 200 && status < 300 {
 			return true
@@ -69,7 +69,7 @@ type calls struct {
 
 // ask sends one kind of call after the other until done, or the server's end.
 func (s *server) ask(done <-chan struct{}, kinds []int) (c calls) {
-	for i := 0; s.alive(); i++ {
+	for i := 0; s.Alive(); i++ {
 		at := time.Now()
 		c.asked++
 		if status := s.good(kinds[i%len(kinds)]); status >= 200 && status < 300 {

@@ -90,11 +90,11 @@ func run(out io.Writer, each time.Duration, pick func(vector) bool, together boo
 		}
 	}
 	for _, v := range picked {
-		if s.alive() {
+		if s.Alive() {
 			try(v)
 		}
 	}
-	if together && s.alive() {
+	if together && s.Alive() {
 		try(vector{"all together", func(a *attack) {
 			var group sync.WaitGroup
 			for _, v := range picked {
@@ -129,7 +129,7 @@ func (s *server) suffer(name string, each time.Duration, run func(a *attack)) (r
 	verdict := ""
 	// In a cgroup the kernel counts, which leaves out pages of files that the RSS has.
 	switch late, well := s.well(); {
-	case !s.alive():
+	case !s.Alive():
 		verdict = "\tHARM: the server is gone"
 	case s.cgroup == "" && peak > memory>>20:
 		verdict = "\tHARM: too much memory"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"berth/test/process"
 )
 
 // memory is what the server has, in bytes; the audit's requests are sent to one with as much as
@@ -21,19 +22,17 @@ var memory = 1 << 30
 
 // server is the process under attack.
 type server struct {
-	cmd      *exec.Cmd
+	*process.Server
 	url      string
-	host     string
 	bound    string // what holds it to its memory
 	cgroup   string
-	ended    chan struct{}
 	caller   *http.Client // the good one
 	recorded string       // a decision that the good caller reads again
 }
 
 // launch starts a server in a memory cgroup, or with GOMEMLIMIT where none can be made.
 func launch(program, dir string) (*server, error) {
-	s := &server{bound: "GOMEMLIMIT and a look at the RSS", ended: make(chan struct{}), caller: &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: from("127.0.0.3").DialContext, DisableKeepAlives: true}}}
+	s := &server{bound: "GOMEMLIMIT and a look at the RSS", caller: &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: from("127.0.0.3").DialContext, DisableKeepAlives: true}}}
 	ready := filepath.Join(dir, "ready")
 	command := []string{
 		program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready,
@@ -47,26 +46,15 @@ func launch(program, dir string) (*server, error) {
 	} else {
 		env = append(env, "GOMEMLIMIT="+strconv.Itoa(memory/100*85))
 	}
-	s.cmd = exec.Command(command[0], command[1:]...)
-	s.cmd.Env = append(os.Environ(), env...)
-	s.cmd.Stderr = os.Stderr
-	if err := s.cmd.Start(); err != nil {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	var err error
+	if s.Server, err = process.Start(cmd, ready); err != nil {
+		_ = os.Remove(s.cgroup)
 		return nil, err
 	}
-	go func() { _ = s.cmd.Wait(); close(s.ended) }()
-	for range 600 {
-		if address, err := os.ReadFile(ready); err == nil {
-			s.host = string(address)
-			s.url = "http://" + s.host
-			return s, nil
-		}
-		if !s.alive() {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.stop()
-	return nil, errors.New("the server did not start")
+	s.url = "http://" + s.Host
+	return s, nil
 }
 
 // cgroup makes one with the memory that the server has; "" where it cannot be made.
@@ -88,25 +76,16 @@ func cgroup() string {
 }
 
 func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGKILL)
-	<-s.ended
+	_ = s.Cmd.Process.Signal(syscall.SIGKILL)
+	<-s.Ended
 	if s.cgroup != "" {
 		_ = os.Remove(s.cgroup)
 	}
 }
 
-func (s *server) alive() bool {
-	select {
-	case <-s.ended:
-		return false
-	default:
-		return true
-	}
-}
-
 // cpu is what the process has used, in seconds.
 func (s *server) cpu() float64 {
-	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
 	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
 	if len(fields) < 13 {
 		return 0
@@ -118,12 +97,12 @@ func (s *server) cpu() float64 {
 
 // forgetPeak makes the kernel begin the peak of the RSS anew.
 func (s *server) forgetPeak() {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0o600)
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.Cmd.Process.Pid), []byte("5"), 0o600)
 }
 
 // peak is the highest RSS, in MiB.
 func (s *server) peak() int {
-	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Cmd.Process.Pid))
 	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
 	line, _, _ := strings.Cut(rest, "kB")
 	kib, _ := strconv.Atoi(strings.TrimSpace(line))

@@ -9,7 +9,7 @@ import (
 
 // unread asks and does not read the answer.
 func (a *attack) unread(path string) {
-	conn, err := from("127.0.0.2").Dial("tcp", a.host)
+	conn, err := from("127.0.0.2").Dial("tcp", a.Host)
 	if err != nil {
 		return
 	}

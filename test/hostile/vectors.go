@@ -92,7 +92,7 @@ var review = []vector{
 	}},
 	{"M2: 1,100 connections that say nothing", func(a *attack) {
 		for range 1100 {
-			if conn, err := net.DialTimeout("tcp", a.host, time.Second); err == nil {
+			if conn, err := net.DialTimeout("tcp", a.Host, time.Second); err == nil {
 				a.mu.Lock()
 				a.conns = append(a.conns, conn)
 				a.mu.Unlock()
@@ -102,7 +102,7 @@ var review = []vector{
 	}},
 	{"M2: 1,100 connections kept alive", func(a *attack) {
 		for range 1100 {
-			conn, err := net.DialTimeout("tcp", a.host, time.Second)
+			conn, err := net.DialTimeout("tcp", a.Host, time.Second)
 			if err != nil {
 				continue
 			}

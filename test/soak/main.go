@@ -64,7 +64,7 @@ func run(o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	fmt.Printf("%s of traffic, %d requests a second over %d clusters, seed %d\n", o.length, o.rate, o.clusters, o.seed)
 	ctx, cancel := context.WithTimeout(context.Background(), o.length)
 	defer cancel()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,65 +10,33 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"berth/test/process"
 )
 
 // server is the process that is watched, with the limits that it has by default, but for deadlines:
 // memory is watched here, and a machine that is busy with other work must not look like a server
 // that is.
 type server struct {
-	cmd   *exec.Cmd
-	url   string
-	ended chan struct{}
+	*process.Server
+	url string
 }
 
 func launch(program, dir string) (*server, error) {
-	s := &server{ended: make(chan struct{})}
 	ready := filepath.Join(dir, "ready")
-	s.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready, "--log-level", "error",
+	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready, "--log-level", "error",
 		"--extender-deadline", "2m", "--decision-deadline", "2m", "--read-deadline", "2m", "--replay-deadline", "2m", "--scenario-deadline", "2m")
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "GOMEMLIMIT=") && !strings.HasPrefix(e, "GOGC=") {
-			s.cmd.Env = append(s.cmd.Env, e)
+			cmd.Env = append(cmd.Env, e)
 		}
 	}
-	s.cmd.Stderr = os.Stderr
-	if err := s.cmd.Start(); err != nil {
+	s, err := process.Start(cmd, ready)
+	if err != nil {
 		return nil, err
 	}
-	go func() { _ = s.cmd.Wait(); close(s.ended) }()
-	for range 600 {
-		if address, err := os.ReadFile(ready); err == nil {
-			s.url = "http://" + string(address)
-			return s, nil
-		}
-		if !s.alive() {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.stop()
-	return nil, errors.New("the server did not start")
-}
-
-func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-s.ended:
-	case <-time.After(30 * time.Second):
-		_ = s.cmd.Process.Kill()
-		<-s.ended
-	}
-}
-
-func (s *server) alive() bool {
-	select {
-	case <-s.ended:
-		return false
-	default:
-		return true
-	}
+	return &server{s, "http://" + s.Host}, nil
 }
 
 // figures are what a server says of itself at a moment.

@@ -35,7 +35,7 @@ func watch(ctx context.Context, s *server, t *traffic, each time.Duration) ([]wi
 		select {
 		case <-ctx.Done():
 			return windows, nil
-		case <-s.ended:
+		case <-s.Ended:
 			return nil, errors.New("the server ended")
 		case <-tick.C:
 		}

@@ -159,7 +159,7 @@ func (s *server) round(k kind, share float64, times int, length time.Duration) (
 	errs := make([]error, tenants)
 	var group sync.WaitGroup
 	for i := range tenants {
-		o := order{Host: s.host, Request: k.requests[i], Rate: share, Seed: uint64(i), Length: length}
+		o := order{Host: s.Host, Request: k.requests[i], Rate: share, Seed: uint64(i), Length: length}
 		send := load
 		if i == tenants-1 {
 			o.Rate, o.Noisy, send = share*float64(times), true, apart
@@ -179,7 +179,7 @@ func (s *server) capacity(k kind, length time.Duration) (float64, error) {
 	began := time.Now()
 	for i := range errs {
 		group.Go(func() {
-			c, err := dial(s.host)
+			c, err := dial(s.Host)
 			for errs[i] = err; errs[i] == nil && time.Since(began) < length; n.Add(1) {
 				var status int
 				if status, errs[i] = c.call(k.requests[i%tenants]); status >= 300 && errs[i] == nil {

@@ -68,7 +68,7 @@ func run(o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	kinds, err := s.prepare(o.nodes)
 	if err != nil {
 		return err

@@ -2,30 +2,26 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
+
+	"berth/test/process"
 )
 
 // server is the process that all tenants share.
 type server struct {
-	cmd    *exec.Cmd
-	host   string
+	*process.Server
 	tokens [tenants]string
-	ended  chan struct{}
 }
 
 // launch makes a token for each tenant, which grants everything in its own cluster and nothing
 // elsewhere, and starts the server.
 func launch(program, dir string, more []string) (*server, error) {
-	s := &server{ended: make(chan struct{})}
+	s := &server{}
 	data, ready := filepath.Join(dir, "data"), filepath.Join(dir, "ready")
 	for i := range s.tokens {
 		name := fmt.Sprint("t", i)
@@ -35,31 +31,10 @@ func launch(program, dir string, more []string) (*server, error) {
 		}
 		s.tokens[i] = strings.TrimSpace(string(out))
 	}
-	s.cmd = exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--require-identity", "--data-dir", data, "--ready-file", ready, "--log-level", "error"}, more...)...)
-	s.cmd.Stderr = os.Stderr
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() { _ = s.cmd.Wait(); close(s.ended) }()
-	for range 600 {
-		if address, err := os.ReadFile(ready); err == nil {
-			s.host = string(address)
-			return s, nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.stop()
-	return nil, errors.New("the server did not start")
-}
-
-func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-s.ended:
-	case <-time.After(30 * time.Second):
-		_ = s.cmd.Process.Kill()
-		<-s.ended
-	}
+	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--require-identity", "--data-dir", data, "--ready-file", ready, "--log-level", "error"}, more...)...)
+	var err error
+	s.Server, err = process.Start(cmd, ready)
+	return s, err
 }
 
 // kind is a kind of calls: the same one for each tenant, about its own cluster.
@@ -106,7 +81,7 @@ func (s *server) prepare(nodes int) ([]kind, error) {
 
 // send posts in a plain way, for what is prepared.
 func (s *server) send(tenant int, path, body string) ([]byte, error) {
-	req, err := http.NewRequest(http.MethodPost, "http://"+s.host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
+	req, err := http.NewRequest(http.MethodPost, "http://"+s.Host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
 	if err != nil {
 		return nil, err
 	}
