@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
-	"slices"
 
 	"berth/internal/engine/state"
 )
@@ -117,32 +115,6 @@ func (r *Result) Total(row int) int64 {
 		}
 	}
 	return total
-}
-
-// Second returns the best total below Top; ok is false where no feasible node has one.
-func (r *Result) Second() (second int64, ok bool) {
-	if !r.Scored {
-		return 0, false
-	}
-	second = math.MinInt64
-	byRow := r.sums != nil && slices.ContainsFunc(r.Scores, func(s RuleScores) bool { return s.RawBytes == nil && !s.uniform })
-	for from, to := range r.Feasible.Runs() {
-		for row := from; row < to; row++ {
-			var t int64
-			switch {
-			case byRow:
-				t = r.Total(row)
-			case r.sums != nil:
-				t = int64(r.sums[row]) + r.common
-			default:
-				t = r.total[row]
-			}
-			if t < r.Top && t > second {
-				second = t
-			}
-		}
-	}
-	return second, second > math.MinInt64
 }
 
 // RejectedBy returns the entry of Rejected that lists a row; nil without.

@@ -62,16 +62,8 @@ func best(r *engine.Result) []string {
 		return []string{r.Node()}
 	}
 	out := make([]string, 0, r.Best.Count())
-	if r.Nodes().InOrder() {
-		for row := range r.Best.All() {
-			out = append(out, r.Nodes().Node(row).Name)
-		}
-		return out
-	}
-	for _, row := range r.Nodes().Order() {
-		if r.Best.Has(int(row)) {
-			out = append(out, r.Nodes().Node(int(row)).Name)
-		}
+	for row := range r.Nodes().ByName(r.Best) {
+		out = append(out, r.Nodes().Node(row).Name)
 	}
 	return out
 }
@@ -99,7 +91,7 @@ func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain) {
 			shown.Set(r.Row)
 			listed = 1
 		}
-		for _, row := range bestRows(r, bestListed) {
+		for _, row := range r.BestRows(bestListed) {
 			if listed == bestListed {
 				break
 			}

@@ -1,10 +1,6 @@
 package explain
 
-import (
-	"slices"
-
-	"berth/internal/engine"
-)
+import "berth/internal/engine"
 
 // verdictSteps is about how many steps of Work the explanation of one row takes.
 const verdictSteps = 64
@@ -55,32 +51,10 @@ func feasibleVerdict(r *engine.Result, row int) engine.NodeVerdict {
 
 // TopScores returns up to n of the best feasible nodes, best first.
 func TopScores(r *engine.Result, n int) []engine.NodeVerdict {
-	rows := bestRows(r, n)
+	rows := r.BestRows(n)
 	out := make([]engine.NodeVerdict, 0, len(rows))
 	for _, row := range rows {
 		out = append(out, feasibleVerdict(r, int(row)))
 	}
 	return out
-}
-
-// bestRows returns up to n of the best feasible rows: by total, then by name.
-func bestRows(r *engine.Result, n int) []int32 {
-	if n <= 0 {
-		return nil
-	}
-	set := r.Nodes()
-	top := make([]int32, 0, min(n, r.Feasible.Count())+1)
-	for _, row := range set.Order() { // so that of equals the first stays
-		if !r.Feasible.Has(int(row)) || len(top) == n && r.Total(int(row)) <= r.Total(int(top[n-1])) {
-			continue
-		}
-		at := len(top)
-		for at > 0 && r.Total(int(row)) > r.Total(int(top[at-1])) {
-			at--
-		}
-		if top = slices.Insert(top, at, row); len(top) > n {
-			top = top[:n]
-		}
-	}
-	return top
 }

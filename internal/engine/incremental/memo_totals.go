@@ -59,12 +59,7 @@ func (t *tops) update(block int, sums *[state.ChunkSize]int32) {
 		v[class], at[class] = math.MinInt32, 0
 	}
 	if t.of == nil {
-		// Four independent sums at a time, which the processor adds in parallel.
-		a, b, c, d := sums[0], sums[1], sums[2], sums[3]
-		for k := 4; k < state.ChunkSize; k += 4 {
-			a, b, c, d = max(a, sums[k]), max(b, sums[k+1]), max(c, sums[k+2]), max(d, sums[k+3])
-		}
-		v[0] = max(a, b, c, d)
+		v[0] = state.Largest(sums)
 		for k, sum := range sums {
 			if sum == v[0] {
 				at[0] |= 1 << k

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"crypto/sha256"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -111,6 +112,20 @@ func (s *NodeSet) Alive() Bits { return s.alive }
 
 // InOrder reports whether the rows are in order of the nodes' names, without gaps.
 func (s *NodeSet) InOrder() bool { return s.inOrder }
+
+// ByName returns the rows of a set in order of the nodes' names.
+func (s *NodeSet) ByName(rows Bits) iter.Seq[int] {
+	if s.inOrder {
+		return rows.All()
+	}
+	return func(yield func(row int) bool) {
+		for _, row := range s.order {
+			if rows.Has(int(row)) && !yield(int(row)) {
+				return
+			}
+		}
+	}
+}
 
 // NamesDigest returns a hash over the nodes' names.
 func (s *NodeSet) NamesDigest() []byte { return s.digest[:] }
