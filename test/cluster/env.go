@@ -23,6 +23,7 @@ type env struct {
 	dir       string // of the scenario
 	namespace string
 	cleanups  []func()
+	used      cpuTimes // of the last rate
 
 	mu      sync.Mutex
 	failed  []string

@@ -123,21 +123,22 @@ func diverse(i int, p *corev1.Pod) {
 	}
 }
 
-// rate gives pods per second from the first that was created to the last that is
-// bound, and takes the pods away after a last look at them.
+// rate returns pods per second from the first that was created to the last that is bound, and takes
+// the pods away after a last look at them. The processor time of that is in e.used.
 func (e *env) rate(ctx context.Context, prefix string, x extender, look func() error) (float64, error) {
 	stop, err := e.schedule(full, x)
 	if err != nil {
 		return 0, err
 	}
 	defer stop()
-	n, began := e.options.pods, time.Now()
+	n, began, before := e.options.pods, time.Now(), childrenCPU()
 	if err := e.pods(ctx, prefix, n, "100m", "128Mi", diverse); err != nil {
 		return 0, err
 	}
 	if err := e.allBound(ctx, n, 5*time.Minute); err != nil {
 		return 0, err
 	}
+	e.used = childrenCPU().since(before)
 	var last time.Time
 	for _, l := range e.kubelets.of(e.namespace) {
 		if l.bound.After(last) {

@@ -27,7 +27,12 @@ func turns(ctx context.Context, e *env) error {
 		name string
 		args []string // of berth
 		rate []float64
-	}{{name: "unread"}, {name: "strict", args: s.args}, {name: "relaxed", args: append(slices.Clone(s.args), "--audit", "relaxed")}}
+		used cpuTimes
+	}{
+		{name: "unread", used: cpuTimes{}},
+		{name: "strict", used: cpuTimes{}, args: s.args},
+		{name: "relaxed", used: cpuTimes{}, args: append(slices.Clone(s.args), "--audit", "relaxed")},
+	}
 	for turn := range e.options.turns {
 		for i := range list {
 			c := &list[(i+turn)%len(list)]
@@ -43,6 +48,7 @@ func turns(ctx context.Context, e *env) error {
 				return err
 			}
 			c.rate = append(c.rate, rate)
+			c.used.add(e.used)
 			if c.args != nil {
 				s.proc.stop()
 			}
@@ -52,7 +58,9 @@ func turns(ctx context.Context, e *env) error {
 		slices.Sort(list[i].rate)
 		median, unread := list[i].rate[e.options.turns/2], list[0].rate[e.options.turns/2]
 		e.figure("%-8s %4.0f pods/s, %.2f of unread; all turns %.0f", list[i].name, median, median/unread, list[i].rate)
+		e.figure("%-8s ms of processor time a pod: %s", "", list[i].used.each(e.options.turns*e.options.pods))
 	}
+	s.args = list[1].args
 	if err := s.start(); err != nil {
 		return err
 	}
