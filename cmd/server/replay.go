@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
 	"berth/internal/decisionlog"
 )
@@ -23,7 +20,9 @@ type replayCmd struct {
 	Profile     string `placeholder:"NAME" help:"With --cluster: under this profile instead of the recorded ones."`
 	Config      string `placeholder:"FILE" help:"With --cluster: under this KubeSchedulerConfiguration instead. With an id: the server's."`
 	Resume      string `placeholder:"ID" help:"Continue an interrupted batch replay."`
-	Server      string `placeholder:"URL" help:"Use a running server, such as http://127.0.0.1:8080, instead of opening the store."`
+	Server      string `placeholder:"URL" help:"Use a running server, such as http://127.0.0.1:8080, instead of opening the store. It reads the token in $$BERTH_TOKEN."`
+	TokenFile   string `placeholder:"FILE" help:"With --server: file with the API token, instead of $$BERTH_TOKEN."`
+	CA          string `name:"ca" placeholder:"FILE" help:"With --server: file with the CAs of its certificate, in PEM; by default those of the system."`
 	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
 	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
 	Output      string `short:"o" default:"text" enum:"text,json" help:"Format of a batch's summary: text or json."`
@@ -88,31 +87,11 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 }
 
 func (c *replayCmd) remote(ctx context.Context, _ streams) ([]byte, error) {
-	base, err := url.Parse(c.Server)
-	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("--server %q is no URL", c.Server)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath("v1", "decisions", c.ID, "replay").String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("--server: %w", err)
-	}
-	resp, err := http.DefaultClient.Do(req)
+	client, err := c.caller()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<30))
-	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		var p struct {
-			Detail string `json:"detail"`
-		}
-		_ = json.Unmarshal(body, &p) // whatever it is, the status is told
-		return nil, fmt.Errorf("the server answered %s: %s", resp.Status, p.Detail)
-	}
-	return body, nil
+	var out json.RawMessage
+	err = (&remoteBatch{client}).call(ctx, http.MethodPost, nil, nil, &out, "v1", "decisions", c.ID, "replay")
+	return out, err
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"berth/internal/apiclient"
 	"berth/internal/replays"
 )
 
@@ -44,7 +45,9 @@ func (c *replayCmd) runBatch(ctx context.Context, s streams) (err error) {
 	defer stop()
 	var b batch
 	if c.Server != "" {
-		b, err = newRemoteBatch(c.Server)
+		var client *apiclient.Client
+		client, err = c.caller()
+		b = &remoteBatch{client}
 	} else {
 		b, err = c.localBatch(ctx, s)
 	}

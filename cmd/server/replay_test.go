@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,5 +131,44 @@ func TestProgressInLines(t *testing.T) {
 	p.end()
 	if got := text.String(); !strings.HasPrefix(got, "batch replay r1 of 10 decisions\nreplayed 10 of 10, 3 different, 0 errors, ") {
 		t.Error(got)
+	}
+}
+
+// TestReplayShowsWhoAsks: single replays and batches both work at a server that wants a token and
+// has a certificate of its own CA.
+func TestReplayShowsWhoAsks(t *testing.T) {
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Header.Get("Authorization") != "Bearer secret":
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"detail":"who asks?"}`)
+		case strings.HasSuffix(r.URL.Path, "/replay"):
+			_, _ = io.WriteString(w, `{"identical":true}`)
+		case strings.HasSuffix(r.URL.Path, "/differences"):
+			_, _ = io.WriteString(w, `{"items":[]}`)
+		default:
+			_, _ = io.WriteString(w, `{"id":"r1","state":"done","total":3,"done":3,"identical":3}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	ca, token := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "token")
+	for file, text := range map[string][]byte{ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), token: []byte("secret\n")} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, what := range [][]string{{"d1"}, {"--cluster", "default"}} {
+		args := append([]string{"replay", "--server", s.URL}, what...)
+		if code, _, errs := command(t, append(args, "--ca", ca, "--token-file", token)...); code != 0 {
+			t.Errorf("%v: %d %s", what, code, errs)
+		}
+		if code, _, errs := command(t, append(args, "--ca", ca)...); code != 1 || !strings.Contains(errs, "who asks?") {
+			t.Errorf("%v without a token: %d %s", what, code, errs)
+		}
+		if code, _, errs := command(t, append(args, "--token-file", token)...); code != 1 || !strings.Contains(errs, "certificate") {
+			t.Errorf("%v without the CA: %d %s", what, code, errs)
+		}
 	}
 }

@@ -1,75 +1,38 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
+	"berth/internal/apiclient"
 	"berth/internal/replays"
 	"berth/internal/store"
 )
 
 // remoteBatch runs at a server.
-type remoteBatch struct{ base *url.URL }
+type remoteBatch struct{ *apiclient.Client }
 
-func newRemoteBatch(server string) (*remoteBatch, error) {
-	base, err := url.Parse(server)
-	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("--server %q is no URL", server)
-	}
-	return &remoteBatch{base}, nil
+// caller returns a client for the server of --server. A single replay may take minutes.
+func (c *replayCmd) caller() (*apiclient.Client, error) {
+	return apiclient.New(apiclient.Options{
+		Server: c.Server, Token: os.Getenv("BERTH_TOKEN"), TokenFile: c.TokenFile, CA: c.CA, Timeout: 6 * time.Minute,
+	})
 }
 
 // call sends JSON and reads JSON.
-func (b *remoteBatch) call(ctx context.Context, method string, at *url.URL, in, out any) error {
-	var body io.Reader
-	if in != nil {
-		js, err := json.Marshal(in)
-		if err != nil {
-			return fmt.Errorf("write the request: %w", err)
-		}
-		body = bytes.NewReader(js)
+func (b *remoteBatch) call(ctx context.Context, method string, query url.Values, in, out any, path ...string) error {
+	answer, status, err := b.Call(ctx, method, query, in, path...)
+	if status >= http.StatusBadRequest {
+		return fmt.Errorf("the server answered %d: %w", status, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, at.String(), body)
-	if err != nil {
-		return fmt.Errorf("--server: %w", err)
-	}
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if token := os.Getenv("BERTH_TOKEN"); token != "" {
-		ip := net.ParseIP(b.base.Hostname())
-		if b.base.Scheme != "https" && b.base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return fmt.Errorf("BERTH_TOKEN would go to %s in clear text: use an https URL", b.base.Redacted())
-		}
-		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
-	}
-	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<30))
-	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if resp.StatusCode >= 300 {
-		var p struct {
-			Detail string `json:"detail"`
-		}
-		_ = json.Unmarshal(answer, &p) // whatever it is, the status is told
-		return fmt.Errorf("the server answered %s: %s", resp.Status, p.Detail)
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
@@ -91,21 +54,20 @@ func (b *remoteBatch) start(ctx context.Context, q replays.Request) (*replays.Jo
 		in["config"] = string(q.Config)
 	}
 	var job replays.Job
-	return &job, b.call(ctx, http.MethodPost, b.base.JoinPath("v1", "replays"), in, &job)
+	return &job, b.call(ctx, http.MethodPost, nil, in, &job, "v1", "replays")
 }
 
 func (b *remoteBatch) get(ctx context.Context, id string) (*replays.Job, error) {
 	var job replays.Job
-	return &job, b.call(ctx, http.MethodGet, b.base.JoinPath("v1", "replays", id), nil, &job)
+	return &job, b.call(ctx, http.MethodGet, nil, nil, &job, "v1", "replays", id)
 }
 
 func (b *remoteBatch) differences(ctx context.Context, id string, limit int) ([]*replays.Difference, error) {
 	var list struct {
 		Items []*replays.Difference `json:"items"`
 	}
-	at := b.base.JoinPath("v1", "replays", id, "differences")
-	at.RawQuery = url.Values{"limit": {strconv.Itoa(limit)}}.Encode()
-	err := b.call(ctx, http.MethodGet, at, nil, &list)
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	err := b.call(ctx, http.MethodGet, query, nil, &list, "v1", "replays", id, "differences")
 	return list.Items, err
 }
 
@@ -114,14 +76,14 @@ func (b *remoteBatch) interrupt(ctx context.Context, id string) string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	var job replays.Job
-	if err := b.call(ctx, http.MethodPost, b.base.JoinPath("v1", "replays", id, "cancel"), nil, &job); err != nil {
+	if err := b.call(ctx, http.MethodPost, nil, nil, &job, "v1", "replays", id, "cancel"); err != nil {
 		return fmt.Sprintf("batch replay %s goes on at the server, since it could not be cancelled: %v", id, err)
 	}
 	return fmt.Sprintf("batch replay %s is %s after %d of %d decisions", id, job.State, job.Done, job.Total)
 }
 
 func (b *remoteBatch) close(context.Context) error {
-	http.DefaultClient.CloseIdleConnections()
+	b.HTTP.CloseIdleConnections()
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"berth/internal/apiclient"
 )
 
 // admin is the admin listener of a server.
@@ -38,7 +40,7 @@ func (d *admin) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, &problem{what: "ask the admin listener", why: err, next: "Is the server started with --admin-listen? Elsewhere: kubectl port-forward."}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, apiclient.MaxAnswer))
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s: %.200s", path, resp.Status, body)
 	}

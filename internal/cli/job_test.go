@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"berth/internal/apiclient"
 )
 
 // followed is a server and the progress of a call of it on a terminal, whose clock goes on.
@@ -23,7 +25,7 @@ func followed(t *testing.T, at string) (*server, *progress, *bytes.Buffer) {
 	}
 	var text bytes.Buffer
 	a := &app{Streams: Streams{Err: &text, Watched: true, Env: func(string) string { return "" }, Now: ticking(today)}}
-	return &server{base: base, client: http.DefaultClient}, a.progress("running"), &text
+	return &server{client: &apiclient.Client{Base: base, HTTP: http.DefaultClient}}, a.progress("running"), &text
 }
 
 // TestServersJobIsFollowed asks a real server for a job, and wants the answer of the call.

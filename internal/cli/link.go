@@ -19,13 +19,13 @@ func (a *app) link(ctx context.Context, from source, parts ...string) {
 	if s.older() {
 		query = url.Values{"snapshot": {s.snapshot}}
 	}
-	page := s.base.JoinPath(parts...)
+	page := s.client.Base.JoinPath(parts...)
 	page.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.base.JoinPath("settings").String(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.Base.JoinPath("settings").String(), http.NoBody)
 	if err != nil {
 		return
 	}
-	resp, err := s.client.Do(req)
+	resp, err := s.client.HTTP.Do(req)
 	if err != nil {
 		return
 	}

@@ -1,30 +1,28 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
+
+	"berth/internal/apiclient"
 )
 
 // server asks a running berth over its REST API.
 type server struct {
-	base     *url.URL
+	client   *apiclient.Client
 	snapshot string // cluster@revision
 	cluster  string
 	config   json.RawMessage // a string of YAML; nil: the server's own
 	profile  string
-	client   *http.Client
 	name     string // of the program
-	token    string // empty: none
 	now      func() time.Time
 }
 
@@ -32,28 +30,33 @@ type server struct {
 // milliseconds, and may have to load a large cluster before the first.
 const patience = 2 * time.Minute
 
-// maxAnswer bounds what is read of an answer.
-const maxAnswer = 1 << 30
+// usable adds the next step to an error about the flags that name the server.
+func usable(err error) error {
+	next := ""
+	switch {
+	case errors.Is(err, apiclient.ErrURL):
+		next = "Expected a URL such as http://127.0.0.1:8080."
+	case errors.Is(err, apiclient.ErrToken):
+		next = "server token create --name NAME --role viewer > FILE writes one."
+	case errors.Is(err, apiclient.ErrClearText):
+		next = "Use an https URL, or unset BERTH_TOKEN and --token-file."
+	default:
+		return err
+	}
+	return &problem{what: err.Error(), next: next}
+}
 
 func newServer(a *app) (*server, error) {
-	base, err := url.Parse(a.o.server)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &problem{what: fmt.Sprintf("--server %q is no URL", a.o.server), next: "Expected a URL such as http://127.0.0.1:8080."}
+	client, err := apiclient.New(apiclient.Options{
+		Server: a.o.server, Token: a.Env("BERTH_TOKEN"), TokenFile: a.o.tokenFile, CA: a.o.ca, Timeout: patience,
+	})
+	if err != nil {
+		return nil, usable(err)
 	}
-	s := &server{base: base, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now, client: &http.Client{Timeout: patience}}
+	s := &server{client: client, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now}
 	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
 	if s.cluster == a.o.cluster {
 		s.snapshot += "@latest"
-	}
-	token, err := a.token()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.authorize(token); err != nil {
-		return nil, err
-	}
-	if err := s.trust(a.o.ca); err != nil {
-		return nil, err
 	}
 	for _, o := range a.beside {
 		a.note("%s is not used: the server decides on its own objects", o.Key)
@@ -133,29 +136,7 @@ func (s *server) story(ctx context.Context, t target) (*told, error) {
 }
 
 // refused is an answer that is an error.
-type refused struct {
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Errors []struct {
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors"`
-}
-
-// Error returns the detail, and the fields at fault.
-func (r *refused) Error() string {
-	text := strings.TrimPrefix(r.Detail, "podRef: ") // the reader named a pod, not a field
-	if text == "" {
-		text = fmt.Sprintf("the server answered %d %s", r.Status, http.StatusText(r.Status))
-	}
-	for _, e := range r.Errors {
-		if !strings.Contains(text, e.Message) {
-			text += fmt.Sprintf("; %s: %s", e.Field, e.Message)
-		}
-	}
-	return text
-}
+type refused = apiclient.Refused
 
 // call sends a request and returns the answer's body.
 func (s *server) call(ctx context.Context, method string, body any, path ...string) (json.RawMessage, error) {
@@ -170,54 +151,19 @@ func (s *server) callWith(ctx context.Context, method string, query url.Values, 
 
 // exchange is callWith with the answer's status.
 func (s *server) exchange(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
-	var in io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, 0, fmt.Errorf("write the question: %w", err)
-		}
-		in = bytes.NewReader(raw)
+	raw, status, err := s.client.Call(ctx, method, query, body, path...)
+	var none *url.Error
+	if errors.As(err, &none) {
+		err = s.unreachable(err)
 	}
-	for i := range path {
-		path[i] = url.PathEscape(path[i])
-	}
-	at := s.base.JoinPath(path...)
-	if len(query) > 0 {
-		at.RawQuery = query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, method, at.String(), in)
-	if err != nil {
-		return nil, 0, fmt.Errorf("--server: %w", err)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if s.token != "" {
-		req.Header.Set("Authorization", "Bearer "+s.token)
-	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return nil, 0, s.unreachable(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	out, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, 0, fmt.Errorf("read the answer: %w", err)
-	}
-	if resp.StatusCode/100 != 2 {
-		r := &refused{}
-		_ = json.Unmarshal(out, r) // whatever it is, the status is told
-		r.Status = resp.StatusCode
-		return nil, resp.StatusCode, r
-	}
-	return out, resp.StatusCode, nil
+	return raw, status, err
 }
 
 // unreachable returns what to look at when no answer comes.
 func (s *server) unreachable(err error) error {
 	var op *net.OpError
 	var timeout interface{ Timeout() bool }
-	p := &problem{what: "ask " + s.base.Redacted(), why: err, next: "Is berth there? curl " + s.base.JoinPath("readyz").String()}
+	p := &problem{what: "ask " + s.client.Base.Redacted(), why: err, next: "Is berth there? curl " + s.client.Base.JoinPath("readyz").String()}
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		p.next = "It did not answer in time."
 	} else if errors.As(err, &op) {
@@ -237,6 +183,6 @@ func (s *server) hint(ctx context.Context, err error, t target) error {
 		p.next = "Pass the full object: kubectl get pod NAME -o json | " + s.name + " explain -"
 		return meant(ctx, s, t, p)
 	}
-	p.next = "List the clusters: curl " + s.base.JoinPath("v1", "clusters").String()
+	p.next = "List the clusters: curl " + s.client.Base.JoinPath("v1", "clusters").String()
 	return p
 }

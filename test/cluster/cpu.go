@@ -22,7 +22,7 @@ func childrenCPU() cpuTimes {
 		if err != nil {
 			continue // it has ended
 		}
-		// "pid (name) state ppid ...", with the times as the 14th and 15th field; a name may hold anything.
+		// "pid (name) state ppid ..." has the times as its 14th and 15th field.
 		from, to := strings.IndexByte(string(raw), '('), strings.LastIndexByte(string(raw), ')')
 		rest := strings.Fields(string(raw[to+1:]))
 		if rest[1] != strconv.Itoa(os.Getpid()) {

@@ -1,0 +1,172 @@
+// Package apiclient calls a berth server's REST API.
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// Errors of New.
+var (
+	ErrURL       = errors.New("is no URL")
+	ErrToken     = errors.New("the token is not one line of 8 KiB at most")
+	ErrClearText = errors.New("a token would go over the network in clear text")
+)
+
+// MaxAnswer bounds what is read of an answer, in bytes.
+const MaxAnswer = 1 << 30
+
+// maxToken bounds a token, as the server does.
+const maxToken = 8 << 10
+
+// Options say which server to call, and as whom.
+type Options struct {
+	Server    string // URL
+	Token     string // empty: none
+	TokenFile string // a file with the token, which wins over Token
+	CA        string // a file with the CAs of the server's certificate, in PEM; empty: the system's
+	Timeout   time.Duration
+}
+
+// Client calls one server.
+type Client struct {
+	Base  *url.URL
+	HTTP  *http.Client
+	token string
+}
+
+// New returns a client. It refuses to send a token in clear text to another machine.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(o.Server)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("--server %q %w", o.Server, ErrURL)
+	}
+	c := &Client{Base: base, HTTP: &http.Client{Timeout: o.Timeout}}
+	if c.token, err = o.token(); err != nil {
+		return nil, err
+	}
+	ip := net.ParseIP(base.Hostname())
+	if c.token != "" && base.Scheme != "https" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, ErrClearText
+	}
+	return c, c.trust(o.CA)
+}
+
+func (o Options) token() (string, error) {
+	text := o.Token
+	if o.TokenFile != "" {
+		raw, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return "", fmt.Errorf("--token-file: %w", err)
+		}
+		text = string(raw)
+	}
+	text = strings.TrimSpace(text)
+	if len(text) > maxToken || strings.ContainsAny(text, " \t\r\n") {
+		return "", ErrToken
+	}
+	return text, nil
+}
+
+// trust checks the server's certificate by the CAs of a file instead of the system's.
+func (c *Client) trust(file string) error {
+	if file == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("--ca: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(raw) {
+		return fmt.Errorf("--ca: %s holds no certificate in PEM", file)
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{RootCAs: roots}
+	c.HTTP.Transport = t
+	return nil
+}
+
+// Call sends body as JSON, none where it is nil, and returns the body and status of the answer. One
+// other than 2xx is a *Refused; no answer at all is the error of net/http.
+func (c *Client) Call(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, 0, fmt.Errorf("write the request: %w", err)
+		}
+		in = bytes.NewReader(raw)
+	}
+	escaped := make([]string, len(path))
+	for i := range path {
+		escaped[i] = url.PathEscape(path[i])
+	}
+	at := c.Base.JoinPath(escaped...)
+	if len(query) > 0 {
+		at.RawQuery = query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), in)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--server: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	out, err := io.ReadAll(io.LimitReader(resp.Body, MaxAnswer))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		r := &Refused{}
+		_ = json.Unmarshal(out, r) // whatever it is, the status is told
+		r.Status = resp.StatusCode
+		return nil, resp.StatusCode, r
+	}
+	return out, resp.StatusCode, nil
+}
+
+// Refused is an answer that is an error.
+type Refused struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Errors []struct {
+		Field   string `json:"field"`
+		Message string `json:"message"`
+	} `json:"errors"`
+}
+
+// Error returns the detail, and the fields at fault.
+func (r *Refused) Error() string {
+	text := strings.TrimPrefix(r.Detail, "podRef: ") // the reader named a pod, not a field
+	if text == "" {
+		text = fmt.Sprintf("the server answered %d %s", r.Status, http.StatusText(r.Status))
+	}
+	for _, e := range r.Errors {
+		if !strings.Contains(text, e.Message) {
+			text += fmt.Sprintf("; %s: %s", e.Field, e.Message)
+		}
+	}
+	return text
+}
