@@ -189,6 +189,20 @@ func TestHygieneFollowsChanges(t *testing.T) {
 	}
 }
 
+func TestLargeStatesAreWrittenLessOften(t *testing.T) {
+	for _, tt := range []struct {
+		objects     int
+		least, want int64
+	}{
+		{0, 500, 500}, {2000, 500, 500}, {2040, 500, 510}, {8000, 500, 2000}, {150_000, 500, 5000}, {150_000, 2, 20},
+	} {
+		v := &View{inv: &inventory{n: tt.objects}}
+		if got := v.checkpointEvery(tt.least); got != tt.want {
+			t.Errorf("a state of %d objects is written after %d changes, want %d", tt.objects, got, tt.want)
+		}
+	}
+}
+
 // TestLoadedIsTheSame reads every revision in a fresh process and holds it against
 // what it was when it was made, from checkpoints and from neighbours.
 func TestLoadedIsTheSame(t *testing.T) {

@@ -266,7 +266,7 @@ func TestDelete(t *testing.T) {
 // TestCompiledAnew churns pods of ever new shapes until the tables are mostly
 // of pods that are gone.
 func TestCompiledAnew(t *testing.T) {
-	h := open(t, t.TempDir(), Options{CheckpointEvery: 4})
+	h := open(t, t.TempDir(), Options{CheckpointEvery: 1}) // ten changes of so many objects
 	upload(t, h, sample(t)...)
 	tables := 0
 	for i := range 12 {
@@ -288,7 +288,7 @@ func TestCompiledAnew(t *testing.T) {
 	if size := v.State.Tables().Size(); size >= tables || tables < 800 || v.State.PodCount() != v.Summary.Objects["Pod"] {
 		t.Fatalf("%d shapes after %d, %d pods", size, tables, v.State.PodCount())
 	}
-	row, err := h.st.Revision(t.Context(), "prod", 5)
+	row, err := h.st.Revision(t.Context(), "prod", 11)
 	if err != nil || !row.Checkpointed {
 		t.Fatalf("no checkpoint was written on the way: %v", err)
 	}

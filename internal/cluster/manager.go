@@ -25,7 +25,8 @@ type Committer interface {
 // Options tune a Manager. Zero fields take the defaults.
 type Options struct {
 	// CheckpointEvery is the number of changes after which a whole state is written. The default is
-	// 500. Loading a revision applies at most that many.
+	// 500. A state of more than four times as many objects is written after a quarter of their
+	// number, up to ten times CheckpointEvery. Loading a revision applies at most that many.
 	CheckpointEvery int
 	// KeepViews bounds how many older revisions, and how many clusters' newest, are held in memory.
 	// The default is 8.

@@ -166,7 +166,7 @@ func (x written) step(b bounds, s *chainState) (e effects) {
 			s.store(b, x.view, &e)
 		}
 		s.checkpoint = max(s.checkpoint, x.view.checkpoint)
-		if x.view.Revision-s.checkpoint >= b.every && !s.saving {
+		if x.view.Revision-s.checkpoint >= x.view.checkpointEvery(b.every) && !s.saving {
 			s.saving, e.save = true, x.view
 		}
 	case refused:

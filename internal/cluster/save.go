@@ -10,6 +10,19 @@ import (
 	"berth/internal/store"
 )
 
+// Writing a large state takes long, and reading one as well: it is written after as many changes as
+// a quarter of its objects, up to mostChanges times the configured number, which bounds the memory
+// that reading them takes.
+const (
+	objectsPerChange = 4
+	mostChanges      = 10
+)
+
+// checkpointEvery returns after how many changes a state is written whole, no fewer than least.
+func (v *View) checkpointEvery(least int64) int64 {
+	return max(least, min(int64(v.inv.n/objectsPerChange), mostChanges*least))
+}
+
 // save writes a checkpoint of a view in the background. Writers go on: the view
 // does not change.
 func (m *Manager) save(l *chain, v *View) {
@@ -44,7 +57,7 @@ func (m *Manager) saveOnce(v *View) (newest int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("checkpoint %s: %w", v.ID(), err)
 	}
-	if made := heads[v.Cluster].Checkpoint; v.Revision-made < int64(m.o.CheckpointEvery) {
+	if made := heads[v.Cluster].Checkpoint; v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) {
 		return made, nil
 	}
 	return v.Revision, m.putCheckpoint(v)

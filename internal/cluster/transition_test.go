@@ -53,7 +53,7 @@ func describe(before, s *chainState, e effects) string {
 
 // row is a view of a revision for tests; the newest checkpoint is at revision 2.
 func row(revision int64) *View {
-	return &View{Revision: revision, Cause: causeChange, checkpoint: 2}
+	return &View{Revision: revision, Cause: causeChange, checkpoint: 2, inv: new(inventory)}
 }
 
 // TestTransitions goes through every position with every message.

@@ -78,7 +78,7 @@ func TestDeletedClustersLeaveNoChain(t *testing.T) {
 // Pods of one shape that come and go, each with a claim of its own, outgrow the tables as pods of
 // many shapes do.
 func TestTablesOfClaimsAreMadeAnew(t *testing.T) {
-	h := open(t, t.TempDir(), Options{CheckpointEvery: 10})
+	h := open(t, t.TempDir(), Options{CheckpointEvery: 1}) // ten changes of so many objects
 	if _, _, err := h.Upload(t.Context(), "prod", reader(sample(t)...)); err != nil {
 		t.Fatal(err)
 	}

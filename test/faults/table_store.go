@@ -84,7 +84,7 @@ var storeFaults = []fault{
 		return 0, nil`},
 	}},
 	{"checkpoint-twice", "each replica makes the checkpoint that one of them has made", "./internal/cluster", "TestCheckpointOfAnotherCounts", []edit{
-		{"internal/cluster/save.go", `v.Revision-made < int64(m.o.CheckpointEvery) {`, `v.Revision-made < int64(m.o.CheckpointEvery) && false {`},
+		{"internal/cluster/save.go", `v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) {`, `v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) && false {`},
 	}},
 	{"checkpoint-digest-unchecked", "what a checkpoint holds is not held against the recorded digest", "./internal/cluster", "TestDamagedRows", []edit{
 		{"internal/cluster/load.go", `if got := v.inv.digest(); got != v.Digest {`, `if got := v.inv.digest(); got != v.Digest && false {`},
