@@ -162,10 +162,11 @@ func (r *Result) ReasonOf(row int) (text string, unresolvable, ok bool) {
 		if !reason.Nodes.Has(row) {
 			continue
 		}
-		if text != "" {
-			text += ", "
+		if text == "" {
+			text = reason.Text
+			continue
 		}
-		text += reason.Text
+		text += ", " + reason.Text
 	}
 	return text, rej.Unresolvable.Has(row), true
 }

@@ -295,19 +295,22 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 // record of a decision is short then, and 5,000 names cost nothing.
 func (c *call) candidates() []string {
 	set := c.table.set
+	if c.args.All && len(c.args.Rows) == set.Count() {
+		return nil
+	}
 	if n := len(set.Alive()); cap(c.seen) < n {
 		c.seen = make(state.Bits, n)
 	} else {
 		c.seen = c.seen[:n]
 		c.seen.Zero()
 	}
-	count := 0
 	for _, row := range c.args.Rows {
-		if row >= 0 && set.Node(int(row)) != nil && !c.seen.Has(int(row)) {
+		if row >= 0 {
 			c.seen.Set(int(row))
-			count++
 		}
 	}
+	c.seen.And(set.Alive())
+	count := c.seen.Count()
 	if count == set.Count() {
 		return nil
 	}

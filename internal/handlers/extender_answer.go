@@ -22,21 +22,26 @@ func (c *call) place(set *state.NodeSet) {
 		n = len(c.args.Nodes)
 	}
 	c.rows = slices.Grow(c.rows[:0], n)[:n]
+	if c.args.All && set == c.table.set {
+		copy(c.rows, c.args.Rows)
+		return
+	}
+	alive := set.Alive()
 	for i := range c.rows {
-		row := -1
+		row := int32(-1)
 		switch {
 		case byNodes:
-			row = set.Row(string(c.args.Nodes[i].Name))
+			row = int32(set.Row(string(c.args.Nodes[i].Name)))
 		case c.args.Rows[i] < 0:
 		case set == c.table.set:
-			row = int(c.args.Rows[i])
+			row = c.args.Rows[i]
 		default:
-			row = set.Row(c.table.names.Name(int(c.args.Rows[i])))
+			row = int32(set.Row(c.table.names.Name(int(c.args.Rows[i]))))
 		}
-		if row >= 0 && set.Node(row) == nil {
+		if row >= 0 && !alive.Has(int(row)) {
 			row = -1
 		}
-		c.rows[i] = int32(row)
+		c.rows[i] = row
 	}
 }
 

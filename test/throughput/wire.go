@@ -143,7 +143,9 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 				return s.rate(o, o.Callers, "200", always([]byte("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")))
 			}},
 			{&dry, func() (float64, error) {
-				return s.rate(o, o.Callers, "200", always(question(realCluster, podJSON, `,"explain":"none","dryRun":true`)))
+				return o.profiled("dry", func() (float64, error) {
+					return s.rate(o, o.Callers, "200", always(question(realCluster, podJSON, `,"explain":"none","dryRun":true`)))
+				})
 			}},
 			{&recorded, func() (float64, error) {
 				return o.profiled("http", func() (float64, error) {

@@ -41,31 +41,38 @@ func appendFailed(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict
 		clear(x.named)
 		return dst
 	}
-	if names != nil {
-		x.place(args, names, verdicts)
-	}
+	failed, unresolvable := x.place(args, names, verdicts)
 	dst = append(dst, `,"FailedNodes":`...)
-	dst = x.appendRanked(dst, args, names, verdicts, false)
+	dst = x.appendRanked(dst, args, names, verdicts, false, failed)
 	dst = append(dst, `,"FailedAndUnresolvableNodes":`...)
-	dst = x.appendRanked(dst, args, names, verdicts, true)
+	dst = x.appendRanked(dst, args, names, verdicts, true, unresolvable)
 	x.byRank = x.byRank[:0]
 	return dst
 }
 
-func (x *scratch) place(args *FilterArgs, names *Names, verdicts []Verdict) {
-	n := names.Len()
-	x.byRank = slices.Grow(x.byRank[:0], n)[:n]
-	clear(x.byRank)
+// place puts the failures in order, and returns whether there are any of either kind.
+func (x *scratch) place(args *FilterArgs, names *Names, verdicts []Verdict) (failed, unresolvable bool) {
 	for i := range verdicts {
-		if verdicts[i].Outcome != Kept {
-			x.byRank[names.rank[args.Rows[i]]] = int32(i) + 1
+		outcome := verdicts[i].Outcome
+		if outcome == Kept {
+			continue
 		}
+		if !failed && !unresolvable {
+			n := len(names.names)
+			x.byRank = slices.Grow(x.byRank[:0], n)[:n]
+			clear(x.byRank)
+		}
+		failed, unresolvable = failed || outcome == Failed, unresolvable || outcome != Failed
+		x.byRank[names.rank[args.Rows[i]]] = int32(i) + 1
 	}
+	return failed, unresolvable
 }
 
-func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict, unresolvable bool) []byte {
-	dst = append(dst, '{')
-	first := true
+func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict, unresolvable, some bool) []byte {
+	if !some {
+		return append(dst, "{}"...)
+	}
+	o, start := names.current(), len(dst)
 	reason, from, to := "", 0, 0 // the last reason written, and where: most nodes in a row have the same one
 	for _, place := range x.byRank {
 		if place == 0 {
@@ -75,15 +82,19 @@ func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, verdi
 		if (v.Outcome != Failed) != unresolvable {
 			continue
 		}
-		dst = append(append(comma(dst, &first), names.Quoted(int(args.Rows[place-1]))...), ':')
+		dst = append(dst, o.span(int(o.places[args.Rows[place-1]]), 1)...)
 		if to > 0 && v.Reason == reason {
 			dst = append(dst, dst[from:to]...)
 			continue
 		}
 		from = len(dst)
-		dst = jsonscan.AppendString(dst, v.Reason)
+		dst = jsonscan.AppendString(append(dst, ':'), v.Reason)
 		reason, to = v.Reason, len(dst)
 	}
+	if len(dst) == start { // of a name with several verdicts the last counts
+		return append(dst, "{}"...)
+	}
+	dst[start] = '{' // instead of the first comma
 	return append(dst, '}')
 }
 

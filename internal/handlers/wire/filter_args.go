@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+
 	"berth/internal/jsonscan"
 	"berth/internal/steps"
 )
@@ -15,6 +17,9 @@ type FilterArgs struct {
 	// Rows has one entry for each name in the request's order: the row that the NameTable gave, or
 	// ^k for the name Unknown[k] that it didn't know. A null among the names is the empty name.
 	Rows []int32
+	// All reports that the names are all those of the table, each once. It may be false where they
+	// are, but come in an order that the table did not foresee.
+	All bool
 	// Unknown holds the names without a row, unescaped, in the request's order.
 	Unknown [][]byte
 	// HasNodes reports that Nodes is an object; false means null or absent.
@@ -66,25 +71,26 @@ func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
 }
 
 func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
-	args.HasNames, args.Rows, args.Unknown = false, args.Rows[:0], args.Unknown[:0]
+	args.HasNames, args.All, args.Rows, args.Unknown = false, false, args.Rows[:0], args.Unknown[:0]
 	if null, err := s.Null(); null || err != nil {
 		return err
 	}
 	args.HasNames = true
 	table, _ := p.Names.(*Names)
-	predicted := 0
-	return s.elements("NodeNames", "an array or null", func() error {
+	o := table.current()
+	place, breaks := 0, 0 // where in o the next name is foreseen, and how many came otherwise
+	err := s.elements("NodeNames", "an array or null", func() error {
 		if p.Limits.Names > 0 && len(args.Rows) == p.Limits.Names {
 			return &LimitError{Limit: "names", Max: p.Limits.Names, Offset: s.Offset()}
 		}
-		if table != nil {
-			if row, size, ok := table.match(s.Rest(), predicted); ok {
+		if s.Peek() == '"' && o != nil && len(o.rows) > 0 {
+			if name := o.span(place, 1)[1:]; bytes.HasPrefix(s.Rest(), name) {
 				if err := s.Count(1); err != nil {
 					return err
 				}
-				s.Advance(size)
-				args.Rows = append(args.Rows, int32(row))
-				predicted = p.guessed(s, args, table, row+1)
+				s.Advance(len(name))
+				args.Rows = append(args.Rows, o.rows[place])
+				place = p.foreseen(s, args, o, o.after(place))
 				return nil
 			}
 		}
@@ -93,9 +99,14 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 			return err
 		}
 		if p.Names != nil {
-			if row, ok := p.Names.Lookup(name, predicted); ok {
+			if row, ok := p.Names.Lookup(name); ok {
+				if len(args.Rows) > 0 { // a list may begin anywhere
+					breaks++
+				}
 				args.Rows = append(args.Rows, int32(row))
-				predicted = row + 1
+				if o != nil {
+					place = p.foreseen(s, args, o, o.after(int(o.places[row])))
+				}
 				return nil
 			}
 		}
@@ -103,31 +114,31 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 		args.Unknown = append(args.Unknown, name)
 		return nil
 	})
+	if err == nil && table != nil {
+		args.All = breaks == 0 && len(args.Unknown) == 0 && len(args.Rows) == len(o.rows)
+		table.learn(args.Rows, breaks)
+	}
+	return err
 }
 
-// guessed reads on for as long as each name is the guessed one, with a comma and nothing else
-// before it, and returns what predicts the name after them. That is how kube-scheduler writes, and
-// takes half of what reading name by name does. Whatever else comes next, an error or a limit too,
-// is left to the caller.
-func (p *Parser) guessed(s *scanner, args *FilterArgs, table *Names, predicted int) int {
-	room, rest := s.Room(), s.Rest()
-	if most := p.Limits.Names; most > 0 {
-		room = min(room, most-len(args.Rows))
-	}
-	at, names := 0, 0
-	for names < room && at < len(rest) && rest[at] == ',' {
-		row, size, ok := table.match(rest[at+1:], predicted)
-		if !ok {
-			break
+// foreseen reads on for as long as the names are those of o from a place on, with a comma and
+// nothing else before each, and returns the place of the name after them. That is how
+// kube-scheduler writes. Whatever else comes next, an error or a limit too, is left to the caller.
+func (p *Parser) foreseen(s *scanner, args *FilterArgs, o *order, place int) int {
+	for {
+		room := s.Room()
+		if most := p.Limits.Names; most > 0 {
+			room = min(room, most-len(args.Rows))
 		}
-		at += 1 + size
-		names++
-		args.Rows = append(args.Rows, int32(row))
-		predicted = row + 1
+		names, size := o.read(s.Rest(), place, room)
+		args.Rows = append(args.Rows, o.rows[place:place+names]...)
+		s.Advance(size)
+		s.Tokens += names
+		if place += names; names == 0 || place < len(o.rows) {
+			return place
+		}
+		place = 0
 	}
-	s.Advance(at)
-	s.Tokens += names
-	return predicted
 }
 
 // name reads one element of NodeNames.
@@ -144,11 +155,11 @@ func (s *scanner) name() ([]byte, error) {
 	return s.Text()
 }
 
-// appendName appends the i-th asked name to dst as a JSON string.
-func (a *FilterArgs) appendName(dst []byte, names *Names, i int) []byte {
+// appendName appends the i-th asked name to dst as a JSON string. o is nil without a table.
+func (a *FilterArgs) appendName(dst []byte, o *order, i int) []byte {
 	if row := a.Rows[i]; row < 0 {
 		return jsonscan.AppendString(dst, a.Unknown[^row])
 	} else {
-		return append(dst, names.Quoted(int(row))...)
+		return append(dst, o.quoted(row)...)
 	}
 }

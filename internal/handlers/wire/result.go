@@ -43,17 +43,37 @@ func AppendFilterResult(dst []byte, args *FilterArgs, names *Names, verdicts []V
 		}
 		dst = append(dst, `]},"NodeNames":null`...)
 	} else {
-		dst = append(dst, `{"Nodes":null,"NodeNames":[`...)
-		first := true
-		for i, v := range verdicts {
-			if v.Outcome == Kept {
-				dst = args.appendName(comma(dst, &first), names, i)
-			}
-		}
-		dst = append(dst, ']')
+		dst = args.appendKept(append(dst, `{"Nodes":null,"NodeNames":`...), names.current(), verdicts)
 	}
 	dst = appendFailed(dst, args, names, verdicts)
 	return append(dst, `,"Error":""}`...)
+}
+
+// appendKept appends the list of the names that are kept. o is nil without a table.
+func (a *FilterArgs) appendKept(dst []byte, o *order, verdicts []Verdict) []byte {
+	start := len(dst)
+	for i := 0; i < len(verdicts); {
+		if verdicts[i].Outcome != Kept {
+			i++
+			continue
+		}
+		row := a.Rows[i]
+		if row < 0 {
+			dst = jsonscan.AppendString(append(dst, ','), a.Unknown[^row])
+			i++
+			continue
+		}
+		place, n := int(o.places[row]), 1
+		for i++; i < len(verdicts) && verdicts[i].Outcome == Kept && place+n < len(o.rows) && o.rows[place+n] == a.Rows[i]; i++ {
+			n++
+		}
+		dst = append(dst, o.span(place, n)...)
+	}
+	if len(dst) == start {
+		return append(dst, "[]"...)
+	}
+	dst[start] = '[' // instead of the first comma
+	return append(dst, ']')
 }
 
 // AppendFilterError appends the ExtenderFilterResult of a call that failed as a whole.
@@ -74,14 +94,14 @@ func AppendHostPriorityList(dst []byte, args *FilterArgs, names *Names, scores [
 	if asked := args.asked(); len(scores) != asked {
 		panic("wire: one score for each asked node is needed")
 	}
-	byNodes, first := args.byNodes(), true
+	byNodes, first, o := args.byNodes(), true, names.current()
 	dst = append(dst, '[')
 	for i, score := range scores {
 		dst = append(comma(dst, &first), `{"Host":`...)
 		if byNodes {
 			dst = jsonscan.AppendString(dst, args.Nodes[i].Name)
 		} else {
-			dst = args.appendName(dst, names, i)
+			dst = args.appendName(dst, o, i)
 		}
 		dst = append(dst, `,"Score":`...)
 		dst = appendInt(dst, score)
