@@ -30,22 +30,31 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 		}
 	}
 	defer release()
+	var ans *decision.Answer
+	var failed error
 	_, step, err := b.m.Update(ctx, q.Cluster, q.Revision, func(v *cluster.View) (*cluster.Step, error) {
 		release() // after a conflict: once more, on the newest revision
 		var err error
 		if e, err = b.log.NewEntry(ctx, v, q); err != nil {
 			return nil, err
 		}
-		return stepOf(e)
+		step, err := stepOf(e)
+		if err != nil {
+			return nil, err
+		}
+		// After the writer's lock, since the result's state does not change.
+		step.Meanwhile = func() {
+			ans, failed = e.Answer(ctx, q.Explain)
+			release() // others use the memory while this waits
+		}
+		return step, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	b.log.Written(step.Profile)
-	// The answer is written after the writer's lock, since the result's state does not change.
-	ans, err := e.Answer(ctx, q.Explain)
-	if err != nil {
-		return nil, err // the decision stands, as where the caller is gone before the record is durable
+	if failed != nil {
+		return nil, failed // the decision stands, as where the caller is gone before the record is durable
 	}
 	decisionlog.Stamp(ans, step.Decision, step.Spooled)
 	return ans, nil

@@ -29,6 +29,9 @@ type Step struct {
 	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	// yet.
 	Spooled bool
+	// Meanwhile, where not nil, is called without the lock while the step is being written. The
+	// write may yet fail.
+	Meanwhile func()
 }
 
 // Update runs f under the cluster's writer lock on its newest view and writes the step that f
@@ -56,10 +59,13 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	}
 	defer m.leave(l)
 	head, step, v, err := m.stepLocked(ctx, l, parent, f)
-	switch {
-	case head == nil:
+	if head == nil {
 		return nil, nil, err
-	case v != nil:
+	}
+	if err == nil && step != nil && step.Meanwhile != nil {
+		step.Meanwhile()
+	}
+	if v != nil {
 		return v, step, v.write.wait(ctx)
 	}
 	// What f read may yet be refused, and its answer would be wrong then.
