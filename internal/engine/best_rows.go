@@ -100,14 +100,9 @@ func (r *Result) blockTotals() blockTotals {
 			continue
 		}
 		t.byClass = append(t.byClass, s)
-		own, most := s.classes.Own, int64(math.MinInt64)
-		if own == nil { // they were expanded
-			own = r.Feasible
-		} else {
-			most = slices.Max(s.classes.Norm)
-		}
-		for from, to := range own.Runs() {
-			most = max(most, slices.Max(s.Norm[from:to]))
+		most := slices.Max(s.classes.Norm)
+		for row := range s.classes.Own.AllAnd(r.Feasible) {
+			most = max(most, s.Norm[row])
 		}
 		t.most += s.Weight * most
 	}

@@ -28,23 +28,6 @@ func (c *Classes) Class(row int) int {
 	return int(c.Of[row])
 }
 
-// Expand writes scores by class into the columns, for loops over these.
-func (s *Scores) Expand(feasible state.Bits) {
-	c, ok := s.Classes()
-	if !ok {
-		return
-	}
-	for i, word := range feasible {
-		rest := state.Bits{word &^ c.Own[i]}
-		for k := range rest.All() {
-			row := i<<state.ChunkBits + k
-			class := c.Class(row)
-			s.Raw[row], s.Norm[row] = c.Raw[class], c.Norm[class]
-		}
-	}
-	s.classes = Classes{}
-}
-
 // addClasses is addWeighted for scores by class.
 func (r *Result) addClasses(s *RuleScores) {
 	c, total := &s.classes, r.totals()

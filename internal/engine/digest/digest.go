@@ -63,7 +63,6 @@ func hash(r *engine.Result) string {
 		rows := inNameOrder(r, r.Feasible)
 		for k := range r.Scores {
 			s := &r.Scores[k]
-			s.Expand(r.Feasible)
 			b = AppendText(append(b, 's'), r.Query.Profile.Rules[s.Rule].Name)
 			b = binary.AppendVarint(b, s.Weight)
 			b = appendScores(b, r, rows, &s.Scores)
